@@ -1,0 +1,180 @@
+"""The outside world as a few small protocols, and the values that cross them.
+
+A `Model` answers a `Request` with a stream of `Event`s. Everything that asks a model without holding one is a `Flow`:
+a generator that yields `Ask`s and is sent `Reply`s. The driver of flows lives in `agent`; the implementations of `Model`
+in `models`. Nothing here does anything.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable, Generator
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Protocol, TypeAlias, TypeVar
+
+from reverie.messages.blocks import NOTHING_MORE, Block, JsonObject
+from reverie.messages.entries import SystemBlock, ToolSpec
+from reverie.messages.message import Message, Usage
+
+
+class Clock(Protocol):
+    """Where the time comes from."""
+
+    def now(self) -> datetime:
+        """The present moment, with a time zone."""
+        ...
+
+
+class NewId(Protocol):
+    """Where ids come from."""
+
+    def __call__(self) -> str:
+        """A fresh UUID in its usual spelling."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class CacheMark:
+    """A breakpoint of the prompt cache: everything up to this place may be kept by the provider."""
+
+    level: str
+    """`tools`, `system` or `messages`."""
+    index: int
+    """Which tool, system block or message; negative counts from the end."""
+    block: int = -1
+    """Which block of the message."""
+    ttl: str = "5m"
+    """`5m` or `1h`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """One question to a model, complete and free of wire names."""
+
+    model: str
+    messages: tuple[Message, ...]
+    system: tuple[SystemBlock, ...] = ()
+    tools: tuple[ToolSpec, ...] = ()
+    max_tokens: int = 16_384
+    cache_marks: tuple[CacheMark, ...] = ()
+    tool_choice: JsonObject | None = None
+    thinking: JsonObject | None = None
+    temperature: float | None = None
+    stop_sequences: tuple[str, ...] = ()
+    context_management: JsonObject | None = None
+    """Edits that the provider is to apply itself; ignored by providers without them."""
+    output_schema: JsonObject | None = None
+    """A JSON schema that the answer must fit, where the provider can enforce one."""
+    betas: tuple[str, ...] = ()
+    extra: JsonObject = field(default=NOTHING_MORE)
+    """Provider-specific fields, passed through."""
+    purpose: str = "turn"
+    """Who asks, for the ledger: `turn`, `summary`, `notes`, `recall`, `extraction`, …"""
+    embedded: Callable[[], str] | None = field(default=None, compare=False, repr=False)
+    """How to answer without a model; only the offline model calls it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """A complete answer."""
+
+    message: Message
+    usage: Usage
+    stop_reason: str | None
+    model: str
+    message_id: str | None = None
+    request_id: str | None = None
+    applied_edits: tuple[JsonObject, ...] = ()
+    """What the provider cleared by itself."""
+
+    @property
+    def text(self) -> str:
+        return self.message.text
+
+
+@dataclass(frozen=True, slots=True)
+class TextDelta:
+    """A piece of text as it arrives."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class ThinkingDelta:
+    """A piece of reasoning as it arrives."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class ToolUseStarted:
+    """The model has begun to ask for a tool; its input is still on the way."""
+
+    id: str
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class BlockDone:
+    """One block of the answer is complete."""
+
+    block: Block
+
+
+@dataclass(frozen=True, slots=True)
+class Retrying:
+    """A failure that is worth another try; nothing of the failed attempt counts."""
+
+    reason: str
+    wait_seconds: float
+    attempt: int
+
+
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """The last event of every stream."""
+
+    reply: Reply
+
+
+Event: TypeAlias = TextDelta | ThinkingDelta | ToolUseStarted | BlockDone | Retrying | Finished
+
+
+class Model(Protocol):
+    """Somebody who answers."""
+
+    @property
+    def name(self) -> str:
+        """The name by which the model is known to users."""
+        ...
+
+    def stream(self, request: Request) -> AsyncIterator[Event]:
+        """Answer piece by piece; the last event is `Finished`. Raises the `Unavailable` family."""
+        ...
+
+
+class CountsTokens(Protocol):
+    """A model whose provider counts a request without answering it."""
+
+    async def count_tokens(self, request: Request) -> int:
+        """How many input tokens the request would have."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """What a flow wants to know. `embedded` answers it without a model."""
+
+    purpose: str
+    prompt: str
+    embedded: Callable[[], str]
+    context: tuple[Message, ...] = ()
+    """The conversation under which the prompt is put."""
+    max_tokens: int = 4_096
+    output_schema: JsonObject | None = None
+    timeout_seconds: float | None = None
+
+
+Result = TypeVar("Result")
+Flow: TypeAlias = Generator[Ask, Reply, Result]
+"""A question-and-answer in progress: yields what it asks, is sent what was answered, returns what it concluded."""
