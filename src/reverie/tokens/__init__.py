@@ -1,0 +1,4 @@
+"""What it weighs: facts per model, estimates without a network, what was reported, and the lines of the window.
+
+In reading order: `names`, `profiles`.
+"""
