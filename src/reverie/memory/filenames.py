@@ -1,0 +1,63 @@
+"""Names of topic files: readable, stable, and distinct on every file system.
+
+Two names are the same file where case does not count (macOS, Windows) or accents are decomposed (NFD); `path_key` is the
+comparison that holds everywhere.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import unicodedata
+from collections.abc import Container
+
+MAX_STEM_BYTES = 120
+"""Half of the usual 255, so that a conflict copy or an archive name made from it still fits."""
+
+_RESERVED = re.compile(r"(?:con|prn|aux|nul|com[0-9]|lpt[0-9]|memory)\Z")
+"""Device names of Windows, and the index itself."""
+
+
+def path_key(path: str) -> str:
+    """What a path is compared by: without case and without the difference between NFC and NFD."""
+    folded = unicodedata.normalize("NFC", unicodedata.normalize("NFD", path).casefold())
+    return unicodedata.normalize("NFC", folded.casefold())
+
+
+def file_name(topic_type: str | None, name: str, taken: Container[str] = ()) -> str:
+    """A file name for a topic that is not saved yet; `taken` holds the `path_key` of every file already there."""
+    stem = _stem(name)
+    if topic_type is not None and stem != topic_type and not stem.startswith(f"{topic_type}_"):
+        stem = f"{topic_type}_{stem}"
+    stem = _cut(stem, MAX_STEM_BYTES)
+    if _RESERVED.match(stem):
+        stem = f"{stem}_topic"
+    candidate, number = f"{stem}.md", 2
+    while candidate in taken or path_key(candidate) in taken:
+        suffix = f"_{number}"
+        candidate, number = f"{_cut(stem, MAX_STEM_BYTES - len(suffix))}{suffix}.md", number + 1
+    return candidate
+
+
+def _stem(name: str) -> str:
+    kept = "".join(c if c.isalnum() or unicodedata.category(c)[0] == "M" else "_" for c in _unaccented(name))
+    words = [word for word in kept.split("_") if any(c.isalnum() for c in word)]
+    return (
+        unicodedata.normalize("NFC", "_".join(words))
+        or "topic_" + hashlib.sha256(name.encode(errors="surrogatepass")).hexdigest()[:8]
+    )
+
+
+def _unaccented(name: str) -> str:
+    """Lower case, compatibility forms resolved, and Latin letters without their accents; other scripts keep all marks."""
+    result: list[str] = []
+    for char in unicodedata.normalize("NFD", unicodedata.normalize("NFKC", name).lower()):
+        if unicodedata.combining(char) and result and result[-1].isascii():
+            continue
+        result.append(char)
+    return unicodedata.normalize("NFC", "".join(result))
+
+
+def _cut(stem: str, size_bytes: int) -> str:
+    cut = stem.encode()[:size_bytes].decode(errors="ignore")
+    return unicodedata.normalize("NFC", cut).rstrip("_")

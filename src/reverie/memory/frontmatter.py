@@ -1,0 +1,298 @@
+"""The YAML block at the head of a Markdown file: found, read without type surprises, edited line by line.
+
+Scalars stay the text that stands in the file (`yes`, `1e3` and dates are not converted); what they mean is the caller's
+business (`topic.py`). Reading forgives what people and agents write without quotes (a colon, a tab); anything else that
+is not YAML is `Damaged` with its line. Editing replaces the lines of one key and leaves every other byte alone.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, NoReturn, TypeAlias
+
+from reverie.errors import Damaged
+
+if TYPE_CHECKING:
+    import yaml
+
+BOM = "\ufeff"
+
+MAX_NODES = 10_000
+"""A front matter that unfolds (by YAML aliases) into more values than this is an attack or an accident."""
+
+_STRING_TAG = "tag:yaml.org,2002:str"
+_CORE_TAGS = re.compile(r"tag:yaml\.org,2002:(str|int|float|bool|null|timestamp|merge|value|seq|map)\Z")
+_LOOKS_LIKE_KEY = re.compile(r"""["']?[\w.$-]+["']?[ \t]*:(?:[ \t]|$)""")
+_PLAIN_LINE = re.compile(r"""(?P<head>[\w.$-]+[ \t]*:[ \t]+)(?P<value>[^\s"'\[{|>#].*?)[ \t]*\Z""")
+# str.splitlines also splits at form feeds and Unicode separators, which are ordinary characters in Markdown.
+_OPENING = re.compile(r"---[ \t]*(?:\r|\n|\Z)")
+_ROW = re.compile(r"[^\r\n]*(?:\r\n|\n|\r)|[^\r\n]+\Z")
+_BREAKS_ONLY_IN_YAML = str.maketrans("\x85\u2028\u2029", "   ")
+_UNSAFE_IN_YAML = re.compile("[^\t\x20-\x7e\xa0-\u2027\u202a-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]")
+
+
+@dataclass(frozen=True, slots=True)
+class Scalar:
+    """One value as text."""
+
+    text: str
+    plain: bool = False
+    """Written without quotes and read by YAML as something other than a string: a number, a date, a truth value."""
+
+    @property
+    def is_null(self) -> bool:
+        return self.plain and self.text in {"", "~", "null", "Null", "NULL"}
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A mapping, in file order; of a repeated key the last value stands."""
+
+    pairs: tuple[tuple[str, Value], ...]
+
+    def get(self, key: str) -> Value | None:
+        return dict(self.pairs).get(key)
+
+    def without(self, key: str) -> Table:
+        return Table(tuple(pair for pair in self.pairs if pair[0] != key))
+
+
+Value: TypeAlias = "Scalar | Table | tuple[Value, ...]"
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One key of the block and the lines it stands on."""
+
+    key: str
+    value: Value
+    first: int
+    """Index of its first line among the lines of the block."""
+    last: int
+    """Index of the line after its last one; comments and blank lines that follow are not part of it."""
+    children: tuple[Entry, ...] = ()
+    """The keys of a nested block mapping, with their own lines."""
+
+
+@dataclass(frozen=True, slots=True)
+class FrontMatter:
+    """A file cut into byte order mark, block and body; joined again it is the same text."""
+
+    bom: str
+    opening: str
+    """The `---` line with its line end."""
+    lines: tuple[str, ...]
+    """The lines between the markers, each with its line end."""
+    closing: str
+    body: str
+    entries: tuple[Entry, ...]
+    is_block: bool
+    """False when the whole mapping is written in braces: its keys have no lines of their own."""
+    repaired: tuple[int, ...]
+    """Line numbers in the file that are no YAML as they stand and were read as plain text."""
+
+    @property
+    def newline(self) -> str:
+        return "\r\n" if self.opening.endswith("\r\n") else "\n"
+
+    def table(self) -> Table:
+        return Table(tuple({entry.key: entry.value for entry in self.entries}.items()))
+
+    def find(self, key: str) -> Entry | None:
+        """The entry that stands for a key: the last one."""
+        return next((entry for entry in reversed(self.entries) if entry.key == key), None)
+
+    def join(self, lines: tuple[str, ...] | list[str], body: str) -> str:
+        return self.bom + self.opening + "".join(lines) + self.closing + body
+
+
+def split(path: str, text: str) -> FrontMatter | None:
+    """Cut a file at its front matter; None when it has none.
+
+    Raises: `Damaged` when there is a block and it is not YAML or never ends.
+    """
+    bom = BOM if text.startswith(BOM) else ""
+    if not _OPENING.match(text, len(bom)):
+        return None
+    rows: list[str] = []
+    for match in _ROW.finditer(text, len(bom)):
+        if rows and match[0].rstrip() in {"---", "..."}:
+            break
+        rows.append(match[0])
+    else:
+        if len(rows) > 1 and _LOOKS_LIKE_KEY.match(rows[1]):
+            _damaged(path, "the front matter that begins here never ends: add a line with ---", 1)
+        return None
+    lines = tuple(rows[1:])
+    read = _read_block(path, lines)
+    if read is None:
+        return None
+    entries, is_block, repaired = read
+    return FrontMatter(bom, rows[0], lines, match[0], text[match.end() :], entries, is_block, repaired)
+
+
+def quoted(text: str) -> str:
+    """A string in double quotes that YAML and JSON readers take for the same text, on one line."""
+    return _UNSAFE_IN_YAML.sub(_escape, json.dumps(text, ensure_ascii=False))
+
+
+def canonical(value: Value) -> str:
+    """One line of YAML for a value; equal values give equal text."""
+    if isinstance(value, Scalar):
+        if value.plain:
+            return value.text or "null"
+        return quoted(value.text)
+    if isinstance(value, Table):
+        return "{" + ", ".join(f"{quoted(key)}: {canonical(item)}" for key, item in value.pairs) + "}"
+    return "[" + ", ".join(canonical(item) for item in value) + "]"
+
+
+def parse_value(source: str) -> Value:
+    """Read back what `canonical` wrote."""
+    node = _compose(source)
+    assert node is not None
+    return _Reader().value(node)
+
+
+def plain_text(value: Value | None) -> str | None:
+    """What a person meant by a value that should be a text: numbers and dates as written, lists joined."""
+    if value is None or (isinstance(value, Scalar) and value.is_null):
+        return None
+    if isinstance(value, Scalar):
+        return value.text
+    if isinstance(value, Table):
+        return canonical(value)
+    return ", ".join(plain_text(item) or "" for item in value)
+
+
+def _escape(match: re.Match[str]) -> str:
+    code = ord(match[0])
+    return f"\\u{code:04x}" if code <= 0xFFFF else f"\\U{code:08x}"
+
+
+def _read_block(path: str, lines: tuple[str, ...]) -> tuple[tuple[Entry, ...], bool, tuple[int, ...]] | None:
+    import yaml
+
+    repaired: tuple[int, ...] = ()
+    source = "".join(lines)
+    try:
+        node = _compose(source)
+    except yaml.YAMLError as error:
+        if not any(_LOOKS_LIKE_KEY.match(line) for line in lines):
+            return None
+        forgiven = [_forgive(line) for line in lines]
+        repaired = tuple(number for number, (old, new) in enumerate(zip(lines, forgiven, strict=True), 2) if old != new)
+        try:
+            node = _compose("".join(forgiven))
+        except yaml.YAMLError:
+            _not_yaml(path, error)
+    if node is None:
+        return (), True, ()
+    if not isinstance(node, yaml.MappingNode):
+        return None
+    try:
+        entries = _entries(node, lines, 0, len(lines))
+    except RecursionError:
+        _damaged(path, "the front matter refers to itself", 1)
+    except OverflowError:
+        _damaged(path, f"the front matter unfolds into more than {MAX_NODES} values", 1)
+    is_block = not node.flow_style and len({entry.first for entry in entries}) == len(entries)
+    return entries, is_block, repaired
+
+
+def _compose(source: str) -> yaml.Node | None:
+    import yaml
+
+    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+    node: yaml.Node | None = yaml.compose(source.translate(_BREAKS_ONLY_IN_YAML), Loader=loader)
+    return node
+
+
+def _forgive(line: str) -> str:
+    """Quote a plain one-line value that YAML would stumble over, and indent by spaces."""
+    indent = len(line) - len(line.lstrip(" \t"))
+    line = line[:indent].replace("\t", "  ") + line[indent:]
+    end = line[len(line.rstrip("\r\n")) :]
+    match = _PLAIN_LINE.match(line.rstrip("\r\n"))
+    return line if match is None else match["head"] + quoted(match["value"]) + end
+
+
+def _entries(node: yaml.MappingNode, lines: tuple[str, ...], first: int, last: int) -> tuple[Entry, ...]:
+    import yaml
+
+    reader = _Reader()
+    starts = [key.start_mark.line for key, _ in node.value] + [last]
+    found = []
+    for number, (key, value) in enumerate(node.value):
+        start = max(first, starts[number])
+        end = _without_trailing_comments(lines, start, starts[number + 1])
+        children: tuple[Entry, ...] = ()
+        if isinstance(value, yaml.MappingNode) and not value.flow_style and value.start_mark.line > start:
+            children = _entries(value, lines, start + 1, end)
+        read = reader.value(value)
+        if isinstance(read, Scalar) and value.style in {None, ""} and value.start_mark.line == start:
+            read = _with_inline_hash(read, lines[start], value)
+        found.append(Entry(reader.key(key), read, start, end, children))
+    return tuple(found)
+
+
+def _with_inline_hash(read: Scalar, line: str, node: yaml.ScalarNode) -> Scalar:
+    """Keep ` #…` in the two texts people write without quotes; elsewhere it is a comment."""
+    key, _, rest = line.partition(":")
+    if (
+        key.strip() not in {"name", "description"}
+        or not read.text
+        or " #" not in rest
+        or node.end_mark.line != node.start_mark.line
+    ):
+        return read
+    return Scalar(rest.strip())
+
+
+def _without_trailing_comments(lines: tuple[str, ...], first: int, last: int) -> int:
+    while last > first + 1 and (not lines[last - 1].strip() or lines[last - 1].lstrip().startswith("#")):
+        last -= 1
+    return last
+
+
+class _Reader:
+    """Turns YAML nodes into values and counts them."""
+
+    def __init__(self) -> None:
+        self.left = MAX_NODES
+
+    def key(self, node: yaml.Node) -> str:
+        value = self.value(node)
+        return value.text if isinstance(value, Scalar) else canonical(value)
+
+    def value(self, node: yaml.Node) -> Value:
+        import yaml
+
+        self.left -= 1
+        if self.left < 0:
+            raise OverflowError
+        if isinstance(node, yaml.ScalarNode):
+            unquoted = node.style in {None, ""} and node.tag != _STRING_TAG
+            return Scalar(node.value, plain=unquoted and _CORE_TAGS.match(node.tag) is not None)
+        if isinstance(node, yaml.SequenceNode):
+            return tuple(self.value(item) for item in node.value)
+        assert isinstance(node, yaml.MappingNode)
+        return Table(tuple({self.key(key): self.value(item) for key, item in node.value}.items()))
+
+
+def _not_yaml(path: str, error: yaml.YAMLError) -> NoReturn:
+    mark = getattr(error, "context_mark", None) or getattr(error, "problem_mark", None)
+    problem = getattr(error, "problem", None) or getattr(error, "reason", None) or "unreadable"
+    _damaged(
+        path,
+        f"the front matter is not YAML ({problem}): correct it by hand, for instance by quoting the value",
+        2 + mark.line if mark is not None else None,
+    )
+
+
+def _damaged(path: str, problem: str, line: int | None) -> NoReturn:
+    place = path if line is None else f"{path}, line {line}"
+    raise Damaged(f"{place}: {problem}", path=Path(path), line=line)

@@ -1,0 +1,260 @@
+"""One memory: the `Topic` value, and Markdown with front matter ⇄ `Topic`.
+
+Reading takes whatever a directory holds: three shapes of front matter, none at all, unknown keys, CRLF, a byte order
+mark. Writing is strict, and an edit touches only the lines of what changed. What is not understood is kept in `extra`.
+File names are made by `filenames.py`; disk, history and search are elsewhere.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from datetime import date, datetime
+from typing import Any
+
+from reverie.memory import frontmatter
+from reverie.memory.anchors import Anchor
+from reverie.memory.frontmatter import BOM, FrontMatter, Table, Value, canonical
+from reverie.memory.situations import When
+from reverie.memory.topic_fields import FIELDS, Field, MemoryType, NotUnderstood, Source, Trust
+
+__all__ = ["MemoryType", "Source", "Topic", "Trust", "parse_topic", "render_topic"]
+
+DERIVED_DESCRIPTION_CHARS = 200
+"""A first line may be a whole paragraph; a description is one line."""
+
+
+@dataclass(frozen=True, slots=True)
+class Topic:
+    """One subject worth remembering. Name and description are made one line, the body loses its outer blank lines."""
+
+    path: str
+    """Inside the memory directory, with forward slashes: `feedback_testing.md`."""
+    name: str
+    """Empty is replaced by the first heading of the body or by the file name."""
+    description: str
+    """What recall shows and matches first; empty is replaced by the first line of prose."""
+    type: MemoryType | None = None
+    body: str = ""
+    trust: Trust | None = None
+    observed: date | None = None
+    """The day on which it was true."""
+    verified: date | None = None
+    """The day on which somebody last looked and found it still true."""
+    pinned: bool = False
+    expires: date | None = None
+    anchors: tuple[Anchor, ...] = ()
+    when: When | None = None
+    about: tuple[str, ...] = ()
+    """Whom or what it concerns."""
+    sources: tuple[Source, ...] = ()
+    modified: datetime | None = None
+    """A stamp some hosts keep; renewed on writing only where it already stands."""
+    extra: tuple[tuple[str, str], ...] = ()
+    """Keys we do not know, or hold what we do not understand, in order, each with its value as one line of YAML."""
+
+    def __post_init__(self) -> None:
+        body = _outer_blank_lines_removed(_valid(self.body))
+        object.__setattr__(self, "body", body)
+        object.__setattr__(self, "name", _one_line(self.name) or _derived_name(self.path, body))
+        object.__setattr__(self, "description", _one_line(self.description) or _derived_description(body))
+
+
+def parse_topic(path: str, text: str) -> Topic:
+    """Read one topic file.
+
+    Raises: `Damaged` when its front matter is not YAML.
+    """
+    matter = frontmatter.split(path, text)
+    if matter is None:
+        return Topic(path, "", "", body=text.removeprefix(BOM))
+    known, extra = _understand(matter.table())
+    return Topic(path, body=matter.body, extra=extra, **{"name": "", "description": "", **known})
+
+
+def render_topic(topic: Topic, previous_text: str | None = None) -> str:
+    """The text of a topic file; as an edit of `previous_text` where there is one.
+
+    Raises: `Damaged` when the previous text cannot be read, since it must then not be overwritten.
+    """
+    if previous_text is None:
+        return _fresh(topic, bom="", newline="\n")
+    edited = _edited(topic, previous_text)
+    if edited is not None and parse_topic(topic.path, edited) == topic:
+        return edited
+    newline = "\r\n" if "\r\n" in previous_text else "\n"
+    return _fresh(topic, bom=BOM if previous_text.startswith(BOM) else "", newline=newline)
+
+
+def _understand(table: Table) -> tuple[dict[str, Any], tuple[tuple[str, str], ...]]:
+    found = dict(table.pairs)
+    known: dict[str, Any] = {}
+    for field in FIELDS:
+        value = found.get(field.key)
+        if value is None:
+            continue
+        try:
+            known[field.key] = field.read(value)
+            del found[field.key]
+        except NotUnderstood:
+            pass
+    metadata = found.get("metadata")
+    if "type" not in known and isinstance(metadata, Table):
+        found |= _nested_type(metadata, known)
+        if found["metadata"] == Table(()):
+            del found["metadata"]
+    return known, tuple((key, canonical(value)) for key, value in found.items())
+
+
+def _nested_type(metadata: Table, known: dict[str, Any]) -> dict[str, Value]:
+    """Some hosts write the type inside `metadata`."""
+    value = metadata.get("type")
+    if value is None:
+        return {"metadata": metadata}
+    try:
+        known["type"] = _TYPE.read(value)
+    except NotUnderstood:
+        return {"metadata": metadata}
+    return {"metadata": metadata.without("type")}
+
+
+_TYPE: Field = next(field for field in FIELDS if field.key == "type")
+
+
+def _fresh(topic: Topic, *, bom: str, newline: str) -> str:
+    written = {field.key: field.write(getattr(topic, field.key)) for field in FIELDS}
+    rows = [_row(key, text) for key, text in written.items() if text is not None]
+    rows += [_row(key, text) for key, text in topic.extra if written.get(key) is None]
+    text = "\n".join(["---", *rows, "---", topic.body]) + ("\n" if topic.body else "")
+    return bom + text.replace("\n", newline)
+
+
+def _row(key: str, text: str) -> str:
+    name = key if re.fullmatch(r"[A-Za-z_][\w-]*", key, re.ASCII) else frontmatter.quoted(key)
+    return f"{name}:{text}" if text.startswith("\n") else f"{name}: {text}"
+
+
+def _edited(topic: Topic, previous_text: str) -> str | None:
+    """The previous text with the changed lines replaced; None when its keys have no lines of their own."""
+    previous = parse_topic(topic.path, previous_text)
+    if previous == topic:
+        return previous_text
+    matter = frontmatter.split(topic.path, previous_text)
+    if matter is None:
+        bom = BOM if previous_text.startswith(BOM) else ""
+        newline = "\r\n" if "\r\n" in previous_text else "\n"
+        return bom + (topic.body + "\n").replace("\n", newline)
+    if not matter.is_block:
+        return None
+    return matter.join(_edited_lines(matter, previous, topic), _edited_body(matter, previous, topic))
+
+
+def _edited_body(matter: FrontMatter, previous: Topic, topic: Topic) -> str:
+    if topic.body == previous.body:
+        return matter.body
+    gap = re.match(r"(?:[ \t]*(?:\r\n|\n|\r))*", matter.body)
+    text = topic.body + "\n" if topic.body else ""
+    return (gap[0] if gap else "") + text.replace("\n", matter.newline)
+
+
+def _edited_lines(matter: FrontMatter, previous: Topic, topic: Topic) -> list[str]:
+    changes: dict[str, str | None] = {
+        field.key: field.write(getattr(topic, field.key))
+        for field in FIELDS
+        if getattr(topic, field.key) != getattr(previous, field.key)
+    }
+    before, after = dict(previous.extra), dict(topic.extra)
+    changes |= {
+        key: after.get(key) for key in before | after if before.get(key) != after.get(key) and key not in changes
+    }
+    lines: list[str | None] = list(matter.lines)
+    inserted: dict[int, list[str]] = {}
+    for key, text in changes.items():
+        rows = [] if text is None else [row + matter.newline for row in _row(key, text).split("\n")]
+        place = _place(matter, key)
+        if place is None:
+            inserted.setdefault(_insertion(matter, key), []).extend(rows)
+            continue
+        first, last, indent = place
+        lines[first:last] = ["".join(indent + row for row in rows)] + [None] * (last - first - 1)
+    result: list[str] = []
+    for number, line in enumerate([*lines, None]):
+        result += inserted.get(number, [])
+        if line is not None:
+            result.append(line)
+    return result
+
+
+def _place(matter: FrontMatter, key: str) -> tuple[int, int, str] | None:
+    entry = matter.find(key)
+    if entry is not None:
+        return entry.first, entry.last, ""
+    metadata = matter.find("metadata") if key == "type" else None
+    for child in metadata.children if metadata is not None else ():
+        if child.key == "type":
+            line = matter.lines[child.first]
+            return child.first, child.last, line[: len(line) - len(line.lstrip())]
+    return None
+
+
+def _insertion(matter: FrontMatter, key: str) -> int:
+    """After the known key that comes before it in our order; else at the end."""
+    order = [field.key for field in FIELDS]
+    if key not in order:
+        return len(matter.lines)
+    earlier = order[: order.index(key)]
+    places = [entry.last for entry in matter.entries if entry.key in earlier]
+    return max(places, default=0)
+
+
+def _outer_blank_lines_removed(body: str) -> str:
+    body = body.replace("\r\n", "\n").replace("\r", "\n")
+    return re.sub(r"\A(?:[ \t]*\n)+", "", body).rstrip()
+
+
+def _one_line(text: str) -> str:
+    return " ".join(_valid(text).split())
+
+
+def _valid(text: str) -> str:
+    """Text that UTF-8 can hold: lone surrogates become the replacement character."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return re.sub("[\ud800-\udfff]", "\ufffd", text)
+    return text
+
+
+_HEADING = re.compile(r"#{1,6}[ \t]+(.+?)[ \t]*#*[ \t]*\Z")
+_NO_PROSE = re.compile(r"#{1,6}([ \t]|\Z)|<!--|\||[-*_=]{3,}\s*\Z|!\[")
+_PROSE_MARK = re.compile(r"(?:>[ \t]?|[-*+][ \t]+|\d+[.)][ \t]+)+")
+
+
+def _derived_name(path: str, body: str) -> str:
+    for line in _lines_outside_fences(body):
+        match = _HEADING.match(line)
+        if match and match[1].strip("# "):
+            return _one_line(match[1])
+    stem = path.rsplit("/", 1)[-1].removesuffix(".md")
+    return _one_line(re.sub(r"[_-]+", " ", stem)) or "untitled"
+
+
+def _derived_description(body: str) -> str:
+    for line in _lines_outside_fences(body):
+        text = _one_line(_PROSE_MARK.sub("", line.strip(), count=1))
+        if text and not _NO_PROSE.match(line.strip()):
+            return text if len(text) <= DERIVED_DESCRIPTION_CHARS else text[:DERIVED_DESCRIPTION_CHARS].rstrip() + "…"
+    return ""
+
+
+def _lines_outside_fences(body: str) -> list[str]:
+    lines, fence = [], ""
+    for line in body.split("\n"):
+        mark = re.match(r"[ \t]*(`{3,}|~{3,})", line)
+        if mark and not fence:
+            fence = mark[1]
+        elif mark and mark[1].startswith(fence):
+            fence = ""
+        elif not fence:
+            lines.append(line)
+    return lines
