@@ -1,8 +1,8 @@
 """The outside world as a few small protocols, and the values that cross them.
 
 A `Model` answers a `Request` with a stream of `Event`s. Everything that asks a model without holding one is a `Flow`:
-a generator that yields `Ask`s and is sent `Reply`s. The driver of flows lives in `agent`; the implementations of `Model`
-in `models`. Nothing here does anything.
+a generator that yields `Ask`s and is sent `Reply`s. The driver of flows lives in `agent`; the implementations of
+`Model` in `models`. Nothing here does anything.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Protocol, TypeAlias, TypeVar
 
-from reverie.messages.blocks import NOTHING_MORE, Block, JsonObject
+from reverie.messages.blocks import Block, JsonObject, nothing_more
 from reverie.messages.entries import SystemBlock, ToolSpec
 from reverie.messages.message import Message, Usage
 
@@ -66,7 +66,7 @@ class Request:
     output_schema: JsonObject | None = None
     """A JSON schema that the answer must fit, where the provider can enforce one."""
     betas: tuple[str, ...] = ()
-    extra: JsonObject = field(default=NOTHING_MORE)
+    extra: JsonObject = field(default_factory=nothing_more)
     """Provider-specific fields, passed through."""
     purpose: str = "turn"
     """Who asks, for the ledger: `turn`, `summary`, `notes`, `recall`, `extraction`, …"""

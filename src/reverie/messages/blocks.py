@@ -10,11 +10,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
-Json: TypeAlias = None | bool | int | float | str | list["Json"] | dict[str, "Json"]
+Json: TypeAlias = bool | int | float | str | list["Json"] | dict[str, "Json"] | None
 JsonObject: TypeAlias = Mapping[str, Json]
 
 NOTHING_MORE: JsonObject = {}
 """The usual value of `extra`; shared so that a long session does not hold thousands of empty mappings."""
+
+
+def nothing_more() -> JsonObject:
+    """The shared empty mapping, as dataclass fields want it."""
+    return NOTHING_MORE
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +27,7 @@ class Text:
     """Plain text."""
 
     text: str
-    extra: JsonObject = field(default=NOTHING_MORE, repr=False)
+    extra: JsonObject = field(default_factory=nothing_more, repr=False)
     """Fields of the wire form that we do not interpret, such as citations."""
 
 
@@ -32,7 +37,7 @@ class Thinking:
 
     thinking: str
     signature: str = ""
-    extra: JsonObject = field(default=NOTHING_MORE, repr=False)
+    extra: JsonObject = field(default_factory=nothing_more, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +45,7 @@ class RedactedThinking:
     """Reasoning that only the provider can read."""
 
     data: str
-    extra: JsonObject = field(default=NOTHING_MORE, repr=False)
+    extra: JsonObject = field(default_factory=nothing_more, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +55,7 @@ class ToolUse:
     id: str
     name: str
     input: JsonObject
-    extra: JsonObject = field(default=NOTHING_MORE, repr=False)
+    extra: JsonObject = field(default_factory=nothing_more, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +63,7 @@ class Image:
     """A picture; `source` is the provider's own description of where its bytes are."""
 
     source: JsonObject
-    extra: JsonObject = field(default=NOTHING_MORE, repr=False)
+    extra: JsonObject = field(default_factory=nothing_more, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +71,7 @@ class Document:
     """A PDF or text document."""
 
     source: JsonObject
-    extra: JsonObject = field(default=NOTHING_MORE, repr=False)
+    extra: JsonObject = field(default_factory=nothing_more, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +79,7 @@ class Compaction:
     """A summary that the provider itself wrote; everything before it is dropped next time."""
 
     content: str | None
-    extra: JsonObject = field(default=NOTHING_MORE, repr=False)
+    extra: JsonObject = field(default_factory=nothing_more, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +101,7 @@ class ToolResult:
     tool_use_id: str
     content: str | tuple[Text | Image | Document | Opaque, ...]
     is_error: bool = False
-    extra: JsonObject = field(default=NOTHING_MORE, repr=False)
+    extra: JsonObject = field(default_factory=nothing_more, repr=False)
 
     @property
     def text(self) -> str:

@@ -1,8 +1,8 @@
 """The lines of a transcript.
 
 An entry is a value with identity: what was said or decided, when, and after what. Entries are only ever appended.
-Everything that changes what the model sees (a compaction, a snip, a spilled result, the rendered system text) is an entry
-too, so that `view.project` can compute what was sent from the entries alone. How each looks on disk is known by `codec`.
+Everything that changes what the model sees (a compaction, a snip, a spilled result, the rendered system text) is an
+entry too, so that `view.project` computes what was sent from the entries alone. How each looks on disk: `records`.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
-from reverie.messages.blocks import Block, JsonObject, NOTHING_MORE
+from reverie.messages.blocks import Block, JsonObject, nothing_more
 from reverie.messages.message import Message, Usage
 
 
@@ -73,7 +73,7 @@ class AttachmentEntry:
     kind: str
     content: tuple[Block, ...]
     """What the model saw, rendered once; empty when the writer did not record it."""
-    data: JsonObject = field(default=NOTHING_MORE, repr=False)
+    data: JsonObject = field(default_factory=nothing_more, repr=False)
     """The attachment as data, for those who look things up in it later."""
     raw: bytes | None = field(default=None, compare=False, repr=False)
 
@@ -93,8 +93,8 @@ class ToolSpec:
 
     name: str
     description: str = ""
-    input_schema: JsonObject = field(default=NOTHING_MORE)
-    extra: JsonObject = field(default=NOTHING_MORE, repr=False)
+    input_schema: JsonObject = field(default_factory=nothing_more)
+    extra: JsonObject = field(default_factory=nothing_more, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +122,7 @@ class BoundaryEntry:
     """The summary entry under which the kept ones stand."""
     relinks: bool = False
     """True in files of a writer that hangs later entries under the last kept one instead of under the summary."""
-    details: JsonObject = field(default=NOTHING_MORE, repr=False)
+    details: JsonObject = field(default_factory=nothing_more, repr=False)
     raw: bytes | None = field(default=None, compare=False, repr=False)
 
 
@@ -151,9 +151,10 @@ class SpillDecision:
 
 @dataclass(frozen=True, slots=True)
 class SpillEntry:
-    """Frozen decisions on large tool results. `envelope` is None in records of other writers, which hang on no chain."""
+    """Frozen decisions on large tool results."""
 
     envelope: Envelope | None
+    """None in records of other writers, which hang on no chain."""
     decisions: tuple[SpillDecision, ...]
     raw: bytes | None = field(default=None, compare=False, repr=False)
 

@@ -1,0 +1,266 @@
+"""What the model sees: a projection of the entries, computed and never stored.
+
+`project` is pure. Boundaries, snips, spills, clears and collapses are entries like any other; each changes the view and
+none changes an entry. `Projection` is the same fold one entry at a time, for a running session.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+from typing import Self
+
+from reverie.messages.blocks import Block, Text, ToolResult, ToolUse
+from reverie.messages.chain import linearize
+from reverie.messages.entries import (
+    AssistantEntry,
+    AttachmentEntry,
+    BoundaryEntry,
+    ClearEntry,
+    CollapseEntry,
+    Entry,
+    PromptEntry,
+    SnipEntry,
+    SpillEntry,
+    SystemBlock,
+    ToolSpec,
+    UserEntry,
+    envelope_of,
+)
+from reverie.messages.message import Message, Role, Usage, merge_neighbours
+
+
+class Kind(StrEnum):
+    """What an item of the view is, told apart because each may be reduced differently."""
+
+    TYPED = "typed"
+    """The user's own words."""
+    META = "meta"
+    """A user message that the system made."""
+    RESULT = "result"
+    """Tool results."""
+    REPLY = "reply"
+    """The model's answer, or one record of it."""
+    ATTACHMENT = "attachment"
+    SUMMARY = "summary"
+    """Stands for what a compaction took away."""
+    FOLD = "fold"
+    """Stands for what a snip or a collapse took away."""
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """One message of the view and the entry it comes from."""
+
+    uuid: str
+    kind: Kind
+    message: Message
+    timestamp: str = ""
+    label: str = ""
+    """For attachments, which kind."""
+    message_id: str | None = None
+    model: str | None = None
+    usage: Usage | None = None
+    """What the provider reported with this reply; the count is anchored on the newest one."""
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """What is sent, before cache marks: system text, tools, and the conversation in order."""
+
+    items: tuple[Item, ...] = ()
+    system: tuple[SystemBlock, ...] = ()
+    tools: tuple[ToolSpec, ...] = ()
+    leaf: str | None = None
+    """The entry under which the next one belongs."""
+    boundary: str | None = None
+    """The last compaction, if any."""
+    reduced_after: str | None = field(default=None)
+    """The newest reply that was counted before something was taken out of the view; its reported size is too high."""
+
+    @property
+    def messages(self) -> tuple[Message, ...]:
+        """The conversation as a provider takes it: neighbours of one role joined."""
+        return merge_neighbours(item.message for item in self.items)
+
+    def with_items(self, items: Iterable[Item]) -> View:
+        """The same view with other items; for stages, which never touch the entries."""
+        return replace(self, items=tuple(items))
+
+
+def project(entries: Sequence[Entry], leaf: str | None = None) -> View:
+    """Compute what the model sees after these entries, ending at `leaf` or at the newest one."""
+    loose = (entry for entry in entries if isinstance(entry, SpillEntry) and entry.envelope is None)
+    known = {envelope.uuid: entry for entry in entries if (envelope := envelope_of(entry)) is not None}
+    return Projection(known).extend(loose).extend(linearize(entries, leaf)).view()
+
+
+class Projection:
+    """The fold behind `project`. Feeding entries one by one gives the same view as projecting them all."""
+
+    def __init__(self, known: dict[str, Entry] | None = None) -> None:
+        self._known: dict[str, Entry] = {} if known is None else known
+        self._items: list[Item] = []
+        self._system: tuple[SystemBlock, ...] = ()
+        self._tools: tuple[ToolSpec, ...] = ()
+        self._instead: dict[str, str] = {}
+        self._kept: BoundaryEntry | None = None
+        self._boundary: str | None = None
+        self._leaf: str | None = None
+        self._answered: set[str] = set()
+        self._called: set[str] = set()
+        self._last_counted: str | None = None
+        self._reduced_after: str | None = None
+
+    def extend(self, entries: Iterable[Entry]) -> Self:
+        """Take in further entries, in the order of the chain."""
+        for entry in entries:
+            self._take(entry)
+        return self
+
+    def view(self) -> View:
+        """What the model sees now."""
+        return View(tuple(self._items), self._system, self._tools, self._leaf, self._boundary, self._reduced_after)
+
+    def _take(self, entry: Entry) -> None:
+        envelope = envelope_of(entry)
+        if envelope is not None:
+            self._known[envelope.uuid] = entry
+            self._leaf = envelope.uuid
+        match entry:
+            case UserEntry():
+                self._append(self._user_item(entry))
+                if entry.is_summary:
+                    self._return_the_kept(entry.envelope.uuid)
+            case AssistantEntry():
+                if not entry.is_error:
+                    self._append(self._reply_item(entry))
+            case AttachmentEntry():
+                message = Message(Role.USER, entry.content)
+                stamp = entry.envelope.timestamp
+                self._append(Item(entry.envelope.uuid, Kind.ATTACHMENT, message, stamp, entry.kind))
+            case PromptEntry():
+                self._system, self._tools = entry.system, entry.tools
+            case BoundaryEntry():
+                self._start_anew(entry)
+            case SpillEntry():
+                self._instead |= {one.tool_use_id: one.preview for one in entry.decisions if one.preview is not None}
+                self._refresh({one.tool_use_id for one in entry.decisions if one.preview is not None})
+            case ClearEntry():
+                self._instead |= dict.fromkeys(entry.tool_use_ids, entry.text)
+                self._refresh(set(entry.tool_use_ids))
+            case SnipEntry():
+                self._fold(set(entry.removed), Item(entry.envelope.uuid, Kind.FOLD, _note(entry.digest)))
+            case CollapseEntry():
+                self._fold(self._span(entry), Item(entry.envelope.uuid, Kind.FOLD, _note(entry.summary)))
+            case _:
+                pass
+
+    def _append(self, item: Item) -> None:
+        if item.message.content:
+            self._items.append(item)
+            if item.usage is not None:
+                self._last_counted = item.uuid
+
+    def _user_item(self, entry: UserEntry) -> Item:
+        content = self._once(self._shown(entry.message.content))
+        if entry.is_summary:
+            kind = Kind.SUMMARY
+        elif any(isinstance(block, ToolResult) for block in content):
+            kind = Kind.RESULT
+        else:
+            kind = Kind.META if entry.envelope.is_meta else Kind.TYPED
+        return Item(entry.envelope.uuid, kind, Message(Role.USER, content), entry.envelope.timestamp)
+
+    def _reply_item(self, entry: AssistantEntry) -> Item:
+        return Item(
+            entry.envelope.uuid,
+            Kind.REPLY,
+            Message(Role.ASSISTANT, self._once(entry.message.content)),
+            entry.envelope.timestamp,
+            message_id=entry.message_id,
+            model=entry.model,
+            usage=entry.usage,
+        )
+
+    def _shown(self, content: tuple[Block, ...]) -> tuple[Block, ...]:
+        """The content with spilled and cleared results replaced by what stands for them."""
+        if not self._instead:
+            return content
+        return tuple(
+            replace(block, content=self._instead[block.tool_use_id])
+            if isinstance(block, ToolResult) and block.tool_use_id in self._instead
+            else block
+            for block in content
+        )
+
+    def _once(self, content: tuple[Block, ...]) -> tuple[Block, ...]:
+        """Drop calls and results that some files record twice under different ids."""
+        kept: list[Block] = []
+        for block in content:
+            if isinstance(block, ToolUse):
+                if block.id in self._called:
+                    continue
+                self._called.add(block.id)
+            elif isinstance(block, ToolResult):
+                if block.tool_use_id in self._answered:
+                    continue
+                self._answered.add(block.tool_use_id)
+            kept.append(block)
+        return content if len(kept) == len(content) else tuple(kept)
+
+    def _start_anew(self, entry: BoundaryEntry) -> None:
+        self._items.clear()
+        self._called.clear()
+        self._answered.clear()
+        self._boundary = entry.envelope.uuid
+        self._reduced_after = self._last_counted = None
+        self._kept = None if entry.relinks else entry
+
+    def _return_the_kept(self, summary: str) -> None:
+        """After the summary of our own boundary stand the entries which it kept."""
+        boundary, self._kept = self._kept, None
+        if boundary is None or boundary.anchor not in (None, summary):
+            return
+        leaf = self._leaf
+        for uuid in boundary.kept:
+            if uuid in self._known:
+                self._take(self._known[uuid])
+        self._leaf = leaf
+        # A kept reply still reports the size of the conversation before the compaction.
+        self._reduced_after, self._last_counted = self._last_counted, None
+
+    def _refresh(self, tool_use_ids: set[str]) -> None:
+        for number, item in enumerate(self._items):
+            if item.kind is Kind.RESULT and any(
+                isinstance(block, ToolResult) and block.tool_use_id in tool_use_ids for block in item.message.content
+            ):
+                self._items[number] = replace(item, message=Message(Role.USER, self._shown(item.message.content)))
+                self._note_reduction()
+
+    def _span(self, entry: CollapseEntry) -> set[str]:
+        ids = [item.uuid for item in self._items]
+        if entry.first not in ids or entry.last not in ids:
+            return set()
+        return set(ids[ids.index(entry.first) : ids.index(entry.last) + 1])
+
+    def _fold(self, removed: set[str], marker: Item) -> None:
+        """Replace the removed items by one marker at the place of the first."""
+        places = [number for number, item in enumerate(self._items) if item.uuid in removed]
+        if not places:
+            return
+        self._items = [
+            marker if number == places[0] else item
+            for number, item in enumerate(self._items)
+            if number == places[0] or item.uuid not in removed
+        ]
+        self._note_reduction()
+
+    def _note_reduction(self) -> None:
+        if self._last_counted is not None:
+            self._reduced_after = self._last_counted
+
+
+def _note(text: str) -> Message:
+    return Message(Role.USER, (Text(text),))
