@@ -42,11 +42,21 @@ class Unavailable(Error):
     """The HTTP status, where there was one."""
     request_id: str | None
     """The provider's name for the request, to quote in a report."""
+    retry_after_seconds: float | None
+    """How long the provider asks to wait, where it said so."""
 
-    def __init__(self, message: str, *, status: int | None = None, request_id: str | None = None) -> None:
+    def __init__(
+        self,
+        message: str,
+        *,
+        status: int | None = None,
+        request_id: str | None = None,
+        retry_after_seconds: float | None = None,
+    ) -> None:
         super().__init__(message)
         self.status = status
         self.request_id = request_id
+        self.retry_after_seconds = retry_after_seconds
 
 
 class ContextTooLong(Unavailable):
@@ -82,19 +92,6 @@ class MediaTooLarge(Unavailable):
 
 class RateLimited(Unavailable):
     """Too many requests; the provider may say how long to wait."""
-
-    retry_after_seconds: float | None
-
-    def __init__(
-        self,
-        message: str,
-        *,
-        retry_after_seconds: float | None = None,
-        status: int | None = None,
-        request_id: str | None = None,
-    ) -> None:
-        super().__init__(message, status=status, request_id=request_id)
-        self.retry_after_seconds = retry_after_seconds
 
 
 class Overloaded(Unavailable):

@@ -86,6 +86,8 @@ class Reply:
     request_id: str | None = None
     applied_edits: tuple[JsonObject, ...] = ()
     """What the provider cleared by itself."""
+    compaction_usage: Usage = Usage()
+    """What the provider's own compaction cost inside this call; `usage` leaves it out."""
 
     @property
     def text(self) -> str:
@@ -138,6 +140,13 @@ class Finished:
 
 
 Event: TypeAlias = TextDelta | ThinkingDelta | ToolUseStarted | BlockDone | Retrying | Finished
+
+
+INVALID_INPUT = "invalid_json"
+"""A tool call whose input was no JSON object carries the text as it came under this name.
+
+No tool has such a parameter, so its validation tells the model; a call that was cut off by a limit is left out instead.
+"""
 
 
 class Model(Protocol):

@@ -1,0 +1,138 @@
+"""A `Request` as the body of a Messages API call.
+
+Pure: the same request gives the same bytes, so that what is sent, what is dumped and what is replayed cannot differ.
+Fields that seldom change come first, then tools, system and messages in the order in which the provider caches them.
+Beta features travel as a header and are named by `request_betas`. Sending is done by `models`.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from reverie.errors import BadRequest
+from reverie.messages.codec import block_to_wire, encode_json, tool_to_wire
+from reverie.messages.message import Message
+from reverie.ports import CacheMark, Request
+
+MAX_CACHE_MARKS = 4
+"""A fifth breakpoint is refused (spec 8 §1.10)."""
+CONTEXT_EDITS_BETA = "context-management-2025-06-27"
+COMPACTION_BETA = "compact-2026-01-12"
+_NOT_COUNTED = ("max_tokens", "temperature", "stop_sequences", "metadata", "service_tier", "stream")
+"""Fields that the counting endpoint does not take: they say how to answer, not what was asked."""
+
+
+def request_body(request: Request) -> dict[str, Any]:
+    """Build the JSON body, without `stream`; raises `BadRequest` for cache marks that no provider would take."""
+    tools = [_without_marker(tool_to_wire(tool)) for tool in request.tools]
+    system: list[dict[str, Any]] = [{"type": "text", "text": block.text} for block in request.system]
+    messages = [_message(message) for message in request.messages]
+    _place_marks(request.cache_marks, tools, system, messages)
+    for message in messages:
+        _drop_unsigned(message)
+    body: dict[str, Any] = {"model": request.model, "max_tokens": request.max_tokens}
+    if request.temperature is not None:
+        body["temperature"] = request.temperature
+    if request.stop_sequences:
+        body["stop_sequences"] = list(request.stop_sequences)
+    if request.thinking is not None:
+        body["thinking"] = request.thinking
+    if request.context_management is not None:
+        body["context_management"] = request.context_management
+    body.update(request.extra)
+    if request.output_schema is not None:
+        answer_format = {"type": "json_schema", "schema": request.output_schema}
+        body["output_config"] = {**_object(body.get("output_config")), "format": answer_format}
+    if request.tool_choice is not None:
+        body["tool_choice"] = request.tool_choice
+    if tools:
+        body["tools"] = tools
+    if system:
+        body["system"] = system
+    body["messages"] = messages
+    return body
+
+
+def count_body(request: Request) -> dict[str, Any]:
+    """The body of the question how many input tokens the request has."""
+    return {key: value for key, value in request_body(request).items() if key not in _NOT_COUNTED}
+
+
+def request_betas(request: Request) -> tuple[str, ...]:
+    """The beta features that the request needs, those it names first, each once."""
+    edits = _edit_kinds(request.context_management)
+    needed = list(request.betas)
+    if any(kind.startswith("compact_") for kind in edits):
+        needed.append(COMPACTION_BETA)
+    if any(not kind.startswith("compact_") for kind in edits):
+        needed.append(CONTEXT_EDITS_BETA)
+    return tuple(dict.fromkeys(needed))
+
+
+def encode_body(body: Mapping[str, Any]) -> bytes:
+    """The bytes that go over the wire. Half characters, which tools sometimes print, become question marks."""
+    try:
+        return encode_json(body)
+    except UnicodeEncodeError:
+        return json.dumps(body, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
+
+
+def _message(message: Message) -> dict[str, Any]:
+    return {"role": message.role.value, "content": [_without_marker(block_to_wire(block)) for block in message.content]}
+
+
+def _without_marker(wire: dict[str, Any]) -> dict[str, Any]:
+    """Markers that came with recorded content would be counted as breakpoints beside ours."""
+    wire.pop("cache_control", None)
+    parts = wire.get("content")
+    if wire.get("type") == "tool_result" and isinstance(parts, list):
+        wire["content"] = [_without_marker(dict(part)) for part in parts]
+    return wire
+
+
+def _drop_unsigned(message: dict[str, Any]) -> None:
+    """Reasoning that another provider's model left unsigned would be refused."""
+    message["content"] = [
+        block for block in message["content"] if block.get("type") != "thinking" or block.get("signature")
+    ]
+
+
+def _place_marks(
+    marks: Sequence[CacheMark],
+    tools: list[dict[str, Any]],
+    system: list[dict[str, Any]],
+    messages: list[dict[str, Any]],
+) -> None:
+    if len(marks) > MAX_CACHE_MARKS:
+        raise BadRequest(
+            f"{len(marks)} cache marks: the provider takes {MAX_CACHE_MARKS}; leave out the shortest prefixes"
+        )
+    levels = {"tools": tools, "system": system, "messages": messages}
+    for mark in marks:
+        try:
+            place = levels[mark.level][mark.index]
+            if mark.level == "messages":
+                place = _markable(place["content"], mark.block)
+        except (KeyError, IndexError):
+            raise BadRequest(f"{mark} points at nothing in this request") from None
+        place["cache_control"] = {"type": "ephemeral"} if mark.ttl == "5m" else {"type": "ephemeral", "ttl": mark.ttl}
+
+
+def _markable(content: list[dict[str, Any]], index: int) -> dict[str, Any]:
+    """The block of that index, or the nearest before it that may carry a marker: reasoning and empty text may not."""
+    end = range(len(content))[index] + 1
+    for block in reversed(content[:end]):
+        if block.get("type") not in ("thinking", "redacted_thinking") and block.get("text") != "":
+            return block
+    raise IndexError
+
+
+def _edit_kinds(context_management: Mapping[str, Any] | None) -> list[str]:
+    edits = _object(context_management).get("edits")
+    return [str(_object(edit).get("type", "")) for edit in edits] if isinstance(edits, list) else []
+
+
+def _object(value: Any) -> Mapping[str, Any]:
+    return value if isinstance(value, Mapping) else {}
