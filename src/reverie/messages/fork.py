@@ -1,0 +1,128 @@
+"""A copy of a session under a new id, complete up to a chosen message (spec 8, fork rules).
+
+All ids are new and every mention of an old one inside our own records follows; the copy says where it came from. The
+original is only read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from reverie.errors import UserMistake
+from reverie.files import write_atomic
+from reverie.messages.codec import decode_json, encode_json
+from reverie.messages.entries import BadLine, Entry, LinkEntry, TitleEntry, envelope_of
+from reverie.messages.records import decode_lines, encode_line
+
+_LEFT_BEHIND = ("teamName", "agentName", "slug", "sourceToolAssistantUUID")
+"""Fields that would carry the state of the original into the copy."""
+
+_HOLDS_IDS = ("reverie", "compactMetadata", "microcompactMetadata")
+"""Fields in which ids of other entries are mentioned."""
+
+
+def write_fork(path: Path, *, now: datetime, new_id: Callable[[], str], up_to: str | None = None) -> Path:
+    """Copy a session beside itself and return the path of the copy."""
+    entries = list(decode_lines(path.read_bytes()))
+    session = new_id()
+    lines = fork_lines(entries, old_session=path.stem, session=session, now=now, new_id=new_id, up_to=up_to)
+    copy = path.with_name(f"{session}.jsonl")
+    write_atomic(copy, b"".join(line + b"\n" for line in lines), mode=0o600)
+    return copy
+
+
+def fork_lines(
+    entries: Iterable[Entry],
+    *,
+    old_session: str,
+    session: str,
+    now: datetime,
+    new_id: Callable[[], str],
+    up_to: str | None = None,
+) -> list[bytes]:
+    """The lines of the copy. Raises `UserMistake` when there is nothing to copy or `up_to` is not in the session."""
+    chain = _main_conversation(entries)
+    if up_to is not None:
+        chain = _until(chain, up_to, old_session)
+    if not chain:
+        raise UserMistake(f"session {old_session} holds no messages to fork")
+    renamed = {uuid: new_id() for uuid, _ in chain}
+    parents = {uuid: (record.get("parentUuid"), record.get("type")) for uuid, record in chain}
+    lines = []
+    for uuid, record in chain:
+        if record.get("type") == "progress":
+            continue
+        copy = {key: value for key, value in record.items() if key not in _LEFT_BEHIND}
+        copy |= {
+            "uuid": renamed[uuid],
+            "parentUuid": renamed.get(_parent_past_progress(record.get("parentUuid"), parents) or ""),
+            "sessionId": session,
+            "isSidechain": False,
+            "forkedFrom": {"sessionId": old_session, "messageUuid": uuid},
+        }
+        if record.get("logicalParentUuid"):
+            copy["logicalParentUuid"] = renamed.get(record["logicalParentUuid"])
+        for key in _HOLDS_IDS:
+            if key in copy:
+                copy[key] = _renamed(copy[key], renamed)
+        lines.append(encode_json(copy))
+    lines.extend(_beside(entries, session, now))
+    return lines
+
+
+def _main_conversation(entries: Iterable[Entry]) -> list[tuple[str, dict[str, Any]]]:
+    chain = []
+    for entry in entries:
+        envelope = envelope_of(entry)
+        if envelope is not None and not envelope.is_sidechain:
+            chain.append((envelope.uuid, decode_json(encode_line(entry))))
+    return chain
+
+
+def _until(chain: list[tuple[str, dict[str, Any]]], up_to: str, old_session: str) -> list[tuple[str, dict[str, Any]]]:
+    for number, (uuid, _) in enumerate(chain):
+        if uuid == up_to:
+            return chain[: number + 1]
+    raise UserMistake(f"message {up_to} is not in session {old_session}; `reverie context` names its messages")
+
+
+def _parent_past_progress(parent: str | None, parents: Mapping[str, tuple[str | None, Any]]) -> str | None:
+    seen: set[str] = set()
+    while parent is not None and parent not in seen and parents.get(parent, (None, ""))[1] == "progress":
+        seen.add(parent)
+        parent = parents[parent][0]
+    return parent
+
+
+def _renamed(value: Any, names: Mapping[str, str]) -> Any:
+    if isinstance(value, str):
+        return names.get(value, value)
+    if isinstance(value, list):
+        return [_renamed(part, names) for part in value]
+    if isinstance(value, dict):
+        return {key: _renamed(part, names) for key, part in value.items()}
+    return value
+
+
+def _beside(entries: Iterable[Entry], session: str, now: datetime) -> Iterable[bytes]:
+    """Records outside the chain that the copy needs: what replaced stored results, and a title that says it is a
+    copy.
+    """
+    title = None
+    for entry in entries:
+        if isinstance(entry, TitleEntry) and entry.kind in ("custom-title", "ai-title"):
+            title = entry.text
+        elif envelope_of(entry) is None and not isinstance(entry, BadLine | LinkEntry | TitleEntry):
+            record = decode_json(encode_line(entry))
+            if isinstance(record, dict) and record.get("type") == "content-replacement":
+                yield encode_json(record | {"sessionId": session, "timestamp": iso(now)})
+    if title:
+        yield encode_json({"type": "custom-title", "customTitle": f"{title} (fork)", "sessionId": session})
+
+
+def iso(moment: datetime) -> str:
+    """A moment as transcripts write it: UTC, milliseconds, `Z`."""
+    return moment.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")

@@ -1,0 +1,192 @@
+"""What a provider demands of a conversation, and where it may therefore be cut.
+
+`violations` names what is wrong, `conform` repairs what an interruption or a foreign file left behind, `legal_cuts`
+lists the places where later stages may divide a view. Stages cut nowhere else, so no reduction parts a call from its
+result.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+
+from reverie.messages.blocks import Block, Text, Thinking, ToolResult, ToolUse
+from reverie.messages.message import Message, Role, merge_neighbours
+from reverie.messages.view import Item
+
+UNANSWERED = "No result: the call was interrupted before it finished."
+"""What stands for the answer of a call that never came back; providers refuse a call without one."""
+
+
+class Rule(StrEnum):
+    """The demands, each with its sentence."""
+
+    STARTS_WITH_USER = "the first message is the user's"
+    CALL_ANSWERED = "every tool call is answered in the next message"
+    RESULT_CALLED = "every result answers a call of the message before"
+    RESULTS_FIRST = "results stand before other content of their message"
+    ANSWERED_ONCE = "a call is answered once"
+    CALLED_ONCE = "a call id is used once"
+    NOT_EMPTY = "a message has content and its text is not empty"
+    ROLES_ALTERNATE = "neighbours have different roles"
+    THINKING_FIRST = "a reply that thought before calling a tool starts with its thinking"
+
+
+@dataclass(frozen=True, slots=True)
+class Violation:
+    """One broken demand and the message where it shows."""
+
+    rule: Rule
+    message: int
+    detail: str = ""
+
+
+def violations(messages: Sequence[Message]) -> tuple[Violation, ...]:
+    """Everything that a provider would refuse, in the order of the messages."""
+    found: list[Violation] = []
+    if messages and messages[0].role is Role.ASSISTANT:
+        found.append(Violation(Rule.STARTS_WITH_USER, 0))
+    called: set[str] = set()
+    open_calls: dict[str, None] = {}
+    for number, message in enumerate(messages):
+        if number and messages[number - 1].role is message.role:
+            found.append(Violation(Rule.ROLES_ALTERNATE, number))
+        if not message.content or any(isinstance(block, Text) and not block.text for block in message.content):
+            found.append(Violation(Rule.NOT_EMPTY, number))
+        found.extend(_results_in(message, number, open_calls))
+        open_calls = {}
+        for call in message.tool_uses:
+            if call.id in called:
+                found.append(Violation(Rule.CALLED_ONCE, number, call.id))
+            called.add(call.id)
+            open_calls[call.id] = None
+        if not _thinks_first(message):
+            found.append(Violation(Rule.THINKING_FIRST, number))
+    found.extend(Violation(Rule.CALL_ANSWERED, len(messages) - 1, call) for call in open_calls)
+    return tuple(found)
+
+
+def conform(messages: Iterable[Message]) -> tuple[Message, ...]:
+    """Make a conversation acceptable and change nothing that already is.
+
+    Unanswered calls get an answer that says so, results without a call go, results move to the front of their message,
+    empty text goes. Applied twice it changes nothing more.
+    """
+    whole = merge_neighbours(_without_empty(messages))
+    closed: list[Message] = []
+    open_calls: tuple[ToolUse, ...] = ()
+    called: set[str] = set()
+    for message in whole:
+        if open_calls and message.role is not Role.USER:
+            closed.append(Message(Role.USER, _answers(open_calls, ())))
+            open_calls = ()
+        if message.role is Role.USER:
+            rest = tuple(block for block in message.content if not isinstance(block, ToolResult))
+            content = _answers(open_calls, message.tool_results) + rest
+            open_calls = ()
+        else:
+            content = _fresh_calls(message.content, called)
+            open_calls = tuple(block for block in content if isinstance(block, ToolUse))
+        if content:
+            closed.append(message if content == message.content else replace(message, content=content))
+    if open_calls:
+        closed.append(Message(Role.USER, _answers(open_calls, ())))
+    while closed and closed[0].role is Role.ASSISTANT:
+        closed.pop(0)
+        closed = _drop_leading_results(closed)
+    return merge_neighbours(closed)
+
+
+def legal_cuts(items: Sequence[Item]) -> tuple[int, ...]:
+    """The numbers n for which items[:n] and items[n:] may be treated apart, both ends included.
+
+    No cut parts a call from its result or the records of one reply from each other.
+    """
+    last_answer = {
+        block.tool_use_id: number
+        for number, item in enumerate(items)
+        for block in item.message.content
+        if isinstance(block, ToolResult)
+    }
+    cuts = [0]
+    open_until = -1
+    for number, item in enumerate(items):
+        for block in item.message.content:
+            if isinstance(block, ToolUse):
+                open_until = max(open_until, last_answer.get(block.id, number))
+        following = items[number + 1] if number + 1 < len(items) else None
+        if number >= open_until and not _same_reply(item, following) and not _same_results(item, following):
+            cuts.append(number + 1)
+    return tuple(cuts)
+
+
+def _same_reply(item: Item, following: Item | None) -> bool:
+    return following is not None and item.message_id is not None and item.message_id == following.message_id
+
+
+def _same_results(item: Item, following: Item | None) -> bool:
+    """Whether both answer calls of one message; parting them would leave a result without its call."""
+    return bool(item.message.tool_results) and following is not None and bool(following.message.tool_results)
+
+
+def _results_in(message: Message, number: int, open_calls: dict[str, None]) -> Iterable[Violation]:
+    waiting = dict(open_calls)
+    seen_other = False
+    for block in message.content:
+        if not isinstance(block, ToolResult):
+            seen_other = True
+        elif block.tool_use_id not in open_calls:
+            yield Violation(Rule.RESULT_CALLED, number, block.tool_use_id)
+        elif block.tool_use_id not in waiting:
+            yield Violation(Rule.ANSWERED_ONCE, number, block.tool_use_id)
+        else:
+            del waiting[block.tool_use_id]
+            if seen_other:
+                yield Violation(Rule.RESULTS_FIRST, number, block.tool_use_id)
+    for call in waiting:
+        yield Violation(Rule.CALL_ANSWERED, number, call)
+
+
+def _thinks_first(message: Message) -> bool:
+    if message.role is not Role.ASSISTANT or not message.tool_uses:
+        return True
+    thinks = [isinstance(block, Thinking) for block in message.content]
+    return not any(thinks) or thinks[0]
+
+
+def _answers(calls: Sequence[ToolUse], results: Sequence[ToolResult]) -> tuple[Block, ...]:
+    """One result per call: the given ones in their order, then a stand-in for each that is missing."""
+    wanted = {call.id for call in calls}
+    given: dict[str, ToolResult] = {}
+    for result in results:
+        if result.tool_use_id in wanted:
+            given.setdefault(result.tool_use_id, result)
+    missing = (ToolResult(call.id, UNANSWERED, is_error=True) for call in calls if call.id not in given)
+    return (*given.values(), *missing)
+
+
+def _fresh_calls(content: tuple[Block, ...], called: set[str]) -> tuple[Block, ...]:
+    kept: list[Block] = []
+    for block in content:
+        if isinstance(block, ToolUse):
+            if block.id in called:
+                continue
+            called.add(block.id)
+        kept.append(block)
+    return tuple(kept)
+
+
+def _without_empty(messages: Iterable[Message]) -> Iterable[Message]:
+    for message in messages:
+        content = tuple(block for block in message.content if not (isinstance(block, Text) and not block.text.strip()))
+        if content:
+            yield message if len(content) == len(message.content) else replace(message, content=content)
+
+
+def _drop_leading_results(messages: list[Message]) -> list[Message]:
+    """Results whose calls were dropped with the message before them go too."""
+    if not messages or messages[0].role is not Role.USER:
+        return messages
+    content = tuple(block for block in messages[0].content if not isinstance(block, ToolResult))
+    return [replace(messages[0], content=content), *messages[1:]] if content else messages[1:]
