@@ -1,7 +1,7 @@
 """Names of topic files: readable, stable, and distinct on every file system.
 
-Two names are the same file where case does not count (macOS, Windows) or accents are decomposed (NFD); `path_key` is the
-comparison that holds everywhere.
+Two names are the same file where case does not count (macOS, Windows) or accents are decomposed (NFD); `path_key` is
+the comparison that holds everywhere.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def _stem(name: str) -> str:
 
 
 def _unaccented(name: str) -> str:
-    """Lower case, compatibility forms resolved, and Latin letters without their accents; other scripts keep all marks."""
+    """Lower case, compatibility forms resolved, Latin letters without accents; other scripts keep their marks."""
     result: list[str] = []
     for char in unicodedata.normalize("NFD", unicodedata.normalize("NFKC", name).lower()):
         if unicodedata.combining(char) and result and result[-1].isascii():

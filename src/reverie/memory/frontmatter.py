@@ -213,7 +213,7 @@ def _compose(source: str) -> yaml.Node | None:
 
 def _forgive(line: str) -> str:
     """Quote a plain one-line value that YAML would stumble over, and indent by spaces."""
-    indent = len(line) - len(line.lstrip(" \t"))
+    indent = _indent(line)
     line = line[:indent].replace("\t", "  ") + line[indent:]
     end = line[len(line.rstrip("\r\n")) :]
     match = _PLAIN_LINE.match(line.rstrip("\r\n"))
@@ -253,9 +253,19 @@ def _with_inline_hash(read: Scalar, line: str, node: yaml.ScalarNode) -> Scalar:
 
 
 def _without_trailing_comments(lines: tuple[str, ...], first: int, last: int) -> int:
-    while last > first + 1 and (not lines[last - 1].strip() or lines[last - 1].lstrip().startswith("#")):
+    indent = _indent(lines[first])
+    while last > first + 1 and (not (line := lines[last - 1]).strip() or _is_comment(line, indent)):
         last -= 1
     return last
+
+
+def _indent(line: str) -> int:
+    return len(line) - len(line.lstrip(" \t"))
+
+
+def _is_comment(line: str, indent: int) -> bool:
+    # Deeper than its key, a # may be text of a block scalar.
+    return line.lstrip(" \t").startswith("#") and _indent(line) <= indent
 
 
 class _Reader:

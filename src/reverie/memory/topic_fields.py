@@ -192,7 +192,7 @@ def _anchor(value: Value) -> Anchor:
         return _anchor_from_text(value.text.strip())
     if not isinstance(value, Table):
         raise NotUnderstood
-    found = {key: _word(item) for key, item in _only(value, "file", "sha256", "symbol", "commit", "url").items()}
+    found = {key: _scalar_text(item) for key, item in _only(value, "file", "sha256", "symbol", "commit", "url").items()}
     match found:
         case {"symbol": symbol, **rest} if rest.keys() <= {"file"}:
             return SymbolAnchor(symbol, rest.get("file"))
