@@ -1,0 +1,43 @@
+"""What we promise about the files of memory: topics, index, age, anchors, situations, secrets, merging."""
+
+from __future__ import annotations
+
+from tests.promises import Requirement
+
+PROMISES: dict[str, Requirement] = {
+    "memory:topic:round-trip": Requirement(
+        "a topic that is written and read again is the same topic", source="style §5.10"
+    ),
+    "memory:topic:three-shapes": Requirement(
+        "the type is read flat, inside metadata, and inside metadata beside node_type", source="spec 8 §1.5"
+    ),
+    "memory:topic:no-front-matter": Requirement(
+        "a file without front matter takes its name from its first heading or file name", source="issue 3 §1"
+    ),
+    "memory:topic:unknown-keys": Requirement(
+        "keys that we do not know, and values that we do not understand, survive every edit", source="issue 3 §1"
+    ),
+    "memory:topic:edits-are-surgical": Requirement(
+        "an edit changes the lines of what changed and no other byte", source="issue 3 §1"
+    ),
+    "memory:topic:text-stays-text": Requirement(
+        "names and descriptions keep colons, hashes, numbers, dates and truth words as text", source="spec 8 §1.5"
+    ),
+    "memory:topic:damage-is-named": Requirement(
+        "front matter that is not YAML is named with file and line and never overwritten", source="issue 3 §1"
+    ),
+    "memory:topic:unknown-type": Requirement("an unknown type silently becomes no type", source="spec 2 §3"),
+    "memory:topic:quoted": Requirement("texts are written in double quotes, one line each", source="spec 8 §1.5"),
+    "memory:topic:merge-by-key": Requirement(
+        "two edits of different keys or different lines of one topic merge; an overlap is reported", source="product §6"
+    ),
+    "memory:filenames:portable": Requirement(
+        "file names are distinct and legal on case-insensitive and NFC/NFD file systems", source="issue 3 §1"
+    ),
+    "merge:three-way:nothing-lost": Requirement(
+        "a three-way merge keeps every line that either side added", source="style §5.10"
+    ),
+    "merge:three-way:like-git": Requirement(
+        "edits that overlap or touch conflict exactly when git says so", source="contract: undo"
+    ),
+}
