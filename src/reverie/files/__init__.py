@@ -1,0 +1,34 @@
+"""Files: the only code that fsyncs, locks, or decides whether a path may be touched.
+
+Reading order: `durable` (atomic writes, appends, removal), `locks` (one holder at a time), `inside` (paths that stay
+below a root). Which files exist is the matter of `reverie.places`; what is in them, of their owners.
+"""
+
+from reverie.files.durable import (
+    append_lines,
+    remove_file,
+    remove_temporaries,
+    write_atomic,
+    write_folder,
+    write_many,
+)
+from reverie.files.inside import checked_name, is_inside, open_inside, read_small, safe_join
+from reverie.files.locks import Holder, exclusive, locked, read_holder
+
+__all__ = [
+    "Holder",
+    "append_lines",
+    "checked_name",
+    "exclusive",
+    "is_inside",
+    "locked",
+    "open_inside",
+    "read_holder",
+    "read_small",
+    "remove_file",
+    "remove_temporaries",
+    "safe_join",
+    "write_atomic",
+    "write_folder",
+    "write_many",
+]
