@@ -1,0 +1,85 @@
+"""Every number and switch of the system, and how the words of several sources become one value. No file is read here.
+
+Reading order: `tree` holds `Settings`; `window`, `memory` and `session` its areas, made by `area` with the marks of
+`bounds`; `features` says what the switches mean together. The rest serves `apps.config`: `schema` lists the keys,
+`values` checks one value, `environment` and `vendor` translate foreign names, `locate` finds the line of a key,
+`layers` puts the sources over one another, `assemble` makes the tree, `display` shows a value and `describe` explains it.
+"""
+
+from __future__ import annotations
+
+from reverie.settings.memory import (
+    Age,
+    Budget,
+    Dream,
+    Extraction,
+    Index,
+    Memory,
+    Recall,
+    Remote,
+    Retention,
+    Team,
+)
+from reverie.settings.session import (
+    Agent,
+    Declaration,
+    Hook,
+    Instructions,
+    Listen,
+    Model,
+    ModelProfile,
+    Permissions,
+    Tools,
+    Ui,
+)
+from reverie.settings.tree import Settings
+from reverie.settings.window import (
+    ApiClearing,
+    Cache,
+    CachedClearing,
+    Clearing,
+    Collapse,
+    Compaction,
+    Counting,
+    Notes,
+    Snip,
+    Spill,
+    TimeClearing,
+    Window,
+)
+
+__all__ = [
+    "Age",
+    "Agent",
+    "ApiClearing",
+    "Budget",
+    "Cache",
+    "CachedClearing",
+    "Clearing",
+    "Collapse",
+    "Compaction",
+    "Counting",
+    "Declaration",
+    "Dream",
+    "Extraction",
+    "Hook",
+    "Index",
+    "Instructions",
+    "Listen",
+    "Memory",
+    "Model",
+    "ModelProfile",
+    "Notes",
+    "Permissions",
+    "Recall",
+    "Remote",
+    "Retention",
+    "Settings",
+    "Snip",
+    "Spill",
+    "Team",
+    "TimeClearing",
+    "Tools",
+    "Ui",
+    "Window",
+]

@@ -1,0 +1,59 @@
+"""What a setting may hold and who may set it, as marks on its type.
+
+A field says `Share` or `Personal[str | None]`; `schema` reads the marks, and for callers the types stay plain.
+"""
+
+from __future__ import annotations
+
+from enum import Enum
+from typing import Annotated, NamedTuple, TypeVar
+
+Value = TypeVar("Value")
+
+
+class Range(NamedTuple):
+    """The smallest and the largest number allowed; None leaves that side open."""
+
+    low: float | None = None
+    high: float | None = None
+
+
+class Pattern(NamedTuple):
+    """A regular expression that a text must match as a whole, and what to call such a text."""
+
+    expression: str
+    meaning: str
+
+
+class Guard(Enum):
+    """Which sources may set a field, beyond the ordinary precedence."""
+
+    ANY = "any source"
+    ONLY_LOWER = "a file committed with the project may only lower it"
+    AFTER_TRUST = "a file committed with the project counts once the project is trusted"
+    PERSONAL = "a file committed with the project may not set it"
+    PROCESS = "only the environment or a flag may set it"
+
+
+class Joined(Enum):
+    """How the lists of several sources become one; without this mark they are joined, lowest source first."""
+
+    HIGHEST = "the highest source's list stands alone"
+
+
+Count = Annotated[int, Range(0)]
+Positive = Annotated[int, Range(1)]
+Share = Annotated[float, Range(0, 1)]
+Amount = Annotated[float, Range(0)]
+Ratio = Annotated[float, Range(0.01)]
+Port = Annotated[int, Range(0, 65_535)]
+Variable = Annotated[str, Pattern(r"[A-Za-z_][A-Za-z0-9_]*", "the name of an environment variable, never a key itself")]
+
+Table = tuple[tuple[str, Value], ...]
+"""Values by a name that the user chooses; written as a table of the file."""
+
+OnlyLower = Annotated[Value, Guard.ONLY_LOWER]
+AfterTrust = Annotated[Value, Guard.AFTER_TRUST]
+Personal = Annotated[Value, Guard.PERSONAL]
+Process = Annotated[Value, Guard.PROCESS]
+Replaced = Annotated[Value, Joined.HIGHEST]

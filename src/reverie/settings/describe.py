@@ -1,0 +1,127 @@
+"""What each setting means: the sentence under its field, for `reverie settings` and the reference page.
+
+The sentences are read from this package's own source, so that they stand where a reader of the code looks for them.
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import re
+import sys
+from collections.abc import Iterator, Mapping
+from functools import cache
+
+from reverie.settings.bounds import Guard
+from reverie.settings.display import as_text
+from reverie.settings.environment import OTHER_NAMES
+from reverie.settings.schema import Form, Key, KeyPath, keys
+from reverie.settings.tree import Settings
+from reverie.settings.values import expected
+
+_SOURCE = re.compile(r" \((?:spec|product) [^)]*\)(?=\.$)")
+
+
+def meaning(key: Key) -> str:
+    """The sentence under the field of a key, without its source; empty where Python runs without the code's text."""
+    sentence = _sentences(key.owner.__module__).get((key.owner.__name__, key.field), "")
+    return _SOURCE.sub("", sentence)
+
+
+def as_markdown() -> str:
+    """The reference page of all settings."""
+    return "\n".join(_page()) + "\n"
+
+
+@cache
+def _sentences(module: str) -> Mapping[tuple[str, str], str]:
+    try:
+        source = inspect.getsource(sys.modules[module])
+    except OSError:
+        return {}
+    found: dict[tuple[str, str], str] = {}
+    for node in ast.parse(source).body:
+        if isinstance(node, ast.ClassDef):
+            found.update({(node.name, field): sentence for field, sentence in _fields(node)})
+    return found
+
+
+def _fields(node: ast.ClassDef) -> Iterator[tuple[str, str]]:
+    for field, after in zip(node.body, node.body[1:], strict=False):
+        match field, after:
+            case ast.AnnAssign(target=ast.Name(id=name)), ast.Expr(value=ast.Constant(value=str(sentence))):
+                yield name, inspect.cleandoc(sentence)
+
+
+def _page() -> Iterator[str]:
+    yield _OPENING
+    yield from ("## Names beside the systematic ones", "", "| variable | sets |", "|---|---|")
+    for name, sets in OTHER_NAMES.items():
+        targets = {".".join(path): text for path, text in sets("1").items()}
+        yield f"| `{name}` | {', '.join(_target(key, text) for key, text in targets.items())} |"
+    groups: dict[KeyPath, list[Key]] = {}
+    for key in keys().values():
+        groups.setdefault(key.path[:-1], []).append(key)
+    for group in groups.values():
+        yield ""
+        yield from _section(group)
+
+
+def _target(key: str, text: str) -> str:
+    return f"`{key}`" if text == "1" else f"`{key} = {text}`"
+
+
+def _section(group: list[Key]) -> Iterator[str]:
+    owner = group[0].owner
+    title = ".".join(group[0].path[:-1])
+    yield f"## `{title}`" if title else "## At the top"
+    yield ""
+    if owner is not Settings:
+        yield from (inspect.cleandoc(owner.__doc__ or ""), "")
+    yield from ("| key | takes | default | meaning |", "|---|---|---|---|")
+    for key in group:
+        guard = "" if key.guard is Guard.ANY else f" *{key.guard.value.capitalize()}.*"
+        variable = f"<br>`{key.variable}`" if key.variable else ""
+        yield f"| `{key.name}`{variable} | {expected(key)} | {_default(key)} | {meaning(key)}{guard} |"
+
+
+def _default(key: Key) -> str:
+    if key.form is Form.DECLARATION or key.default is None:
+        return "–"
+    return f"`{as_text(key.default)}`"
+
+
+_OPENING = """\
+# Settings
+
+This page is written by `reverie settings --markdown`; a test compares it with the code.
+
+Settings are read once, at the start, from these places; a higher one wins:
+
+| place | source |
+|---|---|
+| `/etc/reverie/settings.toml`, then `settings.d/*.toml` (macOS: in `/Library/Application Support/Reverie`) | managed |
+| `--settings FILE` or `--settings JSON`, then `--set KEY=VALUE`, `--bare` | flag |
+| `REVERIE_…` variables | environment |
+| `<repo>/.reverie/settings.local.toml`, over `<repo>/.claude/settings.local.json` | local |
+| `<repo>/.reverie/settings.toml`, over `<repo>/.claude/settings.json` | project |
+| `~/.reverie/settings.toml`, over `~/.claude/settings.json` | user |
+| this page | default |
+
+Lists of several places are joined, lowest first; a default list counts only where no place gives one.
+`hooks` and `agents` of all places are kept, each with its origin.
+Of the `.claude` files these keys are read: `hooks`, `agents`, `permissions`, `autoMemoryEnabled`,
+`autoMemoryDirectory`, `autoCompactEnabled`, `autoCompactWindow`, `cleanupPeriodDays`, `claudeMdExcludes`,
+`disableAllHooks`, `allowManagedHooksOnly`, `allowedHttpHookUrls`, `httpHookAllowedEnvVars`.
+
+The project file, and a local file that git tracks, come with the project. Somebody else may have written them,
+so some keys are not taken from them: the meaning says which. `reverie settings` shows every value and its origin.
+
+A server of your own is two lines, and a third makes it the model of every conversation:
+
+```toml
+model.default = "local"
+[models.local]
+base_url = "http://127.0.0.1:8080/v1"
+```
+"""

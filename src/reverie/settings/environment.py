@@ -1,0 +1,84 @@
+"""Settings that the environment gives: `REVERIE_<AREA>_<FIELD>` for every key, and the names people already use."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import TypeAlias
+
+from reverie.settings.layers import Given
+from reverie.settings.schema import PREFIX, KeyPath, keys
+
+_Meaning: TypeAlias = Callable[[str], Mapping[KeyPath, str]]
+"""What the text of a variable says, as the texts of keys."""
+
+
+def _sets(*path: str) -> _Meaning:
+    return lambda text: {path: text}
+
+
+def _when_true(**switches: str) -> _Meaning:
+    """Keys, with `__` for the dot, that are set when the variable is on."""
+    values = {tuple(name.split("__")): value for name, value in switches.items()}
+    return lambda text: values if text.lower() not in ("0", "false", "no", "off") else {}
+
+
+def _disable_memory(text: str) -> Mapping[KeyPath, str]:
+    """On turns memory off; an explicit off asks for memory against a file's word (spec 8 §1.5)."""
+    if text.lower() in ("0", "false", "no", "off"):
+        return {("memory", "enabled"): "true"}
+    return {("memory", "disabled"): text}
+
+
+OTHER_NAMES: Mapping[str, _Meaning] = {
+    "CLAUDE_CONFIG_DIR": _sets("config_home"),
+    "CLAUDE_CODE_PROJECT_DIR_NAME": _sets("project_dir_name"),
+    "CLAUDE_CODE_DISABLE_AUTO_MEMORY": _disable_memory,
+    "CLAUDE_CODE_DISABLE_CLAUDE_MDS": _when_true(instructions__enabled="false", memory__disabled="true"),
+    "CLAUDE_CODE_ADDITIONAL_DIRECTORIES_CLAUDE_MD": _sets("instructions", "from_additional_directories"),
+    "CLAUDE_CODE_AUTO_COMPACT_WINDOW": _sets("compaction", "auto_window_tokens"),
+    "CLAUDE_AUTOCOMPACT_PCT_OVERRIDE": _sets("compaction", "auto_percent"),
+    "DISABLE_AUTO_COMPACT": _when_true(compaction__auto="false"),
+    "DISABLE_COMPACT": _when_true(compaction__enabled="false"),
+    "ANTHROPIC_BASE_URL": _sets("model", "anthropic_base_url"),
+    "OPENAI_BASE_URL": _sets("model", "openai_base_url"),
+    "REVERIE_MODEL": _sets("model", "default"),
+    "REVERIE_DISABLE_AUTO_MEMORY": _disable_memory,
+    "REVERIE_AUTO_COMPACT_WINDOW": _sets("compaction", "auto_window_tokens"),
+    "REVERIE_CONTEXT_COLLAPSE": _sets("collapse", "enabled"),
+}
+"""Names beside the systematic ones (spec 3 §10; spec 8 §1.2-1.7); where two say the same, the later one here counts."""
+
+
+def speaks(environ: Iterable[str]) -> bool:
+    """Whether any variable could concern us; cheap, so that a process without settings stays fast."""
+    return any(name.startswith(PREFIX) or name in OTHER_NAMES for name in environ)
+
+
+def givens_from(environ: Mapping[str, str]) -> list[Given]:
+    """What the variables say; an empty one says nothing, and ours count for more than the vendor's."""
+    givens = [
+        Given(path, text, name, is_text=True)
+        for name, meaning in OTHER_NAMES.items()
+        if environ.get(name)
+        for path, text in meaning(environ[name]).items()
+    ]
+    if environ.get("CLAUDE_CONFIG_DIR") is None:
+        # The vendor honours the folder's name only where its root was moved too (spec 8 §1.2).
+        givens = [given for given in givens if given.place != "CLAUDE_CODE_PROJECT_DIR_NAME"]
+    systematic = {key.variable: key.path for key in keys().values() if key.variable}
+    for name, path in systematic.items():
+        if environ.get(name):
+            givens.append(Given(path, environ[name], name, is_text=True))
+    return givens
+
+
+def near_misses(environ: Iterable[str], *, used: Iterable[str] = ()) -> list[str]:
+    """A sentence for each variable that looks like a misspelt one of ours; `used` are names with another purpose."""
+    known = {key.variable for key in keys().values() if key.variable} | set(OTHER_NAMES)
+    strange = [name for name in environ if name.startswith(PREFIX) and name not in known and name not in used]
+    if not strange:
+        return []
+    from difflib import get_close_matches
+
+    near = {name: get_close_matches(name, sorted(known), n=1, cutoff=0.85) for name in strange}
+    return [f"{name} is no setting; did you mean {close[0]}?" for name, close in near.items() if close]

@@ -1,0 +1,100 @@
+"""What the switches mean together: whether there is memory, and which parts of the system run."""
+
+from __future__ import annotations
+
+from typing import TypeAlias
+
+from reverie.settings.area import area
+from reverie.settings.tree import Settings
+
+
+@area
+class On:
+    """There is memory."""
+
+
+@area
+class Off:
+    """There is none."""
+
+    reason: str
+    """What turned it off, for people."""
+
+
+MemoryState: TypeAlias = On | Off
+
+
+def memory_state(settings: Settings) -> MemoryState:
+    """Whether there is memory at all (spec 2 §2.2)."""
+    if settings.memory.disabled:
+        return Off(reason="memory is disabled for this process (REVERIE_DISABLE_AUTO_MEMORY)")
+    if settings.simple_mode:
+        return Off(reason="simple mode (--bare) works without memory")
+    if settings.remote.mode and not settings.remote.memory_dir:
+        return Off(reason="remote mode keeps nothing here; set REVERIE_REMOTE_MEMORY_DIR to a directory that lasts")
+    if not settings.memory.enabled:
+        return Off(reason="memory.enabled is false for this project")
+    return On()
+
+
+@area
+class Features:
+    """Which parts run; each is the conjunction of everything that could forbid it."""
+
+    rules: bool
+    """The model is told how to use memory."""
+    index: bool
+    """`MEMORY.md` is loaded."""
+    recall: bool
+    """Memories are brought back at each user message."""
+    writes: bool
+    """Memories may be written."""
+    extraction: bool
+    """Turns are read for memories afterwards."""
+    dream: bool
+    """The directory is put in order now and then."""
+    team: bool
+    """Memory is shared with the team."""
+    agent_memory: bool
+    """Agents have memories of their own."""
+    notes: bool
+    """The session keeps notes."""
+    notes_compaction: bool
+    """The notes may become the summary."""
+    auto_compaction: bool
+    """The window is compacted before it is full."""
+    instructions: bool
+    """Instruction files are loaded."""
+    hooks: bool
+    """The user's scripts run."""
+    progress_lines: bool
+    """Agents report what they are doing."""
+
+
+def features(settings: Settings, *, interactive: bool = True) -> Features:
+    """Derive what runs from all switches.
+
+    `interactive` is false where one prompt is answered and the process ends.
+    Notes do not need memory (spec 1 §9.2), but automatic compaction; extraction and dreams never run remotely.
+    """
+    memory = isinstance(memory_state(settings), On)
+    full = not settings.simple_mode
+    background = memory and not settings.remote.mode
+    auto_compaction = settings.compaction.enabled and settings.compaction.auto
+    notes = full and settings.notes.enabled and auto_compaction
+    return Features(
+        rules=memory,
+        index=memory,
+        recall=memory and settings.recall.enabled,
+        writes=memory,
+        extraction=background and settings.extraction.enabled and (interactive or settings.extraction.noninteractive),
+        dream=background and settings.dream.enabled and not settings.memory.daily_log,
+        team=memory and settings.team.enabled and bool(settings.team.server),
+        agent_memory=memory,
+        notes=notes,
+        notes_compaction=notes and settings.compaction.from_notes,
+        auto_compaction=auto_compaction,
+        instructions=full and settings.instructions.enabled,
+        hooks=full and settings.hook.enabled,
+        progress_lines=full,
+    )

@@ -1,0 +1,210 @@
+"""What several sources say, put over one another: the highest word stands, lists are joined, guards are kept.
+
+A source is a `Layer` of `Given` values with the place where each was written. `merge` checks all of them, reports every
+mistake at once, and returns the settings, the origin of each value and the words it refused to take.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from enum import StrEnum
+from typing import Any, NamedTuple
+
+from reverie.errors import UserMistake
+from reverie.settings.assemble import assembled, value_of
+from reverie.settings.bounds import Guard
+from reverie.settings.schema import Form, Key, KeyPath, dotted, find, is_group, keys
+from reverie.settings.session import Declaration
+from reverie.settings.tree import Settings
+from reverie.settings.values import Mismatch, parse, read
+
+
+class Source(StrEnum):
+    """Who may speak, lowest first (product §3)."""
+
+    DEFAULT = "default"
+    USER = "user"
+    PROJECT = "project"
+    LOCAL = "local"
+    ENVIRONMENT = "environment"
+    FLAG = "flag"
+    MANAGED = "managed"
+
+
+RANK: Mapping[Source, int] = {source: rank for rank, source in enumerate(Source)}
+
+
+class Given(NamedTuple):
+    """A value as somebody wrote it."""
+
+    path: KeyPath
+    value: object
+    place: str
+    """`settings.toml:3`, a variable or a flag."""
+    is_text: bool = False
+    """It came as text and stands for a value of the key's type."""
+
+
+class Layer(NamedTuple):
+    """What one source says."""
+
+    source: Source
+    givens: tuple[Given, ...]
+    committed: bool = False
+    """It came with the project, so somebody else may have written it."""
+
+
+class Origin(NamedTuple):
+    """Who gave a value, and which."""
+
+    source: Source
+    place: str
+    value: object
+
+
+class Caution(NamedTuple):
+    """A value that was not taken, and why."""
+
+    key: str
+    place: str
+    sentence: str
+
+    def __str__(self) -> str:
+        return f"{self.place}: {self.sentence}"
+
+
+class Merged(NamedTuple):
+    """The outcome of all sources."""
+
+    settings: Settings
+    origins: Mapping[str, tuple[Origin, ...]]
+    """By key, whoever gave a value that was taken, highest last; keys at their default are absent."""
+    cautions: tuple[Caution, ...]
+
+
+def givens_of(table: Mapping[str, object], place: Callable[[KeyPath], str]) -> tuple[list[Given], list[str]]:
+    """The values of a parsed file, and a sentence for each key that does not exist."""
+    givens: list[Given] = []
+    problems: list[str] = []
+
+    def walk(here: Mapping[str, object], path: KeyPath) -> None:
+        for name, value in here.items():
+            inner = (*path, name)
+            if find(inner) is not None:
+                givens.append(Given(inner, value, place(inner)))
+            elif not is_group(inner):
+                problems.append(f"{place(inner)}: {unknown(dotted(inner))}")
+            elif isinstance(value, Mapping):
+                walk(value, inner)
+            else:
+                problems.append(f"{place(inner)}: `{dotted(inner)}` holds several settings; write it as a table")
+
+    walk(table, ())
+    return givens, problems
+
+
+def unknown(key: str) -> str:
+    """A sentence for a key that does not exist, with the nearest one that does."""
+    from difflib import get_close_matches
+
+    names = [known.name for known in keys().values()]
+    near = get_close_matches(key, names, n=1, cutoff=0.7)
+    near = near or [name for name in names if name.rpartition(".")[2] == key.rpartition(".")[2]][:1]
+    if near:
+        return f"there is no setting `{key}`; did you mean `{near[0]}`?"
+    if any(word in key.lower() for word in ("key", "token", "secret", "password")):
+        return f"there is no setting `{key}`: keys are never kept in settings; name their variable in `key_env`"
+    return f"there is no setting `{key}`; `reverie settings` lists all"
+
+
+def merge(layers: Iterable[Layer], *, trusted: bool = False, problems: Sequence[str] = ()) -> Merged:
+    """Put the layers over one another.
+
+    `trusted` says that the user trusts the project, which lets its files widen permissions.
+    `problems` are mistakes found before. Raises `UserMistake` with all mistakes, one a line.
+    """
+    mistakes = list(problems)
+    cautions: list[Caution] = []
+    origins: dict[KeyPath, list[Origin]] = {}
+    for layer in sorted(layers, key=lambda layer: RANK[layer.source]):
+        for given in layer.givens:
+            key = find(given.path)
+            assert key is not None, given.path
+            name = dotted(given.path)
+            value = parse(key, str(given.value)) if given.is_text else read(key, given.value)
+            if isinstance(value, Mismatch):
+                mistakes.append(f"{given.place}: `{name}` {value.sentence}")
+                continue
+            if key.form is Form.DECLARATION:
+                value = _declared(value, given, layer)
+            refusal = _refusal(key, value, layer, origins.get(given.path, []), trusted=trusted)
+            if refusal is not None:
+                cautions.append(Caution(name, given.place, f"`{name}` is ignored: {refusal}"))
+                continue
+            origins.setdefault(given.path, []).append(Origin(layer.source, given.place, value))
+    settings = assembled({path: _joined(path, said) for path, said in origins.items()})
+    mistakes += _out_of_order(settings, origins)
+    if mistakes:
+        raise UserMistake("\n".join(mistakes))
+    return Merged(settings, {dotted(path): tuple(said) for path, said in origins.items()}, tuple(cautions))
+
+
+def _declared(text: object, given: Given, layer: Layer) -> Declaration:
+    return Declaration(source=layer.source.value, place=given.place, committed=layer.committed, text=str(text))
+
+
+def _refusal(key: Key, value: object, layer: Layer, said: Sequence[Origin], *, trusted: bool) -> str | None:
+    if key.guard is Guard.PROCESS and layer.source not in (Source.ENVIRONMENT, Source.FLAG):
+        return f"only a flag or the environment ({key.variable}) may set it"
+    if not layer.committed:
+        return None
+    match key.guard:
+        case Guard.PERSONAL:
+            return "a file that comes with the project may not set it; write it in your own settings"
+        case Guard.AFTER_TRUST if not trusted:
+            return "the project is not trusted, and this would widen what may be done without asking"
+        case Guard.ONLY_LOWER if _raises(value, said[-1].value if said else key.default):
+            return "a file that comes with the project may lower this limit, not raise it"
+        case _:
+            return None
+
+
+def _raises(value: Any, limit: Any) -> bool:
+    return limit is not None and (value is None or value > limit)
+
+
+def _joined(path: KeyPath, said: Sequence[Origin]) -> object:
+    key = find(path)
+    assert key is not None
+    if key.form is Form.DECLARATION:
+        return tuple(origin.value for origin in said)
+    if key.form is Form.LIST and not key.stands_alone:
+        return tuple(dict.fromkeys(item for origin in said for item in _items(origin.value)))
+    return said[-1].value
+
+
+def _items(value: object) -> tuple[object, ...]:
+    assert isinstance(value, tuple)
+    return value
+
+
+_ORDERED: tuple[tuple[str, str], ...] = (
+    ("window.warning_fraction", "window.error_fraction"),
+    ("snip.target_fraction", "snip.trigger_fraction"),
+    ("collapse.stage_fraction", "collapse.run_fraction"),
+    ("notes.title_words_min", "notes.title_words_max"),
+    ("compaction.keep_min_tokens", "compaction.keep_max_tokens"),
+    ("agent.summary_words_min", "agent.summary_words_max"),
+)
+"""Pairs of which the first must not be larger than the second."""
+
+
+def _out_of_order(settings: Settings, origins: Mapping[KeyPath, Sequence[Origin]]) -> Iterator[str]:
+    for low_name, high_name in _ORDERED:
+        low, high = tuple(low_name.split(".")), tuple(high_name.split("."))
+        smaller: Any = value_of(settings, low)
+        larger: Any = value_of(settings, high)
+        if smaller > larger:
+            said = [*origins.get(low, ()), *origins.get(high, ())]
+            place = said[0].place if said else "defaults"
+            yield f"{place}: `{low_name}` ({smaller:,}) must not be larger than `{high_name}` ({larger:,})"

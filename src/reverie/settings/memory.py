@@ -1,0 +1,199 @@
+"""Settings of what lasts: the memory directory, its index, recall, the background writers and the team's share.
+
+Numbers come from `spec 2`, `spec 5` and `spec 6 §5-7`; where the product page decides otherwise, it is named.
+"""
+
+from __future__ import annotations
+
+from reverie.settings.area import area
+from reverie.settings.bounds import Amount, Count, OnlyLower, Personal, Positive, Process, Share, Variable
+
+
+@area
+class Memory:
+    """Whether there is memory, where it lies and what the model is told about it."""
+
+    enabled: bool = True
+    """Memory of the project, all of it (spec 2 §2.2, `autoMemoryEnabled`)."""
+    disabled: Process[bool] = False
+    """Turn memory off for this process, whatever the files say (spec 3 §10, `DISABLE_AUTO_MEMORY`)."""
+    directory: Personal[str | None] = None
+    """A directory of your own instead of the default; absolute or from `~/` (spec 2 §2.1, `autoMemoryDirectory`)."""
+    path_override: Process[str | None] = None
+    """The directory for this process; goes before `directory` (spec 3 §10, `MEMORY_PATH_OVERRIDE`)."""
+    extra_guidelines: Personal[str] = ""
+    """Text added to the rules that the model gets (spec 3 §10, `MEMORY_EXTRA_GUIDELINES`)."""
+    rules_tokens: Positive = 3_000
+    """Room for those rules in the system prompt (spec 2 §6)."""
+    skip_index: bool = True
+    """Leave the index step out of the rules, because the index is generated (product §6)."""
+    search_past_context: bool = True
+    """Tell the model how to search memory files and transcripts (spec 2 §14)."""
+    daily_log: bool = False
+    """Append to daily logs instead of topics, for sessions that live for days (spec 2 §13)."""
+    history: Personal[bool] = True
+    """Keep every change as a commit, so that it can be traced and undone (product §3)."""
+
+
+@area
+class Index:
+    """`MEMORY.md`, the list of topics."""
+
+    max_lines: Positive = 200
+    """Lines that are loaded (spec 2 §5)."""
+    max_bytes: Positive = 25_000
+    """And bytes, after the lines are cut (spec 2 §5)."""
+    line_chars: Positive = 150
+    """Length to which a line is written (spec 2 §5)."""
+    demote_chars: Positive = 200
+    """Length above which a dream moves detail into the topic (spec 2 §11.3)."""
+
+
+@area
+class Age:
+    """How old a memory may be before it is doubted."""
+
+    fresh_max_days: Count = 1
+    """Age up to which no warning is given (spec 2 §8)."""
+    half_life_user_days: Positive = 365
+    """Days in which a memory of type user loses half its weight (product §6)."""
+    half_life_feedback_days: Positive = 365
+    """The same for feedback (product §6)."""
+    half_life_project_days: Positive = 45
+    """The same for project: deadlines and ongoing work age fast (product §6; spec 2 §4)."""
+    half_life_reference_days: Positive = 180
+    """The same for reference (product §6)."""
+
+
+@area
+class Recall:
+    """Memories that are brought back for the present request."""
+
+    enabled: bool = True
+    """Recall at each user message (product §6; spec 3 §9 has it off)."""
+    max_files: Count = 5
+    """Most memories per turn (spec 2 §7.4)."""
+    min_words: Count = 2
+    """A shorter message recalls nothing (spec 2 §7.1)."""
+    min_unspaced_chars: Count = 4
+    """The same in characters, for scripts that write no spaces (product §6)."""
+    rerank: bool = True
+    """Let a model choose among the best candidates, when one is set (product §6)."""
+    rerank_candidates: Positive = 50
+    """Candidates shown to that model (product §6)."""
+    timeout_seconds: Amount = 2.5
+    """How long its choice is waited for; then the embedded ranking stands (product §6)."""
+    selector_tokens: Positive = 256
+    """Longest reply of that model (spec 2 §7.4)."""
+    file_lines: Positive = 200
+    """Most lines shown of one memory (spec 2 §7.5)."""
+    file_bytes: Positive = 4_096
+    """Most bytes shown of one memory (spec 2 §7.5)."""
+    turn_bytes: Count = 20_480
+    """Most bytes shown in one turn (spec 2 §7.5)."""
+    session_bytes: Count = 60_000
+    """Bytes in view after which recall pauses (spec 2 §7.5)."""
+    show_again_tokens: Count = 50_000
+    """Tokens after which a memory already shown may return (product §6)."""
+    scan_max_files: Positive = 200
+    """Newest memories listed for a background writer; recall itself searches all of them (spec 2 §7.3; product §2)."""
+    scan_front_matter_lines: Positive = 30
+    """Lines read of each for that list (spec 2 §7.3)."""
+
+
+@area
+class Extraction:
+    """After a turn, what it taught is written down."""
+
+    enabled: bool = True
+    """Extract memories (product §6; spec 3 §9 has it off)."""
+    noninteractive: bool = False
+    """Also when one prompt is answered and the process ends (spec 3 §9)."""
+    every_n_turns: Positive = 1
+    """Turns between two runs (spec 2 §10.3)."""
+    prefilter: bool = True
+    """Skip turns in which a cheap local look finds nothing to keep (product §6)."""
+    max_rounds: Positive = 5
+    """Rounds a run may take (spec 2 §10.3)."""
+    max_retries: Count = 2
+    """Further tries on messages that failed; then they are skipped and reported (product §6)."""
+    drain_seconds: Amount = 60.0
+    """How long the end of the process waits for a run (spec 2 §10.9)."""
+
+
+@area
+class Dream:
+    """Now and then the memory directory is put in order."""
+
+    enabled: bool = True
+    """Dream (product §6)."""
+    min_hours: Amount = 24.0
+    """Hours since the last one (spec 2 §11.1)."""
+    min_sessions: Count = 5
+    """Other sessions since the last one (spec 2 §11.1)."""
+    scan_interval_minutes: Amount = 10.0
+    """Pause before the sessions are counted again (spec 2 §11.1)."""
+    lock_stale_minutes: Amount = 60.0
+    """Age at which a dream's lock no longer binds (spec 2 §11.2)."""
+    max_rounds: Positive = 30
+    """Rounds it may take (product §6)."""
+    view_messages: Positive = 30
+    """Messages that its live view keeps (spec 2 §11.4)."""
+    search_hits: Positive = 50
+    """Hits shown per search of transcripts (spec 2 §11.3)."""
+
+
+@area
+class Team:
+    """Memory that is shared with everybody who works on the repository."""
+
+    enabled: bool = True
+    """Take part, once a server or a git remote is joined (spec 3 §9, `team_memory`)."""
+    server: Personal[str | None] = None
+    """URL of the team server, or of a git remote (product §6)."""
+    token_env: Personal[Variable] = "REVERIE_TEAM_TOKEN"  # noqa: S105 - a name, not a token
+    """Environment variable that holds the token (product §6)."""
+    debounce_seconds: Amount = 2.0
+    """Quiet time after a change before it is pushed (spec 5 §4)."""
+    pull_minutes: Amount = 5.0
+    """Time between two pulls (product §6)."""
+    push_bytes: Positive = 200_000
+    """Largest request body (spec 5 §6)."""
+    file_bytes: Positive = 250_000
+    """Largest file (product §6)."""
+    max_entries: Positive = 1_000
+    """Most files (product §6)."""
+    timeout_seconds: Amount = 30.0
+    """How long a request may take (product §6)."""
+    conflict_retries: Count = 2
+    """Further tries when somebody else pushed first (spec 5 §6)."""
+
+
+@area
+class Budget:
+    """What background work may cost; whichever limit is reached first stops it, visibly."""
+
+    background_fraction: OnlyLower[Share] = 0.10
+    """Share of the session's spend (product §6)."""
+    background_usd_per_hour: OnlyLower[Amount] = 0.50
+    """US dollars per hour (product §6)."""
+    session_usd: OnlyLower[Amount | None] = None
+    """US dollars that a whole session may cost; none means no limit (product §2, promise 5)."""
+
+
+@area
+class Remote:
+    """Operation on a machine that keeps nothing."""
+
+    mode: Personal[bool] = False
+    """Remote: no extraction, no dream, and no memory unless `memory_dir` is set (spec 3 §10)."""
+    memory_dir: Personal[str | None] = None
+    """Base of the memory directories there (spec 3 §10)."""
+
+
+@area
+class Retention:
+    """How long working files are kept; memories are never swept."""
+
+    transcript_days: Personal[Positive | None] = None
+    """Days after which an unused transcript is removed with its spills; none keeps them (spec 8 §1.7)."""

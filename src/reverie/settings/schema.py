@@ -1,0 +1,164 @@
+"""The keys that exist, read off the classes: names, types, defaults, limits, guards and environment variables.
+
+A key is a path such as `("spill", "result_chars")`. In `("models", "*", "base_url")` the star stands for a name that
+the user chooses. Nothing is written twice: a field added to an area is a key, a variable and a line of the documents.
+"""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Iterator, Mapping
+from dataclasses import MISSING, fields, is_dataclass
+from enum import Enum
+from functools import cache
+from typing import Annotated, Literal, NamedTuple, TypeAlias, Union, get_args, get_origin, get_type_hints
+
+from reverie.settings.bounds import Guard, Joined, Pattern, Range
+from reverie.settings.session import Declaration
+from reverie.settings.tree import Settings
+
+KeyPath: TypeAlias = tuple[str, ...]
+
+ANY_NAME = "*"
+PREFIX = "REVERIE_"
+
+
+class Form(Enum):
+    """How many values a key holds."""
+
+    ONE = "one"
+    LIST = "list"
+    DECLARATION = "declaration"
+
+
+class Key(NamedTuple):
+    """One setting as its class declares it."""
+
+    path: KeyPath
+    owner: type
+    """The class whose field it is."""
+    field: str
+    form: Form
+    base: type
+    """`bool`, `int`, `float` or `str`; for a list, of its items."""
+    default: object
+    optional: bool
+    choices: tuple[str, ...]
+    range: Range
+    pattern: Pattern | None
+    guard: Guard
+    stands_alone: bool
+    """A list that is not joined with those of lower sources."""
+
+    @property
+    def name(self) -> str:
+        return dotted(self.path)
+
+    @property
+    def variable(self) -> str | None:
+        """The environment variable that sets it; a name of the user's own and a declaration have none."""
+        if ANY_NAME in self.path or self.form is Form.DECLARATION:
+            return None
+        return PREFIX + "_".join(self.path).upper()
+
+
+@cache
+def keys() -> Mapping[KeyPath, Key]:
+    """Every key there is, in the order of the classes."""
+    return {key.path: key for key in _keys_of(Settings, Settings(), (), Guard.ANY)}
+
+
+@cache
+def groups() -> frozenset[KeyPath]:
+    """The paths that hold keys instead of being one."""
+    return frozenset(path[:length] for path in keys() for length in range(len(path)))
+
+
+def find(path: KeyPath) -> Key | None:
+    """The key that a path names, with the user's own names taken as stars."""
+    return keys().get(_pattern(path))
+
+
+def is_group(path: KeyPath) -> bool:
+    """Whether a path names a table of settings."""
+    return _pattern(path) in groups()
+
+
+def dotted(path: KeyPath) -> str:
+    """A path as one writes it in a settings file."""
+    return ".".join(part if part.replace("-", "_").isidentifier() or part == ANY_NAME else f'"{part}"' for part in path)
+
+
+def _pattern(path: KeyPath) -> KeyPath:
+    for length in range(1, len(path)):
+        if (*path[:length], ANY_NAME) in groups() or (*path[:length], ANY_NAME) in keys():
+            return (*path[:length], ANY_NAME, *path[length + 1 :])
+    return path
+
+
+def _keys_of(owner: type, example: object, path: KeyPath, guard: Guard) -> Iterator[Key]:
+    hints = get_type_hints(owner, include_extras=True)
+    for field in fields(owner):
+        default = getattr(example, field.name) if example is not None else field.default
+        here = (*path, field.name)
+        yield from _keys_at(here, owner, field.name, hints[field.name], default, guard)
+
+
+def _keys_at(path: KeyPath, owner: type, field: str, hint: object, default: object, guard: Guard) -> Iterator[Key]:
+    hint, marks = _unmarked(hint)
+    guard = next((mark for mark in marks if isinstance(mark, Guard)), guard)
+    if isinstance(hint, type) and is_dataclass(hint):
+        yield from _keys_of(hint, default, path, guard)
+        return
+    item = _item(hint)
+    if isinstance(item, type) and is_dataclass(item) and item is not Declaration:
+        for key in _keys_of(item, None, (*path, ANY_NAME), guard):
+            if key.field != "name":
+                yield key
+        return
+    if get_origin(item) is tuple:
+        yield from _keys_at((*path, ANY_NAME), owner, field, get_args(item)[1], MISSING, guard)
+        return
+    yield _key(path, owner, field, hint, marks, default, guard)
+
+
+def _key(
+    path: KeyPath, owner: type, field: str, hint: object, marks: tuple[object, ...], default: object, guard: Guard
+) -> Key:
+    optional = False
+    if get_origin(hint) in (Union, types.UnionType):
+        optional = True
+        (some,) = (part for part in get_args(hint) if part is not type(None))
+        hint, inner = _unmarked(some)
+        marks += inner
+    form, item = Form.ONE, hint
+    if get_origin(hint) is tuple:
+        item, inner = _unmarked(_item(hint))
+        marks += inner
+        form = Form.DECLARATION if item is Declaration else Form.LIST
+    choices = get_args(item) if get_origin(item) is Literal else ()
+    return Key(
+        path=path,
+        owner=owner,
+        field=field,
+        form=form,
+        base=item if isinstance(item, type) else str,
+        default=None if default is MISSING else default,
+        optional=optional,
+        choices=choices,
+        range=next((mark for mark in marks if isinstance(mark, Range)), Range()),
+        pattern=next((mark for mark in marks if isinstance(mark, Pattern)), None),
+        guard=guard,
+        stands_alone=Joined.HIGHEST in marks,
+    )
+
+
+def _item(hint: object) -> object:
+    return get_args(hint)[0] if get_origin(hint) is tuple else None
+
+
+def _unmarked(hint: object) -> tuple[object, tuple[object, ...]]:
+    if get_origin(hint) is Annotated:
+        plain, *marks = get_args(hint)
+        return plain, tuple(marks)
+    return hint, ()

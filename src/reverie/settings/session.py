@@ -1,0 +1,211 @@
+"""Settings of a session: models, agents, tools, hooks, permissions, instruction files, and how people see it.
+
+`hooks`, `agents` and `models` in the plural are what the user defines; `hook`, `agent` and `model` hold our numbers.
+Numbers come from `spec 3`, `spec 4`, `spec 6 §7` and the public formats of `spec 8 §1.4-1.8`.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from reverie.settings.area import area
+from reverie.settings.bounds import AfterTrust, Amount, Count, Personal, Port, Positive, Replaced, Variable
+
+
+@area
+class Declaration:
+    """A block that a later reader understands, as it stood in one source: the hooks or the agents of one file."""
+
+    source: str
+    """The name of the source: `user`, `project`, `local`, `flag`, `managed`; later `plugin` and `session`."""
+    place: str
+    """The file and line, or the flag."""
+    committed: bool
+    """It came with the project, so it waits until the user trusts the project."""
+    text: str
+    """The block as JSON, keys in the order of the file."""
+
+
+@area
+class ModelProfile:
+    """A model of your own: `[models.NAME]`, then `model.default = "NAME"`."""
+
+    name: str
+    """The name after `models.`."""
+    provider: Literal["anthropic", "openai", "offline"] = "openai"
+    """Which protocol it speaks; `openai` covers every compatible server."""
+    model: str | None = None
+    """The provider's name for it; the profile's own name when left out."""
+    base_url: str | None = None
+    """Where the server answers; the provider's public address when left out."""
+    key_env: Variable | None = None
+    """Environment variable that holds the key; left out for a server without one."""
+    window_tokens: Positive | None = None
+    """Its window."""
+    max_output_tokens: Positive | None = None
+    """Its longest reply."""
+    cache_minimum_tokens: Positive | None = None
+    """Its shortest prefix that is cached."""
+    tokenizer: Literal["old", "new", "other"] | None = None
+    """Which vocabulary counts: the vendor's old or new one, or another."""
+    abilities: (
+        tuple[
+            Literal[
+                "prompt_caching",
+                "context_edits",
+                "cache_edits",
+                "server_compaction",
+                "thinking",
+                "system_messages",
+                "images",
+                "overflow_stops",
+            ],
+            ...,
+        ]
+        | None
+    ) = None
+    """What its server can do beyond text and tools."""
+    input_usd_per_million: Amount | None = None
+    """Price of a million input tokens."""
+    output_usd_per_million: Amount | None = None
+    """Price of a million output tokens."""
+    cache_read_usd_per_million: Amount | None = None
+    """Price of a million tokens read from the cache."""
+    cache_write_5m_usd_per_million: Amount | None = None
+    """Price of a million tokens written to the cache for five minutes."""
+    cache_write_1h_usd_per_million: Amount | None = None
+    """Price of a million tokens written to the cache for an hour."""
+
+
+@area
+class Model:
+    """Which model answers, and how long it is waited for."""
+
+    default: str | None = None
+    """Model or profile of the conversation; when left out, what the keys at hand allow, else `offline` (product §5)."""
+    fallback: Replaced[tuple[str, ...]] = ()
+    """Models tried in this order when the first has no capacity (spec 8 §1.7)."""
+    background: str | None = None
+    """Model for selection and progress lines; when left out, the conversation's own (spec 2 §7.4; spec 4 §7)."""
+    max_output_tokens: Positive = 16_384
+    """Longest reply asked for (spec 3 §5)."""
+    timeout_seconds: Amount = 600.0
+    """How long a request may take."""
+    max_retries: Count = 4
+    """Further tries after a failure that may pass."""
+    anthropic_base_url: Personal[str | None] = None
+    """Address of the Messages API instead of the public one."""
+    anthropic_key_env: Personal[Variable] = "ANTHROPIC_API_KEY"
+    """Environment variable that holds its key."""
+    openai_base_url: Personal[str | None] = None
+    """Address of an OpenAI-compatible API instead of the public one."""
+    openai_key_env: Personal[Variable] = "OPENAI_API_KEY"
+    """Environment variable that holds its key."""
+
+
+@area
+class Agent:
+    """Agents that work for the main one."""
+
+    list_attachment: bool = True
+    """Announce agents in an attachment, so that the tool description never changes (spec 4 §4)."""
+    summary_interval_seconds: Amount = 30.0
+    """Time between two progress lines of an agent (spec 4 §7)."""
+    summary_words_min: Positive = 3
+    """Fewest words of such a line (spec 4 §7)."""
+    summary_words_max: Positive = 5
+    """Most words of such a line (spec 4 §7)."""
+
+
+@area
+class Tools:
+    """What the model can do."""
+
+    concurrency: Positive = 10
+    """Tools that only read and may run at once (spec 3 §3)."""
+    read_cache_files: Count = 100
+    """Files remembered as read (spec 3 §1)."""
+
+
+@area
+class Hook:
+    """Limits of the user's scripts."""
+
+    enabled: Personal[bool] = True
+    """Run hooks (spec 8 §1.7, `disableAllHooks`)."""
+    managed_only: Personal[bool] = False
+    """Run only the hooks of managed files (spec 8 §1.7, `allowManagedHooksOnly`)."""
+    timeout_seconds: Amount = 600.0
+    """How long a command may run, when its entry says nothing (spec 3 §7.3)."""
+    prompt_timeout_seconds: Amount = 30.0
+    """The same for a hook that asks a model (spec 8 §1.8)."""
+    agent_timeout_seconds: Amount = 60.0
+    """The same for a hook that runs an agent (spec 8 §1.8)."""
+    user_prompt_timeout_seconds: Amount = 30.0
+    """The same for `UserPromptSubmit`, while the user waits (spec 8 §1.8)."""
+    session_end_timeout_seconds: Amount = 1.5
+    """All hooks of `SessionEnd` together (spec 8 §1.8)."""
+    output_chars: Positive = 10_000
+    """Longest text of a hook in the context; the rest goes to a file (spec 8 §1.3)."""
+    max_continues: Count = 8
+    """Times in a row that `Stop` hooks may keep the agent working (spec 8 §1.8)."""
+    allowed_http_urls: Personal[tuple[str, ...]] = ()
+    """Addresses that `http` hooks may call; empty allows all (spec 8 §1.7)."""
+    http_env_vars: Personal[tuple[str, ...]] = ()
+    """Environment variables that their headers may name (spec 8 §1.7)."""
+
+
+@area
+class Permissions:
+    """What tools may do without asking."""
+
+    mode: Personal[Literal["default", "plan", "acceptEdits", "auto", "dontAsk", "bypassPermissions"]] = "default"
+    """How questions are settled (spec 8 §1.8)."""
+    allow: AfterTrust[tuple[str, ...]] = ()
+    """Calls that need no question (spec 8 §1.7)."""
+    ask: tuple[str, ...] = ()
+    """Calls that always need one (spec 8 §1.7)."""
+    deny: tuple[str, ...] = ()
+    """Calls that are refused; goes before the other two (spec 8 §1.7)."""
+    additional_directories: AfterTrust[tuple[str, ...]] = ()
+    """Directories beside the project that tools may enter (spec 8 §1.7)."""
+
+
+@area
+class Instructions:
+    """`CLAUDE.md`, `AGENTS.md` and their relatives."""
+
+    enabled: bool = True
+    """Load instruction files (spec 8 §1.4, `CLAUDE_CODE_DISABLE_CLAUDE_MDS`)."""
+    agents_md: bool = True
+    """Load `AGENTS.md` with the same rank (product §3)."""
+    file_chars: Positive = 40_000
+    """Length above which a file is loaded with a warning (product §6; spec 3 §6.3)."""
+    file_bytes: Positive = 4 * 1024 * 1024
+    """Size above which a file is skipped (spec 8 §1.4)."""
+    include_depth: Count = 4
+    """Includes within includes (product §6)."""
+    excludes: tuple[str, ...] = ()
+    """Patterns of files to leave out, on absolute paths (spec 8 §1.4, `claudeMdExcludes`)."""
+    from_additional_directories: bool = False
+    """Also load those of `permissions.additional_directories` (spec 8 §1.4)."""
+
+
+@area
+class Listen:
+    """Where `serve`, `inspect` and `mcp` over HTTP answer."""
+
+    host: Personal[str] = "127.0.0.1"
+    """Address; anything but loopback is reachable by others."""
+    port: Personal[Port] = 0
+    """Port; 0 takes a free one."""
+
+
+@area
+class Ui:
+    """What a person sees in the terminal."""
+
+    color: Literal["auto", "always", "never"] = "auto"
+    """Colours in the output."""
+    meter: bool = True
+    """Show window and cost while working (product §2, promise 5)."""

@@ -1,0 +1,46 @@
+"""The keys of `.claude/settings*.json` that we honour, under our own names (spec 8 §1.7).
+
+All other keys of those files belong to another program and are passed over.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from reverie.settings.layers import Given
+from reverie.settings.schema import KeyPath
+
+_OURS: Mapping[KeyPath, KeyPath] = {
+    ("hooks",): ("hooks",),
+    ("agents",): ("agents",),
+    ("permissions", "allow"): ("permissions", "allow"),
+    ("permissions", "ask"): ("permissions", "ask"),
+    ("permissions", "deny"): ("permissions", "deny"),
+    ("permissions", "defaultMode"): ("permissions", "mode"),
+    ("permissions", "additionalDirectories"): ("permissions", "additional_directories"),
+    ("autoMemoryEnabled",): ("memory", "enabled"),
+    ("autoMemoryDirectory",): ("memory", "directory"),
+    ("autoCompactEnabled",): ("compaction", "auto"),
+    ("autoCompactWindow",): ("compaction", "auto_window_tokens"),
+    ("cleanupPeriodDays",): ("retention", "transcript_days"),
+    ("claudeMdExcludes",): ("instructions", "excludes"),
+    ("disableAllHooks",): ("hook", "enabled"),
+    ("allowManagedHooksOnly",): ("hook", "managed_only"),
+    ("allowedHttpHookUrls",): ("hook", "allowed_http_urls"),
+    ("httpHookAllowedEnvVars",): ("hook", "http_env_vars"),
+}
+_NEGATED = frozenset({("disableAllHooks",)})
+
+
+def givens_of_vendor(table: Mapping[str, object], place: Callable[[KeyPath], str]) -> list[Given]:
+    """What a file of the vendor's says about keys of ours."""
+    givens: list[Given] = []
+    for theirs, ours in _OURS.items():
+        value: object = table
+        for name in theirs:
+            value = value.get(name) if isinstance(value, Mapping) else None
+        if theirs in _NEGATED and isinstance(value, bool):
+            value = not value
+        if value is not None:
+            givens.append(Given(ours, value, place(theirs)))
+    return givens
