@@ -1,0 +1,143 @@
+"""Blobs, trees and commits as bytes, written as git's loose objects.
+
+A save writes a handful of objects; doing so here costs less than one start of the git program. Many at once go through
+`write_pack`, which lets git index them. Reading is left to git. Only SHA-1 repositories, which ours always are.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import tempfile
+import zlib
+from collections.abc import Iterable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from pathlib import Path
+
+from reverie.memory.git.program import Git
+
+PACK_FROM = 60
+"""With more new objects than this, one pack is cheaper than as many files."""
+_PACK_KIND = {"commit": 1, "tree": 2, "blob": 3}
+_FLUSH_THREADS = 8
+"""Flushes that overlap share one turn of the disk's journal."""
+
+
+class Objects:
+    """The objects one change needs, collected first and written together."""
+
+    def __init__(self) -> None:
+        self._new: dict[bytes, tuple[str, bytes]] = {}
+
+    def add(self, kind: str, content: bytes) -> bytes:
+        """Remember an object and return its id."""
+        name = object_id(kind, content)
+        self._new[name] = (kind, content)
+        return name
+
+    def write(self, git: Git) -> int:
+        """Bring every object to disk, durably, before anything may point at it; return the bytes of loose ones."""
+        new, self._new = self._new, {}
+        if len(new) > PACK_FROM:
+            write_pack(git, new.values())
+            return 0
+        return _write_loose(git.directory / "objects", new)
+
+
+def object_id(kind: str, content: bytes) -> bytes:
+    """The name git gives to this content."""
+    return hashlib.sha1(b"%s %d\0%s" % (kind.encode(), len(content), content)).digest()
+
+
+def tree_content(entries: Iterable[tuple[str, bool, bytes]]) -> bytes:
+    """A tree's bytes from (name, is a folder, id); git sorts folders as if their name ended in a slash."""
+    encoded = [(os.fsencode(name), is_folder, oid) for name, is_folder, oid in entries]
+    encoded.sort(key=lambda entry: entry[0] + b"/" if entry[1] else entry[0])
+    return b"".join([b"%s %s\0%s" % (b"40000" if is_folder else b"100644", name, oid) for name, is_folder, oid in encoded])
+
+
+def add_tree(objects: Objects, files: Mapping[str, bytes]) -> bytes:
+    """Add the tree of these paths (with their blob ids) and all folders below it; return the root's id."""
+    here: list[tuple[str, bool, bytes]] = []
+    below: dict[str, dict[str, bytes]] = {}
+    for path, oid in files.items():
+        folder, slash, rest = path.partition("/")
+        if slash:
+            below.setdefault(folder, {})[rest] = oid
+        else:
+            here.append((path, False, oid))
+    here.extend((folder, True, add_tree(objects, inside)) for folder, inside in below.items())
+    return objects.add("tree", tree_content(here))
+
+
+def _write_loose(folder: Path, new: Mapping[bytes, tuple[str, bytes]]) -> int:
+    size_bytes = 0
+    waiting: list[tuple[int, Path, Path]] = []
+    try:
+        for name, (kind, content) in new.items():
+            target = folder / name.hex()[:2] / name.hex()[2:]
+            if target.exists():
+                continue
+            target.parent.mkdir(exist_ok=True)
+            handle, draft = tempfile.mkstemp(prefix="tmp_obj_", dir=target.parent)
+            waiting.append((handle, Path(draft), target))
+            packed = zlib.compress(b"%s %d\0%s" % (kind.encode(), len(content), content), 1)
+            size_bytes += len(packed)
+            _write_all(handle, packed)
+            os.fchmod(handle, 0o444)
+        _flush([handle for handle, _, _ in waiting])
+        for _, draft, target in waiting:
+            draft.replace(target)
+    except BaseException:
+        for _, draft, _ in waiting:
+            draft.unlink(missing_ok=True)
+        raise
+    finally:
+        for handle, _, _ in waiting:
+            os.close(handle)
+    return size_bytes
+
+
+def write_pack(git: Git, objects: Iterable[tuple[str, bytes]]) -> None:
+    """Write many objects as one pack; git checks and indexes it."""
+    body = bytearray()
+    count = 0
+    for kind, content in objects:
+        body += _pack_header(_PACK_KIND[kind], len(content)) + zlib.compress(content, 1)
+        count += 1
+    pack = b"PACK" + (2).to_bytes(4, "big") + count.to_bytes(4, "big") + bytes(body)
+    git.run("index-pack", "--stdin", stdin=pack + hashlib.sha1(pack).digest())
+
+
+def _pack_header(kind: int, size: int) -> bytes:
+    first = (kind << 4) | (size & 15)
+    size >>= 4
+    out = bytearray()
+    while size:
+        out.append(first | 0x80)
+        first, size = size & 0x7F, size >> 7
+    out.append(first)
+    return bytes(out)
+
+
+def _write_all(handle: int, content: bytes) -> None:
+    view = memoryview(content)
+    while view:
+        view = view[os.write(handle, view) :]
+
+
+def _flush(handles: list[int]) -> None:
+    if len(handles) < 3:
+        for handle in handles:
+            os.fsync(handle)
+        return
+    with ThreadPoolExecutor(min(_FLUSH_THREADS, len(handles))) as pool:
+        list(pool.map(os.fsync, handles))
+
+
+def remove_drafts(git_directory: Path) -> None:
+    """Remove half-written objects that a killed writer left; call it only under the writer's lock."""
+    for draft in (git_directory / "objects").glob("??/tmp_obj_*"):
+        with suppress(OSError):
+            draft.unlink()

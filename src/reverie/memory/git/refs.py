@@ -1,0 +1,85 @@
+"""Read and move the branch that HEAD names, by git's own protocol of lock files.
+
+Only the `files` format of references, which our repositories are made with.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from pathlib import Path
+
+from reverie.errors import Conflict
+
+_WAIT_SECONDS = 3.0
+"""How long somebody's git may hold the branch before we say so."""
+
+
+def head_reference(git_directory: Path) -> str:
+    """The name HEAD points at (`refs/heads/main`), or `HEAD` itself when it is detached."""
+    text = (git_directory / "HEAD").read_text(encoding="utf-8").strip()
+    return text.removeprefix("ref: ") if text.startswith("ref: ") else "HEAD"
+
+
+def read_reference(git_directory: Path, name: str) -> str | None:
+    """The commit a reference names, in hex; None when it is not born yet."""
+    try:
+        text = (git_directory / name).read_text(encoding="ascii").strip()
+    except (FileNotFoundError, NotADirectoryError):
+        return _read_packed(git_directory).get(name)
+    return text or None
+
+
+def read_head(git_directory: Path) -> str | None:
+    """The commit that HEAD leads to, or None in a history without commits."""
+    return read_reference(git_directory, head_reference(git_directory))
+
+
+def write_reference(git_directory: Path, name: str, new: str, *, old: str | None) -> None:
+    """Move a reference from `old` to `new`, durably.
+
+    Raises:
+        Conflict: it no longer stands at `old`, or another git holds it.
+    """
+    target = git_directory / name
+    target.parent.mkdir(parents=True, exist_ok=True)
+    lock = target.with_name(target.name + ".lock")
+    handle = _take(lock)
+    try:
+        try:
+            if read_reference(git_directory, name) != old:
+                raise Conflict(f"{name} in {git_directory} moved meanwhile; run the command again")
+            os.write(handle, new.encode("ascii") + b"\n")
+            os.fsync(handle)
+        finally:
+            os.close(handle)
+        lock.replace(target)
+    except BaseException:
+        lock.unlink(missing_ok=True)
+        raise
+
+
+def remove_stale_locks(git_directory: Path) -> None:
+    """Remove the lock files of a writer known to be dead; call it only under the writer's lock."""
+    for name in (head_reference(git_directory), "index"):
+        target = git_directory / name
+        target.with_name(target.name + ".lock").unlink(missing_ok=True)
+
+
+def _take(lock: Path) -> int:
+    until = time.monotonic() + _WAIT_SECONDS
+    while True:
+        try:
+            return os.open(lock, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o644)
+        except FileExistsError:
+            if time.monotonic() > until:
+                raise Conflict(f"another git holds {lock}; if none is running, remove that file") from None
+            time.sleep(0.02)
+
+
+def _read_packed(git_directory: Path) -> dict[str, str]:
+    try:
+        lines = (git_directory / "packed-refs").read_text(encoding="utf-8").splitlines()
+    except FileNotFoundError:
+        return {}
+    return {name: commit for commit, _, name in (line.partition(" ") for line in lines) if name and commit[0] not in "#^"}

@@ -1,0 +1,203 @@
+"""The files of a memory directory beside its last commit: what changed on disk, and how new contents get there.
+
+A file is written as a draft, flushed, and exchanged with what stands there; what stood there is then compared with what
+was expected, so that an edit made at the same moment is found and not lost.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+
+from reverie.memory.exchange import write_exchanged, write_renamed
+from reverie.memory.git.entries import Entries, Seen, entry_oid, is_as_seen, modified_at, time_key
+from reverie.memory.history import UNSEEN, History, blob_id
+from reverie.memory.tracked import list_tracked, read_tracked
+
+DRAFT_PREFIX = ".reverie-"
+_CLOCK_STEP_NS = 20_000_000
+"""File times come from a clock that ticks every 4-10 ms; two edits within one tick look the same."""
+_FLUSH_THREADS = 24
+
+
+@dataclass(frozen=True, slots=True)
+class Edits:
+    """What somebody changed on disk since the last commit."""
+
+    changed: Mapping[str, bytes]
+    removed: tuple[str, ...]
+    seen: Mapping[str, tuple[Seen, bytes]]
+    """How the changed files looked when they were read, and their content id."""
+    same: Mapping[str, tuple[Seen, bytes]]
+    """Files that look different and hold the same: only the stat cache is to be renewed."""
+
+    def __bool__(self) -> bool:
+        return bool(self.changed or self.removed)
+
+
+@dataclass(frozen=True, slots=True)
+class Displaced:
+    """An edit that came between our looking and our writing; ours stands in the file."""
+
+    path: str
+    expected: bytes | None
+    """The content id that was to be replaced."""
+    found: bytes | None
+    """What stood there instead; None when it had been removed."""
+    written: bytes | None
+
+
+class WorkTree:
+    """The directory itself."""
+
+    def __init__(self, directory: Path, history: History) -> None:
+        self.directory = directory
+        self._history = history
+        self._last: dict[str, Seen] = {}
+        self._suspect: set[str] = set()
+        self._entries: Entries | None = None
+
+    def look(self, disk_now_ns: int) -> Edits:
+        """Compare the directory with the last commit, reading only files that look different."""
+        entries = self._history.entries
+        if entries is not self._entries:
+            self._entries, self._last, self._suspect = entries, {}, set()
+        doubtful_from = time_key(self._history.entries_ns - _CLOCK_STEP_NS)
+        last, suspect = self._last, self._suspect
+        found = list_tracked(self.directory)
+        changed: dict[str, bytes] = {}
+        seen: dict[str, tuple[Seen, bytes]] = {}
+        same: dict[str, tuple[Seen, bytes]] = {}
+        self._suspect = set()
+        for path, looks in found.items():
+            if last.get(path) == looks and path not in suspect and path in entries:
+                continue
+            entry = entries.get(path)
+            if entry is not None and is_as_seen(entry, looks):
+                if modified_at(entry) < doubtful_from:
+                    continue
+                self._suspect.add(path)
+            read = self._read(path)
+            if read is None:
+                continue
+            looks, content = read
+            oid = blob_id(content)
+            if looks[0] >= disk_now_ns - _CLOCK_STEP_NS:
+                looks = UNSEEN
+            if entry is not None and entry_oid(entry) == oid:
+                same[path] = (looks, oid)
+            else:
+                changed[path] = content
+                seen[path] = (looks, oid)
+        self._last = found
+        removed = tuple(path for path in entries if path not in found)
+        return Edits(changed, removed, seen, same)
+
+    def read(self, path: str) -> bytes | None:
+        """A file's bytes as they are now."""
+        return read_tracked(self.directory, path)
+
+    def write_drafts(self, files: Mapping[str, bytes | None]) -> None:
+        """Bring new contents to disk beside their places, so that a full disk changes nothing."""
+        contents = {path: content for path, content in files.items() if content is not None}
+        try:
+            for path in contents:
+                self.draft(path).parent.mkdir(parents=True, exist_ok=True)
+            self._write_drafts(contents)
+        except BaseException:
+            for path in contents:
+                self.draft(path).unlink(missing_ok=True)
+            raise
+
+    def write_in_place(self, files: Mapping[str, bytes | None]) -> dict[str, tuple[Seen, bytes] | None]:
+        """Exchange each draft with what stands in its place (None removes), durably; return how the files look now.
+
+        What stood there waits in the draft for `settle`.
+        """
+        now: dict[str, tuple[Seen, bytes] | None] = {}
+        for path, content in files.items():
+            target, draft = self.directory / path, self.draft(path)
+            if content is None:
+                with suppress(FileNotFoundError, NotADirectoryError):
+                    target.replace(draft)
+                now[path] = None
+                continue
+            if not write_renamed(draft, target):
+                write_exchanged(draft, target)
+            now[path] = (_seen(target.lstat()), blob_id(content))
+        _flush_folders({(self.directory / path).parent for path in files})
+        return now
+
+    def settle(self, path: str, expected: bytes | None, written: bytes | None) -> Displaced | None:
+        """Look at what a write replaced, then remove it; tell when it was not what was expected."""
+        draft = self.draft(path)
+        try:
+            found = draft.read_bytes()
+        except FileNotFoundError:
+            return None
+        draft.unlink()
+        if blob_id(found) == expected or found == written:
+            return None
+        return Displaced(path, expected, found, written)
+
+    def draft(self, path: str) -> Path:
+        """Where a new content waits before it is moved into place, and the old one after."""
+        target = self.directory / path
+        return target.with_name(f"{DRAFT_PREFIX}{sha256(os.fsencode(path)).hexdigest()[:16]}")
+
+    def _read(self, path: str) -> tuple[Seen, bytes] | None:
+        try:
+            handle = os.open(self.directory / path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
+        except OSError:
+            return None
+        with os.fdopen(handle, "rb") as file:
+            looks = _seen(os.fstat(handle))
+            return looks, file.read()
+
+    def _write_drafts(self, contents: Mapping[str, bytes]) -> None:
+        def write(path: str) -> None:
+            _write_flushed(self.draft(path), contents[path], self.directory / path)
+
+        if len(contents) == 1:
+            for path in contents:
+                write(path)
+            return
+        # Flushes that overlap share one turn of the disk's journal.
+        with ThreadPoolExecutor(min(_FLUSH_THREADS, len(contents) or 1)) as pool:
+            for _ in pool.map(write, contents):
+                pass
+
+
+def _write_flushed(draft: Path, content: bytes, target: Path) -> None:
+    try:
+        mode = target.lstat().st_mode & 0o777
+    except (FileNotFoundError, NotADirectoryError):
+        mode = 0o600
+    draft.unlink(missing_ok=True)
+    handle = os.open(draft, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_CLOEXEC, 0o600)
+    with os.fdopen(handle, "wb") as file:
+        os.fchmod(handle, mode)
+        file.write(content)
+        file.flush()
+        os.fsync(handle)
+
+
+def _flush_folders(folders: Iterable[Path]) -> None:
+    for folder in folders:
+        try:
+            handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+        except FileNotFoundError:
+            continue
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
+
+
+def _seen(found: os.stat_result) -> Seen:
+    return found.st_mtime_ns, found.st_ctime_ns, found.st_size, found.st_ino, found.st_dev

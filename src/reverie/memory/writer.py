@@ -1,0 +1,221 @@
+"""The only way anything is written into a memory directory.
+
+Under one lock: finish what a killed writer began, commit what others edited on disk, then make the wanted change as one
+commit. The order inside a change is objects, record of the pending commit, files, branch; killed anywhere, the next
+writer goes on from that record. What a topic is, and what the index must say, is the caller's (`store.py`).
+"""
+
+from __future__ import annotations
+
+import errno
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from datetime import datetime
+from pathlib import Path
+from typing import TypeAlias
+
+from reverie.errors import Unavailable
+from reverie.memory.change import Change
+from reverie.memory.git.entries import entry_oid
+from reverie.memory.git.objects import remove_drafts
+from reverie.memory.git.refs import remove_stale_locks
+from reverie.memory.history import History, Pending, blob_id
+from reverie.memory.packing import pack_when_due
+from reverie.memory.tracked import CONFLICT_SUFFIX, CONFLICTS, INDEX_FILE
+from reverie.memory.worktree import Displaced, Edits, WorkTree
+from reverie.memory.writer_lock import writer_lock
+from reverie.merge import Merged, merge
+
+Files: TypeAlias = Mapping[str, bytes | None]
+"""Path → new content; None removes the file."""
+Follow: TypeAlias = Callable[[Files], Files]
+"""What else must change when these files change: the index, and topics whose line in the index was edited."""
+Attribute: TypeAlias = Callable[[str, bytes | None], Change | None]
+"""Who made an edit that was found on disk; None when nobody knows."""
+Noticed: TypeAlias = Callable[[Files], None]
+"""Told after every commit what changed, to bring derived indexes up to date."""
+
+FOREIGN_EDIT = Change("unknown", "edited outside Reverie")
+TAKE_OVER = Change("import", "take over the existing directory")
+AT_ONCE = Change("unknown", "keep an edit made at the same moment")
+
+
+class Writer:
+    """Writes one memory directory; any number of them may work on the same one, in any number of processes."""
+
+    def __init__(
+        self,
+        directory: Path,
+        history: History,
+        *,
+        now: Callable[[], datetime],
+        follow: Follow = lambda _: {},
+        noticed: Noticed = lambda _: None,
+        attribute: Attribute = lambda _path, _content: None,
+        timeout_seconds: float = 30.0,
+    ) -> None:
+        self.directory = directory
+        self.history = history
+        self.tree = WorkTree(directory, history)
+        self._now = now
+        self._follow = follow
+        self._noticed = noticed
+        self._attribute = attribute
+        self._timeout_seconds = timeout_seconds
+
+    @contextmanager
+    def writing(self) -> Iterator[tuple[str, ...]]:
+        """Hold the lock on a directory that is up to date; gives the commits made of what was found.
+
+        Raises:
+            Conflict: another writer holds the lock for too long.
+            Unavailable: the directory cannot be written (full, read-only); it is as it was.
+        """
+        with _named_errors(self.directory), writer_lock(self.directory, timeout_seconds=self._timeout_seconds) as disk_now:
+            if not self.history.exists:
+                self.history.make()
+            self.history.load()
+            self._recover()
+            yield tuple(self._commit_found(disk_now))
+
+    def commit(self, files: Files, change: Change) -> str | None:
+        """Make one change; None when it changes nothing (or without history). Only inside `writing`."""
+        files = {path: content for path, content in files.items() if self._differs(path, content)}
+        if not files and change.merges is None:
+            return None
+        return self._record({}, {**files, **self._following(files)}, change)
+
+    def committed(self, path: str) -> bytes | None:
+        """The content id that the last commit holds for a path."""
+        entry = self.history.entries.get(path)
+        return entry_oid(entry) if entry is not None else None
+
+    def _differs(self, path: str, content: bytes | None) -> bool:
+        return self.committed(path) != (None if content is None else blob_id(content))
+
+    def _following(self, files: Files) -> Files:
+        return {path: content for path, content in self._follow(files).items() if self._differs(path, content)}
+
+    def _commit_found(self, disk_now_ns: int) -> Iterator[str]:
+        """Commit what others did to the files since the last commit."""
+        edits = self.tree.look(disk_now_ns)
+        self.history.note_seen(edits.same)
+        if not edits:
+            return
+        files: dict[str, bytes | None] = {**edits.changed, **dict.fromkeys(edits.removed)}
+        if self.history.is_on and self.history.head is None:
+            yield self._record(files, {}, TAKE_OVER, edits) or ""
+            return
+        groups: dict[Change, dict[str, bytes | None]] = {}
+        for path, content in files.items():
+            groups.setdefault(self._attribute(path, content) or FOREIGN_EDIT, {})[path] = content
+        for change, group in groups.items():
+            # What a person wrote into the index is first kept as it was written.
+            extra = {} if INDEX_FILE in group else self._following(group)
+            yield self._record(group, extra, change, edits) or ""
+            if INDEX_FILE in group and (extra := self._following(group)):
+                yield self._record({}, extra, change) or ""
+
+    def _record(self, found: Files, to_write: Files, change: Change, edits: Edits | None = None) -> str | None:
+        """One commit of files that were found on disk and of files that are to be written."""
+        history = self.history
+        expected = {path: self.committed(path) for path in to_write}
+        commit = history.prepare({**found, **to_write}, change, self._now())
+        if commit is not None and to_write:
+            history.write_pending(Pending(commit, history.head))
+        try:
+            self.tree.write_drafts(to_write)
+        except BaseException:
+            history.remove_pending()
+            raise
+        seen = self.tree.write_in_place(to_write)
+        if edits is not None:
+            seen |= {path: edits.seen.get(path) for path in found}
+        history.move(commit, seen)
+        displaced = [self.tree.settle(path, expected[path], content) for path, content in to_write.items()]
+        if to_write:
+            history.remove_pending()
+        self._noticed({**found, **to_write})
+        self._keep([each for each in displaced if each is not None])
+        pack_when_due(history)
+        return commit
+
+    def _keep(self, displaced: list[Displaced]) -> None:
+        """Bring edits that were made while we wrote back into the directory: merged, or beside ours."""
+        files: dict[str, bytes | None] = {}
+        for each in displaced:
+            if each.found is None:
+                continue
+            if each.path == INDEX_FILE:
+                files |= self._follow({INDEX_FILE: each.found})
+            elif each.written is None:
+                files[each.path] = each.found
+            else:
+                path, content = self._merged(each.path, each.expected, each.written, each.found)
+                files[path] = content
+        self.commit(files, AT_ONCE)
+
+    def _merged(self, path: str, base: bytes | None, mine: bytes, theirs: bytes) -> tuple[str, bytes]:
+        before = self.history.read_blob(base) if base is not None and self.history.is_on else b""
+        text = merged_bytes(before, mine, theirs)
+        return (path, text) if text is not None else (conflict_path(path, theirs), theirs)
+
+    def _recover(self) -> None:
+        """Finish the change that a killed writer left under way."""
+        pending = self.history.read_pending()
+        if pending is None:
+            return
+        git_directory = self.history.git.directory
+        remove_stale_locks(git_directory)
+        remove_drafts(git_directory)
+        head = self.history.head
+        if head not in (pending.base, pending.commit):
+            self.history.remove_pending()
+            return
+        old, new = self.history.tree_of(pending.base), self.history.tree_of(pending.commit)
+        paths = [path for path in {**old, **new} if old.get(path) != new.get(path)]
+        files = {path: self.history.read_blob(new[path]) if path in new else None for path in paths}
+        displaced = [self.tree.settle(path, old.get(path), files[path]) for path in paths]
+        if head == pending.base:
+            waiting = {path: content for path, content in files.items() if self.tree.read(path) != content}
+            self.tree.write_drafts(waiting)
+            self.tree.write_in_place(waiting)
+            displaced += [self.tree.settle(path, old.get(path), content) for path, content in waiting.items()]
+            self.history.adopt(pending.commit)
+        self.history.remove_pending()
+        self._noticed(files)
+        self._keep([each for each in displaced if each is not None])
+
+
+def conflict_path(path: str, content: bytes) -> str:
+    """Where the losing side of a conflict is kept: out of a host's sight, once per content."""
+    return f"{CONFLICTS}/{path.replace('/', '__')}.{blob_id(content).hex()[:8]}{CONFLICT_SUFFIX}"
+
+
+def merged_bytes(base: bytes, mine: bytes, theirs: bytes) -> bytes | None:
+    """The three-way merge of three contents, or None when they overlap or are not text."""
+    try:
+        result = merge(base.decode(), mine.decode(), theirs.decode())
+    except UnicodeDecodeError:
+        return None
+    return result.text.encode() if isinstance(result, Merged) else None
+
+
+@contextmanager
+def _named_errors(directory: Path) -> Iterator[None]:
+    """Full disks and read-only places, in words and with their path."""
+    try:
+        yield
+    except OSError as error:
+        place = error.filename or directory
+        hint = {
+            errno.ENOSPC: "free some space",
+            errno.EDQUOT: "free some space",
+            errno.EROFS: "the file system is read-only",
+            errno.EACCES: "check the permissions of that directory",
+            errno.EPERM: "check the permissions of that directory",
+            errno.ENOENT: "the directory is gone",
+        }.get(error.errno or 0)
+        if hint is None:
+            raise
+        raise Unavailable(f"cannot write {place}: {error.strerror}; nothing was changed, {hint}") from error
