@@ -150,7 +150,10 @@ def decode_lines(data: bytes) -> Iterable[Entry]:
 
 def _misfit(line: bytes) -> Entry:
     """A line that is JSON but not the record we expected: no object, or a field of another type."""
-    value = decode_json(line)
+    try:
+        value = decode_json(line)
+    except ValueError as problem:
+        return BadLine(str(problem), line)
     if isinstance(value, dict) and isinstance(value.get("type"), str):
         return OtherEntry(value["type"], line)
     return BadLine("not a record", line)
@@ -216,7 +219,8 @@ def _attachment(record: _Record, envelope: Envelope, line: bytes) -> Entry:
     content: list[Block] = []
     for part in rendered if isinstance(rendered, list) else [rendered]:
         content.extend(content_from_wire(part["content"] if isinstance(part, dict) and "content" in part else part))
-    return AttachmentEntry(envelope, str(data.get("type", "")), tuple(content), data, line)
+    kind = str(data.pop("type", ""))
+    return AttachmentEntry(envelope, kind, tuple(content), data, line)
 
 
 def _system(record: _Record, envelope: Envelope, line: bytes) -> Entry:

@@ -25,6 +25,7 @@ class Rule(StrEnum):
     STARTS_WITH_USER = "the first message is the user's"
     CALL_ANSWERED = "every tool call is answered in the next message"
     RESULT_CALLED = "every result answers a call of the message before"
+    RIGHT_SIDE = "the model calls tools and the user's side answers"
     RESULTS_FIRST = "results stand before other content of their message"
     ANSWERED_ONCE = "a call is answered once"
     CALLED_ONCE = "a call id is used once"
@@ -54,6 +55,9 @@ def violations(messages: Sequence[Message]) -> tuple[Violation, ...]:
             found.append(Violation(Rule.ROLES_ALTERNATE, number))
         if not message.content or any(isinstance(block, Text) and not block.text for block in message.content):
             found.append(Violation(Rule.NOT_EMPTY, number))
+        misplaced = ToolResult if message.role is Role.ASSISTANT else ToolUse
+        if any(isinstance(block, misplaced) for block in message.content):
+            found.append(Violation(Rule.RIGHT_SIDE, number))
         found.extend(_results_in(message, number, open_calls))
         open_calls = {}
         for call in message.tool_uses:
@@ -73,7 +77,7 @@ def conform(messages: Iterable[Message]) -> tuple[Message, ...]:
     Unanswered calls get an answer that says so, results without a call go, results move to the front of their message,
     empty text goes. Applied twice it changes nothing more.
     """
-    whole = merge_neighbours(_without_empty(messages))
+    whole = merge_neighbours(_acceptable(messages))
     closed: list[Message] = []
     open_calls: tuple[ToolUse, ...] = ()
     called: set[str] = set()
@@ -177,9 +181,15 @@ def _fresh_calls(content: tuple[Block, ...], called: set[str]) -> tuple[Block, .
     return tuple(kept)
 
 
-def _without_empty(messages: Iterable[Message]) -> Iterable[Message]:
+def _acceptable(messages: Iterable[Message]) -> Iterable[Message]:
+    """The messages without empty text and without calls or results that the wrong side made."""
     for message in messages:
-        content = tuple(block for block in message.content if not (isinstance(block, Text) and not block.text.strip()))
+        misplaced = ToolResult if message.role is Role.ASSISTANT else ToolUse
+        content = tuple(
+            block
+            for block in message.content
+            if not isinstance(block, misplaced) and not (isinstance(block, Text) and not block.text.strip())
+        )
         if content:
             yield message if len(content) == len(message.content) else replace(message, content=content)
 

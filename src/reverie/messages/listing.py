@@ -1,0 +1,191 @@
+"""Many sessions at a glance, from the first and last 64 KiB of each file (spec 8, listing metadata).
+
+What can only be known by reading everything (exact number of messages, cost) is marked as an estimate or left to the
+caller. Which folders to look in is the matter of `places`.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from reverie.messages.blocks import ToolResult
+from reverie.messages.entries import AssistantEntry, Entry, TitleEntry, UserEntry, envelope_of
+from reverie.messages.message import Usage
+from reverie.messages.records import decode_line
+
+END_BYTES = 64 * 1024
+"""How much of each end is read; titles and the last usage are written again near the end of a file."""
+
+TITLE_CHARS = 200
+"""Length to which a prompt is cut when it serves as a title (spec 8)."""
+
+_TITLE_RANK = ("custom-title", "ai-title", "last-prompt", "summary")
+_NOT_A_PROMPT = ("<command-", "<local-command", "<bash-", "<system-reminder>", "Caveat:", "[Request interrupted")
+
+
+@dataclass(frozen=True, slots=True)
+class Glance:
+    """What the two ends of a session file tell."""
+
+    id: str
+    path: Path
+    title: str
+    messages: int
+    is_estimate: bool
+    """Whether `messages` was reckoned from the mean length of the lines seen."""
+    tokens: int | None
+    """The size of the last answered request."""
+    model: str | None
+    updated: str
+    created: str
+    cwd: str
+    git_branch: str
+    size_bytes: int
+    usage: Usage | None = None
+
+
+def list_glances(folders: Iterable[Path]) -> list[Glance]:
+    """All sessions in these folders, newest first; sub-agents' files are passed over."""
+    found = [glance for folder in folders for path in _transcripts(folder) if (glance := read_glance(path))]
+    return sorted(found, key=lambda glance: (glance.updated, glance.id), reverse=True)
+
+
+def read_glance(path: Path) -> Glance | None:
+    """One session at a glance; None for a sub-agent's file, an empty one, or one without any message."""
+    try:
+        head, tail, size = _read_ends(path)
+    except OSError:
+        return None
+    first_lines = _whole_lines(head, starts=True, ends=size <= len(head))
+    opening = _opening(first_lines)
+    if opening is None:
+        return None
+    last_lines = _whole_lines(tail, starts=False, ends=True) if tail else first_lines
+    reply = _last_reply(last_lines) or _last_reply(first_lines)
+    lines, known = _count_lines(first_lines, last_lines if tail else [], size)
+    envelope = opening.envelope
+    return Glance(
+        id=path.stem,
+        path=path,
+        title=_title(last_lines, first_lines) or _prompt(first_lines) or "",
+        messages=lines,
+        is_estimate=not known,
+        tokens=reply.usage.context_tokens if reply and reply.usage else None,
+        model=reply.model if reply else None,
+        updated=_last_timestamp(last_lines) or envelope.timestamp,
+        created=envelope.timestamp,
+        cwd=envelope.cwd,
+        git_branch=envelope.git_branch,
+        size_bytes=size,
+        usage=reply.usage if reply else None,
+    )
+
+
+def _transcripts(folder: Path) -> Iterator[Path]:
+    try:
+        with os.scandir(folder) as found:
+            names = sorted(entry.name for entry in found if entry.name.endswith(".jsonl"))
+    except OSError:
+        return
+    for name in names:
+        if not name.startswith("agent-"):
+            yield folder / name
+
+
+def _read_ends(path: Path) -> tuple[bytes, bytes, int]:
+    with path.open("rb", buffering=0) as file:
+        size = os.fstat(file.fileno()).st_size
+        head = file.read(END_BYTES) or b""
+        if size <= len(head):
+            return head, b"", size
+        file.seek(max(len(head), size - END_BYTES))
+        return head, file.read(END_BYTES) or b"", size
+
+
+def _whole_lines(chunk: bytes, *, starts: bool, ends: bool) -> list[bytes]:
+    lines = chunk.split(b"\n")
+    if not starts and len(lines) > 1:
+        lines = lines[1:]
+    if not ends and len(lines) > 1:
+        lines = lines[:-1]
+    return [line for line in lines if line.strip()]
+
+
+def _opening(lines: Iterable[bytes]) -> UserEntry | AssistantEntry | None:
+    for line in lines:
+        entry = decode_line(line)
+        if isinstance(entry, UserEntry | AssistantEntry):
+            return None if entry.envelope.is_sidechain else entry
+    return None
+
+
+def _last_reply(lines: list[bytes]) -> AssistantEntry | None:
+    for line in reversed(lines):
+        if b'"usage"' not in line or b'"assistant"' not in line:
+            continue
+        entry = decode_line(line)
+        if isinstance(entry, AssistantEntry) and entry.usage is not None and not entry.is_error:
+            return entry
+    return None
+
+
+def _title(last: list[bytes], first: list[bytes]) -> str | None:
+    best: dict[str, str] = {}
+    for line in (*last, *first):
+        if b"itle" in line[:200] or b'"last-prompt"' in line[:200] or b'"summary"' in line[:200]:
+            entry = decode_line(line)
+            if isinstance(entry, TitleEntry) and entry.text.strip():
+                best[entry.kind] = entry.text if line in last else best.get(entry.kind, entry.text)
+    for kind in _TITLE_RANK:
+        if kind in best:
+            return _one_line(best[kind])
+    return None
+
+
+def _prompt(lines: Iterable[bytes]) -> str | None:
+    """The first thing the user asked for."""
+    for line in lines:
+        if b'"user"' not in line:
+            continue
+        entry = decode_line(line)
+        if isinstance(entry, UserEntry) and is_prompt(entry):
+            return _one_line(entry.message.text)
+    return None
+
+
+def is_prompt(entry: Entry) -> bool:
+    """Whether an entry holds words that the user typed for the model."""
+    if not isinstance(entry, UserEntry) or entry.envelope.is_meta or entry.is_summary:
+        return False
+    if any(isinstance(block, ToolResult) for block in entry.message.content):
+        return False
+    text = entry.message.text.strip()
+    return bool(text) and not text.startswith(_NOT_A_PROMPT)
+
+
+def _last_timestamp(lines: list[bytes]) -> str | None:
+    for line in reversed(lines):
+        if b'"timestamp"' in line:
+            envelope = envelope_of(decode_line(line))
+            if envelope is not None and envelope.timestamp:
+                return envelope.timestamp
+    return None
+
+
+def _count_lines(first: list[bytes], last: list[bytes], size: int) -> tuple[int, bool]:
+    """How many messages the file holds, and whether that is exact."""
+    seen = [*first, *last]
+    spoken = sum(1 for line in seen if b'"type":"user"' in line or b'"type":"assistant"' in line)
+    spoken += sum(1 for line in seen if b'"type": "user"' in line or b'"type": "assistant"' in line)
+    if not last:
+        return spoken, True
+    seen_bytes = sum(len(line) + 1 for line in seen)
+    return round(spoken * size / max(1, seen_bytes)), False
+
+
+def _one_line(text: str) -> str:
+    flat = " ".join(text.split())
+    return flat if len(flat) <= TITLE_CHARS else flat[: TITLE_CHARS - 1].rstrip() + "…"

@@ -1,0 +1,98 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from reverie.messages.listing import END_BYTES, list_glances, read_glance
+from tests.requirements import requirement
+
+
+def line(kind: str, **fields: object) -> bytes:
+    return json.dumps({"type": kind, **fields}).encode() + b"\n"
+
+
+def spoken(number: int, text: str = "hello", **more: object) -> bytes:
+    stamp = f"2026-11-01T10:00:{number % 60:02d}.000Z"
+    message = {"role": "user", "content": text}
+    return line("user", uuid=f"u{number}", parentUuid=None, timestamp=stamp, cwd="/p", message=message, **more)
+
+
+def replied(number: int, tokens: int) -> bytes:
+    usage = {"input_tokens": 10, "cache_read_input_tokens": tokens - 10, "output_tokens": 5}
+    message = {"role": "assistant", "id": f"m{number}", "model": "claude-x", "content": [], "usage": usage}
+    return line(
+        "assistant", uuid=f"a{number}", parentUuid=f"u{number}", timestamp="2026-11-01T11:00:00.000Z", message=message
+    )
+
+
+@requirement("messages:listing:ends-only")
+def test_the_middle_of_a_long_file_is_not_read(tmp_path: Path) -> None:
+    path = tmp_path / "long.jsonl"
+    middle = b"\x00" * (3 * END_BYTES) + b"\n"
+    path.write_bytes(spoken(1, "first words") + middle + spoken(2) + replied(3, 5000))
+
+    glance = read_glance(path)
+
+    assert glance is not None
+    assert glance.title == "first words"
+    assert (glance.tokens, glance.model, glance.updated) == (5000, "claude-x", "2026-11-01T11:00:00.000Z")
+    assert glance.is_estimate
+
+
+@requirement("messages:listing:ends-only")
+def test_sub_agents_and_empty_files_are_passed_over(tmp_path: Path) -> None:
+    (tmp_path / "main.jsonl").write_bytes(spoken(1))
+    (tmp_path / "agent-1234.jsonl").write_bytes(spoken(1))
+    (tmp_path / "side.jsonl").write_bytes(spoken(1, isSidechain=True))
+    (tmp_path / "empty.jsonl").write_bytes(b"")
+    (tmp_path / "bad.jsonl").write_bytes(b"\xff\xfe\x00")
+    (tmp_path / "folder.jsonl").mkdir()
+
+    assert [glance.id for glance in list_glances([tmp_path, tmp_path / "none"])] == ["main"]
+
+
+@pytest.mark.parametrize(
+    ("records", "title"),
+    [
+        ([line("custom-title", customTitle="Mine"), line("ai-title", aiTitle="Its")], "Mine"),
+        ([line("custom-title", customTitle="Old"), line("custom-title", customTitle="New")], "New"),
+        ([line("ai-title", aiTitle="Its"), line("last-prompt", lastPrompt="ask")], "Its"),
+        ([line("last-prompt", lastPrompt="ask"), line("summary", summary="sum", leafUuid="x")], "ask"),
+        ([line("summary", summary="sum", leafUuid="x")], "sum"),
+        ([], "the first real question"),
+    ],
+)
+@requirement("messages:listing:title")
+def test_the_title_comes_from_the_best_source(tmp_path: Path, records: list[bytes], title: str) -> None:
+    path = tmp_path / "s.jsonl"
+    opening = spoken(1, "<command-name>clear</command-name>") + spoken(2, "note", isMeta=True)
+    path.write_bytes(opening + spoken(3, "the first\nreal question") + b"".join(records))
+
+    glance = read_glance(path)
+
+    assert glance is not None
+    assert glance.title == title
+    assert (glance.messages, glance.is_estimate) == (3, False)
+
+
+@requirement("messages:listing:title")
+def test_a_long_prompt_is_cut_to_one_line(tmp_path: Path) -> None:
+    path = tmp_path / "s.jsonl"
+    path.write_bytes(spoken(1, "word " * 100))
+
+    glance = read_glance(path)
+
+    assert glance is not None
+    assert len(glance.title) <= 200
+    assert glance.title.endswith("…")
+
+
+@requirement("messages:listing:ends-only")
+def test_all_real_main_sessions_are_listed(shared_data: Path) -> None:
+    folder = shared_data / "transcripts" / "episodic-memory"
+
+    ids = {glance.id for glance in list_glances([folder])}
+
+    assert ids == {"large-conversation", "long-conversation", "short-conversation", "tiny-conversation"}

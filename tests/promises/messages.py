@@ -1,0 +1,76 @@
+"""What we promise of messages, transcripts and the view."""
+
+from __future__ import annotations
+
+from tests.promises import Requirement
+
+PROMISES = {
+    "messages:codec:round-trip": Requirement(
+        "Blocks, messages and every kind of entry survive encoding and decoding.", source="style 5.10"
+    ),
+    "messages:codec:unknown-survives": Requirement(
+        "Unknown records, fields, blocks and bad lines are written back exactly as they came.", source="issue 2, item 2"
+    ),
+    "messages:codec:result-field-not-sent": Requirement(
+        "`toolUseResult` is neither sent nor counted.", source="spec 8, finding 3"
+    ),
+    "messages:chain:parallel-calls": Requirement(
+        "Parallel tool calls that the parent walk loses are put back, each once, each result behind its call.",
+        source="spec 8 §1.3",
+    ),
+    "messages:chain:tolerant": Requirement(
+        "Orphan parents, several roots, circles, duplicate ids and flat files are read as one conversation.",
+        source="issue 2, item 2",
+    ),
+    "messages:chain:real-sessions": Requirement(
+        "Every sample session loads, with the numbers of calls and results that its file holds.",
+        source="issue 2, item 2",
+    ),
+    "messages:view:pure": Requirement(
+        "The view is a pure function of the entries; feeding them one by one gives the same view.",
+        source="issue 2, item 1",
+    ),
+    "messages:view:boundary": Requirement(
+        "After a boundary only the summary, the kept entries and what follows are seen.", source="spec 1 §11"
+    ),
+    "messages:view:replacements": Requirement(
+        "Spilled and cleared results, snips and collapses change the view and no entry.", source="spec 1 §5-8"
+    ),
+    "messages:view:branches": Requirement(
+        "Ending at an earlier entry shows the conversation as it was there.", source="issue 4, item 3"
+    ),
+    "messages:rules:conform": Requirement(
+        "A conformed conversation breaks no rule of a provider, and conforming again changes nothing.",
+        source="issue 2, item 1",
+    ),
+    "messages:rules:legal-cuts": Requirement(
+        "No legal cut parts a call from its result or the records of one reply.", source="spec README §7"
+    ),
+    "messages:transcript:kill": Requirement(
+        "A writer killed at any moment leaves whole lines, and nothing that was confirmed is missing.",
+        source="issue 2, item 2",
+    ),
+    "messages:transcript:torn-line": Requirement(
+        "A torn last line costs only itself; what is appended after it is read.", source="issue 2, item 2"
+    ),
+    "messages:transcript:second-writer-forks": Requirement(
+        "A second writer of one session gets a fork; the first is not disturbed.", source="issue 2, item 2"
+    ),
+    "messages:transcript:two-sessions": Requirement(
+        "Two processes writing two sessions of one project do not disturb each other.", source="issue 2, item 2"
+    ),
+    "messages:fork:independent": Requirement(
+        "A fork shows the same conversation under new ids and names its origin; the original does not change.",
+        source="spec 8 §1.3",
+    ),
+    "messages:compatible:vendor-reader": Requirement(
+        "The vendor's own reader lists our sessions and reads their messages.", source="issue 2, item 2"
+    ),
+    "messages:listing:ends-only": Requirement(
+        "Listing reads only the two ends of each file and passes over sub-agents.", source="spec 8 §1.3"
+    ),
+    "messages:listing:title": Requirement(
+        "A session's title is its custom title, else the model's, else the last prompt, a summary, or the first prompt.",
+        source="spec 8 §1.3",
+    ),
+}
