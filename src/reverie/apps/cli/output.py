@@ -1,0 +1,69 @@
+"""Printing: JSON for programs, tables for people.
+
+Data goes to standard output and everything else to standard error. Colour is used on terminals only and never when
+`NO_COLOR` is set; both are left to Rich.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+
+def print_json(document: Any) -> None:
+    """One JSON document, readable, in UTF-8."""
+    import json
+
+    sys.stdout.write(json.dumps(document, indent=2, ensure_ascii=False) + "\n")
+
+
+def console() -> Console:
+    """Where tables and pictures go; as wide as the terminal, 100 columns when there is none."""
+    from rich.console import Console
+
+    return Console(highlight=False, width=None if sys.stdout.isatty() else 100)
+
+
+def print_table(columns: Sequence[tuple[str, str]], rows: Sequence[Sequence[str]], *, title: str | None = None) -> None:
+    """A plain table; `columns` are headings with `left` or `right`."""
+    from rich.table import Table
+
+    table = Table(title=title, box=None, pad_edge=False, header_style="bold", title_justify="left")
+    for heading, side in columns:
+        table.add_column(heading, justify="right" if side == "right" else "left", overflow="ellipsis", no_wrap=True)
+    for row in rows:
+        table.add_row(*row)
+    console().print(table)
+
+
+def short_count(number: int | None) -> str:
+    """A number as people say it: 950, 12.3k, 1.2M."""
+    if number is None:
+        return "–"
+    if number < 1_000:
+        return str(number)
+    if number < 1_000_000:
+        return f"{number / 1_000:.1f}k" if number < 100_000 else f"{number / 1_000:.0f}k"
+    return f"{number / 1_000_000:.1f}M"
+
+
+def short_size(size_bytes: int) -> str:
+    """A size as people say it."""
+    if size_bytes < 1_000:
+        return f"{size_bytes} B"
+    if size_bytes < 1_000_000:
+        return f"{size_bytes / 1_000:.1f} kB"
+    if size_bytes < 1_000_000_000:
+        return f"{size_bytes / 1_000_000:.1f} MB"
+    return f"{size_bytes / 1_000_000_000:.1f} GB"
+
+
+def dollars(amount: float | None) -> str:
+    """A cost; a dash where the price is not known."""
+    if amount is None:
+        return "–"
+    return f"${amount:.4f}" if amount < 0.1 else f"${amount:.2f}"
