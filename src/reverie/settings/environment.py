@@ -74,11 +74,11 @@ def givens_from(environ: Mapping[str, str]) -> list[Given]:
 
 def near_misses(environ: Iterable[str], *, used: Iterable[str] = ()) -> list[str]:
     """A sentence for each variable that looks like a misspelt one of ours; `used` are names with another purpose."""
-    known = {key.variable for key in keys().values() if key.variable} | set(OTHER_NAMES)
-    strange = [name for name in environ if name.startswith(PREFIX) and name not in known and name not in used]
+    strange = {name for name in environ if name.startswith(PREFIX)} - set(OTHER_NAMES) - set(used)
     if not strange:
         return []
+    known = {key.variable for key in keys().values() if key.variable}
     from difflib import get_close_matches
 
-    near = {name: get_close_matches(name, sorted(known), n=1, cutoff=0.85) for name in strange}
+    near = {name: get_close_matches(name, known, n=1, cutoff=0.85) for name in sorted(strange - known)}
     return [f"{name} is no setting; did you mean {close[0]}?" for name, close in near.items() if close]

@@ -1,0 +1,253 @@
+"""Environment, files and flags become `Settings`, each value with its origin. The only reader of `os.environ`.
+
+`load` takes everything as arguments; `from_process` fills them in from this process. Keys of model providers never
+enter the settings: they stay behind `Secrets` and are asked for by the name of their variable.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from reverie.errors import UserMistake
+from reverie.settings import Settings
+from reverie.settings.documents import Document, Unreadable, decoded, parse_json, parse_toml
+from reverie.settings.environment import givens_from, near_misses, speaks
+from reverie.settings.layers import Caution, Given, Layer, Merged, Origin, Source, givens_of, merge, unknown
+from reverie.settings.locate import split_key
+from reverie.settings.schema import find
+from reverie.settings.vendor import givens_of_vendor
+
+MAX_FILE_BYTES = 2 * 1024 * 1024
+"""A larger settings file is refused, as the vendor does (spec 8 §1.7)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Flags:
+    """What the command line says about settings."""
+
+    project: Path | None = None
+    """`--project`: a directory of the project; the current one when left out."""
+    settings: tuple[str, ...] = ()
+    """`--settings`: a TOML or JSON file, or JSON itself; later ones count for more."""
+    assignments: tuple[str, ...] = ()
+    """`--set`: `KEY=VALUE`; over `--settings`."""
+    bare: bool = False
+    """`--bare`: simple mode."""
+
+
+class Secrets:
+    """Keys and tokens by the name of their variable; never shown, never stored."""
+
+    __slots__ = ("_environ",)
+
+    def __init__(self, environ: Mapping[str, str]) -> None:
+        self._environ = environ
+
+    def get(self, variable: str) -> str | None:
+        """The secret that a variable holds; None when it is unset or empty."""
+        return self._environ.get(variable) or None
+
+    def __repr__(self) -> str:
+        return "Secrets(***)"
+
+
+@dataclass(frozen=True, slots=True)
+class Configuration:
+    """The settings of this process and where they came from."""
+
+    settings: Settings
+    origins: Mapping[str, tuple[Origin, ...]]
+    """By key, whoever set it, highest last; a key at its default is absent."""
+    cautions: tuple[Caution, ...]
+    """Values that were not taken; to be shown once."""
+    home: Path
+    """`settings.home`, absolute."""
+    config_home: Path
+    """`settings.config_home`, absolute."""
+    project: Path
+    """The root of the project: of its repository, or the directory itself."""
+    secrets: Secrets
+
+
+def from_process(flags: Flags = Flags(), *, trusted: bool = False) -> Configuration:  # noqa: B008 - a frozen value
+    """The configuration of this process."""
+    try:
+        user_home, directory = Path.home(), Path.cwd()
+    except (RuntimeError, OSError) as error:
+        raise UserMistake(
+            f"no home or current directory: {error}; set HOME, or go to a directory that exists"
+        ) from error
+    return load(
+        flags,
+        environ=os.environ,
+        user_home=user_home,
+        directory=directory,
+        managed=managed_directory(),
+        is_tracked=git_tracks,
+        trusted=trusted,
+    )
+
+
+def load(
+    flags: Flags,
+    *,
+    environ: Mapping[str, str],
+    user_home: Path,
+    directory: Path,
+    managed: Path | None = None,
+    is_tracked: Callable[[Path], bool] = lambda _: False,
+    trusted: bool = False,
+) -> Configuration:
+    """Read every source and put them over one another.
+
+    `directory` is where the process stands, `managed` the administrator's directory.
+    `is_tracked` says whether git tracks a file: a tracked local file counts as committed.
+    Raises `UserMistake` with all mistakes of all sources.
+    """
+    problems: list[str] = []
+    said = givens_from(environ) if speaks(environ) else []
+    flagged = _flag_givens(flags, user_home, directory, problems)
+    home = _absolute(_last_word([*said, *flagged], "home"), user_home, directory)
+    config_home = _absolute(_last_word([*said, *flagged], "config_home"), user_home, directory)
+    project = project_root(directory / (flags.project or ""))
+    if not project.is_dir():
+        problems.append(f"--project: there is no directory {project}")
+    layers = [Layer(Source.ENVIRONMENT, tuple(said)), Layer(Source.FLAG, tuple(flagged))]
+    for source, path in _files(home, config_home, project, managed):
+        document = _read_document(path)
+        if document is not None:
+            committed = source is Source.PROJECT or (source is Source.LOCAL and is_tracked(path))
+            layers.append(Layer(source, tuple(_givens(document, problems, vendor=path.suffix == ".json")), committed))
+    merged = Merged(Settings(), {}, ())
+    if problems or any(layer.givens for layer in layers):
+        merged = merge(layers, trusted=trusted, problems=problems)
+    used = [merged.settings.team.token_env, *(profile.key_env or "" for profile in merged.settings.models)]
+    misspelt = [Caution(word.split()[0], "environment", word) for word in near_misses(environ, used=used)]
+    return Configuration(
+        settings=merged.settings,
+        origins=merged.origins,
+        cautions=(*merged.cautions, *misspelt),
+        home=home,
+        config_home=config_home,
+        project=project,
+        secrets=Secrets(environ),
+    )
+
+
+def managed_directory(platform: str = sys.platform) -> Path:
+    """Where the administrator's files lie."""
+    return Path("/Library/Application Support/Reverie" if platform == "darwin" else "/etc/reverie")
+
+
+def project_root(directory: Path) -> Path:
+    """The nearest directory upwards that holds a repository, else the directory itself."""
+    here = Path(os.path.abspath(directory))  # noqa: PTH100 - symbolic links stay as the user wrote them
+    return next((folder for folder in (here, *here.parents) if (folder / ".git").exists()), here)
+
+
+def git_tracks(path: Path) -> bool:
+    """Whether a repository holds the file; where git cannot be asked inside a repository, it is taken to."""
+    import subprocess
+
+    if not (project_root(path.parent) / ".git").exists():
+        return False
+    # Another spelling of the name is the same file on some systems; no setting of the repository may run a program.
+    options = ("--icase-pathspecs", "-c", "core.fsmonitor=false", "-c", "safe.bareRepository=explicit")
+    asked = ("git", *options, "-C", str(path.parent), "ls-files", "--error-unmatch", "--", path.name)
+    environ = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
+    try:
+        return subprocess.run(asked, env=environ, capture_output=True, check=False, timeout=5).returncode != 1
+    except (OSError, subprocess.TimeoutExpired):
+        return True
+
+
+def _flag_givens(flags: Flags, user_home: Path, directory: Path, problems: list[str]) -> list[Given]:
+    givens: list[Given] = []
+    for text in flags.settings:
+        if text.lstrip().startswith("{"):
+            givens += _givens(parse_json(text, "--settings"), problems)
+            continue
+        path = _absolute(text, user_home, directory)
+        givens += _givens(_read_document(path) or Unreadable(f"--settings: there is no file {path}"), problems)
+    for assignment in flags.assignments:
+        key, equals, value = assignment.partition("=")
+        parts = split_key(key.strip()) or ()
+        if not equals:
+            problems.append(f"--set {assignment}: write it as KEY=VALUE")
+        elif find(parts) is None:
+            problems.append(f"--set {assignment}: {unknown(key.strip())}")
+        else:
+            givens.append(Given(parts, value, "--set", is_text=True))
+    if flags.bare:
+        givens.append(Given(("simple_mode",), True, "--bare"))
+    return givens
+
+
+def _files(home: Path, config_home: Path, project: Path, managed: Path | None) -> Iterator[tuple[Source, Path]]:
+    """Where settings may lie; in each source the vendor's file comes first, so that ours counts for more."""
+    yield Source.USER, config_home / "settings.json"
+    yield Source.USER, home / "settings.toml"
+    # In the home directory itself the files of the user and of the project are the same.
+    if not _same(project / ".claude", config_home):
+        yield Source.PROJECT, project / ".claude" / "settings.json"
+        yield Source.LOCAL, project / ".claude" / "settings.local.json"
+    if not _same(project / ".reverie", home):
+        yield Source.PROJECT, project / ".reverie" / "settings.toml"
+        yield Source.LOCAL, project / ".reverie" / "settings.local.toml"
+    if managed is not None:
+        yield Source.MANAGED, managed / "settings.toml"
+        for path in sorted((managed / "settings.d").glob("[!.]*.toml")):
+            yield Source.MANAGED, path
+
+
+def _same(one: Path, other: Path) -> bool:
+    try:
+        return one.samefile(other)
+    except OSError:
+        return False
+
+
+def _givens(document: Document | Unreadable, problems: list[str], *, vendor: bool = False) -> list[Given]:
+    """What a document says, in the vendor's keys or in ours."""
+    if isinstance(document, Unreadable):
+        problems.append(document.sentence)
+        return []
+    if vendor:
+        return givens_of_vendor(document.table, document.place)
+    givens, unknown_keys = givens_of(document.table, document.place)
+    problems += unknown_keys
+    return givens
+
+
+def _read_document(path: Path) -> Document | Unreadable | None:
+    """The settings of a file by its ending; None where there is no file."""
+    try:
+        found = path.stat()
+        if not stat.S_ISREG(found.st_mode) or found.st_size > MAX_FILE_BYTES:
+            return Unreadable(f"{path}: a settings file is an ordinary file of at most {MAX_FILE_BYTES:,} bytes")
+        data = path.read_bytes()
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except OSError as error:
+        return Unreadable(f"{path}: cannot be read: {error.strerror}")
+    text = decoded(data, str(path))
+    if isinstance(text, Unreadable):
+        return text
+    return parse_json(text, str(path)) if path.suffix == ".json" else parse_toml(text, str(path))
+
+
+def _last_word(givens: list[Given], key: str) -> str:
+    """A directory that must be known before any file is read, so only the process can name it."""
+    default: str = getattr(Settings(), key)
+    return next((str(given.value) for given in reversed(givens) if given.path == (key,)), default)
+
+
+def _absolute(text: str, user_home: Path, directory: Path) -> Path:
+    if text == "~" or text.startswith("~/"):
+        return user_home / text[2:]
+    return directory / text

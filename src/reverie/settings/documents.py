@@ -1,0 +1,69 @@
+"""A settings file as a table whose keys know their line."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from reverie.settings.locate import Place, json_lines, toml_lines
+from reverie.settings.schema import KeyPath
+
+_LINE = re.compile(r"\s*\(at line (\d+), column \d+\)")
+
+
+class Document(NamedTuple):
+    """A parsed file."""
+
+    name: str
+    table: Mapping[str, object]
+    lines: Mapping[Place, int]
+
+    def place(self, path: KeyPath) -> str:
+        """Where a key stands; a flag has no lines."""
+        return self.name if self.name.startswith("--") else f"{self.name}:{self.lines[path]}"
+
+
+class Unreadable(NamedTuple):
+    """Why a text is no document."""
+
+    sentence: str
+
+
+def decoded(data: bytes, name: str) -> str | Unreadable:
+    """The text of a file; a byte order mark is passed over."""
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        return Unreadable(f"{name}:{line}: this is not UTF-8; save the file in that encoding")
+
+
+def parse_toml(text: str, name: str) -> Document | Unreadable:
+    """Read a TOML file."""
+    import tomllib
+
+    try:
+        return Document(name, tomllib.loads(text), toml_lines(text))
+    except tomllib.TOMLDecodeError as error:
+        found = _LINE.search(str(error))
+        line = int(found.group(1)) if found else text.count("\n") + 1
+        return Unreadable(f"{name}:{line}: not valid TOML: {_LINE.sub('', str(error))}")
+    except RecursionError:
+        return Unreadable(f"{name}: nested too deeply")
+
+
+def parse_json(text: str, name: str) -> Document | Unreadable:
+    """Read a JSON file, or the JSON of a flag."""
+    import json
+
+    try:
+        table = json.loads(text)
+        lines = json_lines(text)
+    except json.JSONDecodeError as error:
+        return Unreadable(f"{name}:{error.lineno}: not valid JSON: {error.msg}")
+    except RecursionError:
+        return Unreadable(f"{name}: nested too deeply")
+    if not isinstance(table, dict):
+        return Unreadable(f'{name}: settings are a table, `{{"key": value}}`')
+    return Document(name, table, lines)
