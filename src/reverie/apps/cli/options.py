@@ -25,6 +25,10 @@ class Common:
     bare: bool = False
     model: str | None = None
 
+    def directory(self, project: str | None = None) -> Path:
+        """The working directory that the command is about."""
+        return Path(project or self.project or ".").resolve()
+
     def configuration(self, project: str | None = None) -> Configuration:
         """The settings of this process; a project named with the command counts for more."""
         from reverie.apps.config import Flags, from_process
