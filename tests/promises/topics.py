@@ -40,4 +40,19 @@ PROMISES: dict[str, Requirement] = {
     "merge:three-way:like-git": Requirement(
         "edits that overlap or touch conflict exactly when git says so", source="contract: undo"
     ),
+    "secrets:scan:every-rule": Requirement(
+        "a freshly made secret of each of the 40 and more kinds is found in every carrier line", source="spec 5 §9"
+    ),
+    "secrets:scan:prose": Requirement(
+        "passwords in sentences, in URLs, in headers and in commands are found", source="spec 7 §61"
+    ),
+    "secrets:scan:no-false-alarm": Requirement(
+        "placeholders, variable names, paths and ordinary text are no findings", source="issue 3 §6"
+    ),
+    "secrets:scan:never-shows": Requirement(
+        "a finding names rule and place and never holds the text; redaction leaves no secret", source="spec 5 §9"
+    ),
+    "secrets:scan:hidden": Requirement(
+        "invisible characters and line breaks inside a token do not hide it", source="issue 3 §6"
+    ),
 }

@@ -1,0 +1,109 @@
+"""Whether what stands where a secret would stand is one, or a word, a name, a path or a documentation value."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import math
+import re
+from collections import Counter
+
+_PLACEHOLDER = re.compile(
+    r"example|placeholder|change.?me|redacted|dummy|your[_-]|<[^>]*>|\{\{|\$\{|\$[a-z_(]|%\(|%s|x{4,}|\*{3,}|\.{3,}|…|"
+    r"0{7,}|insert|my_?secret|my_?password|\[secret",
+    re.IGNORECASE,
+)
+_VARIABLE = re.compile(r"[A-Z][A-Z0-9]*(_[A-Z0-9]+)+|[A-Za-z_]\w*(?:(?:\.|::|->)[A-Za-z_]\w*)+")
+_PATH = re.compile(
+    r"(?:[\w@.~-]*/)+[\w.@-]*\.\w{1,5}|~?/[\w./-]+|[\w-]+\.(?:py|js|ts|json|ya?ml|toml|md|txt|env|sh|cfg|ini)"
+)
+_WORD = re.compile(r"[A-Z]?[a-z]{3,}|[A-Z]{3,}")
+_JOINED_WORDS = re.compile(r"[A-Za-z]+(?:[-/+=&|][A-Za-z]+)*[!?*]?|\d+[- ]?[a-z]+|[a-z]+=[\w.]*")
+_HARMLESS_NAME = re.compile(
+    r"(?:names?|ids?|path|file|url|uri|type|env|ref|counts?|limits?|length|size|ttl|expiry|prefix|pattern|regex|field|"
+    r"header|param|index|usage|hash|sha\d*|budget)\Z",
+    re.IGNORECASE,
+)
+_USUAL_WORD = re.compile(
+    r"(?:(?:my|the|db|user|test|new|old|your)?[_-]?(?:pass(?:word|wd|phrase)?|pwd|secret|token|credentials?|auth))\d{0,3}|"
+    r"user(?:name)?|root|admin|guest|test|postgres|null|none|true|false|undefined|string|required|optional",
+    re.IGNORECASE,
+)
+_LOCAL_HOST = re.compile(r"localhost|127\.|\[?::1|(?:[\w-]+\.)*example\.")
+
+
+def is_placeholder(value: str) -> bool:
+    """Whether a value is the kind that documentation shows in place of a secret."""
+    return _PLACEHOLDER.search(value) is not None
+
+
+def is_real(match: re.Match[str]) -> bool:
+    """Accept a token whose prefix says what it is."""
+    return not is_placeholder(_secret(match))
+
+
+def is_random(match: re.Match[str]) -> bool:
+    """Accept a long value that only looks like a key."""
+    value = _secret(match)
+    return not is_placeholder(value) and re.search(r"\d", value) is not None and _entropy(value) >= 3.0
+
+
+def is_assigned_secret(match: re.Match[str]) -> bool:
+    """Accept what is assigned to a name such as `apiToken`, unless the name or the value says otherwise."""
+    value = _secret(match).rstrip(".")
+    if is_placeholder(value) or _HARMLESS_NAME.search(match["name"]):
+        return False
+    if not (re.search(r"\d", value) and re.search(r"[A-Za-z]", value)):
+        return False
+    if _is_variable_or_path(value) or _reads_like_a_name(value):
+        return False
+    return _entropy(value) >= (3.2 if len(value) >= 20 else 3.0)
+
+
+def is_password(match: re.Match[str]) -> bool:
+    """Accept what is said to be a password, unless it is an ordinary word."""
+    value = _secret(match).rstrip(".,;:!?。，；")
+    if len(value) < 6 or is_placeholder(value) or _USUAL_WORD.fullmatch(value):
+        return False
+    if _is_variable_or_path(value) or "://" in value or _JOINED_WORDS.fullmatch(value):
+        return False
+    if value.isdigit():
+        return True
+    return re.search(r"[A-Za-z]", value) is not None and re.search(r"\d|[!@#$%^&*+=~?|]", value) is not None
+
+
+def is_url_password(match: re.Match[str]) -> bool:
+    """Accept the password of a URL, unless it is a stand-in."""
+    value = _secret(match)
+    if is_placeholder(value) or _USUAL_WORD.fullmatch(value) or value.startswith(("$", "{", "%", "<")):
+        return False
+    return not (_LOCAL_HOST.match(match["host"]) and value == match["user"])
+
+
+def is_basic_login(match: re.Match[str]) -> bool:
+    """Accept base64 that holds a user and a password."""
+    try:
+        user, colon, password = base64.b64decode(_secret(match) + "==").decode("utf-8").partition(":")
+    except (binascii.Error, ValueError):
+        return False
+    is_usual = _USUAL_WORD.fullmatch(password) or is_placeholder(password)
+    return bool(colon and user and len(password) >= 4 and not is_usual)
+
+
+def _secret(match: re.Match[str]) -> str:
+    return match["secret"] if "secret" in match.re.groupindex else match[0]
+
+
+def _entropy(value: str) -> float:
+    """Bits per character, as the text itself distributes them."""
+    return -sum(n / len(value) * math.log2(n / len(value)) for n in Counter(value).values())
+
+
+def _is_variable_or_path(value: str) -> bool:
+    return _VARIABLE.fullmatch(value) is not None or _PATH.fullmatch(value) is not None
+
+
+def _reads_like_a_name(value: str) -> bool:
+    """Words with at most two numbers among them: an identifier, not a random string."""
+    words = [word for word in _WORD.findall(value) if re.search(r"[aeiouy]", word, re.IGNORECASE)]
+    return len(re.findall(r"\d+", value)) <= 2 and sum(map(len, words)) >= 0.6 * len(value)
