@@ -60,6 +60,8 @@ class Abilities:
     system_messages: bool = False
     """Takes a `system` message in mid-conversation without losing the cached prefix."""
     images: bool = False
+    keeps_thinking: bool = False
+    """Reasoning of earlier turns stays in the window; other models drop it at the next user message."""
     overflow_stops: bool = False
     """A reply that fills the window ends with a stop reason instead of the request being refused."""
 
@@ -81,6 +83,8 @@ class Profile:
     fast_prices: Prices | None = None
     tokenizer: Tokenizer = Tokenizer.OTHER
     abilities: Abilities = Abilities()
+    tool_prompt_tokens: int = 0
+    """What the provider adds to a request as soon as it carries tools; from recorded exchanges."""
     charges_for_geo: bool = False
     is_known: bool = False
     """The model stands in the table or was described in the settings."""
@@ -109,7 +113,8 @@ def _prices(input_usd: float, output_usd: float) -> Prices:
 _EARLY = Abilities(prompt_caching=True, images=True)
 _BEFORE_4_5 = Abilities(prompt_caching=True, context_edits=True, thinking=True, images=True)
 _4_5 = replace(_BEFORE_4_5, overflow_stops=True)
-_COMPACTING = replace(_4_5, server_compaction=True)
+_OPUS_4_5 = replace(_4_5, keeps_thinking=True)
+_COMPACTING = replace(_OPUS_4_5, server_compaction=True)
 _LATEST = replace(_COMPACTING, system_messages=True)
 
 
@@ -123,6 +128,7 @@ def _claude(
     million: bool = True,
     tokenizer: Tokenizer = Tokenizer.NEW,
     fast: Prices | None = None,
+    tool_prompt: int = 300,
 ) -> Profile:
     return Profile(
         family=family,
@@ -134,6 +140,7 @@ def _claude(
         fast_prices=fast,
         tokenizer=tokenizer,
         abilities=abilities,
+        tool_prompt_tokens=tool_prompt,
         charges_for_geo=million,
         is_known=True,
     )
@@ -150,6 +157,18 @@ def _earlier_claude(
         max_output=max_output,
         million=False,
         tokenizer=Tokenizer.OLD,
+        tool_prompt=346,
+    )
+
+
+def _claude_4_6(family: str, *, prices: Prices, cache_minimum: int) -> Profile:
+    return _claude(
+        family,
+        prices=prices,
+        cache_minimum=cache_minimum,
+        abilities=_COMPACTING,
+        tokenizer=Tokenizer.OLD,
+        tool_prompt=497,
     )
 
 
@@ -164,10 +183,10 @@ _TABLE: tuple[Profile, ...] = (
     _claude("claude-opus-5", prices=_OPUS, cache_minimum=512, abilities=_LATEST, fast=_FAST),
     _claude("claude-opus-4-8", prices=_OPUS, cache_minimum=1_024, abilities=_LATEST, fast=_FAST),
     _claude("claude-opus-4-7", prices=_OPUS, cache_minimum=2_048, abilities=_COMPACTING),
-    _claude("claude-opus-4-6", prices=_OPUS, cache_minimum=4_096, abilities=_COMPACTING, tokenizer=Tokenizer.OLD),
-    _claude("claude-sonnet-5", prices=_prices(2, 10), cache_minimum=1_024, abilities=_COMPACTING),
-    _claude("claude-sonnet-4-6", prices=_SONNET, cache_minimum=1_024, abilities=_COMPACTING, tokenizer=Tokenizer.OLD),
-    _earlier_claude("claude-opus-4-5", prices=_OPUS, cache_minimum=4_096, abilities=_4_5, max_output=64_000),
+    _claude_4_6("claude-opus-4-6", prices=_OPUS, cache_minimum=4_096),
+    _claude("claude-sonnet-5", prices=_prices(2, 10), cache_minimum=1_024, abilities=_COMPACTING, tool_prompt=370),
+    _claude_4_6("claude-sonnet-4-6", prices=_SONNET, cache_minimum=1_024),
+    _earlier_claude("claude-opus-4-5", prices=_OPUS, cache_minimum=4_096, abilities=_OPUS_4_5, max_output=64_000),
     _earlier_claude("claude-opus-4-1", prices=_OLD_OPUS, cache_minimum=1_024, abilities=_BEFORE_4_5, max_output=32_000),
     _earlier_claude("claude-opus-4-0", prices=_OLD_OPUS, cache_minimum=1_024, abilities=_BEFORE_4_5, max_output=32_000),
     _earlier_claude("claude-sonnet-4-5", prices=_SONNET, cache_minimum=1_024, abilities=_4_5, max_output=64_000),
@@ -182,7 +201,13 @@ _TABLE: tuple[Profile, ...] = (
 PROFILES: Mapping[str, Profile] = {entry.family: entry for entry in _TABLE}
 """The table, by family."""
 
-_UNKNOWN_CLAUDE = Profile(family="", cache_minimum_tokens=4_096, tokenizer=Tokenizer.NEW, abilities=_BEFORE_4_5)
+_UNKNOWN_CLAUDE = Profile(
+    family="",
+    cache_minimum_tokens=4_096,
+    tokenizer=Tokenizer.NEW,
+    abilities=_BEFORE_4_5,
+    tool_prompt_tokens=346,
+)
 """A Claude that is not in the table: the careful end of every figure, and no price."""
 
 

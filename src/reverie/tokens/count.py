@@ -1,0 +1,123 @@
+"""The canonical count: how large the next request will be.
+
+The last reported size, plus the answer that came with it, plus an estimate of what was added since, minus what was
+taken out after it was reported (spec 1 §1). A view without any report is estimated as a whole.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from reverie.messages.entries import Entry
+from reverie.messages.view import Item, View, project
+from reverie.tokens.calibration import UNCALIBRATED, Calibration
+from reverie.tokens.estimate import weigh_message, weigh_view
+from reverie.tokens.profiles import Profile, profile
+from reverie.tokens.rates import Rates, rates_for
+from reverie.tokens.rounds import Round, forgotten_tokens, reply_tokens, rounds, tail_tokens
+
+LEARN_FROM_ROUNDS = 40
+"""How many of the newest calls teach the calibration; enough to settle, few enough to stay fast."""
+_DOMINANT_SHARE = 0.7
+"""A call teaches about a kind of content when that kind is most of what was added."""
+
+
+@dataclass(frozen=True, slots=True)
+class Count:
+    """How large the next request will be, and what that rests on."""
+
+    tokens: int
+    reported_tokens: int = 0
+    """Of these, what the provider itself counted: the last request."""
+    estimated_tokens: int = 0
+    """The rest: answer, tail, and what was taken out."""
+    anchor: str | None = None
+    """The record whose report this rests on; None when all is estimated."""
+
+
+def count(
+    view: View,
+    facts: Profile,
+    *,
+    entries: Sequence[Entry] = (),
+    calibration: Calibration | None = None,
+    rates: Rates | None = None,
+) -> Count:
+    """Count a view for a model.
+
+    `entries` are needed only when something was taken out after the last report, to know how much. Without a
+    `calibration` one is learnt from the newest calls of the view.
+    """
+    rates = rates or rates_for(facts)
+    calls = rounds(view.items)
+    if not calls:
+        tokens = weigh_view(view, facts, rates)
+        return Count(tokens, estimated_tokens=tokens)
+    if calibration is None:
+        calibration = learn(calls[-LEARN_FROM_ROUNDS:], facts, rates)
+    last = calls[-1]
+    change = growth(last, facts, rates, calibration)
+    if view.reduced_after is not None and any(item.uuid == view.reduced_after for item in last.reply):
+        change -= _freed(view, entries, last, rates)
+    reported = last.usage.context_tokens
+    return Count(max(0, round(reported + change)), reported, round(change), last.reply[-1].uuid)
+
+
+def growth(one: Round, facts: Profile, rates: Rates, calibration: Calibration) -> float:
+    """By how much the next request is larger than this one was."""
+    tail = sum(calibration.ratio(kind) * tokens for kind, tokens in tail_tokens(one, rates).items())
+    return reply_tokens(one, facts, rates) + tail - forgotten_tokens(one, facts, rates)
+
+
+def learn(calls: Sequence[Round], facts: Profile, rates: Rates) -> Calibration:
+    """Compare what each call added with how much larger the next one was reported to be."""
+    calibration = UNCALIBRATED
+    for one, following in pairwise(calls):
+        calibration = learn_one(one, following, facts, rates, calibration)
+    return calibration
+
+
+def learn_one(one: Round, following: Round, facts: Profile, rates: Rates, known: Calibration) -> Calibration:
+    """What one call and its successor teach."""
+    if one.model != following.model:
+        return known
+    tail = tail_tokens(one, rates)
+    estimated = sum(tail.values())
+    if estimated <= 0:
+        return known
+    seen = following.usage.context_tokens - one.usage.context_tokens
+    seen_tail = seen - reply_tokens(one, facts, rates) + forgotten_tokens(one, facts, rates)
+    kind = max(tail, key=lambda name: tail[name])
+    dominant = tail[kind] >= _DOMINANT_SHARE * estimated
+    return known.observe(estimated, seen_tail, kind if dominant else "")
+
+
+def _freed(view: View, entries: Sequence[Entry], anchor: Round, rates: Rates) -> float:
+    """The weight of what was in the reported request and is no longer, less what stands in its place."""
+    end = anchor.reply[-1].uuid
+    then = _until(project(entries, leaf=end).items, end)
+    now = _until(view.items, end)
+    before = {item.uuid: item.message for item in then}
+    after = {item.uuid: item.message for item in now}
+    gone = sum(weigh_message(message, rates) for uuid, message in before.items() if after.get(uuid) != message)
+    come = sum(weigh_message(message, rates) for uuid, message in after.items() if before.get(uuid) != message)
+    return gone - come if before else 0.0
+
+
+def _until(items: Sequence[Item], uuid: str) -> list[Item]:
+    for number, item in enumerate(items):
+        if item.uuid == uuid:
+            return list(items[: number + 1])
+    return []
+
+
+def model_of(view: View) -> str | None:
+    """The model that answered last."""
+    return next((item.model for item in reversed(view.items) if item.model and item.usage), None)
+
+
+def facts_of(view: View, otherwise: str = "") -> Profile:
+    """The facts on the model that answered last."""
+    return profile(model_of(view) or otherwise)

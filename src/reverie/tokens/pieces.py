@@ -1,0 +1,107 @@
+"""How many pieces a text falls into when a tokenizer cuts it, told from its shape alone.
+
+Bytes are mapped to a few classes and counted; each count has a weight that was fitted to an open vocabulary of 200,000
+words over prose, code, JSON, logs, base64 and thirty languages (median error 5 %). What a provider's own vocabulary
+makes of the pieces is in `rates`. Long texts are counted in samples, so that a megabyte takes milliseconds.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+EXACT_CHARS = 8_192
+"""Up to here every character is looked at."""
+CELL_CHARS = 16_384
+"""Beyond, the text is taken in cells of this size…"""
+SAMPLE_CHARS = 2_048
+"""…of which the first part stands for the whole."""
+
+
+class Pieces(NamedTuple):
+    """Three sums that different vocabularies weigh differently."""
+
+    plain: float = 0.0
+    """Latin letters, digits, punctuation, white space and symbols."""
+    script: float = 0.0
+    """Characters of other scripts: Han, Kana, Hangul, Cyrillic, Arabic, Indic and so on."""
+    terminal: float = 0.0
+    """Escape sequences of coloured terminal output."""
+
+
+def pieces(text: str) -> Pieces:
+    """Count the pieces of a text. A longer text never has fewer than its beginning."""
+    total = _count(text[:EXACT_CHARS])
+    for start in range(EXACT_CHARS, len(text), CELL_CHARS):
+        sample = text[start : start + SAMPLE_CHARS]
+        factor = min(CELL_CHARS, len(text) - start) / len(sample)
+        part = _count(sample)
+        total = Pieces(
+            total.plain + factor * part.plain,
+            total.script + factor * part.script,
+            total.terminal + factor * part.terminal,
+        )
+    return total
+
+
+def _classes() -> bytes:
+    """The class of every first byte of a UTF-8 sequence; see `_count` for what each letter stands for."""
+    table = bytearray(b"." * 256)
+    for first, last, letter in (
+        (0x09, 0x0D, b"n"),
+        (0x1B, 0x1B, b"E"),
+        (0x20, 0x20, b" "),
+        (0x30, 0x39, b"0"),
+        (0x41, 0x5A, b"A"),
+        (0x61, 0x7A, b"a"),
+        (0xC2, 0xC9, b"l"),
+        (0xCA, 0xDF, b"c"),
+        (0xE0, 0xE1, b"i"),
+        (0xE2, 0xE2, b"s"),
+        (0xE3, 0xED, b"k"),
+        (0xEE, 0xEE, b"s"),
+        (0xEF, 0xEF, b"k"),
+        (0xF0, 0xF4, b"e"),
+    ):
+        table[first : last + 1] = letter * (last - first + 1)
+    return bytes(table)
+
+
+_CLASSES = _classes()
+_FOLLOWING_BYTES = bytes(range(0x80, 0xC0))
+_FOLD_CASE = bytes.maketrans(b"A", b"a")
+
+_WORD, _HUMP, _LETTER, _LONG_RUN = 0.816, 2.291, 0.044, 3.0
+_DIGIT_PAIR, _DIGIT_THEN_LETTER = 1.146, 0.498
+_MARK_PAIR, _MARK = 0.190, 0.365
+_LINE_PAIR, _SPACE = 1.131, 0.035
+_ESCAPE = 1.793
+_ACCENTED, _SYMBOL, _EMOJI = 1.486, 0.539, 2.039
+_ALPHABETIC, _INDIC, _EAST_ASIAN = 0.348, 0.421, 0.735
+
+
+def _count(text: str) -> Pieces:
+    """Words count by their starts; runs of digits, marks and line ends by half their length, rounded up."""
+    classes = text.encode("utf-8", "surrogatepass").translate(_CLASSES, _FOLLOWING_BYTES)
+    humps = classes.count(b"aA")
+    classes = classes.translate(_FOLD_CASE)
+    count = classes.count
+    spaces, digits, marks, lines = count(b" "), count(b"0"), count(b"."), count(b"n")
+    letters = len(classes) - spaces - digits - marks - lines
+    plain = script = terminal = 0.0
+    if "\x1b" in text:
+        escapes = count(b"E")
+        letters -= escapes
+        terminal = _ESCAPE * escapes
+    if not text.isascii():
+        accented, symbols, emoji = count(b"l"), count(b"s"), count(b"e")
+        alphabetic, indic, east_asian = count(b"c"), count(b"i"), count(b"k")
+        letters -= accented + symbols + emoji + alphabetic + indic + east_asian
+        plain = _ACCENTED * accented + _SYMBOL * symbols + _EMOJI * emoji
+        script = _ALPHABETIC * alphabetic + _INDIC * indic + _EAST_ASIAN * east_asian
+    words = count(b" a") + count(b".a") + count(b"na") + classes.startswith(b"a")
+    plain += _WORD * words + _HUMP * humps + _LETTER * letters + _LONG_RUN * count(b"a" * 16)
+    if digits:
+        plain += _DIGIT_PAIR * (digits - count(b"00")) + _DIGIT_THEN_LETTER * count(b"0a")
+    plain += _MARK_PAIR * (marks - count(b"..")) + _MARK * marks
+    plain += _LINE_PAIR * (lines - count(b"nn")) + _SPACE * spaces
+    return Pieces(plain, script, terminal)
