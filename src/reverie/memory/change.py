@@ -112,12 +112,8 @@ def _printable(text: str) -> str:
 
 def _escaped(text: str) -> str:
     """One line without control characters, from which `_unescaped` makes the same text."""
-    return "".join(
-        "\\\\" if char == "\\" else char if char.isprintable() else f"\\u{{{ord(char):x}}}" for char in text
-    )
+    return "".join("\\\\" if char == "\\" else char if char.isprintable() else f"\\u{{{ord(char):x}}}" for char in text)
 
 
 def _unescaped(text: str) -> str:
-    return re.sub(
-        r"\\(?:\\|u\{([0-9a-f]{1,6})\})", lambda match: chr(int(match[1], 16)) if match[1] else "\\", text
-    )
+    return re.sub(r"\\(?:\\|u\{([0-9a-f]{1,6})\})", lambda match: chr(int(match[1], 16)) if match[1] else "\\", text)

@@ -7,7 +7,6 @@ calls `load` or writes holds the writer's lock (`writer.py`).
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
@@ -18,6 +17,7 @@ from reverie.memory.change import Change, render_message
 from reverie.memory.git.entries import Entries, Seen, entry_oid, pack_entry, read_entries, write_entries
 from reverie.memory.git.objects import Objects, add_tree, object_id
 from reverie.memory.git.program import Git, find_git
+from reverie.memory.git.reading import read_tree
 from reverie.memory.git.refs import head_reference, read_head, write_reference
 from reverie.memory.git.repository import PRIVATE, git_directory_of, is_ours, make_repository
 
@@ -142,8 +142,7 @@ class History:
     def adopt(self, commit: str) -> None:
         """Make a commit the last one without knowing how its files look; they are read at the next comparison."""
         write_reference(self._git_directory, head_reference(self._git_directory), commit, old=self.head)
-        self._loaded = False
-        self.load()
+        self.reload()
 
     def read_pending(self) -> Pending | None:
         """The commit that a killed writer left under way."""
@@ -164,17 +163,10 @@ class History:
     def remove_pending(self) -> None:
         (self.private / "pending").unlink(missing_ok=True)
 
-    def read_blob(self, oid: bytes) -> bytes:
-        """The content of one blob."""
-        return self.git.run("cat-file", "blob", oid.hex())
-
-    def tree_of(self, commit: str | None) -> dict[str, bytes]:
-        """Path → content id of everything a commit holds."""
-        if commit is None:
-            return {}
-        listed = self.git.run("ls-tree", "-r", "-z", commit)
-        rows = (row.split(b"\t", 1) for row in listed.split(b"\0") if row)
-        return {os.fsdecode(path): bytes.fromhex(head.split()[2].decode()) for head, path in rows if b" blob " in head}
+    def reload(self) -> None:
+        """Read `head` and `entries` anew, since history itself was rewritten."""
+        self._loaded = False
+        self.load()
 
     @property
     def _index_file(self) -> Path:
@@ -184,7 +176,7 @@ class History:
         """The entries of a commit, with what the index file knows of the same contents."""
         known = self.entries
         result: Entries = {}
-        for path, oid in self.tree_of(head).items():
+        for path, oid in read_tree(self.git, head).items():
             entry = known.get(path)
             result[path] = entry if entry and entry_oid(entry) == oid else pack_entry(path, UNSEEN, oid)
         return result

@@ -1,5 +1,6 @@
 """The repository packs itself: in the background, one packing at a time, only when enough has gathered.
 
+An erasing ends here too, by removing what no branch holds any more.
 With thousands of files in one folder every commit writes a large tree; packed, such trees differ by a few bytes.
 """
 
@@ -7,15 +8,19 @@ from __future__ import annotations
 
 import fcntl
 import os
+import shutil
 import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 from reverie.errors import Unavailable
+from reverie.memory.git.rewrite import purge
 from reverie.memory.history import History
 
 PACK_FROM_BYTES = 12_000_000
 """Loose objects of this size together are worth a packing; about 50 saves at 10,000 topics."""
+UNFINISHED = "erasing"
+"""The note that a rewritten history has taken its place and the old one is still to be removed."""
 _REPACK = ("repack", "-d", "-q", "--geometric=2", "--window=4", "--depth=50", "--threads=1")
 _DETACHED = '"$@" </dev/null >/dev/null 2>&1 &'
 """The shell ends at once and git goes on alone; the lock passes to it as an open file."""
@@ -58,6 +63,16 @@ def packing_stopped(history: History) -> Iterator[None]:
         yield
     finally:
         os.close(handle)
+
+
+def finish_erasing(history: History) -> None:
+    """Remove what an erasing, also an interrupted one, left of the old history and of the derived index.
+
+    Only under the writer's lock and with packing stopped.
+    """
+    purge(history.git)
+    shutil.rmtree(history.directory / ".index", ignore_errors=True)
+    (history.private / UNFINISHED).unlink(missing_ok=True)
 
 
 def _take(history: History, *, wait: bool) -> int | None:

@@ -18,6 +18,8 @@ CONFLICTS = ".conflicts"
 ARCHIVED_SUFFIX = ".archived"
 """Archived files do not end in `.md`, so that a host which lists `*.md` recursively never meets them."""
 CONFLICT_SUFFIX = ".conflict"
+_KIND = 0o170000
+"""The bits of a mode that tell a file from a folder."""
 _WORKING_FOLDERS = {"logs", ".index", ".git"}
 
 
@@ -60,20 +62,23 @@ def _list_folder(root: str, folder: str, found: dict[str, Seen]) -> None:
 
 
 def _list_names(handle: int, names: list[str], folder: str, found: dict[str, Seen]) -> list[str]:
+    # The hot loop of every save: ten thousand turns in a large memory.
     prefix = f"{folder}/" if folder else ""
     everything = folder.startswith(".")
     below: list[str] = []
+    look = os.stat
     for name in names:
         if name[0] == "." or (not folder and name in _WORKING_FOLDERS):
             continue
         try:
-            seen = os.stat(name, dir_fd=handle, follow_symlinks=False)
+            seen = look(name, dir_fd=handle, follow_symlinks=False)
         except FileNotFoundError:
             continue
-        if stat.S_ISREG(seen.st_mode):
-            if everything or name.endswith(".md"):
+        kind = seen.st_mode & _KIND
+        if kind == stat.S_IFREG:
+            if name[-3:] == ".md" or everything:
                 found[prefix + name] = (seen.st_mtime_ns, seen.st_ctime_ns, seen.st_size, seen.st_ino, seen.st_dev)
-        elif stat.S_ISDIR(seen.st_mode):
+        elif kind == stat.S_IFDIR:
             below.append(prefix + name)
     return below
 

@@ -74,10 +74,13 @@ class WorkTree:
         seen: dict[str, tuple[Seen, bytes]] = {}
         same: dict[str, tuple[Seen, bytes]] = {}
         self._suspect = set()
-        for path, looks in found.items():
-            if last.get(path) == looks and path not in suspect and path in entries:
-                continue
+        # Most often nothing changed, and comparing the whole is far cheaper than comparing one by one.
+        unsure = found.keys() & suspect if found == last else found
+        for path in unsure:
+            looks = found[path]
             entry = entries.get(path)
+            if last.get(path) == looks and path not in suspect and entry is not None:
+                continue
             if entry is not None and is_as_seen(entry, looks):
                 if modified_at(entry) < doubtful_from:
                     continue
@@ -89,13 +92,14 @@ class WorkTree:
             oid = blob_id(content)
             if looks[0] >= disk_now_ns - _CLOCK_STEP_NS:
                 looks = UNSEEN
+                self._suspect.add(path)
             if entry is not None and entry_oid(entry) == oid:
                 same[path] = (looks, oid)
             else:
                 changed[path] = content
                 seen[path] = (looks, oid)
         self._last = found
-        removed = tuple(path for path in entries if path not in found)
+        removed = tuple(path for path in entries if path not in found) if len(found) != len(entries) or changed else ()
         return Edits(changed, removed, seen, same)
 
     def read(self, path: str) -> bytes | None:
@@ -126,10 +130,13 @@ class WorkTree:
                 with suppress(FileNotFoundError, NotADirectoryError):
                     target.replace(draft)
                 now[path] = None
+                self._last.pop(path, None)
                 continue
             if not write_renamed(draft, target):
                 write_exchanged(draft, target)
-            now[path] = (_seen(target.lstat()), blob_id(content))
+            looks = self._last[path] = _seen(target.lstat())
+            self._suspect.add(path)
+            now[path] = (looks, blob_id(content))
         _flush_folders({(self.directory / path).parent for path in files})
         return now
 

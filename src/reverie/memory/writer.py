@@ -18,9 +18,10 @@ from reverie.errors import Unavailable
 from reverie.memory.change import Change
 from reverie.memory.git.entries import entry_oid
 from reverie.memory.git.objects import remove_drafts
+from reverie.memory.git.reading import read_blob, read_blobs, read_tree
 from reverie.memory.git.refs import remove_stale_locks
 from reverie.memory.history import History, Pending, blob_id
-from reverie.memory.packing import pack_when_due
+from reverie.memory.packing import UNFINISHED, finish_erasing, pack_when_due, packing_stopped
 from reverie.memory.tracked import CONFLICT_SUFFIX, CONFLICTS, INDEX_FILE
 from reverie.memory.worktree import Displaced, Edits, WorkTree
 from reverie.memory.writer_lock import writer_lock
@@ -71,11 +72,14 @@ class Writer:
             Conflict: another writer holds the lock for too long.
             Unavailable: the directory cannot be written (full, read-only); it is as it was.
         """
-        with _named_errors(self.directory), writer_lock(self.directory, timeout_seconds=self._timeout_seconds) as disk_now:
+        with (
+            _named_errors(self.directory),
+            writer_lock(self.directory, timeout_seconds=self._timeout_seconds) as disk_now,
+        ):
             if not self.history.exists:
                 self.history.make()
             self.history.load()
-            self._recover()
+            self.recover()
             yield tuple(self._commit_found(disk_now))
 
     def commit(self, files: Files, change: Change) -> str | None:
@@ -156,12 +160,15 @@ class Writer:
         self.commit(files, AT_ONCE)
 
     def _merged(self, path: str, base: bytes | None, mine: bytes, theirs: bytes) -> tuple[str, bytes]:
-        before = self.history.read_blob(base) if base is not None and self.history.is_on else b""
+        before = read_blob(self.history.git, base) if base is not None and self.history.is_on else b""
         text = merged_bytes(before, mine, theirs)
         return (path, text) if text is not None else (conflict_path(path, theirs), theirs)
 
-    def _recover(self) -> None:
-        """Finish the change that a killed writer left under way."""
+    def recover(self) -> None:
+        """Finish what a killed writer left under way. Only inside `writing`."""
+        if self.history.exists and (self.history.private / UNFINISHED).exists():
+            with packing_stopped(self.history):
+                finish_erasing(self.history)
         pending = self.history.read_pending()
         if pending is None:
             return
@@ -172,9 +179,10 @@ class Writer:
         if head not in (pending.base, pending.commit):
             self.history.remove_pending()
             return
-        old, new = self.history.tree_of(pending.base), self.history.tree_of(pending.commit)
+        old, new = read_tree(self.history.git, pending.base), read_tree(self.history.git, pending.commit)
         paths = [path for path in {**old, **new} if old.get(path) != new.get(path)]
-        files = {path: self.history.read_blob(new[path]) if path in new else None for path in paths}
+        blobs = read_blobs(self.history.git, (new[path] for path in paths if path in new))
+        files = {path: blobs[new[path]] if path in new else None for path in paths}
         displaced = [self.tree.settle(path, old.get(path), files[path]) for path in paths]
         if head == pending.base:
             waiting = {path: content for path, content in files.items() if self.tree.read(path) != content}

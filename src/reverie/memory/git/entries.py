@@ -50,7 +50,13 @@ def pack_entry(path: str, seen: Seen, oid: bytes) -> bytes:
     """One entry; the path is padded with 1-8 zero bytes to a multiple of eight."""
     name = os.fsencode(path)
     length = _FIXED_BYTES + len(name)
-    return b"%s%s%s%s%s" % (pack_seen(seen), oid, min(len(name), 0xFFF).to_bytes(2, "big"), name, b"\0" * (8 - length % 8))
+    return b"%s%s%s%s%s" % (
+        pack_seen(seen),
+        oid,
+        min(len(name), 0xFFF).to_bytes(2, "big"),
+        name,
+        b"\0" * (8 - length % 8),
+    )
 
 
 def entry_oid(entry: bytes) -> bytes:

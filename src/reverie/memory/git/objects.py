@@ -54,7 +54,9 @@ def tree_content(entries: Iterable[tuple[str, bool, bytes]]) -> bytes:
     """A tree's bytes from (name, is a folder, id); git sorts folders as if their name ended in a slash."""
     encoded = [(os.fsencode(name), is_folder, oid) for name, is_folder, oid in entries]
     encoded.sort(key=lambda entry: entry[0] + b"/" if entry[1] else entry[0])
-    return b"".join([b"%s %s\0%s" % (b"40000" if is_folder else b"100644", name, oid) for name, is_folder, oid in encoded])
+    return b"".join(
+        [b"%s %s\0%s" % (b"40000" if is_folder else b"100644", name, oid) for name, is_folder, oid in encoded]
+    )
 
 
 def add_tree(objects: Objects, files: Mapping[str, bytes]) -> bytes:

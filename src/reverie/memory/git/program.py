@@ -76,7 +76,9 @@ class Git:
 
     def run(self, *arguments: str, stdin: bytes = b"", accept: Iterable[int] = (0,)) -> bytes:
         """Run one command to its end and return what it printed."""
-        done = subprocess.run(self.command(*arguments), input=stdin, capture_output=True, env=self.environment, check=False)
+        done = subprocess.run(
+            self.command(*arguments), input=stdin, capture_output=True, env=self.environment, check=False
+        )
         if done.returncode not in accept:
             said = done.stderr.decode("utf-8", "replace").strip()
             raise Unavailable(f"git {arguments[0]} failed in {self.directory}: {said or f'exit {done.returncode}'}")

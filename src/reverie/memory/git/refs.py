@@ -82,4 +82,6 @@ def _read_packed(git_directory: Path) -> dict[str, str]:
         lines = (git_directory / "packed-refs").read_text(encoding="utf-8").splitlines()
     except FileNotFoundError:
         return {}
-    return {name: commit for commit, _, name in (line.partition(" ") for line in lines) if name and commit[0] not in "#^"}
+    return {
+        name: commit for commit, _, name in (line.partition(" ") for line in lines) if name and commit[0] not in "#^"
+    }

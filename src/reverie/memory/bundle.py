@@ -1,0 +1,146 @@
+"""A memory with its whole history in one file, and bringing such a file into a directory.
+
+The file is a ZIP of `manifest.json` and `history.bundle`, the latter an ordinary git bundle. What comes in is merged file
+by file; where both sides changed the same place ours stays, and theirs is kept as a conflict copy.
+"""
+
+from __future__ import annotations
+
+import json
+import tempfile
+import zipfile
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+
+from reverie.errors import UserMistake
+from reverie.memory.change import Change
+from reverie.memory.git.program import Git
+from reverie.memory.git.reading import read_blobs, read_tree
+from reverie.memory.history import History, Pending
+from reverie.memory.tracked import INDEX_FILE, is_safe_path, is_topic_path
+from reverie.memory.writer import Writer, conflict_path, merged_bytes
+
+FORMAT = "reverie-memory"
+VERSION = 1
+_MANIFEST = "manifest.json"
+_BUNDLE = "history.bundle"
+EXPORTS = "exports"
+"""Where bundles of this history went, one path a line; `erase` names them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Imported:
+    """What a bundle brought."""
+
+    commit: str | None
+    paths: tuple[str, ...]
+    conflicts: tuple[str, ...]
+
+
+def write_bundle(history: History, target: Path, *, now: datetime) -> Path:
+    """Write the history into one file."""
+    if history.head is None:
+        raise UserMistake(f"nothing to export: {history.directory} has no history yet")
+    with tempfile.TemporaryDirectory() as scratch:
+        bundle = Path(scratch) / _BUNDLE
+        history.git.run("bundle", "create", "--quiet", str(bundle), "HEAD", "--branches")
+        topics = sum(map(is_topic_path, history.entries))
+        manifest = {
+            "format": FORMAT,
+            "version": VERSION,
+            "head": history.head,
+            "made": now.isoformat(),
+            "topics": topics,
+        }
+        draft = target.with_name(f".{target.name}.new")
+        with zipfile.ZipFile(draft, "w") as archive:
+            archive.writestr(_MANIFEST, json.dumps(manifest, indent=2))
+            archive.write(bundle, _BUNDLE)
+        draft.replace(target)
+    with (history.private / EXPORTS).open("a", encoding="utf-8") as file:
+        file.write(f"{target.resolve()}\n")
+    return target
+
+
+def import_bundle(
+    writer: Writer, source: Path, *, allow: Callable[[Mapping[str, bytes]], None] = lambda _: None
+) -> Imported:
+    """Bring a bundle into the directory, with its history. Only inside `writing`.
+
+    `allow` sees every file before anything is stored, and may raise to refuse.
+    """
+    history = writer.history
+    with tempfile.TemporaryDirectory() as scratch:
+        bundle, head = _read_bundle(source, Path(scratch))
+        theirs = _checked(history, bundle, head, Path(scratch))
+        allow({path: content for path, content in theirs.items() if is_topic_path(path)})
+        history.git.run("bundle", "unbundle", str(bundle))
+    if not any(path != INDEX_FILE for path in history.entries) and history.head is None:
+        history.write_pending(Pending(head, None))
+        writer.recover()
+        return Imported(head, tuple(theirs), ())
+    return _merge(writer, head, theirs, source.name)
+
+
+def _read_bundle(source: Path, scratch: Path) -> tuple[Path, str]:
+    try:
+        with zipfile.ZipFile(source) as archive:
+            manifest = json.loads(archive.read(_MANIFEST))
+            if manifest.get("format") != FORMAT or manifest.get("version") != VERSION:
+                raise UserMistake(f"{source} is not a memory bundle of version {VERSION}")
+            bundle = scratch / _BUNDLE
+            bundle.write_bytes(archive.read(_BUNDLE))
+    except (zipfile.BadZipFile, KeyError, ValueError, AttributeError) as error:
+        raise UserMistake(f"{source} is not a memory bundle: {error}") from error
+    except FileNotFoundError as error:
+        raise UserMistake(f"there is no file {source}") from error
+    head = str(manifest.get("head", ""))
+    if len(head) != 40 or set(head) - set("0123456789abcdef"):
+        raise UserMistake(f"{source} names no last commit")
+    return bundle, head
+
+
+def _checked(history: History, bundle: Path, head: str, scratch: Path) -> dict[str, bytes]:
+    """The files of the bundle, read in a repository of their own, so that a refused one leaves nothing behind."""
+    git = Git(history.git.program, scratch / "incoming.git", scratch)
+    git.run("init", "--quiet", "--template=")
+    git.run("bundle", "unbundle", str(bundle))
+    tree = read_tree(git, head)
+    unsafe = sorted(path for path in tree if not is_safe_path(path))
+    if unsafe:
+        raise UserMistake(f"{bundle.name} holds a file outside memory: {unsafe[0]!r}; it was not imported")
+    blobs = read_blobs(git, tree.values())
+    return {path: blobs[oid] for path, oid in tree.items()}
+
+
+def _merge(writer: Writer, head: str, theirs: Mapping[str, bytes], name: str) -> Imported:
+    history = writer.history
+    common = history.git.run("merge-base", "HEAD", head, accept=(0, 1)).decode().strip()
+    if common == head:
+        return Imported(None, (), ())
+    base = read_tree(history.git, common or None)
+    base_contents = read_blobs(history.git, base.values())
+    files: dict[str, bytes | None] = {}
+    conflicts: list[str] = []
+    for path in {**theirs, **base}:
+        if path == INDEX_FILE:
+            continue
+        before = base_contents[base[path]] if path in base else None
+        mine, other = writer.tree.read(path), theirs.get(path)
+        if other in (before, mine):
+            continue
+        if mine == before:
+            files[path] = other
+            continue
+        merged = merged_bytes(before or b"", mine, other) if mine is not None and other is not None else None
+        if merged is not None:
+            files[path] = merged
+        elif mine is None:
+            files[path] = other
+        elif other is not None:
+            conflicts.append(path)
+            files[conflict_path(path, other)] = other
+    commit = writer.commit(files, Change("import", f"import {name}", merges=head))
+    return Imported(commit, tuple(files), tuple(conflicts))

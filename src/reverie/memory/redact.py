@@ -1,0 +1,80 @@
+"""Take given sentences out of files that quote them: transcripts (JSON lines) and spilled tool results (any text).
+
+A JSON line stays the same JSON with the sentence replaced inside its strings. The file is replaced whole or not at all,
+and keeps its times, since retention and recency go by them.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TypeAlias
+
+MARK = "[erased]"
+_Json: TypeAlias = "str | int | float | bool | None | list[_Json] | dict[str, _Json]"
+
+
+def write_redacted(paths: Iterable[Path], sentences: Iterable[str]) -> tuple[Path, ...]:
+    """Replace these sentences wherever they stand; return the files that held one."""
+    pattern = _pattern(sentences)
+    if pattern is None:
+        return ()
+    return tuple(path for path in paths if _write_one(path, pattern))
+
+
+def _pattern(sentences: Iterable[str]) -> re.Pattern[str] | None:
+    """Any of the sentences, longest first, whatever the white space between the words."""
+    words = sorted({tuple(sentence.split()) for sentence in sentences if sentence.split()}, key=len, reverse=True)
+    if not words:
+        return None
+    return re.compile("|".join(r"\s+".join(map(re.escape, each)) for each in words), re.IGNORECASE)
+
+
+def _write_one(path: Path, pattern: re.Pattern[str]) -> bool:
+    before = path.read_bytes()
+    text = before.decode("utf-8", "surrogateescape")
+    after = (
+        "".join(_redacted_row(row, pattern) for row in text.splitlines(keepends=True))
+        if path.suffix in {".jsonl", ".json"}
+        else pattern.sub(MARK, text)
+    ).encode("utf-8", "surrogateescape")
+    if after == before:
+        return False
+    looks = path.stat()
+    draft = path.with_name(f".{path.name}.redacted")
+    handle = os.open(draft, os.O_CREAT | os.O_TRUNC | os.O_WRONLY | os.O_CLOEXEC, 0o600)
+    with os.fdopen(handle, "wb") as file:
+        os.fchmod(handle, looks.st_mode & 0o777)
+        file.write(after)
+        file.flush()
+        os.fsync(handle)
+    os.utime(draft, ns=(looks.st_atime_ns, looks.st_mtime_ns))
+    draft.replace(path)
+    return True
+
+
+def _redacted_row(row: str, pattern: re.Pattern[str]) -> str:
+    try:
+        value: _Json = json.loads(row)
+    except ValueError:
+        return pattern.sub(MARK, row)
+    clean = _redacted(value, pattern)
+    if clean == value:
+        return row
+    end = row[len(row.rstrip("\r\n")) :]
+    return json.dumps(clean, ensure_ascii=False, separators=(",", ":")) + end
+
+
+def _redacted(value: _Json, pattern: re.Pattern[str]) -> _Json:
+    match value:
+        case str():
+            return pattern.sub(MARK, value)
+        case list():
+            return [_redacted(item, pattern) for item in value]
+        case dict():
+            return {key: _redacted(item, pattern) for key, item in value.items()}
+        case _:
+            return value

@@ -1,0 +1,73 @@
+"""What was erased must not be learnt again: keyed hashes of its sentences, which tell nothing to who finds them.
+
+Only the sentences' hashes are kept, under a random key that lies beside them and never leaves this machine. A person may
+save the same thing again; machines may not.
+"""
+
+from __future__ import annotations
+
+import hmac
+import os
+import re
+import secrets
+import unicodedata
+from pathlib import Path
+
+_KEY_FILE = "erased.key"
+_HASHES_FILE = "erased"
+_SENTENCE_END = re.compile(r"(?<=[.!?])\s+|(?<=[。！？])|\n+")
+_MIN_CHARS = 12
+"""A shorter sentence ("Run the tests.") says nothing of its own."""
+
+
+def sentences(text: str) -> tuple[str, ...]:
+    """The sentences and lines of a text that are long enough to be recognised, as they stand there."""
+    pieces = (piece.strip(" \t\r#>*_-|`") for piece in _SENTENCE_END.split(text))
+    return tuple(dict.fromkeys(piece for piece in pieces if len(_normal(piece)) >= _MIN_CHARS))
+
+
+def remember_erased(private: Path, texts: tuple[str, ...]) -> None:
+    """Keep the hashes of these texts."""
+    key = _read_key(private) or _write_key(private)
+    rows = "".join(f"{_hash(key, piece)}\n" for text in texts for piece in sentences(text))
+    handle = os.open(private / _HASHES_FILE, os.O_CREAT | os.O_WRONLY | os.O_APPEND | os.O_CLOEXEC, 0o600)
+    with os.fdopen(handle, "w", encoding="ascii") as file:
+        file.write(rows)
+        file.flush()
+        os.fsync(handle)
+
+
+def was_erased(private: Path, text: str) -> bool:
+    """Whether at least half of what this text says was erased before."""
+    key = _read_key(private)
+    if key is None:
+        return False
+    known = set((private / _HASHES_FILE).read_text(encoding="ascii").split())
+    pieces = sentences(text)
+    return bool(pieces) and 2 * sum(_hash(key, piece) in known for piece in pieces) >= len(pieces)
+
+
+def _normal(text: str) -> str:
+    folded = unicodedata.normalize("NFKC", text).casefold()
+    return " ".join("".join(char if char.isalnum() else " " for char in folded).split())
+
+
+def _hash(key: bytes, text: str) -> str:
+    return hmac.new(key, _normal(text).encode(), "sha256").hexdigest()
+
+
+def _read_key(private: Path) -> bytes | None:
+    try:
+        return (private / _KEY_FILE).read_bytes()
+    except FileNotFoundError:
+        return None
+
+
+def _write_key(private: Path) -> bytes:
+    key = secrets.token_bytes(32)
+    handle = os.open(private / _KEY_FILE, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_CLOEXEC, 0o600)
+    with os.fdopen(handle, "wb") as file:
+        file.write(key)
+        file.flush()
+        os.fsync(handle)
+    return key
