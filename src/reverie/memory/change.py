@@ -50,7 +50,7 @@ def render_message(change: Change) -> str:
     """The commit message of a change."""
     reason = " ".join(_printable(change.reason).split()) or "change memory"
     subject = reason if len(reason) <= SUBJECT_CHARS else reason[: SUBJECT_CHARS - 1].rstrip() + "…"
-    trailers = [("Author", change.author)]
+    trailers: list[tuple[str, str]] = [("Author", change.author)]
     if subject != change.reason:
         trailers.append(("Reason", change.reason))
     if change.session:

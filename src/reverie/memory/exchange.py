@@ -1,7 +1,7 @@
 """Two renames that the standard library lacks: swap two files, and rename only onto a free name.
 
-With them a file that a foreign editor replaced in the last microsecond is never overwritten unseen: what was there is in
-our hands afterwards. Where the system or the file system has no such call, hard links come close.
+With them a file that a foreign editor replaced in the last microsecond is never overwritten unseen: what was there is
+in our hands afterwards. Where the system or the file system has no such call, hard links come close.
 """
 
 from __future__ import annotations

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 MARK = "[erased]"
-_Json: TypeAlias = "str | int | float | bool | None | list[_Json] | dict[str, _Json]"
+_Json: TypeAlias = "str | int | float | bool | list[_Json] | dict[str, _Json] | None"
 
 
 def write_redacted(paths: Iterable[Path], sentences: Iterable[str]) -> tuple[Path, ...]:

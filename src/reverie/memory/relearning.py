@@ -1,7 +1,7 @@
 """What was erased must not be learnt again: keyed hashes of its sentences, which tell nothing to who finds them.
 
-Only the sentences' hashes are kept, under a random key that lies beside them and never leaves this machine. A person may
-save the same thing again; machines may not.
+Only the sentences' hashes are kept, under a random key that lies beside them and never leaves this machine. A person
+may save the same thing again; machines may not.
 """
 
 from __future__ import annotations

@@ -53,7 +53,7 @@ def _list_folder(root: str, folder: str, found: dict[str, Seen]) -> None:
     except (FileNotFoundError, NotADirectoryError):
         return
     try:
-        names = os.listdir(handle)
+        names = os.listdir(handle)  # noqa: PTH208 - a handle, not a path
         below = [] if folder and ".git" in names else _list_names(handle, names, folder, found)
     finally:
         os.close(handle)

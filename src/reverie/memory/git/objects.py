@@ -82,8 +82,8 @@ def _write_loose(folder: Path, new: Mapping[bytes, tuple[str, bytes]]) -> int:
             if target.exists():
                 continue
             target.parent.mkdir(exist_ok=True)
-            handle, draft = tempfile.mkstemp(prefix="tmp_obj_", dir=target.parent)
-            waiting.append((handle, Path(draft), target))
+            handle, drafted = tempfile.mkstemp(prefix="tmp_obj_", dir=target.parent)
+            waiting.append((handle, Path(drafted), target))
             packed = zlib.compress(b"%s %d\0%s" % (kind.encode(), len(content), content), 1)
             size_bytes += len(packed)
             _write_all(handle, packed)

@@ -1,6 +1,6 @@
-"""Run the `git` program so that nothing of the user's git reaches it: no configuration, hook, filter, signing or `GIT_*`.
+"""Run the `git` program so that nothing of the user's git reaches it.
 
-It knows no topic and no commit message; callers pass arguments and read bytes.
+No configuration, hook, filter, signing or `GIT_*` variable. It knows no topic and no commit message; callers pass arguments and read bytes.
 """
 
 from __future__ import annotations

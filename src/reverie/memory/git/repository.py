@@ -1,6 +1,6 @@
 """Where a memory's repository lies, and how a new one is made.
 
-It is `<memory_dir>/.git`, unless the directory belongs to another work tree: then it lies under a folder the caller names.
+It is `<memory_dir>/.git`, unless the directory belongs to another work tree: then it lies in a folder the caller names.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Rewrite a whole history without some of its files, and remove every trace of the old one.
 
 By `git fast-export` and `git fast-import`: a commit keeps its dates and its author; what is to go is left out. The
-branches move in one transaction, which is the moment that counts: before it the old history stands, after it the new one
-does, and `purge` may be run again at any time.
+branches move in one transaction, which is the moment that counts: before it the old history stands, after it the new
+one does, and `purge` may be run again at any time.
 """
 
 from __future__ import annotations
@@ -118,10 +118,7 @@ class _Filter:
         message = commit.message
         if touched:
             message = self._rules.message(message.decode("utf-8", "replace")).encode()
-        header = [
-            row.replace(b" refs/", b" " + _DRAFT_REFS.encode(), 1) if row.startswith(b"commit ") else row
-            for row in commit.header
-        ]
+        header = [_to_draft(row) for row in commit.header]
         return b"\n".join([*header, b"data %d" % len(message), message + b"".join([*commit.links, *kept]), b""])
 
     def _rewritten(self, oid: bytes) -> bytes:
@@ -145,11 +142,16 @@ def _filtered(exported: bytes, rules: _Filter) -> tuple[bytes, dict[str, str]]:
             originals[mark] = commit.original
             out.append(rules.apply(commit))
             continue
-        if row.startswith(b"reset "):
-            row = row.replace(b" refs/", b" " + _DRAFT_REFS.encode(), 1)
-        out.append(row + b"\n")
+        out.append(_to_draft(row) + b"\n")
         at = end + 1
     return b"".join(out), originals
+
+
+def _to_draft(row: bytes) -> bytes:
+    """A line of the stream, with the branch it names moved aside."""
+    if row.startswith((b"commit ", b"reset ")):
+        return row.replace(b" refs/", b" " + _DRAFT_REFS.encode(), 1)
+    return row
 
 
 def _read_commit(stream: bytes, at: int) -> tuple[_Commit, int]:
