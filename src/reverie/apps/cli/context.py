@@ -1,0 +1,130 @@
+"""`reverie context`: what fills the window of a session."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from reverie.apps.cli.options import Common, as_json, project_option
+
+if TYPE_CHECKING:
+    from reverie.apps.rows import ContextReport
+    from reverie.tokens.window import Budget
+
+BAR = 40
+"""Width of a bar at 80 columns."""
+
+
+@click.command("context")
+@click.argument("session", required=False)
+@click.option("--model", metavar="NAME", help="Weigh it for this model instead of the one that answered last.")
+@click.option("--window", type=click.IntRange(min=1_000), metavar="N", help="Use a window of this many tokens.")
+@project_option
+@as_json
+@click.pass_obj
+def command(
+    common: Common, session: str | None, model: str | None, window: int | None, project: str | None, as_json: bool
+) -> None:
+    r"""Show what fills the window of SESSION: a transcript file, an id, or the newest session of the project.
+
+    \b
+    Examples:
+      reverie context
+      reverie context 5f0c954e --json
+      reverie context ~/.claude/projects/-home-me-app/5f0c954e.jsonl --window 200000
+    """
+    from reverie.apps import wiring
+    from reverie.apps.cli.find_session import find_session
+    from reverie.apps.cli.output import print_json
+    from reverie.apps.rows import context_report
+    from reverie.messages.transcript import read_entries
+
+    configuration = common.configuration(project)
+    path = find_session(configuration, common.directory(project), session)
+    report = context_report(
+        read_entries(path),
+        model=model or common.model,
+        overrides=wiring.profile_overrides(configuration.settings),
+        window_override_tokens=window,
+    )
+    budget = wiring.budget(configuration.settings, report.model or "", window_tokens=window)
+    if as_json:
+        print_json(_document(report, budget, str(path)))
+    else:
+        _draw(report, budget, path.name)
+
+
+def _document(report: ContextReport, budget: Budget, path: str) -> dict[str, object]:
+    state = budget.state(report.tokens)
+    return {
+        "session": path,
+        "model": report.model,
+        "messages": report.messages,
+        "tool_calls": report.tool_calls,
+        "tool_results": report.tool_results,
+        "tokens": report.tokens,
+        "tokens_reported": report.counted.reported_tokens,
+        "tokens_estimated": report.counted.estimated_tokens,
+        "window": budget.window_tokens,
+        "effective_window": budget.effective_tokens,
+        "compact_at": budget.compact_at_tokens,
+        "level": state.level.value,
+        "percent_left": round(state.percent_left, 1),
+        "parts": [{"kind": part.kind, "tokens": part.tokens} for part in report.parts],
+        "biggest": [
+            {"label": big.label, "kind": big.kind, "tokens": big.tokens, "message": big.message}
+            for big in report.biggest
+        ],
+        "cost_usd": report.cost_usd,
+    }
+
+
+def _draw(report: ContextReport, budget: Budget, name: str) -> None:
+    from rich.table import Table
+    from rich.text import Text
+
+    from reverie.apps.cli.output import console, dollars, print_table, short_count
+
+    screen = console()
+    state = budget.state(report.tokens)
+    screen.print(Text(f"{name}  {report.model or 'no model yet'}", style="bold"))
+    share = report.tokens / max(1, budget.window_tokens)
+    gauge = _gauge(report.tokens, budget)
+    screen.print(gauge, Text(f" {share:.0%}  {state.level.value}"))
+    screen.print(
+        f"{short_count(report.tokens)} of {short_count(budget.window_tokens)} tokens, "
+        f"compaction at {short_count(budget.compact_at_tokens)} · {report.messages} messages, "
+        f"{report.tool_calls} tool calls, {report.tool_results} results · cost so far {dollars(report.cost_usd)}"
+    )
+    screen.print()
+    table = Table(box=None, pad_edge=False, show_header=False)
+    table.add_column(no_wrap=True, overflow="ellipsis", max_width=42)
+    table.add_column(justify="right", no_wrap=True)
+    table.add_column(justify="right", no_wrap=True)
+    table.add_column(no_wrap=True)
+    heaviest = max((part.tokens for part in report.parts), default=1)
+    for part in report.parts:
+        bar = "█" * max(1, round(part.tokens / heaviest * (BAR // 2)))
+        percent = f"{part.tokens / max(1, report.tokens):.0%}"
+        table.add_row(Text(part.kind), short_count(part.tokens), percent, Text(bar, style="cyan"))
+    screen.print(table)
+    if report.biggest:
+        screen.print()
+        rows = [(big.label, short_count(big.tokens)) for big in report.biggest if big.tokens]
+        print_table([("biggest", "left"), ("tokens", "right")], rows)
+
+
+def _gauge(tokens: int, budget: Budget) -> object:
+    """A bar over the whole window with a mark where compaction starts."""
+    from rich.text import Text
+
+    def place(amount: int) -> int:
+        return min(BAR, round(amount / max(1, budget.window_tokens) * BAR))
+
+    filled, mark = place(tokens), min(BAR - 1, place(budget.compact_at_tokens))
+    style = "red" if tokens > budget.compact_at_tokens else "yellow" if tokens > budget.warning_tokens else "green"
+    bar = Text("▕")
+    for cell in range(BAR):
+        bar.append("█" if cell < filled else "┆" if cell == mark else "·", style=style if cell < filled else "dim")
+    return bar.append("▏")

@@ -1,0 +1,47 @@
+"""From what a person types to a transcript file: a path, an id, the beginning of one, or nothing for the newest."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from reverie.apps import wiring
+from reverie.apps.config import Configuration
+from reverie.errors import UserMistake
+from reverie.messages.listing import list_glances, read_glance
+from reverie.places import ProjectFolder, list_transcript_folders
+
+
+def session_folders(configuration: Configuration, directory: Path) -> list[Path]:
+    """All folders that hold sessions of this project, ours and the host agent's."""
+    found = list_transcript_folders(wiring.places(configuration), directory, read_cwd=_working_directory)
+    return [folder.directory for folder in found]
+
+
+def _working_directory(folder: ProjectFolder) -> str | None:
+    """Where the sessions in a folder were held, as the newest says; a slug alone may stand for several places."""
+    newest = max(folder.directory.glob("*.jsonl"), key=lambda path: path.stat().st_mtime, default=None)
+    glance = read_glance(newest) if newest else None
+    return glance.cwd if glance else None
+
+
+def find_session(configuration: Configuration, directory: Path, named: str | None) -> Path:
+    """The transcript that is meant; raises `UserMistake` with the next step when there is none or more than one."""
+    if named is not None and (named.endswith(".jsonl") or "/" in named):
+        path = Path(named).expanduser()
+        if path.is_file():
+            return path
+        if path.is_dir():
+            raise UserMistake(f"{named} is a folder; name one .jsonl file in it, or use `reverie sessions {named}`")
+        raise UserMistake(f"there is no file {named}; `reverie sessions` lists the sessions of this project")
+    glances = list_glances(session_folders(configuration, directory))
+    if named is None:
+        if not glances:
+            raise UserMistake(f"no session is recorded for {directory}; name a transcript file, or try --project DIR")
+        return glances[0].path
+    matching = [glance for glance in glances if glance.id.startswith(named)]
+    exact = [glance for glance in matching if glance.id == named]
+    if len(exact) == 1 or len(matching) == 1:
+        return (exact or matching)[0].path
+    if matching:
+        raise UserMistake(f"{len(matching)} sessions begin with {named!r}; give more of the id")
+    raise UserMistake(f"there is no session {named!r} in {directory}; `reverie sessions` lists those that exist")

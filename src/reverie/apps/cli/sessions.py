@@ -1,0 +1,132 @@
+"""`reverie sessions`: the sessions of a project, newest first."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from reverie.apps.cli.options import Common, as_json, project_option
+
+if TYPE_CHECKING:
+    from reverie.apps.session_figures import Figures
+    from reverie.messages.listing import Glance
+
+SECONDS_TO_READ = 0.4
+"""How long a listing may read whole files for exact figures; what is not reached is an estimate."""
+
+
+@click.command("sessions")
+@click.argument("folders", nargs=-1, type=click.Path(path_type=Path))
+@click.option("--all", "everywhere", is_flag=True, help="Sessions of all projects.")
+@click.option("--limit", type=click.IntRange(min=1), metavar="N", help="Show at most this many.")
+@click.option("--exact", is_flag=True, help="Read every file, however long it takes.")
+@project_option
+@as_json
+@click.pass_obj
+def command(
+    common: Common,
+    folders: tuple[Path, ...],
+    everywhere: bool,
+    limit: int | None,
+    exact: bool,
+    project: str | None,
+    as_json: bool,
+) -> None:
+    r"""List sessions with title, size, model and cost; those of FOLDERS when some are named.
+
+    Only the two ends of each file are read at first, so numbers marked ~ are estimates.
+
+    \b
+    Examples:
+      reverie sessions
+      reverie sessions --all --limit 20
+      reverie sessions ~/.claude/projects/-home-me-app --json
+    """
+    from reverie.apps import wiring
+    from reverie.apps.cli.find_session import session_folders
+    from reverie.apps.cli.output import print_json
+    from reverie.apps.session_figures import read_figures
+    from reverie.errors import UserMistake
+    from reverie.messages.listing import list_glances
+
+    configuration = common.configuration(project)
+    places = wiring.places(configuration)
+    for folder in folders:
+        if not folder.is_dir():
+            raise UserMistake(f"there is no folder {folder}; name a folder that holds .jsonl transcripts")
+    if folders:
+        searched = [path for folder in folders for path in (folder, *sorted(folder.glob("*/")))]
+    elif everywhere:
+        searched = [path for home in (places.projects, places.host_projects) for path in sorted(home.glob("*/"))]
+    else:
+        searched = session_folders(configuration, common.directory(project))
+    glances = list_glances(searched)[:limit]
+    figures = read_figures(
+        glances,
+        places.caches / "sessions.json",
+        seconds=float("inf") if exact else SECONDS_TO_READ,
+        overrides=wiring.profile_overrides(configuration.settings),
+    )
+    if as_json:
+        print_json([_document(glance, figures.get(glance.path)) for glance in glances])
+    else:
+        _draw(glances, figures, searched)
+
+
+def _document(glance: Glance, figures: Figures | None) -> dict[str, object]:
+    return {
+        "id": glance.id,
+        "path": str(glance.path),
+        "title": glance.title,
+        "messages": figures.messages if figures else glance.messages,
+        "is_estimate": figures is None and glance.is_estimate,
+        "tokens": glance.tokens,
+        "model": glance.model,
+        "updated": glance.updated,
+        "created": glance.created,
+        "cwd": glance.cwd,
+        "git_branch": glance.git_branch,
+        "size_bytes": glance.size_bytes,
+        "cost_usd": figures.cost_usd if figures else None,
+    }
+
+
+def _draw(glances: list[Glance], figures: dict[Path, Figures], searched: list[Path]) -> None:
+    from reverie.apps.cli.output import dollars, print_table, short_count, short_size
+
+    if not glances:
+        click.echo(
+            f"No sessions in {len(searched)} folder(s). `reverie sessions --all` looks in every project.", err=True
+        )
+        return
+    rows = []
+    for glance in glances:
+        known = figures.get(glance.path)
+        messages = (
+            str(known.messages) if known else f"~{glance.messages}" if glance.is_estimate else str(glance.messages)
+        )
+        rows.append(
+            (
+                glance.id[:8],
+                glance.updated[:16].replace("T", " "),
+                glance.title or "(no title)",
+                messages,
+                short_count(glance.tokens),
+                short_size(glance.size_bytes),
+                (glance.model or "–").removeprefix("claude-"),
+                dollars(known.cost_usd) if known else "…",
+            )
+        )
+    columns = [
+        ("session", "left"),
+        ("updated", "left"),
+        ("title", "left"),
+        ("messages", "right"),
+        ("tokens", "right"),
+        ("size", "right"),
+        ("model", "left"),
+        ("cost", "right"),
+    ]
+    print_table(columns, rows)

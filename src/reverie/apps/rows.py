@@ -1,0 +1,174 @@
+"""What inspectors show, as pure rows: the command line, the terminal and the web page only draw them.
+
+`context_report` says what fills a window. Nothing here reads a file, knows a colour or rounds for display.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from reverie.messages.blocks import (
+    Block,
+    Compaction,
+    Document,
+    Image,
+    Opaque,
+    RedactedThinking,
+    Text,
+    Thinking,
+    ToolResult,
+    ToolUse,
+)
+from reverie.messages.entries import Entry
+from reverie.messages.view import Item, Kind, View, project
+from reverie.tokens.count import Count, count, model_of
+from reverie.tokens.estimate import weigh_block, weigh_text, weigh_tool
+from reverie.tokens.profiles import NO_OVERRIDES, Profile, ProfileOverride, profile, window_tokens
+from reverie.tokens.rates import rates_for
+from reverie.tokens.usage import totals
+
+UNSEEN = "system prompt and tools, not in the file"
+"""What the provider counted and the transcript does not show."""
+
+BIGGEST = 10
+"""How many single items are named."""
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One kind of content and its weight."""
+
+    kind: str
+    tokens: int
+
+
+@dataclass(frozen=True, slots=True)
+class Big:
+    """One of the heaviest single items."""
+
+    label: str
+    kind: str
+    tokens: int
+    message: str
+    """The id of the entry it stands in."""
+
+
+@dataclass(frozen=True, slots=True)
+class ContextReport:
+    """What fills a window."""
+
+    messages: int
+    tool_calls: int
+    tool_results: int
+    tokens: int
+    window: int
+    parts: tuple[Part, ...]
+    biggest: tuple[Big, ...]
+    cost_usd: float | None
+    model: str | None
+    counted: Count
+    view: View
+
+
+def context_report(
+    entries: Sequence[Entry],
+    *,
+    model: str | None = None,
+    overrides: Mapping[str, ProfileOverride] = NO_OVERRIDES,
+    window_override_tokens: int | None = None,
+) -> ContextReport:
+    """Weigh a session as it would be sent next, to `model` or to the one that answered last."""
+    view = project(entries)
+    name = model or model_of(view) or ""
+    facts = profile(name, overrides)
+    counted = count(view, facts, entries=entries)
+    parts, biggest = _weights(view, facts, counted.tokens)
+    return ContextReport(
+        messages=len(view.messages),
+        tool_calls=sum(len(item.message.tool_uses) for item in view.items),
+        tool_results=sum(len(item.message.tool_results) for item in view.items),
+        tokens=counted.tokens,
+        window=window_tokens(name, override_tokens=window_override_tokens, overrides=overrides),
+        parts=parts,
+        biggest=biggest,
+        cost_usd=totals(entries).cost_usd(overrides),
+        model=name or None,
+        counted=counted,
+        view=view,
+    )
+
+
+def _weights(view: View, facts: Profile, total: int) -> tuple[tuple[Part, ...], tuple[Big, ...]]:
+    """The weight of each kind, which add up to the total, and the heaviest items."""
+    rates = rates_for(facts)
+    calls = {call.id: call for item in view.items for call in item.message.tool_uses}
+    sums: Counter[str] = Counter()
+    sums["system prompt"] = round(sum(weigh_text(block.text, rates) for block in view.system))
+    sums["tools"] = round(sum(weigh_tool(tool, rates) for tool in view.tools))
+    bigs: list[Big] = []
+    for item in view.items:
+        for block in item.message.content:
+            tokens = round(weigh_block(block, rates))
+            kind = _kind(block, item, calls)
+            sums[kind] += tokens
+            bigs.append(Big(_label(block, item, calls), kind, tokens, item.uuid))
+    seen = sum(sums.values())
+    if total > seen:
+        sums[UNSEEN if not view.system else "overhead of the provider"] = total - seen
+    elif seen:
+        sums = Counter({kind: round(tokens * total / seen) for kind, tokens in sums.items()})
+    parts = tuple(Part(kind, tokens) for kind, tokens in sums.most_common() if tokens > 0)
+    bigs.sort(key=lambda big: -big.tokens)
+    return parts, tuple(bigs[:BIGGEST])
+
+
+def _kind(block: Block, item: Item, calls: Mapping[str, ToolUse]) -> str:
+    match block:
+        case ToolResult():
+            call = calls.get(block.tool_use_id)
+            return f"{call.name} results" if call else "tool results"
+        case ToolUse():
+            return "tool calls"
+        case Thinking() | RedactedThinking():
+            return "thinking"
+        case Image() | Document():
+            return "images and documents"
+        case Compaction():
+            return "summary"
+        case Text() | Opaque():
+            return _NAMES[item.kind] if item.kind is not Kind.ATTACHMENT else f"attachment: {item.label or 'other'}"
+
+
+_NAMES = {
+    Kind.TYPED: "your messages",
+    Kind.META: "injected messages",
+    Kind.RESULT: "injected messages",
+    Kind.REPLY: "replies",
+    Kind.SUMMARY: "summary",
+    Kind.FOLD: "folded history",
+    Kind.ATTACHMENT: "attachments",
+}
+
+
+def _label(block: Block, item: Item, calls: Mapping[str, ToolUse]) -> str:
+    match block:
+        case ToolResult():
+            call = calls.get(block.tool_use_id)
+            return f"{call.name} {_subject(call)}".strip() if call else "a tool result"
+        case ToolUse():
+            return f"call of {block.name} {_subject(block)}".strip()
+        case Text(text):
+            return f"{_NAMES[item.kind]}: {' '.join(text.split())[:60]}"
+        case _:
+            return _kind(block, item, calls)
+
+
+def _subject(call: ToolUse) -> str:
+    """What a call is about: its file, command, pattern or address."""
+    for key in ("file_path", "path", "notebook_path", "command", "pattern", "url", "query", "description"):
+        value = call.input.get(key)
+        if isinstance(value, str) and value:
+            return " ".join(value.split())[:80]
+    return ""

@@ -1,0 +1,69 @@
+"""The shape of everything that reduces a view.
+
+A stage looks at the view and says what it wants as data: entries to append and files to write. It never computes the
+reduced view itself; the pipeline appends the entries and projects again, so what a stage claims and what the model sees
+cannot differ. Stages are pure: the scene brings time, ids, sizes and limits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import TypeAlias
+
+from reverie.messages.entries import Entry, Envelope
+from reverie.messages.view import Item, View
+from reverie.tokens.window import Budget
+
+
+@dataclass(frozen=True, slots=True)
+class FileWrite:
+    """A file that a stage wants written before its entries are appended."""
+
+    path: Path
+    content: str
+
+
+@dataclass(frozen=True, slots=True)
+class Reduction:
+    """One thing that was taken out of the view, for reports, the ledger and the announced cache break."""
+
+    kind: str
+    """`spill`, `snip`, `clear`, `collapse`, `notes compaction`, `full compaction`, …"""
+    freed_tokens: int
+    items: int = 0
+    detail: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What a stage wants: nothing, or entries with the files and the report that belong to them."""
+
+    entries: tuple[Entry, ...] = ()
+    writes: tuple[FileWrite, ...] = ()
+    reductions: tuple[Reduction, ...] = ()
+
+    def __add__(self, other: Outcome) -> Outcome:
+        return Outcome(self.entries + other.entries, self.writes + other.writes, self.reductions + other.reductions)
+
+
+NOTHING = Outcome()
+
+
+@dataclass(frozen=True, slots=True)
+class Scene:
+    """What a stage may know besides the view."""
+
+    budget: Budget
+    used_tokens: int
+    """The canonical count of the view as it stands."""
+    now: datetime
+    envelope: Callable[[], Envelope]
+    """Makes the envelope of the next entry, hanging under the one made before it."""
+    weigh: Callable[[Item], int]
+    """The estimated size of one item."""
+
+
+Stage: TypeAlias = Callable[[View, Scene], Outcome]
