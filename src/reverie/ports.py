@@ -7,7 +7,7 @@ a generator that yields `Ask`s and is sent `Reply`s. The driver of flows lives i
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Generator
+from collections.abc import AsyncGenerator, Callable, Generator
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Protocol, TypeAlias, TypeVar
@@ -86,7 +86,7 @@ class Reply:
     request_id: str | None = None
     applied_edits: tuple[JsonObject, ...] = ()
     """What the provider cleared by itself."""
-    compaction_usage: Usage = Usage()
+    compaction_usage: Usage = field(default_factory=Usage)
     """What the provider's own compaction cost inside this call; `usage` leaves it out."""
 
     @property
@@ -157,8 +157,11 @@ class Model(Protocol):
         """The name by which the model is known to users."""
         ...
 
-    def stream(self, request: Request) -> AsyncIterator[Event]:
-        """Answer piece by piece; the last event is `Finished`. Raises the `Unavailable` family."""
+    def stream(self, request: Request) -> AsyncGenerator[Event, None]:
+        """Answer piece by piece; the last event is `Finished`. Raises the `Unavailable` family.
+
+        A reader that may leave early closes the generator (`contextlib.aclosing`), which ends the request.
+        """
         ...
 
 

@@ -122,8 +122,9 @@ def _place_marks(
 
 def _markable(content: list[dict[str, Any]], index: int) -> dict[str, Any]:
     """The block of that index, or the nearest before it that may carry a marker: reasoning and empty text may not."""
-    end = range(len(content))[index] + 1
-    for block in reversed(content[:end]):
+    last = range(len(content))[index]
+    for place in range(last, -1, -1):
+        block = content[place]
         if block.get("type") not in ("thinking", "redacted_thinking") and block.get("text") != "":
             return block
     raise IndexError

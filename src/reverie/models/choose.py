@@ -1,0 +1,75 @@
+"""A name becomes a model.
+
+`offline`, `anthropic/NAME`, `openai/NAME`, `ollama/NAME`, a Claude name or alias, or any name when a server is set.
+Keys and addresses come in as values; nothing here reads the environment, and no vendor SDK is imported.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from reverie.errors import UserMistake
+from reverie.models.anthropic import ANTHROPIC_URL, AnthropicModel
+from reverie.models.connection import Timeouts
+from reverie.models.offline import OfflineModel
+from reverie.models.openai import OPENAI_URL, OpenAIModel
+from reverie.models.retry import Retries
+from reverie.ports import Model
+from reverie.tokens.names import canonical_name
+
+OFFLINE = "offline"
+OLLAMA_URL = "http://localhost:11434/v1"
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """Where models are to be had, and with which keys."""
+
+    anthropic_key: str | None = field(default=None, repr=False)
+    anthropic_token: str | None = field(default=None, repr=False)
+    anthropic_url: str | None = None
+    openai_key: str | None = field(default=None, repr=False)
+    openai_url: str | None = None
+    timeouts: Timeouts = field(default_factory=Timeouts)
+    retries: Retries = field(default_factory=Retries)
+
+
+def choose(name: str, access: Access) -> Model:
+    """Make the model that a user named; raises `UserMistake` when nobody is known to serve it."""
+    wanted = name.strip()
+    if wanted == OFFLINE:
+        return OfflineModel()
+    server, slash, rest = wanted.partition("/")
+    if slash and rest:
+        match server:
+            case "anthropic":
+                return _anthropic(rest, access)
+            case "openai":
+                return _openai(rest, access, access.openai_url or OPENAI_URL)
+            case "ollama":
+                return _openai(rest, access, access.openai_url or OLLAMA_URL)
+    if canonical_name(wanted).startswith("claude-") and not slash:
+        return _anthropic(wanted, access)
+    if wanted and (access.openai_url or access.openai_key):
+        return _openai(wanted, access, access.openai_url or OPENAI_URL)
+    raise UserMistake(
+        f"nobody is known to serve the model {name!r}: write anthropic/NAME, openai/NAME or ollama/NAME, "
+        "set OPENAI_BASE_URL to your server, or use 'offline'"
+    )
+
+
+def _anthropic(name: str, access: Access) -> AnthropicModel:
+    # Short names such as "sonnet" are ours; the provider wants the whole one.
+    spelt = name if "claude-" in name.lower() else canonical_name(name)
+    return AnthropicModel(
+        spelt,
+        key=access.anthropic_key,
+        auth_token=access.anthropic_token,
+        base_url=access.anthropic_url or ANTHROPIC_URL,
+        timeouts=access.timeouts,
+        retries=access.retries,
+    )
+
+
+def _openai(name: str, access: Access, base_url: str) -> OpenAIModel:
+    return OpenAIModel(name, key=access.openai_key, base_url=base_url, timeouts=access.timeouts, retries=access.retries)

@@ -1,0 +1,133 @@
+"""What both vendor SDKs need around them: an HTTP client, time-outs, and their exceptions turned into ours.
+
+A client lives for one request. It costs half a millisecond because the certificates are read once per process, and it
+leaves nothing behind that belongs to an event loop.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import functools
+import ssl
+from collections.abc import AsyncGenerator, Iterator
+from contextlib import aclosing, contextmanager
+from dataclasses import dataclass
+from json import JSONDecodeError
+from types import ModuleType
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from reverie.errors import Interrupted, Unavailable, UserMistake
+from reverie.models.faults import Provider, fault, read_failure
+from reverie.ports import Event
+
+if TYPE_CHECKING:
+    import httpx2
+
+_LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
+
+
+@dataclass(frozen=True, slots=True)
+class Timeouts:
+    """How long to wait for what."""
+
+    connect_seconds: float = 10.0
+    idle_seconds: float = 300.0
+    """Between two pieces of the answer; a local model may read a long prompt for minutes before the first."""
+    total_seconds: float = 3600.0
+    """For the whole answer, all attempts together."""
+
+
+def open_http(timeouts: Timeouts) -> httpx2.AsyncClient:
+    """An HTTP client for one request; the caller closes it."""
+    import httpx2
+
+    limits = httpx2.Timeout(timeouts.idle_seconds, connect=timeouts.connect_seconds, pool=timeouts.connect_seconds)
+    return httpx2.AsyncClient(verify=_certificates(), timeout=limits, follow_redirects=True)
+
+
+@functools.cache
+def _certificates() -> ssl.SSLContext:
+    import httpx2
+
+    return httpx2.create_ssl_context()
+
+
+def import_sdk(name: str) -> ModuleType:
+    """Import a vendor SDK, which takes seconds; raises `UserMistake` where it is not installed."""
+    import importlib
+
+    try:
+        return importlib.import_module(name)
+    except ModuleNotFoundError as missing:
+        raise UserMistake(f"{missing.name} is not installed: pip install 'reverie[llm]'") from None
+
+
+def place_of(base_url: str) -> str:
+    """The address as it may be shown: no user name, password or query."""
+    parts = urlsplit(base_url)
+    host = parts.hostname or ""
+    port = f":{parts.port}" if parts.port else ""
+    return f"{parts.scheme}://{f'[{host}]' if ':' in host else host}{port}{parts.path.rstrip('/')}"
+
+
+def is_loopback(base_url: str) -> bool:
+    """True when the address is on this machine."""
+    return urlsplit(base_url).hostname in _LOOPBACK
+
+
+@contextmanager
+def translated(sdk: ModuleType, provider: Provider, timeouts: Timeouts) -> Iterator[None]:
+    """Turn what the SDK or its HTTP client raises into the `Unavailable` family.
+
+    The SDK's exception is not chained: its text may quote what must not be shown.
+    """
+    import httpx2
+
+    try:
+        yield
+    except sdk.APIStatusError as failure:
+        said = read_failure(failure.status_code, failure.body, failure.response.headers)
+        raise fault(said, provider) from None
+    except (sdk.APIConnectionError, httpx2.TransportError) as failure:
+        raise _connection_fault(failure, provider, timeouts) from None
+    except sdk.APIError as failure:
+        raise fault(read_failure(None, failure.body or failure.message, {}), provider) from None
+    except (JSONDecodeError, UnicodeDecodeError):
+        raise Interrupted(f"{provider.place} sent something that is no event") from None
+
+
+def _connection_fault(failure: Exception, provider: Provider, timeouts: Timeouts) -> Unavailable:
+    import httpx2
+
+    cause = failure if isinstance(failure, httpx2.TransportError) else failure.__cause__
+    match cause:
+        case httpx2.ConnectTimeout() | httpx2.PoolTimeout():
+            waited = f"no connection to {provider.place} within {timeouts.connect_seconds:g} s"
+            return Unavailable(f"{waited}; check the address and the network")
+        case httpx2.ConnectError():
+            reason = provider.quote(str(cause))
+            return Unavailable(
+                f"no connection to {provider.place} ({reason}); is the server running, the address right?"
+            )
+        case httpx2.TimeoutException():
+            return Interrupted(f"{provider.place} was silent for {timeouts.idle_seconds:g} s")
+        case _:
+            return Interrupted(f"the connection to {provider.place} broke before the answer was complete")
+
+
+async def within(
+    seconds: float, events: AsyncGenerator[Event, None], provider: Provider
+) -> AsyncGenerator[Event, None]:
+    """Pass events on until the time is over; the time a reader spends between two events counts too."""
+    end = asyncio.get_running_loop().time() + seconds
+    async with aclosing(events):
+        while True:
+            try:
+                async with asyncio.timeout_at(end):
+                    event = await anext(events)
+            except StopAsyncIteration:
+                return
+            except TimeoutError:
+                raise Unavailable(f"no complete answer from {provider.place} within {seconds:g} s") from None
+            yield event

@@ -1,0 +1,36 @@
+"""`Model` without a network: the embedded engine.
+
+What the system itself asks (a summary, notes, a selection) carries its own way of being answered, `request.embedded`,
+supplied by the package that asks; this module only calls it. Free talk is refused honestly. Deterministic and free.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator
+from dataclasses import dataclass
+
+from reverie.messages.blocks import Text
+from reverie.messages.message import Message, Role, Usage
+from reverie.models.messages_stream import announce
+from reverie.ports import Event, Finished, Reply, Request
+
+REFUSAL = """\
+There is no model here, so I can neither talk freely nor work on your code.
+Without one these work: recall, notes, summaries, compaction, extraction, dreams, and every inspection command.
+To talk to a model, set ANTHROPIC_API_KEY, or name one with --model and the address of its server."""
+
+
+@dataclass(frozen=True, slots=True)
+class OfflineModel:
+    """Answers the system's own questions by algorithm."""
+
+    name: str = "offline"
+
+    async def stream(self, request: Request) -> AsyncGenerator[Event, None]:
+        """Answer at once; never fails by itself."""
+        text = REFUSAL if request.embedded is None else request.embedded()
+        blocks = (Text(text),) if text else ()
+        for block in blocks:
+            for event in announce(block):
+                yield event
+        yield Finished(Reply(Message(Role.ASSISTANT, blocks), Usage(), "end_turn", self.name))
