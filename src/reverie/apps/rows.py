@@ -21,16 +21,20 @@ from reverie.messages.blocks import (
     ToolResult,
     ToolUse,
 )
+from reverie.messages.chain import is_headless
 from reverie.messages.entries import Entry
 from reverie.messages.view import Item, Kind, View, project
 from reverie.tokens.count import Count, count, model_of
 from reverie.tokens.estimate import weigh_block, weigh_text, weigh_tool
-from reverie.tokens.profiles import NO_OVERRIDES, Profile, ProfileOverride, profile, window_tokens
+from reverie.tokens.profiles import NO_OVERRIDES, Profile, ProfileOverride, profile
 from reverie.tokens.rates import rates_for
-from reverie.tokens.usage import totals
+from reverie.tokens.usage import bill, totals
 
-UNSEEN = "system prompt and tools, not in the file"
+UNSEEN = "not in the file: system prompt, tools"
 """What the provider counted and the transcript does not show."""
+
+LOST = "not in the file: earlier messages, system prompt"
+"""The same for a file whose beginning is missing."""
 
 BIGGEST = 10
 """How many single items are named."""
@@ -63,7 +67,6 @@ class ContextReport:
     tool_calls: int
     tool_results: int
     tokens: int
-    window: int
     parts: tuple[Part, ...]
     biggest: tuple[Big, ...]
     cost_usd: float | None
@@ -77,30 +80,28 @@ def context_report(
     *,
     model: str | None = None,
     overrides: Mapping[str, ProfileOverride] = NO_OVERRIDES,
-    window_override_tokens: int | None = None,
 ) -> ContextReport:
     """Weigh a session as it would be sent next, to `model` or to the one that answered last."""
     view = project(entries)
     name = model or model_of(view) or ""
     facts = profile(name, overrides)
     counted = count(view, facts, entries=entries)
-    parts, biggest = _weights(view, facts, counted.tokens)
+    parts, biggest = _weights(view, facts, counted.tokens, LOST if is_headless(entries) else UNSEEN)
     return ContextReport(
         messages=len(view.messages),
         tool_calls=sum(len(item.message.tool_uses) for item in view.items),
         tool_results=sum(len(item.message.tool_results) for item in view.items),
         tokens=counted.tokens,
-        window=window_tokens(name, override_tokens=window_override_tokens, overrides=overrides),
         parts=parts,
         biggest=biggest,
-        cost_usd=totals(entries).cost_usd(overrides),
+        cost_usd=bill(totals(entries), overrides).usd,
         model=name or None,
         counted=counted,
         view=view,
     )
 
 
-def _weights(view: View, facts: Profile, total: int) -> tuple[tuple[Part, ...], tuple[Big, ...]]:
+def _weights(view: View, facts: Profile, total: int, unseen: str) -> tuple[tuple[Part, ...], tuple[Big, ...]]:
     """The weight of each kind, which add up to the total, and the heaviest items."""
     rates = rates_for(facts)
     calls = {call.id: call for item in view.items for call in item.message.tool_uses}
@@ -116,7 +117,7 @@ def _weights(view: View, facts: Profile, total: int) -> tuple[tuple[Part, ...], 
             bigs.append(Big(_label(block, item, calls), kind, tokens, item.uuid))
     seen = sum(sums.values())
     if total > seen:
-        sums[UNSEEN if not view.system else "overhead of the provider"] = total - seen
+        sums["overhead of the provider" if view.system else unseen] = total - seen
     elif seen:
         sums = Counter({kind: round(tokens * total / seen) for kind, tokens in sums.items()})
     parts = tuple(Part(kind, tokens) for kind, tokens in sums.most_common() if tokens > 0)

@@ -1,7 +1,7 @@
 """Exact figures of sessions (messages, cost), which only reading a whole file gives, remembered between runs.
 
-Listing must stay instant, so files are read newest first until the time allowed is over; the rest keep their estimate and
-are read by a later run. The memory is a derived file: safe to delete, ignored when damaged.
+Listing must stay instant, so files are read newest first until the time allowed is over; the rest keep their estimate
+and are read by a later run. The memory is a derived file: safe to delete, ignored when damaged.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from reverie.messages.entries import AssistantEntry, UserEntry, envelope_of
 from reverie.messages.listing import Glance
 from reverie.messages.transcript import read_entries
 from reverie.tokens.profiles import NO_OVERRIDES, ProfileOverride
-from reverie.tokens.usage import totals
+from reverie.tokens.usage import bill, totals
 
 FORMAT = 1
 """Version of the remembered figures; another one is forgotten."""
@@ -66,7 +66,7 @@ def _figures(path: Path, overrides: Mapping[str, ProfileOverride]) -> Figures:
         if isinstance(entry, AssistantEntry) and not entry.is_error
     }
     typed = sum(1 for entry in entries if isinstance(entry, UserEntry) and envelope_of(entry) is not None)
-    return Figures(len(spoken) + typed, totals(entries).cost_usd(overrides))
+    return Figures(len(spoken) + typed, bill(totals(entries), overrides).usd)
 
 
 def _stamp(path: Path) -> str | None:

@@ -15,7 +15,9 @@ from reverie.errors import UserMistake
 from reverie.places import Places
 from reverie.ports import Model
 from reverie.settings import ModelProfile, Settings
-from reverie.tokens.profiles import Abilities, Prices, ProfileOverride, Tokenizer
+from reverie.tokens.profiles import Abilities, Prices, ProfileOverride, Tokenizer, profile, window_tokens
+from reverie.tokens.window import Budget, Buffers
+from reverie.tokens.window import budget as draw_budget
 
 OFFLINE = "offline"
 FIRST_CHOICE = {"anthropic": "claude-sonnet-4-5", "openai": "openai/gpt-5"}
@@ -127,6 +129,32 @@ def _prices(own: ModelProfile) -> Prices | None:
     )
     write_5m, write_1h, read = (usual if price is None else price for price in cached)
     return Prices(input=usual, write_5m=write_5m, write_1h=write_1h, read=read, output=output)
+
+
+def budget(settings: Settings, model_name: str, *, window: int | None = None, reported_tokens: int = 0) -> Budget:
+    """The lines of a model's window; `window` makes it another size.
+
+    A provider that has counted more than the table's window shows that the session ran with the extended one.
+    """
+    overrides = profile_overrides(settings)
+    own = window_tokens(model_name, override_tokens=settings.window.override_tokens, overrides=overrides)
+    if reported_tokens > own:
+        own = max(reported_tokens, settings.window.extended_tokens)
+    return draw_budget(
+        window or own,
+        profile(model_name, overrides).max_output_tokens,
+        buffers=Buffers(
+            output_reserve_tokens=settings.window.output_reserve_tokens,
+            compact_tokens=settings.compaction.auto_buffer_tokens,
+            blocking_tokens=settings.window.blocking_buffer_tokens,
+            warning_ratio=settings.window.warning_fraction,
+            error_ratio=settings.window.error_fraction,
+            collapse_stage_ratio=settings.collapse.stage_fraction,
+            collapse_run_ratio=settings.collapse.run_fraction,
+        ),
+        compact_window_tokens=settings.compaction.auto_window_tokens,
+        compacts=settings.compaction.enabled and settings.compaction.auto,
+    )
 
 
 def transcript_path(configuration: Configuration, directory: Path, session: str) -> Path:

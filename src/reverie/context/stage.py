@@ -57,8 +57,7 @@ class Scene:
     """What a stage may know besides the view."""
 
     budget: Budget
-    used_tokens: int
-    """The canonical count of the view as it stands."""
+    """The lines of the window, and the canonical count of the view as it stands."""
     now: datetime
     envelope: Callable[[], Envelope]
     """Makes the envelope of the next entry, hanging under the one made before it."""

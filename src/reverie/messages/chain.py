@@ -42,6 +42,12 @@ def newest_leaf(entries: Sequence[Entry]) -> str | None:
     return _newest_leaf(_nodes(entries))
 
 
+def is_headless(entries: Sequence[Entry]) -> bool:
+    """Whether the conversation starts under an entry that the file does not hold."""
+    chain = linearize(entries)
+    return bool(chain) and _of(chain[0]).parent is not None
+
+
 def _nodes(entries: Iterable[Entry]) -> dict[str, Entry]:
     """All entries of the chain by id; of two with one id the later counts."""
     nodes: dict[str, Entry] = {}

@@ -46,9 +46,10 @@ def command(
         read_entries(path),
         model=model or common.model,
         overrides=wiring.profile_overrides(configuration.settings),
-        window_override_tokens=window,
     )
-    budget = wiring.budget(configuration.settings, report.model or "", window_tokens=window)
+    budget = wiring.budget(
+        configuration.settings, report.model or "", window=window, reported_tokens=report.counted.reported_tokens
+    ).using(report.tokens)
     if as_json:
         print_json(_document(report, budget, str(path)))
     else:
@@ -56,7 +57,6 @@ def command(
 
 
 def _document(report: ContextReport, budget: Budget, path: str) -> dict[str, object]:
-    state = budget.state(report.tokens)
     return {
         "session": path,
         "model": report.model,
@@ -69,8 +69,8 @@ def _document(report: ContextReport, budget: Budget, path: str) -> dict[str, obj
         "window": budget.window_tokens,
         "effective_window": budget.effective_tokens,
         "compact_at": budget.compact_at_tokens,
-        "level": state.level.value,
-        "percent_left": round(state.percent_left, 1),
+        "level": budget.level.value,
+        "percent_left": round(budget.percent_left, 1),
         "parts": [{"kind": part.kind, "tokens": part.tokens} for part in report.parts],
         "biggest": [
             {"label": big.label, "kind": big.kind, "tokens": big.tokens, "message": big.message}
@@ -87,11 +87,10 @@ def _draw(report: ContextReport, budget: Budget, name: str) -> None:
     from reverie.apps.cli.output import console, dollars, print_table, short_count
 
     screen = console()
-    state = budget.state(report.tokens)
     screen.print(Text(f"{name}  {report.model or 'no model yet'}", style="bold"))
     share = report.tokens / max(1, budget.window_tokens)
     gauge = _gauge(report.tokens, budget)
-    screen.print(gauge, Text(f" {share:.0%}  {state.level.value}"))
+    screen.print(gauge, Text(f" {share:.0%}  {budget.level.value}"))
     screen.print(
         f"{short_count(report.tokens)} of {short_count(budget.window_tokens)} tokens, "
         f"compaction at {short_count(budget.compact_at_tokens)} · {report.messages} messages, "
@@ -112,7 +111,7 @@ def _draw(report: ContextReport, budget: Budget, name: str) -> None:
     if report.biggest:
         screen.print()
         rows = [(big.label, short_count(big.tokens)) for big in report.biggest if big.tokens]
-        print_table([("biggest", "left"), ("tokens", "right")], rows)
+        print_table([("biggest", "flex"), ("tokens", "right")], rows)
 
 
 def _gauge(tokens: int, budget: Budget) -> object:

@@ -29,12 +29,19 @@ def console() -> Console:
 
 
 def print_table(columns: Sequence[tuple[str, str]], rows: Sequence[Sequence[str]], *, title: str | None = None) -> None:
-    """A plain table; `columns` are headings with `left` or `right`."""
+    """A plain table; `columns` are headings with `left`, `right`, or `flex` for the one that gives way."""
     from rich.table import Table
 
     table = Table(title=title, box=None, pad_edge=False, header_style="bold", title_justify="left")
     for heading, side in columns:
-        table.add_column(heading, justify="right" if side == "right" else "left", overflow="ellipsis", no_wrap=True)
+        widest = max([len(heading), *(len(row[len(table.columns)]) for row in rows)])
+        table.add_column(
+            heading,
+            justify="right" if side == "right" else "left",
+            overflow="ellipsis",
+            no_wrap=True,
+            min_width=None if side == "flex" else widest,
+        )
     for row in rows:
         table.add_row(*row)
     console().print(table)

@@ -122,7 +122,7 @@ def _draw(glances: list[Glance], figures: dict[Path, Figures], searched: list[Pa
     columns = [
         ("session", "left"),
         ("updated", "left"),
-        ("title", "left"),
+        ("title", "flex"),
         ("messages", "right"),
         ("tokens", "right"),
         ("size", "right"),

@@ -1,0 +1,4 @@
+"""What the model sees.
+
+`stage` is the shape of everything that reduces a view.
+"""
