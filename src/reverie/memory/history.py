@@ -1,8 +1,8 @@
 """Every change of a memory directory as one git commit: what the last commit holds, how the next one is made.
 
 It keeps, beside git's own files, a note which commit the index file belongs to, and a record of a commit under way,
-from which a killed writer's work is finished. Reading the past is `past.py`; the files on disk are `worktree.py`; whoever
-calls `load` or writes holds the writer's lock (`writer.py`).
+from which a killed writer's work is finished. Reading the past is `past.py`; the files on disk are `worktree.py`;
+whoever calls `load` or writes holds the writer's lock (`writer.py`).
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from datetime import datetime
 from pathlib import Path
 
 from reverie.errors import Unavailable
+from reverie.files import write_atomic, write_folder
 from reverie.memory.change import Change, render_message
 from reverie.memory.git.entries import Entries, Seen, entry_oid, pack_entry, read_entries, write_entries
 from reverie.memory.git.objects import Objects, add_tree, object_id
@@ -20,6 +21,7 @@ from reverie.memory.git.program import Git, find_git
 from reverie.memory.git.reading import read_tree
 from reverie.memory.git.refs import head_reference, read_head, write_reference
 from reverie.memory.git.repository import PRIVATE, git_directory_of, is_ours, make_repository
+from reverie.places.paths import MemoryFolder
 
 UNSEEN: Seen = (0, 0, 0, 0, 0)
 """Stands for a file that must be read to know what is in it."""
@@ -44,11 +46,12 @@ class History:
     entries_ns: int
     """When the index file was written; a file modified at about that moment may hide a later edit."""
 
-    def __init__(self, directory: Path, *, elsewhere: Path, program: str | None) -> None:
-        """`elsewhere` holds the histories of directories inside another work tree; no `program` means no history."""
-        self.directory = directory
+    def __init__(self, folder: MemoryFolder, *, program: str | None) -> None:
+        """No `program` means no history."""
+        self.folder = folder
+        self.directory = folder.directory
         self._program = program
-        self._git_directory = git_directory_of(directory, elsewhere) if program else directory / ".index"
+        self._git_directory = git_directory_of(folder) if program else folder.state
         self.head = None
         self.entries = {}
         self.entries_ns = 0
@@ -56,9 +59,9 @@ class History:
         self._loaded = False
 
     @classmethod
-    def open(cls, directory: Path, *, elsewhere: Path) -> History:
+    def open(cls, folder: MemoryFolder) -> History:
         """The history of a directory, by the git program of this machine if there is one."""
-        return cls(directory, elsewhere=elsewhere, program=find_git())
+        return cls(folder, program=find_git())
 
     @property
     def is_on(self) -> bool:
@@ -83,14 +86,14 @@ class History:
     @property
     def private(self) -> Path:
         """The folder for what is ours alone, readable by the user only."""
-        return self._git_directory / PRIVATE
+        return self._git_directory / PRIVATE if self.is_on else self._git_directory
 
     def make(self) -> None:
         """Make the repository if there is none."""
         if self._program is not None:
             make_repository(self._program, self._git_directory, self.directory)
         else:
-            self._git_directory.mkdir(exist_ok=True)
+            write_folder(self._git_directory)
 
     def load(self) -> None:
         """Bring `head` and `entries` up to what is on disk."""
@@ -215,9 +218,7 @@ class History:
 
     def _write_private(self, name: str, text: str) -> None:
         """Replace a small note; a kill leaves the old one or the new one."""
-        draft = self.private / f"{name}.new"
-        draft.write_text(text, encoding="ascii")
-        draft.replace(self.private / name)
+        write_atomic(self.private / name, text, durable=False)
 
 
 def blob_id(content: bytes) -> bytes:

@@ -71,7 +71,7 @@ def finish_erasing(history: History) -> None:
     Only under the writer's lock and with packing stopped.
     """
     purge(history.git)
-    shutil.rmtree(history.directory / ".index", ignore_errors=True)
+    shutil.rmtree(history.folder.search_index, ignore_errors=True)
     (history.private / UNFINISHED).unlink(missing_ok=True)
 
 

@@ -11,6 +11,7 @@ import stat
 from pathlib import Path
 
 from reverie.memory.git.entries import Seen
+from reverie.places.paths import MemoryFolder
 
 INDEX_FILE = "MEMORY.md"
 ARCHIVE = ".archive"
@@ -20,7 +21,7 @@ ARCHIVED_SUFFIX = ".archived"
 CONFLICT_SUFFIX = ".conflict"
 _KIND = 0o170000
 """The bits of a mode that tell a file from a folder."""
-_WORKING_FOLDERS = {"logs", ".index", ".git"}
+_WORKING_FOLDERS = {"logs"}
 
 
 def is_topic_path(path: str) -> bool:
@@ -38,11 +39,17 @@ def is_safe_path(path: str) -> bool:
     return parts[0] not in _WORKING_FOLDERS and not any(part.startswith(".") for part in parts) and path.endswith(".md")
 
 
-def list_tracked(directory: Path) -> dict[str, Seen]:
+def place_of(folder: MemoryFolder, path: str) -> Path:
+    """Where a tracked path lies: archive and conflict copies keep out of somebody else's work tree."""
+    return (folder.aside if path.startswith((f"{ARCHIVE}/", f"{CONFLICTS}/")) else folder.directory) / path
+
+
+def list_tracked(folder: MemoryFolder) -> dict[str, Seen]:
     """Every tracked file as the disk shows it now; links are not followed."""
     found: dict[str, Seen] = {}
-    for folder in ("", ARCHIVE, CONFLICTS):
-        _list_folder(os.fspath(directory), folder, found)
+    _list_folder(os.fspath(folder.directory), "", found)
+    for hidden in (ARCHIVE, CONFLICTS):
+        _list_folder(os.fspath(folder.aside), hidden, found)
     return found
 
 
@@ -83,10 +90,10 @@ def _list_names(handle: int, names: list[str], folder: str, found: dict[str, See
     return below
 
 
-def read_tracked(directory: Path, path: str) -> bytes | None:
+def read_tracked(folder: MemoryFolder, path: str) -> bytes | None:
     """The bytes of a tracked file, or None where there is none; a link is never followed."""
     try:
-        handle = os.open(directory / path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
+        handle = os.open(place_of(folder, path), os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
     except (FileNotFoundError, NotADirectoryError, IsADirectoryError):
         return None
     with os.fdopen(handle, "rb") as file:

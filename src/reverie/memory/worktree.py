@@ -7,6 +7,7 @@ was expected, so that an edit made at the same moment is found and not lost.
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
@@ -14,15 +15,19 @@ from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 
+from reverie.files.durable import PRIVATE_FILE_MODE, write_folder, write_new
 from reverie.memory.exchange import write_exchanged, write_renamed
 from reverie.memory.git.entries import Entries, Seen, entry_oid, is_as_seen, modified_at, time_key
 from reverie.memory.history import UNSEEN, History, blob_id
-from reverie.memory.tracked import list_tracked, read_tracked
+from reverie.memory.tracked import list_tracked, place_of, read_tracked
+from reverie.places.paths import MemoryFolder
 
 DRAFT_PREFIX = ".reverie-"
 _CLOCK_STEP_NS = 20_000_000
 """File times come from a clock that ticks every 4-10 ms; two edits within one tick look the same."""
 _FLUSH_THREADS = 24
+_SYNC_ALL_FROM_FILES = 64
+"""From here on one flush of the whole disk costs less than one per file."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,8 +60,8 @@ class Displaced:
 class WorkTree:
     """The directory itself."""
 
-    def __init__(self, directory: Path, history: History) -> None:
-        self.directory = directory
+    def __init__(self, folder: MemoryFolder, history: History) -> None:
+        self._folder = folder
         self._history = history
         self._last: dict[str, Seen] = {}
         self._suspect: set[str] = set()
@@ -69,7 +74,7 @@ class WorkTree:
             self._entries, self._last, self._suspect = entries, {}, set()
         doubtful_from = time_key(self._history.entries_ns - _CLOCK_STEP_NS)
         last, suspect = self._last, self._suspect
-        found = list_tracked(self.directory)
+        found = list_tracked(self._folder)
         changed: dict[str, bytes] = {}
         seen: dict[str, tuple[Seen, bytes]] = {}
         same: dict[str, tuple[Seen, bytes]] = {}
@@ -104,14 +109,14 @@ class WorkTree:
 
     def read(self, path: str) -> bytes | None:
         """A file's bytes as they are now."""
-        return read_tracked(self.directory, path)
+        return read_tracked(self._folder, path)
 
     def write_drafts(self, files: Mapping[str, bytes | None]) -> None:
         """Bring new contents to disk beside their places, so that a full disk changes nothing."""
         contents = {path: content for path, content in files.items() if content is not None}
         try:
             for path in contents:
-                self.draft(path).parent.mkdir(parents=True, exist_ok=True)
+                write_folder(self.draft(path).parent)
             self._write_drafts(contents)
         except BaseException:
             for path in contents:
@@ -125,7 +130,7 @@ class WorkTree:
         """
         now: dict[str, tuple[Seen, bytes] | None] = {}
         for path, content in files.items():
-            target, draft = self.directory / path, self.draft(path)
+            target, draft = place_of(self._folder, path), self.draft(path)
             if content is None:
                 with suppress(FileNotFoundError, NotADirectoryError):
                     target.replace(draft)
@@ -137,7 +142,7 @@ class WorkTree:
             looks = self._last[path] = _seen(target.lstat())
             self._suspect.add(path)
             now[path] = (looks, blob_id(content))
-        _flush_folders({(self.directory / path).parent for path in files})
+        _flush_folders({place_of(self._folder, path).parent for path in files})
         return now
 
     def settle(self, path: str, expected: bytes | None, written: bytes | None) -> Displaced | None:
@@ -154,12 +159,12 @@ class WorkTree:
 
     def draft(self, path: str) -> Path:
         """Where a new content waits before it is moved into place, and the old one after."""
-        target = self.directory / path
+        target = place_of(self._folder, path)
         return target.with_name(f"{DRAFT_PREFIX}{sha256(os.fsencode(path)).hexdigest()[:16]}")
 
     def _read(self, path: str) -> tuple[Seen, bytes] | None:
         try:
-            handle = os.open(self.directory / path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
+            handle = os.open(place_of(self._folder, path), os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
         except OSError:
             return None
         with os.fdopen(handle, "rb") as file:
@@ -167,31 +172,29 @@ class WorkTree:
             return looks, file.read()
 
     def _write_drafts(self, contents: Mapping[str, bytes]) -> None:
-        def write(path: str) -> None:
-            _write_flushed(self.draft(path), contents[path], self.directory / path)
+        sync_all = sys.platform == "linux" and len(contents) > _SYNC_ALL_FROM_FILES
 
-        if len(contents) == 1:
+        def write(path: str) -> None:
+            draft = self.draft(path)
+            draft.unlink(missing_ok=True)
+            write_new(draft, contents[path], mode=_mode(place_of(self._folder, path)), durable=not sync_all)
+
+        if len(contents) < 2 or sync_all:
             for path in contents:
                 write(path)
-            return
-        # Flushes that overlap share one turn of the disk's journal.
-        with ThreadPoolExecutor(min(_FLUSH_THREADS, len(contents) or 1)) as pool:
-            for _ in pool.map(write, contents):
-                pass
+        else:
+            # Flushes that overlap share one turn of the disk's journal.
+            with ThreadPoolExecutor(min(_FLUSH_THREADS, len(contents))) as pool:
+                list(pool.map(write, contents))
+        if sync_all:
+            os.sync()
 
 
-def _write_flushed(draft: Path, content: bytes, target: Path) -> None:
+def _mode(target: Path) -> int:
     try:
-        mode = target.lstat().st_mode & 0o777
+        return target.lstat().st_mode & 0o777
     except (FileNotFoundError, NotADirectoryError):
-        mode = 0o600
-    draft.unlink(missing_ok=True)
-    handle = os.open(draft, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_CLOEXEC, 0o600)
-    with os.fdopen(handle, "wb") as file:
-        os.fchmod(handle, mode)
-        file.write(content)
-        file.flush()
-        os.fsync(handle)
+        return PRIVATE_FILE_MODE
 
 
 def _flush_folders(folders: Iterable[Path]) -> None:

@@ -7,14 +7,11 @@ writer goes on from that record. What a topic is, and what the index must say, i
 
 from __future__ import annotations
 
-import errno
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import datetime
-from pathlib import Path
 from typing import TypeAlias
 
-from reverie.errors import Unavailable
 from reverie.memory.change import Change
 from reverie.memory.git.entries import entry_oid
 from reverie.memory.git.objects import remove_drafts
@@ -24,8 +21,8 @@ from reverie.memory.history import History, Pending, blob_id
 from reverie.memory.packing import UNFINISHED, finish_erasing, pack_when_due, packing_stopped
 from reverie.memory.tracked import CONFLICT_SUFFIX, CONFLICTS, INDEX_FILE
 from reverie.memory.worktree import Displaced, Edits, WorkTree
-from reverie.memory.writer_lock import writer_lock
 from reverie.merge import Merged, merge
+from reverie.places.paths import MemoryFolder
 
 Files: TypeAlias = Mapping[str, bytes | None]
 """Path → new content; None removes the file."""
@@ -46,7 +43,7 @@ class Writer:
 
     def __init__(
         self,
-        directory: Path,
+        folder: MemoryFolder,
         history: History,
         *,
         now: Callable[[], datetime],
@@ -55,9 +52,9 @@ class Writer:
         attribute: Attribute = lambda _path, _content: None,
         timeout_seconds: float = 30.0,
     ) -> None:
-        self.directory = directory
+        self.folder = folder
         self.history = history
-        self.tree = WorkTree(directory, history)
+        self.tree = WorkTree(folder, history)
         self._now = now
         self._follow = follow
         self._noticed = noticed
@@ -72,10 +69,11 @@ class Writer:
             Conflict: another writer holds the lock for too long.
             Unavailable: the directory cannot be written (full, read-only); it is as it was.
         """
-        with (
-            _named_errors(self.directory),
-            writer_lock(self.directory, timeout_seconds=self._timeout_seconds) as disk_now,
-        ):
+        lock = self.folder.writer_lock
+        held = locked(lock, label="writing memory", now=self._now(), timeout_seconds=self._timeout_seconds)
+        with held, explained("write", self.folder.directory):
+            # Whoever takes the lock writes into its file, so its time is the disk's own idea of now.
+            disk_now = lock.stat().st_mtime_ns
             if not self.history.exists:
                 self.history.make()
             self.history.load()
@@ -207,23 +205,3 @@ def merged_bytes(base: bytes, mine: bytes, theirs: bytes) -> bytes | None:
     except UnicodeDecodeError:
         return None
     return result.text.encode() if isinstance(result, Merged) else None
-
-
-@contextmanager
-def _named_errors(directory: Path) -> Iterator[None]:
-    """Full disks and read-only places, in words and with their path."""
-    try:
-        yield
-    except OSError as error:
-        place = error.filename or directory
-        hint = {
-            errno.ENOSPC: "free some space",
-            errno.EDQUOT: "free some space",
-            errno.EROFS: "the file system is read-only",
-            errno.EACCES: "check the permissions of that directory",
-            errno.EPERM: "check the permissions of that directory",
-            errno.ENOENT: "the directory is gone",
-        }.get(error.errno or 0)
-        if hint is None:
-            raise
-        raise Unavailable(f"cannot write {place}: {error.strerror}; nothing was changed, {hint}") from error

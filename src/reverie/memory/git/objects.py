@@ -8,20 +8,21 @@ from __future__ import annotations
 
 import hashlib
 import os
-import tempfile
 import zlib
 from collections.abc import Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
 
+from reverie.files.durable import write_new
 from reverie.memory.git.program import Git
 
 PACK_FROM = 60
 """With more new objects than this, one pack is cheaper than as many files."""
 _PACK_KIND = {"commit": 1, "tree": 2, "blob": 3}
-_FLUSH_THREADS = 8
-"""Flushes that overlap share one turn of the disk's journal."""
+_FLUSH_THREADS = 4
+_DRAFT = "tmp_obj_"
+"""As git names its own, so that git removes what we may leave."""
 
 
 class Objects:
@@ -74,31 +75,26 @@ def add_tree(objects: Objects, files: Mapping[str, bytes]) -> bytes:
 
 
 def _write_loose(folder: Path, new: Mapping[bytes, tuple[str, bytes]]) -> int:
-    size_bytes = 0
-    waiting: list[tuple[int, Path, Path]] = []
-    try:
-        for name, (kind, content) in new.items():
-            target = folder / name.hex()[:2] / name.hex()[2:]
-            if target.exists():
-                continue
+    waiting: dict[Path, bytes] = {}
+    for name, (kind, content) in new.items():
+        target = folder / name.hex()[:2] / name.hex()[2:]
+        if not target.exists():
             target.parent.mkdir(exist_ok=True)
-            handle, drafted = tempfile.mkstemp(prefix="tmp_obj_", dir=target.parent)
-            waiting.append((handle, Path(drafted), target))
-            packed = zlib.compress(b"%s %d\0%s" % (kind.encode(), len(content), content), 1)
-            size_bytes += len(packed)
-            _write_all(handle, packed)
-            os.fchmod(handle, 0o444)
-        _flush([handle for handle, _, _ in waiting])
-        for _, draft, target in waiting:
-            draft.replace(target)
-    except BaseException:
-        for _, draft, _ in waiting:
-            draft.unlink(missing_ok=True)
-        raise
-    finally:
-        for handle, _, _ in waiting:
-            os.close(handle)
-    return size_bytes
+            waiting[target] = zlib.compress(b"%s %d\0%s" % (kind.encode(), len(content), content), 1)
+    # Flushes that overlap share one turn of the disk's journal.
+    with ThreadPoolExecutor(_FLUSH_THREADS) as pool:
+        drafts = list(pool.map(_write_draft, waiting.items()))
+    for draft, target in zip(drafts, waiting, strict=True):
+        draft.replace(target)
+    return sum(map(len, waiting.values()))
+
+
+def _write_draft(waiting: tuple[Path, bytes]) -> Path:
+    target, content = waiting
+    draft = target.with_name(f"{_DRAFT}{target.name}")
+    draft.unlink(missing_ok=True)
+    write_new(draft, content, mode=0o444)
+    return draft
 
 
 def write_pack(git: Git, objects: Iterable[tuple[str, bytes]]) -> None:
@@ -123,23 +119,8 @@ def _pack_header(kind: int, size: int) -> bytes:
     return bytes(out)
 
 
-def _write_all(handle: int, content: bytes) -> None:
-    view = memoryview(content)
-    while view:
-        view = view[os.write(handle, view) :]
-
-
-def _flush(handles: list[int]) -> None:
-    if len(handles) < 3:
-        for handle in handles:
-            os.fsync(handle)
-        return
-    with ThreadPoolExecutor(min(_FLUSH_THREADS, len(handles))) as pool:
-        list(pool.map(os.fsync, handles))
-
-
 def remove_drafts(git_directory: Path) -> None:
     """Remove half-written objects that a killed writer left; call it only under the writer's lock."""
-    for draft in (git_directory / "objects").glob("??/tmp_obj_*"):
+    for draft in (git_directory / "objects").glob(f"??/{_DRAFT}*"):
         with suppress(OSError):
             draft.unlink()

@@ -1,6 +1,7 @@
 """Run the `git` program so that nothing of the user's git reaches it.
 
-No configuration, hook, filter, signing or `GIT_*` variable. It knows no topic and no commit message; callers pass arguments and read bytes.
+No configuration, hook, filter, signing or `GIT_*` variable. It knows no topic and no
+commit message; callers pass arguments and read bytes.
 """
 
 from __future__ import annotations

@@ -5,11 +5,11 @@ Only the `files` format of references, which our repositories are made with.
 
 from __future__ import annotations
 
-import os
 import time
 from pathlib import Path
 
 from reverie.errors import Conflict
+from reverie.files.durable import write_new
 
 _WAIT_SECONDS = 3.0
 """How long somebody's git may hold the branch before we say so."""
@@ -44,15 +44,10 @@ def write_reference(git_directory: Path, name: str, new: str, *, old: str | None
     target = git_directory / name
     target.parent.mkdir(parents=True, exist_ok=True)
     lock = target.with_name(target.name + ".lock")
-    handle = _take(lock)
+    _write_lock(lock, new)
     try:
-        try:
-            if read_reference(git_directory, name) != old:
-                raise Conflict(f"{name} in {git_directory} moved meanwhile; run the command again")
-            os.write(handle, new.encode("ascii") + b"\n")
-            os.fsync(handle)
-        finally:
-            os.close(handle)
+        if read_reference(git_directory, name) != old:
+            raise Conflict(f"{name} in {git_directory} moved meanwhile; run the command again")
         lock.replace(target)
     except BaseException:
         lock.unlink(missing_ok=True)
@@ -66,15 +61,17 @@ def remove_stale_locks(git_directory: Path) -> None:
         target.with_name(target.name + ".lock").unlink(missing_ok=True)
 
 
-def _take(lock: Path) -> int:
+def _write_lock(lock: Path, commit: str) -> None:
     until = time.monotonic() + _WAIT_SECONDS
     while True:
         try:
-            return os.open(lock, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o644)
+            write_new(lock, f"{commit}\n".encode("ascii"))
         except FileExistsError:
             if time.monotonic() > until:
                 raise Conflict(f"another git holds {lock}; if none is running, remove that file") from None
             time.sleep(0.02)
+        else:
+            return
 
 
 def _read_packed(git_directory: Path) -> dict[str, str]:

@@ -1,16 +1,17 @@
 """Where a memory's repository lies, and how a new one is made.
 
-It is `<memory_dir>/.git`, unless the directory belongs to another work tree: then it lies in a folder the caller names.
+It is `<memory_dir>/.git`, unless the directory is or belongs to somebody else's work tree: then it lies aside.
 """
 
 from __future__ import annotations
 
-import hashlib
 import os
 import shutil
 from pathlib import Path
 
+from reverie.files import write_folder
 from reverie.memory.git.program import SETTINGS, Git
+from reverie.places.paths import MemoryFolder
 
 PRIVATE = "reverie"
 """The folder inside the git directory that holds what is ours alone, and marks the repository as ours."""
@@ -21,7 +22,6 @@ EXCLUDED = """\
 !*.md
 !/.archive/**
 !/.conflicts/**
-/.index/
 /logs/
 .[!.]*.md
 """
@@ -34,19 +34,12 @@ def is_ours(git_directory: Path) -> bool:
     return (git_directory / PRIVATE).is_dir()
 
 
-def git_directory_of(directory: Path, elsewhere: Path) -> Path:
-    """Where the history of a memory directory lies or would lie.
-
-    `elsewhere` is the folder for histories of directories that lie inside another work tree.
-    """
-    real = directory.resolve()
-    inside = real / ".git"
-    if is_ours(inside):
+def git_directory_of(folder: MemoryFolder) -> Path:
+    """Where the history of a memory directory lies or would lie; never in a repository that somebody else made."""
+    inside = folder.directory / ".git"
+    if is_ours(inside) or (folder.aside == folder.directory and not os.path.lexists(inside)):
         return inside
-    if any(os.path.lexists(folder / ".git") for folder in (real, *real.parents)):
-        digest = hashlib.sha256(os.fsencode(real)).hexdigest()[:16]
-        return elsewhere / f"{real.parent.name or 'root'}-{real.name}-{digest}.git"
-    return inside
+    return folder.git if folder.aside != folder.directory else folder.state / "history.git"
 
 
 def make_repository(program: str, git_directory: Path, work_tree: Path) -> Git:
@@ -56,7 +49,7 @@ def make_repository(program: str, git_directory: Path, work_tree: Path) -> Git:
         return git
     draft = git_directory.with_name(git_directory.name + ".new")
     shutil.rmtree(draft, ignore_errors=True)
-    git_directory.parent.mkdir(parents=True, exist_ok=True)
+    write_folder(git_directory.parent)
     Git(program, draft, work_tree).run("init", "--quiet", "--template=", "--initial-branch=main")
     (draft / "config").write_text(_configuration(git_directory, work_tree), encoding="utf-8")
     (draft / "info").mkdir(exist_ok=True)
