@@ -20,6 +20,8 @@ _RESERVED = re.compile(r"(?:con|prn|aux|nul|com[0-9]|lpt[0-9]|memory)\Z")
 
 def path_key(path: str) -> str:
     """What a path is compared by: without case and without the difference between NFC and NFD."""
+    if path.isascii():
+        return path.lower()
     folded = unicodedata.normalize("NFC", unicodedata.normalize("NFD", path).casefold())
     return unicodedata.normalize("NFC", folded.casefold())
 

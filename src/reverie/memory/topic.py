@@ -8,6 +8,7 @@ File names are made by `filenames.py`; disk, history and search are elsewhere.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Any
@@ -18,7 +19,7 @@ from reverie.memory.frontmatter import BOM, FrontMatter, Table, Value, canonical
 from reverie.memory.situations import When
 from reverie.memory.topic_fields import FIELDS, Field, MemoryType, NotUnderstood, Source, Trust
 
-__all__ = ["MemoryType", "Source", "Topic", "Trust", "parse_topic", "render_topic"]
+__all__ = ["MemoryType", "Source", "Topic", "Trust", "parse_topic", "prose_lines", "render_topic"]
 
 DERIVED_DESCRIPTION_CHARS = 200
 """A first line may be a whole paragraph; a description is one line."""
@@ -240,11 +241,16 @@ def _derived_name(path: str, body: str) -> str:
 
 
 def _derived_description(body: str) -> str:
+    text = next(iter(prose_lines(body)), "")
+    return text if len(text) <= DERIVED_DESCRIPTION_CHARS else text[:DERIVED_DESCRIPTION_CHARS].rstrip() + "…"
+
+
+def prose_lines(body: str) -> Iterator[str]:
+    """The lines of a body that are sentences, without the marks of lists and quotations."""
     for line in _lines_outside_fences(body):
         text = _one_line(_PROSE_MARK.sub("", line.strip(), count=1))
         if text and not _NO_PROSE.match(line.strip()):
-            return text if len(text) <= DERIVED_DESCRIPTION_CHARS else text[:DERIVED_DESCRIPTION_CHARS].rstrip() + "…"
-    return ""
+            yield text
 
 
 def _lines_outside_fences(body: str) -> list[str]:
