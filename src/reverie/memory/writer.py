@@ -12,6 +12,8 @@ from contextlib import contextmanager
 from datetime import datetime
 from typing import TypeAlias
 
+from reverie.files import locked
+from reverie.files.durable import explained
 from reverie.memory.change import Change
 from reverie.memory.git.entries import entry_oid
 from reverie.memory.git.objects import remove_drafts
