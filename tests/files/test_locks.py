@@ -164,7 +164,7 @@ def test_a_lock_file_of_another_program_is_respected(content: bytes, tmp_path: P
 def test_processes_that_compete_for_stale_locks_never_hold_one_together(tmp_path: Path) -> None:
     # Each round runs in a child of its own, and every second one dies inside, leaving a stale lock for the others.
     script = """
-        import os, sys
+        import os, sys, time
         from datetime import UTC, datetime
         from pathlib import Path
         from reverie.errors import Conflict
@@ -175,6 +175,7 @@ def test_processes_that_compete_for_stale_locks_never_hold_one_together(tmp_path
             try:
                 with exclusive(folder / "lock", label="compete", now=now):
                     os.close(os.open(folder / "witness", os.O_CREAT | os.O_EXCL))
+                    time.sleep(0.004)  # long enough for the others to come in, if they could
                     os.unlink(folder / "witness")
                     if dies:
                         os._exit(0)

@@ -12,7 +12,7 @@ from reverie.files.durable import (
     write_folder,
     write_many,
 )
-from reverie.files.inside import checked_name, is_inside, open_inside, read_small, safe_join
+from reverie.files.inside import checked_name, is_encodable, is_inside, open_inside, read_small, safe_join
 from reverie.files.locks import Holder, exclusive, locked, read_holder
 
 __all__ = [
@@ -20,6 +20,7 @@ __all__ = [
     "append_lines",
     "checked_name",
     "exclusive",
+    "is_encodable",
     "is_inside",
     "locked",
     "open_inside",

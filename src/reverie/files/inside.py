@@ -20,7 +20,7 @@ def safe_join(root: Path, *parts: str) -> Path:
         Refused: a part is absolute or holds a NUL byte, or the path leaves the root, directly or through a link.
     """
     for part in parts:
-        if not _is_encodable(part):
+        if not is_encodable(part):
             raise Refused(f"the path {part!r} holds a NUL byte or another character that no path can have", by=_CHECK)
         if part.startswith(("/", "\\")):
             raise Refused(f"the path {part!r} is absolute; name it relative to {root}", by=_CHECK)
@@ -32,9 +32,17 @@ def safe_join(root: Path, *parts: str) -> Path:
 
 def is_inside(root: Path, path: Path) -> bool:
     """Whether the path is the root or lies below it, once all links are resolved."""
-    if not _is_encodable(str(path)):
+    if not is_encodable(str(path)):
         return False
     return Path(os.path.realpath(path)).is_relative_to(os.path.realpath(root))
+
+
+def is_encodable(path: str) -> bool:
+    """Whether the system can take this text as a path at all."""
+    try:
+        return b"\0" not in os.fsencode(path)
+    except UnicodeEncodeError:
+        return False
 
 
 def checked_name(name: str, *, what: str) -> str:
@@ -44,7 +52,7 @@ def checked_name(name: str, *, what: str) -> str:
         "starts with a dot": name.startswith("."),
         "holds a path separator": "/" in name or "\\" in name,
         "holds a control character": any(ord(character) < 32 or ord(character) == 127 for character in name),
-        "holds a character that no path can have": not _is_encodable(name),
+        "holds a character that no path can have": not is_encodable(name),
         f"is longer than {_NAME_BYTES} bytes": len(name.encode("utf-8", "replace")) > _NAME_BYTES,
     }
     problem = next((text for text, holds in problems.items() if holds), None)
@@ -95,10 +103,3 @@ def _open_plain(name: str, flags: int, path: Path, *, folder: int | None = None,
         return descriptor
     os.close(descriptor)
     raise UserMistake(f"{path} is not a plain file")
-
-
-def _is_encodable(name: str) -> bool:
-    try:
-        return b"\0" not in os.fsencode(name)
-    except UnicodeEncodeError:
-        return False

@@ -1,0 +1,71 @@
+"""Places: every path the system uses is computed here, and which project a folder belongs to.
+
+Reading order: `paths` (where everything lies), `slug` (a path as the name of a folder), `checkout` (the repository
+around a path), `git_config` and `remotes` (what a repository calls itself), `identity` (the store of a project, found
+again after a move), `memory_directory` (which directory holds the memories), `transcripts` (all sessions of a
+repository). Nothing here reads the environment or runs a program.
+"""
+
+from reverie.places.checkout import Checkout, find_checkout, list_worktrees, project_root
+from reverie.places.identity import (
+    Evidence,
+    Identity,
+    Project,
+    find_project,
+    list_projects,
+    open_project,
+    read_identity,
+)
+from reverie.places.memory_directory import (
+    Candidate,
+    MemoryDirectory,
+    Source,
+    memory_folder,
+    resolve_memory_directory,
+    validate_memory_directory,
+)
+from reverie.places.paths import (
+    AgentScope,
+    InstructionFiles,
+    MemoryFolder,
+    Places,
+    ProjectFolder,
+    SessionFolder,
+    SettingsFiles,
+)
+from reverie.places.remotes import normalise_remote
+from reverie.places.slug import canonical, slug, slug_of
+from reverie.places.transcripts import list_subagent_transcripts, list_transcript_folders
+
+__all__ = [
+    "AgentScope",
+    "Candidate",
+    "Checkout",
+    "Evidence",
+    "Identity",
+    "InstructionFiles",
+    "MemoryDirectory",
+    "MemoryFolder",
+    "Places",
+    "Project",
+    "ProjectFolder",
+    "SessionFolder",
+    "SettingsFiles",
+    "Source",
+    "canonical",
+    "find_checkout",
+    "find_project",
+    "list_projects",
+    "list_subagent_transcripts",
+    "list_transcript_folders",
+    "list_worktrees",
+    "memory_folder",
+    "normalise_remote",
+    "open_project",
+    "project_root",
+    "read_identity",
+    "resolve_memory_directory",
+    "slug",
+    "slug_of",
+    "validate_memory_directory",
+]
