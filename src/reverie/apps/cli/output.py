@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -30,21 +30,27 @@ def console() -> Console:
 
 def print_table(columns: Sequence[tuple[str, str]], rows: Sequence[Sequence[str]], *, title: str | None = None) -> None:
     """A plain table; `columns` are headings with `left`, `right`, or `flex` for the one that gives way."""
+    from rich.cells import cell_len
     from rich.table import Table
+    from rich.text import Text
 
-    table = Table(title=title, box=None, pad_edge=False, header_style="bold", title_justify="left")
-    for heading, side in columns:
-        widest = max([len(heading), *(len(row[len(table.columns)]) for row in rows)])
-        table.add_column(
-            heading,
-            justify="right" if side == "right" else "left",
-            overflow="ellipsis",
-            no_wrap=True,
-            min_width=None if side == "flex" else widest,
-        )
+    screen = console()
+    widths = [
+        max([cell_len(heading), *(cell_len(row[number]) for row in rows)])
+        for number, (heading, _) in enumerate(columns)
+    ]
+    gaps = 2 * (len(columns) - 1)
+    rigid = sum(width for width, (_, side) in zip(widths, columns, strict=True) if side != "flex") + gaps
+    table = Table(
+        title=title, box=None, pad_edge=False, header_style="bold", title_justify="left", padding=(0, 2, 0, 0)
+    )
+    for (heading, side), width in zip(columns, widths, strict=True):
+        room = min(width, max(len(heading), screen.width - rigid)) if side == "flex" else width
+        justify: Literal["left", "right"] = "right" if side == "right" else "left"
+        table.add_column(heading, justify=justify, overflow="ellipsis", no_wrap=True, width=room)
     for row in rows:
-        table.add_row(*row)
-    console().print(table)
+        table.add_row(*(Text(cell) for cell in row))
+    screen.print(table)
 
 
 def short_count(number: int | None) -> str:

@@ -95,6 +95,7 @@ def _document(glance: Glance, figures: Figures | None) -> dict[str, object]:
 
 def _draw(glances: list[Glance], figures: dict[Path, Figures], searched: list[Path]) -> None:
     from reverie.apps.cli.output import dollars, print_table, short_count, short_size
+    from reverie.tokens.names import canonical_name
 
     if not glances:
         click.echo(
@@ -115,7 +116,7 @@ def _draw(glances: list[Glance], figures: dict[Path, Figures], searched: list[Pa
                 messages,
                 short_count(glance.tokens),
                 short_size(glance.size_bytes),
-                (glance.model or "–").removeprefix("claude-"),
+                canonical_name(glance.model).removeprefix("claude-") if glance.model else "–",
                 dollars(known.cost_usd) if known else "…",
             )
         )
