@@ -21,6 +21,7 @@ from reverie.simulator.usage import CacheUsage
 LOOK_BACK_BLOCKS = 20
 LIFETIMES = {"5m": timedelta(minutes=5), "1h": timedelta(hours=1)}
 ENTRIES_MAX = 20_000
+_ORDER = {level: number for number, level in enumerate(Level)}
 TRACES_MAX = 64
 """How many earlier prompts are kept to say what changed."""
 
@@ -115,7 +116,7 @@ class PromptCache:
                 path=prompt.pieces[at].path,
                 position=at,
                 ttl=marks[at],
-                automatic=prompt.pieces[at].ttl is None,
+                automatic=prompt.pieces[at].content.ttl is None,
                 tokens=totals[at + 1],
                 hash=hashes[at].hex(),
                 read_path=None if hit is None else prompt.pieces[hit].path,
@@ -150,20 +151,17 @@ class PromptCache:
 
 def prefix_hashes(prompt: Prompt) -> tuple[bytes, ...]:
     """For each block the hash of everything up to it, and of the settings that its level depends on."""
-    hashes = []
-    state = b""
-    entered: Level | None = None
-    scopes = dict.fromkeys(Level, "")
+    settings = dict.fromkeys(Level, "")
     for level, setting in prompt.scopes:
-        scopes[level] += f"{setting}\n"
-    levels = list(Level)
+        settings[level] += f"{setting}\n"
+    entered = list(Level)
+    state = b""
+    hashes = []
     for piece in prompt.pieces:
-        if piece.level is not entered:
-            first = 0 if entered is None else levels.index(entered) + 1
-            for level in levels[first : levels.index(piece.level) + 1]:
-                state = digest(state, scopes[level].encode())
-            entered = piece.level
-        state = digest(state, piece.digest)
+        # A level that has no blocks still counts with its settings.
+        while entered and _ORDER[entered[0]] <= _ORDER[piece.level]:
+            state = digest(state, settings[entered.pop(0)].encode())
+        state = digest(state, piece.role.encode(), piece.content.digest)
         hashes.append(state)
     return tuple(hashes)
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from reverie.messages.blocks import JsonObject
 from reverie.simulator.edits import COMPACT
 from reverie.simulator.memo import digest
-from reverie.simulator.prompt import Level, Piece, Prompt
+from reverie.simulator.prompt import Content, Level, Piece, Prompt
 from reverie.simulator.wire import flag_at, number_at, object_at, objects_at, text_at
 
 TRIGGER_TOKENS = 150_000
@@ -43,15 +43,8 @@ def compaction_of(body: JsonObject) -> Compaction | None:
 
 def summary_request(prompt: Prompt, instruction_tokens: int) -> Prompt:
     """The prompt of the pass that writes the summary: the whole conversation and a request at its end."""
-    ask = Piece(
-        level=Level.MESSAGES,
-        path="compaction",
-        role="user",
-        kind="text",
-        digest=digest(b"summarise"),
-        tokens=instruction_tokens,
-        takes_mark=False,
-    )
+    content = Content("text", digest(b"summarise"), instruction_tokens, takes_mark=False)
+    ask = Piece(content, Level.MESSAGES, "compaction", "user", 0, instruction_tokens)
     return replace(prompt, pieces=(*prompt.pieces, ask))
 
 

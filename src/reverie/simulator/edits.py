@@ -87,7 +87,7 @@ def clear_tool_uses(prompt: Prompt, edit: JsonObject) -> tuple[Prompt, AppliedEd
     excluded = set(texts_at(edit, "exclude_tools"))
     results = [piece for piece in prompt.pieces if piece.kind == "tool_result"]
     old = results[: max(0, len(results) - keep)]
-    ids = {piece.tool_use_id for piece in old if piece.tool_name not in excluded}
+    ids = {piece.content.tool_use_id for piece in old if piece.tool_name not in excluded}
     pieces = tuple(_cleared(piece, ids, edit.get("clear_tool_inputs")) for piece in prompt.pieces)
     freed = _weight(prompt.pieces) - _weight(pieces)
     if not ids or freed <= 0 or freed < number_at(object_at(edit, "clear_at_least"), "value"):
@@ -102,14 +102,15 @@ def _triggered(prompt: Prompt, trigger: JsonObject) -> bool:
 
 
 def _cleared(piece: Piece, ids: set[str], inputs: Json) -> Piece:
-    if piece.tool_use_id not in ids or piece.tokens <= CALL_TOKENS + CLEARED_TOKENS:
+    if piece.content.tool_use_id not in ids or piece.tokens <= CALL_TOKENS + CLEARED_TOKENS:
         return piece
     clears = piece.kind == "tool_result" or (
         piece.kind == "tool_use" and (inputs is True or (isinstance(inputs, list) and piece.tool_name in inputs))
     )
     if not clears:
         return piece
-    return replace(piece, digest=digest(b"cleared", piece.digest), tokens=CALL_TOKENS + CLEARED_TOKENS)
+    content = replace(piece.content, digest=digest(b"cleared", piece.content.digest))
+    return replace(piece, content=content, tokens=CALL_TOKENS + CLEARED_TOKENS)
 
 
 def _kept(prompt: Prompt, pieces: Iterable[Piece]) -> Prompt:

@@ -129,7 +129,7 @@ def first_change(now: Trace, earlier: Iterable[Trace]) -> Change | None:
     if longest >= len(now.pieces):
         return Change(now.pieces[-1].level, longest) if now.pieces else None
     piece = now.pieces[longest]
-    differs = longest >= len(best.pieces) or piece.digest != best.pieces[longest].digest
+    differs = longest >= len(best.pieces) or piece.content.digest != best.pieces[longest].content.digest
     return Change(piece.level, longest, piece.path if differs else None, settings)
 
 

@@ -95,6 +95,11 @@ class ModelFacts:
         return self.version >= (4, 6)
 
     @property
+    def thinks_unasked(self) -> bool:
+        """Whether a request that says nothing about reasoning gets it."""
+        return self.version >= (5, 0)
+
+    @property
     def keeps_old_thinking(self) -> bool:
         """Whether reasoning of earlier turns stays in the prompt when nothing else is asked for."""
         return self.version >= (4, 6) or (self.family == "opus" and self.version >= (4, 5))

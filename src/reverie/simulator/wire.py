@@ -50,7 +50,7 @@ def object_at(source: JsonObject, key: str) -> JsonObject:
 def objects_at(source: JsonObject, key: str) -> tuple[JsonObject, ...]:
     """The objects in the list under the key; other entries are left out."""
     value = source.get(key)
-    return tuple(entry for entry in value if isinstance(entry, dict)) if isinstance(value, list) else ()
+    return tuple([entry for entry in value if isinstance(entry, dict)]) if isinstance(value, list) else ()
 
 
 def texts_at(source: JsonObject, key: str) -> tuple[str, ...]:

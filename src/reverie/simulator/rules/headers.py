@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from reverie.simulator.api_error import ApiError, invalid
 from reverie.simulator.rules.request import Features
 
-VERSIONS = ("2023-01-01", "2023-06-01")
 CONTEXT_MANAGEMENT_BETA = "context-management-2025-06-27"
 COMPACTION_BETA = "compact-2026-01-12"
 LONG_WINDOW_BETA = "context-1m-2025-08-07"
@@ -18,6 +17,7 @@ CACHE_SCOPE_BETA = "prompt-caching-scope-"
 CACHE_EDITS_BETA = "reverie-cache-edits-2026-01-01"
 """Our own name for an extension that the public API does not offer."""
 
+_VERSION = re.compile(r"\d{4}-\d{2}-\d{2}")
 _BETA = re.compile(r"[a-z0-9][a-z0-9-]*-(\d{4}-\d{2}-\d{2}|\d{8})")
 
 
@@ -46,7 +46,7 @@ def read_headers(headers: Mapping[str, str]) -> Headers | ApiError:
     version = headers.get("anthropic-version")
     if not version:
         return invalid("anthropic-version: header is required")
-    if version not in VERSIONS:
+    if not _VERSION.fullmatch(version):
         return invalid(f'anthropic-version: "{version}" is not a valid version')
     betas = frozenset(name.strip() for name in headers.get("anthropic-beta", "").split(",") if name.strip())
     unknown = sorted(name for name in betas if not _BETA.fullmatch(name))

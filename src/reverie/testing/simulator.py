@@ -1,0 +1,85 @@
+"""The simulated Messages API inside a test: `with simulator(script) as sim: client = Anthropic(base_url=sim.base_url)`.
+
+The server runs in a thread on a free port of this machine. Its clock stands still until `sim.clock` moves it, and its
+ids, token counts and replies follow from the seed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from reverie.messages.blocks import Json
+from reverie.simulator.clock import MovableClock
+from reverie.simulator.explain import Explanation
+from reverie.simulator.records import Record
+from reverie.simulator.script import Action, Rule, RuleScript, Script
+from reverie.simulator.script_file import read_script, script_from_json
+from reverie.simulator.server import BackgroundServer
+from reverie.simulator.simulation import Simulation
+from reverie.testing.clock import SettableClock
+
+API_KEY = "simulated"
+"""Any key will do; this one says what it is."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunningSimulator:
+    """A simulator that takes requests."""
+
+    base_url: str
+    simulation: Simulation
+    api_key: str = API_KEY
+
+    @property
+    def clock(self) -> MovableClock:
+        """The simulator's time: `sim.clock.advance(minutes=6)`."""
+        return self.simulation.clock
+
+    @property
+    def requests(self) -> tuple[Record, ...]:
+        """Every request so far, refused ones included, oldest first."""
+        return self.simulation.log.all()
+
+    @property
+    def last_cache(self) -> Explanation:
+        """What the cache did for the newest request, and why."""
+        return self.requests[-1].explanations[-1]
+
+    def act(self, *actions: Action) -> None:
+        """Let the next requests get these actions before the script is asked."""
+        self.simulation.add_actions(*actions)
+
+
+@contextmanager
+def simulator(
+    script: Script | Iterable[Rule] | Json | Path = None, *, seed: int = 1, clock: SettableClock | None = None
+) -> Iterator[RunningSimulator]:
+    """Run a simulator for the length of a `with` block.
+
+    The script is a callable, a list of rules, the JSON of a script file, or the path of one; without one every reply is
+    an echo.
+    """
+    simulation = Simulation(clock=clock or SettableClock(), seed=seed, script=_script(script))
+    with BackgroundServer(simulation) as server:
+        yield RunningSimulator(server.url, simulation)
+
+
+def _script(given: Script | Iterable[Rule] | Json | Path) -> Script | None:
+    match given:
+        case None:
+            return None
+        case Path():
+            return read_script(given)
+        case dict():
+            return script_from_json(given, "given to simulator()")
+        case list() | tuple() if all(isinstance(rule, Rule) for rule in given):
+            return RuleScript(rule for rule in given if isinstance(rule, Rule))
+        case list():
+            return script_from_json(given, "given to simulator()")
+        case _ if callable(given):
+            return given
+        case _:
+            raise TypeError(f"a script is a callable, rules, JSON or a path, not {type(given).__name__}")
