@@ -21,7 +21,7 @@ from reverie.errors import (
     Unavailable,
     UserMistake,
 )
-from reverie.messages.blocks import Compaction, Opaque, RedactedThinking, Text, Thinking, ToolUse
+from reverie.messages.blocks import Compaction, Json, Opaque, RedactedThinking, Text, Thinking, ToolUse
 from reverie.messages.codec import block_to_wire
 from reverie.messages.message import Usage
 from reverie.models.anthropic import AnthropicModel
@@ -47,7 +47,7 @@ def model_at(url: str, **fields: Any) -> AnthropicModel:
 
 def playing(*answers: Canned) -> LoopbackServer:
     script = iter(answers)
-    return LoopbackServer(lambda heard: next(script))
+    return LoopbackServer(lambda _: next(script))
 
 
 async def reply_to(asked: Request, *answers: Canned, **fields: Any) -> Reply:
@@ -158,7 +158,7 @@ async def test_a_server_that_does_not_stream_is_understood() -> None:
 
 @requirement("models:anthropic:tolerant")
 async def test_citations_stay_with_their_text() -> None:
-    citation = {"type": "char_location", "cited_text": "x"}
+    citation: Json = {"type": "char_location", "cited_text": "x"}
     wire = list(events([{"type": "text", "text": "cited"}]))
     wire.insert(
         3, {"type": "content_block_delta", "index": 0, "delta": {"type": "citations_delta", "citation": citation}}

@@ -33,7 +33,7 @@ from reverie.testing.openai_server import ChatAnswer, ChatFailure, ChatStep, Ope
 from tests.requirements import requirement
 
 KEY = "key-" + "k" * 24
-CALLS = (("look", {"at": "a.py"}), ("look", {"at": "b.py"}), ("now", {}))
+CALLS: tuple[tuple[str, dict[str, Any]], ...] = (("look", {"at": "a.py"}), ("look", {"at": "b.py"}), ("now", {}))
 
 
 def model_at(url: str, **fields: Any) -> OpenAIModel:
@@ -177,7 +177,7 @@ async def test_a_field_that_a_server_does_not_take_is_left_out(said: str) -> Non
 @requirement("models:openai:quirks")
 async def test_a_stream_without_any_answer_is_interrupted() -> None:
     empty = Canned((b": comment\n\n", b"data: [DONE]\n\n"), headers={"content-type": "text/event-stream"})
-    with LoopbackServer(lambda heard: empty) as server, pytest.raises(Interrupted, match="without beginning"):
+    with LoopbackServer(lambda _: empty) as server, pytest.raises(Interrupted, match="without beginning"):
         await finished(model_at(server.url, retries=Retries(attempts=1)), request())
 
 
@@ -230,9 +230,9 @@ async def test_milliseconds_of_waiting_are_honoured_and_seen() -> None:
 @requirement("models:time-outs")
 async def test_a_silent_server_is_left_after_its_time() -> None:
     silent = Canned((b": ping\n\n",), headers={"content-type": "text/event-stream"}, ending=Ending.SILENT)
-    with LoopbackServer(lambda heard: silent) as server, pytest.raises(Interrupted, match=r"silent for 0\.1 s"):
-        model = model_at(server.url, retries=Retries(attempts=1), timeouts=Timeouts(idle_seconds=0.1))
-        await finished(model, request())
+    hasty: dict[str, Any] = {"retries": Retries(attempts=1), "timeouts": Timeouts(idle_seconds=0.1)}
+    with LoopbackServer(lambda _: silent) as server, pytest.raises(Interrupted, match=r"silent for 0\.1 s"):
+        await finished(model_at(server.url, **hasty), request())
 
 
 async def test_a_server_without_a_key_is_asked_all_the_same() -> None:
