@@ -1,7 +1,8 @@
 """What a session teaches about its own estimates: by which factor they were wrong, per kind of content.
 
-A value: observing gives a new one. Each factor is a running mean of logarithms, drawn towards the factor of the whole
-session while little was seen, and that one towards 1. Half-lives are short, because sessions change their subject.
+A value: observing gives a new one. Each factor follows the middle of what it saw in small steps, so that a reminder
+which the provider was sent unseen does not move it far; it is drawn towards the factor of the whole session while it
+rests on little, and that one towards 1.
 """
 
 from __future__ import annotations
@@ -13,29 +14,34 @@ from typing import Self
 
 from reverie.messages.blocks import Json
 
-_DOUBT = 2.0
+_DOUBT = 4.0
 """How many observations the starting belief is worth."""
 _MEMORY = 12.0
-"""How many observations count at most; older ones fade."""
+"""How many observations count at most."""
+_STEP = 0.12
+"""How far one observation can pull, as a logarithm; the pull itself weakens until…"""
+_SETTLED = 8.0
+"""…this many observations, and stays so, because sessions change their subject."""
 _LEAST, _MOST = log(0.4), log(3.0)
 """A single observation outside is an accident, such as a file that was injected unseen."""
 
 
 @dataclass(frozen=True, slots=True)
 class Factor:
-    """One running mean."""
+    """One running middle, as a logarithm."""
 
-    log_mean: float = 0.0
+    middle: float = 0.0
     weight: float = 0.0
 
     def observe(self, value: float) -> Factor:
-        """The mean with one more value."""
+        """The middle after one more value."""
         weight = min(self.weight + 1.0, _MEMORY)
-        return Factor(self.log_mean + (value - self.log_mean) / weight, weight)
+        pull = min(max(value - self.middle, -_STEP), _STEP)
+        return Factor(self.middle + pull / min(weight, _SETTLED), weight)
 
     def towards(self, belief: float) -> float:
-        """The mean, drawn towards a belief while it rests on little."""
-        return (self.log_mean * self.weight + belief * _DOUBT) / (self.weight + _DOUBT)
+        """The middle, drawn towards a belief while it rests on little."""
+        return (self.middle * self.weight + belief * _DOUBT) / (self.weight + _DOUBT)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,8 +72,8 @@ class Calibration:
     def to_json(self) -> dict[str, Json]:
         """The factors as JSON."""
         return {
-            "overall": [self.overall.log_mean, self.overall.weight],
-            "by_kind": {kind: [one.log_mean, one.weight] for kind, one in self.by_kind.items()},
+            "overall": [self.overall.middle, self.overall.weight],
+            "by_kind": {kind: [one.middle, one.weight] for kind, one in self.by_kind.items()},
         }
 
     @classmethod
@@ -84,7 +90,7 @@ UNCALIBRATED = Calibration()
 
 def _factor(value: Json) -> Factor:
     match value:
-        case [int() | float() as mean, int() | float() as weight] if weight > 0:
-            return Factor(min(max(float(mean), _LEAST), _MOST), min(float(weight), _MEMORY))
+        case [int() | float() as middle, int() | float() as weight] if weight > 0:
+            return Factor(min(max(float(middle), _LEAST), _MOST), min(float(weight), _MEMORY))
         case _:
             return Factor()

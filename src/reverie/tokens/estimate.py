@@ -116,7 +116,8 @@ def weigh_request(
     tool_weights = [weigh_tool(tool, rates) for tool in tools]
     if tool_weights:
         total += facts.tool_prompt_tokens + sum(tool_weights)
-    return round(total + sum(weigh_message(message, rates) for message in messages))
+    spoken = [weigh_message(message, rates) for message in messages]
+    return round(total + sum(spoken)) if spoken or total > rates.request else 0
 
 
 def weigh_view(view: View, facts: Profile, rates: Rates | None = None) -> int:

@@ -85,7 +85,7 @@ def tail_tokens(one: Round, rates: Rates) -> dict[str, float]:
         for block in item.message.content:
             kind = _kind(block, item, names)
             found[kind] = found.get(kind, 0.0) + weigh_block(block, rates)
-        found[item.kind] = found.get(item.kind, 0.0) + rates.message
+        found[item.kind.value] = found.get(item.kind.value, 0.0) + rates.message
     return found
 
 
@@ -128,6 +128,6 @@ def _kind(block: Block, item: Item, names: dict[str, str]) -> str:
         case Image() | Document():
             return "media"
         case Text():
-            return "terminal" if "\x1b" in block.text else item.kind
+            return "terminal" if "\x1b" in block.text else item.kind.value
         case _:
-            return item.kind
+            return item.kind.value

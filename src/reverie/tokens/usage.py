@@ -1,0 +1,128 @@
+"""What the provider reported over a whole session: totals by model, and what they cost.
+
+A reply of several records carries its usage on each, so it is counted once, by `message.id`, as its last record says.
+Records that hold only the first snapshot of a stream show too little output; how much is missing is estimated apart and
+never mixed into what was reported.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from reverie.messages.entries import AssistantEntry, Entry
+from reverie.messages.message import Usage
+from reverie.tokens.estimate import weigh_block
+from reverie.tokens.profiles import NO_OVERRIDES, ProfileOverride, cost, profile
+from reverie.tokens.rates import rates_for
+from reverie.tokens.rounds import SYNTHETIC_MODEL, TRUSTED_SHARE
+
+
+@dataclass(frozen=True, slots=True)
+class ModelTotals:
+    """What one model was asked and answered."""
+
+    model: str
+    usage: Usage
+    replies: int
+    missing_output_tokens: int = 0
+    """Estimated output that the file does not show."""
+
+
+@dataclass(frozen=True, slots=True)
+class Totals:
+    """The totals of a session."""
+
+    by_model: tuple[ModelTotals, ...] = ()
+    """In the order of first use."""
+
+    @property
+    def usage(self) -> Usage:
+        return sum((one.usage for one in self.by_model), Usage())
+
+    @property
+    def replies(self) -> int:
+        return sum(one.replies for one in self.by_model)
+
+    @property
+    def missing_output_tokens(self) -> int:
+        return sum(one.missing_output_tokens for one in self.by_model)
+
+
+@dataclass(frozen=True, slots=True)
+class Bill:
+    """What totals cost."""
+
+    usd: float | None
+    """None when none of the models has a known price."""
+    unpriced: tuple[str, ...] = ()
+    """Models whose share is not in it."""
+    missing_usd: float = 0.0
+    """Estimated cost of output that the file does not show; not in `usd`."""
+
+
+def totals(entries: Iterable[Entry], *, sidechains: bool = False) -> Totals:
+    """Add up what was reported; sub-agents' conversations only when asked."""
+    replies: dict[str, _Reply] = {}
+    for entry in entries:
+        if not isinstance(entry, AssistantEntry) or entry.model == SYNTHETIC_MODEL:
+            continue
+        if entry.envelope.is_sidechain and not sidechains:
+            continue
+        reply = replies.setdefault(entry.message_id or entry.envelope.uuid, _Reply(entry.model or ""))
+        reply.take(entry)
+    found: dict[str, ModelTotals] = {}
+    for reply in replies.values():
+        if reply.usage is None:
+            continue
+        known = found.get(reply.model, ModelTotals(reply.model, Usage(), 0))
+        found[reply.model] = ModelTotals(
+            reply.model,
+            known.usage + reply.usage,
+            known.replies + 1,
+            known.missing_output_tokens + reply.missing_output_tokens(),
+        )
+    return Totals(tuple(found.values()))
+
+
+def bill(spent: Totals, overrides: Mapping[str, ProfileOverride] = NO_OVERRIDES) -> Bill:
+    """Price the totals. A model without a price is named, never guessed."""
+    usd: float | None = None if spent.by_model else 0.0
+    missing = 0.0
+    unpriced: list[str] = []
+    for one in spent.by_model:
+        facts = profile(one.model, overrides)
+        price = cost(one.usage, facts)
+        if price is None:
+            unpriced.append(one.model)
+            continue
+        usd = (usd or 0.0) + price
+        missing += cost(Usage(output_tokens=one.missing_output_tokens), facts) or 0.0
+    return Bill(usd, tuple(unpriced), missing)
+
+
+class _Reply:
+    """The records of one reply as they come in."""
+
+    def __init__(self, model: str) -> None:
+        self.model = model
+        self.usage: Usage | None = None
+        self._records: list[AssistantEntry] = []
+
+    def take(self, entry: AssistantEntry) -> None:
+        self.usage = entry.usage or self.usage
+        self._records.append(entry)
+
+    def missing_output_tokens(self) -> int:
+        """What the visible blocks weigh beyond a reported output that cannot be theirs."""
+        if self.usage is None or any(record.stop_reason for record in self._records):
+            return 0
+        rates = rates_for(profile(self.model))
+        calls: set[str] = set()
+        visible = 0.0
+        for record in self._records:
+            fresh = [call.id for call in record.message.tool_uses if call.id not in calls]
+            if fresh or not record.message.tool_uses:
+                visible += sum(weigh_block(block, rates) for block in record.message.content)
+            calls.update(fresh)
+        return 0 if self.usage.output_tokens >= TRUSTED_SHARE * visible else round(visible) - self.usage.output_tokens

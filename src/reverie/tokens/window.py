@@ -1,0 +1,162 @@
+"""The lines of the window: how much may be used, and what is due at which size.
+
+Spec 1 §2-3 with the three levels of product §6. Every number is an argument with its default; the settings pass theirs.
+On small windows the fixed buffers shrink with the window, so that the lines keep their order.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from enum import StrEnum
+
+from reverie.tokens.profiles import Profile
+
+
+class Level(StrEnum):
+    """How full the window is. Each line is crossed when the count is above it, not at it."""
+
+    CALM = "calm"
+    WARNING = "warning"
+    ERROR = "error"
+    COMPACT = "compact"
+    """Automatic compaction is due."""
+    BLOCKED = "blocked"
+    """Only a compaction may still be asked for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Buffers:
+    """The numbers from which the lines are drawn."""
+
+    output_reserve_tokens: int = 20_000
+    """Room in which the rescuing summary is written; less when the model cannot write so much."""
+    compact_tokens: int = 13_000
+    """Automatic compaction lies this far below the effective window."""
+    blocking_tokens: int = 3_000
+    """The last line lies this far below the effective window, so that a compaction by hand can still run."""
+    warning_ratio: float = 0.80
+    error_ratio: float = 0.90
+    """Both of the compaction line."""
+    collapse_stage_ratio: float = 0.90
+    collapse_run_ratio: float = 0.95
+    """Both of the effective window."""
+
+
+DEFAULT_BUFFERS = Buffers()
+_MOST_OF_WINDOW = 0.25
+_MOST_BELOW_EFFECTIVE = 0.15
+_MOST_BLOCKING = 0.05
+"""What the reserve may take of a small window, and the two buffers of its effective part."""
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """The lines of one window and how much of it is used."""
+
+    window_tokens: int
+    effective_tokens: int
+    compact_at_tokens: int
+    warning_tokens: int
+    error_tokens: int
+    blocking_tokens: int
+    collapse_stage_tokens: int
+    collapse_run_tokens: int
+    compacts: bool = True
+    """Whether automatic compaction is on."""
+    used_tokens: int = 0
+
+    def using(self, tokens: int) -> Budget:
+        """The same lines with another use."""
+        return replace(self, used_tokens=tokens)
+
+    @property
+    def limit_tokens(self) -> int:
+        """What the share left is measured against: the compaction line, or the effective window when that is off."""
+        return self.compact_at_tokens if self.compacts else self.effective_tokens
+
+    @property
+    def percent_left(self) -> float:
+        """How much of the limit is left, never below 0."""
+        return max(0.0, (self.limit_tokens - self.used_tokens) / self.limit_tokens * 100)
+
+    @property
+    def free_tokens(self) -> int:
+        """What may still be added before the limit."""
+        return max(0, self.limit_tokens - self.used_tokens)
+
+    @property
+    def above_warning(self) -> bool:
+        return self.used_tokens > self.warning_tokens
+
+    @property
+    def above_error(self) -> bool:
+        return self.used_tokens > self.error_tokens
+
+    @property
+    def must_compact(self) -> bool:
+        """Above the compaction line, whether or not compaction is on."""
+        return self.used_tokens > self.compact_at_tokens
+
+    @property
+    def is_blocked(self) -> bool:
+        return self.used_tokens > self.blocking_tokens
+
+    @property
+    def must_stage_collapse(self) -> bool:
+        return self.used_tokens > self.collapse_stage_tokens
+
+    @property
+    def must_run_collapse(self) -> bool:
+        return self.used_tokens > self.collapse_run_tokens
+
+    @property
+    def level(self) -> Level:
+        """The highest line that is crossed."""
+        if self.is_blocked:
+            return Level.BLOCKED
+        if self.must_compact and self.compacts:
+            return Level.COMPACT
+        if self.above_error:
+            return Level.ERROR
+        return Level.WARNING if self.above_warning else Level.CALM
+
+
+def effective_tokens(window_tokens: int, max_output_tokens: int | None, buffers: Buffers = DEFAULT_BUFFERS) -> int:
+    """The window without the room that is kept for the answer."""
+    reserve = min(buffers.output_reserve_tokens, int(window_tokens * _MOST_OF_WINDOW))
+    if max_output_tokens is not None:
+        reserve = min(reserve, max_output_tokens)
+    return window_tokens - reserve
+
+
+def budget(
+    window_tokens: int,
+    max_output_tokens: int | None = None,
+    *,
+    used_tokens: int = 0,
+    buffers: Buffers = DEFAULT_BUFFERS,
+    compact_window_tokens: int | None = None,
+    compacts: bool = True,
+) -> Budget:
+    """Draw the lines of a window; `compact_window_tokens` lets automatic compaction act as if it were smaller."""
+    effective = effective_tokens(window_tokens, max_output_tokens, buffers)
+    compact_window = min(window_tokens, compact_window_tokens or window_tokens)
+    compact_effective = effective_tokens(compact_window, max_output_tokens, buffers)
+    compact_at = compact_effective - min(buffers.compact_tokens, int(compact_effective * _MOST_BELOW_EFFECTIVE))
+    return Budget(
+        window_tokens=window_tokens,
+        effective_tokens=effective,
+        compact_at_tokens=compact_at,
+        warning_tokens=int(compact_at * buffers.warning_ratio),
+        error_tokens=int(compact_at * buffers.error_ratio),
+        blocking_tokens=effective - min(buffers.blocking_tokens, int(effective * _MOST_BLOCKING)),
+        collapse_stage_tokens=int(effective * buffers.collapse_stage_ratio),
+        collapse_run_tokens=int(effective * buffers.collapse_run_ratio),
+        compacts=compacts,
+        used_tokens=used_tokens,
+    )
+
+
+def budget_for(facts: Profile, *, used_tokens: int = 0, buffers: Buffers = DEFAULT_BUFFERS) -> Budget:
+    """The lines of a model's own window."""
+    return budget(facts.window_tokens, facts.max_output_tokens, used_tokens=used_tokens, buffers=buffers)
