@@ -7,11 +7,11 @@ none changes an entry. `Projection` is the same fold one entry at a time, for a 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Self
 
-from reverie.messages.blocks import Block, Text, ToolResult, ToolUse
+from reverie.messages.blocks import Block, Opaque, Text, ToolResult, ToolUse
 from reverie.messages.chain import linearize
 from reverie.messages.entries import (
     AssistantEntry,
@@ -29,6 +29,11 @@ from reverie.messages.entries import (
     envelope_of,
 )
 from reverie.messages.message import Message, Role, Usage, merge_neighbours
+
+
+SERVER_CLEARS = "cached"
+"""The trigger of a clear that the provider carries out inside its cache: the results stay in the messages, and a block
+that asks for their deletion stands where it was first sent, in every later request too."""
 
 
 class Kind(StrEnum):
@@ -76,8 +81,11 @@ class View:
     """The entry under which the next one belongs."""
     boundary: str | None = None
     """The last compaction, if any."""
-    reduced_after: str | None = field(default=None)
+    reduced_after: str | None = None
     """The newest reply that was counted before something was taken out of the view; its reported size is too high."""
+
+    decided: frozenset[str] = frozenset()
+    """Tool calls whose results were looked at by the spill stage; such a decision is never taken again."""
 
     @property
     def messages(self) -> tuple[Message, ...]:
@@ -105,6 +113,7 @@ class Projection:
         self._system: tuple[SystemBlock, ...] = ()
         self._tools: tuple[ToolSpec, ...] = ()
         self._instead: dict[str, str] = {}
+        self._decided: set[str] = set()
         self._kept: BoundaryEntry | None = None
         self._boundary: str | None = None
         self._leaf: str | None = None
@@ -145,8 +154,12 @@ class Projection:
             case BoundaryEntry():
                 self._start_anew(entry)
             case SpillEntry():
+                self._decided.update(one.tool_use_id for one in entry.decisions)
                 self._instead |= {one.tool_use_id: one.preview for one in entry.decisions if one.preview is not None}
                 self._refresh({one.tool_use_id for one in entry.decisions if one.preview is not None})
+            case ClearEntry() if entry.trigger == SERVER_CLEARS:
+                edits = Message(Role.USER, (_deletions(entry.tool_use_ids),))
+                self._append(Item(entry.envelope.uuid, Kind.ATTACHMENT, edits, entry.envelope.timestamp, "cache_edits"))
             case ClearEntry():
                 self._instead |= dict.fromkeys(entry.tool_use_ids, entry.text)
                 self._refresh(set(entry.tool_use_ids))
@@ -260,6 +273,12 @@ class Projection:
     def _note_reduction(self) -> None:
         if self._last_counted is not None:
             self._reduced_after = self._last_counted
+
+
+def _deletions(tool_use_ids: Iterable[str]) -> Block:
+    return Opaque(
+        {"type": "cache_edits", "edits": [{"type": "delete", "cache_reference": one} for one in tool_use_ids]}
+    )
 
 
 def _note(text: str) -> Message:
