@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from reverie.context.said import subject
 from reverie.messages.blocks import (
     Block,
     Compaction,
@@ -157,19 +158,10 @@ def _label(block: Block, item: Item, calls: Mapping[str, ToolUse]) -> str:
     match block:
         case ToolResult():
             call = calls.get(block.tool_use_id)
-            return f"{call.name} {_subject(call)}".strip() if call else "a tool result"
+            return f"{call.name} {subject(call)}".strip() if call else "a tool result"
         case ToolUse():
-            return f"call of {block.name} {_subject(block)}".strip()
+            return f"call of {block.name} {subject(block)}".strip()
         case Text(text):
             return f"{_NAMES[item.kind]}: {' '.join(text.split())[:60]}"
         case _:
             return _kind(block, item, calls)
-
-
-def _subject(call: ToolUse) -> str:
-    """What a call is about: its file, command, pattern or address."""
-    for key in ("file_path", "path", "notebook_path", "command", "pattern", "url", "query", "description"):
-        value = call.input.get(key)
-        if isinstance(value, str) and value:
-            return " ".join(value.split())[:80]
-    return ""

@@ -30,7 +30,6 @@ from reverie.messages.entries import (
 )
 from reverie.messages.message import Message, Role, Usage, merge_neighbours
 
-
 SERVER_CLEARS = "cached"
 """The trigger of a clear that the provider carries out inside its cache: the results stay in the messages, and a block
 that asks for their deletion stands where it was first sent, in every later request too."""

@@ -1,0 +1,117 @@
+"""Empty old tool results and nothing else (spec 1 §7): after a pause, inside the server's cache, or by its own rule.
+
+Time-based clearing is tried first; only when it did not fire, the cached one. Thinking, replies and the user's words
+are never touched. API-level clearing is no stage: it is a parameter of the request, and each clearing an announced
+break.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+
+from reverie.context.stage import NOTHING, Outcome, Reduction, Scene, Stage
+from reverie.messages.blocks import JsonObject, Opaque
+from reverie.messages.entries import ClearEntry
+from reverie.messages.records import CLEARED
+from reverie.messages.view import SERVER_CLEARS, Item, Kind, View
+from reverie.settings import Clearing
+from reverie.tokens.window import Budget
+
+REFERENCE_WINDOW_TOKENS = 200_000
+"""The window for which the numbers of API-level clearing are stated (spec 1 §7.3)."""
+
+
+def microcompact(settings: Clearing, *, edits_cache: bool = False) -> Stage:
+    """Make the stage; `edits_cache` says that the provider deletes results inside its cache."""
+
+    def stage(view: View, scene: Scene) -> Outcome:
+        cleared = _after_a_pause(view, scene, settings)
+        if cleared is NOTHING and edits_cache and settings.cached.enabled:
+            cleared = _inside_the_cache(view, scene, settings)
+        return cleared
+
+    return stage
+
+
+def api_clearing(settings: Clearing, budget: Budget) -> JsonObject | None:
+    """The `context_management` parameter with which a provider clears by itself; None when that is off."""
+    api = settings.api
+    if not api.enabled:
+        return None
+    scale = budget.window_tokens / REFERENCE_WINDOW_TOKENS if api.scale_to_window else 1.0
+    # The provider must act before our own compaction does, or its rule never fires (critique 45).
+    trigger = min(round(api.trigger_tokens * scale), budget.warning_tokens)
+    thinking: JsonObject = {
+        "type": "clear_thinking_20251015",
+        "keep": "all" if api.keep_all_thinking else {"type": "thinking_turns", "value": api.keep_thinking_turns},
+    }
+    tools: JsonObject = {
+        "type": "clear_tool_uses_20250919",
+        "trigger": {"type": "input_tokens", "value": trigger},
+        "clear_at_least": {
+            "type": "input_tokens",
+            "value": min(round(api.clear_at_least_tokens * scale), trigger * 3 // 4),
+        },
+    }
+    return {"edits": [dict(thinking), dict(tools)]}
+
+
+def clearable(items: Sequence[Item], settings: Clearing) -> list[tuple[str, int]]:
+    """Results that may be emptied, oldest first, with their sizes in characters; those already empty are left out."""
+    names = {call.id: call.name for item in items for call in item.message.tool_uses}
+    gone = _deleted_by_the_server(items)
+    return [
+        (result.tool_use_id, len(result.text))
+        for item in items
+        for result in item.message.tool_results
+        if names.get(result.tool_use_id) in settings.tools and result.text != CLEARED and result.tool_use_id not in gone
+    ]
+
+
+def _after_a_pause(view: View, scene: Scene, settings: Clearing) -> Outcome:
+    time = settings.time
+    if not time.enabled or scene.budget.used_tokens <= time.min_fill_fraction * scene.budget.effective_tokens:
+        return NOTHING
+    replied = _last_reply(view.items)
+    if replied is None or scene.now - replied < timedelta(minutes=time.gap_minutes):
+        return NOTHING
+    keep = max(time.keep_results, time.keep_floor)
+    old = clearable(view.items, settings)[:-keep]
+    freed = sum(size for _, size in old) // 3
+    if not old or freed <= 0:
+        return NOTHING
+    entry = ClearEntry(scene.envelope(), tuple(one for one, _ in old), CLEARED, "time", freed)
+    return Outcome((entry,), reductions=(Reduction("clear", freed, len(old), "after a pause"),))
+
+
+def _inside_the_cache(view: View, scene: Scene, settings: Clearing) -> Outcome:
+    results = clearable(view.items, settings)
+    if len(results) <= settings.cached.trigger_results:
+        return NOTHING
+    old = results[: -settings.cached.keep_results or None]
+    freed = sum(size for _, size in old) // 3
+    entry = ClearEntry(scene.envelope(), tuple(one for one, _ in old), "", SERVER_CLEARS, freed)
+    return Outcome((entry,), reductions=(Reduction("clear", freed, len(old), "inside the server's cache"),))
+
+
+def _last_reply(items: Sequence[Item]) -> datetime | None:
+    for item in reversed(items):
+        if item.kind is Kind.REPLY and item.timestamp:
+            try:
+                return datetime.fromisoformat(item.timestamp)
+            except ValueError:
+                return None
+    return None
+
+
+def _deleted_by_the_server(items: Sequence[Item]) -> set[str]:
+    gone: set[str] = set()
+    for item in items:
+        if item.label != "cache_edits":
+            continue
+        for block in item.message.content:
+            edits = block.wire.get("edits") if isinstance(block, Opaque) else None
+            if isinstance(edits, list):
+                gone.update(str(edit.get("cache_reference")) for edit in edits if isinstance(edit, dict))
+    return gone

@@ -1,0 +1,76 @@
+"""Leave the oldest rounds out of what is sent, without asking anybody (spec 1 §6).
+
+What the user typed is never left out, and the last reply with everything after it is protected. Each run of removed
+items leaves one line that says what was there and how to read it again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+
+from reverie.context.said import in_short
+from reverie.context.stage import NOTHING, Outcome, Reduction, Scene, Stage
+from reverie.messages.entries import Entry, SnipEntry
+from reverie.messages.rules import legal_cuts
+from reverie.messages.view import Item, Kind, View
+from reverie.settings import Snip
+
+_KEPT = frozenset({Kind.TYPED, Kind.SUMMARY, Kind.FOLD})
+"""Kinds that a snip passes over: the user's words, and what already stands for more."""
+
+
+def snip(settings: Snip) -> Stage:
+    """Make the stage."""
+
+    def stage(view: View, scene: Scene) -> Outcome:
+        effective = scene.budget.effective_tokens
+        if not settings.enabled or scene.budget.used_tokens <= settings.trigger_fraction * effective:
+            return NOTHING
+        return snip_to(view, scene, round(settings.target_fraction * effective))
+
+    return stage
+
+
+def snip_to(view: View, scene: Scene, target_tokens: int) -> Outcome:
+    """Remove the oldest rounds until the view weighs at most so much; also what `/snip` does."""
+    to_free = scene.budget.used_tokens - target_tokens
+    entries: list[Entry] = []
+    freed_in_all = removed_in_all = 0
+    for run in _runs(view.items):
+        if freed_in_all >= to_free:
+            break
+        digest = digest_of(run)
+        freed = sum(map(scene.weigh, run)) - len(digest) // 3
+        if freed <= 0:
+            continue
+        entries.append(SnipEntry(scene.envelope(), tuple(item.uuid for item in run), digest, freed))
+        freed_in_all += freed
+        removed_in_all += len(run)
+    if not entries:
+        return NOTHING
+    return Outcome(tuple(entries), reductions=(Reduction("snip", freed_in_all, removed_in_all),))
+
+
+def digest_of(run: Sequence[Item]) -> str:
+    """One line for a removed run: how much, what it did, and the ids under which it can be read again."""
+    return (
+        f"[{len(run)} older messages are left out here: {in_short(run)}. "
+        f"They can be read again from {run[0].uuid} to {run[-1].uuid}.]"
+    )
+
+
+def _runs(items: Sequence[Item]) -> list[list[Item]]:
+    """Whole rounds between the messages that stay, oldest first, up to the protected tail."""
+    tail = next((number for number in range(len(items) - 1, -1, -1) if items[number].kind is Kind.REPLY), 0)
+    cuts = [cut for cut in legal_cuts(items) if cut <= tail]
+    runs: list[list[Item]] = []
+    for start, end in pairwise(cuts):
+        piece = items[start:end]
+        if any(item.kind in _KEPT for item in piece):
+            runs.append([])
+        elif runs and runs[-1]:
+            runs[-1].extend(piece)
+        else:
+            runs.append(list(piece))
+    return [run for run in runs if run]

@@ -1,0 +1,141 @@
+"""Oversized tool results go to a file; the context keeps a part that says plainly it is a part (spec 1 §5).
+
+Each result is looked at once. Both decisions are recorded, to spill and not to spill, so every later request shows
+the same bytes whatever the limits become. The stage writes nothing itself: it hands the file to the pipeline, which
+takes the decision back when the disk refuses it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Collection, Iterable
+from dataclasses import replace
+from pathlib import Path
+
+from reverie.context.stage import NOTHING, FileWrite, Outcome, Reduction, Scene, Stage
+from reverie.messages.blocks import ToolResult
+from reverie.messages.entries import SpillDecision, SpillEntry
+from reverie.messages.view import View
+from reverie.settings import Spill
+
+SHELLS = frozenset({"Bash", "PowerShell", "bash", "shell"})
+"""Tools whose errors come last: their preview has a head and a tail."""
+
+CHARS_PER_TOKEN = 3
+"""Only for the report; the count of the view does not rest on it."""
+
+
+def spill(settings: Spill, path_of: Callable[[str], Path] | None) -> Stage:
+    """Make the stage; without a place for files every result stays inline."""
+
+    def stage(view: View, scene: Scene) -> Outcome:
+        waiting = list(_undecided(view))
+        if not waiting or not settings.enabled:
+            return NOTHING
+        chosen = _chosen(waiting, settings) if path_of is not None else set()
+        decisions, writes = [], []
+        for tool, result in waiting:
+            if path_of is None or result.tool_use_id not in chosen:
+                decisions.append(SpillDecision(result.tool_use_id, None))
+                continue
+            path = path_of(result.tool_use_id)
+            writes.append(FileWrite(path, result.text))
+            decisions.append(_decision(result, tool, path, settings.preview_bytes))
+        freed = sum(len(result.text) for _, result in waiting if result.tool_use_id in chosen) // CHARS_PER_TOKEN
+        reductions = (Reduction("spill", freed, len(chosen)),) if chosen else ()
+        return Outcome((SpillEntry(scene.envelope(), tuple(decisions)),), tuple(writes), reductions)
+
+    return stage
+
+
+def kept_inline(outcome: Outcome, failed: Collection[Path]) -> Outcome:
+    """The same outcome after some files could not be written: their results stay whole."""
+    lost = {str(path) for path in failed}
+    entries = tuple(
+        replace(
+            entry,
+            decisions=tuple(
+                SpillDecision(one.tool_use_id, None) if one.path in lost else one for one in entry.decisions
+            ),
+        )
+        if isinstance(entry, SpillEntry)
+        else entry
+        for entry in outcome.entries
+    )
+    return replace(outcome, entries=entries, writes=tuple(one for one in outcome.writes if one.path not in failed))
+
+
+def _undecided(view: View) -> Iterable[tuple[str, ToolResult]]:
+    names = {call.id: call.name for item in view.items for call in item.message.tool_uses}
+    for item in view.items:
+        for result in item.message.tool_results:
+            if result.tool_use_id not in view.decided:
+                yield names.get(result.tool_use_id, ""), result
+
+
+def _chosen(waiting: list[tuple[str, ToolResult]], settings: Spill) -> set[str]:
+    """Results over the limit of their tool, then the largest until those left of the round fit together."""
+    sizes = {
+        result.tool_use_id: (len(result.text), settings.limit_chars(tool))
+        for tool, result in waiting
+        if isinstance(result.content, str) or all(hasattr(part, "text") for part in result.content)
+    }
+    chosen = {one for one, (size, limit) in sizes.items() if limit is not None and size > limit}
+    left = sorted(
+        (one for one, (_, limit) in sizes.items() if limit is not None and one not in chosen),
+        key=lambda one: (-sizes[one][0], one),
+    )
+    together = sum(len(result.text) for _, result in waiting if result.tool_use_id not in chosen)
+    for one in left:
+        if together <= settings.round_chars or sizes[one][0] <= settings.preview_bytes:
+            break
+        chosen.add(one)
+        together -= sizes[one][0]
+    return chosen
+
+
+def _decision(result: ToolResult, tool: str, path: Path, preview_bytes: int) -> SpillDecision:
+    text = result.text
+    data = text.encode("utf-8", "replace")
+    digest = hashlib.sha256(data).hexdigest()
+    return SpillDecision(
+        result.tool_use_id,
+        preview(text, path=path, sha256=digest, size_bytes=len(data), limit_bytes=preview_bytes, tail=tool in SHELLS),
+        str(path),
+        digest,
+        len(data),
+    )
+
+
+def preview(text: str, *, path: Path, sha256: str, size_bytes: int, limit_bytes: int, tail: bool) -> str:
+    """What the model sees instead of the whole: how much is missing, where it is, and a part cut at line ends."""
+    lines = text.count("\n") + 1
+    head = _head(text, limit_bytes // 2 if tail else limit_bytes)
+    end = _tail(text, limit_bytes // 2) if tail else ""
+    shown = len(head.encode("utf-8", "replace")) + len(end.encode("utf-8", "replace"))
+    notice = (
+        f"Only a part is shown here: {shown:,} of {size_bytes:,} bytes, of {lines:,} lines.\n"
+        f"The whole output is in {path} (SHA-256 {sha256[:16]}).\n"
+        "What is not shown is unknown to you: read that file in pieces or search it before you rely on it."
+    )
+    parts = [notice, f"Beginning:\n{head}"]
+    if end:
+        parts.append(f"[… {size_bytes - shown:,} bytes left out …]")
+        parts.append(f"End:\n{end}")
+    body = "\n\n".join(parts)
+    return f"<persisted-output>\n{body}\n</persisted-output>"
+
+
+def _head(text: str, limit_bytes: int) -> str:
+    """At most so many bytes from the start, cut after the last whole line, or anywhere when there is none."""
+    cut = text.encode("utf-8", "replace")[:limit_bytes].decode("utf-8", "ignore")
+    if len(cut) == len(text):
+        return text
+    line_end = cut.rfind("\n")
+    return cut[:line_end] if line_end > 0 else cut
+
+
+def _tail(text: str, limit_bytes: int) -> str:
+    cut = text.encode("utf-8", "replace")[-limit_bytes:].decode("utf-8", "ignore")
+    line_start = cut.find("\n")
+    return cut[line_start + 1 :] if 0 <= line_start < len(cut) - 1 else cut
