@@ -84,21 +84,23 @@ class Writer:
 
     def commit(self, files: Files, change: Change) -> str | None:
         """Make one change; None when it changes nothing (or without history). Only inside `writing`."""
-        files = {path: content for path, content in files.items() if self._differs(path, content)}
+        files = self._differing(files)
         if not files and change.merges is None:
             return None
-        return self._record({}, {**files, **self._following(files)}, change)
+        return self._record({}, {**files, **self._differing(self._follow(files))}, change)
 
     def committed(self, path: str) -> bytes | None:
         """The content id that the last commit holds for a path."""
         entry = self.history.entries.get(path)
         return entry_oid(entry) if entry is not None else None
 
-    def _differs(self, path: str, content: bytes | None) -> bool:
-        return self.committed(path) != (None if content is None else blob_id(content))
-
-    def _following(self, files: Files) -> Files:
-        return {path: content for path, content in self._follow(files).items() if self._differs(path, content)}
+    def _differing(self, files: Files) -> Files:
+        """Those that are not already so in the last commit."""
+        return {
+            path: content
+            for path, content in files.items()
+            if self.committed(path) != (None if content is None else blob_id(content))
+        }
 
     def _commit_found(self, disk_now_ns: int) -> Iterator[str]:
         """Commit what others did to the files since the last commit."""
@@ -114,11 +116,14 @@ class Writer:
         for path, content in files.items():
             groups.setdefault(self._attribute(path, content) or FOREIGN_EDIT, {})[path] = content
         for change, group in groups.items():
+            follows = self._follow(group)
+            if INDEX_FILE not in group:
+                yield self._record(group, self._differing(follows), change, edits) or ""
+                continue
             # What a person wrote into the index is first kept as it was written.
-            extra = {} if INDEX_FILE in group else self._following(group)
-            yield self._record(group, extra, change, edits) or ""
-            if INDEX_FILE in group and (extra := self._following(group)):
-                yield self._record({}, extra, change) or ""
+            yield self._record(group, {}, change, edits) or ""
+            if rest := self._differing(follows):
+                yield self._record({}, rest, change) or ""
 
     def _record(self, found: Files, to_write: Files, change: Change, edits: Edits | None = None) -> str | None:
         """One commit of files that were found on disk and of files that are to be written."""

@@ -1,0 +1,342 @@
+"""One directory of topics: read, save, edit, forget, pin, archive; every change is one commit and the index follows.
+
+Any number of stores, in any number of processes, may work on one directory, beside editors and other programs. What was
+is `past.py` and `undo.py`; how bytes reach the disk is `writer.py`; which directory is the caller's matter.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime
+from pathlib import Path
+
+from reverie.errors import Conflict, Damaged, Error, Refused, UserMistake
+from reverie.memory.catalogue import Catalogue
+from reverie.memory.change import Author, Change
+from reverie.memory.filenames import file_name, path_key
+from reverie.memory.history import History
+from reverie.memory.past import log, original_path, read_at
+from reverie.memory.relearning import was_erased
+from reverie.memory.topic import Source, Topic, parse_topic, render_topic
+from reverie.memory.tracked import ARCHIVE, ARCHIVED_SUFFIX, is_safe_path, is_topic_path, list_tracked, read_tracked
+from reverie.memory.writer import Attribute, Files, Writer, conflict_path, merged_bytes
+from reverie.places.paths import MemoryFolder
+from reverie.secret_scan import scan
+
+VERSIONS_LOOKED_AT = 100
+"""How far back a text that a caller has read is looked for, to merge with what came since."""
+
+
+@dataclass(frozen=True, slots=True)
+class Saved:
+    """A topic as it was written."""
+
+    topic: Topic
+    commit: str | None
+    """None when nothing changed, or without history."""
+    warnings: tuple[str, ...] = ()
+    """What in its text looks like an attempt to give orders."""
+
+
+@dataclass(frozen=True, slots=True)
+class Changed:
+    """A change of one topic's state."""
+
+    path: str
+    commit: str | None
+
+
+class Store:
+    """The topics of one memory directory."""
+
+    def __init__(
+        self,
+        folder: MemoryFolder,
+        *,
+        now: Callable[[], datetime],
+        history: History | None = None,
+        noticed: Callable[[Files], None] = lambda _: None,
+        attribute: Attribute = lambda _path, _content: None,
+        warn: Callable[[str], tuple[str, ...]] = lambda _: (),
+        use: Callable[[], Mapping[str, float]] = dict,
+        timeout_seconds: float = 30.0,
+    ) -> None:
+        """`noticed` is told of every committed change; `warn` names what is suspicious in a text."""
+        self.folder = folder
+        self.history = history or History.open(folder)
+        self.now = now
+        self.index_problem: Exception | None = None
+        self._told = noticed
+        self._warn = warn
+        self._catalogue = Catalogue(self.history, use=use)
+        self._parsed: dict[str, tuple[bytes, Topic]] = {}
+        self.writer = Writer(
+            folder,
+            self.history,
+            now=now,
+            follow=self._catalogue.follow,
+            noticed=self._notice,
+            attribute=attribute,
+            timeout_seconds=timeout_seconds,
+        )
+
+    def topics(self) -> Iterator[Topic]:
+        """Every topic that can be read, as it is on disk, in the order of paths. Damaged ones are left out."""
+        for path in sorted(path for path in list_tracked(self.folder) if is_topic_path(path)):
+            try:
+                topic = self._read_topic(path)
+            except Damaged:
+                continue
+            if topic is not None:
+                yield topic
+
+    def damaged(self) -> Iterator[Damaged]:
+        """Every topic file that cannot be read, with the reason."""
+        for path in sorted(path for path in list_tracked(self.folder) if is_topic_path(path)):
+            try:
+                self._read_topic(path)
+            except Damaged as error:
+                yield error
+
+    def read(self, name: str) -> Topic:
+        """The topic of this path, file name, name or beginning of a file name.
+
+        Raises:
+            UserMistake: there is none, or more than one.
+            Damaged: its file cannot be read.
+        """
+        topic = self._read_topic(self.find(name))
+        if topic is None:
+            raise UserMistake(f"there is no memory {name!r} in {self.folder.directory}; `reverie list` shows all")
+        return topic
+
+    def read_bytes(self, path: str) -> tuple[bytes, str]:
+        """A topic's file as it is, and the SHA-256 by which `save` recognises that it has not changed since."""
+        content = read_tracked(self.folder, path)
+        if content is None:
+            raise UserMistake(f"there is no file {path!r} in {self.folder.directory}")
+        return content, hashlib.sha256(content).hexdigest()
+
+    def find(self, name: str) -> str:
+        """The path of the topic that a person means."""
+        paths = [path for path in list_tracked(self.folder) if is_topic_path(path)]
+        wanted = path_key(name)
+        for matches in (
+            [path for path in paths if path == name],
+            [path for path in paths if path_key(path) in (wanted, f"{wanted}.md")],
+            [path for path in paths if path_key(path.rpartition("/")[2]) in (wanted, f"{wanted}.md")],
+        ):
+            if matches:
+                return _only(matches, name)
+        named = [topic.path for topic in self.topics() if path_key(topic.name) == wanted]
+        begins = [path for path in paths if path_key(path.rpartition("/")[2]).startswith(wanted)] if wanted else []
+        if not named and not begins:
+            raise UserMistake(f"there is no memory {name!r} in {self.folder.directory}; `reverie list` shows all")
+        return _only(named or begins, name)
+
+    def save(
+        self,
+        topic: Topic,
+        *,
+        author: Author = "user",
+        reason: str = "",
+        session: str | None = None,
+        sources: tuple[Source, ...] = (),
+        expect: str | None = None,
+    ) -> Saved:
+        """Write a topic: over the file of its path, over the one that has its name, or as a new one.
+
+        `expect` is the SHA-256 of the file that the caller had read; a change since is merged.
+
+        Raises:
+            Refused: it holds a secret, or was erased.
+            Conflict: the file changed since at the same place; what was to be saved is kept as a conflict copy.
+            Damaged: the file in its place cannot be read, and is not overwritten.
+        """
+        with self.writer.writing():
+            path = self._path_for(topic)
+            before = self.writer.tree.read(path)
+            topic = replace(topic, path=path)
+            text = _rendered(topic, before)
+            warnings = self._check(topic, text, author)
+            content = text.encode()
+            change = Change(author, reason or f"save {topic.name}", session, sources or topic.sources)
+            if expect is not None and before is not None and hashlib.sha256(before).hexdigest() != expect:
+                content = self._merged(path, expect, content, before, change)
+            commit = self.writer.commit({path: content}, change)
+        return Saved(parse_topic(path, content.decode()), commit, warnings)
+
+    def save_many(
+        self, topics: Iterable[Topic], *, author: Author = "import", reason: str = "", session: str | None = None
+    ) -> tuple[int, str | None]:
+        """Write many topics as one commit, all or none; return how many changed and the commit."""
+        with self.writer.writing():
+            taken = {path_key(path): path for path in self.writer.history.entries}
+            by_name = {path_key(row.name): path for path, row in self._catalogue.keys_and_rows().items()}
+            files: dict[str, bytes | None] = {}
+            for topic in topics:
+                path = self._free_path(topic, taken, by_name)
+                taken[path_key(path)] = path
+                by_name[path_key(topic.name)] = path
+                topic = replace(topic, path=path)
+                before = self.writer.tree.read(path) if path in self.writer.history.entries else None
+                text = _rendered(topic, before)
+                self._check(topic, text, author)
+                files[path] = text.encode()
+            commit = self.writer.commit(files, Change(author, reason or f"save {len(files)} topics", session))
+        return len(files), commit
+
+    def edit(
+        self,
+        name: str,
+        change_topic: Callable[[Topic], Topic],
+        *,
+        author: Author = "user",
+        reason: str = "",
+        session: str | None = None,
+        sources: tuple[Source, ...] = (),
+    ) -> Saved:
+        """Read a topic, change it and write it, with nobody in between."""
+        with self.writer.writing():
+            path = self.find(name)
+            before = self.writer.tree.read(path) or b""
+            topic = replace(change_topic(parse_topic(path, before.decode())), path=path)
+            text = _rendered(topic, before)
+            warnings = self._check(topic, text, author)
+            change = Change(author, reason or f"edit {topic.name}", session, sources)
+            commit = self.writer.commit({path: text.encode()}, change)
+        return Saved(topic, commit, warnings)
+
+    def forget(self, name: str, *, author: Author = "user", reason: str = "", session: str | None = None) -> Changed:
+        """Remove a topic from the directory; `undo` brings it back. Its text stays in the history: see `erase`."""
+        with self.writer.writing():
+            path = self.find(name)
+            return Changed(path, self.writer.commit({path: None}, Change(author, reason or f"forget {path}", session)))
+
+    def pin(self, name: str, *, pinned: bool = True, author: Author = "user", session: str | None = None) -> Saved:
+        """Let a topic stand first in the index, and keep it from being retired."""
+        word = "pin" if pinned else "unpin"
+        return self.edit(
+            name, lambda topic: replace(topic, pinned=pinned), author=author, reason=f"{word} {name}", session=session
+        )
+
+    def archive(self, name: str, *, reason: str, author: Author = "user", session: str | None = None) -> Changed:
+        """Retire a topic: out of sight of recall and of hosts, kept as a file, brought back by `restore`."""
+        with self.writer.writing():
+            path = self.find(name)
+            target = f"{ARCHIVE}/{path}{ARCHIVED_SUFFIX}"
+            files = {path: None, target: self.writer.tree.read(path)}
+            return Changed(target, self.writer.commit(files, Change(author, reason or f"archive {path}", session)))
+
+    def archived(self) -> tuple[str, ...]:
+        """The paths that retired topics had, in order."""
+        return tuple(
+            sorted(original_path(path) for path in list_tracked(self.folder) if path.startswith(f"{ARCHIVE}/"))
+        )
+
+    def restore(self, name: str, *, author: Author = "user", reason: str = "", session: str | None = None) -> Changed:
+        """Bring a retired topic back to its place."""
+        with self.writer.writing():
+            known = self.archived()
+            wanted = (path_key(name), f"{path_key(name)}.md")
+            matches = [
+                path for path in known if path_key(path) in wanted or path_key(path.rpartition("/")[2]) in wanted
+            ]
+            if not matches:
+                raise UserMistake(f"nothing named {name!r} is in the archive of {self.folder.directory}")
+            path = _only(matches, name)
+            if self.writer.tree.read(path) is not None:
+                raise Conflict(f"{path!r} exists again; forget or rename it before restoring the archived one")
+            source = f"{ARCHIVE}/{path}{ARCHIVED_SUFFIX}"
+            files = {source: None, path: self.writer.tree.read(source)}
+            return Changed(path, self.writer.commit(files, Change(author, reason or f"restore {path}", session)))
+
+    def sync(self) -> tuple[str, ...]:
+        """Commit what editors and other programs changed since; return the commits."""
+        with self.writer.writing() as commits:
+            return commits
+
+    def _notice(self, files: Files) -> None:
+        """Tell the derived indexes; they may fail, the change stands."""
+        try:
+            self._told(files)
+            self.index_problem = None
+        except (Error, OSError, ValueError, RuntimeError) as problem:
+            self.index_problem = problem
+
+    def _check(self, topic: Topic, text: str, author: Author) -> tuple[str, ...]:
+        found = sorted({finding.rule for finding in scan(text)})
+        if found:
+            raise Refused(
+                f"{topic.name!r} was not saved: it holds what looks like a secret ({', '.join(found)}); "
+                "say where the secret is kept instead",
+                by="secret scan",
+            )
+        if author != "user" and was_erased(self.history.private, f"{topic.description}\n{topic.body}"):
+            raise Refused(
+                f"{topic.name!r} was not saved: this was erased, and only a person may save it again", by="erase"
+            )
+        return self._warn(text)
+
+    def _path_for(self, topic: Topic) -> str:
+        taken = {path_key(path): path for path in self.writer.history.entries}
+        by_name = (
+            {} if topic.path else {path_key(row.name): path for path, row in self._catalogue.keys_and_rows().items()}
+        )
+        return self._free_path(topic, taken, by_name)
+
+    def _free_path(self, topic: Topic, taken: Mapping[str, str], by_name: Mapping[str, str]) -> str:
+        if not topic.path:
+            return by_name.get(path_key(topic.name)) or file_name(topic.type, topic.name, taken)
+        if not is_safe_path(topic.path) or not is_topic_path(topic.path):
+            raise UserMistake(f"{topic.path!r} cannot be a topic file: name a `.md` file inside the memory directory")
+        return taken.get(path_key(topic.path), topic.path)
+
+    def _merged(self, path: str, expect: str, mine: bytes, theirs: bytes, change: Change) -> bytes:
+        base = self._version(path, expect)
+        merged = merged_bytes(base, mine, theirs) if base is not None else None
+        if merged is not None:
+            return merged
+        copy = conflict_path(path, mine)
+        self.writer.commit({copy: mine}, replace(change, reason=f"keep a conflicting version of {path}"))
+        raise Conflict(f"{path!r} was changed meanwhile at the same place; it stays, your version is in {copy}")
+
+    def _version(self, path: str, digest: str) -> bytes | None:
+        """The newest content of a path that has this SHA-256."""
+        if not self.history.is_on:
+            return None
+        for commit in log(self.history, path, limit=VERSIONS_LOOKED_AT):
+            content = read_at(self.history, commit.commit, (path,))[path]
+            if content is not None and hashlib.sha256(content).hexdigest() == digest:
+                return content
+        return None
+
+    def _read_topic(self, path: str) -> Topic | None:
+        content = read_tracked(self.folder, path)
+        if content is None:
+            return None
+        known = self._parsed.get(path)
+        if known is not None and known[0] == content:
+            return known[1]
+        try:
+            topic = parse_topic(path, content.decode())
+        except UnicodeDecodeError as error:
+            raise Damaged(f"{path} is not UTF-8 text: {error.reason}", path=self.folder.directory / path) from error
+        self._parsed[path] = (content, topic)
+        return topic
+
+
+def _rendered(topic: Topic, before: bytes | None) -> str:
+    try:
+        return render_topic(topic, before.decode() if before is not None else None)
+    except UnicodeDecodeError as error:
+        raise Damaged(f"{topic.path} is not UTF-8 text and is not overwritten", path=Path(topic.path)) from error
+
+
+def _only(matches: list[str], name: str) -> str:
+    unique = sorted(set(matches))
+    if len(unique) > 1:
+        raise UserMistake(f"{name!r} may be any of {', '.join(unique)}; name one of them")
+    return unique[0]
