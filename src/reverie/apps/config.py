@@ -8,17 +8,16 @@ from __future__ import annotations
 
 import os
 import stat
-import sys
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from reverie.errors import UserMistake
+from reverie.places import Places, find_checkout
 from reverie.settings import Settings
 from reverie.settings.documents import Document, Unreadable, decoded, parse_json, parse_toml
 from reverie.settings.environment import givens_from, near_misses, speaks
 from reverie.settings.layers import Caution, Given, Layer, Merged, Origin, Source, givens_of, merge, unknown
-from reverie.settings.locate import split_key
 from reverie.settings.schema import find
 from reverie.settings.vendor import givens_of_vendor
 
@@ -87,7 +86,6 @@ def from_process(flags: Flags = Flags(), *, trusted: bool = False) -> Configurat
         environ=os.environ,
         user_home=user_home,
         directory=directory,
-        managed=managed_directory(),
         is_tracked=git_tracks,
         trusted=trusted,
     )
@@ -105,20 +103,26 @@ def load(
 ) -> Configuration:
     """Read every source and put them over one another.
 
-    `directory` is where the process stands, `managed` the administrator's directory.
+    `directory` is where the process stands, `managed` an administrator's directory other than the system's own.
     `is_tracked` says whether git tracks a file: a tracked local file counts as committed.
     Raises `UserMistake` with all mistakes of all sources.
     """
     problems: list[str] = []
     said = givens_from(environ) if speaks(environ) else []
     flagged = _flag_givens(flags, user_home, directory, problems)
-    home = _absolute(_last_word([*said, *flagged], "home"), user_home, directory)
-    config_home = _absolute(_last_word([*said, *flagged], "config_home"), user_home, directory)
-    project = project_root(directory / (flags.project or ""))
-    if not project.is_dir():
-        problems.append(f"--project: there is no directory {project}")
+    places = Places.at(
+        _absolute(_last_word([*said, *flagged], "home"), user_home, directory),
+        _absolute(_last_word([*said, *flagged], "config_home"), user_home, directory),
+    )
+    if managed is not None:
+        places = replace(places, managed=managed)
+    named = _absolute(str(flags.project or ""), user_home, directory)
+    if not named.is_dir():
+        problems.append(f"--project: there is no directory {named}")
+    checkout = find_checkout(named)
+    project = checkout.top if checkout else named
     layers = [Layer(Source.ENVIRONMENT, tuple(said)), Layer(Source.FLAG, tuple(flagged))]
-    for source, path in _files(home, config_home, project, managed):
+    for source, path in _files(places, project):
         document = _read_document(path)
         if document is not None:
             committed = source is Source.PROJECT or (source is Source.LOCAL and is_tracked(path))
@@ -132,29 +136,18 @@ def load(
         settings=merged.settings,
         origins=merged.origins,
         cautions=(*merged.cautions, *misspelt),
-        home=home,
-        config_home=config_home,
+        home=places.home,
+        config_home=places.config_home,
         project=project,
         secrets=Secrets(environ),
     )
-
-
-def managed_directory(platform: str = sys.platform) -> Path:
-    """Where the administrator's files lie."""
-    return Path("/Library/Application Support/Reverie" if platform == "darwin" else "/etc/reverie")
-
-
-def project_root(directory: Path) -> Path:
-    """The nearest directory upwards that holds a repository, else the directory itself."""
-    here = Path(os.path.abspath(directory))  # noqa: PTH100 - symbolic links stay as the user wrote them
-    return next((folder for folder in (here, *here.parents) if (folder / ".git").exists()), here)
 
 
 def git_tracks(path: Path) -> bool:
     """Whether a repository holds the file; where git cannot be asked inside a repository, it is taken to."""
     import subprocess
 
-    if not (project_root(path.parent) / ".git").exists():
+    if find_checkout(path.parent) is None:
         return False
     # Another spelling of the name is the same file on some systems; no setting of the repository may run a program.
     options = ("--icase-pathspecs", "-c", "core.fsmonitor=false", "-c", "safe.bareRepository=explicit")
@@ -175,6 +168,8 @@ def _flag_givens(flags: Flags, user_home: Path, directory: Path, problems: list[
         path = _absolute(text, user_home, directory)
         givens += _givens(_read_document(path) or Unreadable(f"--settings: there is no file {path}"), problems)
     for assignment in flags.assignments:
+        from reverie.settings.locate import split_key
+
         key, equals, value = assignment.partition("=")
         parts = split_key(key.strip()) or ()
         if not equals:
@@ -188,21 +183,19 @@ def _flag_givens(flags: Flags, user_home: Path, directory: Path, problems: list[
     return givens
 
 
-def _files(home: Path, config_home: Path, project: Path, managed: Path | None) -> Iterator[tuple[Source, Path]]:
-    """Where settings may lie; in each source the vendor's file comes first, so that ours counts for more."""
-    yield Source.USER, config_home / "settings.json"
-    yield Source.USER, home / "settings.toml"
+def _files(places: Places, project: Path) -> Iterator[tuple[Source, Path]]:
+    """Where settings may lie; in each source the host agent's file comes first, so that ours counts for more."""
+    ours, theirs = places.settings_files(project), places.host_settings_files(project)
+    yield Source.USER, theirs.user
+    yield Source.USER, ours.user
     # In the home directory itself the files of the user and of the project are the same.
-    if not _same(project / ".claude", config_home):
-        yield Source.PROJECT, project / ".claude" / "settings.json"
-        yield Source.LOCAL, project / ".claude" / "settings.local.json"
-    if not _same(project / ".reverie", home):
-        yield Source.PROJECT, project / ".reverie" / "settings.toml"
-        yield Source.LOCAL, project / ".reverie" / "settings.local.toml"
-    if managed is not None:
-        yield Source.MANAGED, managed / "settings.toml"
-        for path in sorted((managed / "settings.d").glob("[!.]*.toml")):
-            yield Source.MANAGED, path
+    for files in (theirs, ours):
+        if not _same(files.project, files.user):
+            yield Source.PROJECT, files.project
+            yield Source.LOCAL, files.local
+    yield Source.MANAGED, ours.managed
+    for path in sorted(ours.managed.with_name("settings.d").glob("[!.]*.toml")):
+        yield Source.MANAGED, path
 
 
 def _same(one: Path, other: Path) -> bool:

@@ -1,15 +1,17 @@
-"""A settings file as a table whose keys know their line."""
+"""A settings file as a table whose keys know their line. Parsers are imported only where there is a file to read."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from reverie.settings.locate import Place, json_lines, toml_lines
 from reverie.settings.schema import KeyPath
 
-_LINE = re.compile(r"\s*\(at line (\d+), column \d+\)")
+if TYPE_CHECKING:
+    from reverie.settings.locate import Place
+
+_LINE = r"\s*\(at line (\d+), column \d+\)"
 
 
 class Document(NamedTuple):
@@ -43,12 +45,14 @@ def parse_toml(text: str, name: str) -> Document | Unreadable:
     """Read a TOML file."""
     import tomllib
 
+    from reverie.settings.locate import toml_lines
+
     try:
         return Document(name, tomllib.loads(text), toml_lines(text))
     except tomllib.TOMLDecodeError as error:
-        found = _LINE.search(str(error))
+        found = re.search(_LINE, str(error))
         line = int(found.group(1)) if found else text.count("\n") + 1
-        return Unreadable(f"{name}:{line}: not valid TOML: {_LINE.sub('', str(error))}")
+        return Unreadable(f"{name}:{line}: not valid TOML: {re.sub(_LINE, '', str(error))}")
     except RecursionError:
         return Unreadable(f"{name}: nested too deeply")
 
@@ -56,6 +60,8 @@ def parse_toml(text: str, name: str) -> Document | Unreadable:
 def parse_json(text: str, name: str) -> Document | Unreadable:
     """Read a JSON file, or the JSON of a flag."""
     import json
+
+    from reverie.settings.locate import json_lines
 
     try:
         table = json.loads(text)

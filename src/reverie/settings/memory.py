@@ -3,8 +3,6 @@
 Numbers come from `spec 2`, `spec 5` and `spec 6 §5-7`; where the product page decides otherwise, it is named.
 """
 
-from __future__ import annotations
-
 from reverie.settings.area import area
 from reverie.settings.bounds import Amount, Count, OnlyLower, Personal, Positive, Process, Share, Variable
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import MISSING, fields, is_dataclass
 from enum import Enum
 from functools import cache
-from typing import Annotated, Literal, NamedTuple, TypeAlias, Union, get_args, get_origin, get_type_hints
+from typing import Annotated, Literal, NamedTuple, TypeAlias, Union, get_args, get_origin
 
 from reverie.settings.bounds import Guard, Joined, Pattern, Range
 from reverie.settings.session import Declaration
@@ -97,11 +97,9 @@ def _pattern(path: KeyPath) -> KeyPath:
 
 
 def _keys_of(owner: type, example: object, path: KeyPath, guard: Guard) -> Iterator[Key]:
-    hints = get_type_hints(owner, include_extras=True)
     for field in fields(owner):
         default = getattr(example, field.name) if example is not None else field.default
-        here = (*path, field.name)
-        yield from _keys_at(here, owner, field.name, hints[field.name], default, guard)
+        yield from _keys_at((*path, field.name), owner, field.name, field.type, default, guard)
 
 
 def _keys_at(path: KeyPath, owner: type, field: str, hint: object, default: object, guard: Guard) -> Iterator[Key]:

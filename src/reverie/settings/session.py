@@ -4,8 +4,6 @@
 Numbers come from `spec 3`, `spec 4`, `spec 6 §7` and the public formats of `spec 8 §1.4-1.8`.
 """
 
-from __future__ import annotations
-
 from typing import Literal
 
 from reverie.settings.area import area

@@ -1,7 +1,5 @@
 """`Settings`: the whole tree, every value with its default."""
 
-from __future__ import annotations
-
 from reverie.settings.area import area
 from reverie.settings.bounds import Personal, Process
 from reverie.settings.memory import (

@@ -4,8 +4,6 @@ W is the model's window, E the effective window (W less the output reserve), T t
 Numbers come from `spec 1` and `spec 6 §1-4`; where the product page decides otherwise, it is named.
 """
 
-from __future__ import annotations
-
 from typing import Annotated, Literal
 
 from reverie.settings.area import area

@@ -60,7 +60,7 @@ def rows(configuration: Configuration) -> list[Row]:
 def command(
     common: Common, key: str | None, *, as_json: bool, origin: bool, changed: bool, markdown: bool, project: str | None
 ) -> None:
-    r"""Show every setting, its value and where the value came from.
+    """Show every setting, its value and where the value came from.
 
     KEY is one setting (`spill.result_chars`) or a group (`spill`).
 

@@ -1,0 +1,107 @@
+from __future__ import annotations
+
+from dataclasses import fields, replace
+from itertools import product
+
+import pytest
+
+from reverie.settings import Settings
+from reverie.settings.features import Off, On, features, memory_state
+from tests.requirements import requirement
+
+MEMORY_PARTS = ("rules", "index", "recall", "writes", "extraction", "dream", "team", "agent_memory")
+EVERY_WAY = list(product([False, True], repeat=5))
+
+
+def made(*, disabled: bool, simple: bool, remote: bool, directory: bool, enabled: bool) -> Settings:
+    settings = Settings(simple_mode=simple)
+    return replace(
+        settings,
+        memory=replace(settings.memory, disabled=disabled, enabled=enabled),
+        remote=replace(settings.remote, mode=remote, memory_dir="/mnt/memory" if directory else None),
+        team=replace(settings.team, server="https://team.example"),
+    )
+
+
+def changed(area: str, **values: object) -> Settings:
+    settings = Settings()
+    return replace(settings, **{area: replace(getattr(settings, area), **values)})
+
+
+@requirement("settings:memory:off-matrix", "settings:memory:off-means-all")
+@pytest.mark.parametrize(("disabled", "simple", "remote", "directory", "enabled"), EVERY_WAY)
+def test_memory_is_off_exactly_when_something_turns_it_off(
+    disabled: bool, simple: bool, remote: bool, directory: bool, enabled: bool
+) -> None:
+    settings = made(disabled=disabled, simple=simple, remote=remote, directory=directory, enabled=enabled)
+    off = disabled or simple or (remote and not directory) or not enabled
+    assert isinstance(memory_state(settings), Off if off else On)
+    running = features(settings)
+    assert [getattr(running, part) for part in MEMORY_PARTS if part not in ("extraction", "dream")] == [not off] * 6
+    assert running.extraction == running.dream == (not off and not remote)
+
+
+@requirement("settings:memory:off-matrix")
+def test_the_reason_names_the_switch() -> None:
+    reasons = {
+        "REVERIE_DISABLE_AUTO_MEMORY": changed("memory", disabled=True),
+        "--bare": Settings(simple_mode=True),
+        "REVERIE_REMOTE_MEMORY_DIR": changed("remote", mode=True),
+        "memory.enabled": changed("memory", enabled=False),
+    }
+    for word, settings in reasons.items():
+        state = memory_state(settings)
+        assert isinstance(state, Off)
+        assert word in state.reason
+
+
+@requirement("settings:features:remote")
+def test_remote_mode_with_a_directory_remembers_but_never_extracts_or_dreams() -> None:
+    running = features(changed("remote", mode=True, memory_dir="/mnt/memory"))
+    assert (running.recall, running.writes, running.extraction, running.dream) == (True, True, False, False)
+
+
+@requirement("settings:memory:off-means-all")
+@pytest.mark.parametrize(
+    ("area", "values", "part"),
+    [
+        ("recall", {"enabled": False}, "recall"),
+        ("extraction", {"enabled": False}, "extraction"),
+        ("dream", {"enabled": False}, "dream"),
+        ("memory", {"daily_log": True}, "dream"),
+        ("notes", {"enabled": False}, "notes"),
+        ("compaction", {"from_notes": False}, "notes_compaction"),
+        ("compaction", {"auto": False}, "auto_compaction"),
+        ("instructions", {"enabled": False}, "instructions"),
+        ("hook", {"enabled": False}, "hooks"),
+    ],
+)
+def test_each_part_has_a_switch_of_its_own(area: str, values: dict[str, object], part: str) -> None:
+    on, off = features(Settings()), features(changed(area, **values))
+    assert getattr(on, part)
+    assert not getattr(off, part)
+    assert off.writes
+
+
+@requirement("settings:features:notes")
+def test_notes_need_automatic_compaction_and_not_memory() -> None:
+    assert features(changed("memory", disabled=True)).notes
+    assert not features(changed("compaction", auto=False)).notes
+    assert not features(changed("compaction", enabled=False)).notes
+
+
+@requirement("settings:memory:off-means-all")
+def test_simple_mode_runs_nothing_but_compaction() -> None:
+    running = features(Settings(simple_mode=True))
+    assert [field.name for field in fields(running) if getattr(running, field.name)] == ["auto_compaction"]
+
+
+@requirement("settings:memory:off-means-all")
+def test_a_process_that_answers_once_extracts_only_when_asked_to() -> None:
+    assert not features(Settings(), interactive=False).extraction
+    assert features(changed("extraction", noninteractive=True), interactive=False).extraction
+
+
+@requirement("settings:memory:off-means-all")
+def test_without_a_server_there_is_no_team() -> None:
+    assert not features(Settings()).team

@@ -1,0 +1,215 @@
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from random import Random
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from reverie.errors import UserMistake
+from reverie.settings import Declaration, Settings
+from reverie.settings.layers import RANK, Given, Layer, Source, givens_of, merge
+from tests.requirements import requirement
+
+SPEAKING = [source for source in Source if source is not Source.DEFAULT]
+
+
+def layer(source: Source, key: str, value: object, *, committed: bool = False) -> Layer:
+    return Layer(source, (Given(tuple(key.split(".")), value, f"{source.value}:1"),), committed)
+
+
+@requirement("settings:precedence:highest-wins")
+def test_the_sources_rank_as_the_product_page_says() -> None:
+    assert list(Source) == sorted(Source, key=RANK.__getitem__)
+    assert [source.value for source in reversed(Source)] == [
+        "managed",
+        "flag",
+        "environment",
+        "local",
+        "project",
+        "user",
+        "default",
+    ]
+
+
+@requirement("settings:precedence:highest-wins")
+@given(st.dictionaries(st.sampled_from(SPEAKING), st.integers(1, 9), min_size=1), st.randoms())
+def test_the_highest_source_has_the_last_word(said: dict[Source, int], order: Random) -> None:
+    layers = [layer(source, "recall.max_files", value) for source, value in said.items()]
+    order.shuffle(layers)
+    merged = merge(layers)
+    highest = max(said, key=RANK.__getitem__)
+    assert merged.settings.recall.max_files == said[highest]
+    origins = merged.origins["recall.max_files"]
+    assert [origin.source for origin in origins] == sorted(said, key=RANK.__getitem__)
+    assert origins[-1].place == f"{highest.value}:1"
+
+
+@requirement("settings:precedence:lists-join")
+@given(st.dictionaries(st.sampled_from(SPEAKING), st.lists(st.sampled_from("abcd"), max_size=3), min_size=1))
+def test_lists_are_joined_without_repeats(said: dict[Source, list[str]]) -> None:
+    merged = merge(layer(source, "permissions.deny", value) for source, value in said.items())
+    every = [item for source in sorted(said, key=RANK.__getitem__) for item in said[source]]
+    assert merged.settings.permissions.deny == tuple(dict.fromkeys(every))
+
+
+@requirement("settings:precedence:lists-join")
+def test_a_default_list_counts_only_where_nobody_gives_one() -> None:
+    assert merge([layer(Source.USER, "spill.never", ["Fetch"])]).settings.spill.never == ("Fetch",)
+
+
+@requirement("settings:precedence:lists-join")
+def test_fallback_models_stand_alone() -> None:
+    merged = merge([layer(Source.USER, "model.fallback", ["a"]), layer(Source.FLAG, "model.fallback", ["b"])])
+    assert merged.settings.model.fallback == ("b",)
+
+
+@requirement("settings:precedence:lists-join")
+def test_tables_of_the_users_names_are_merged_field_by_field() -> None:
+    merged = merge(
+        [
+            layer(Source.USER, "models.local.base_url", "http://127.0.0.1:1/v1"),
+            layer(Source.FLAG, "models.local.window_tokens", 8_192),
+            layer(Source.USER, "spill.tool_chars.Bash", 30_000),
+        ]
+    )
+    profile = merged.settings.profile("local")
+    assert profile is not None
+    assert (profile.base_url, profile.window_tokens, profile.provider) == ("http://127.0.0.1:1/v1", 8_192, "openai")
+    assert merged.settings.profile("remote") is None
+    assert merged.settings.spill.limit_chars("Bash") == 30_000
+
+
+@requirement("settings:precedence:declarations")
+def test_hooks_of_every_source_are_kept_in_the_order_in_which_they_run() -> None:
+    sources = [Source.MANAGED, Source.LOCAL, Source.USER, Source.PROJECT]
+    blocks = {source: {"Stop": [{"hooks": [{"type": "command", "command": source.value}]}]} for source in sources}
+    merged = merge(
+        layer(source, "hooks", blocks[source], committed=source is Source.PROJECT) for source in sources
+    ).settings.hooks
+    assert [hook.source for hook in merged] == ["user", "project", "local", "managed"]
+    assert [hook.committed for hook in merged] == [False, True, False, False]
+    assert [json.loads(hook.text) for hook in merged] == [blocks[Source(hook.source)] for hook in merged]
+    assert merged[0] == Declaration(source="user", place="user:1", committed=False, text=merged[0].text)
+
+
+PERSONAL = {
+    "memory.directory": "/tmp/elsewhere",
+    "memory.extra_guidelines": "obey",
+    "memory.history": False,
+    "models.mine.base_url": "http://evil.example/v1",
+    "models.mine.key_env": "ANTHROPIC_API_KEY",
+    "model.anthropic_base_url": "http://evil.example",
+    "model.anthropic_key_env": "HOME",
+    "model.openai_base_url": "http://evil.example",
+    "team.server": "http://evil.example",
+    "team.token_env": "ANTHROPIC_API_KEY",
+    "listen.host": "0.0.0.0",
+    "listen.port": 80,
+    "hook.enabled": False,
+    "hook.allowed_http_urls": ["*"],
+    "permissions.mode": "bypassPermissions",
+    "remote.memory_dir": "/tmp/elsewhere",
+    "retention.transcript_days": 1,
+}
+
+
+@requirement("settings:guards:committed")
+@pytest.mark.parametrize(("key", "value"), PERSONAL.items())
+def test_a_committed_file_may_not_set_what_is_personal(key: str, value: object) -> None:
+    merged = merge([layer(Source.PROJECT, key, value, committed=True)])
+    assert merged.settings == Settings()
+    assert merged.origins == {}
+    (caution,) = merged.cautions
+    assert (caution.key, caution.place) == (key, "project:1")
+    assert str(caution).startswith(f"project:1: `{key}` is ignored: a file that comes with the project")
+
+
+@requirement("settings:guards:committed")
+@pytest.mark.parametrize(("key", "value"), PERSONAL.items())
+def test_everybody_else_may(key: str, value: object) -> None:
+    for source in (Source.USER, Source.LOCAL, Source.ENVIRONMENT, Source.FLAG, Source.MANAGED):
+        merged = merge([layer(source, key, value)])
+        assert merged.cautions == ()
+        assert merged.settings != Settings()
+
+
+@requirement("settings:guards:trust")
+def test_widening_permissions_wait_for_trust_and_narrowing_ones_do_not() -> None:
+    layers = [
+        layer(Source.PROJECT, f"permissions.{name}", ["Bash"], committed=True)
+        for name in ("allow", "additional_directories", "deny", "ask")
+    ]
+    untrusted, trusted = merge(layers), merge(layers, trusted=True)
+    assert untrusted.settings.permissions.allow == untrusted.settings.permissions.additional_directories == ()
+    assert untrusted.settings.permissions.deny == untrusted.settings.permissions.ask == ("Bash",)
+    assert [caution.key for caution in untrusted.cautions] == [
+        "permissions.allow",
+        "permissions.additional_directories",
+    ]
+    assert trusted.settings.permissions.allow == ("Bash",)
+    assert trusted.cautions == ()
+
+
+@requirement("settings:guards:budget")
+@given(st.floats(0, 2), st.floats(0, 2) | st.none())
+def test_a_committed_file_may_only_lower_a_budget(wanted: float, users: float | None) -> None:
+    layers = [layer(Source.PROJECT, "budget.session_usd", wanted, committed=True)]
+    if users is not None:
+        layers.append(layer(Source.USER, "budget.session_usd", users))
+    merged = merge(layers)
+    assert merged.settings.budget.session_usd == (wanted if users is None else min(wanted, users))
+    assert bool(merged.cautions) == (users is not None and wanted > users)
+
+
+@requirement("settings:guards:process")
+@pytest.mark.parametrize("key", ["home", "config_home", "project_dir_name", "simple_mode", "memory.disabled"])
+def test_some_keys_are_taken_from_the_process_only(key: str) -> None:
+    value: object = True if key in ("simple_mode", "memory.disabled") else "x"
+    for source in (Source.USER, Source.PROJECT, Source.LOCAL, Source.MANAGED):
+        merged = merge([layer(source, key, value)])
+        assert merged.settings == Settings()
+        assert "only a flag or the environment" in str(merged.cautions[0])
+    for source in (Source.ENVIRONMENT, Source.FLAG):
+        assert merge([layer(source, key, value)]).settings != Settings()
+
+
+def mistakes(layers: Sequence[Layer], problems: Sequence[str] = ()) -> list[str]:
+    with pytest.raises(UserMistake) as caught:
+        merge(layers, problems=problems)
+    return str(caught.value).splitlines()
+
+
+@requirement("settings:mistakes:all")
+def test_all_mistakes_are_reported_at_once() -> None:
+    layers = [layer(Source.USER, "recall.max_files", "x"), layer(Source.FLAG, "ui.color", "pink")]
+    found = mistakes(layers, ["elsewhere:9: something"])
+    assert [line.split(" ")[0] for line in found] == ["elsewhere:9:", "user:1:", "flag:1:"]
+
+
+@requirement("settings:mistakes:place")
+def test_levels_in_the_wrong_order_are_a_mistake_of_whoever_set_them() -> None:
+    (line,) = mistakes([layer(Source.USER, "snip.target_fraction", 0.9)])
+    assert line == "user:1: `snip.target_fraction` (0.9) must not be larger than `snip.trigger_fraction` (0.85)"
+
+
+@requirement("settings:mistakes:suggestion")
+@pytest.mark.parametrize(
+    ("table", "sentence"),
+    [
+        ({"recall": {"max_file": 3}}, "there is no setting `recall.max_file`; did you mean `recall.max_files`?"),
+        ({"max_files": 3}, "there is no setting `max_files`; did you mean `recall.max_files`?"),
+        ({"models": {"m": {"api_key": "x"}}}, "keys are never kept in settings; name their variable in `key_env`"),
+        ({"zzz": 3}, "there is no setting `zzz`; `reverie settings` lists all"),
+        ({"recall": 3}, "`recall` holds several settings; write it as a table"),
+        ({"recall": {"max_files": {"a": 1}}}, None),
+    ],
+)
+def test_an_unknown_key_is_answered_with_the_nearest_one(table: dict[str, object], sentence: str | None) -> None:
+    givens, problems = givens_of(table, lambda path: ".".join(path))
+    if sentence is None:
+        assert (len(givens), problems) == (1, [])
+    else:
+        assert [sentence in problem for problem in problems] == [True]
