@@ -6,7 +6,7 @@ are equal. It knows nothing of what the lines mean; topics are merged key by key
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 
@@ -31,10 +31,29 @@ class Region:
 
 @dataclass(frozen=True, slots=True)
 class Conflicted:
-    """At least one overlap. Nothing is chosen; the text shows both sides between markers, for a person."""
+    """At least one overlap; nothing is chosen."""
 
-    text: str
-    regions: tuple[Region, ...]
+    parts: tuple[str | Region, ...]
+    """Lines on which the sides agree, and the places where they do not, in order."""
+    line_end: str = "\n"
+
+    @property
+    def regions(self) -> tuple[Region, ...]:
+        return tuple(part for part in self.parts if isinstance(part, Region))
+
+    def text(self) -> str:
+        """Both sides between markers, for a person."""
+        return self._joined(lambda r: ("<<<<<<< mine", *r.mine, "=======", *r.theirs, ">>>>>>> theirs"))
+
+    def union(self) -> str:
+        """The lines of both sides one after the other, for texts in which an order too many harms less than a loss."""
+        return self._joined(lambda region: tuple(dict.fromkeys((*region.mine, *region.theirs))))
+
+    def _joined(self, show: Callable[[Region], tuple[str, ...]]) -> str:
+        lines: list[str] = []
+        for part in self.parts:
+            lines += (part,) if isinstance(part, str) else show(part)
+        return self.line_end.join(lines)
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,20 +83,16 @@ def _merge(base: str, mine: str, theirs: str) -> Merged | Conflicted:
     base_lines = tuple(base.split("\n"))
     mine_hunks = _hunks(base_lines, tuple(mine.split("\n")))
     theirs_hunks = _hunks(base_lines, tuple(theirs.split("\n")))
-    merged: list[str] = []
-    regions: list[Region] = []
+    parts: list[str | Region] = []
     done = 0
     for first, last, ours, others in _meetings(mine_hunks, theirs_hunks):
-        merged += base_lines[done:first]
+        parts += base_lines[done:first]
         done = last
         chosen = _choose(base_lines, first, last, ours, others)
-        if isinstance(chosen, Region):
-            regions.append(chosen)
-            merged += ["<<<<<<< mine", *chosen.mine, "=======", *chosen.theirs, ">>>>>>> theirs"]
-        else:
-            merged += chosen
-    text = "\n".join([*merged, *base_lines[done:]])
-    return Conflicted(text, tuple(regions)) if regions else Merged(text)
+        parts += (chosen,) if isinstance(chosen, Region) else chosen
+    parts += base_lines[done:]
+    agreed = [part for part in parts if isinstance(part, str)]
+    return Merged("\n".join(agreed)) if len(agreed) == len(parts) else Conflicted(tuple(parts))
 
 
 def _choose(
@@ -105,9 +120,7 @@ def _hunks(base: tuple[str, ...], other: tuple[str, ...]) -> list[_Hunk]:
     tail = _common(base[head:][::-1], other[head:][::-1])
     old, new = base[head : len(base) - tail], other[head : len(other) - tail]
     matcher = SequenceMatcher(None, old, new, autojunk=False)
-    return [
-        _Hunk(head + i1, head + i2, new[j1:j2]) for tag, i1, i2, j1, j2 in matcher.get_opcodes() if tag != "equal"
-    ]
+    return [_Hunk(head + i1, head + i2, new[j1:j2]) for tag, i1, i2, j1, j2 in matcher.get_opcodes() if tag != "equal"]
 
 
 def _common(left: Sequence[str], right: Sequence[str]) -> int:
@@ -143,5 +156,6 @@ def _chosen_line_end(base: str, mine: str, theirs: str) -> str:
 
 
 def _with_line_end(result: Merged | Conflicted, end: str) -> Merged | Conflicted:
-    text = result.text.replace("\n", end)
-    return Merged(text) if isinstance(result, Merged) else Conflicted(text, result.regions)
+    if isinstance(result, Merged):
+        return Merged(result.text.replace("\n", end))
+    return Conflicted(result.parts, end)

@@ -34,7 +34,9 @@ whens = st.builds(
 
 sources = st.builds(Source, st.none() | texts, st.none() | texts, st.none() | texts)
 
-_scalars = st.builds(Scalar, texts) | st.sampled_from([Scalar(t, plain=True) for t in ("5", "true", "2026-01-02", "null")])
+_scalars = st.builds(Scalar, texts) | st.sampled_from(
+    [Scalar(t, plain=True) for t in ("5", "true", "2026-01-02", "null")]
+)
 
 
 def _deeper(inner: st.SearchStrategy[Value]) -> st.SearchStrategy[Value]:

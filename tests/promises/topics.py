@@ -55,4 +55,31 @@ PROMISES: dict[str, Requirement] = {
     "secrets:scan:hidden": Requirement(
         "invisible characters and line breaks inside a token do not hide it", source="issue 3 §6"
     ),
+    "memory:index:line": Requirement(
+        "each topic has one line with title, link and hook, of about 150 characters at most", source="spec 2 §5"
+    ),
+    "memory:index:prose-stays": Requirement(
+        "everything in the index that is not an item of a topic is the user's and stays in its place",
+        source="contract: files",
+    ),
+    "memory:index:derived": Requirement(
+        "regenerating an index changes nothing; there are no missing, dangling or repeated items", source="spec 7 §10"
+    ),
+    "memory:index:ranked-before-cut": Requirement(
+        "without room for all, pins, rules that hold always, use and recency decide; the index says what is missing",
+        source="issue 3 §1",
+    ),
+    "memory:index:always-first": Requirement(
+        "rules that hold always stand first, with the rule itself as the hook", source="issue 3 §4"
+    ),
+    "memory:index:loading-limits": Requirement(
+        "200 lines, then 25,000 bytes, measured without front matter and comments, and a warning when cut",
+        source="spec 2 §5, spec 8 §1.5",
+    ),
+    "memory:index:edit-is-an-edit": Requirement(
+        "rewriting an item changes the description or the name of its topic", source="contract: files"
+    ),
+    "memory:index:cannot-conflict": Requirement(
+        "two copies of an index always merge, and keep the prose of both", source="contract: files"
+    ),
 }

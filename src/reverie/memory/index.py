@@ -1,9 +1,9 @@
 """MEMORY.md: the list of topics that stands in every conversation, between the user's own prose.
 
-A list item that begins with a link to an existing topic is generated from that topic; every other line is the user's and
-stays. Items under the user's own sections (`## …`) keep their place; all others form one block, ordered by subject, with
-rules that hold always on top. A deleted item comes back: the index is derived, `forget` removes a topic. When there is
-no room for all, the least useful are left out and a last item says how many. Hand edits of items: `index_edits.py`.
+A list item that begins with a link to an existing topic is generated from that topic; every other line is the user's
+and stays. Items under the user's own sections (`## …`) keep their place; all others form one block, ordered by subject,
+with rules that hold always on top. A deleted item comes back: the index is derived, `forget` removes a topic. Without
+room for all, the least useful are left out and a last item says how many. Hand edits of items: `index_edits.py`.
 """
 
 from __future__ import annotations
@@ -16,7 +16,16 @@ from heapq import nsmallest
 
 from reverie.memory.filenames import path_key
 from reverie.memory.frontmatter import BOM
-from reverie.memory.index_lines import Entry, Line, Prose, generated_line, is_left_out_note, left_out_note, parse_index
+from reverie.memory.index_lines import (
+    Entry,
+    Line,
+    Prose,
+    generated_line,
+    is_left_out_note,
+    left_out_note,
+    measured,
+    parse_index,
+)
 from reverie.memory.topic import MemoryType, Topic, prose_lines
 
 
@@ -91,39 +100,18 @@ def render_index(
 def index_for_model(text: str, limits: IndexLimits | None = None) -> tuple[str, bool]:
     """What of an index goes into a conversation, and whether it was cut; a cut text ends with a warning."""
     limits = limits or IndexLimits()
-    lines = measured(text).split("\n")
-    kept = "\n".join(lines[: limits.lines])
+    whole = measured(text)
+    kept = "".join(re.findall(r"[^\n]*\n|[^\n]+\Z", whole)[: limits.lines])
     if len(kept.encode()) > limits.size_bytes:
         kept = kept.encode()[: limits.size_bytes].decode(errors="ignore")
         kept = kept.rpartition("\n")[0] or kept
-    if kept.rstrip() == measured(text).rstrip():
+    if kept.rstrip() == whole.rstrip():
         return kept, False
     warning = (
         f"> Warning: this is only the beginning of MEMORY.md ({limits.lines} lines or {limits.size_bytes:,} bytes are "
         "loaded). Keep each entry below 150 characters and move detail into topic files."
     )
     return f"{kept.rstrip()}\n\n{warning}\n", True
-
-
-def measured(text: str) -> str:
-    """The text that counts against the limits: without front matter and without comments that stand as blocks."""
-    text = text.removeprefix(BOM).replace("\r\n", "\n")
-    text = re.sub(r"\A---[ \t]*\n(?:.*\n)*?(?:---|\.\.\.)[ \t]*(?:\n|\Z)", "", text)
-    kept: list[str] = []
-    fence, is_comment = "", False
-    for line in text.split("\n"):
-        mark = re.match(r"[ \t]*(`{3,}|~{3,})", line)
-        if mark and not is_comment:
-            fence = "" if fence and mark[1].startswith(fence) else fence or mark[1]
-        starts = not fence and not is_comment and line.lstrip().startswith("<!--")
-        if not (starts or is_comment):
-            kept.append(line)
-        if starts or is_comment:
-            end = line.find("-->")
-            is_comment = end < 0
-            if end >= 0 and line[end + 3 :].strip():
-                kept.append(line[end + 3 :])
-    return "\n".join(kept)
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,7 +133,7 @@ class _Page:
 def _read_page(text: str, rows: Mapping[str, IndexRow], removed: Collection[str]) -> _Page:
     bom = BOM if text.startswith(BOM) else ""
     lines = _resolved(parse_index(text.removeprefix(BOM)), rows, removed)
-    section = next((number for number, line in enumerate(lines) if re.match(r"#{2,6}\s", line.text)), len(lines))
+    section = next((number for number, line in enumerate(lines) if _is_section(line)), len(lines))
     first, last = _block(lines[:section])
     block = [line for line in lines[first:last] if isinstance(line, Entry)]
     before, after = lines[:first], lines[last:]
@@ -154,6 +142,10 @@ def _read_page(text: str, rows: Mapping[str, IndexRow], removed: Collection[str]
     seen: set[str] = set()
     before, after = _first_mentions(before, seen), _first_mentions(after, seen)
     return _Page(bom, "\r" if "\r\n" in text else "", before, tuple(e for e in block if e.path not in seen), after)
+
+
+def _is_section(line: Line) -> bool:
+    return isinstance(line, Prose) and not line.is_quoted and re.match(r"#{2,6}\s", line.text) is not None
 
 
 def _block(lines: Sequence[Line]) -> tuple[int, int]:
@@ -196,10 +188,11 @@ def _first_mentions(lines: Iterable[Line], seen: set[str]) -> tuple[Line, ...]:
 
 def _chosen(candidates: list[IndexRow], page: _Page, use: Mapping[str, float], limits: IndexLimits) -> list[IndexRow]:
     """The most useful topics, as many as fit beside what is fixed."""
-    fixed = measured("\n".join(line.text for line in page.fixed))
-    lines_left = max(limits.lines - fixed.count("\n") - 1, limits.generated_lines_at_least)
+    fixed = measured("\n".join(line.text for line in page.fixed)).rstrip("\n")
+    fixed_lines = fixed.count("\n") + (0 if page.block else 2) + 1 if fixed else 0
+    lines_left = max(limits.lines - fixed_lines, limits.generated_lines_at_least)
     least_bytes = limits.generated_lines_at_least * limits.size_bytes // limits.lines
-    bytes_left = max(limits.size_bytes - len(fixed.encode()), least_bytes)
+    bytes_left = max(limits.size_bytes - len(fixed.encode()) - 3, least_bytes)
     if len(candidates) > lines_left or sum(_size_bytes(row) for row in candidates) > bytes_left:
         lines_left -= 1
         bytes_left -= len(left_out_note(len(candidates)).encode()) + 2

@@ -57,7 +57,7 @@ def merge_index(base: str, mine: str, theirs: str, topics: Iterable[Topic]) -> s
     """The prose and the arrangement of two copies in one index; where both changed a line, both stay."""
     topics = list(topics)
     result = merge(*(_arrangement(text) for text in (base, mine, theirs)))
-    text = _both_sides(result) if isinstance(result, Conflicted) else result.text
+    text = result.union() if isinstance(result, Conflicted) else result.text
     known = {topic.path: topic for topic in topics}
     lines = [_link(line, known) for line in text.split("\n")]
     return render_index(topics, "\n".join(line for line in lines if line is not None))
@@ -81,15 +81,6 @@ def _link(line: str, known: dict[str, Topic]) -> str | None:
     if not mark:
         return line
     return generated_line(path, known[path].name, (known[path].description,), lead) if path in known else None
-
-
-def _both_sides(result: Conflicted) -> str:
-    text = result.text
-    for region in result.regions:
-        both = list(dict.fromkeys((*region.mine, *region.theirs)))
-        conflict = ["<<<<<<< mine", *region.mine, "=======", *region.theirs, ">>>>>>> theirs"]
-        text = text.replace("\n".join(conflict), "\n".join(both), 1)
-    return text
 
 
 def _generated(topic: Topic) -> Entry:

@@ -6,10 +6,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from enum import Enum, auto
 from typing import TypeAlias
 from urllib.parse import unquote
+
+from reverie.memory.frontmatter import BOM
 
 LINE_CHARS = 150
 TITLE_CHARS = 60
@@ -24,6 +27,8 @@ class Prose:
     """A line of the user's."""
 
     text: str
+    is_quoted: bool = False
+    """It stands in a fence, a comment or the front matter."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,19 +49,27 @@ _TITLE = r"\[(?P<title>(?:\\.|[^\[\]\\])*)\]"
 _TARGET = r"\((?:<(?P<pointed>[^<>]+)>|(?P<plain>[^\s()<>]+))\)"
 _ENTRY = re.compile(rf"(?P<lead>[ \t]*[-*+][ \t]+){_TITLE}{_TARGET}(?:[ \t]*(?:—|–|--?|:)[ \t]+(?P<hook>.*?))?[ \t]*\Z")
 _FENCE = re.compile(r"[ \t]*(`{3,}|~{3,})")
-_LEFT_OUT = re.compile(r"- …? ?and (\d+) more (?:memory|memories), found by recall; no room for (?:it|them) here\Z")
+_LEFT_OUT = re.compile(r"- … and (\d+) more (?:memory|memories), found by recall; no room for (?:it|them) here\Z")
 
 
 def parse_index(text: str) -> tuple[Line, ...]:
     """Cut an index into lines; joined by newlines they are the same text."""
-    lines: list[Line] = []
-    closing = ""
-    for number, raw in enumerate(text.split("\n")):
-        line = raw.rstrip("\r")
-        was_inside = bool(closing)
-        closing = _still_inside(line, closing, is_first=number == 0)
-        lines.append(Prose(raw) if was_inside or closing else _line(raw, line))
-    return tuple(lines)
+    rows = text.split("\n")
+    quoted = {n for span in _spans([row.rstrip("\r") for row in rows]) for n in range(span.first, span.last + 1)}
+    return tuple(Prose(row, is_quoted=True) if n in quoted else _line(row) for n, row in enumerate(rows))
+
+
+def measured(text: str) -> str:
+    """The text that counts against the limits: without front matter and without comments that stand as blocks."""
+    lines = text.removeprefix(BOM).replace("\r\n", "\n").split("\n")
+    kept, done = [], 0
+    for span in _spans(lines):
+        if span.kind is _Kind.fence:
+            continue
+        rest = lines[span.last].partition("-->")[2] if span.kind is _Kind.comment else ""
+        kept += lines[done : span.first] + ([rest] if rest.strip() else [])
+        done = span.last + 1
+    return "\n".join([*kept, *lines[done:]])
 
 
 def generated_line(path: str, name: str, hooks: Iterable[str], lead: str = "- ") -> str:
@@ -87,27 +100,55 @@ def left_out_note(count: int) -> str:
 
 
 def is_left_out_note(line: str) -> bool:
+    """Whether a line is that item, as we wrote it."""
     return _LEFT_OUT.match(line.rstrip()) is not None
 
 
-def _still_inside(line: str, closing: str, *, is_first: bool) -> str:
-    """What must come to end the fence, comment or front matter that this line is in; empty outside of all."""
-    if closing == "-->":
-        return "" if "-->" in line else closing
-    if closing == "---":
-        return "" if line.rstrip() in {"---", "..."} else closing
-    fence = _FENCE.match(line)
-    if closing:
-        return "" if fence and fence[1].startswith(closing) and not line.strip(" \t`~") else closing
-    if fence:
-        return fence[1]
-    if is_first and line.rstrip() == "---":
-        return "---"
-    return "-->" if line.lstrip().startswith("<!--") and "-->" not in line else ""
+class _Kind(Enum):
+    front_matter = auto()
+    comment = auto()
+    fence = auto()
 
 
-def _line(raw: str, line: str) -> Line:
-    match = _ENTRY.match(line)
+@dataclass(frozen=True, slots=True)
+class _Span:
+    """Lines that are not text: front matter, a comment or a fenced block."""
+
+    kind: _Kind
+    first: int
+    last: int
+
+
+def _spans(lines: list[str]) -> Iterator[_Span]:
+    """Find them in order. What is opened and never closed counts as text: a generated block that came after it would
+    otherwise never be found again.
+    """
+    number = 0
+    while number < len(lines):
+        span = _span(lines, number)
+        if span is not None:
+            yield span
+            number = span.last
+        number += 1
+
+
+def _span(lines: list[str], first: int) -> _Span | None:
+    opening = lines[first]
+    if first == 0 and opening.rstrip() == "---":
+        kind, start, closing = _Kind.front_matter, 1, re.compile(r"(?:---|\.\.\.)\s*\Z")
+    elif opening.lstrip().startswith("<!--"):
+        kind, start, closing = _Kind.comment, first, re.compile(r".*-->")
+    elif fence := _FENCE.match(opening):
+        mark = re.escape(fence[1])
+        kind, start, closing = _Kind.fence, first + 1, re.compile(rf"[ \t]*{mark}[`~]*[ \t]*\Z")
+    else:
+        return None
+    last = next((number for number in range(start, len(lines)) if closing.match(lines[number])), None)
+    return None if last is None else _Span(kind, first, last)
+
+
+def _line(raw: str) -> Line:
+    match = _ENTRY.match(raw.rstrip("\r"))
     if match is None:
         return Prose(raw)
     target = unquote((match["pointed"] or match["plain"]).partition("#")[0]).removeprefix("./")
