@@ -1,7 +1,7 @@
-"""What the index must know of every topic, kept up to date without reading every file, and the index that follows from it.
+"""What the index must know of every topic, kept up to date without reading every file; and the index that follows.
 
-A topic's row depends on its bytes alone, so rows are cached by content id, in memory and (derived, may be deleted) beside
-the search index. Rendering is `index.py`; writing is `writer.py`, which calls `follow` inside every change.
+A topic's row depends on its bytes alone, so rows are cached by content id, in memory and (derived, may be deleted)
+beside the search index. Rendering is `index.py`; writing is `writer.py`, which calls `follow` inside every change.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ class Catalogue:
             follows[INDEX_FILE] = text.encode("utf-8", "surrogateescape")
         return follows
 
-    def keys_and_rows(self) -> dict[str, IndexRow]:
+    def rows(self) -> dict[str, IndexRow]:
         """Path → row of every indexed topic that can be read, as of the last commit."""
         self._load()
         return {path: row for path, (_, row) in self._rows.items() if row is not None}

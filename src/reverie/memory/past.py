@@ -107,6 +107,13 @@ def read_at(history: History, commit: str | None, paths: Iterable[str]) -> dict[
     return {path: blobs[held[path]] if path in held else None for path in wanted}
 
 
+def read_all(history: History, commit: str) -> dict[str, bytes]:
+    """Everything a commit holds."""
+    held = read_tree(history.git, commit)
+    blobs = read_blobs(history.git, held.values())
+    return {path: blobs[oid] for path, oid in held.items()}
+
+
 def names_of(history: History, path: str) -> tuple[str, ...]:
     """Every path one file ever had, by renames that changed nothing in it."""
     listed = history.git.run("log", "--follow", "--find-renames=100%", "--format=", "--name-only", "-z", "--", path)

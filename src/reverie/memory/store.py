@@ -11,11 +11,14 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
+from typing import NoReturn
 
 from reverie.errors import Conflict, Damaged, Error, Refused, UserMistake
 from reverie.memory.catalogue import Catalogue
 from reverie.memory.change import Author, Change
-from reverie.memory.filenames import file_name, path_key
+from reverie.memory.filenames import file_name
+from reverie.memory.finding import find_topic, key_of
+from reverie.memory.git.entries import Seen
 from reverie.memory.history import History
 from reverie.memory.past import log, original_path, read_at
 from reverie.memory.relearning import was_erased
@@ -71,7 +74,7 @@ class Store:
         self._told = noticed
         self._warn = warn
         self._catalogue = Catalogue(self.history, use=use)
-        self._parsed: dict[str, tuple[bytes, Topic]] = {}
+        self._parsed: dict[str, tuple[Seen, Topic]] = {}
         self.writer = Writer(
             folder,
             self.history,
@@ -84,21 +87,11 @@ class Store:
 
     def topics(self) -> Iterator[Topic]:
         """Every topic that can be read, as it is on disk, in the order of paths. Damaged ones are left out."""
-        for path in sorted(path for path in list_tracked(self.folder) if is_topic_path(path)):
-            try:
-                topic = self._read_topic(path)
-            except Damaged:
-                continue
-            if topic is not None:
-                yield topic
+        return (found for found in self._read_all() if isinstance(found, Topic))
 
     def damaged(self) -> Iterator[Damaged]:
         """Every topic file that cannot be read, with the reason."""
-        for path in sorted(path for path in list_tracked(self.folder) if is_topic_path(path)):
-            try:
-                self._read_topic(path)
-            except Damaged as error:
-                yield error
+        return (found for found in self._read_all() if isinstance(found, Damaged))
 
     def read(self, name: str) -> Topic:
         """The topic of this path, file name, name or beginning of a file name.
@@ -107,10 +100,13 @@ class Store:
             UserMistake: there is none, or more than one.
             Damaged: its file cannot be read.
         """
-        topic = self._read_topic(self.find(name))
-        if topic is None:
-            raise UserMistake(f"there is no memory {name!r} in {self.folder.directory}; `reverie list` shows all")
-        return topic
+        for path in (name, f"{name}.md"):
+            if is_safe_path(path) and is_topic_path(path):
+                topic = self._read_topic(path)
+                if topic is not None:
+                    return topic
+        path = self.find(name)
+        return self._read_topic(path) or _missing(name, self.folder)
 
     def read_bytes(self, path: str) -> tuple[bytes, str]:
         """A topic's file as it is, and the SHA-256 by which `save` recognises that it has not changed since."""
@@ -121,20 +117,16 @@ class Store:
 
     def find(self, name: str) -> str:
         """The path of the topic that a person means."""
-        paths = [path for path in list_tracked(self.folder) if is_topic_path(path)]
-        wanted = path_key(name)
-        for matches in (
-            [path for path in paths if path == name],
-            [path for path in paths if path_key(path) in (wanted, f"{wanted}.md")],
-            [path for path in paths if path_key(path.rpartition("/")[2]) in (wanted, f"{wanted}.md")],
-        ):
-            if matches:
-                return _only(matches, name)
-        named = [topic.path for topic in self.topics() if path_key(topic.name) == wanted]
-        begins = [path for path in paths if path_key(path.rpartition("/")[2]).startswith(wanted)] if wanted else []
-        if not named and not begins:
-            raise UserMistake(f"there is no memory {name!r} in {self.folder.directory}; `reverie list` shows all")
-        return _only(named or begins, name)
+        found = find_topic(
+            name, filter(is_topic_path, list_tracked(self.folder)), lambda: {t.path: t.name for t in self.topics()}
+        )
+        return found or _missing(name, self.folder)
+
+    def _find_committed(self, name: str) -> str:
+        """As `find`, under the lock, where the last commit and the disk are the same."""
+        paths = filter(is_topic_path, self.history.entries)
+        found = find_topic(name, paths, lambda: {path: row.name for path, row in self._catalogue.rows().items()})
+        return found or _missing(name, self.folder)
 
     def save(
         self,
@@ -173,13 +165,12 @@ class Store:
     ) -> tuple[int, str | None]:
         """Write many topics as one commit, all or none; return how many changed and the commit."""
         with self.writer.writing():
-            taken = {path_key(path): path for path in self.writer.history.entries}
-            by_name = {path_key(row.name): path for path, row in self._catalogue.keys_and_rows().items()}
+            taken, by_name = self._taken(), self._by_name()
             files: dict[str, bytes | None] = {}
             for topic in topics:
                 path = self._free_path(topic, taken, by_name)
-                taken[path_key(path)] = path
-                by_name[path_key(topic.name)] = path
+                taken[key_of(path)] = path
+                by_name[key_of(topic.name)] = path
                 topic = replace(topic, path=path)
                 before = self.writer.tree.read(path) if path in self.writer.history.entries else None
                 text = _rendered(topic, before)
@@ -200,7 +191,7 @@ class Store:
     ) -> Saved:
         """Read a topic, change it and write it, with nobody in between."""
         with self.writer.writing():
-            path = self.find(name)
+            path = self._find_committed(name)
             before = self.writer.tree.read(path) or b""
             topic = replace(change_topic(parse_topic(path, before.decode())), path=path)
             text = _rendered(topic, before)
@@ -212,7 +203,7 @@ class Store:
     def forget(self, name: str, *, author: Author = "user", reason: str = "", session: str | None = None) -> Changed:
         """Remove a topic from the directory; `undo` brings it back. Its text stays in the history: see `erase`."""
         with self.writer.writing():
-            path = self.find(name)
+            path = self._find_committed(name)
             return Changed(path, self.writer.commit({path: None}, Change(author, reason or f"forget {path}", session)))
 
     def pin(self, name: str, *, pinned: bool = True, author: Author = "user", session: str | None = None) -> Saved:
@@ -225,7 +216,7 @@ class Store:
     def archive(self, name: str, *, reason: str, author: Author = "user", session: str | None = None) -> Changed:
         """Retire a topic: out of sight of recall and of hosts, kept as a file, brought back by `restore`."""
         with self.writer.writing():
-            path = self.find(name)
+            path = self._find_committed(name)
             target = f"{ARCHIVE}/{path}{ARCHIVED_SUFFIX}"
             files = {path: None, target: self.writer.tree.read(path)}
             return Changed(target, self.writer.commit(files, Change(author, reason or f"archive {path}", session)))
@@ -239,14 +230,9 @@ class Store:
     def restore(self, name: str, *, author: Author = "user", reason: str = "", session: str | None = None) -> Changed:
         """Bring a retired topic back to its place."""
         with self.writer.writing():
-            known = self.archived()
-            wanted = (path_key(name), f"{path_key(name)}.md")
-            matches = [
-                path for path in known if path_key(path) in wanted or path_key(path.rpartition("/")[2]) in wanted
-            ]
-            if not matches:
+            path = find_topic(name, self.archived(), dict)
+            if path is None:
                 raise UserMistake(f"nothing named {name!r} is in the archive of {self.folder.directory}")
-            path = _only(matches, name)
             if self.writer.tree.read(path) is not None:
                 raise Conflict(f"{path!r} exists again; forget or rename it before restoring the archived one")
             source = f"{ARCHIVE}/{path}{ARCHIVED_SUFFIX}"
@@ -281,18 +267,22 @@ class Store:
         return self._warn(text)
 
     def _path_for(self, topic: Topic) -> str:
-        taken = {path_key(path): path for path in self.writer.history.entries}
-        by_name = (
-            {} if topic.path else {path_key(row.name): path for path, row in self._catalogue.keys_and_rows().items()}
-        )
-        return self._free_path(topic, taken, by_name)
+        if topic.path in self.history.entries and is_topic_path(topic.path):
+            return topic.path
+        return self._free_path(topic, self._taken(), {} if topic.path else self._by_name())
 
     def _free_path(self, topic: Topic, taken: Mapping[str, str], by_name: Mapping[str, str]) -> str:
         if not topic.path:
-            return by_name.get(path_key(topic.name)) or file_name(topic.type, topic.name, taken)
+            return by_name.get(key_of(topic.name)) or file_name(topic.type, topic.name, taken)
         if not is_safe_path(topic.path) or not is_topic_path(topic.path):
             raise UserMistake(f"{topic.path!r} cannot be a topic file: name a `.md` file inside the memory directory")
-        return taken.get(path_key(topic.path), topic.path)
+        return taken.get(key_of(topic.path), topic.path)
+
+    def _taken(self) -> dict[str, str]:
+        return {key_of(path): path for path in self.history.entries}
+
+    def _by_name(self) -> dict[str, str]:
+        return {key_of(row.name): path for path, row in self._catalogue.rows().items()}
 
     def _merged(self, path: str, expect: str, mine: bytes, theirs: bytes, change: Change) -> bytes:
         base = self._version(path, expect)
@@ -313,19 +303,30 @@ class Store:
                 return content
         return None
 
+    def _read_all(self) -> Iterator[Topic | Damaged]:
+        found = list_tracked(self.folder)
+        for path in sorted(filter(is_topic_path, found)):
+            known = self._parsed.get(path)
+            if known is not None and known[0] == found[path]:
+                yield known[1]
+                continue
+            try:
+                topic = self._read_topic(path)
+            except Damaged as error:
+                yield error
+                continue
+            if topic is not None:
+                self._parsed[path] = (found[path], topic)
+                yield topic
+
     def _read_topic(self, path: str) -> Topic | None:
         content = read_tracked(self.folder, path)
         if content is None:
             return None
-        known = self._parsed.get(path)
-        if known is not None and known[0] == content:
-            return known[1]
         try:
-            topic = parse_topic(path, content.decode())
+            return parse_topic(path, content.decode())
         except UnicodeDecodeError as error:
             raise Damaged(f"{path} is not UTF-8 text: {error.reason}", path=self.folder.directory / path) from error
-        self._parsed[path] = (content, topic)
-        return topic
 
 
 def _rendered(topic: Topic, before: bytes | None) -> str:
@@ -335,8 +336,5 @@ def _rendered(topic: Topic, before: bytes | None) -> str:
         raise Damaged(f"{topic.path} is not UTF-8 text and is not overwritten", path=Path(topic.path)) from error
 
 
-def _only(matches: list[str], name: str) -> str:
-    unique = sorted(set(matches))
-    if len(unique) > 1:
-        raise UserMistake(f"{name!r} may be any of {', '.join(unique)}; name one of them")
-    return unique[0]
+def _missing(name: str, folder: MemoryFolder) -> NoReturn:
+    raise UserMistake(f"there is no memory {name!r} in {folder.directory}; `reverie list` shows all")

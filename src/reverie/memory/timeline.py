@@ -1,0 +1,144 @@
+"""What a store's history can do for its topics: trace one, show the directory of a day, take back a change, erase, carry.
+
+Each function takes the store; those that write hold its lock for as long as they work.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+
+from reverie.errors import Damaged, Refused, UserMistake
+from reverie.memory import bundle, past
+from reverie.memory import erase as erasing
+from reverie.memory.change import Author, Change, Commit
+from reverie.memory.store import Store
+from reverie.memory.topic import Source, Topic, Trust, parse_topic
+from reverie.memory.tracked import is_topic_path
+from reverie.memory.undo import revert
+from reverie.secret_scan import scan
+
+
+@dataclass(frozen=True, slots=True)
+class Undone:
+    """What taking back a change did; with conflicts, nothing was written."""
+
+    commit: str | None
+    paths: tuple[str, ...]
+    conflicts: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Why:
+    """What a memory rests on."""
+
+    path: str
+    sources: tuple[Source, ...]
+    trust: Trust | None
+    changes: tuple[Commit, ...]
+
+
+def log(store: Store, name: str | None = None, *, limit: int | None = None) -> tuple[Commit, ...]:
+    """The changes, newest first; of one topic through its renames, also one that is gone."""
+    return past.log(store.history, None if name is None else _path_ever(store, name), limit=limit)
+
+
+def diff(store: Store, commit: str | None = None) -> str:
+    """What a change did to the topics."""
+    return past.diff(store.history, commit)
+
+
+def why(store: Store, name: str) -> Why:
+    """Where a topic comes from: its own sources and those of its changes."""
+    path = _path_ever(store, name)
+    changes = past.log(store.history, path)
+    topic = _parsed(path, (store.writer.tree.read(path) or _last_content(store, path, changes)))
+    sources = [*(topic.sources if topic else ()), *(source for commit in changes for source in commit.change.sources)]
+    return Why(path, tuple(dict.fromkeys(sources)), topic.trust if topic else None, changes)
+
+
+def topics_at(store: Store, when: datetime) -> tuple[Topic, ...]:
+    """The topics as they were at a moment, in the order of paths."""
+    commit = past.commit_at(store.history, when)
+    if commit is None:
+        return ()
+    contents = past.read_all(store.history, commit)
+    topics = (_parsed(path, contents[path]) for path in sorted(contents) if is_topic_path(path))
+    return tuple(topic for topic in topics if topic is not None)
+
+
+def undo(store: Store, commit: str, *, author: Author = "user", session: str | None = None) -> Undone:
+    """Take back one change, whenever it was made; what came after it stays.
+
+    Raises:
+        UserMistake: there is no such commit, or it changed no topic.
+    """
+    with store.writer.writing():
+        target = past.commit_named(store.history, commit)
+        if not target.parents:
+            raise UserMistake(f"{target.commit[:12]} took the directory over; there is nothing before it to go back to")
+        if not target.paths:
+            raise UserMistake(f"{target.commit[:12]} changed no topic; MEMORY.md is generated and cannot be undone")
+        before = past.read_at(store.history, target.parents[0], target.paths)
+        after = past.read_at(store.history, target.commit, target.paths)
+        reverted = revert(before, after, {path: store.writer.tree.read(path) for path in target.paths})
+        if reverted.conflicts:
+            return Undone(None, (), reverted.conflicts)
+        reason = f"undo: {target.change.reason}"
+        done = store.writer.commit(reverted.files, Change(author, reason, session, undoes=target.commit))
+        return Undone(done, tuple(reverted.files))
+
+
+def erase(store: Store, name: str, *, redact: Iterable[Path] = ()) -> erasing.Erased:
+    """Erase a topic from the directory, its history and the derived index; `redact` names files that may quote it."""
+    with store.writer.writing():
+        return erasing.erase(store.writer, _path_ever(store, name), redact=redact)
+
+
+def write_bundle(store: Store, target: Path) -> Path:
+    """Export the directory with its history into one file."""
+    with store.writer.writing():
+        return bundle.write_bundle(store.history, target, now=store.now())
+
+
+def import_bundle(store: Store, source: Path) -> bundle.Imported:
+    """Bring in such a file: merged with what is here, history and all."""
+    with store.writer.writing():
+        return bundle.import_bundle(store.writer, source, allow=_allow)
+
+
+def _allow(files: Mapping[str, bytes]) -> None:
+    refused = {
+        path: sorted({finding.rule for finding in scan(content.decode("utf-8", "replace"))})
+        for path, content in files.items()
+    }
+    found = [f"{path} ({', '.join(rules)})" for path, rules in refused.items() if rules]
+    if found:
+        raise Refused(f"not imported: what looks like a secret is in {'; '.join(found)}", by="secret scan")
+
+
+def _path_ever(store: Store, name: str) -> str:
+    try:
+        return store.find(name)
+    except UserMistake:
+        gone = past.find_path(store.history, name) if store.history.is_on else None
+        if gone is None:
+            raise
+        return gone
+
+
+def _last_content(store: Store, path: str, changes: Iterable[Commit]) -> bytes | None:
+    for commit in changes:
+        content = past.read_at(store.history, commit.commit, (path,))[path]
+        if content is not None:
+            return content
+    return None
+
+
+def _parsed(path: str, content: bytes | None) -> Topic | None:
+    try:
+        return parse_topic(path, content.decode()) if content is not None else None
+    except (Damaged, UnicodeDecodeError):
+        return None
