@@ -26,7 +26,7 @@ BAR = 40
 def command(
     common: Common, session: str | None, model: str | None, window: int | None, project: str | None, as_json: bool
 ) -> None:
-    r"""Show what fills the window of SESSION: a transcript file, an id, or the newest session of the project.
+    """Show what fills the window of SESSION: a transcript file, an id, or the newest session of the project.
 
     \b
     Examples:

@@ -26,6 +26,7 @@ from reverie.messages.message import assistant, user
 from reverie.messages.records import SYNTHETIC_MODEL
 from reverie.messages.transcript import Transcript
 from reverie.messages.view import project
+from reverie.models.answer import answer
 from reverie.ports import BlockDone, Clock, Event, Finished, Model, Reply, Request, Retrying, TextDelta
 from reverie.tokens.profiles import cost, profile
 
@@ -77,7 +78,7 @@ class Turn:
             )
             printer.begin(Beginning(self._session, self._model.name, self._directory))
             try:
-                reply = await self._answer(request, printer)
+                reply = await answer(self._model, request, printer.event)
             except Unavailable as failure:
                 transcript.append(self._failure(failure))
                 printer.fail(self._session, failure, time.monotonic() - started)
@@ -86,13 +87,6 @@ class Turn:
         facts = profile(self._model.name, wiring.profile_overrides(self._configuration.settings))
         printer.end(Ending(self._session, reply, cost(reply.usage, facts), time.monotonic() - started))
         return 0
-
-    async def _answer(self, request: Request, printer: Printer) -> Reply:
-        async for event in self._model.stream(request):
-            printer.event(event)
-            if isinstance(event, Finished):
-                return event.reply
-        raise AssertionError("a stream ends with Finished")
 
     def _recorded(self, reply: Reply) -> Entry:
         return AssistantEntry(

@@ -79,7 +79,7 @@ def cli(
     assignments: tuple[str, ...],
     bare: bool,
 ) -> None:
-    r"""Reverie, the memory of an agent.
+    """Reverie, the memory of an agent.
 
     \b
     Examples:

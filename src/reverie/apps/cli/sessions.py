@@ -34,7 +34,7 @@ def command(
     project: str | None,
     as_json: bool,
 ) -> None:
-    r"""List sessions with title, size, model and cost; those of FOLDERS when some are named.
+    """List sessions with title, size, model and cost; those of FOLDERS when some are named.
 
     Only the two ends of each file are read at first, so numbers marked ~ are estimates.
 

@@ -78,8 +78,10 @@ def command(
         shown = [row for row in shown if row.origins]
     if as_json:
         print_json([_object(row, with_origins=origin) for row in shown])
-    else:
-        _print(shown, with_origins=origin)
+        return
+    _print(shown, with_origins=origin)
+    if key is not None and [row.key for row in shown] == [key]:
+        click.echo(_explained(shown[0].declared))
 
 
 def _chosen(every: list[Row], key: str | None) -> list[Row]:
@@ -89,6 +91,12 @@ def _chosen(every: list[Row], key: str | None) -> list[Row]:
     if find(path) is None and not is_group(path):
         raise UserMistake(unknown(key))
     return [row for row in every if row.key == key or row.key.startswith(f"{key}.")]
+
+
+def _explained(declared: Key) -> str:
+    variable = f"; variable {declared.variable}" if declared.variable else ""
+    default = display.as_text(declared.default)
+    return f"\n{meaning(declared)}\nTakes {expected(declared)}; default {default}{variable}."
 
 
 def _object(row: Row, *, with_origins: bool) -> dict[str, object]:

@@ -21,7 +21,7 @@ from reverie.errors import Unavailable
 )
 @click.option("--seed", type=int, metavar="N", help="Make ids and token counts repeatable.")
 def command(port: int, host: str, script: Path | None, clock: Path | None, seed: int | None) -> None:
-    r"""Run a Messages API on this machine, with a byte-exact prompt cache, scripted replies and real error shapes.
+    """Run a Messages API on this machine, with a byte-exact prompt cache, scripted replies and real error shapes.
 
     The first line printed is the base URL. What was cached and why not is told at /_sim/requests.
 
