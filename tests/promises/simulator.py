@@ -1,0 +1,81 @@
+"""What the simulator stands for."""
+
+from __future__ import annotations
+
+from tests.promises import Requirement
+
+PROMISES = {
+    "simulator:cache:reads-what-was-written": Requirement(
+        "A conversation that grows reads exactly the prefix that the request before it wrote", "spec 8 §1.10"
+    ),
+    "simulator:cache:change-ends-reading": Requirement(
+        "A change at a block is never read past: reading ends before it", "spec 8 §1.10"
+    ),
+    "simulator:cache:look-back": Requirement(
+        "A breakpoint looks back over 20 blocks, itself the first, and no further", "spec 8 §1.10"
+    ),
+    "simulator:cache:minimum": Requirement("A prefix below the model's minimum is silently not cached", "spec 8 §1.10"),
+    "simulator:cache:lifetime": Requirement(
+        "An entry lives 5 minutes or an hour from the start of the request that wrote or read it", "spec 8 §1.10"
+    ),
+    "simulator:cache:levels": Requirement(
+        "A change of tools, system or messages, or of a setting in the key, invalidates its level and those below",
+        "spec 8 §1.10",
+    ),
+    "simulator:cache:marks": Requirement(
+        "At most four marks; the top-level one lands on the last cacheable block; mixed lifetimes are billed apart",
+        "spec 8 §1.10",
+    ),
+    "simulator:cache:explains-itself": Requirement(
+        "For every request it says what was cached and why not, naming the first block that changed", "issue 2"
+    ),
+    "simulator:prompt:same-bytes": Requirement(
+        "Marks, short forms and the order of a block's own fields do not change the prefix; the order inside tool "
+        "input does",
+        "spec 8 §1.10",
+    ),
+    "simulator:edits:clearing": Requirement(
+        "Context edits clear old tool results and reasoning, report it, and end the cached prefix where they begin",
+        "spec 8 §1.10",
+    ),
+    "simulator:edits:compaction": Requirement(
+        "Compaction puts a summary first, reports iterations, can pause, and drops what the summary stands for",
+        "spec 8 §1.10",
+    ),
+    "simulator:edits:cache-edits": Requirement(
+        "Deletions keep the cached prefix valid as long as they are replayed at the same places", "spec 1 §7.2"
+    ),
+    "simulator:rules:error-shapes": Requirement(
+        "A damaged request gets the provider's status, error type and words", "issue 2"
+    ),
+    "simulator:rules:sizes": Requirement(
+        "Prompts over the window, replies over the limit and bodies over 32 MB are refused as the provider does",
+        "spec 8 §1.10",
+    ),
+    "simulator:counting:not-the-estimator": Requirement(
+        "Tokens come from a tokenizer of their own with a skew per run, the same for the same seed", "issue 2"
+    ),
+    "simulator:script:rules": Requirement(
+        "Rules over the request choose replies, tool calls and faults, from Python or from a file", "issue 2"
+    ),
+    "simulator:script:names-mistakes": Requirement(
+        "A mistake in a script file names file, rule and field", "style 5.9"
+    ),
+    "simulator:faults:as-the-provider": Requirement(
+        "429, 529, 5xx, errors after 200, slow streams and dropped connections happen as they do at the provider",
+        "issue 2",
+    ),
+    "simulator:client:official": Requirement(
+        "The official client runs against it unchanged, sync and async, streaming and not, beta and not", "issue 2"
+    ),
+    "simulator:wire:recorded-shapes": Requirement(
+        "Replies and streams have every field of the recorded exchanges, with the same types", "issue 2"
+    ),
+    "simulator:command:runs": Requirement(
+        "The first line on standard output is the base URL; it runs until interrupted and then exits with 130",
+        "contract",
+    ),
+    "simulator:speed:large-requests": Requirement(
+        "A request of 200,000 tokens whose blocks were seen before is answered well under a second", "issue 2"
+    ),
+}
