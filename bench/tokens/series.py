@@ -23,7 +23,7 @@ LEAST_PAIRS = 6
 HIDDEN_CONTENT = ("read-tool-variants.jsonl",)
 """Files whose tool results were replaced after the fact: nothing in them tells what was sent."""
 START = (1.15, 1.0, 15.0, 15.0, 15.0)
-"""Where every fit starts, in the order of `_rates`: round figures, and escape sequences as the open vocabulary has them."""
+"""Where every fit starts, in the order of `_rates`: round figures; escapes as the open vocabulary has them."""
 HELD = (RATES[Tokenizer.OLD].script, RATES[Tokenizer.OLD].message)
 """Rates on which the sessions say nothing."""
 

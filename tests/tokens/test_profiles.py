@@ -1,0 +1,126 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from reverie.messages.message import Usage
+from reverie.tokens.profiles import (
+    PROFILES,
+    Prices,
+    ProfileOverride,
+    Tokenizer,
+    cost,
+    profile,
+    window_tokens,
+)
+from tests.requirements import requirement
+
+BETA = "context-1m-2025-08-07"
+
+
+@requirement("tokens:profiles:one-table")
+def test_the_table_agrees_with_the_price_page(shared_data: Path) -> None:
+    page = json.loads((shared_data / "wire" / "prices.json").read_text(encoding="utf-8"))
+    for name, row in page["models"].items():
+        facts = profile(name)
+        assert facts.prices == Prices(
+            row["input"], row["cache_write_5m"], row["cache_write_1h"], row["cache_read"], row["output"]
+        ), name
+        assert facts.window_tokens == row["context_window"], name
+        assert facts.cache_minimum_tokens == row["min_cacheable_tokens"], name
+        assert facts.tokenizer == row["tokenizer_generation"], name
+        assert row["max_output"] in (None, facts.max_output_tokens), name
+    for name, row in page["fast_mode"].items():
+        fast = profile(name).fast_prices
+        assert fast is not None
+        assert (fast.input, fast.output) == (row["input"], row["output"])
+
+
+@requirement("tokens:profiles:one-table")
+def test_every_family_is_found_under_its_own_name() -> None:
+    assert all(profile(family) is facts for family, facts in PROFILES.items())
+
+
+@requirement("tokens:profiles:no-invented-price")
+@pytest.mark.parametrize("model", ["gpt-5", "llama3.3:70b", "claude-sonnet-9", ""])
+def test_an_unknown_model_has_a_default_window_and_no_price(model: str) -> None:
+    facts = profile(model)
+    assert not facts.is_known
+    assert facts.window_tokens == 200_000
+    assert cost(Usage(1_000, 1_000), facts) is None
+
+
+def test_an_unknown_claude_is_still_a_claude() -> None:
+    assert profile("claude-sonnet-9").tokenizer is Tokenizer.NEW
+    assert profile("claude-sonnet-3-7").tokenizer is Tokenizer.OLD
+    assert profile("claude-sonnet-9").abilities.prompt_caching
+    assert not profile("mistral").abilities.prompt_caching
+
+
+def test_settings_describe_a_model_by_its_name_or_its_family() -> None:
+    mine = {
+        "qwen": ProfileOverride(window_tokens=32_768, prices=Prices(1, 1, 1, 1, 2)),
+        "claude-sonnet-4-5": ProfileOverride(max_output_tokens=1_000),
+    }
+    assert profile("qwen", mine).window_tokens == 32_768
+    assert cost(Usage(output_tokens=1_000_000), profile("qwen", mine)) == 2
+    dated = profile("claude-sonnet-4-5-20250929", mine)
+    assert (dated.max_output_tokens, dated.window_tokens) == (1_000, 200_000)
+    assert dated.prices == profile("claude-sonnet-4-5").prices
+
+
+@requirement("tokens:window:chain")
+@pytest.mark.parametrize(
+    ("model", "betas", "override", "tokens"),
+    [
+        ("claude-sonnet-4-5[1m]", (), 50_000, 1_000_000),
+        ("gpt-5[1m]", (), None, 1_000_000),
+        ("claude-opus-5", (), 50_000, 1_000_000),
+        ("claude-sonnet-4-5", (BETA,), 50_000, 1_000_000),
+        ("claude-sonnet-4-5", ("other-beta",), 50_000, 50_000),
+        ("local", (), 8_192, 8_192),
+        ("local", (), 0, 200_000),
+        ("claude-sonnet-4-5", (), None, 200_000),
+    ],
+)
+def test_the_window_comes_from_the_first_that_names_one(
+    model: str, betas: tuple[str, ...], override: int | None, tokens: int
+) -> None:
+    assert window_tokens(model, betas=betas, override_tokens=override) == tokens
+
+
+@requirement("tokens:window:chain")
+def test_a_window_in_the_settings_counts_as_the_models_own() -> None:
+    mine = {"local": ProfileOverride(window_tokens=200_000)}
+    assert window_tokens("local", betas=(BETA,), override_tokens=9_000, overrides=mine) == 200_000
+
+
+def test_a_cost_adds_every_kind_of_token_at_its_price() -> None:
+    usage = Usage(
+        input_tokens=1_000_000,
+        output_tokens=1_000_000,
+        cache_read_tokens=1_000_000,
+        cache_write_tokens=3_000_000,
+        cache_write_1h_tokens=1_000_000,
+    )
+    facts = profile("claude-sonnet-4-5")
+    assert cost(usage, facts) == pytest.approx(3 + 15 + 0.30 + 2 * 3.75 + 6)
+    assert cost(usage, facts, batch=True) == pytest.approx((3 + 15 + 0.30 + 2 * 3.75 + 6) / 2)
+
+
+def test_the_surcharge_for_one_country_is_only_taken_where_it_is_charged() -> None:
+    usage = Usage(input_tokens=1_000_000)
+    assert cost(usage, profile("claude-opus-5"), us_only=True) == pytest.approx(5.5)
+    assert cost(usage, profile("claude-opus-4-5"), us_only=True) == pytest.approx(5)
+
+
+def test_fast_mode_has_its_own_price_and_only_where_it_exists() -> None:
+    usage = Usage(output_tokens=1_000_000)
+    assert cost(usage, profile("claude-opus-4-8"), fast=True) == pytest.approx(50)
+    assert cost(usage, profile("claude-haiku-4-5"), fast=True) is None
+
+
+def test_the_embedded_engine_costs_nothing() -> None:
+    assert cost(Usage(10, 10), profile("offline")) == 0
