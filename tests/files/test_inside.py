@@ -4,7 +4,7 @@ import os
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from reverie.errors import Refused, UserMistake
@@ -39,6 +39,7 @@ PARTS = st.lists(
 
 
 @requirement("files:join:no-escape")
+@settings(deadline=None)
 @given(parts=PARTS)
 def test_a_joined_path_stays_below_the_root_or_is_refused(parts: list[str], root: Path) -> None:
     try:

@@ -58,6 +58,30 @@ def test_processes_under_a_lock_do_not_lose_updates(tmp_path: Path) -> None:
     assert (tmp_path / "counter").read_text(encoding="utf-8") == "300"
 
 
+@requirement("files:lock:fair")
+def test_a_process_that_locks_again_and_again_does_not_starve_another(tmp_path: Path) -> None:
+    script = """
+        import sys, time
+        from datetime import UTC, datetime
+        from pathlib import Path
+        from reverie.files import locked
+        while True:
+            with locked(Path(sys.argv[1]), label="greedy", now=datetime(2026, 5, 1, tzinfo=UTC), timeout_seconds=60):
+                print(flush=True)
+                time.sleep(0.01)
+    """
+    command = [sys.executable, "-c", textwrap.dedent(script), str(tmp_path / "lock")]
+    with subprocess.Popen(command, stdout=subprocess.PIPE) as greedy:
+        assert greedy.stdout is not None
+        greedy.stdout.readline()
+        try:
+            for _ in range(20):
+                with locked(tmp_path / "lock", label="modest", now=NOW, timeout_seconds=2):
+                    pass
+        finally:
+            greedy.kill()
+
+
 def hold_by_kernel(path: Path, label: str) -> AbstractContextManager[object]:
     return locked(path, label=label, now=NOW, timeout_seconds=0)
 

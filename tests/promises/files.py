@@ -27,6 +27,9 @@ PROMISES = {
     ),
     "files:append:many-writers": Requirement("processes appending to one file never mix or lose lines", "issue 3"),
     "files:lock:one-holder": Requirement("of any number of processes one holds a lock at a time", "issue 3"),
+    "files:lock:fair": Requirement(
+        "nobody who waits for a lock is starved by one who takes it again and again", "issue 3"
+    ),
     "files:lock:names-holder": Requirement("a lock that is held says by whom, on which host and since when", "issue 2"),
     "files:lock:stale": Requirement(
         "a lock whose process is gone, whose pid was given to another, or which is too old is taken over", "spec 7 #30"

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import contextlib
 import fcntl
+import functools
 import json
 import os
-import subprocess
 import sys
 import time
 from collections.abc import Iterator
@@ -24,7 +24,8 @@ from reverie.files.durable import PRIVATE_FILE_MODE, explained, temporary_beside
 
 _OPEN_FLAGS = os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC
 _HOLDER_BYTES = 4096
-_LONGEST_PAUSE_SECONDS = 0.02
+_HEAD_PAUSE_SECONDS = 0.002
+_QUEUE_PAUSE_SECONDS = 0.006
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +50,7 @@ class Holder:
 def locked(path: Path, *, label: str, now: datetime, timeout_seconds: float = 10.0) -> Iterator[None]:
     """Hold the kernel's lock on this file, waiting for it up to the time-out.
 
-    The file stays afterwards; it must lie where nobody removes it.
+    The file stays afterwards, and beside it one for the queue; they must lie where nobody removes them.
 
     Raises:
         Conflict: somebody else still holds it; the message names the holder.
@@ -57,7 +58,7 @@ def locked(path: Path, *, label: str, now: datetime, timeout_seconds: float = 10
     deadline = time.monotonic() + timeout_seconds
     with explained("lock", path):
         write_folder(path.parent)
-        descriptor = _open_current(path, deadline)
+        descriptor = _open_in_turn(path, deadline)
     try:
         # The holder is only for messages: a full disk must not keep anybody from locking.
         with contextlib.suppress(OSError):
@@ -98,31 +99,49 @@ def read_holder(path: Path) -> Holder | None:
         return None
 
 
-def _open_current(path: Path, deadline: float) -> int:
-    """Open and lock the file that is at the path now: while we waited, another may have been put in its place."""
+def _open_in_turn(path: Path, deadline: float) -> int:
+    """Open and lock the file, letting those go first who already wait.
+
+    Whoever waits holds a second lock meanwhile, which the next must have before it may try: a process that locks again
+    and again would otherwise starve the others, since it is always the first to see its own lock free.
+    """
+    queue = _open_locked(path.with_name(f"{path.name}.queue"), deadline, _QUEUE_PAUSE_SECONDS)
+    if queue is None:
+        raise Conflict(_held(path, read_holder(path)))
+    try:
+        descriptor = _open_locked(path, deadline, _HEAD_PAUSE_SECONDS)
+    finally:
+        os.close(queue)
+    if descriptor is None:
+        raise Conflict(_held(path, read_holder(path)))
+    return descriptor
+
+
+def _open_locked(path: Path, deadline: float, pause_seconds: float) -> int | None:
+    """Open and lock the file that is at the path: while we waited, another may have been put in its place."""
     while True:
         descriptor = os.open(path, _OPEN_FLAGS | os.O_CREAT, PRIVATE_FILE_MODE)
         try:
-            if not _flock_until(descriptor, deadline):
-                raise Conflict(_held(path, read_holder(path)))
-            if _is_at(path, descriptor):
+            is_locked = _flock_until(descriptor, deadline, pause_seconds)
+            if is_locked and _is_at(path, descriptor):
                 return descriptor
         except BaseException:
             os.close(descriptor)
             raise
         os.close(descriptor)
+        if not is_locked:
+            return None
 
 
-def _flock_until(descriptor: int, deadline: float) -> bool:
-    pause_seconds = 0.001
+def _flock_until(descriptor: int, deadline: float, pause_seconds: float) -> bool:
     while True:
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             if time.monotonic() >= deadline:
                 return False
-            time.sleep(pause_seconds)
-            pause_seconds = min(pause_seconds * 2, _LONGEST_PAUSE_SECONDS)
+            chance = os.urandom(1)[0] / 255  # or those who wait in step would always come in the same order
+            time.sleep(pause_seconds * (0.5 + chance))
         else:
             return True
 
@@ -195,7 +214,13 @@ def _held(path: Path, holder: Holder | None) -> str:
 
 def _myself(label: str, now: datetime) -> Holder:
     pid = os.getpid()
-    return Holder(label, now, pid, os.uname().nodename, _pid_space(), _process_started(pid) or "")
+    return Holder(label, now, pid, *_facts_of(pid))
+
+
+@functools.lru_cache(maxsize=1)
+def _facts_of(own_pid: int) -> tuple[str, str, str]:
+    """Host, pid space and start of this process; asked for anew after a fork."""
+    return os.uname().nodename, _pid_space(), _process_started(own_pid) or ""
 
 
 def _encode(holder: Holder) -> bytes:
@@ -234,6 +259,8 @@ def _started_by_proc(pid: int) -> str | None:
 
 
 def _started_by_ps(pid: int) -> str | None:
+    import subprocess  # costs more to import than the rest of this package
+
     command = ("ps", "-o", "stat=,lstart=", "-p", str(pid))
     shown = subprocess.run(command, capture_output=True, text=True, check=False, env={"LC_ALL": "C", "TZ": "UTC"})
     state, _, started = shown.stdout.strip().partition(" ")

@@ -104,9 +104,13 @@ def open_project(
 
 def list_projects(places: Places) -> Iterator[tuple[ProjectFolder, Identity]]:
     """All stores and what they are known by; damaged ones are left out."""
-    for file in sorted(places.projects.glob("*/identity.json")):
+    try:
+        names = sorted(entry.name for entry in os.scandir(places.projects))
+    except FileNotFoundError:
+        return
+    for name in names:
+        folder = ProjectFolder(places.projects / name)
         with contextlib.suppress(Damaged):
-            folder = ProjectFolder(file.parent)
             if identity := _read_stored(folder):
                 yield folder, identity
 
