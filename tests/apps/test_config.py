@@ -203,7 +203,7 @@ def test_every_mistake_of_every_file_is_named_with_its_line(machine: Machine) ->
     )
     machine.write(machine.committed, "recall.max_files = -1\n")
     assert machine.mistakes(Flags(assignments=("ui.colour=never", "nonsense"))) == [
-        "--set ui.colour=never: there is no setting `ui.colour`; did you mean `ui.color`?",
+        "--set: there is no setting `ui.colour`; did you mean `ui.color`?",
         "--set nonsense: write it as KEY=VALUE",
         f"{machine.user}:3: there is no setting `recall.max_fils`; did you mean `recall.max_files`?",
         f"{machine.user}:8: there is no setting `models.local.spill`; `reverie settings` lists all",
@@ -228,6 +228,7 @@ def test_a_wrong_variable_is_named(machine: Machine) -> None:
         ("a = ", ":1: not valid TOML: "),
         (b"# ok\na = '\xff'\n", ":2: this is not UTF-8"),
         ("a = " + "[" * 5_000, ": nested too deeply"),
+        ("a = 1" + "0" * 5_000, ":1: not valid TOML: Exceeds the limit"),
         ("#" * (2 * 1024 * 1024 + 1), ": a settings file is an ordinary file of at most 2,097,152 bytes"),
     ],
 )
@@ -358,9 +359,9 @@ def test_blocks_of_the_host_agents_files_are_honoured(machine: Machine) -> None:
     )
     found = machine.load()
     made = found.settings
-    assert [(hook.source, hook.committed) for hook in made.hooks] == [("user", False), ("project", True)]
+    assert [(hook.source, hook.committed) for hook in made.hooks] == [("user", False)]
     assert json.loads(made.hooks[0].text) == hooks
-    assert [agent.source for agent in made.agents] == ["project"]
+    assert made.agents == ()
     assert (made.permissions.mode, made.permissions.allow) == ("plan", ("Read",))
     assert made.permissions.deny == ("Bash(rm *)", "Write")
     assert (made.compaction.auto, made.retention.transcript_days) == (False, 20)
@@ -371,8 +372,30 @@ def test_blocks_of_the_host_agents_files_are_honoured(machine: Machine) -> None:
         "permissions.allow",
         "permissions.additional_directories",
         "hook.enabled",
+        "hooks",
+        "agents",
     }
-    assert machine.load(trusted=True).settings.permissions.allow == ("Read", "Bash")
+    assert {caution.key for caution in found.cautions if not caution.waits_for_trust} == {"hook.enabled"}
+    trusted = machine.load(trusted=True).settings
+    assert trusted.permissions.allow == ("Read", "Bash")
+    assert [(hook.source, hook.committed) for hook in trusted.hooks] == [("user", False), ("project", True)]
+    assert [agent.source for agent in trusted.agents] == ["project"]
+
+
+@requirement("settings:precedence:declarations")
+def test_hooks_are_written_in_toml_too(machine: Machine) -> None:
+    machine.write(
+        machine.user,
+        "recall.max_files = 3\n[[hooks.PreToolUse]]\nmatcher = 'Bash'\nhooks = [{ type = 'command', command = 'x' }]\n",
+    )
+    (declared,) = machine.load().settings.hooks
+    assert json.loads(declared.text) == {
+        "PreToolUse": [{"matcher": "Bash", "hooks": [{"type": "command", "command": "x"}]}]
+    }
+    assert declared.place == f"{machine.user}:2"
+    machine.write(machine.user, "hooks.Stop = 2026-01-01\n")
+    (line,) = machine.mistakes()
+    assert line.startswith(f"{machine.user}:1: `hooks` takes a table of texts, numbers, lists and tables")
 
 
 @requirement("settings:vendor:files")

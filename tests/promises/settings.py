@@ -30,7 +30,7 @@ PROMISES = {
         source="issue 2, item 4; spec 2 §2.1",
     ),
     "settings:guards:trust": Requirement(
-        "Permissions that widen count only once the project is trusted; those that narrow count at once.",
+        "Hooks, agents and permissions that widen count only once the project is trusted; those that narrow at once.",
         source="spec 8 §1.7",
     ),
     "settings:guards:tracked-local": Requirement(

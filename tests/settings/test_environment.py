@@ -90,7 +90,10 @@ def test_an_empty_variable_says_nothing() -> None:
 def test_a_misspelt_variable_is_answered_with_the_nearest_one() -> None:
     environ = ["REVERIE_RECAL_MAX_FILES", "REVERIE_SHARED_DATA", "REVERIE_TEAM_TOKEN", "PATH", "REVERIE_MODEL"]
     assert near_misses(environ, used=["REVERIE_TEAM_TOKEN"]) == [
-        "REVERIE_RECAL_MAX_FILES is no setting; did you mean REVERIE_RECALL_MAX_FILES?"
+        (
+            "REVERIE_RECAL_MAX_FILES",
+            "REVERIE_RECAL_MAX_FILES is no setting; did you mean REVERIE_RECALL_MAX_FILES?",
+        )
     ]
 
 

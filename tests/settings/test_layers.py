@@ -87,7 +87,8 @@ def test_hooks_of_every_source_are_kept_in_the_order_in_which_they_run() -> None
     sources = [Source.MANAGED, Source.LOCAL, Source.USER, Source.PROJECT]
     blocks = {source: {"Stop": [{"hooks": [{"type": "command", "command": source.value}]}]} for source in sources}
     merged = merge(
-        layer(source, "hooks", blocks[source], committed=source is Source.PROJECT) for source in sources
+        (layer(source, "hooks", blocks[source], committed=source is Source.PROJECT) for source in sources),
+        trusted=True,
     ).settings.hooks
     assert [hook.source for hook in merged] == ["user", "project", "local", "managed"]
     assert [hook.committed for hook in merged] == [False, True, False, False]
@@ -142,14 +143,19 @@ def test_widening_permissions_wait_for_trust_and_narrowing_ones_do_not() -> None
         layer(Source.PROJECT, f"permissions.{name}", ["Bash"], committed=True)
         for name in ("allow", "additional_directories", "deny", "ask")
     ]
+    layers += [layer(Source.PROJECT, name, {"a": []}, committed=True) for name in ("hooks", "agents")]
     untrusted, trusted = merge(layers), merge(layers, trusted=True)
     assert untrusted.settings.permissions.allow == untrusted.settings.permissions.additional_directories == ()
     assert untrusted.settings.permissions.deny == untrusted.settings.permissions.ask == ("Bash",)
-    assert [caution.key for caution in untrusted.cautions] == [
+    assert untrusted.settings.hooks == untrusted.settings.agents == ()
+    assert [caution.key for caution in untrusted.cautions if caution.waits_for_trust] == [
         "permissions.allow",
         "permissions.additional_directories",
+        "hooks",
+        "agents",
     ]
     assert trusted.settings.permissions.allow == ("Bash",)
+    assert trusted.settings.hooks[0].committed
     assert trusted.cautions == ()
 
 

@@ -27,6 +27,7 @@ def sentence(key: str, raw: object) -> str:
         ("snip.trigger_fraction", 1.01, "takes a number from 0 to 1, not 1.01"),
         ("snip.trigger_fraction", float("nan"), "takes a number from 0 to 1, not nan"),
         ("dream.min_hours", float("inf"), "takes a number of at least 0, not inf"),
+        ("snip.trigger_fraction", 10**400, f"takes a number from 0 to 1, not {10**400}"),
         ("compaction.auto_percent", 101, "takes a whole number from 1 to 100, not 101"),
         ("ui.color", "pink", "takes one of `auto`, `always`, `never`, not the text 'pink'"),
         ("permissions.deny", "Bash", "takes a list, each item a text, not the text 'Bash'"),

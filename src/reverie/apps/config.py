@@ -120,7 +120,7 @@ def load(
     if not named.is_dir():
         problems.append(f"--project: there is no directory {named}")
     checkout = find_checkout(named)
-    project = checkout.top if checkout else named
+    project = checkout.top if checkout else Path(os.path.realpath(named))
     layers = [Layer(Source.ENVIRONMENT, tuple(said)), Layer(Source.FLAG, tuple(flagged))]
     for source, path in _files(places, project):
         document = _read_document(path)
@@ -130,12 +130,11 @@ def load(
     merged = Merged(Settings(), {}, ())
     if problems or any(layer.givens for layer in layers):
         merged = merge(layers, trusted=trusted, problems=problems)
-    used = [merged.settings.team.token_env, *(profile.key_env or "" for profile in merged.settings.models)]
-    misspelt = [Caution(word.split()[0], "environment", word) for word in near_misses(environ, used=used)]
+    misspelt = near_misses(environ, used=_secret_variables(merged.settings))
     return Configuration(
         settings=merged.settings,
         origins=merged.origins,
-        cautions=(*merged.cautions, *misspelt),
+        cautions=(*merged.cautions, *(Caution(name, "environment", sentence) for name, sentence in misspelt)),
         home=places.home,
         config_home=places.config_home,
         project=project,
@@ -175,7 +174,7 @@ def _flag_givens(flags: Flags, user_home: Path, directory: Path, problems: list[
         if not equals:
             problems.append(f"--set {assignment}: write it as KEY=VALUE")
         elif find(parts) is None:
-            problems.append(f"--set {assignment}: {unknown(key.strip())}")
+            problems.append(f"--set: {unknown(key.strip())}")
         else:
             givens.append(Given(parts, value, "--set", is_text=True))
     if flags.bare:
@@ -232,6 +231,16 @@ def _read_document(path: Path) -> Document | Unreadable | None:
     if isinstance(text, Unreadable):
         return text
     return parse_json(text, str(path)) if path.suffix == ".json" else parse_toml(text, str(path))
+
+
+def _secret_variables(settings: Settings) -> list[str]:
+    keys = (profile.key_env for profile in settings.models)
+    return [
+        *filter(None, keys),
+        settings.team.token_env,
+        settings.model.anthropic_key_env,
+        settings.model.openai_key_env,
+    ]
 
 
 def _last_word(givens: list[Given], key: str) -> str:

@@ -117,6 +117,9 @@ Of the `.claude` files these keys are read: `hooks`, `agents`, `permissions`, `a
 The project file, and a local file that git tracks, come with the project. Somebody else may have written them,
 so some keys are not taken from them: the meaning says which. `reverie settings` shows every value and its origin.
 
+In the tables W is the model's window, E the effective window (W less the output reserve), and T the level of automatic
+compaction.
+
 A server of your own is two lines, and a third makes it the model of every conversation:
 
 ```toml

@@ -49,7 +49,7 @@ def parse_toml(text: str, name: str) -> Document | Unreadable:
 
     try:
         return Document(name, tomllib.loads(text), toml_lines(text))
-    except tomllib.TOMLDecodeError as error:
+    except ValueError as error:
         found = re.search(_LINE, str(error))
         line = int(found.group(1)) if found else text.count("\n") + 1
         return Unreadable(f"{name}:{line}: not valid TOML: {re.sub(_LINE, '', str(error))}")
@@ -68,6 +68,8 @@ def parse_json(text: str, name: str) -> Document | Unreadable:
         lines = json_lines(text)
     except json.JSONDecodeError as error:
         return Unreadable(f"{name}:{error.lineno}: not valid JSON: {error.msg}")
+    except ValueError as error:
+        return Unreadable(f"{name}: not valid JSON: {error}")
     except RecursionError:
         return Unreadable(f"{name}: nested too deeply")
     if not isinstance(table, dict):

@@ -72,8 +72,8 @@ def givens_from(environ: Mapping[str, str]) -> list[Given]:
     return givens
 
 
-def near_misses(environ: Iterable[str], *, used: Iterable[str] = ()) -> list[str]:
-    """A sentence for each variable that looks like a misspelt one of ours; `used` are names with another purpose."""
+def near_misses(environ: Iterable[str], *, used: Iterable[str] = ()) -> list[tuple[str, str]]:
+    """Each variable that looks like a misspelt one of ours, with a sentence; `used` are names with another purpose."""
     strange = {name for name in environ if name.startswith(PREFIX)} - set(OTHER_NAMES) - set(used)
     if not strange:
         return []
@@ -81,4 +81,4 @@ def near_misses(environ: Iterable[str], *, used: Iterable[str] = ()) -> list[str
     from difflib import get_close_matches
 
     near = {name: get_close_matches(name, known, n=1, cutoff=0.85) for name in sorted(strange - known)}
-    return [f"{name} is no setting; did you mean {close[0]}?" for name, close in near.items() if close]
+    return [(name, f"{name} is no setting; did you mean {close[0]}?") for name, close in near.items() if close]

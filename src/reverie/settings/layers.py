@@ -68,6 +68,8 @@ class Caution(NamedTuple):
     key: str
     place: str
     sentence: str
+    waits_for_trust: bool = False
+    """It would be taken if the user trusted the project."""
 
     def __str__(self) -> str:
         return f"{self.place}: {self.sentence}"
@@ -120,7 +122,7 @@ def unknown(key: str) -> str:
 def merge(layers: Iterable[Layer], *, trusted: bool = False, problems: Sequence[str] = ()) -> Merged:
     """Put the layers over one another.
 
-    `trusted` says that the user trusts the project, which lets its files widen permissions.
+    `trusted` says that the user trusts the project, so that its files may bring hooks and widen permissions.
     `problems` are mistakes found before. Raises `UserMistake` with all mistakes, one a line.
     """
     mistakes = list(problems)
@@ -139,7 +141,8 @@ def merge(layers: Iterable[Layer], *, trusted: bool = False, problems: Sequence[
                 value = _declared(value, given, layer)
             refusal = _refusal(key, value, layer, origins.get(given.path, []), trusted=trusted)
             if refusal is not None:
-                cautions.append(Caution(name, given.place, f"`{name}` is ignored: {refusal}"))
+                waits = key.guard is Guard.AFTER_TRUST
+                cautions.append(Caution(name, given.place, f"`{name}` is ignored: {refusal}", waits))
                 continue
             origins.setdefault(given.path, []).append(Origin(layer.source, given.place, value))
     settings = assembled({path: _joined(path, said) for path, said in origins.items()})
@@ -162,7 +165,7 @@ def _refusal(key: Key, value: object, layer: Layer, said: Sequence[Origin], *, t
         case Guard.PERSONAL:
             return "a file that comes with the project may not set it; write it in your own settings"
         case Guard.AFTER_TRUST if not trusted:
-            return "the project is not trusted, and this would widen what may be done without asking"
+            return "it comes with the project and counts only once you trust the project"
         case Guard.ONLY_LOWER if _raises(value, said[-1].value if said else key.default):
             return "a file that comes with the project may lower this limit, not raise it"
         case _:

@@ -19,7 +19,7 @@ class Declaration:
     place: str
     """The file and line, or the flag."""
     committed: bool
-    """It came with the project, so it waits until the user trusts the project."""
+    """It came with the project; it is here because the user trusts the project."""
     text: str
     """The block as JSON, keys in the order of the file."""
 

@@ -1,7 +1,7 @@
 """`Settings`: the whole tree, every value with its default."""
 
 from reverie.settings.area import area
-from reverie.settings.bounds import Personal, Process
+from reverie.settings.bounds import AfterTrust, Personal, Process
 from reverie.settings.memory import (
     Age,
     Budget,
@@ -78,11 +78,11 @@ class Settings:
     retention: Retention = Retention()
 
     agent: Agent = Agent()
-    agents: tuple[Declaration, ...] = ()
+    agents: AfterTrust[tuple[Declaration, ...]] = ()
     """Agent definitions of each source, lowest source first (spec 4 §3)."""
     tools: Tools = Tools()
     hook: Hook = Hook()
-    hooks: tuple[Declaration, ...] = ()
+    hooks: AfterTrust[tuple[Declaration, ...]] = ()
     """Hooks of each source, in the order in which they run (spec 3 §7.3)."""
     permissions: Permissions = Permissions()
     instructions: Instructions = Instructions()

@@ -65,7 +65,7 @@ def _expected_one(key: Key) -> str:
 
 
 def _one(key: Key, raw: object) -> object | Mismatch:
-    value = float(raw) if key.base is float and type(raw) is int else raw
+    value = _as_float(raw) if key.base is float and type(raw) is int else raw
     if type(value) is not key.base:
         return _mismatch(key, raw)
     if isinstance(value, int | float) and not isinstance(value, bool) and not _within(key, value):
@@ -76,6 +76,13 @@ def _one(key: Key, raw: object) -> object | Mismatch:
         # The text is not repeated: somebody may have pasted a key where its variable's name belongs.
         return Mismatch(f"takes {expected(key)}")
     return value
+
+
+def _as_float(number: int) -> float:
+    try:
+        return float(number)
+    except OverflowError:
+        return math.inf
 
 
 def _within(key: Key, value: float) -> bool:

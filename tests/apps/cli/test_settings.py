@@ -83,7 +83,7 @@ def test_people_see_lines_and_programs_see_nothing_but_json(terminal: Terminal) 
 def test_everybody_who_set_a_value_is_shown_on_request(terminal: Terminal) -> None:
     words = ("--set", "recall.max_files=7", "settings", "recall.max_files", "--origin")
     lines = terminal.run(*words).stdout.splitlines()
-    assert [line.split() for line in lines] == [
+    assert [line.split() for line in lines[:3]] == [
         ["recall.max_files", "7", "flag", "(--set)"],
         ["flag", "(--set):", "7"],
         ["user", f"({terminal.user}:2):", "3"],
@@ -101,6 +101,14 @@ def test_a_group_is_shown_by_its_name(terminal: Terminal) -> None:
         for name in ("enabled", "gap_minutes", "min_fill_fraction", "keep_results", "keep_floor")
     }
     assert terminal.rows("settings", "models") == {}
+
+
+@requirement("settings:cli:one-key")
+def test_one_key_is_shown_with_what_it_means(terminal: Terminal) -> None:
+    assert terminal.run("settings", "recall.max_files").stdout.splitlines()[2:] == [
+        "Most memories per turn.",
+        "Takes a whole number of at least 0; default 5; variable REVERIE_RECALL_MAX_FILES.",
+    ]
 
 
 @requirement("settings:cli:one-key", "settings:mistakes:place")
