@@ -82,4 +82,37 @@ PROMISES: dict[str, Requirement] = {
     "memory:index:cannot-conflict": Requirement(
         "two copies of an index always merge, and keep the prose of both", source="contract: files"
     ),
+    "memory:age:words": Requirement(
+        "today and yesterday give a short header; from two days on a warning stands before it", source="spec 2 §8"
+    ),
+    "memory:age:observed-not-touched": Requirement(
+        "age counts from observed or verified; the file time is only the fallback", source="spec 7 §12"
+    ),
+    "memory:age:calendar-days": Requirement("days are calendar days in the user's zone", source="spec 7 §14"),
+    "memory:age:half-life": Requirement("each type ages at its own pace", source="spec 7 §13"),
+    "memory:age:expires": Requirement("a memory past its explicit day says so", source="spec 7 §13"),
+    "memory:trust:shown": Requirement("a recalled memory says when it was not said by the user", source="issue 3 §6"),
+    "memory:anchors:checked": Requirement(
+        "files, symbols and commits are checked and called fresh, changed or broken; URLs are not fetched",
+        source="product §6",
+    ),
+    "memory:anchors:derived": Requirement(
+        "a text that names files, symbols, commits and URLs is tied to those that exist", source="issue 3 §5"
+    ),
+    "memory:anchors:inside-project": Requirement("no anchor is read outside the project root", source="spec 7 §35"),
+    "memory:anchors:shown": Requirement("a header names anchors that changed or vanished", source="issue 3 §5"),
+    "memory:when:matched": Requirement(
+        "a standing instruction applies by files, tools, kind of task, words or always, and says why",
+        source="issue 3 §4",
+    ),
+    "memory:when:derived": Requirement(
+        "situations are derived from the text of a rule, in English and Chinese, where it allows", source="issue 3 §4"
+    ),
+    "memory:when:globs": Requirement("globs match as lines of a .gitignore do", source="issue 3 §4"),
+    "memory:injection:flagged": Requirement(
+        "invisible characters and known injection patterns are flagged, ordinary text is not", source="issue 3 §6"
+    ),
+    "memory:injection:fenced": Requirement(
+        "recalled text cannot leave the fence in which it is shown", source="product §2.8"
+    ),
 }
