@@ -1,4 +1,4 @@
-"""What a store's history can do for its topics: trace one, show the directory of a day, take back a change, erase, carry.
+"""What a store's history can do for its topics: trace one, show the directory of a day, undo, erase, carry away.
 
 Each function takes the store; those that write hold its lock for as long as they work.
 """

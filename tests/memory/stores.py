@@ -1,0 +1,61 @@
+"""What the tests of the store share: a store in a temporary directory, on a clock that ticks once per question."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+from reverie.memory.history import History
+from reverie.memory.store import Store
+from reverie.memory.topic import MemoryType, Topic
+from reverie.places.paths import MemoryFolder
+
+START = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
+
+
+class TickingClock:
+    """One minute passes at every question."""
+
+    def __init__(self) -> None:
+        self.time = START
+
+    def __call__(self) -> datetime:
+        self.time += timedelta(minutes=1)
+        return self.time
+
+
+def open_store(directory: Path, *, aside: Path | None = None, with_git: bool = True, **more: Any) -> Store:
+    directory.mkdir(parents=True, exist_ok=True)
+    folder = MemoryFolder(directory, aside or directory)
+    history = History.open(folder) if with_git else History(folder, program=None)
+    return Store(folder, now=more.pop("now", TickingClock()), history=history, **more)
+
+
+def topic(name: str, body: str = "A body.", *, path: str = "", kind: str | None = "feedback", **more: Any) -> Topic:
+    description = more.pop("description", f"What there is to say about {name}")
+    return Topic(path, name, description, MemoryType(kind) if kind else None, body, **more)
+
+
+def git(directory: Path, *arguments: str, environment: dict[str, str] | None = None) -> str:
+    """Run git as a user would, with the user's environment."""
+    done = subprocess.run(
+        ["git", *arguments],
+        cwd=directory,
+        capture_output=True,
+        text=True,
+        env={**os.environ, **(environment or {})},
+        check=True,
+    )
+    return done.stdout
+
+
+def files_of(directory: Path) -> dict[str, bytes]:
+    """Every visible Markdown file with its bytes."""
+    return {
+        str(path.relative_to(directory)): path.read_bytes()
+        for path in sorted(directory.rglob("*.md"))
+        if ".git" not in path.parts
+    }

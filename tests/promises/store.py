@@ -1,0 +1,96 @@
+"""The memory directory: its history, its many writers, and what survives them."""
+
+from tests.promises import Requirement
+
+PROMISES = {
+    "store:commit:every-change-is-one": Requirement(
+        "Every save, edit, forget, pin, archive and undo is exactly one commit with author, session, sources and reason",
+        source="product §2.3, issue 3",
+    ),
+    "store:commit:message-round-trip": Requirement(
+        "Any account of a change survives its commit message, whatever characters it holds", source="issue 3"
+    ),
+    "store:takeover:no-byte-changed": Requirement(
+        "An existing directory is taken over with one import commit and no byte of it changes", source="issue 3"
+    ),
+    "store:git:ordinary": Requirement(
+        "Ordinary git commands (log, status, show, fsck) work on a memory directory", source="issue 3, product §3"
+    ),
+    "store:git:isolated": Requirement(
+        "The user's git configuration, hooks, signing, filters and GIT_* variables never reach the history",
+        source="issue 3, product §3",
+    ),
+    "store:git:aside": Requirement(
+        "A memory directory inside another work tree keeps its history elsewhere", source="issue 3, product §3"
+    ),
+    "store:git:absent": Requirement("Without git memory works, history is off and says so", source="product §3"),
+    "store:git:packs-itself": Requirement("The repository packs itself in the background", source="issue 3"),
+    "store:foreign:noticed": Requirement(
+        "An edit by any program is noticed, committed by its author or `unknown`, and never overwritten",
+        source="product §6, issue 3",
+    ),
+    "store:foreign:same-moment": Requirement(
+        "An edit made between looking and writing is merged or kept as a conflict copy", source="issue 3"
+    ),
+    "store:index:follows": Requirement(
+        "The index is generated with every change; editing one of its lines edits that topic; prose stays",
+        source="contract, critique #10",
+    ),
+    "store:save:compare-and-swap": Requirement(
+        "A save based on an older text is merged with what came since, or refused with both kept", source="issue 3"
+    ),
+    "store:save:names": Requirement(
+        "No two topics have names that are one file where case or accents do not count", source="issue 3"
+    ),
+    "store:save:refuses-secrets": Requirement(
+        "A save that holds a secret is refused naming the rule, not the text", source="product §2.8, issue 3"
+    ),
+    "store:save:all-or-none": Requirement("Saving many topics is one commit, all or none", source="contract"),
+    "store:find:names-candidates": Requirement(
+        "A name that fits several topics is refused with their paths", source="issue 3"
+    ),
+    "store:writers:no-lost-update": Requirement(
+        "Any number of processes save, edit, forget and sync at once: nothing is lost, torn or left out of the index",
+        source="product §2.9, issue 3",
+    ),
+    "store:writers:lock-names-holder": Requirement(
+        "A writer that waits too long is told who holds the directory", source="critique #29"
+    ),
+    "store:kill:readable": Requirement(
+        "Killed at any moment, the directory is readable and the next command finishes the change under its author",
+        source="product §7, issue 3",
+    ),
+    "store:disk:clear-error": Requirement(
+        "A full disk or read-only directory gives an error naming the path and leaves the old state", source="issue 3"
+    ),
+    "store:history:log": Requirement("The log follows a topic through its renames", source="contract"),
+    "store:history:at": Requirement("The directory of any past moment can be read", source="issue 3"),
+    "store:history:why": Requirement("A topic tells its sources, its trust and its changes", source="contract"),
+    "store:undo:exact": Requirement(
+        "Undo restores the exact bytes when nothing came between, and undo of an undo brings the change back",
+        source="issue 3",
+    ),
+    "store:undo:merges": Requirement(
+        "Undo of an old change keeps what came after; an overlap is reported and writes nothing", source="contract"
+    ),
+    "store:erase:nowhere": Requirement(
+        "After erase the text is in no object, index or file of the history; old commit ids lead to new ones",
+        source="product §2.3, issue 3",
+    ),
+    "store:erase:relearning": Requirement(
+        "What was erased cannot be learnt again by a machine, and its hash tells nothing", source="issue 3"
+    ),
+    "store:erase:redacts": Requirement("Transcripts and spills that quote the topic are redacted", source="issue 3"),
+    "store:erase:crash": Requirement(
+        "An erasing killed at any moment leaves the old history or the new one, and is finished later", source="issue 3"
+    ),
+    "store:archive:out-of-sight": Requirement(
+        "A retired topic is kept where a host's `*.md` scan never meets it, and can be restored", source="product §6"
+    ),
+    "store:bundle:round-trip": Requirement(
+        "Export and import carry a memory with its history into an empty or existing directory", source="issue 3"
+    ),
+    "store:retention:rules": Requirement(
+        "Transcripts and spills go when the rules say so, and never those that are cited", source="critique #53"
+    ),
+}
