@@ -249,6 +249,23 @@ async def test_a_server_on_this_machine_needs_no_key() -> None:
     assert reply.text == "in"
 
 
+@requirement("models:errors:no-key")
+@pytest.mark.parametrize("key", ["two\nlines", "schlüssel", "", " "])
+async def test_a_key_that_cannot_be_one_is_refused_without_being_shown(key: str) -> None:
+    with pytest.raises(Unauthenticated, match="copy it anew") as caught:
+        await finished(AnthropicModel("claude-sonnet-4-5", key=key), request())
+
+    assert not key.strip() or key not in str(caught.value)
+
+
+@requirement("models:errors:tree")
+async def test_a_failure_under_a_good_status_is_a_failure() -> None:
+    error = {"type": "error", "error": {"type": "rate_limit_error", "message": "slow"}}
+    answer = Canned((json.dumps(error).encode(),), headers={"content-type": "application/json"})
+    with pytest.raises(RateLimited):
+        await reply_to(request(), answer, retries=Retries(attempts=1))
+
+
 async def test_a_token_takes_the_place_of_the_key() -> None:
     with playing(streamed(*events([]))) as server:
         await finished(model_at(server.url, key=None, auth_token="a-token"), request())
@@ -256,9 +273,9 @@ async def test_a_token_takes_the_place_of_the_key() -> None:
     assert server.heard[0].headers["authorization"] == "Bearer a-token"
 
 
-def test_a_missing_sdk_is_named_with_what_to_install() -> None:
+async def test_a_missing_sdk_is_named_with_what_to_install() -> None:
     with pytest.raises(UserMistake, match=r"pip install 'reverie\[llm\]'"):
-        import_sdk("no_such_sdk")
+        await import_sdk("no_such_sdk")
 
 
 @requirement("models:time-outs")

@@ -53,6 +53,15 @@ def test_a_name_that_nobody_serves_is_the_users_mistake(name: str) -> None:
 
 
 @requirement("models:choose:names")
+@pytest.mark.parametrize("url", ["localhost:8080", "ftp://host", "http://", "http://host:port", "http://me:s3cret@:1"])
+def test_an_address_that_is_none_is_the_users_mistake(url: str) -> None:
+    for access in (Access(openai_url=url), Access(anthropic_url=url)):
+        with pytest.raises(UserMistake, match="no address") as caught:
+            choose("opus" if access.anthropic_url else "local", access)
+        assert "s3cret" not in str(caught.value)
+
+
+@requirement("models:choose:names")
 def test_patience_is_handed_on() -> None:
     access = Access(timeouts=Timeouts(idle_seconds=1), retries=Retries(attempts=9), openai_url=LOCAL)
     for name in ("opus", "local"):

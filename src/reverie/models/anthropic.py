@@ -15,7 +15,17 @@ from typing import TYPE_CHECKING, Any
 
 from reverie.errors import Interrupted, Unauthenticated
 from reverie.messages.codec import as_count
-from reverie.models.connection import Timeouts, import_sdk, is_loopback, open_http, place_of, translated, within
+from reverie.models.connection import (
+    Timeouts,
+    import_sdk,
+    is_loopback,
+    open_http,
+    place_of,
+    translated,
+    unstreamed,
+    usable_key,
+    within,
+)
 from reverie.models.faults import Provider
 from reverie.models.messages_stream import MessageAssembly
 from reverie.models.retry import Random, Retries, Sleep, call_with_retries, stream_with_retries
@@ -78,7 +88,7 @@ class AnthropicModel:
 
     async def _attempt(self, request: Request) -> AsyncGenerator[Event, None]:
         body = encode_body({**request_body(request), "stream": True})
-        assembly = MessageAssembly()
+        assembly = MessageAssembly(request.model)
         async with self._client() as (sdk, client):
             with translated(sdk, self._provider, self.timeouts):
                 stream = await client.post(
@@ -90,7 +100,7 @@ class AnthropicModel:
                     stream_cls=sdk.AsyncStream[object],
                 )
                 request_id = stream.response.headers.get("request-id")
-                async with stream, aclosing(_wire_events(stream)) as wire_events:
+                async with stream, aclosing(_wire_events(stream, self._provider)) as wire_events:
                     async for wire in wire_events:
                         for event in assembly.take(wire):
                             yield event
@@ -99,36 +109,29 @@ class AnthropicModel:
 
     @asynccontextmanager
     async def _client(self) -> AsyncIterator[tuple[Any, anthropic.AsyncAnthropic]]:
-        key = self.key
-        if key is None and self.auth_token is None:
-            if not is_loopback(self.base_url):
-                raise Unauthenticated(
-                    f"no key for {self._provider.place}: set ANTHROPIC_API_KEY, or use the model 'offline'"
-                )
-            key = _NO_KEY
-        sdk = import_sdk("anthropic")
-        async with open_http(self.timeouts) as http:
-            yield (
-                sdk,
-                sdk.AsyncAnthropic(
-                    api_key=key,
-                    auth_token=self.auth_token if key is None else None,
-                    base_url=self.base_url,
-                    max_retries=0,
-                    http_client=http,
-                ),
-            )
+        credential, sdk = self._credential(), await import_sdk("anthropic")
+        async with open_http(self.base_url, self.timeouts) as http:
+            yield sdk, sdk.AsyncAnthropic(**credential, base_url=self.base_url, max_retries=0, http_client=http)
+
+    def _credential(self) -> dict[str, str]:
+        """The SDK would look for a key in the environment if it got none."""
+        if self.key is not None:
+            return {"api_key": usable_key(self.key, self._provider)}
+        if self.auth_token is not None:
+            return {"auth_token": usable_key(self.auth_token, self._provider)}
+        if is_loopback(self.base_url):
+            return {"api_key": _NO_KEY}
+        raise Unauthenticated(f"no key for {self._provider.place}: set ANTHROPIC_API_KEY, or use the model 'offline'")
 
     @property
     def _provider(self) -> Provider:
         return Provider(place_of(self.base_url), (self.key or "", self.auth_token or ""))
 
 
-async def _wire_events(stream: anthropic.AsyncStream[Any]) -> AsyncGenerator[dict[str, Any], None]:
+async def _wire_events(stream: anthropic.AsyncStream[Any], provider: Provider) -> AsyncGenerator[dict[str, Any], None]:
     """The events as JSON; a server that answers in one piece gives one event."""
-    if "event-stream" not in stream.response.headers.get("content-type", "event-stream"):
-        await stream.response.aread()
-        yield {"type": "message_start", "message": stream.response.json()}
+    if (whole := await unstreamed(stream.response, provider)) is not None:
+        yield {"type": "message_start", "message": whole}
         return
     async for wire in stream:
         if isinstance(wire, dict):

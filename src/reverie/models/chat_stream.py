@@ -57,20 +57,21 @@ class ChatAssembly:
     taken_ids: set[str]
     """Ids of earlier calls of the conversation; a server that gives one twice is overruled."""
     new_id: Callable[[], str]
+    model: str = ""
+    """Who was asked; the server may tell a more exact name."""
     _text: list[str] = field(default_factory=list)
     _reasoning: list[str] = field(default_factory=list)
     _calls: list[_Call] = field(default_factory=list)
     _usage: Mapping[str, Any] = field(default_factory=dict)
     _finish_reason: str | None = None
     _is_refusal: bool = False
-    _model: str = ""
     _id: str | None = None
     _has_begun: bool = False
 
     def take(self, chunk: Mapping[str, Any]) -> Iterator[Event]:
         """Add one chunk and tell what it means."""
         self._id = self._id or _text_of(chunk.get("id")) or None
-        self._model = _text_of(chunk.get("model")) or self._model
+        self.model = _text_of(chunk.get("model")) or self.model
         self._usage = _object(chunk.get("usage")) or self._usage
         choices = chunk.get("choices")
         for choice in choices[:1] if isinstance(choices, list) else ():
@@ -91,7 +92,7 @@ class ChatAssembly:
                 message=Message(Role.ASSISTANT, blocks),
                 usage=_usage(self._usage),
                 stop_reason=self._stop_reason(),
-                model=self._model,
+                model=self.model,
                 message_id=self._id,
                 request_id=request_id,
             )

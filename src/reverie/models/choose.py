@@ -7,6 +7,7 @@ Keys and addresses come in as values; nothing here reads the environment, and no
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from urllib.parse import urlsplit
 
 from reverie.errors import UserMistake
 from reverie.models.anthropic import ANTHROPIC_URL, AnthropicModel
@@ -65,11 +66,26 @@ def _anthropic(name: str, access: Access) -> AnthropicModel:
         spelt,
         key=access.anthropic_key,
         auth_token=access.anthropic_token,
-        base_url=access.anthropic_url or ANTHROPIC_URL,
+        base_url=_checked(access.anthropic_url or ANTHROPIC_URL),
         timeouts=access.timeouts,
         retries=access.retries,
     )
 
 
 def _openai(name: str, access: Access, base_url: str) -> OpenAIModel:
-    return OpenAIModel(name, key=access.openai_key, base_url=base_url, timeouts=access.timeouts, retries=access.retries)
+    return OpenAIModel(
+        name, key=access.openai_key, base_url=_checked(base_url), timeouts=access.timeouts, retries=access.retries
+    )
+
+
+def _checked(base_url: str) -> str:
+    """The address of a server, or the user's mistake; a password in it is not quoted."""
+    try:
+        parts = urlsplit(base_url)
+        is_address = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        is_address = False
+    if not is_address:
+        shown = base_url.rpartition("@")[2]
+        raise UserMistake(f"{shown!r} is no address of a server: write it like http://localhost:8080")
+    return base_url

@@ -8,16 +8,17 @@ from __future__ import annotations
 
 import asyncio
 import functools
+import importlib
 import ssl
 from collections.abc import AsyncGenerator, Iterator
 from contextlib import aclosing, contextmanager
 from dataclasses import dataclass
 from json import JSONDecodeError
 from types import ModuleType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from reverie.errors import Interrupted, Unavailable, UserMistake
+from reverie.errors import Interrupted, Unauthenticated, Unavailable, UserMistake
 from reverie.models.faults import Provider, fault, read_failure
 from reverie.ports import Event
 
@@ -38,12 +39,16 @@ class Timeouts:
     """For the whole answer, all attempts together."""
 
 
-def open_http(timeouts: Timeouts) -> httpx2.AsyncClient:
-    """An HTTP client for one request; the caller closes it."""
+def open_http(base_url: str, timeouts: Timeouts) -> httpx2.AsyncClient:
+    """An HTTP client for one request; the caller closes it. A proxy is not asked for servers on this machine."""
     import httpx2
 
-    limits = httpx2.Timeout(timeouts.idle_seconds, connect=timeouts.connect_seconds, pool=timeouts.connect_seconds)
-    return httpx2.AsyncClient(verify=_certificates(), timeout=limits, follow_redirects=True)
+    return httpx2.AsyncClient(
+        verify=_certificates(),
+        timeout=httpx2.Timeout(timeouts.idle_seconds, connect=timeouts.connect_seconds, pool=timeouts.connect_seconds),
+        trust_env=not is_loopback(base_url),
+        follow_redirects=True,
+    )
 
 
 @functools.cache
@@ -53,12 +58,10 @@ def _certificates() -> ssl.SSLContext:
     return httpx2.create_ssl_context()
 
 
-def import_sdk(name: str) -> ModuleType:
-    """Import a vendor SDK, which takes seconds; raises `UserMistake` where it is not installed."""
-    import importlib
-
+async def import_sdk(name: str) -> ModuleType:
+    """Import a vendor SDK beside the event loop, for it takes seconds; raises `UserMistake` where it is missing."""
     try:
-        return importlib.import_module(name)
+        return await asyncio.to_thread(importlib.import_module, name)
     except ModuleNotFoundError as missing:
         raise UserMistake(f"{missing.name} is not installed: pip install 'reverie[llm]'") from None
 
@@ -69,6 +72,14 @@ def place_of(base_url: str) -> str:
     host = parts.hostname or ""
     port = f":{parts.port}" if parts.port else ""
     return f"{parts.scheme}://{f'[{host}]' if ':' in host else host}{port}{parts.path.rstrip('/')}"
+
+
+def usable_key(key: str, provider: Provider) -> str:
+    """The key as it goes into a header; one that cannot is refused here, where no message quotes it."""
+    key = key.strip()
+    if not (key and key.isascii() and key.isprintable()):
+        raise Unauthenticated(f"the key for {provider.place} has characters that no key has; copy it anew")
+    return key
 
 
 def is_loopback(base_url: str) -> bool:
@@ -114,6 +125,17 @@ def _connection_fault(failure: Exception, provider: Provider, timeouts: Timeouts
             return Interrupted(f"{provider.place} was silent for {timeouts.idle_seconds:g} s")
         case _:
             return Interrupted(f"the connection to {provider.place} broke before the answer was complete")
+
+
+async def unstreamed(response: httpx2.Response, provider: Provider) -> dict[str, Any] | None:
+    """The answer of a server that does not stream; None from one that does. A failure under status 200 is raised."""
+    if "event-stream" in response.headers.get("content-type", "event-stream"):
+        return None
+    await response.aread()
+    whole = response.json()
+    if not isinstance(whole, dict) or whole.get("error"):
+        raise fault(read_failure(None, whole, response.headers), provider)
+    return whole
 
 
 async def within(

@@ -42,6 +42,8 @@ class _Growing:
 class MessageAssembly:
     """The answer as far as it has arrived."""
 
+    model: str = ""
+    """Who was asked; the provider may tell a more exact name."""
     _growing: dict[int, _Growing] = field(default_factory=dict)
     _done: dict[int, Block] = field(default_factory=dict)
     _unparsed: dict[int, _Growing] = field(default_factory=dict)
@@ -82,7 +84,7 @@ class MessageAssembly:
                 message=Message(Role.ASSISTANT, tuple(self._done[index] for index in sorted(self._done))),
                 usage=usage_from_wire(self._usage),
                 stop_reason=self._stop_reason,
-                model=str(self._head.get("model", "")),
+                model=str(self._head.get("model") or self.model),
                 message_id=self._head.get("id"),
                 request_id=request_id,
                 applied_edits=self._applied_edits,

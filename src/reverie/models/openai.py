@@ -18,7 +18,16 @@ from urllib.parse import urlsplit
 from reverie.errors import BadRequest
 from reverie.models.chat_body import chat_body
 from reverie.models.chat_stream import ChatAssembly
-from reverie.models.connection import Timeouts, import_sdk, open_http, place_of, translated, within
+from reverie.models.connection import (
+    Timeouts,
+    import_sdk,
+    open_http,
+    place_of,
+    translated,
+    unstreamed,
+    usable_key,
+    within,
+)
 from reverie.models.faults import Provider
 from reverie.models.retry import Random, Retries, Sleep, stream_with_retries
 from reverie.ports import Event, Request
@@ -64,12 +73,12 @@ class OpenAIModel:
 
     async def _attempt(self, request: Request) -> AsyncGenerator[Event, None]:
         taken = {use.id for message in request.messages for use in message.tool_uses}
-        assembly = ChatAssembly(taken, self.new_id)
+        assembly = ChatAssembly(taken, self.new_id, request.model)
         async with self._client() as (sdk, client):
             with translated(sdk, self._provider, self.timeouts):
                 stream = await self._open(sdk, client, request)
                 request_id = stream.response.headers.get("x-request-id")
-                async with stream, aclosing(_chunks(stream)) as chunks:
+                async with stream, aclosing(_chunks(stream, self._provider)) as chunks:
                     async for chunk in chunks:
                         for event in assembly.take(chunk):
                             yield event
@@ -98,14 +107,10 @@ class OpenAIModel:
 
     @asynccontextmanager
     async def _client(self) -> AsyncIterator[tuple[Any, openai.AsyncOpenAI]]:
-        sdk = import_sdk("openai")
-        async with open_http(self.timeouts) as http:
-            yield (
-                sdk,
-                sdk.AsyncOpenAI(
-                    api_key=self.key or _NO_KEY, base_url=_api_root(self.base_url), max_retries=0, http_client=http
-                ),
-            )
+        key, sdk = usable_key(self.key or _NO_KEY, self._provider), await import_sdk("openai")
+        root = _api_root(self.base_url)
+        async with open_http(root, self.timeouts) as http:
+            yield sdk, sdk.AsyncOpenAI(api_key=key, base_url=root, max_retries=0, http_client=http)
 
     @property
     def _provider(self) -> Provider:
@@ -118,11 +123,10 @@ class OpenAIModel:
         return "max_completion_tokens" if is_the_vendor else "max_tokens"
 
 
-async def _chunks(stream: openai.AsyncStream[Any]) -> AsyncGenerator[dict[str, Any], None]:
+async def _chunks(stream: openai.AsyncStream[Any], provider: Provider) -> AsyncGenerator[dict[str, Any], None]:
     """The chunks as JSON; a server that answers in one piece gives one chunk."""
-    if "event-stream" not in stream.response.headers.get("content-type", "event-stream"):
-        await stream.response.aread()
-        yield stream.response.json()
+    if (whole := await unstreamed(stream.response, provider)) is not None:
+        yield whole
         return
     async for chunk in stream:
         if isinstance(chunk, dict):

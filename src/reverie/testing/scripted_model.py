@@ -13,7 +13,7 @@ from reverie.ports import BlockDone, Event, Finished, Reply, Request, TextDelta
 from reverie.testing.build import reply
 
 Answer: TypeAlias = str | Block | Message | Reply | Exception | tuple[Event, ...]
-"""What the model does: say it, raise it, or give exactly these events (without a `Finished` that is cut off)."""
+"""What the model does: say it, raise it, or give exactly these events; without a `Finished` the stream is cut off."""
 Step: TypeAlias = Answer | Callable[[Request], "Answer"]
 """An answer, or a function that finds one in the request."""
 
