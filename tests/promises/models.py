@@ -9,6 +9,7 @@ PROMISES = {
         "every model keeps the same contract: events in order, whole blocks, errors of the tree, retries that are seen",
         source="issue 2",
     ),
+    "models:port:answer": Requirement("one call listens to the end, whoever fails on the way", source="issue 2"),
     "models:body:pure": Requirement("the bytes of a request are a function of the request alone", source="product §6"),
     "models:body:cache-marks": Requirement(
         "cache marks stand exactly where the request puts them, at most four, and none come from recorded content",
