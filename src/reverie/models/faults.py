@@ -109,9 +109,8 @@ class Provider:
 
     def quote(self, text: str) -> str:
         """The provider's words, shortened and without secrets."""
-        for secret in self.secrets:
-            if secret:
-                text = text.replace(secret, _HIDDEN)
+        for secret in filter(None, map(str.strip, self.secrets)):
+            text = text.replace(secret, _HIDDEN)
         text = " ".join(text.split())
         return text if len(text) <= _LONGEST_QUOTE_CHARS else text[:_LONGEST_QUOTE_CHARS] + "…"
 
