@@ -123,7 +123,7 @@ def test_the_three_sums_tell_scripts_and_terminals_from_plain_text() -> None:
 def test_a_large_text_is_weighed_fast() -> None:
     text = PROSE * 100_000
     best = min(_seconds(text) for _ in range(3))
-    assert len(text) / best > 100e6
+    assert len(text) / best > 40e6, "bench.tokens shows several hundred MB/s on a quiet machine"
 
 
 def _seconds(text: str) -> float:

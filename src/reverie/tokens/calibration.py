@@ -61,7 +61,7 @@ class Calibration:
         """Learn from one estimate and what the provider reported for it; nonsense teaches nothing."""
         if estimated <= 0 or reported <= 0:
             return self
-        value = log(reported / estimated)
+        value = log(reported) - log(estimated)
         if not _LEAST <= value <= _MOST:
             return self
         kinds = self.by_kind

@@ -69,6 +69,7 @@ def _classes() -> bytes:
 _CLASSES = _classes()
 _FOLLOWING_BYTES = bytes(range(0x80, 0xC0))
 _FOLD_CASE = bytes.maketrans(b"A", b"a")
+_LETTERS_ONLY = bytes(ord("a") if byte == ord("a") else ord(" ") for byte in range(256))
 
 _WORD, _HUMP, _LETTER, _LONG_RUN = 0.816, 2.291, 0.044, 3.0
 _DIGIT_PAIR, _DIGIT_THEN_LETTER = 1.146, 0.498
@@ -84,24 +85,20 @@ def _count(text: str) -> Pieces:
     classes = text.encode("utf-8", "surrogatepass").translate(_CLASSES, _FOLLOWING_BYTES)
     humps = classes.count(b"aA")
     classes = classes.translate(_FOLD_CASE)
-    count = classes.count
-    spaces, digits, marks, lines = count(b" "), count(b"0"), count(b"."), count(b"n")
-    letters = len(classes) - spaces - digits - marks - lines
-    plain = script = terminal = 0.0
-    if "\x1b" in text:
-        escapes = count(b"E")
-        letters -= escapes
-        terminal = _ESCAPE * escapes
-    if not text.isascii():
-        accented, symbols, emoji = count(b"l"), count(b"s"), count(b"e")
-        alphabetic, indic, east_asian = count(b"c"), count(b"i"), count(b"k")
-        letters -= accented + symbols + emoji + alphabetic + indic + east_asian
-        plain = _ACCENTED * accented + _SYMBOL * symbols + _EMOJI * emoji
-        script = _ALPHABETIC * alphabetic + _INDIC * indic + _EAST_ASIAN * east_asian
-    words = count(b" a") + count(b".a") + count(b"na") + classes.startswith(b"a")
-    plain += _WORD * words + _HUMP * humps + _LETTER * letters + _LONG_RUN * count(b"a" * 16)
+    others = classes.translate(None, b"a")
+    letters, digits, marks = len(classes) - len(others), others.count(b"0"), others.count(b".")
+    words = classes.translate(_LETTERS_ONLY).count(b" a") + classes.startswith(b"a")
+    plain = _WORD * words + _HUMP * humps + _LETTER * letters + _LONG_RUN * classes.count(b"a" * 16)
     if digits:
-        plain += _DIGIT_PAIR * (digits - count(b"00")) + _DIGIT_THEN_LETTER * count(b"0a")
-    plain += _MARK_PAIR * (marks - count(b"..")) + _MARK * marks
-    plain += _LINE_PAIR * (lines - count(b"nn")) + _SPACE * spaces
+        after_digits = classes.count(b"0a")
+        plain += _DIGIT_PAIR * (digits - classes.count(b"00")) - (_WORD - _DIGIT_THEN_LETTER) * after_digits
+    plain += _MARK_PAIR * (marks - classes.count(b"..")) + _MARK * marks
+    plain += _LINE_PAIR * (others.count(b"n") - classes.count(b"nn")) + _SPACE * others.count(b" ")
+    script = terminal = 0.0
+    if "\x1b" in text:
+        terminal = _ESCAPE * others.count(b"E")
+    if not text.isascii():
+        count = others.count
+        plain += _ACCENTED * count(b"l") + _SYMBOL * count(b"s") + _EMOJI * count(b"e")
+        script = _ALPHABETIC * count(b"c") + _INDIC * count(b"i") + _EAST_ASIAN * count(b"k")
     return Pieces(plain, script, terminal)
