@@ -26,7 +26,7 @@ def _working_directory(folder: ProjectFolder) -> str | None:
 
 def find_session(configuration: Configuration, directory: Path, named: str | None) -> Path:
     """The transcript that is meant; raises `UserMistake` with the next step when there is none or more than one."""
-    if named is not None and (named.endswith(".jsonl") or "/" in named):
+    if named is not None and (named.endswith(".jsonl") or "/" in named or Path(named).exists()):
         path = Path(named).expanduser()
         if path.is_file():
             return path

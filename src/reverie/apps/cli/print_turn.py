@@ -169,16 +169,26 @@ class Printer:
 
 
 class TextPrinter(Printer):
-    """The answer as it comes."""
+    """The answer as it comes. After a broken stream the rest is printed at the end, so that nothing stands twice."""
+
+    def __init__(self) -> None:
+        self._printed = ""
+        self._is_broken = False
 
     def event(self, event: Event) -> None:
         super().event(event)
-        if isinstance(event, TextDelta):
+        if isinstance(event, Retrying):
+            self._is_broken = bool(self._printed)
+        elif isinstance(event, TextDelta) and not self._is_broken:
+            self._printed += event.text
             sys.stdout.write(event.text)
             sys.stdout.flush()
 
     def end(self, ending: Ending) -> None:
-        if not ending.reply.text.endswith("\n"):
+        text = ending.reply.text
+        if self._is_broken:
+            sys.stdout.write(text.removeprefix(self._printed) if text.startswith(self._printed) else f"\n{text}")
+        if not text.endswith("\n"):
             sys.stdout.write("\n")
 
 

@@ -1,0 +1,120 @@
+from __future__ import annotations
+
+import shutil
+from importlib.resources import files
+from pathlib import Path
+
+import pytest
+
+from reverie.places import slug
+from tests.apps.cli.conftest import Terminal
+from tests.requirements import requirement
+
+SAMPLE = Path(str(files("reverie.apps.demo") / "sample-session.jsonl"))
+SESSION = "3c1a7f52-8d0e-4b6a-9f2d-51c0ffee0001"
+
+
+@pytest.fixture
+def recorded(terminal: Terminal) -> Path:
+    """The sample as a session of the host agent in this project."""
+    folder = terminal.home / ".claude" / "projects" / slug(terminal.project)
+    folder.mkdir(parents=True)
+    text = SAMPLE.read_text(encoding="utf-8").replace("/home/mira/ledgerly", str(terminal.project.resolve()))
+    path = folder / f"{SESSION}.jsonl"
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+@requirement("cli:context:json")
+def test_the_document_has_the_keys_of_the_contract(terminal: Terminal) -> None:
+    ran = terminal.run("context", str(SAMPLE), "--json")
+
+    document = ran.document
+    assert ran.code == 0
+    assert document["tool_calls"] == document["tool_results"] == 18
+    assert document["messages"] == 26
+    assert document["window"] == 200_000
+    assert document["cost_usd"] == pytest.approx(0.16, abs=0.01)
+    assert sum(part["tokens"] for part in document["parts"]) == pytest.approx(document["tokens"], abs=20)
+    assert {"kind", "tokens"} <= document["parts"][0].keys()
+
+
+@requirement("cli:context:json")
+def test_people_see_bars_and_the_biggest_items(terminal: Terminal) -> None:
+    ran = terminal.run("context", str(SAMPLE))
+
+    assert "█" in ran.out
+    assert "store.py" in ran.out
+    assert "compaction at 167k" in ran.out
+
+
+@requirement("cli:context:json")
+def test_another_window_moves_the_level(terminal: Terminal) -> None:
+    small = terminal.run("context", str(SAMPLE), "--json", "--window", "20000").document
+
+    assert small["window"] == 20_000
+    assert small["level"] == "blocked"
+
+
+@requirement("cli:context:finds-sessions")
+@pytest.mark.parametrize("named", [(), (SESSION,), (SESSION[:8],)])
+def test_a_session_is_found(terminal: Terminal, recorded: Path, named: tuple[str, ...]) -> None:
+    assert terminal.run("context", *named, "--json").document["session"] == str(recorded)
+
+
+@requirement("cli:context:finds-sessions")
+def test_an_ambiguous_beginning_is_a_mistake(terminal: Terminal, recorded: Path) -> None:
+    shutil.copy(recorded, recorded.with_name(SESSION[:8] + "-0000-4000-8000-000000000000.jsonl"))
+
+    ran = terminal.run("context", SESSION[:6])
+
+    assert ran.code == 2
+    assert "2 sessions" in ran.err
+
+
+@requirement("cli:sessions:json")
+def test_sessions_are_listed_with_what_they_cost(terminal: Terminal, recorded: Path) -> None:
+    (listed,) = terminal.run("sessions", "--json").document
+
+    assert listed["id"] == SESSION
+    assert listed["path"] == str(recorded)
+    assert listed["title"] == "Tidewater statements land in the wrong month"
+    assert listed["model"].startswith("claude-sonnet-4-5")
+    assert listed["tokens"] > 18_000
+    assert listed["cost_usd"] == pytest.approx(0.16, abs=0.01)
+    assert listed["updated"] > listed["created"]
+
+
+@requirement("cli:sessions:figures")
+def test_figures_are_remembered_until_the_file_grows(terminal: Terminal, recorded: Path) -> None:
+    before = terminal.run("sessions", "--json").document[0]
+    cache = terminal.home / ".reverie" / "cache" / "sessions.json"
+    assert cache.is_file()
+
+    last = recorded.read_text(encoding="utf-8").splitlines()[-1]
+    with recorded.open("a", encoding="utf-8") as file:
+        file.write(last.replace('"uuid":"', '"uuid":"again-').replace("msg_", "msg_again") + "\n")
+
+    assert terminal.run("sessions", "--json").document[0]["messages"] == before["messages"] + 1
+
+
+@requirement("cli:sessions:figures")
+def test_a_damaged_memory_of_figures_is_ignored(terminal: Terminal, recorded: Path) -> None:
+    cache = terminal.home / ".reverie" / "cache" / "sessions.json"
+    cache.parent.mkdir(parents=True)
+    cache.write_text("{broken", encoding="utf-8")
+
+    assert terminal.run("sessions", "--json").document[0]["cost_usd"] is not None
+
+
+@requirement("cli:sessions:json")
+def test_no_sessions_is_an_empty_list(terminal: Terminal) -> None:
+    assert terminal.run("sessions", "--json").document == []
+
+
+@requirement("cli:sessions:json")
+def test_real_folders_can_be_listed(terminal: Terminal, shared_data: Path) -> None:
+    listed = terminal.run("sessions", str(shared_data / "transcripts"), "--json").document
+
+    assert len(listed) > 10
+    assert listed == sorted(listed, key=lambda one: (one["updated"], one["id"]), reverse=True)

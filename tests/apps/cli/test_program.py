@@ -1,0 +1,86 @@
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+from reverie import __version__
+from reverie.apps.cli.table import COMMANDS
+from tests.apps.cli.conftest import Terminal
+from tests.requirements import requirement
+
+HEAVY = ("anthropic", "openai", "httpx2", "mcp", "numpy", "starlette", "uvicorn", "rich", "yaml", "asyncio")
+
+
+def imported_by(*arguments: str) -> set[str]:
+    """The modules that one command line has loaded when it is done."""
+    code = (
+        "import sys, io; out, sys.stdout = sys.stdout, io.StringIO()\n"
+        "from reverie.__main__ import main\n"
+        "try: main()\nexcept SystemExit: pass\n"
+        "out.write(' '.join(sys.modules))"
+    )
+    ran = subprocess.run([sys.executable, "-c", code, *arguments], capture_output=True, text=True, check=True)
+    return set(ran.stdout.split())
+
+
+@requirement("cli:start:light")
+@pytest.mark.parametrize("arguments", [("--version",), ("--help",), ("settings", "--json")])
+def test_starting_loads_nothing_heavy(arguments: tuple[str, ...]) -> None:
+    loaded = imported_by(*arguments)
+
+    assert "reverie" in loaded
+    assert loaded.isdisjoint(HEAVY)
+    if arguments == ("--version",):
+        assert "click" not in loaded
+
+
+@requirement("cli:errors:exit-codes")
+def test_the_version_is_printed(terminal: Terminal) -> None:
+    assert terminal.run("--version").out == f"reverie {__version__}\n"
+
+
+@requirement("cli:errors:exit-codes")
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("setings",), "settings"),
+        (("context", "nothing.jsonl"), "nothing.jsonl"),
+        (("context", "0000"), "reverie sessions"),
+        (("context",), "--project"),
+        (("context", "."), "folder"),
+        (("sessions", "no-such-folder"), "no-such-folder"),
+        (("sessions", "--limit", "0"), "--limit"),
+        (("--set", "window.nonsense=1", "sessions"), "window.nonsense"),
+        (("--settings", "missing.toml", "sessions"), "missing.toml"),
+        (("-p", "   "), "prompt"),
+        (("-m", "no-such-model", "-p", "hi"), "no-such-model"),
+        (("simulate", "--script", "missing.json"), "missing.json"),
+    ],
+)
+def test_a_mistake_exits_with_2_and_names_the_thing(terminal: Terminal, arguments: tuple[str, ...], words: str) -> None:
+    ran = terminal.run(*arguments)
+
+    assert ran.code == 2
+    assert words in ran.err
+    assert ran.out == ""
+
+
+@requirement("cli:help:examples")
+@pytest.mark.parametrize("name", [listed.name for listed in COMMANDS])
+def test_every_command_explains_itself_with_examples(terminal: Terminal, name: str) -> None:
+    ran = terminal.run(name, "--help")
+
+    assert ran.code == 0
+    assert f"reverie {name}" in ran.out
+    assert "Example" in ran.out
+    assert "\\b" not in ran.out
+
+
+@requirement("cli:help:examples")
+def test_the_overview_lists_every_command(terminal: Terminal) -> None:
+    ran = terminal.run("--help")
+
+    for listed in COMMANDS:
+        assert f"  {listed.name} " in ran.out

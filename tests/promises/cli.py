@@ -1,0 +1,42 @@
+"""What we promise of the command line."""
+
+from __future__ import annotations
+
+from tests.promises import Requirement
+
+PROMISES = {
+    "cli:start:light": Requirement(
+        "`--version`, `--help` and settings import neither a vendor SDK nor anything heavy.", source="issue 2, item 6"
+    ),
+    "cli:errors:exit-codes": Requirement(
+        "A mistake of the user exits with 2 and one line that says what to do; nothing ends in a stack trace.",
+        source="contract, Command line",
+    ),
+    "cli:help:examples": Requirement("Every command explains itself with examples.", source="issue 3, item 7"),
+    "cli:context:json": Requirement(
+        "`context --json` prints one document with the contract's keys; parts add up to the tokens.",
+        source="contract, Command line",
+    ),
+    "cli:context:finds-sessions": Requirement(
+        "A session is found by path, by id, by the beginning of an id, or as the newest.", source="issue 2, item 8"
+    ),
+    "cli:sessions:json": Requirement(
+        "`sessions --json` lists id, path, title, messages, tokens, model and time, newest first.",
+        source="contract, Command line",
+    ),
+    "cli:sessions:figures": Requirement(
+        "Exact messages and cost are remembered and read again when a file grows.", source="issue 2, item 8"
+    ),
+    "cli:print:answers": Requirement(
+        "`-p` prints the answer in three formats and records the turn as a session.", source="issue 2, item 8"
+    ),
+    "cli:print:without-a-key": Requirement(
+        "Without a key `-p` says in three lines what works and how to set one, and fails.", source="product §5"
+    ),
+    "cli:print:failure-is-recorded": Requirement(
+        "A request that fails is recorded as such and exits with 1.", source="issue 2, item 8"
+    ),
+    "demo:runs": Requirement(
+        "The demonstration runs without key or network and shows a cache hit.", source="issue 2, item 9"
+    ),
+}
