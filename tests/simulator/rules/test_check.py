@@ -99,8 +99,8 @@ EDITS = [
     (
         [{"type": "clear_thinking_20251015", "keep": {"type": "thinking_turns", "value": 0}}],
         (
-            "context_management.edits.0.clear_thinking_20251015.keep.thinking_turns.value: Input should be greater than "
-            "or equal to 1"
+            "context_management.edits.0.clear_thinking_20251015.keep.thinking_turns.value: Input should be greater "
+            "than or equal to 1"
         ),
     ),
     (
