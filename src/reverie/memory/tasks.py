@@ -1,0 +1,141 @@
+"""Kinds of task, as one table: how requests ask for them, and how rules speak of them."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import cache
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """One kind of task."""
+
+    name: str
+    asked: str
+    """Words of a request that ask for it; a final `~` stands for the usual endings of verbs and nouns."""
+    spoken_of: str
+    """Words by which a rule says that it is about it."""
+    unspaced: str = ""
+    """The same in scripts without spaces, for requests and rules alike."""
+
+
+KINDS: tuple[Kind, ...] = (
+    Kind(
+        "test",
+        "test~ testcase~ unittest~ pytest jest vitest coverage flaky mock~ fixture~ tdd regression~",
+        "test~ testing unittest~ mock~ fixture~ coverage",
+        "测试 单测 用例 テスト 테스트",
+    ),
+    Kind("commit", "commit~ squash~ amend~ rebase~ stage", "commit~ rebase~", "提交 コミット 커밋"),
+    Kind(
+        "review",
+        "review~ pr prs pull-request~ merge-request~ diff feedback",
+        "review~ pr prs pull-request~ merge-request~",
+        "评审 审查 代码审查 合并请求 レビュー 리뷰",
+    ),
+    Kind(
+        "refactor",
+        "refactor~ restructure~ rename~ simplify~ extract~ clean-up deduplicate~ tidy",
+        "refactor~ restructure~ rename~",
+        "重构 改名 重命名 リファクタ 리팩",
+    ),
+    Kind(
+        "debug",
+        "debug~ fix~ bug~ error~ crash~ traceback~ fail~ broken investigate~ diagnose~ exception~ stacktrace~",
+        "debug~ bug~ bugfix~ incident~ crash~",
+        "调试 修复 报错 错误 崩溃 故障 排查 デバッグ バグ 修正 디버그 버그",
+    ),
+    Kind(
+        "document",
+        "document~ doc docs readme docstring~ changelog~ comment~ tutorial~",
+        "document~ doc docs readme docstring~ changelog~ comment~",
+        "文档 注释 说明书 ドキュメント コメント 문서 주석",
+    ),
+    Kind(
+        "deploy",
+        "deploy~ release~ publish~ ship~ rollout rollback production staging",
+        "deploy~ release~ publish~ rollout production",
+        "部署 发布 上线 回滚 デプロイ リリース 배포",
+    ),
+    Kind(
+        "code",
+        "implement~ add~ write~ create~ build~ feature~ function~ class~ endpoint~ script~ code~",
+        "code coding function~ class~ api~",
+        "实现 编写 写代码 新增 开发 函数 接口 実装 追加 구현",
+    ),
+    Kind(
+        "database",
+        "sql quer~ query migration~ migrate~ schema~ database~ table~ postgres mysql sqlite index~",
+        "sql query queries migration~ schema~ database~",
+        "数据库 迁移 建表 データベース マイグレーション 데이터베이스",
+    ),
+    Kind(
+        "dependency",
+        "dependency dependencies install~ upgrade~ package~ bump~ lockfile vendor~",
+        "dependency dependencies package~ lockfile",
+        "依赖 安装 升级 依存 インストール 의존성",
+    ),
+    Kind(
+        "plan",
+        "plan~ design~ architect~ propose~ proposal~ rfc estimate~ brainstorm~",
+        "plan~ design~ proposal~ rfc estimate~",
+        "计划 设计 方案 架构 計画 設計 계획 설계",
+    ),
+    Kind(
+        "explain",
+        "explain~ describe~ summarize~ summarise~ clarify~ teach~ walk-through",
+        "explain~ explanation~ summary summaries",
+        "解释 讲解 总结 説明 要約 설명",
+    ),
+    Kind(
+        "interface",
+        "ui ux css style~ layout~ component~ button~ page~ frontend html",
+        "ui ux css layout~ component~ frontend",
+        "界面 前端 样式 按钮 画面 フロントエンド 화면",
+    ),
+    Kind(
+        "performance",
+        "performance optimi~ optimize~ optimise~ slow faster profile~ benchmark~ latency",
+        "performance benchmark~ latency profiling",
+        "性能 优化 变慢 パフォーマンス 最適化 성능",
+    ),
+)
+
+
+def tasks_asked(request: str) -> dict[str, str]:
+    """The kinds of task that a request asks for, each with the word that says so."""
+    return _found(request, spoken_of=False)
+
+
+def tasks_spoken_of(rule: str) -> dict[str, str]:
+    """The kinds of task that a rule is about, each with the word that says so."""
+    return _found(rule, spoken_of=True)
+
+
+def _found(text: str, *, spoken_of: bool) -> dict[str, str]:
+    found: dict[str, tuple[int, str]] = {}
+    for kind in KINDS:
+        match = _pattern(kind.spoken_of if spoken_of else kind.asked, kind.unspaced).search(text)
+        if match:
+            found[kind.name] = match.start(), match[0]
+    return {name: word for name, (_, word) in sorted(found.items(), key=lambda item: item[1])}
+
+
+@cache
+def _pattern(words: str, unspaced: str) -> re.Pattern[str]:
+    spaced = [_word(word) for word in words.split()]
+    alternatives = [rf"(?<![A-Za-z0-9_])(?:{'|'.join(spaced)})(?![A-Za-z0-9_])", *map(re.escape, unspaced.split())]
+    return re.compile("|".join(alternatives), re.IGNORECASE)
+
+
+def _word(word: str) -> str:
+    stem = re.escape(word.removesuffix("~")).replace(r"\-", "[ -]")
+    if not word.endswith("~"):
+        return stem
+    # "write" gives "writing" and "simplify" gives "simplified": before an ending the last vowel goes or turns.
+    if stem.endswith("e"):
+        return f"(?:{stem}[sdr]?|{stem[:-1]}(?:ing|ion|ions|ation))"
+    if stem.endswith("y"):
+        return f"(?:{stem}(?:s|ed|ing|ment)?|{stem[:-1]}(?:ies|ied|ication))"
+    return stem + r"(?:e?s|e?d|e?r|ions?|ation|ments?|\w?ing|\w?ed)?"
