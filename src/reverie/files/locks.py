@@ -154,7 +154,7 @@ def _take(path: Path, me: Holder, stale_after_seconds: float | None) -> None:
     """
     ours = temporary_beside(path)
     try:
-        write_new(ours, _encode(me))
+        write_new(ours, _encode(me), durable=False)  # after a power cut nobody holds it
         while True:
             with contextlib.suppress(FileExistsError):
                 os.link(ours, path)

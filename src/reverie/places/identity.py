@@ -81,8 +81,8 @@ def open_project(
 ) -> Project:
     """Find the store of the project around this path, or make one, and note what the project is known by now.
 
-    `first_commit` asks git for the first commit of a root; it is called only when no store is found. `new_marker` is
-    left in the git folder if it holds none yet.
+    `first_commit` asks git for the first commit of the repository around a path; it is called only when no store is
+    found. `new_marker` is left in the git folder of a repository whose store has none yet.
     """
     assert _MARKER.fullmatch(new_marker), f"not a marker: {new_marker!r}"
     me, git_dir = _read_seen(path)
@@ -93,7 +93,7 @@ def open_project(
         me, git_dir = _read_seen(path)
         found = _find(places, me)
         if found is None:
-            me = replace(me, first_commit=first_commit(Path(me.path)))
+            me = replace(me, first_commit=first_commit(path) if git_dir else None)
             found = _find(places, me) or _new(places, me)
         if git_dir is not None and _lacks_marker(found, me):
             me = _write_marker(git_dir, me, new_marker)
