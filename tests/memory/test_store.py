@@ -97,7 +97,9 @@ def test_two_names_with_one_slug_get_two_files(tmp_path: Path) -> None:
 
 
 @requirement("store:save:names")
-@pytest.mark.parametrize("path", ["../out.md", "/etc/x.md", "a/../../b.md", ".git/x.md", "MEMORY.md", "x.txt", "a\0.md"])
+@pytest.mark.parametrize(
+    "path", ["../out.md", "/etc/x.md", "a/../../b.md", ".git/x.md", "MEMORY.md", "x.txt", "a\0.md"]
+)
 def test_a_path_that_is_no_topic_is_refused(tmp_path: Path, path: str) -> None:
     with pytest.raises(UserMistake):
         open_store(tmp_path / "memory").save(topic("Out", path=path))

@@ -80,6 +80,7 @@ def import_bundle(
     if not any(path != INDEX_FILE for path in history.entries) and history.head is None:
         history.write_pending(Pending(head, None))
         writer.recover()
+        list(writer.commit_found(0))
         return Imported(head, tuple(theirs), ())
     return _merge(writer, head, theirs, source.name)
 

@@ -53,11 +53,11 @@ class Catalogue:
             follows |= self._edited_topics(previous, files)
         touched = {**files, **follows}
         rows = self._rows_with(touched)
-        changed = [path for path, content in touched.items() if content is not None and is_indexed(path)]
-        removed = [path for path, content in touched.items() if content is None]
+        changed = [path for path in touched if path in rows]
+        removed = [path for path in touched if path not in rows and path != INDEX_FILE]
         if not (changed or removed or INDEX_FILE in files):
             return follows
-        text = render_index(rows, previous, changed=changed, removed=removed, use=self._use())
+        text = render_index(rows.values(), previous, changed=changed, removed=removed, use=self._use())
         if rows or previous:
             follows[INDEX_FILE] = text.encode("utf-8", "surrogateescape")
         return follows
@@ -91,7 +91,7 @@ class Catalogue:
             changes[edit.path] = render_topic(apply_edit(topic, edit), old).encode()
         return changes
 
-    def _rows_with(self, files: Mapping[str, bytes | None]) -> list[IndexRow]:
+    def _rows_with(self, files: Mapping[str, bytes | None]) -> dict[str, IndexRow]:
         self._load()
         rows = {path: row for path, (_, row) in self._rows.items()}
         for path, content in files.items():
@@ -102,7 +102,7 @@ class Catalogue:
                 known = self._rows.get(path)
                 rows[path] = row = known[1] if known and known[0] == oid else _row(path, content)
                 self._rows[path] = (oid, row)
-        return [row for row in rows.values() if row is not None]
+        return {path: row for path, row in rows.items() if row is not None}
 
     def _load(self) -> None:
         """Bring the rows up to what the last commit holds; it is also what is on disk."""

@@ -43,6 +43,8 @@ class History:
     """The last commit, as of the last `load` or `move`."""
     entries: Entries
     """What it holds, and how each file looked when it was last known to be the same."""
+    is_index_stale: bool
+    """Whether git's index file belongs to another commit than the last, so that `git status` would mislead."""
     entries_ns: int
     """When the index file was written; a file modified at about that moment may hide a later edit."""
 
@@ -55,6 +57,7 @@ class History:
         self.head = None
         self.entries = {}
         self.entries_ns = 0
+        self.is_index_stale = False
         self._checksum = b""
         self._loaded = False
 
@@ -102,7 +105,8 @@ class History:
             return
         self.entries, self._checksum = read_entries(self._index_file)
         self.entries_ns = _modified_ns(self._index_file)
-        if self.exists and self._read_note("state") != f"{head} {self._checksum.hex()}":
+        self.is_index_stale = self.exists and self._read_note("state") != f"{head} {self._checksum.hex()}"
+        if self.is_index_stale:
             self.entries = self._entries_of(head)
         self.head = head
         self._loaded = True
@@ -140,6 +144,7 @@ class History:
         self.entries_ns = _modified_ns(self._index_file)
         if checksum and self.is_on:
             self._checksum = checksum
+            self.is_index_stale = False
             self._write_private("state", f"{self.head} {checksum.hex()}")
 
     def adopt(self, commit: str) -> None:

@@ -121,17 +121,17 @@ def names_of(history: History, path: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys([path, *(name for name in names if name)]))
 
 
-def find_path(history: History, name: str) -> str | None:
-    """The newest path a topic ever had, for one that is no longer there; by path, file name or its beginning."""
+def read_gone(history: History) -> dict[str, bytes]:
+    """Every path that was ever removed, the latest first, with its last content."""
     if _is_unborn(history):
-        return None
-    listed = history.git.run("log", "-z", "--format=", "--name-only", "--diff-filter=AD", "--no-renames")
-    wanted = {name, f"{name}.md"}
-    for raw in listed.split(b"\0"):
-        path = os.fsdecode(raw).lstrip("\n")
-        if path and (path in wanted or original_path(path) in wanted or PurePosixPath(path).name in wanted):
-            return path
-    return None
+        return {}
+    listed = history.git.run("log", "-z", "--format=", "--raw", "--no-abbrev", "--diff-filter=D", "--no-renames")
+    words = [word.lstrip(b"\n") for word in listed.split(b"\0") if word.strip(b"\n")]
+    gone: dict[str, bytes] = {}
+    for head, path in zip(words[::2], words[1::2], strict=True):
+        gone.setdefault(os.fsdecode(path), bytes.fromhex(head.split()[2].decode()))
+    blobs = read_blobs(history.git, gone.values())
+    return {path: blobs[oid] for path, oid in gone.items()}
 
 
 def original_path(path: str) -> str:

@@ -14,6 +14,7 @@ from reverie.errors import Damaged, Refused, UserMistake
 from reverie.memory import bundle, past
 from reverie.memory import erase as erasing
 from reverie.memory.change import Author, Change, Commit
+from reverie.memory.finding import find_topic
 from reverie.memory.store import Store
 from reverie.memory.topic import Source, Topic, Trust, parse_topic
 from reverie.memory.tracked import is_topic_path
@@ -123,10 +124,12 @@ def _path_ever(store: Store, name: str) -> str:
     try:
         return store.find(name)
     except UserMistake:
-        gone = past.find_path(store.history, name) if store.history.is_on else None
-        if gone is None:
+        gone = past.read_gone(store.history) if store.history.is_on else {}
+        topics = {path: _parsed(path, content) for path, content in gone.items() if is_topic_path(path)}
+        found = find_topic(name, gone, lambda: {path: topic.name for path, topic in topics.items() if topic})
+        if found is None:
             raise
-        return gone
+        return found
 
 
 def _last_content(store: Store, path: str, changes: Iterable[Commit]) -> bytes | None:

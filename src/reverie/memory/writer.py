@@ -36,6 +36,8 @@ Noticed: TypeAlias = Callable[[Files], None]
 """Told after every commit what changed, to bring derived indexes up to date."""
 
 FOREIGN_EDIT = Change("unknown", "edited outside Reverie")
+_WORTH_NOTING = 64
+"""Reading fewer files once more costs less than writing the index file."""
 TAKE_OVER = Change("import", "take over the existing directory")
 AT_ONCE = Change("unknown", "keep an edit made at the same moment")
 
@@ -80,7 +82,7 @@ class Writer:
                 self.history.make()
             self.history.load()
             self.recover()
-            yield tuple(self._commit_found(disk_now))
+            yield tuple(self.commit_found(disk_now))
 
     def commit(self, files: Files, change: Change) -> str | None:
         """Make one change; None when it changes nothing (or without history). Only inside `writing`."""
@@ -102,11 +104,13 @@ class Writer:
             if self.committed(path) != (None if content is None else blob_id(content))
         }
 
-    def _commit_found(self, disk_now_ns: int) -> Iterator[str]:
-        """Commit what others did to the files since the last commit."""
+    def commit_found(self, disk_now_ns: int) -> Iterator[str]:
+        """Commit what others did to the files since the last commit. Only inside `writing`."""
         edits = self.tree.look(disk_now_ns)
         self.history.note_seen(edits.same)
         if not edits:
+            if self.history.is_index_stale or len(edits.same) > _WORTH_NOTING:
+                self.history.write_entries()
             return
         files: dict[str, bytes | None] = {**edits.changed, **dict.fromkeys(edits.removed)}
         if self.history.is_on and self.history.head is None:

@@ -1,0 +1,156 @@
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+from pathlib import Path
+
+from reverie.memory.change import Change
+from reverie.memory.store import Store
+from reverie.memory.timeline import log
+from reverie.memory.writer import Files
+from tests.memory.stores import files_of, git, open_store, topic
+from tests.requirements import requirement
+
+
+@requirement("store:foreign:noticed")
+def test_an_edit_by_an_editor_is_committed_by_unknown_and_never_overwritten(tmp_path: Path) -> None:
+    store = open_store(tmp_path)
+    saved = store.save(topic("First"))
+    path = tmp_path / saved.topic.path
+    edited = path.read_text(encoding="utf-8").replace("A body.", "Another body.")
+    path.write_text(edited, encoding="utf-8")
+    (tmp_path / "new.md").write_text("New.", encoding="utf-8")
+    store.save(topic("Second"))
+    assert path.read_text(encoding="utf-8") == edited
+    assert [(entry.change.author, entry.paths) for entry in log(store)] == [
+        ("user", ("feedback_second.md",)),
+        ("unknown", ("feedback_first.md", "new.md")),
+        ("user", ("feedback_first.md",)),
+    ]
+    path.unlink()
+    store.sync()
+    assert log(store)[0].paths == ("feedback_first.md",)
+    assert "feedback_first" not in (tmp_path / "MEMORY.md").read_text(encoding="utf-8")
+
+
+@requirement("store:foreign:noticed")
+def test_an_edit_is_attributed_to_whom_the_caller_knows(tmp_path: Path) -> None:
+    agent = Change("agent", "written by the host", "session-9")
+
+    def attribute(path: str, _content: bytes | None) -> Change | None:
+        return agent if path == "by_agent.md" else None
+
+    store = open_store(tmp_path, attribute=attribute)
+    store.save(topic("First"))
+    for name in ("by_agent.md", "by_nobody.md"):
+        (tmp_path / name).write_text(name, encoding="utf-8")
+    assert len(store.sync()) == 2
+    changes = {entry.paths: entry.change for entry in log(store)[:2]}
+    assert changes[("by_agent.md",)] == agent
+    assert changes[("by_nobody.md",)].author == "unknown"
+
+
+@requirement("store:foreign:noticed")
+def test_an_edit_that_leaves_size_and_time_alone_is_noticed(tmp_path: Path) -> None:
+    store = open_store(tmp_path)
+    path = tmp_path / store.save(topic("First", body="aaaa")).topic.path
+    looks = path.stat()
+    for letter in b"bcdef":
+        path.write_bytes(path.read_bytes().replace(path.read_bytes()[-5:-1], bytes([letter]) * 4))
+        os.utime(path, ns=(looks.st_atime_ns, looks.st_mtime_ns))
+        assert len(store.sync()) == 1
+
+
+def test_a_touched_file_is_no_change(tmp_path: Path) -> None:
+    store = open_store(tmp_path)
+    path = tmp_path / store.save(topic("First")).topic.path
+    path.touch()
+    path.chmod(0o644)
+    assert store.sync() == ()
+    assert git(tmp_path, "status", "--porcelain") == ""
+    store.edit("First", lambda old: replace(old, body="New."))
+    assert path.stat().st_mode & 0o777 == 0o644
+
+
+def test_a_link_is_neither_followed_nor_committed(tmp_path: Path) -> None:
+    outside = tmp_path / "outside.md"
+    outside.write_text("secret", encoding="utf-8")
+    store = open_store(tmp_path / "memory")
+    (tmp_path / "memory" / "link.md").symlink_to(outside)
+    (tmp_path / "memory" / "folder").symlink_to(tmp_path)
+    store.save(topic("First"))
+    assert [found.name for found in store.topics()] == ["First"]
+    assert set(git(tmp_path / "memory", "ls-files").split()) == {"MEMORY.md", "feedback_first.md"}
+
+
+class _Editor:
+    """Edits a file at the moment when the store is about to write: after it has looked, before it has written."""
+
+    def __init__(self, store: Store, path: Path, content: bytes | None, *, by_rename: bool = False) -> None:
+        self._path, self._content, self._by_rename = path, content, by_rename
+        self._write_drafts = store.writer.tree.write_drafts
+        store.writer.tree.write_drafts = self  # type: ignore[method-assign] # the last moment that can be reached
+        self._done = False
+
+    def __call__(self, files: Files) -> None:
+        self._write_drafts(files)
+        if self._done:
+            return
+        self._done = True
+        if self._content is None:
+            self._path.unlink()
+        elif self._by_rename:
+            draft = self._path.with_suffix(".swp")
+            draft.write_bytes(self._content)
+            draft.replace(self._path)
+        else:
+            self._path.write_bytes(self._content)
+
+
+@requirement("store:foreign:same-moment")
+def test_an_edit_at_the_same_moment_is_merged(tmp_path: Path) -> None:
+    store = open_store(tmp_path)
+    path = tmp_path / store.save(topic("List", body="one\n\ntwo\n\nthree")).topic.path
+    for by_rename, word in ((False, "ONE"), (True, "Uno")):
+        text = path.read_text(encoding="utf-8")
+        first = text.split("---\n")[-1].split("\n")[0]
+        _Editor(store, path, text.replace(first, word, 1).encode(), by_rename=by_rename)
+        store.edit("List", lambda old, word=word: replace(old, body=old.body.replace("three", f"three, {word}")))
+        assert f"{word}\n\ntwo\n\nthree" in store.read("List").body
+        assert f"three, {word}" in store.read("List").body
+    assert [entry.change.author for entry in log(store)] == ["unknown", "user", "unknown", "user", "user"]
+    assert store.sync() == ()
+
+
+@requirement("store:foreign:same-moment")
+def test_an_edit_at_the_same_moment_and_place_is_kept_beside(tmp_path: Path) -> None:
+    store = open_store(tmp_path)
+    path = tmp_path / store.save(topic("List", body="one")).topic.path
+    theirs = path.read_bytes().replace(b"\none\n", b"\ntheirs\n")
+    _Editor(store, path, theirs)
+    store.edit("List", lambda old: replace(old, body="ours"))
+    assert store.read("List").body == "ours"
+    assert [copy.read_bytes() for copy in (tmp_path / ".conflicts").iterdir()] == [theirs]
+    assert git(tmp_path, "status", "--porcelain") == ""
+
+
+@requirement("store:foreign:same-moment")
+def test_a_topic_edited_while_it_is_forgotten_stays(tmp_path: Path) -> None:
+    store = open_store(tmp_path)
+    path = tmp_path / store.save(topic("List", body="one")).topic.path
+    theirs = path.read_bytes().replace(b"\none\n", b"\ntheirs\n")
+    _Editor(store, path, theirs)
+    store.forget("List")
+    assert path.read_bytes() == theirs
+    assert store.sync() == ()
+
+
+@requirement("store:foreign:same-moment")
+def test_a_file_that_appears_where_a_new_one_is_written_is_kept(tmp_path: Path) -> None:
+    store = open_store(tmp_path)
+    _Editor(store, tmp_path / "new.md", b"Somebody else's new file.\n")
+    store.save(topic("New", path="new.md"))
+    kept = {path.read_bytes() for path in (tmp_path / ".conflicts").iterdir()}
+    assert store.read("new.md").name == "New"
+    assert kept == {b"Somebody else's new file.\n"}
+    assert not [path for path in files_of(tmp_path) if path.startswith(".reverie")]
