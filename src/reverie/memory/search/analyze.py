@@ -1,0 +1,194 @@
+"""Text → terms: what the index stores and what a query asks for, by the same rules.
+
+Words are folded (case, accents, width), brought to their common form, and stripped of those that are in every text;
+identifiers are kept whole and in their parts; runs of Chinese, Japanese and Korean become characters and bigrams.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from dataclasses import dataclass
+
+from reverie.memory.search.stem import stem
+from reverie.memory.search.words import FIRST_PERSON, MONTHS, STOP_WORDS, SYNONYMS, TIME_WORDS, WEAK_WORDS
+
+_WORD = re.compile(r"[^\W_]+")
+_CAMEL = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
+_CJK = re.compile(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff]+")
+_SENTENCE_END = re.compile(r"(?<=[.!?。！？])\s+")
+_YEAR = re.compile(r"(?:19|20)\d\d")
+_WHEN_QUESTION = re.compile(r"\s*(?:when|how long|what (?:year|month|date|day|time))\b|いつ|什么时候|何时", re.IGNORECASE)
+_PLAIN_PUNCTUATION = str.maketrans({"‘": "'", "’": "'", "“": '"', "”": '"', "–": "-", "—": "-", "…": "."})
+_WITHOUT_ACCENTS = dict.fromkeys(range(0x300, 0x370))
+_PASSAGE_CHARS = 500
+"""A paragraph longer than this is cut into sentences, so that one passage speaks of one thing."""
+_MEMO_LIMIT = 200_000
+_LONGEST_TERM = 64
+"""Hashes, base64 and the like: cut here, so that they neither fill the index nor match by chance."""
+
+WEAK_TERMS = frozenset(stem(word) for word in WEAK_WORDS)
+_SYNONYM_TERMS: dict[str, frozenset[str]] = {}
+for _group in SYNONYMS:
+    _terms = frozenset(stem(word) for word in _group)
+    for _term in _terms:
+        _SYNONYM_TERMS[_term] = _SYNONYM_TERMS.get(_term, frozenset()) | _terms - {_term}
+
+
+class _Memo(dict[str, str]):
+    """A written word → its terms, joined by spaces; most words of a text were seen before."""
+
+    def __missing__(self, word: str) -> str:
+        if len(self) >= _MEMO_LIMIT:
+            self.clear()
+        terms = " ".join(_terms_of_word(word))
+        self[word] = terms
+        return terms
+
+
+_memo = _Memo()
+_FIRST_PERSON = FIRST_PERSON | {word.capitalize() for word in FIRST_PERSON}
+_TIME_WORDS = TIME_WORDS | {word.capitalize() for word in TIME_WORDS}
+
+
+@dataclass(frozen=True, slots=True)
+class Analysed:
+    """The terms of a text and the few facts about its manner that ranking uses."""
+
+    passages: str
+    """Terms joined by spaces, passages by line breaks."""
+    length: int
+    """How many terms."""
+    asking: float
+    """The share of its characters that stand in questions."""
+    personal: float
+    """The share of its words that are `I`, `my`, `we`, …"""
+    has_time: bool
+
+
+@dataclass(frozen=True, slots=True)
+class QueryText:
+    """What a query asks for."""
+
+    terms: tuple[str, ...]
+    pairs: frozenset[tuple[str, str]]
+    """Neighbouring terms: a text that has them side by side is more likely meant."""
+    is_personal: bool
+    asks_when: bool
+    months: frozenset[int]
+    years: frozenset[int]
+
+
+def terms(text: str) -> list[str]:
+    """Every term of a text, in order."""
+    return " ".join(map(_memo.__getitem__, _WORD.findall(_fold(text)))).split()
+
+
+def analyse(text: str) -> Analysed:
+    """Cut a text into passages of terms and note its manner."""
+    folded = _fold(text)
+    passages: list[str] = []
+    words: list[str] = []
+    length = 0
+    for line in folded.split("\n"):
+        pieces = (line,) if len(line) <= _PASSAGE_CHARS else _SENTENCE_END.split(line)
+        for piece in pieces:
+            written = _WORD.findall(piece)
+            words += written
+            found = " ".join(filter(None, map(_memo.__getitem__, written)))
+            if found:
+                length += found.count(" ") + 1
+                passages.append(found)
+    personal = sum(map(_FIRST_PERSON.__contains__, words)) / max(20, len(words))
+    return Analysed(
+        passages="\n".join(passages),
+        length=length,
+        asking=_share_asking(folded),
+        personal=personal,
+        has_time=not _TIME_WORDS.isdisjoint(words) or _YEAR.search(folded) is not None,
+    )
+
+
+def analyse_query(text: str) -> QueryText:
+    """Read a query: its terms once each, and what kind of question it is."""
+    found = terms(text)
+    words = set(_WORD.findall(text.lower()))
+    months = frozenset(
+        number
+        for number, month in enumerate(MONTHS, start=1)
+        if month in words and (month != "may" or re.search(r"\bMay\b", text))
+    )
+    return QueryText(
+        terms=tuple(dict.fromkeys(found)),
+        pairs=frozenset(zip(found, found[1:], strict=False)),
+        is_personal=not FIRST_PERSON.isdisjoint(words),
+        asks_when=_WHEN_QUESTION.match(text) is not None,
+        months=months,
+        years=frozenset(int(year) for year in _YEAR.findall(text)),
+    )
+
+
+def synonyms(term: str) -> frozenset[str]:
+    """The terms that may stand for this one."""
+    return _SYNONYM_TERMS.get(term, frozenset())
+
+
+def without_names(text: str, names: frozenset[str]) -> str:
+    """The text without the words whose term is one of `names`: a name drowns the rest of a sentence in its vector."""
+    if not names:
+        return text
+    kept = re.sub(r"[^\W_]+(?:['’]s)?", lambda found: "" if _is_name(found[0], names) else found[0], text)
+    return " ".join(kept.split()) or text
+
+
+def _is_name(word: str, names: frozenset[str]) -> bool:
+    found = _WORD.match(word)
+    return found is not None and _memo[found[0]] in names
+
+
+def _fold(text: str) -> str:
+    if text.isascii():
+        return text
+    text = text.translate(_PLAIN_PUNCTUATION)
+    if text.isascii():
+        return text
+    return unicodedata.normalize("NFC", unicodedata.normalize("NFKD", text).translate(_WITHOUT_ACCENTS))
+
+
+def _terms_of_word(word: str) -> list[str]:
+    if not word.isascii():
+        return _terms_of_mixed(word)
+    lowered = word.lower()
+    if lowered in STOP_WORDS or (len(lowered) == 1 and not lowered.isdigit()):
+        return []
+    found = [stem(lowered)[:_LONGEST_TERM]]
+    if not (word.islower() or word.isupper() or word.istitle() or word.isdigit()):
+        parts = [part.lower() for part in _CAMEL.findall(word)]
+        if len(parts) > 1:
+            found += [stem(part) for part in parts if len(part) > 1 and part not in STOP_WORDS]
+    return found
+
+
+def _terms_of_mixed(word: str) -> list[str]:
+    found: list[str] = []
+    at = 0
+    for run in _CJK.finditer(word):
+        found += _terms_of_plain(word[at : run.start()])
+        text = run[0]
+        found += text
+        found += [text[place : place + 2] for place in range(len(text) - 1)]
+        at = run.end()
+    return found + _terms_of_plain(word[at:])
+
+
+def _terms_of_plain(word: str) -> list[str]:
+    if not word:
+        return []
+    return _terms_of_word(word) if word.isascii() else [word.casefold()[:_LONGEST_TERM]]
+
+
+def _share_asking(text: str) -> float:
+    if "?" not in text and "？" not in text:
+        return 0.0
+    asking = sum(len(piece) for piece in _SENTENCE_END.split(text) if piece.rstrip().endswith(("?", "？")))
+    return asking / len(text)

@@ -1,0 +1,322 @@
+"""The index file: SQLite with FTS5, derived from the documents and safe to delete at any time.
+
+Owns the schema, the incremental update and the reads that ranking needs; a damaged or older file is replaced by an
+empty one, and `known()` then tells the caller to index everything again. Several processes may use it at once.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import sqlite3
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from reverie.memory.search.analyze import Analysed, analyse, terms
+from reverie.memory.search.document import Document, Known
+
+SCHEMA_VERSION = 1
+FIELDS = ("title", "summary", "body", "anchors", "situation", "about")
+FIELD_WEIGHTS = (2.5, 2.0, 1.0, 1.5, 2.0, 1.0)
+"""How much one occurrence counts: a word in the name says more about a file than a word in its text."""
+_BUSY_SECONDS = 10.0
+_SHORTEST_CORRECTED = 4
+"""Shorter words have too many neighbours to guess what was meant."""
+
+_SCHEMA = f"""
+CREATE TABLE documents(
+  id INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE, grp TEXT, pos INTEGER NOT NULL, kind TEXT, observed INTEGER,
+  mtime_ns INTEGER NOT NULL, size INTEGER NOT NULL, digest BLOB NOT NULL, uses INTEGER NOT NULL,
+  length INTEGER NOT NULL, passages INTEGER NOT NULL, asking REAL NOT NULL, personal REAL NOT NULL,
+  has_time INTEGER NOT NULL, {", ".join(f"{name} TEXT NOT NULL" for name in FIELDS)});
+CREATE INDEX by_group ON documents(grp, pos) WHERE grp IS NOT NULL;
+CREATE VIRTUAL TABLE postings USING fts5({", ".join(FIELDS)}, content='documents', content_rowid='id',
+  tokenize="unicode61 remove_diacritics 0");
+CREATE VIRTUAL TABLE vocabulary USING fts5vocab('postings', 'row');
+CREATE TABLE words(id INTEGER PRIMARY KEY, word TEXT NOT NULL UNIQUE);
+CREATE VIRTUAL TABLE spellings USING fts5(word, content='words', content_rowid='id', tokenize='trigram', detail='none',
+  columnsize=0);
+CREATE TRIGGER word_added AFTER INSERT ON words BEGIN
+  INSERT INTO spellings(rowid, word) VALUES (new.id, new.word); END;
+CREATE TABLE totals(documents INTEGER NOT NULL, length INTEGER NOT NULL, passages INTEGER NOT NULL);
+INSERT INTO totals VALUES (0, 0, 0);
+CREATE TABLE vectors(document INTEGER NOT NULL, part INTEGER NOT NULL, vector BLOB NOT NULL,
+  PRIMARY KEY (document, part)) WITHOUT ROWID;
+PRAGMA user_version = {SCHEMA_VERSION};
+"""
+_COLUMNS = ", ".join(
+    f"d.{name}"
+    for name in ("id", "key", "grp", "pos", "kind", "observed", "uses", "length", "asking", "personal", "has_time", *FIELDS)
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A document as ranking reads it."""
+
+    id: int
+    key: str
+    group: str | None
+    position: int
+    type: str | None
+    observed: int | None
+    """Day number, as `date.toordinal`."""
+    uses: int
+    length: int
+    asking: float
+    personal: float
+    has_time: int
+    title: str
+    summary: str
+    body: str
+    anchors: str
+    situation: str
+    about: str
+
+
+@dataclass(frozen=True, slots=True)
+class Totals:
+    """The size of the whole index."""
+
+    documents: int
+    length: int
+    passages: int
+
+
+class Database:
+    """One open index file."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        path.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            self._connection = self._connect()
+        except sqlite3.DatabaseError as error:
+            if _is_busy(error):
+                raise
+            self._connection = self._start_anew()
+        self._frequencies: dict[str, tuple[int, int]] = {}
+        self._frequencies_of = -1
+
+    def close(self) -> None:
+        self._connection.close()
+
+    def version(self) -> int:
+        """A number that changes whenever any process changed the index."""
+        changed_by_others: int = self._connection.execute("PRAGMA data_version").fetchone()[0]
+        return changed_by_others * 1_000_003 + self._connection.total_changes
+
+    def known(self) -> dict[str, Known]:
+        """Every document's key with what tells whether its file changed."""
+        rows = self._connection.execute("SELECT key, mtime_ns, size, digest FROM documents")
+        return {key: Known(mtime_ns, size, digest) for key, mtime_ns, size, digest in rows}
+
+    def update(self, changed: Iterable[Document], removed: Iterable[str]) -> None:
+        """Put the changed documents in place of their old state and drop the removed ones, in one transaction."""
+        with self._writing():
+            for key in removed:
+                self._drop(key)
+            words: set[str] = set()
+            for document in changed:
+                self._drop(document.key)
+                words.update(self._insert(document))
+            new = [(word,) for word in words if len(word) >= _SHORTEST_CORRECTED and word.isalpha()]
+            self._connection.executemany("INSERT OR IGNORE INTO words(word) VALUES (?)", sorted(new))
+
+    def totals(self) -> Totals:
+        return Totals(*self._connection.execute("SELECT documents, length, passages FROM totals").fetchone())
+
+    def frequencies(self, wanted: Iterable[str]) -> dict[str, tuple[int, int]]:
+        """Term → (documents that have it, how often it occurs); counted once per state of the index."""
+        version = self.version()
+        if version != self._frequencies_of:
+            self._frequencies.clear()
+            self._frequencies_of = version
+        for term in wanted:
+            if term not in self._frequencies:
+                found = self._connection.execute("SELECT doc, cnt FROM vocabulary WHERE term = ?", (term,)).fetchone()
+                self._frequencies[term] = found or (0, 0)
+        return {term: self._frequencies[term] for term in wanted}
+
+    def is_about(self, term: str) -> bool:
+        """Whether some document names this term as what it is about."""
+        question = f'about : "{term}"'
+        return self._connection.execute("SELECT 1 FROM postings(?) LIMIT 1", (question,)).fetchone() is not None
+
+    def best(self, wanted: Sequence[str], limit: int) -> list[int]:
+        """The ids of the documents that BM25 puts first for any of these terms."""
+        question = " OR ".join(f'"{term}"' for term in wanted)
+        weights = ", ".join(map(str, FIELD_WEIGHTS))
+        sql = f"SELECT rowid FROM postings(?) ORDER BY bm25(postings, {weights}), rowid LIMIT ?"
+        return [found[0] for found in self._connection.execute(sql, (question, limit))]
+
+    def rows(self, ids: Sequence[int]) -> list[Row]:
+        """The documents with these ids."""
+        marks = ",".join("?" * len(ids))
+        sql = f"SELECT {_COLUMNS} FROM documents d WHERE d.id IN ({marks})"
+        return [Row(*found) for found in self._connection.execute(sql, list(ids))]
+
+    def neighbours(self, group: str, first: int, last: int) -> list[Row]:
+        """The documents of a group from one position to another."""
+        sql = f"SELECT {_COLUMNS} FROM documents d WHERE d.grp = ? AND d.pos BETWEEN ? AND ?"
+        return [Row(*found) for found in self._connection.execute(sql, (group, first, last))]
+
+    def spelled_like(self, term: str, limit: int = 30) -> list[str]:
+        """Words of the index that share the most letter triples with an unknown one."""
+        triples = {term[at : at + 3] for at in range(len(term) - 2)}
+        question = " OR ".join(f'"{triple}"' for triple in sorted(triples))
+        found: dict[str, int] = {}
+        for (word,) in self._connection.execute("SELECT word FROM spellings(?)", (question,)):
+            found[word] = sum(triple in word for triple in triples)
+        return sorted(found, key=lambda word: (-found[word], len(word), word))[:limit]
+
+    def without_vectors(self) -> list[str]:
+        """The keys of the documents that have no vectors yet."""
+        sql = "SELECT key FROM documents WHERE id NOT IN (SELECT document FROM vectors) ORDER BY id"
+        return [key for (key,) in self._connection.execute(sql)]
+
+    def write_vectors(self, vectors: Mapping[str, Sequence[tuple[int, bytes]]]) -> None:
+        """Store the vectors of documents: key → (part, bytes)."""
+        with self._writing():
+            for key, parts in vectors.items():
+                found = self._connection.execute("SELECT id FROM documents WHERE key = ?", (key,)).fetchone()
+                if found is None:
+                    continue
+                self._connection.execute("DELETE FROM vectors WHERE document = ?", found)
+                self._connection.executemany(
+                    "INSERT INTO vectors VALUES (?, ?, ?)", [(found[0], part, data) for part, data in parts]
+                )
+
+    def vectors(self) -> Iterator[tuple[int, int, bytes]]:
+        """Every vector: document id, part, bytes."""
+        yield from self._connection.execute("SELECT document, part, vector FROM vectors")
+
+    def vectors_of(self, document: int) -> list[tuple[int, bytes]]:
+        return self._connection.execute("SELECT part, vector FROM vectors WHERE document = ?", (document,)).fetchall()
+
+    def key_ids(self, keys: Iterable[str]) -> dict[str, int]:
+        found = {}
+        for key in keys:
+            row = self._connection.execute("SELECT id FROM documents WHERE key = ?", (key,)).fetchone()
+            if row is not None:
+                found[key] = row[0]
+        return found
+
+    def _connect(self) -> sqlite3.Connection:
+        connection = sqlite3.connect(self._path, timeout=_BUSY_SECONDS, isolation_level=None, check_same_thread=False)
+        try:
+            connection.execute("PRAGMA journal_mode = WAL")
+            connection.execute("PRAGMA synchronous = NORMAL")
+            version = connection.execute("PRAGMA user_version").fetchone()[0]
+            if version == SCHEMA_VERSION:
+                connection.execute("SELECT documents FROM totals").fetchone()
+                return connection
+            connection.execute("BEGIN IMMEDIATE")
+            version = connection.execute("PRAGMA user_version").fetchone()[0]
+            if version == SCHEMA_VERSION:
+                connection.execute("COMMIT")
+                return connection
+            if version != 0 or connection.execute("SELECT 1 FROM sqlite_master").fetchone():
+                connection.execute("ROLLBACK")
+                raise sqlite3.DatabaseError(f"the index has schema {version}, this program writes {SCHEMA_VERSION}")
+            for statement in _statements(_SCHEMA):
+                connection.execute(statement)
+            connection.execute("COMMIT")
+        except BaseException:
+            connection.close()
+            raise
+        return connection
+
+    def _start_anew(self) -> sqlite3.Connection:
+        for ending in ("", "-wal", "-shm"):
+            with suppress(FileNotFoundError):
+                Path(f"{self._path}{ending}").unlink()
+        return self._connect()
+
+    @contextmanager
+    def _writing(self) -> Iterator[None]:
+        self._connection.execute("BEGIN IMMEDIATE")
+        try:
+            yield
+        except BaseException:
+            self._connection.execute("ROLLBACK")
+            raise
+        self._connection.execute("COMMIT")
+
+    def _drop(self, key: str) -> None:
+        names = ", ".join(FIELDS)
+        row = self._connection.execute(
+            f"SELECT id, length, passages, {names} FROM documents WHERE key = ?", (key,)
+        ).fetchone()
+        if row is None:
+            return
+        marks = ", ".join("?" * len(FIELDS))
+        self._connection.execute(
+            f"INSERT INTO postings(postings, rowid, {names}) VALUES ('delete', ?, {marks})", (row[0], *row[3:])
+        )
+        self._connection.execute("DELETE FROM documents WHERE id = ?", (row[0],))
+        self._connection.execute("DELETE FROM vectors WHERE document = ?", (row[0],))
+        self._connection.execute(
+            "UPDATE totals SET documents = documents - 1, length = length - ?, passages = passages - ?", row[1:3]
+        )
+
+    def _insert(self, document: Document) -> set[str]:
+        read = analyse(document.body)
+        texts = _fields(document, read)
+        length = sum(text.count(" ") + 1 for text in texts if text) + read.passages.count("\n")
+        passages = read.passages.count("\n") + 1
+        cursor = self._connection.execute(
+            f"INSERT INTO documents(key, grp, pos, kind, observed, mtime_ns, size, digest, uses, length, passages, asking,"
+            f" personal, has_time, {', '.join(FIELDS)}) VALUES ({', '.join('?' * (14 + len(FIELDS)))})",
+            (
+                document.key,
+                document.group,
+                document.position,
+                document.type,
+                document.observed.toordinal() if document.observed else None,
+                document.mtime_ns,
+                document.size,
+                digest_of(document),
+                document.uses,
+                length,
+                passages,
+                read.asking,
+                read.personal,
+                read.has_time,
+                *texts,
+            ),
+        )
+        marks = ", ".join("?" * (1 + len(FIELDS)))
+        self._connection.execute(
+            f"INSERT INTO postings(rowid, {', '.join(FIELDS)}) VALUES ({marks})", (cursor.lastrowid, *texts)
+        )
+        self._connection.execute(
+            "UPDATE totals SET documents = documents + 1, length = length + ?, passages = passages + ?",
+            (length, passages),
+        )
+        return set(" ".join(texts).split())
+
+
+def digest_of(document: Document) -> bytes:
+    """A short hash of everything that a query can find in a document."""
+    parts = (document.name, document.description, document.body, document.when, *document.anchors, "", *document.about)
+    return hashlib.blake2b("\0".join(parts).encode("utf-8", "surrogatepass"), digest_size=16).digest()
+
+
+def _fields(document: Document, read: Analysed) -> tuple[str, ...]:
+    lines = (document.name, document.description, None, *map("\n".join, (document.anchors, (document.when,), document.about)))
+    return tuple(read.passages if line is None else " ".join(terms(line)) for line in lines)
+
+
+def _statements(script: str) -> Iterator[str]:
+    statement = ""
+    for line in script.strip().splitlines():
+        statement += f"{line}\n"
+        if sqlite3.complete_statement(statement):
+            yield statement
+            statement = ""
+
+
+def _is_busy(error: sqlite3.DatabaseError) -> bool:
+    return isinstance(error, sqlite3.OperationalError) and "lock" in str(error)

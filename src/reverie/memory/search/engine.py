@@ -1,0 +1,277 @@
+"""The search index as its users see it: open, update, search, close.
+
+Joins the parts: `database.py` finds candidates by words and `vectors.py` by meaning, `features.py` measures them,
+`rank.py` orders them, `abstain.py` says which are worth showing. Without vectors nothing heavier than sqlite3 loads.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from reverie.memory.search.abstain import Confidence, confidence
+from reverie.memory.search.analyze import WEAK_TERMS, QueryText, analyse_query, synonyms, without_names
+from reverie.memory.search.database import Database, Row
+from reverie.memory.search.document import Document, Known, Query, Scored, Why
+from reverie.memory.search.features import NAME_WORTH, SYNONYM_WORTH, Measured, Wanted, measure
+from reverie.memory.search.rank import PRIOR_WEIGHTS, VECTOR_WEIGHTS, WORD_WEIGHTS, parts_of
+from reverie.memory.search.spelling import corrections
+
+if TYPE_CHECKING:
+    from reverie.memory.search.vectors import Embeds, VectorTable
+
+_CANDIDATES = 100
+"""How many documents are measured in full; the index itself has ranked them already."""
+_POSTINGS_READ = 6_000
+"""How many matches the first pass may visit. The most telling words come first; a common word beyond this is only
+counted in the candidates that the others found."""
+_MOST_TERMS = 24
+"""A pasted page is searched by its most telling words."""
+_WEAK_WORTH = 0.5
+_CONTEXT_WORTH = 0.3
+_LEAST_WEIGHT = 0.05
+_RECENT_DAYS = 90.0
+_TYPE_PRIOR = {"feedback": 1.0, "user": 0.5}
+_NEIGHBOURS = 3
+
+
+class SearchIndex:
+    """An index over documents, in one file."""
+
+    def __init__(self, path: Path, embedder: Embeds | None = None) -> None:
+        self._database = Database(path)
+        self._embedder = embedder
+        self._table: VectorTable | None = None
+        self._table_of = -1
+
+    def close(self) -> None:
+        """Let go of the file."""
+        self._database.close()
+
+    def __enter__(self) -> SearchIndex:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __len__(self) -> int:
+        return self._database.totals().documents
+
+    def known(self) -> dict[str, Known]:
+        """What the index remembers of each document's file; empty after the file was lost or damaged."""
+        return self._database.known()
+
+    def update(self, changed: Iterable[Document], removed: Iterable[str] = ()) -> None:
+        """Index changed documents and drop removed ones; other processes see all of it or nothing."""
+        self._database.update(changed, removed)
+
+    def without_vectors(self) -> list[str]:
+        """The keys of documents that `add_vectors` has not seen in their present state."""
+        return self._database.without_vectors()
+
+    def add_vectors(self, documents: Sequence[Document], embedder: Embeds) -> None:
+        """Embed documents and keep their vectors. Slow beside `update`, so it is a step of its own."""
+        from reverie.memory.search.vectors import pack
+
+        before = _texts_before(documents)
+        texts: list[str] = []
+        owners: list[tuple[str, int]] = []
+        for document in documents:
+            own = embedding_text(document)
+            for part, window in enumerate(embedder.windows(own)):
+                texts.append(window)
+                owners.append((document.key, part))
+            if document.key in before:
+                texts.append(f"{before[document.key]}\n{own}")
+                owners.append((document.key, -1))
+        vectors = embedder.embed(texts)
+        found: dict[str, list[tuple[int, bytes]]] = {}
+        for (key, part), vector in zip(owners, vectors, strict=True):
+            found.setdefault(key, []).append((part, pack(vector)))
+        self._database.write_vectors(found)
+
+    def search(self, query: Query) -> list[Scored]:
+        """The documents that answer a query, best first; nothing when none is likely to."""
+        if not query.text.strip() or query.limit < 1:
+            return []
+        wanted, measured, corrected = self.measured(query)
+        has_vectors = any("similarity" in each.values for each in measured)
+        weights = VECTOR_WEIGHTS if has_vectors else WORD_WEIGHTS
+        ranked = []
+        for each in measured:
+            if each.row.key in query.exclude:
+                continue
+            parts = parts_of(each.values, weights) | _priors(each.row, query.now)
+            ranked.append((sum(parts.values()), each, parts))
+        ranked.sort(key=lambda entry: (-entry[0], entry[1].row.key))
+        judge = Confidence.of(wanted, [each for _, each, _ in ranked], has_vectors=has_vectors)
+        hits = []
+        for score, each, parts in ranked[: query.limit]:
+            likely = confidence(judge, each, score)
+            if query.abstains and not likely.is_enough:
+                continue
+            why = Why(
+                words={name: tuple(sorted(found)) for name, found in each.fields.items()},
+                corrected=corrected,
+                similarity=each.values.get("similarity"),
+                parts=parts,
+            )
+            hits.append(Scored(each.row.key, likely.probability, why))
+        return hits
+
+    def measured(self, query: Query) -> tuple[Wanted, list[Measured], dict[str, tuple[str, ...]]]:
+        """Every candidate with its measures, unranked: what `search` weighs and what `bench/recall` fits."""
+        text = analyse_query(query.text)
+        wanted, corrected = self._wanted(text, query.context)
+        ids = self._candidates(wanted)
+        vectors = self._query_vectors(query.text, wanted.names)
+        table = self._vector_table() if vectors is not None else None
+        if table is not None and vectors is not None:
+            ids = list(dict.fromkeys([*ids, *table.best(vectors[0], _CANDIDATES), *table.best(vectors[1], 20)]))
+        rows = self._with_neighbours(self._database.rows(ids))
+        measured = measure(rows, wanted)
+        if table is not None and vectors is not None:
+            _measure_similarity(measured, table.similarities(vectors, [row.id for row in rows]))
+        return wanted, measured, corrected
+
+    def _wanted(self, text: QueryText, context: str) -> tuple[Wanted, dict[str, tuple[str, ...]]]:
+        totals = self._database.totals()
+        asked = dict.fromkeys(text.terms, 1.0)
+        for term in analyse_query(context).terms if context else ():
+            asked.setdefault(term, _CONTEXT_WORTH)
+        names = frozenset(term for term in text.terms if self._database.is_about(term))
+        frequencies = self._database.frequencies(asked)
+        stands_for: dict[str, tuple[str, float]] = {}
+        weights: dict[str, float] = {}
+        corrected: dict[str, tuple[str, ...]] = {}
+        passages = max(1, totals.passages)
+        total = 0.0
+        for term, worth in asked.items():
+            count = frequencies[term][1]
+            others = sorted(synonyms(term) - asked.keys())
+            if not count and worth == 1.0 and term not in names:
+                found = corrections(term, self._database.spelled_like)
+                if found:
+                    corrected[term] = tuple(found)
+                    stands_for |= {other: (term, 1.0 - 0.1 * steps) for other, steps in found.items()}
+                    count = max(self._database.frequencies([other])[other][1] for other in found)
+            telling = math.log(1 + max(0.0, passages - count + 0.5) / (count + 0.5))
+            weight = max(_LEAST_WEIGHT, telling) * worth * (_WEAK_WORTH if term in WEAK_TERMS else 1.0)
+            if term in names:
+                weight *= NAME_WORTH
+            else:
+                total += weight if worth == 1.0 else 0.0
+            weights[term] = weight
+            stands_for[term] = (term, 1.0)
+            for other in others:
+                stands_for.setdefault(other, (term, SYNONYM_WORTH))
+        kept = sorted(weights, key=lambda term: (-weights[term], term))[:_MOST_TERMS]
+        wanted = Wanted(
+            text=text,
+            weights=weights,
+            stands_for={look: meant for look, meant in stands_for.items() if meant[0] in kept},
+            names=names,
+            total=total,
+            mean_length=max(1.0, totals.length / max(1, totals.documents)),
+            mean_passage=max(1.0, totals.length / passages),
+        )
+        return wanted, corrected
+
+    def _candidates(self, wanted: Wanted) -> list[int]:
+        frequencies = self._database.frequencies(wanted.stands_for)
+        telling = sorted(
+            (look for look in wanted.stands_for if frequencies[look][0]),
+            key=lambda look: (-wanted.weights[wanted.stands_for[look][0]] * wanted.stands_for[look][1], look),
+        )
+        chosen: list[str] = []
+        visited = 0
+        for look in telling:
+            if chosen and visited + frequencies[look][0] > _POSTINGS_READ:
+                break
+            chosen.append(look)
+            visited += frequencies[look][0]
+        return self._database.best(chosen, _CANDIDATES) if chosen else []
+
+    def _with_neighbours(self, rows: list[Row]) -> list[Row]:
+        """Add the rows that lie around the candidates in their groups: they explain them, and may be meant themselves."""
+        found = {row.id: row for row in rows}
+        spans: dict[str, list[list[int]]] = {}
+        for row in sorted(rows, key=lambda row: row.position):
+            if row.group is None:
+                continue
+            first, last = row.position - _NEIGHBOURS, row.position + _NEIGHBOURS
+            merged = spans.setdefault(row.group, [])
+            if merged and first <= merged[-1][1] + 1:
+                merged[-1][1] = last
+            else:
+                merged.append([first, last])
+        for group, merged in spans.items():
+            for first, last in merged:
+                found |= {row.id: row for row in self._database.neighbours(group, first, last)}
+        return list(found.values())
+
+    def _query_vectors(self, text: str, names: frozenset[str]) -> object:
+        if self._embedder is None:
+            return None
+        return self._embedder.embed([without_names(text, names), text])
+
+    def _vector_table(self) -> VectorTable:
+        from reverie.memory.search.vectors import VectorTable
+
+        version = self._database.version()
+        if self._table is None or version != self._table_of:
+            self._table = VectorTable(self._database.vectors())
+            self._table_of = version
+        return self._table
+
+
+def embedding_text(document: Document) -> str:
+    """What of a document goes into its vector: who speaks, its name and description, its text."""
+    speaker = f"{', '.join(document.about)}: " if document.group is not None and document.about else ""
+    return speaker + "\n".join(text for text in (document.name, document.description, document.body) if text)
+
+
+def _texts_before(documents: Sequence[Document]) -> dict[str, str]:
+    places = {(each.group, each.position): each for each in documents if each.group is not None}
+    found = {}
+    for document in documents:
+        before = places.get((document.group, document.position - 1))
+        if document.group is not None and before is not None:
+            found[document.key] = embedding_text(before)
+    return found
+
+
+def _measure_similarity(measured: Sequence[Measured], found: dict[int, tuple[list[float], list[float]]]) -> None:
+    places: dict[tuple[str, int], float] = {}
+    groups: dict[str, list[float]] = {}
+    for each in measured:
+        own, context = found.get(each.row.id, ([0.0, 0.0], []))
+        each.values["similarity"] = own[0]
+        each.values["whole_similarity"] = own[1]
+        each.values["context_similarity"] = context[0] if context else own[0]
+        if each.row.group is not None:
+            places[each.row.group, each.row.position] = own[0]
+            groups.setdefault(each.row.group, []).append(own[0])
+    for each in measured:
+        group, position = each.row.group, each.row.position
+        if group is None:
+            continue
+        around = [places.get((group, position + side), 0.0) for side in (-1, 1)]
+        best = sorted(groups[group], reverse=True)[:3]
+        each.values["neighbour_similarity"] = max(around)
+        each.values["group_similarity"] = sum(best) / len(best)
+
+
+def _priors(row: Row, now: datetime) -> dict[str, float]:
+    parts = {}
+    if row.observed is not None:
+        days = max(0, now.toordinal() - row.observed)
+        parts["recency"] = PRIOR_WEIGHTS["recency"] * 0.5 ** (days / _RECENT_DAYS)
+    if row.uses:
+        parts["use"] = PRIOR_WEIGHTS["use"] * min(1.0, math.log1p(row.uses) / math.log(10))
+    if row.type in _TYPE_PRIOR:
+        parts["type"] = PRIOR_WEIGHTS["type"] * _TYPE_PRIOR[row.type]
+    return parts

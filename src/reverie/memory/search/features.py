@@ -1,0 +1,198 @@
+"""What is measured of each candidate: how its words, its neighbours, its kind and its vector meet the query.
+
+Pure functions over rows that `database.py` read; `rank.py` weighs what is measured here. The measures and their
+constants were chosen on the development splits by `bench/recall` with cross-validation over cases.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import date
+
+from reverie.memory.search.analyze import QueryText
+from reverie.memory.search.database import FIELD_WEIGHTS, FIELDS, Row
+
+_SATURATION = 0.9
+"""BM25's k1: how fast a repeated word stops adding."""
+_LENGTH_SHARE = 0.3
+"""BM25's b: how much a long text is discounted."""
+SYNONYM_WORTH = 0.6
+_REACH = 3
+"""How many neighbours on each side explain a unit."""
+_NEAR = tuple(0.4 * 0.6**distance for distance in range(_REACH))
+_JOINT_SATURATION = 1.5
+"""A word that a unit has and its neighbours have too counts once, nearly."""
+_SPEAKER_WORTH = 2.5
+NAME_WORTH = 0.5
+"""A name that says who speaks is in every second line of the talk; in the text it counts half."""
+_PERSONAL_SHARE = 0.08
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What the query asks for, weighed by this store."""
+
+    text: QueryText
+    weights: Mapping[str, float]
+    """Term → how telling it is here; names that say who speaks are apart in `names`."""
+    stands_for: Mapping[str, tuple[str, float]]
+    """Term to look for → (the query's term, how much it is worth): the terms themselves, synonyms, corrections."""
+    names: frozenset[str]
+    total: float
+    """The sum of all weights, also of terms that the store does not have."""
+    mean_length: float
+    mean_passage: float
+
+
+@dataclass(slots=True)
+class Measured:
+    """One candidate and what was measured of it."""
+
+    row: Row
+    found: dict[str, float]
+    """Query term → its saturated frequency here."""
+    fields: dict[str, set[str]]
+    joint: dict[str, float] = field(default_factory=dict)
+    """As `found`, with what the neighbours have."""
+    passage: float = 0.0
+    pairs: int = 0
+    speaks: bool = False
+    values: dict[str, float] = field(default_factory=dict)
+
+
+def measure(rows: Sequence[Row], wanted: Wanted) -> list[Measured]:
+    """Measure the candidates by their words, each in the light of its neighbours."""
+    measured = [_measure_words(row, wanted) for row in rows]
+    places = {(each.row.group, each.row.position): each for each in measured if each.row.group is not None}
+    groups: dict[str, dict[str, float]] = {}
+    for each in measured:
+        if each.row.group is not None:
+            best = groups.setdefault(each.row.group, {})
+            for term, worth in each.found.items():
+                best[term] = max(worth, best.get(term, 0.0))
+    for each in measured:
+        _join_neighbours(each, places)
+        _fill(each, places, groups, wanted)
+    return measured
+
+
+def _measure_words(row: Row, wanted: Wanted) -> Measured:
+    counts: dict[str, float] = {}
+    fields: dict[str, set[str]] = {}
+    looked_for = wanted.stands_for.keys()
+    texts = (row.title, row.summary, row.body, row.anchors, row.situation)
+    passages: list[tuple[int, dict[str, float], str]] = []
+    pairs = 0
+    for name, weight, text in zip(FIELDS, FIELD_WEIGHTS, texts, strict=False):
+        for number, passage in enumerate(text.split("\n")):
+            tokens = passage.split(" ")
+            hits = looked_for & set(tokens)
+            if not hits:
+                continue
+            here: dict[str, float] = {}
+            for term in hits:
+                meant, worth = wanted.stands_for[term]
+                here[meant] = max(here.get(meant, 0.0), tokens.count(term) * worth)
+                fields.setdefault(name, set()).add(meant)
+            for meant, count in here.items():
+                counts[meant] = counts.get(meant, 0.0) + weight * count
+            if len(here) > 1:
+                pairs = max(pairs, sum(f"{first} {second}" in passage for first, second in wanted.text.pairs))
+            if name == "body":
+                passages.append((number, _saturate(here, len(tokens) / wanted.mean_passage), tokens[0]))
+    found = _saturate(counts, row.length / wanted.mean_length)
+    each = Measured(row=row, found=found, fields=fields, pairs=pairs)
+    if "\n" in row.body:
+        each.passage = _best_passage(passages, wanted)
+    about = row.about.split()
+    each.speaks = not wanted.names.isdisjoint(about)
+    if each.speaks:
+        fields["about"] = set(wanted.names.intersection(about))
+    return each
+
+
+def _saturate(counts: Mapping[str, float], relative_length: float) -> dict[str, float]:
+    slack = _SATURATION * (1 - _LENGTH_SHARE + _LENGTH_SHARE * relative_length)
+    return {term: count / (count + slack) for term, count in counts.items()}
+
+
+def _jointly(own: float, near: float) -> float:
+    both = own + near
+    return both / (both + _JOINT_SATURATION) * (1 + _JOINT_SATURATION)
+
+
+def _best_passage(passages: Sequence[tuple[int, dict[str, float], str]], wanted: Wanted) -> float:
+    """The best score of a passage within a long text, its neighbours helping."""
+    by_number = {number: found for number, found, _ in passages}
+    best = 0.0
+    for number, found, opening in passages:
+        near = _near(found, ((distance, by_number.get(number + side * distance)) for distance, side in _SIDES))
+        score = sum(
+            wanted.weights[term] * _jointly(found.get(term, 0.0), near.get(term, 0.0)) for term in found.keys() | near
+        )
+        best = max(best, score + _SPEAKER_WORTH * (opening in wanted.names))
+    return best
+
+
+_SIDES = tuple((distance, side) for distance in range(1, _REACH + 1) for side in (-1, 1))
+
+
+def _near(
+    own: Mapping[str, float], neighbours: Iterable[tuple[int, Mapping[str, float] | None]]
+) -> dict[str, float]:
+    near: dict[str, float] = {}
+    for distance, found in neighbours:
+        if found:
+            for term, worth in found.items():
+                near[term] = near.get(term, 0.0) + _NEAR[distance - 1] * worth
+    return near
+
+
+def _join_neighbours(each: Measured, places: Mapping[tuple[str | None, int], Measured]) -> None:
+    near: dict[str, float] = {}
+    if each.row.group is not None:
+        group, position = each.row.group, each.row.position
+        around = ((distance, places.get((group, position + side * distance))) for distance, side in _SIDES)
+        near = _near(each.found, ((distance, other.found if other else None) for distance, other in around))
+    each.joint = {
+        term: _jointly(each.found.get(term, 0.0), near.get(term, 0.0)) for term in each.found.keys() | near.keys()
+    }
+
+
+def _fill(
+    each: Measured,
+    places: Mapping[tuple[str | None, int], Measured],
+    groups: Mapping[str, Mapping[str, float]],
+    wanted: Wanted,
+) -> None:
+    row = each.row
+    weights = wanted.weights
+    words = sum(weights[term] * worth for term, worth in each.joint.items())
+    before = places.get((row.group, row.position - 1)) if row.group is not None else None
+    group = groups.get(row.group, {}) if row.group is not None else {}
+    values = each.values
+    values["words"] = words
+    values["coverage"] = 5 * words / wanted.total if wanted.total else 0.0
+    values["passage"] = each.passage or words
+    values["group"] = sum(weights[term] * worth for term, worth in group.items())
+    values["pairs"] = float(min(each.pairs, 3))
+    values["about"] = 2.0 * each.speaks
+    values["reply"] = (
+        before.row.asking * sum(weights[term] * worth for term, worth in before.found.items()) if before else 0.0
+    )
+    values["after_question"] = before.row.asking if before else 0.0
+    values["asking"] = row.asking
+    values["time"] = float(wanted.text.asks_when and bool(row.has_time))
+    values["date"] = _date_match(row, wanted.text)
+    values["personal"] = min(1.0, row.personal / _PERSONAL_SHARE) if wanted.text.is_personal else 0.0
+    values["length"] = math.log((row.length + 1) / (wanted.mean_length + 1))
+
+
+def _date_match(row: Row, text: QueryText) -> float:
+    if row.observed is None or not (text.months or text.years):
+        return 0.0
+    day = date.fromordinal(row.observed)
+    return (day.month in text.months) + 0.3 * (day.year in text.years)
+

@@ -1,0 +1,42 @@
+"""What an unknown word may have meant: words of the store that hold it, or that differ in a letter or two."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+_SHORTEST = 4
+_TWO_STEPS_FROM = 8
+"""From this length on two wrong letters still leave no doubt."""
+_MOST = 3
+
+
+def corrections(term: str, spelled_like: Callable[[str], list[str]]) -> dict[str, int]:
+    """Word of the store → how far it is from the unknown term; at most three, nearest first."""
+    if len(term) < _SHORTEST or not (term.isascii() and term.isalpha()):
+        return {}
+    allowed = 2 if len(term) >= _TWO_STEPS_FROM else 1
+    found = {}
+    for word in spelled_like(term):
+        steps = 1 if term in word else distance(term, word, allowed)
+        if steps <= allowed:
+            found[word] = steps
+    return dict(sorted(found.items(), key=lambda entry: (entry[1], entry[0]))[:_MOST])
+
+
+def distance(first: str, second: str, limit: int) -> int:
+    """Letters to insert, drop, replace or swap to get from one word to the other; `limit + 1` when it takes more."""
+    if abs(len(first) - len(second)) > limit:
+        return limit + 1
+    older: list[int] = []
+    previous = list(range(len(second) + 1))
+    for row, letter in enumerate(first, start=1):
+        current = [row]
+        for column, other in enumerate(second, start=1):
+            cost = min(previous[column] + 1, current[-1] + 1, previous[column - 1] + (letter != other))
+            if row > 1 and column > 1 and letter == second[column - 2] and first[row - 2] == other:
+                cost = min(cost, older[column - 2] + 1)
+            current.append(cost)
+        if min(current) > limit:
+            return limit + 1
+        older, previous = previous, current
+    return min(previous[-1], limit + 1)

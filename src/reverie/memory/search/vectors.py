@@ -1,0 +1,93 @@
+"""Vectors of documents: how they are kept in the index file and searched without any further library than numpy.
+
+Kept as one signed byte per dimension. A query compares sign bits with all of them first (an XOR and a bit count),
+then computes the exact products of the best.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Protocol
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Matrix = NDArray[np.float32]
+
+_SCALE = 127.0 / 0.35
+"""Unit vectors of 384 dimensions hardly ever exceed 0.35 in one of them."""
+_EXACT_UP_TO = 4_000
+"""Below this many vectors the sign bits save nothing."""
+_PREFILTERED = 1_000
+
+
+class Embeds(Protocol):
+    """What turns text into unit vectors."""
+
+    def embed(self, texts: Sequence[str]) -> Matrix: ...
+
+    def windows(self, text: str) -> tuple[str, ...]: ...
+
+
+def pack(vector: Matrix) -> bytes:
+    """A unit vector as bytes."""
+    return np.clip(np.rint(vector * _SCALE), -127, 127).astype(np.int8).tobytes()
+
+
+class VectorTable:
+    """All vectors of an index, ready to be searched."""
+
+    def __init__(self, stored: Iterable[tuple[int, int, bytes]]) -> None:
+        documents: list[int] = []
+        parts: list[int] = []
+        chunks: list[bytes] = []
+        for document, part, data in stored:
+            documents.append(document)
+            parts.append(part)
+            chunks.append(data)
+        self._documents = np.array(documents, dtype=np.int64)
+        self._is_context = np.array(parts, dtype=np.int64) < 0
+        width = len(chunks[0]) if chunks else 384
+        self._codes = np.frombuffer(b"".join(chunks), dtype=np.int8).reshape(len(chunks), width)
+        self._bits = _sign_bits(self._codes) if len(chunks) > _EXACT_UP_TO else None
+
+    def __len__(self) -> int:
+        return len(self._documents)
+
+    def best(self, query: Matrix, limit: int) -> list[int]:
+        """The ids of the documents with the vectors nearest to the query."""
+        if not len(self):
+            return []
+        if self._bits is None:
+            chosen = np.arange(len(self))
+        else:
+            differing = np.bitwise_count(self._bits ^ _sign_bits((query[None] * _SCALE).astype(np.int8))).sum(axis=1)
+            chosen = np.argpartition(differing, min(_PREFILTERED, len(differing) - 1))[:_PREFILTERED]
+        products = self._codes[chosen].astype(np.float32) @ query
+        order = chosen[np.argsort(-products, kind="stable")[: limit * 2]]
+        return list(dict.fromkeys(self._documents[order].tolist()))[:limit]
+
+    def similarities(self, queries: Matrix, documents: Sequence[int]) -> dict[int, tuple[list[float], list[float]]]:
+        """Document → its best cosine with each query, by its own text and by its text with the one before it."""
+        if not len(self) or not documents:
+            return {}
+        # The table is in the order of document ids: each document's vectors lie side by side.
+        ids = np.sort(np.array(documents, dtype=np.int64))
+        first = np.searchsorted(self._documents, ids, side="left")
+        last = np.searchsorted(self._documents, ids, side="right")
+        places = np.concatenate([np.arange(a, b) for a, b in zip(first, last, strict=True)])
+        if not len(places):
+            return {}
+        cosines = self._codes[places].astype(np.float32) @ queries.T / np.float32(_SCALE)
+        result: dict[int, tuple[list[float], list[float]]] = {}
+        for place, row in zip(places.tolist(), cosines.tolist(), strict=True):
+            own, context = result.setdefault(int(self._documents[place]), ([], []))
+            target = context if self._is_context[place] else own
+            target[:] = [max(pair) for pair in zip(target, row, strict=True)] if target else row
+        return result
+
+
+def _sign_bits(codes: NDArray[np.int8]) -> NDArray[np.uint64]:
+    return np.ascontiguousarray(np.packbits(codes > 0, axis=1)).view(np.uint64)

@@ -1,0 +1,55 @@
+"""Facts about English words that ranking needs: which say nothing, which say little, which mean the same.
+
+Lists only. The words are written as they are spoken; `analyze.py` brings them to their common form.
+"""
+
+from __future__ import annotations
+
+STOP_WORDS = frozenset(
+    """a an the of to in on at for with and or but is are was were be been am do does did have has had i you he she it
+    we they my your his her its our their me him them us this that these those what which who whom whose when where why
+    how will would can could should may might must shall not no so if then than as by from about into over after before
+    between during up down out off again also just only very there here any some all s t re ve ll d m don doesn didn isn
+    aren wasn weren""".split()
+)
+"""Left out of the index: they are in every text."""
+
+FIRST_PERSON = frozenset({"i", "me", "my", "mine", "myself", "we", "our", "us"})
+
+WEAK_WORDS = frozenset(
+    """many much more most often long time times day days week weeks month months year years ago last next first recent
+    recently current currently new since ever always usually one two three four five total number different kind type
+    sort way thing things something anything someone get getting go going make made take took use used using want
+    wanted need needed help try trying tried like likes liked think know tell mention mentioned say said talk talked
+    discuss feel look looking find found give start started keep having done let lets please suggest recommend tip tips
+    advice idea ideas lately together other another both each every same such good great best favorite well really
+    still yet already now today plan planning file files code""".split()
+)
+"""Found in most requests whatever they are about: they count half."""
+
+SYNONYMS = tuple(
+    frozenset(group.split())
+    for group in (
+        "doctor dr physician", "mother mom mum mommy", "father dad daddy", "child kid", "sibling brother sister",
+        "grandmother grandma", "grandfather grandpa", "grandparent grandma grandpa", "parent mom dad mother father",
+        "photo picture pic photograph image", "movie film", "bike bicycle", "phone smartphone", "television tv",
+        "buy purchase", "job work career", "car vehicle", "begin start", "quit leave resign", "book novel",
+        "vacation trip travel holiday", "present gift", "spouse husband wife partner", "repo repository",
+        "config configuration settings", "dir directory folder", "db database", "auth authentication login",
+        "bug defect error", "docs documentation", "env environment", "test tests testing", "deploy deployment release",
+        "delete remove", "fix repair", "k8s kubernetes", "js javascript", "ts typescript", "py python",
+    )
+)  # fmt: skip
+"""Words that may stand for one another, at a discount."""
+
+MONTHS = (
+    "january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november",
+    "december",
+)  # fmt: skip
+
+TIME_WORDS = frozenset(
+    """yesterday today tonight tomorrow last next ago week weeks weekend month year morning monday tuesday wednesday
+    thursday friday saturday sunday january february march april june july august september october november december
+    recently soon since""".split()
+)
+"""A text with one of these says when something happened."""
