@@ -70,7 +70,7 @@ PROMISES = {
         "Listing reads only the two ends of each file and passes over sub-agents.", source="spec 8 §1.3"
     ),
     "messages:listing:title": Requirement(
-        "A session's title is its custom title, else the model's, else the last prompt, a summary, or the first prompt.",
+        "A title is the custom one, else the model's, else the last prompt, a summary, or the first prompt.",
         source="spec 8 §1.3",
     ),
 }

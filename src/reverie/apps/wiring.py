@@ -15,7 +15,16 @@ from reverie.errors import UserMistake
 from reverie.places import Places
 from reverie.ports import Model
 from reverie.settings import ModelProfile, Settings
-from reverie.tokens.profiles import Abilities, Prices, ProfileOverride, Tokenizer, profile, window_tokens
+from reverie.tokens.profiles import (
+    DEFAULT_WINDOW_TOKENS,
+    EXTENDED_WINDOW_BETA,
+    Abilities,
+    Prices,
+    ProfileOverride,
+    Tokenizer,
+    profile,
+    window_tokens,
+)
 from reverie.tokens.window import Budget, Buffers
 from reverie.tokens.window import budget as draw_budget
 
@@ -137,22 +146,28 @@ def budget(settings: Settings, model_name: str, *, window: int | None = None, re
     A provider that has counted more than the table's window shows that the session ran with the extended one.
     """
     overrides = profile_overrides(settings)
-    own = window_tokens(model_name, override_tokens=settings.window.override_tokens, overrides=overrides)
+    lines = settings.window
+    betas = (EXTENDED_WINDOW_BETA,) if lines.extended else ()
+    override = lines.override_tokens or (
+        lines.default_tokens if lines.default_tokens != DEFAULT_WINDOW_TOKENS else None
+    )
+    own = window_tokens(model_name, betas=betas, override_tokens=override, overrides=overrides)
     if reported_tokens > own:
-        own = max(reported_tokens, settings.window.extended_tokens)
+        own = max(reported_tokens, lines.extended_tokens)
     return draw_budget(
         window or own,
         profile(model_name, overrides).max_output_tokens,
         buffers=Buffers(
-            output_reserve_tokens=settings.window.output_reserve_tokens,
+            output_reserve_tokens=lines.output_reserve_tokens,
             compact_tokens=settings.compaction.auto_buffer_tokens,
-            blocking_tokens=settings.window.blocking_buffer_tokens,
-            warning_ratio=settings.window.warning_fraction,
-            error_ratio=settings.window.error_fraction,
+            blocking_tokens=lines.blocking_buffer_tokens,
+            warning_ratio=lines.warning_fraction,
+            error_ratio=lines.error_fraction,
             collapse_stage_ratio=settings.collapse.stage_fraction,
             collapse_run_ratio=settings.collapse.run_fraction,
         ),
         compact_window_tokens=settings.compaction.auto_window_tokens,
+        compact_percent=settings.compaction.auto_percent,
         compacts=settings.compaction.enabled and settings.compaction.auto,
     )
 

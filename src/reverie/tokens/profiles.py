@@ -55,6 +55,8 @@ class Abilities:
     prompt_caching: bool = False
     context_edits: bool = False
     """`context_management` edits that clear tool results or thinking."""
+    cache_edits: bool = False
+    """Deletes results inside its cache when asked; no public endpoint does, the simulator and some gateways do."""
     server_compaction: bool = False
     thinking: bool = False
     system_messages: bool = False

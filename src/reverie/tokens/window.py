@@ -143,6 +143,8 @@ def budget(
     compact_window = min(window_tokens, compact_window_tokens or window_tokens)
     compact_effective = effective_tokens(compact_window, max_output_tokens, buffers)
     compact_at = compact_effective - min(buffers.compact_tokens, int(compact_effective * _MOST_BELOW_EFFECTIVE))
+    if compact_percent is not None:
+        compact_at = min(compact_at, compact_window * compact_percent // 100)
     return Budget(
         window_tokens=window_tokens,
         effective_tokens=effective,
