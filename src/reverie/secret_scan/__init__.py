@@ -8,13 +8,13 @@ Who refuses or redacts is the caller's decision.
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import TypeAlias
 
 from reverie.secret_scan.plausible import is_placeholder
 from reverie.secret_scan.rules import IN_CONTEXT, TOKEN_MIN_CHARS, TOKENS
+from reverie.secret_scan.visible import INVISIBLE, without
 
 __all__ = ["Finding", "redact", "scan"]
 
@@ -35,7 +35,7 @@ def scan(text: str, *, thorough: bool = False) -> list[Finding]:
 
     Raises: `ImportError` when `thorough` is asked for and the extra is not installed.
     """
-    visible, to_text = (text, int) if text.isascii() else _without(_INVISIBLE, text)
+    visible, to_text = (text, int) if text.isascii() else without(INVISIBLE, text)
     found = [*_tokens(visible), *_in_context(visible), *_tokens_across_lines(visible)]
     spans = [(to_text(start), to_text(end - 1) + 1, rule) for start, end, rule in found]
     if thorough:
@@ -55,29 +55,7 @@ def redact(text: str, *, thorough: bool = False) -> str:
 _Span: TypeAlias = tuple[int, int, str]
 
 _TOKEN_BY_KEYWORD = [(keyword, rule) for rule in TOKENS for keyword in rule.keywords]
-_INVISIBLE = re.compile("[\u00ad\u180e\u200b-\u200f\u2060-\u2064\ufeff\U000e0000-\U000e007f]+")
 _LINE_BREAK = re.compile(r"\\?\r?\n[ \t>]*")
-
-
-def _without(pattern: re.Pattern[str], text: str) -> tuple[str, Callable[[int], int]]:
-    """The text without the matches, and the way from a position in it back to the original."""
-    if pattern.search(text) is None:
-        return text, lambda position: position
-    kept: list[str] = []
-    starts, origins, size, done = [], [], 0, 0
-    for match in [*pattern.finditer(text), None]:
-        piece = text[done : match.start() if match else len(text)]
-        starts.append(size)
-        origins.append(done)
-        kept.append(piece)
-        size += len(piece)
-        done = match.end() if match else done
-
-    def origin(position: int) -> int:
-        piece = bisect_right(starts, position) - 1
-        return origins[piece] + position - starts[piece]
-
-    return "".join(kept), origin
 
 
 def _tokens(text: str) -> list[_Span]:
@@ -96,7 +74,7 @@ def _tokens(text: str) -> list[_Span]:
 def _tokens_across_lines(text: str) -> list[_Span]:
     if not _tokens("".join(line.strip(" \t\r>\\") for line in text.split("\n"))):
         return []
-    joined, origin = _without(_LINE_BREAK, text)
+    joined, origin = without(_LINE_BREAK, text)
     return [(origin(start), origin(end - 1) + 1, rule) for start, end, rule in _tokens(joined)]
 
 

@@ -1,0 +1,34 @@
+"""A text without some of its characters, and the way back to where the others stood.
+
+What hides a token hides an injection as well; `memory/injection.py` uses this too.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Callable
+
+INVISIBLE = re.compile("[\u00ad\u180e\u200b-\u200f\u2060-\u2064\ufeff\U000e0000-\U000e007f]+")
+"""Characters without width that may stand inside a word."""
+
+
+def without(pattern: re.Pattern[str], text: str) -> tuple[str, Callable[[int], int]]:
+    """The text without the matches, and the way from a position in it back to the original."""
+    if pattern.search(text) is None:
+        return text, lambda position: position
+    kept: list[str] = []
+    starts, origins, size, done = [], [], 0, 0
+    for match in [*pattern.finditer(text), None]:
+        piece = text[done : match.start() if match else len(text)]
+        starts.append(size)
+        origins.append(done)
+        kept.append(piece)
+        size += len(piece)
+        done = match.end() if match else done
+
+    def origin(position: int) -> int:
+        piece = bisect_right(starts, position) - 1
+        return origins[piece] + position - starts[piece]
+
+    return "".join(kept), origin
