@@ -136,9 +136,14 @@ def budget(
     used_tokens: int = 0,
     buffers: Buffers = DEFAULT_BUFFERS,
     compact_window_tokens: int | None = None,
+    compact_percent: int | None = None,
     compacts: bool = True,
 ) -> Budget:
-    """Draw the lines of a window; `compact_window_tokens` lets automatic compaction act as if it were smaller."""
+    """Draw the lines of a window.
+
+    `compact_window_tokens` makes automatic compaction act as if the window were smaller; `compact_percent` of that
+    window may lower its line further and never raises it.
+    """
     effective = effective_tokens(window_tokens, max_output_tokens, buffers)
     compact_window = min(window_tokens, compact_window_tokens or window_tokens)
     compact_effective = effective_tokens(compact_window, max_output_tokens, buffers)
