@@ -54,7 +54,7 @@ def test_hooks_that_another_program_wrote_stay_until_their_topic_changes(tmp_pat
     store.save(topic("New"))
     index = (tmp_path / "MEMORY.md").read_bytes()
     assert index.startswith(b"# Mine\r\n")
-    assert "my own hook".encode() in index
+    assert b"my own hook" in index
 
 
 @requirement("store:git:ordinary")

@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -271,3 +273,36 @@ def test_derived_indexes_hear_of_every_change(tmp_path: Path) -> None:
         "by_hand.md False",
         "feedback_first.md True",
     ]
+
+
+@requirement("store:disk:clear-error")
+@pytest.mark.parametrize("where", ["topic", "object"])
+def test_a_full_disk_is_named_and_leaves_the_old_state(tmp_path: Path, where: str) -> None:
+    """A limit on the size of files stands for the full disk: writing beyond it fails in the same place."""
+    script = """
+import random, resource, signal, sys
+from pathlib import Path
+from reverie.errors import Unavailable
+from tests.memory.stores import open_store, topic
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+store = open_store(Path(sys.argv[1]))
+chance = random.Random(1)
+large = "same words again\\n" * 40_000 if sys.argv[2] == "topic" else "".join(chance.choices("abcdefgh \\n", k=300_000))
+resource.setrlimit(resource.RLIMIT_FSIZE, (90_000, 90_000))
+try:
+    store.save(topic("Large", body=large))
+except Unavailable as error:
+    print(error)
+"""
+    store = open_store(tmp_path)
+    store.save(topic("First"))
+    before = files_of(tmp_path)
+    done = subprocess.run(
+        [sys.executable, "-c", script, str(tmp_path), where], capture_output=True, text=True, check=True
+    )
+    assert str(tmp_path) in done.stdout
+    assert files_of(tmp_path) == before
+    assert git(tmp_path, "status", "--porcelain") == ""
+    assert store.sync() == ()
+    assert store.save(topic("Second")).commit
+    assert git(tmp_path, "fsck", "--no-dangling") == ""
