@@ -246,8 +246,12 @@ class Compaction:
 class Cache:
     """The provider's prompt cache."""
 
-    ttl: Literal["5m", "1h"] = "1h"
-    """How long a cached prefix is asked to live (spec 6 §1, `cache_ttl`)."""
+    enabled: bool = True
+    """Mark what the provider shall keep (product §2)."""
+    system_ttl: Literal["5m", "1h"] = "1h"
+    """How long tools and system text are asked to live (spec 6 §1, `cache_ttl`)."""
+    ttl: Literal["5m", "1h"] = "5m"
+    """The same for the conversation: five minutes cost a quarter more than plain input, an hour twice as much."""
     break_fraction: Share = 0.05
     """Share by which cache reads must fall short of the promise to count as a break (product §6)."""
     break_tokens: Count = 2_000

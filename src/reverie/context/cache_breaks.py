@@ -1,0 +1,193 @@
+"""Does a request extend the one before it, and if not: what moved, how much it costs, was it announced.
+
+Two independent witnesses. The *fingerprints* of two requests say beforehand where they part; the *usage* that came
+back says afterwards how much the provider really read. A break that one of our own entries announced (a compaction, a
+clearing, a new prompt) is booked and not reported as a fault.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from enum import StrEnum
+from typing import Any
+
+from reverie.messages.codec import encode_json
+from reverie.messages.entries import (
+    BoundaryEntry,
+    ClearEntry,
+    CollapseEntry,
+    Entry,
+    PromptEntry,
+    SnipEntry,
+    SpillEntry,
+)
+from reverie.messages.message import Usage
+from reverie.messages.view import SERVER_CLEARS
+from reverie.settings import Cache
+from reverie.tokens.profiles import Profile
+
+LIFETIMES = {"5m": timedelta(minutes=5), "1h": timedelta(hours=1)}
+
+
+class Cause(StrEnum):
+    """Why a prefix was not read again."""
+
+    MODEL = "the model or its options changed"
+    TOOLS = "the tools changed"
+    SYSTEM = "the system text changed"
+    MEMORY = "instructions or memories at the start changed"
+    MESSAGE = "an earlier message changed"
+    TIME = "the cache had expired"
+    UNKNOWN = "the provider did not keep it"
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """One tool, system block or message block as it stands in a request."""
+
+    level: str
+    """`options`, `tools`, `system` or `messages`."""
+    digest: bytes
+    size: int
+    """Bytes of its JSON, without cache marks."""
+    label: str
+
+
+@dataclass(frozen=True, slots=True)
+class Fingerprint:
+    """A request as the provider's cache sees it, in order."""
+
+    pieces: tuple[Piece, ...]
+
+    @property
+    def size(self) -> int:
+        return sum(piece.size for piece in self.pieces)
+
+
+@dataclass(frozen=True, slots=True)
+class Break:
+    """A request that does not extend the one before it."""
+
+    cause: Cause
+    where: str
+    """The first piece that differs."""
+    lost_share: float
+    """The share of the earlier request that is no longer a prefix."""
+    is_announced: bool = False
+    lost_tokens: int = 0
+    cost_usd: float | None = None
+    """What reading again instead of writing again would have saved."""
+
+
+def fingerprint(body: Mapping[str, Any]) -> Fingerprint:
+    """The fingerprint of a Messages API body; cache marks leave no trace in it."""
+    options = {key: body[key] for key in ("model", "thinking", "output_config", "speed") if key in body}
+    pieces = [_piece("options", options, str(body.get("model", "")))]
+    pieces += [_piece("tools", tool, str(tool.get("name", ""))) for tool in body.get("tools") or ()]
+    system = body.get("system") or ()
+    blocks = [{"type": "text", "text": system}] if isinstance(system, str) else system
+    pieces += [_piece("system", block, f"system block {number}") for number, block in enumerate(blocks)]
+    for number, message in enumerate(body.get("messages") or ()):
+        content = message["content"]
+        for block in [{"type": "text", "text": content}] if isinstance(content, str) else content:
+            label = f"message {number}, {block.get('type', '')}"
+            pieces.append(_piece("messages", block, label, message["role"]))
+    return Fingerprint(tuple(pieces))
+
+
+def predict(before: Fingerprint, after: Fingerprint, announced: Iterable[str] = ()) -> Break | None:
+    """The break between two requests that follow each other, or None when the later extends the earlier."""
+    shared = _shared(before.pieces, after.pieces)
+    if shared == len(before.pieces):
+        return None
+    lost = sum(piece.size for piece in before.pieces[shared:])
+    changed = before.pieces[shared]
+    return Break(
+        _cause(changed, shared, before.pieces),
+        changed.label,
+        lost / max(1, before.size),
+        is_announced=any(announced),
+    )
+
+
+def detect(expected_tokens: int, usage: Usage, limits: Cache) -> int | None:
+    """How many tokens fewer than promised were read from the cache; None when that is no break (product §6)."""
+    missing = expected_tokens - usage.cache_read_tokens
+    if missing > limits.break_tokens and missing > limits.break_fraction * expected_tokens:
+        return missing
+    return None
+
+
+def promised_tokens(previous: Usage, predicted: Break | None) -> int:
+    """How much of the last request the next one should read: all that was read or written, less what we moved."""
+    kept = previous.cache_read_tokens + previous.cache_write_tokens
+    return kept if predicted is None else round(kept * (1 - predicted.lost_share))
+
+
+def price(lost_tokens: int, facts: Profile, ttl: str = "5m") -> float | None:
+    """What it costs to write these tokens again instead of reading them."""
+    if facts.prices is None:
+        return None
+    write = facts.prices.write_1h if ttl == "1h" else facts.prices.write_5m
+    return lost_tokens * (write - facts.prices.read) / 1_000_000
+
+
+def announcements(entries: Iterable[Entry]) -> tuple[str, ...]:
+    """The reasons, among entries appended since the last request, for which the next one need not extend it."""
+    found: list[str] = []
+    for entry in entries:
+        match entry:
+            case BoundaryEntry():
+                found.append("compaction")
+            case SnipEntry():
+                found.append("snip")
+            case CollapseEntry():
+                found.append("collapse")
+            case ClearEntry() if entry.trigger != SERVER_CLEARS:
+                found.append("clearing")
+            case PromptEntry():
+                found.append("a new prompt")
+            case SpillEntry() if any(one.preview is not None for one in entry.decisions):
+                found.append("spill")
+            case _:
+                pass
+    return tuple(dict.fromkeys(found))
+
+
+def is_expired(gap: timedelta, ttl: str) -> bool:
+    """Whether a kept prefix is gone after so long a pause."""
+    return gap >= LIFETIMES.get(ttl, LIFETIMES["5m"])
+
+
+def _shared(before: Sequence[Piece], after: Sequence[Piece]) -> int:
+    for number, (one, other) in enumerate(zip(before, after, strict=False)):
+        if one.digest != other.digest:
+            return number
+    return min(len(before), len(after))
+
+
+def _cause(changed: Piece, position: int, pieces: Sequence[Piece]) -> Cause:
+    match changed.level:
+        case "options":
+            return Cause.MODEL
+        case "tools":
+            return Cause.TOOLS
+        case "system":
+            return Cause.SYSTEM
+    opening = next(number for number, piece in enumerate(pieces) if piece.level == "messages")
+    return Cause.MEMORY if position == opening else Cause.MESSAGE
+
+
+def _piece(level: str, value: Mapping[str, Any], label: str, role: str = "") -> Piece:
+    data = encode_json(_unmarked(value))
+    digest = hashlib.blake2b(data, digest_size=16, key=f"{level}:{role}".encode()).digest()
+    return Piece(level, digest, len(data), label)
+
+
+def _unmarked(value: Mapping[str, Any]) -> Mapping[str, Any]:
+    if "cache_control" not in value:
+        return value
+    return {key: part for key, part in value.items() if key != "cache_control"}

@@ -1,0 +1,123 @@
+"""A view becomes a request whose bytes extend those of the request before it.
+
+The order is that of the provider's cache: tools, system, messages. Nothing is rendered here, no clock is read and no
+map is walked: what is sent stands in the view, and the view in the entries. Cache marks are placed so that the next
+turn, a fork and a turn that adds many blocks at once all find what was kept; apart from them a request is a pure
+function of the view.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from reverie.messages.blocks import Block, JsonObject, Opaque, RedactedThinking, Text, Thinking, ToolResult
+from reverie.messages.message import Message, Role
+from reverie.messages.rules import conform
+from reverie.messages.view import Item, Kind, View
+from reverie.ports import CacheMark, Request
+from reverie.settings import Cache
+from reverie.tokens.profiles import Profile
+
+
+def request_from(
+    view: View,
+    facts: Profile,
+    *,
+    model: str,
+    max_tokens: int,
+    cache: Cache,
+    context_management: JsonObject | None = None,
+) -> Request:
+    """The request that this view amounts to."""
+    messages = conform(view.messages)
+    marks: tuple[CacheMark, ...] = ()
+    if cache.enabled and facts.abilities.prompt_caching:
+        marks = cache_marks(view, messages, cache)
+    return Request(
+        model=model,
+        messages=messages,
+        system=view.system,
+        tools=view.tools,
+        max_tokens=max_tokens,
+        cache_marks=marks,
+        context_management=context_management,
+    )
+
+
+def cache_marks(view: View, messages: Sequence[Message], cache: Cache) -> tuple[CacheMark, ...]:
+    """At most four breakpoints: shared system text, all system text, the end of the last request, the end of this one.
+
+    The third makes the look-back of 20 blocks enough however many blocks one turn adds: it stands exactly where the
+    request before this one ended.
+    """
+    static = [number for number, block in enumerate(view.system) if block.tier == "static"]
+    steady = [number for number, block in enumerate(view.system) if block.tier != "volatile"]
+    lasts = dict.fromkeys(tier[-1] for tier in (static, steady) if tier)
+    marks = [CacheMark("system", last, ttl=cache.system_ttl) for last in lasts]
+    if not view.system and view.tools:
+        marks.append(CacheMark("tools", len(view.tools) - 1, ttl=cache.system_ttl))
+    ends = [_end_of(messages, _before_last_reply(messages)), _end_of(messages, len(messages))]
+    found = dict.fromkeys(end for end in ends if end is not None)
+    return (*marks, *(CacheMark("messages", number, block, ttl=cache.ttl) for number, block in found))
+
+
+def _before_last_reply(messages: Sequence[Message]) -> int:
+    """How many messages the request had that was answered by the newest reply."""
+    for number in range(len(messages) - 1, -1, -1):
+        if messages[number].role is Role.ASSISTANT:
+            return number
+    return 0
+
+
+def _end_of(messages: Sequence[Message], count: int) -> tuple[int, int] | None:
+    """The last block of these messages that can carry a mark."""
+    for number in range(count - 1, -1, -1):
+        content = messages[number].content
+        for position in range(len(content) - 1, -1, -1):
+            if _can_carry(content[position]):
+                return number, position
+    return None
+
+
+def _can_carry(block: Block) -> bool:
+    match block:
+        case Thinking() | RedactedThinking():
+            return False
+        case Text(text):
+            return bool(text.strip())
+        case Opaque():
+            return block.kind != "cache_edits"
+        case _:
+            return True
+
+
+def without_server_edits(view: View, cleared_text: str) -> View:
+    """The view for a provider that cannot delete inside its cache: what it would have deleted is emptied here."""
+    asked = {
+        str(edit.get("cache_reference"))
+        for item in view.items
+        if item.label == "cache_edits"
+        for block in item.message.content
+        if isinstance(block, Opaque)
+        for edit in _edits(block)
+    }
+    if not asked:
+        return view
+    items = [_emptied(item, asked, cleared_text) for item in view.items if item.label != "cache_edits"]
+    return view.with_items(items)
+
+
+def _edits(block: Opaque) -> list[JsonObject]:
+    edits = block.wire.get("edits")
+    return [edit for edit in edits if isinstance(edit, dict)] if isinstance(edits, list) else []
+
+
+def _emptied(item: Item, asked: set[str], cleared_text: str) -> Item:
+    if item.kind is not Kind.RESULT:
+        return item
+    content = tuple(
+        replace(block, content=cleared_text) if isinstance(block, ToolResult) and block.tool_use_id in asked else block
+        for block in item.message.content
+    )
+    return item if content == item.message.content else replace(item, message=Message(Role.USER, content))
