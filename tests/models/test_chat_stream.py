@@ -75,6 +75,13 @@ def test_pieces_of_two_calls_may_alternate() -> None:
 
 
 @requirement("models:openai:quirks")
+def test_ids_tell_apart_what_neither_index_nor_input_does() -> None:
+    _, reply = assembled(call("", "now", index=0, id="a"), call("", "now", index=0, id="b"))
+
+    assert reply.message.content == (ToolUse("a", "now", {}), ToolUse("b", "now", {}))
+
+
+@requirement("models:openai:quirks")
 def test_a_name_that_repeats_in_every_piece_stays_one_name() -> None:
     _, reply = assembled(call("", "look", index=0), call('{"at":', "look", index=0), call('"x"}', "look", index=0))
 

@@ -241,6 +241,14 @@ async def test_a_server_without_a_key_is_asked_all_the_same() -> None:
     assert reply.text == "in"
 
 
+async def test_a_proxy_is_not_asked_for_a_server_on_this_machine(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"):
+        monkeypatch.setenv(name, "http://127.0.0.1:1")
+    reply = await reply_to(request(), ChatAnswer("direct"))
+
+    assert reply.text == "direct"
+
+
 @pytest.mark.parametrize("ending", ["", "/", "/v1", "/v1/"])
 async def test_the_address_may_be_given_with_or_without_the_path(ending: str) -> None:
     with OpenAIServer([ChatAnswer("found")]) as server:
