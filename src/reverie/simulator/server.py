@@ -16,7 +16,7 @@ from reverie.simulator.app import create_app
 from reverie.simulator.simulation import Simulation
 
 LOOPBACK = "127.0.0.1"
-START_SECONDS_MAX = 10.0
+STOP_SECONDS_MAX = 10.0
 
 
 def listen(host: str, port: int) -> socket.socket:
@@ -56,8 +56,9 @@ class BackgroundServer:
         self.simulation = simulation
         self._listener = listen(host, port)
         self.url = url_of(self._listener)
-        self._server = _server(simulation)
-        self._thread = threading.Thread(target=_serve, args=(self._server, self._listener), daemon=True)
+        self._loop = asyncio.new_event_loop()
+        self._stopped = asyncio.Event()
+        self._thread = threading.Thread(target=self._run, daemon=True)
 
     def __enter__(self) -> Self:
         # The socket listens already: a request that comes before the thread is ready waits in its queue.
@@ -67,12 +68,25 @@ class BackgroundServer:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._server.should_exit = True
-        self._server.force_exit = True
-        self._thread.join(START_SECONDS_MAX)
+        self._loop.call_soon_threadsafe(self._stopped.set)
+        self._thread.join(STOP_SECONDS_MAX)
         self._listener.close()
         if self._thread.is_alive():
             raise Unavailable("The simulator did not stop.")
+
+    def _run(self) -> None:
+        with asyncio.Runner(loop_factory=lambda: self._loop) as runner:
+            runner.run(self._serve_until_stopped())
+
+    async def _serve_until_stopped(self) -> None:
+        # uvicorn's own loop looks ten times a second whether it is to stop; tests that start many servers feel that.
+        server = _server(self.simulation)
+        server.config.load()
+        server.lifespan = server.config.lifespan_class(server.config)
+        await server.startup(sockets=[self._listener])
+        await self._stopped.wait()
+        server.force_exit = True
+        await server.shutdown(sockets=[self._listener])
 
 
 def _server(simulation: Simulation) -> uvicorn.Server:
