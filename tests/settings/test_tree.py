@@ -23,7 +23,7 @@ SPECIFIED: dict[str, dict[str, object]] = {
     "manual_compact_buffer": {"window.blocking_buffer_tokens": 3_000},
     "collapse_stage_ratio": {"collapse.stage_fraction": 0.90},
     "collapse_run_ratio": {"collapse.run_fraction": 0.95},
-    "cache.system_ttl": {"cache.ttl": "1h"},
+    "cache_ttl": {"cache.system_ttl": "1h"},
     # spec 6 §2
     "spill_threshold": {
         "spill.result_chars": 50_000,
