@@ -115,4 +115,7 @@ PROMISES: dict[str, Requirement] = {
     "memory:injection:fenced": Requirement(
         "recalled text cannot leave the fence in which it is shown", source="product §2.8"
     ),
+    "memory:topic:guesses-are-named": Requirement(
+        "what was read only by guessing can be listed with its line", source="contract: doctor"
+    ),
 }

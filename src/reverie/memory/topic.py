@@ -15,9 +15,9 @@ from typing import Any
 
 from reverie.memory import frontmatter
 from reverie.memory.anchors import Anchor
-from reverie.memory.frontmatter import BOM, FrontMatter, Table, Value, canonical
+from reverie.memory.frontmatter import BOM, FrontMatter, Table, canonical
 from reverie.memory.situations import When
-from reverie.memory.topic_fields import FIELDS, Field, MemoryType, NotUnderstood, Source, Trust
+from reverie.memory.topic_fields import FIELDS, MemoryType, NotUnderstood, Source, Trust
 
 __all__ = ["MemoryType", "Source", "Topic", "Trust", "parse_topic", "prose_lines", "render_topic"]
 
@@ -59,6 +59,16 @@ class Topic:
         object.__setattr__(self, "body", body)
         object.__setattr__(self, "name", _one_line(self.name) or _derived_name(self.path, body))
         object.__setattr__(self, "description", _one_line(self.description) or _derived_description(body))
+        # A value that was not understood stands only as long as nothing better takes its place.
+        extra = tuple((key, text) for key, text in self.extra if not _is_said(self, key))
+        object.__setattr__(self, "extra", extra)
+
+
+_BY_KEY = {field.key: field for field in FIELDS}
+
+
+def _is_said(topic: Topic, key: str) -> bool:
+    return key in _BY_KEY and _BY_KEY[key].write(getattr(topic, key)) is not None
 
 
 def parse_topic(path: str, text: str) -> Topic:
@@ -100,32 +110,28 @@ def _understand(table: Table) -> tuple[dict[str, Any], tuple[tuple[str, str], ..
         except NotUnderstood:
             pass
     metadata = found.get("metadata")
-    if "type" not in known and isinstance(metadata, Table):
-        found |= _nested_type(metadata, known)
-        if found["metadata"] == Table(()):
+    if table.get("type") is None and isinstance(metadata, Table):
+        known |= _nested_type(metadata)
+        rest = metadata.without("type") if "type" in known else metadata
+        found["metadata"] = rest
+        if rest == Table(()) != metadata:
             del found["metadata"]
     return known, tuple((key, canonical(value)) for key, value in found.items())
 
 
-def _nested_type(metadata: Table, known: dict[str, Any]) -> dict[str, Value]:
+def _nested_type(metadata: Table) -> dict[str, Any]:
     """Some hosts write the type inside `metadata`."""
     value = metadata.get("type")
-    if value is None:
-        return {"metadata": metadata}
     try:
-        known["type"] = _TYPE.read(value)
+        return {} if value is None else {"type": _BY_KEY["type"].read(value)}
     except NotUnderstood:
-        return {"metadata": metadata}
-    return {"metadata": metadata.without("type")}
-
-
-_TYPE: Field = next(field for field in FIELDS if field.key == "type")
+        return {}
 
 
 def _fresh(topic: Topic, *, bom: str, newline: str) -> str:
     written = {field.key: field.write(getattr(topic, field.key)) for field in FIELDS}
     rows = [_row(key, text) for key, text in written.items() if text is not None]
-    rows += [_row(key, text) for key, text in topic.extra if written.get(key) is None]
+    rows += [_row(key, text) for key, text in topic.extra]
     text = "\n".join(["---", *rows, "---", topic.body]) + ("\n" if topic.body else "")
     return bom + text.replace("\n", newline)
 

@@ -140,9 +140,7 @@ def _write_truth(value: bool) -> str | None:
 
 def _texts(value: Value) -> tuple[str, ...]:
     items = value if isinstance(value, tuple) else (value,)
-    if any(isinstance(item, Table) for item in items):
-        raise NotUnderstood
-    return tuple(_text(item) for item in items)
+    return tuple(_scalar_text(item) for item in items)
 
 
 def _write_texts(values: tuple[str, ...]) -> str | None:
