@@ -181,6 +181,7 @@ def test_a_reply_stops_before_a_stop_sequence() -> None:
     ("fault", "status", "kind"),
     [
         (Fault("rate_limit", retry_after_seconds=7), 429, "rate_limit_error"),
+        (Fault("rate_limit"), 429, "rate_limit_error"),
         (Fault("overloaded"), 529, "overloaded_error"),
         (Fault("server_error"), 500, "api_error"),
         (Fault("server_error", status=503), 503, "api_error"),
@@ -201,7 +202,7 @@ def test_faults_are_refusals_with_the_providers_status_and_type(fault: Fault, st
 
     assert error.status == status
     assert object_at(error.as_json(None), "error")["type"] == kind
-    assert error.retry_after_seconds == fault.retry_after_seconds
+    assert error.retry_after_seconds == (fault.retry_after_seconds or (1 if status == 429 else None))
 
 
 @requirement("simulator:faults:as-the-provider")

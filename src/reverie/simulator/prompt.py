@@ -179,7 +179,7 @@ class PromptReader:
             digest=key,
             tokens=self._tokens.get(digest(key, generation), lambda: block_tokens(block, facts, self.counter)),
             ttl=_ttl(block),
-            takes_mark=_takes_mark(block),
+            takes_mark=takes_mark(block),
             tool_use_id=text_at(block, "id") or text_at(block, "tool_use_id"),
             tool_name=text_at(block, "name"),
             deletes=tuple(text_at(edit, "cache_reference") for edit in objects_at(block, "edits")),
@@ -221,7 +221,8 @@ def _ttl(block: JsonObject) -> str | None:
     return None
 
 
-def _takes_mark(block: JsonObject) -> bool:
+def takes_mark(block: JsonObject) -> bool:
+    """Whether an automatic mark may land on a block."""
     match block.get("type"):
         case "thinking" | "redacted_thinking" | "cache_edits":
             return False

@@ -40,6 +40,8 @@ REPLY_TOKENS = 3
 """The frame of a reply; even an empty one has some tokens."""
 REMEMBERED_MESSAGES = 256
 DEFAULT_EVENTS_BEFORE_BREAK = 3
+DEFAULT_RETRY_AFTER_SECONDS = 1.0
+"""The provider always says how long to wait after a 429."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -307,7 +309,12 @@ def _delivery(action: Action) -> Delivery:
 
 def _error(fault: Fault) -> ApiError:
     usual = usual_error(fault.status or FAULTS[fault.kind])
-    return ApiError(usual.status, fault.message or usual.message, retry_after_seconds=fault.retry_after_seconds)
+    waits = DEFAULT_RETRY_AFTER_SECONDS if usual.status == 429 else None
+    return ApiError(
+        usual.status,
+        fault.message or usual.message,
+        retry_after_seconds=waits if fault.retry_after_seconds is None else fault.retry_after_seconds,
+    )
 
 
 def _fault_error(fault: Fault, read: _Read, incoming: Incoming) -> ApiError | None:

@@ -67,3 +67,10 @@ MARKS = [
 @pytest.mark.parametrize(("body", "words"), MARKS, ids=[words[:60] for _, words in MARKS])
 def test_cache_marks_that_break_a_rule_are_refused(body: Json, words: str) -> None:
     assert_refused(body, words)
+
+
+@requirement("simulator:cache:marks")
+def test_a_top_level_mark_that_falls_on_a_marked_block_is_not_counted_twice() -> None:
+    marked = [user(*(text(f"{number}", EPHEMERAL) for number in range(4)))]
+
+    assert answer(provider(), request(marked, cache_control=dict(EPHEMERAL))).message["type"] == "message"

@@ -13,7 +13,13 @@ CONTEXT_MANAGEMENT_BETA = "context-management-2025-06-27"
 COMPACTION_BETA = "compact-2026-01-12"
 LONG_WINDOW_BETA = "context-1m-2025-08-07"
 INTERLEAVED_BETA = "interleaved-thinking-2025-05-14"
-CACHE_SCOPE_BETA = "prompt-caching-scope-"
+CACHE_SCOPE_BETAS = ("prompt-caching-scope-",)
+TURN_SETTINGS_BETAS = (
+    "per-turn-control-",
+    "mid-conversation-output-config-",
+    "mid-conversation-system-clear-at-",
+)
+TOOL_CHANGES_BETAS = ("mid-conversation-tool-changes-", "inline-tools-")
 CACHE_EDITS_BETA = "reverie-cache-edits-2026-01-01"
 """Our own name for an extension that the public API does not offer."""
 
@@ -34,8 +40,13 @@ class Headers:
             context_management=CONTEXT_MANAGEMENT_BETA in self.betas,
             compaction=COMPACTION_BETA in self.betas,
             cache_edits=CACHE_EDITS_BETA in self.betas,
-            cache_scope=any(beta.startswith(CACHE_SCOPE_BETA) for beta in self.betas),
+            cache_scope=self._has(CACHE_SCOPE_BETAS),
+            turn_settings=self._has(TURN_SETTINGS_BETAS),
+            tool_changes=self._has(TOOL_CHANGES_BETAS),
         )
+
+    def _has(self, beginnings: tuple[str, ...]) -> bool:
+        return any(beta.startswith(beginnings) for beta in self.betas)
 
 
 def read_headers(headers: Mapping[str, str]) -> Headers | ApiError:

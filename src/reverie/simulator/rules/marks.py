@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from itertools import chain
 
 from reverie.messages.blocks import JsonObject
+from reverie.simulator.prompt import takes_mark
 from reverie.simulator.wire import blocks_at, object_at, objects_at, text_at
 
 MARKS_MAX = 4
@@ -76,6 +77,6 @@ def _message_blocks(body: JsonObject) -> Iterator[tuple[str, JsonObject]]:
 
 
 def _last_block_ttl(body: JsonObject) -> str | None:
-    last = [block for _, block in _message_blocks(body)][-1:]
+    last = [block for _, block in _message_blocks(body) if takes_mark(block)][-1:]
     cache_control = object_at(last[0], "cache_control") if last else {}
     return text_at(cache_control, "ttl", "5m") if cache_control else None

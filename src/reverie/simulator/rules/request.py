@@ -87,6 +87,10 @@ class Features:
     cache_edits: bool = False
     cache_scope: bool = False
     """A mark may carry a `scope`; some clients of the provider send one."""
+    turn_settings: bool = False
+    """A system message may carry settings for the turns after it."""
+    tool_changes: bool = False
+    """Tools may be added and removed in mid-conversation."""
 
 
 @lru_cache(maxsize=16)
@@ -145,12 +149,14 @@ def _mark(features: Features) -> Shape:
 
 
 def _message(features: Features) -> Shape:
-    return record(
-        {
-            "role": Required(_role),
-            "content": Required(string_or_array(_content_block(features))),
-        }
-    )
+    fields: dict[str, Shape | Required] = {
+        "role": Required(_role),
+        "content": Required(string_or_array(_content_block(features))),
+    }
+    if features.turn_settings:
+        fields["output_config"] = nullable(any_object)
+        fields["clear_at"] = nullable(literal("next_user_message", "never"))
+    return record(fields)
 
 
 def _role(value: Json, path: str) -> str | None:
@@ -214,6 +220,8 @@ def _content_block(features: Features) -> Shape:
                 "tool_changes": nullable(array(any_object)),
             }
         )
+    if features.tool_changes:
+        blocks |= {"tool_addition": any_object, "tool_removal": any_object}
     if features.cache_edits:
         edit = record({"type": Required(literal("delete")), "cache_reference": Required(string(pattern=CALL_ID))})
         blocks["cache_edits"] = record({"type": anything, "edits": Required(array(edit, at_least=1))})
