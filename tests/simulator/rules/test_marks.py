@@ -4,14 +4,7 @@ import pytest
 
 from reverie.messages.blocks import Json
 from tests.requirements import requirement
-from tests.simulator.requests import (
-    EPHEMERAL,
-    HOUR,
-    request,
-    text,
-    tool,
-    user,
-)
+from tests.simulator.requests import EPHEMERAL, HOUR, answer, provider, request, text, tool, user
 from tests.simulator.rules.damage import assert_refused, content
 
 TOO_MANY_MARKS = [
