@@ -27,6 +27,7 @@ _STRING_TAG = "tag:yaml.org,2002:str"
 _CORE_TAGS = re.compile(r"tag:yaml\.org,2002:(str|int|float|bool|null|timestamp|merge|value|seq|map)\Z")
 _LOOKS_LIKE_KEY = re.compile(r"""["']?[\w.$-]+["']?[ \t]*:(?:[ \t]|$)""")
 _PLAIN_LINE = re.compile(r"""(?P<head>[\w.$-]+[ \t]*:[ \t]+)(?P<value>[^\s"'\[{|>#].*?)[ \t]*\Z""")
+_STUMBLES = re.compile(r":(?:\s|\Z)|\A[@`*&!%]")
 # str.splitlines also splits at form feeds and Unicode separators, which are ordinary characters in Markdown.
 _OPENING = re.compile(r"---[ \t]*(?:\r|\n|\Z)")
 _ROW = re.compile(r"[^\r\n]*(?:\r\n|\n|\r)|[^\r\n]+\Z")
@@ -217,7 +218,9 @@ def _forgive(line: str) -> str:
     line = line[:indent].replace("\t", "  ") + line[indent:]
     end = line[len(line.rstrip("\r\n")) :]
     match = _PLAIN_LINE.match(line.rstrip("\r\n"))
-    return line if match is None else match["head"] + quoted(match["value"]) + end
+    if match is None or not _STUMBLES.search(match["value"]):
+        return line
+    return match["head"] + quoted(match["value"]) + end
 
 
 def _entries(node: yaml.MappingNode, lines: tuple[str, ...], first: int, last: int) -> tuple[Entry, ...]:

@@ -78,7 +78,7 @@ _ENGLAND = "\U0001f3f4"
 
 
 def _hidden(text: str) -> Iterator[tuple[int, int, Suspicion]]:
-    found = list(_HIDDEN.finditer(text))
+    found = [] if text.isascii() else list(_HIDDEN.finditer(text))
     is_right_to_left = bool(found) and any(unicodedata.bidirectional(char) in {"R", "AL"} for char in text)
     for match in found:
         if match[0] in _DIRECTION_MARKS and is_right_to_left:
@@ -110,32 +110,58 @@ _SECRETS = (
     r"\b(?:secrets?|tokens?|passwords?|credentials?|api keys?|environment variables?|\.env\b|(?:ssh|private) keys?)"
 )
 
-_PHRASES: dict[Suspicion, tuple[str, ...]] = {
-    Suspicion.order: (
+_PHRASES: tuple[tuple[Suspicion, str, str], ...] = (
+    (
+        Suspicion.order,
+        "ignore disregard forget override bypass follow",
         r"\b(?:ignore|disregard|forget|override|bypass|do not follow|stop following)\b[^.\n]{0,20}"
         r"\b(?:all|any|your|previous|prior|above|earlier|preceding|system)\b[^.\n]{0,30}\b" + _OVERRIDDEN,
+    ),
+    (
+        Suspicion.order,
+        "you pretend",
         r"\b(?:you are now|from now on,? you are|pretend to be) (?:a|an|the|in|no longer)\b[^.\n]{0,40}\b" + _ROLES,
-        r"\bnew (?:system )?(?:instructions?|prompt)\s*:",
+    ),
+    (Suspicion.order, "new", r"\bnew (?:system )?(?:instructions?|prompt)\s*:"),
+    (
+        Suspicion.order,
+        "reveal print repeat output",
         r"\b(?:reveal|print|repeat|output)\b[^.\n]{0,30}\b(?:system|hidden|initial) (?:prompt|instructions?)",
-        r"\b(?:do not|don't|never) (?:tell|inform|mention (?:this )?to|reveal (?:this )?to) the user\b",
-        r"\bwithout (?:telling|informing) the user\b",
+    ),
+    (
+        Suspicion.order,
+        "user",
+        r"\b(?:do not|don't|never) (?:tell|inform|mention this to|reveal this to) the user\b",
+    ),
+    (
+        Suspicion.order,
+        "忽略 无视 忘记 忘掉 不要理会 不要遵守 绕过",
         r"(?:忽略|无视|忘记|忘掉|不要理会|不要遵守|绕过)[^。\n]{0,12}(?:指令|指示|提示词?|规则|要求|设定|命令)",
-        r"(?:你现在是|从现在起你是|假装你是)[^。\n]{0,20}",
-        r"(?:不要|别)(?:告诉|通知)用户",
+    ),
+    (Suspicion.order, "你", r"(?:你现在是|从现在起你是|假装你是)[^。\n]{0,20}"),
+    (Suspicion.order, "用户", r"(?:不要|别)(?:告诉|通知)用户"),
+    (
+        Suspicion.order,
+        "無視 忘れ",
         r"(?:以前|これまで|上記|前)の(?:指示|命令|ルール)を?(?:全て|すべて)?(?:無視|忘れ)",
     ),
-    Suspicion.leak: (
+    (
+        Suspicion.leak,
+        "send post upload exfiltrate forward leak mail",
         r"\b(?:send|post|upload|exfiltrate|forward|leak|e?mail)\b[^.\n]{0,40}" + _SECRETS + r"[^\n]{0,40}\bto\b",
-        r"\b(?:curl|wget)\b[^\n]{0,120}\$\((?:cat|env|printenv)",
-        r"!\[[^\]\n]*\]\(https?://[^)\s]*[?&][^)\s]*=(?:\{|%7B|\$|<)",
+    ),
+    (Suspicion.leak, "$(", r"\b(?:curl|wget)\b[^\n]{0,120}\$\((?:cat|env|printenv)"),
+    (Suspicion.leak, "](http", r"!\[[^\]\n]*\]\(https?://[^)\s]*[?&][^)\s]*=(?:\{|%7B|\$|<)"),
+    (
+        Suspicion.leak,
+        "发送 上传 泄露 转发",
         r"(?:发送|上传|泄露|转发)[^。\n]{0,20}(?:密钥|密码|令牌|凭证|环境变量)",
     ),
-    Suspicion.disguise: (
-        r"<\|[a-z_]{2,30}\|>|\[/?INST\]|<</?SYS>>",
-        r"(?m:^(?:Human|Assistant|System)[ \t]*:[ \t])",
-        r'"type"\s*:\s*"tool_(?:use|result)"',
-    ),
-}
+    (Suspicion.disguise, "<| inst] sys>>", r"<\|[a-z_]{2,30}\|>|\[/?INST\]|<</?SYS>>"),
+    (Suspicion.disguise, "human assistant system", r"(?m:^(?:Human|Assistant|System)[ \t]*:[ \t])"),
+    (Suspicion.disguise, "tool_", r'"type"\s*:\s*"tool_(?:use|result)"'),
+)
+"""What each finding means, words without which the pattern need not be tried, and the pattern."""
 
 _HOST_TAGS = (
     "system-reminder|system|system_prompt|user-prompt-submit-hook|function_calls|function_results|invoke|tool_use|"
@@ -146,8 +172,9 @@ _WHOLE_TAG = rf"(?<!\w)<\s*/?\s*(?:{_HOST_TAGS})(?:\s[^<>\n]{{0,200}})?\s*>"
 
 
 def _phrases(text: str) -> Iterator[tuple[int, int, Suspicion]]:
-    visible, origin = without(_HIDDEN, text)
-    known = [(suspicion, pattern) for suspicion, patterns in _PHRASES.items() for pattern in patterns]
-    for suspicion, pattern in [*known, (Suspicion.disguise, _WHOLE_TAG)]:
-        for match in re.finditer(pattern, visible, re.IGNORECASE):
-            yield origin(match.start()), origin(match.end() - 1) + 1, suspicion
+    visible, origin = (text, int) if text.isascii() else without(_HIDDEN, text)
+    lowered = visible.lower()
+    for suspicion, keywords, pattern in (*_PHRASES, (Suspicion.disguise, "<", _WHOLE_TAG)):
+        if any(keyword in lowered for keyword in keywords.split()):
+            for match in re.finditer(pattern, visible, re.IGNORECASE):
+                yield origin(match.start()), origin(match.end() - 1) + 1, suspicion

@@ -32,6 +32,8 @@ class TopicConflict:
 
 def merge_topics(path: str, base: str, mine: str, theirs: str) -> Merged | TopicConflict:
     """Merge three texts of one topic file; a file that is not a topic is merged as lines."""
+    if mine == theirs or base in (mine, theirs):
+        return Merged(theirs if mine == base else mine)
     by_line = merge(base, mine, theirs)
     try:
         topics = [parse_topic(path, text) for text in (base, mine, theirs)]

@@ -37,9 +37,9 @@ def topic_remarks(path: str, text: str) -> tuple[Remark, ...]:
         seen.add(entry.key)
     known = {field.key for field in FIELDS}
     for key, value in topic.extra:
-        entry = matter.find(key)
         if key in known:
-            place = None if entry is None else entry.first + 2
+            where = matter.find(key)
+            place = None if where is None else where.first + 2
             remarks.append(Remark(place, f"{key!r} cannot mean {value}; it is kept and not used"))
     if "description" not in seen:
         remarks.append(Remark(None, "it has no description: the first line of its text stands in"))
