@@ -201,7 +201,7 @@ def test_an_archived_topic_is_out_of_a_hosts_sight_and_comes_back(tmp_path: Path
     store.archive("Old news", reason="replaced by newer news")
     assert not [path for path in tmp_path.rglob("*.md") if "old_news" in path.name]
     assert store.archived() == (saved.topic.path,)
-    assert [entry.change.reason for entry in log(store)][0] == "replaced by newer news"
+    assert log(store)[0].change.reason == "replaced by newer news"
     assert git(tmp_path, "status", "--porcelain") == ""
     store.restore("feedback_old_news")
     assert files_of(tmp_path) == before

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
-from hypothesis.stateful import Bundle, RuleBasedStateMachine, consumes, invariant, multiple, rule
+from hypothesis.stateful import Bundle, RuleBasedStateMachine, invariant, multiple, rule, run_state_machine_as_test
 
 from reverie.memory.timeline import undo
 from tests.memory.stores import git, open_store, topic
@@ -98,8 +98,8 @@ class StoreMachine(RuleBasedStateMachine):
             assert self._topics() == before
         return self._after(undone.commit) or multiple()
 
-    @rule(commit=consumes(commits))
-    def open_anew(self, commit: str) -> None:
+    @rule()
+    def open_anew(self) -> None:
         self.store = open_store(self.directory, now=self.store.now)
         assert self.store.sync() == ()
 
@@ -111,11 +111,9 @@ class StoreMachine(RuleBasedStateMachine):
         assert text.count("](") == len(self.model)
 
 
-StoreMachine.TestCase.settings = settings(
-    max_examples=6, stateful_step_count=10, deadline=None, suppress_health_check=list(HealthCheck)
-)
+_SETTINGS = settings(max_examples=6, stateful_step_count=10, deadline=None, suppress_health_check=list(HealthCheck))
 
 
 @requirement("store:undo:exact", "store:index:follows")
-class TestStore(StoreMachine.TestCase):
-    pass
+def test_the_store_behaves_like_a_dictionary_with_a_past() -> None:
+    run_state_machine_as_test(StoreMachine, settings=_SETTINGS)

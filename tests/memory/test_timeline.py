@@ -281,7 +281,7 @@ def test_an_erasing_that_stopped_after_the_switch_is_finished_by_the_next_comman
     rules = Rules(
         is_erased=lambda path: "deployment" in path,
         is_rewritten=lambda path: path == "MEMORY.md",
-        content=lambda content: b"",
+        content=lambda _: b"",
         message=lambda _: "erased",
     )
     write_rewritten(store.history.git, rules)

@@ -4,7 +4,7 @@ from tests.promises import Requirement
 
 PROMISES = {
     "store:commit:every-change-is-one": Requirement(
-        "Every save, edit, forget, pin, archive and undo is exactly one commit with author, session, sources and reason",
+        "Every save, edit, forget, pin, archive and undo is one commit with author, session, sources and reason",
         source="product §2.3, issue 3",
     ),
     "store:commit:message-round-trip": Requirement(

@@ -10,11 +10,13 @@ import sqlite3
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import closing, suppress
 from datetime import date
+from functools import partial
 from pathlib import Path
 
 from reverie.errors import Damaged
 from reverie.files import write_folder
-from reverie.memory.git.entries import entry_oid
+from reverie.memory.finding import key_of
+from reverie.memory.git.entries import Entries, entry_oid
 from reverie.memory.git.reading import read_blob
 from reverie.memory.history import History, blob_id
 from reverie.memory.index import IndexRow, index_row, render_index
@@ -43,7 +45,11 @@ class Catalogue:
         self._history = history
         self._folder = history.folder
         self._use = use
-        self._rows: dict[str, tuple[bytes, IndexRow | None]] = {}
+        self._entries: Entries | None = None
+        self._oids: dict[str, bytes] = {}
+        self._rows: dict[str, IndexRow] = {}
+        self._paths: dict[str, str] = {}
+        self._named: dict[str, set[str]] = {}
 
     def follow(self, files: Mapping[str, bytes | None]) -> dict[str, bytes | None]:
         """What else must change when these files change: edited items change their topics, and the index follows."""
@@ -51,21 +57,35 @@ class Catalogue:
         previous = self._previous_index(files)
         if files.get(INDEX_FILE) is not None:
             follows |= self._edited_topics(previous, files)
+        self._load()
         touched = {**files, **follows}
-        rows = self._rows_with(touched)
-        changed = [path for path in touched if path in rows]
-        removed = [path for path in touched if path not in rows and path != INDEX_FILE]
+        for path, content in touched.items():
+            self._put(path, None if content is None else blob_id(content), partial(_itself, content))
+        # Should the change fail, the next loading finds that these are not what the last commit holds.
+        self._history.touched.update(touched)
+        changed = [path for path in touched if path in self._rows]
+        removed = [path for path in touched if path not in self._rows and path != INDEX_FILE]
         if not (changed or removed or INDEX_FILE in files):
             return follows
-        text = render_index(rows.values(), previous, changed=changed, removed=removed, use=self._use())
-        if rows or previous:
+        text = render_index(self._rows.values(), previous, changed=changed, removed=removed, use=self._use())
+        if self._rows or previous:
             follows[INDEX_FILE] = text.encode("utf-8", "surrogateescape")
         return follows
 
-    def rows(self) -> dict[str, IndexRow]:
-        """Path → row of every indexed topic that can be read, as of the last commit."""
+    def names(self) -> dict[str, str]:
+        """Path → name of every indexed topic that can be read."""
         self._load()
-        return {path: row for path, (_, row) in self._rows.items() if row is not None}
+        return {path: row.name for path, row in self._rows.items()}
+
+    def path_named(self, name: str) -> str | None:
+        """The path of the topic with this name, whatever its case and accents."""
+        self._load()
+        return min(self._named.get(key_of(name), ()), default=None)
+
+    def taken(self) -> Mapping[str, str]:
+        """Key → path of every tracked file."""
+        self._load()
+        return self._paths
 
     def _previous_index(self, files: Mapping[str, bytes | None]) -> str:
         content = files[INDEX_FILE] if INDEX_FILE in files else read_tracked(self._folder, INDEX_FILE)
@@ -91,41 +111,58 @@ class Catalogue:
             changes[edit.path] = render_topic(apply_edit(topic, edit), old).encode()
         return changes
 
-    def _rows_with(self, files: Mapping[str, bytes | None]) -> dict[str, IndexRow]:
-        self._load()
-        rows = {path: row for path, (_, row) in self._rows.items()}
-        for path, content in files.items():
-            if content is None:
-                rows.pop(path, None)
-            elif is_indexed(path):
-                oid = blob_id(content)
-                known = self._rows.get(path)
-                rows[path] = row = known[1] if known and known[0] == oid else _row(path, content)
-                self._rows[path] = (oid, row)
-        return {path: row for path, row in rows.items() if row is not None}
-
     def _load(self) -> None:
         """Bring the rows up to what the last commit holds; it is also what is on disk."""
         entries = self._history.entries
-        wanted = {path: entry_oid(entry) for path, entry in entries.items() if is_indexed(path)}
-        old = self._rows
-        missing = {path: oid for path, oid in wanted.items() if path not in old or old[path][0] != oid}
-        if not missing and len(old) == len(wanted):
-            return
-        found = self._read_cached(missing) if len(missing) > _WORTH_CACHING else {}
-        new: dict[str, tuple[bytes, IndexRow | None]] = {}
-        for path, oid in missing.items():
-            if path not in found:
-                new[path] = (oid, _row(path, read_tracked(self._folder, path) or b""))
+        if entries is not self._entries:
+            self._load_all(entries)
+        for path in self._history.touched:
+            entry = entries.get(path)
+            self._put(path, entry_oid(entry) if entry else None, partial(read_tracked, self._folder, path))
+        self._history.touched.clear()
+
+    def _load_all(self, entries: Entries) -> None:
+        missing = {
+            path: oid
+            for path, entry in entries.items()
+            if self._oids.get(path) != (oid := entry_oid(entry)) and is_indexed(path)
+        }
+        cached = self._read_cached(missing) if len(missing) > _WORTH_CACHING else {}
+        for path in [path for path in self._oids if path not in entries]:
+            self._put(path, None, partial(_itself, None))
+        for path, entry in entries.items():
+            read = partial(read_tracked, self._folder, path)
+            self._put(path, entry_oid(entry), read, known=cached.get(path))
+        new = {path: oid for path, oid in missing.items() if path not in cached and path in self._rows}
         if len(new) > _WORTH_CACHING:
-            self._write_cached(new.values())
-        self._rows = {path: found.get(path) or new.get(path) or old[path] for path in wanted}
+            self._write_cached((oid, self._rows[path]) for path, oid in new.items())
+        self._entries = entries
+
+    def _put(
+        self, path: str, oid: bytes | None, read: Callable[[], bytes | None], known: IndexRow | None = None
+    ) -> None:
+        """Set what is known of one path; its content is read only where it is new."""
+        if oid is not None and self._oids.get(path) == oid:
+            return
+        old = self._rows.pop(path, None)
+        if old is not None:
+            self._named[key_of(old.name)].discard(path)
+        if oid is None:
+            self._oids.pop(path, None)
+            self._paths.pop(key_of(path), None)
+            return
+        self._oids[path] = oid
+        self._paths[key_of(path)] = path
+        row = (known or _row(path, read() or b"")) if is_indexed(path) else None
+        if row is not None:
+            self._rows[path] = row
+            self._named.setdefault(key_of(row.name), set()).add(path)
 
     @property
     def _cache(self) -> Path:
         return self._folder.search_index / _CACHE_FILE
 
-    def _read_cached(self, wanted: Mapping[str, bytes]) -> dict[str, tuple[bytes, IndexRow | None]]:
+    def _read_cached(self, wanted: Mapping[str, bytes]) -> dict[str, IndexRow]:
         if not self._cache.exists():
             return {}
         try:
@@ -134,10 +171,10 @@ class Catalogue:
         except sqlite3.Error:
             self._cache.unlink(missing_ok=True)
             return {}
-        return {path: (oid, _decoded(path, known[oid])) for path, oid in wanted.items() if oid in known}
+        return {path: _decoded(path, known[oid]) for path, oid in wanted.items() if oid in known}
 
-    def _write_cached(self, rows: Iterable[tuple[bytes, IndexRow | None]]) -> None:
-        values = [(oid, *_encoded(row)) for oid, row in rows if row is not None]
+    def _write_cached(self, rows: Iterable[tuple[bytes, IndexRow]]) -> None:
+        values = [(oid, *_encoded(row)) for oid, row in rows]
         with suppress(sqlite3.Error, OSError):
             write_folder(self._cache.parent)
             with closing(sqlite3.connect(self._cache)) as database, database:
@@ -147,6 +184,10 @@ class Catalogue:
                     "CREATE TABLE IF NOT EXISTS rows (oid BLOB PRIMARY KEY, name, hooks, type, flags, day)"
                 )
                 database.executemany("INSERT OR REPLACE INTO rows VALUES (?, ?, ?, ?, ?, ?)", values)
+
+
+def _itself(content: bytes | None) -> bytes | None:
+    return content
 
 
 def _row(path: str, content: bytes) -> IndexRow | None:

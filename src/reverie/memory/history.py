@@ -43,6 +43,8 @@ class History:
     """The last commit, as of the last `load` or `move`."""
     entries: Entries
     """What it holds, and how each file looked when it was last known to be the same."""
+    touched: set[str]
+    """Paths whose entry changed since `entries` was loaded; whoever follows the entries takes them out."""
     is_index_stale: bool
     """Whether git's index file belongs to another commit than the last, so that `git status` would mislead."""
     entries_ns: int
@@ -56,6 +58,7 @@ class History:
         self._git_directory = git_directory_of(folder) if program else folder.state
         self.head = None
         self.entries = {}
+        self.touched = set()
         self.entries_ns = 0
         self.is_index_stale = False
         self._checksum = b""
@@ -103,6 +106,7 @@ class History:
         head = read_head(self._git_directory) if self.exists else None
         if self._loaded and head == self.head and (self.is_on or self.entries):
             return
+        self.touched = set()
         self.entries, self._checksum = read_entries(self._index_file)
         self.entries_ns = _modified_ns(self._index_file)
         self.is_index_stale = self.exists and self._read_note("state") != f"{head} {self._checksum.hex()}"
@@ -116,7 +120,7 @@ class History:
         if not self.is_on:
             return None
         objects = Objects()
-        blobs = {path: entry_oid(entry) for path, entry in self.entries.items() if path not in files}
+        blobs = {path: entry[40:60] for path, entry in self.entries.items() if path not in files}
         blobs |= {path: objects.add("blob", content) for path, content in files.items() if content is not None}
         commit = objects.add("commit", self._commit_content(add_tree(objects, blobs), change, when))
         self._count_loose(objects.write(self.git))
@@ -132,6 +136,7 @@ class History:
 
     def note_seen(self, seen: Mapping[str, tuple[Seen, bytes] | None]) -> None:
         """Remember how files look on disk, for the next comparison."""
+        self.touched.update(seen)
         for path, found in seen.items():
             if found is None:
                 self.entries.pop(path, None)

@@ -125,7 +125,7 @@ class Store:
     def _find_committed(self, name: str) -> str:
         """As `find`, under the lock, where the last commit and the disk are the same."""
         paths = filter(is_topic_path, self.history.entries)
-        found = find_topic(name, paths, lambda: {path: row.name for path, row in self._catalogue.rows().items()})
+        found = find_topic(name, paths, self._catalogue.names)
         return found or _missing(name, self.folder)
 
     def save(
@@ -165,7 +165,8 @@ class Store:
     ) -> tuple[int, str | None]:
         """Write many topics as one commit, all or none; return how many changed and the commit."""
         with self.writer.writing():
-            taken, by_name = self._taken(), self._by_name()
+            taken = dict(self._catalogue.taken())
+            by_name: dict[str, str] = {}
             files: dict[str, bytes | None] = {}
             for topic in topics:
                 path = self._free_path(topic, taken, by_name)
@@ -269,20 +270,15 @@ class Store:
     def _path_for(self, topic: Topic) -> str:
         if topic.path in self.history.entries and is_topic_path(topic.path):
             return topic.path
-        return self._free_path(topic, self._taken(), {} if topic.path else self._by_name())
+        return self._free_path(topic, self._catalogue.taken(), {})
 
     def _free_path(self, topic: Topic, taken: Mapping[str, str], by_name: Mapping[str, str]) -> str:
         if not topic.path:
-            return by_name.get(key_of(topic.name)) or file_name(topic.type, topic.name, taken)
+            there = by_name.get(key_of(topic.name)) or self._catalogue.path_named(topic.name)
+            return there or file_name(topic.type, topic.name, taken)
         if not is_safe_path(topic.path) or not is_topic_path(topic.path):
             raise UserMistake(f"{topic.path!r} cannot be a topic file: name a `.md` file inside the memory directory")
         return taken.get(key_of(topic.path), topic.path)
-
-    def _taken(self) -> dict[str, str]:
-        return {key_of(path): path for path in self.history.entries}
-
-    def _by_name(self) -> dict[str, str]:
-        return {key_of(row.name): path for path, row in self._catalogue.rows().items()}
 
     def _merged(self, path: str, expect: str, mine: bytes, theirs: bytes, change: Change) -> bytes:
         base = self._version(path, expect)

@@ -1,4 +1,4 @@
-"""A writer that can be killed at any moment, and the check of what it leaves. Run by the kill tests and by the bench."""
+"""A writer that can be killed at any moment, and the check of what it leaves. Run by the tests and by the bench."""
 
 from __future__ import annotations
 

@@ -7,7 +7,6 @@ A save writes a handful of objects; doing so here costs less than one start of t
 from __future__ import annotations
 
 import hashlib
-import os
 import zlib
 from collections.abc import Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -51,27 +50,24 @@ def object_id(kind: str, content: bytes) -> bytes:
     return hashlib.sha1(b"%s %d\0%s" % (kind.encode(), len(content), content)).digest()
 
 
-def tree_content(entries: Iterable[tuple[str, bool, bytes]]) -> bytes:
-    """A tree's bytes from (name, is a folder, id); git sorts folders as if their name ended in a slash."""
-    encoded = [(os.fsencode(name), is_folder, oid) for name, is_folder, oid in entries]
-    encoded.sort(key=lambda entry: entry[0] + b"/" if entry[1] else entry[0])
-    return b"".join(
-        [b"%s %s\0%s" % (b"40000" if is_folder else b"100644", name, oid) for name, is_folder, oid in encoded]
-    )
-
-
 def add_tree(objects: Objects, files: Mapping[str, bytes]) -> bytes:
     """Add the tree of these paths (with their blob ids) and all folders below it; return the root's id."""
-    here: list[tuple[str, bool, bytes]] = []
+    # Git sorts a folder as if its name ended in a slash, so the sort key is the name with it.
+    rows = {
+        (name := path.encode("utf-8", "surrogateescape")): b"100644 %s\0%s" % (name, oid)
+        for path, oid in files.items()
+        if "/" not in path
+    }
     below: dict[str, dict[str, bytes]] = {}
-    for path, oid in files.items():
-        folder, slash, rest = path.partition("/")
-        if slash:
-            below.setdefault(folder, {})[rest] = oid
-        else:
-            here.append((path, False, oid))
-    here.extend((folder, True, add_tree(objects, inside)) for folder, inside in below.items())
-    return objects.add("tree", tree_content(here))
+    if len(rows) < len(files):
+        for path, oid in files.items():
+            folder, slash, rest = path.partition("/")
+            if slash:
+                below.setdefault(folder, {})[rest] = oid
+    for folder, inside in below.items():
+        name = folder.encode("utf-8", "surrogateescape")
+        rows[name + b"/"] = b"40000 %s\0%s" % (name, add_tree(objects, inside))
+    return objects.add("tree", b"".join([rows[name] for name in sorted(rows)]))
 
 
 def _write_loose(folder: Path, new: Mapping[bytes, tuple[str, bytes]]) -> int:

@@ -1,0 +1,214 @@
+"""Measure saves, sweeps, bulk saves, the size of the history, many writers and kills; plain git beside it.
+
+`python -m bench.store [--quick] [speed|size|writers|kills …]`. Every figure is of this machine in this run.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import random
+import shutil
+import signal
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+
+from tests.memory.kill.worker import check, work
+
+from reverie.memory.packing import pack_when_due, packing_stopped
+from reverie.memory.store import Store
+from reverie.memory.topic import MemoryType, Topic
+from reverie.places.paths import MemoryFolder
+
+WORDS = ("the", "of", "release", "database", "test", "queue", "index", "user", "session", "branch", "deploy", "cache")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m bench.store")
+    parser.add_argument("parts", nargs="*", default=["speed", "size", "writers", "kills"])
+    parser.add_argument("--quick", action="store_true", help="fewer repetitions")
+    options = parser.parse_args()
+    parts: dict[str, Callable[[bool], None]] = {"speed": speed, "size": size, "writers": writers, "kills": kills}
+    for part in options.parts:
+        parts[part](options.quick)
+
+
+def made_topic(number: int, chance: random.Random) -> Topic:
+    """A topic of about a kilobyte."""
+    body = " ".join(chance.choices(WORDS, k=150))
+    kind = chance.choice(list(MemoryType))
+    return Topic("", f"{chance.choice(WORDS)} number {number}", " ".join(chance.choices(WORDS, k=9)), kind, body)
+
+
+def open_here(directory: Path) -> Store:
+    directory.mkdir(parents=True, exist_ok=True)
+    return Store(MemoryFolder(directory, directory), now=lambda: datetime.now(UTC))
+
+
+def speed(quick: bool) -> None:
+    """One save at 1,000 and 10,000 topics: warm, cold, and by plain git on an equal directory."""
+    repetitions = 30 if quick else 100
+    for count in (1_000, 10_000):
+        with scratch() as folder:
+            store = open_here(folder / "memory")
+            chance = random.Random(count)
+            started = time.perf_counter()
+            store.save_many([made_topic(number, chance) for number in range(count)])
+            print(f"save_many of {count:,} topics: {time.perf_counter() - started:.1f} s")
+            shutil.copytree(folder / "memory", folder / "plain", ignore=shutil.ignore_patterns(".git", ".reverie"))
+            store.save(made_topic(0, chance))
+            timed(f"sync without changes, {count:,} topics", store.sync, repetitions)
+            timed(f"save, warm, {count:,} topics", saver(store, count, chance), repetitions)
+            timed(f"save, a new store each time, {count:,} topics", fresh_saver(folder / "memory", count, chance), 10)
+            timed(f"git add -A && git commit, {count:,} files", plain_git(folder / "plain", chance), repetitions // 3)
+
+
+def saver(store: Store, count: int, chance: random.Random) -> Callable[[], object]:
+    numbers = iter(range(count, count + 1_000_000))
+    return lambda: store.save(made_topic(next(numbers), chance))
+
+
+def fresh_saver(directory: Path, count: int, chance: random.Random) -> Callable[[], object]:
+    numbers = iter(range(2 * count + 1_000, count + 1_000_000))
+    return lambda: open_here(directory).save(made_topic(next(numbers), chance))
+
+
+def plain_git(directory: Path, chance: random.Random) -> Callable[[], object]:
+    environment = {**os.environ, "GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1"}
+
+    def git(*arguments: str) -> None:
+        identity = ("-c", "user.name=x", "-c", "user.email=x@localhost", "-c", "gc.auto=0")
+        subprocess.run(["git", *identity, *arguments], cwd=directory, env=environment, check=True, capture_output=True)
+
+    git("init", "-q")
+    git("add", "-A")
+    git("commit", "-q", "-m", "start")
+    numbers = iter(range(1_000_000))
+
+    def save() -> None:
+        (directory / f"new_{next(numbers)}.md").write_text(" ".join(chance.choices(WORDS, k=150)), encoding="utf-8")
+        git("add", "-A")
+        git("commit", "-q", "-m", "save")
+
+    return save
+
+
+def size(quick: bool) -> None:
+    """The history after 1,000 saves at 10,000 topics, and at its largest on the way."""
+    saves = 200 if quick else 1_000
+    with scratch() as folder:
+        store = open_here(folder / "memory")
+        chance = random.Random(3)
+        store.save_many([made_topic(number, chance) for number in range(10_000)])
+        largest, durations = 0, []
+        for number in range(saves):
+            started = time.perf_counter()
+            store.save(made_topic(chance.randrange(10_500), chance))
+            durations.append(time.perf_counter() - started)
+            if number % 20 == 0:
+                largest = max(largest, size_of(folder / "memory" / ".git"))
+        report(f"save while packing beside, {saves} in a row", durations)
+        pack_when_due(store.history)
+        with packing_stopped(store.history):
+            final = size_of(folder / "memory" / ".git")
+        print(f"history after {saves} saves at 10,000 topics: {final / 1e6:.1f} MB, at most {largest / 1e6:.1f} MB")
+
+
+def writers(quick: bool) -> None:
+    """Sixteen processes for 30 s: lost, torn, index."""
+    seconds = 5 if quick else 30
+    with scratch() as folder:
+        directory = folder / "memory"
+        directory.mkdir()
+        children = [start(directory, f"w{number}", number, folder / f"said{number}") for number in range(16)]
+        time.sleep(seconds)
+        for child in children:
+            os.kill(child, signal.SIGTERM)
+            os.waitpid(child, 0)
+        said = "".join((folder / f"said{number}").read_text(encoding="utf-8") for number in range(16))
+        problems = check(directory, said)
+        print(f"16 writers, {seconds} s: {said.count('saved')} saves acknowledged, problems: {problems or 'none'}")
+
+
+def kills(quick: bool) -> None:
+    """Kill a writer at a random moment, run the next command, check."""
+    count = 60 if quick else 500
+    chance = random.Random(11)
+    problems: list[str] = []
+    saves = 0
+    with scratch() as folder:
+        for number in range(count):
+            directory = folder / f"memory{number // 50}"
+            directory.mkdir(exist_ok=True)
+            told = folder / f"said{number}"
+            child = start(directory, f"k{number}", number, told)
+            while not (told.exists() and "ready" in told.read_text(encoding="utf-8")):
+                time.sleep(0.002)
+            time.sleep(chance.uniform(0.0, 0.12))
+            os.kill(child, signal.SIGKILL)
+            os.waitpid(child, 0)
+            said = told.read_text(encoding="utf-8")
+            saves += said.count("saved")
+            problems += check(directory, said, fsck=number % 10 == 9)
+    print(f"{count} kills ({saves} saves acknowledged): {problems or 'nothing lost, torn or inconsistent'}")
+
+
+def start(directory: Path, name: str, seed: int, told: Path) -> int:
+    """Fork a writer whose words go to a file."""
+    sys.stdout.flush()
+    child = os.fork()
+    if child:
+        return child
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    handle = os.open(told, os.O_CREAT | os.O_WRONLY)
+    os.dup2(handle, 1)
+    sys.stdout = os.fdopen(1, "w", encoding="utf-8")
+    try:
+        work(directory, name, seed)
+    finally:
+        os._exit(1)
+
+
+def timed(what: str, act: Callable[[], object], repetitions: int) -> None:
+    durations = []
+    for _ in range(repetitions):
+        started = time.perf_counter()
+        act()
+        durations.append(time.perf_counter() - started)
+    report(what, durations)
+
+
+def report(what: str, durations: list[float]) -> None:
+    ordered = sorted(durations)
+    p99 = ordered[min(len(ordered) - 1, int(len(ordered) * 0.99))]
+    print(f"{what}: p50 {statistics.median(ordered) * 1e3:.1f} ms, p99 {p99 * 1e3:.1f} ms", flush=True)
+
+
+def size_of(folder: Path) -> int:
+    total = 0
+    for path in folder.rglob("*"):
+        try:
+            total += path.lstat().st_size
+        except FileNotFoundError:
+            continue
+    return total
+
+
+class scratch(tempfile.TemporaryDirectory[str]):  # noqa: N801 - reads as a verb where it is used
+    """A temporary folder as a path; the background packing may still hold files in it."""
+
+    def __init__(self) -> None:
+        super().__init__(prefix="bench-store-", ignore_cleanup_errors=True)
+
+    def __enter__(self) -> Path:  # type: ignore[override] # a path is what everyone wants
+        return Path(super().__enter__())
+
+
+if __name__ == "__main__":
+    main()
