@@ -23,6 +23,9 @@ TITLE_CHARS = 200
 """Length to which a prompt is cut when it serves as a title (spec 8)."""
 
 _TITLE_RANK = ("custom-title", "ai-title", "last-prompt", "summary")
+_TITLES = (b'"customTitle"', b'"aiTitle"', b'"lastPrompt"', b'"leafUuid"')
+_SPOKEN = (b'"type":"user"', b'"type":"assistant"', b'"type": "user"', b'"type": "assistant"')
+"""How records of messages look in both spacings; inside a string the quotes would be escaped."""
 _NOT_A_PROMPT = ("<command-", "<local-command", "<bash-", "<system-reminder>", "Caveat:", "[Request interrupted")
 
 
@@ -65,14 +68,15 @@ def read_glance(path: Path) -> Glance | None:
         return None
     last_lines = _whole_lines(tail, starts=False, ends=True) if tail else first_lines
     reply = _last_reply(last_lines) or _last_reply(first_lines)
-    lines, known = _count_lines(first_lines, last_lines if tail else [], size)
+    seen_bytes = len(head) + len(tail)
+    spoken = sum(chunk.count(mark) for chunk in (head, tail) for mark in _SPOKEN)
     envelope = opening.envelope
     return Glance(
         id=path.stem,
         path=path,
-        title=_title(last_lines, first_lines) or _prompt(first_lines) or "",
-        messages=lines,
-        is_estimate=not known,
+        title=_title(head, tail) or _prompt(first_lines) or "",
+        messages=spoken if seen_bytes >= size else round(spoken * size / seen_bytes),
+        is_estimate=seen_bytes < size,
         tokens=reply.usage.context_tokens if reply and reply.usage else None,
         model=reply.model if reply else None,
         updated=_last_timestamp(last_lines) or envelope.timestamp,
@@ -132,17 +136,18 @@ def _last_reply(lines: list[bytes]) -> AssistantEntry | None:
     return None
 
 
-def _title(last: list[bytes], first: list[bytes]) -> str | None:
+def _title(head: bytes, tail: bytes) -> str | None:
+    """The best title that either end holds; of two of one kind the later."""
     best: dict[str, str] = {}
-    for line in (*last, *first):
-        if b"itle" in line[:200] or b'"last-prompt"' in line[:200] or b'"summary"' in line[:200]:
-            entry = decode_line(line)
-            if isinstance(entry, TitleEntry) and entry.text.strip():
-                best[entry.kind] = entry.text if line in last else best.get(entry.kind, entry.text)
-    for kind in _TITLE_RANK:
-        if kind in best:
-            return _one_line(best[kind])
-    return None
+    for chunk in (head, tail):
+        if not any(mark in chunk for mark in _TITLES):
+            continue
+        for line in chunk.split(b"\n"):
+            if any(mark in line for mark in _TITLES):
+                entry = decode_line(line)
+                if isinstance(entry, TitleEntry) and entry.text.strip():
+                    best[entry.kind] = entry.text
+    return next((_one_line(best[kind]) for kind in _TITLE_RANK if kind in best), None)
 
 
 def _prompt(lines: Iterable[bytes]) -> str | None:
@@ -173,17 +178,6 @@ def _last_timestamp(lines: list[bytes]) -> str | None:
             if envelope is not None and envelope.timestamp:
                 return envelope.timestamp
     return None
-
-
-def _count_lines(first: list[bytes], last: list[bytes], size: int) -> tuple[int, bool]:
-    """How many messages the file holds, and whether that is exact."""
-    seen = [*first, *last]
-    spoken = sum(1 for line in seen if b'"type":"user"' in line or b'"type":"assistant"' in line)
-    spoken += sum(1 for line in seen if b'"type": "user"' in line or b'"type": "assistant"' in line)
-    if not last:
-        return spoken, True
-    seen_bytes = sum(len(line) + 1 for line in seen)
-    return round(spoken * size / max(1, seen_bytes)), False
 
 
 def _one_line(text: str) -> str:

@@ -12,6 +12,7 @@ from enum import StrEnum
 from typing import Self
 
 from reverie.messages.blocks import Block, Opaque, Text, ToolResult, ToolUse
+from reverie.messages.bulk import collector_paused
 from reverie.messages.chain import linearize
 from reverie.messages.entries import (
     AssistantEntry,
@@ -100,7 +101,8 @@ def project(entries: Sequence[Entry], leaf: str | None = None) -> View:
     """Compute what the model sees after these entries, ending at `leaf` or at the newest one."""
     loose = (entry for entry in entries if isinstance(entry, SpillEntry) and entry.envelope is None)
     known = {envelope.uuid: entry for entry in entries if (envelope := envelope_of(entry)) is not None}
-    return Projection(known).extend(loose).extend(linearize(entries, leaf)).view()
+    with collector_paused():
+        return Projection(known).extend(loose).extend(linearize(entries, leaf)).view()
 
 
 class Projection:
@@ -129,7 +131,15 @@ class Projection:
 
     def view(self) -> View:
         """What the model sees now."""
-        return View(tuple(self._items), self._system, self._tools, self._leaf, self._boundary, self._reduced_after)
+        return View(
+            tuple(self._items),
+            self._system,
+            self._tools,
+            self._leaf,
+            self._boundary,
+            self._reduced_after,
+            frozenset(self._decided),
+        )
 
     def _take(self, entry: Entry) -> None:
         envelope = envelope_of(entry)
