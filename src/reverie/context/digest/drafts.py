@@ -1,0 +1,256 @@
+"""Facts as candidate lines. Says nothing about which are taken; that is `choose`.
+
+Paths are written relative to the folder that most of them share, which the digest names once.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+
+from reverie.context.digest.line import Line, Topic
+from reverie.context.digest.quote import short_id
+from reverie.context.facts.outcomes import cut
+from reverie.context.facts.terms import base_name, terms_of_line
+from reverie.context.facts.values import Command, Facts, Outcome, Step, Touched
+
+SPAN_BYTES = 11_000
+"""One line of the index stands for at most so much, which is below 4,000 tokens: one read."""
+COMMAND_CHARS = 180
+SPAN_CHARS = 150
+_FINDS = re.compile(
+    r"\b(?:because|cause|found|issue|problem|fix(?:ed|es)?|wrong|works?|fail(?:s|ed|ing)?|instead|must|need|correct|bug|error"
+    r"|now|next|should|turns out)\b|原因|因为|问题|修复|なので|原因は|問題",
+    re.IGNORECASE,
+)
+
+
+class Drafts:
+    """All candidate lines of some facts."""
+
+    def __init__(self, facts: Facts) -> None:
+        self._facts = facts
+        self.root = common_root([one.path for one in facts.files])
+
+    def lines(self) -> list[Line]:
+        """Every line that could be written."""
+        return [
+            *self._decisions(),
+            *self._concepts(),
+            *self._files(),
+            *self._commands(),
+            *self._lookups(),
+            *self._troubles(),
+            *self._statements(),
+            *self._delegations(),
+            *self._tasks(),
+            *self._earlier(),
+        ]
+
+    def spans(self) -> list[Line]:
+        """The index of the whole conversation in pieces of one read each, oldest first."""
+        return [
+            Line(Topic.SPAN, (number,), self._span(span), key=span[0].first)
+            for number, span in enumerate(spans_of(self._facts.steps))
+        ]
+
+    def shown(self, path: str) -> str:
+        """A path as the digest writes it."""
+        return path.removeprefix(self.root + "/") if self.root else path
+
+    def _recency(self, number: int) -> float:
+        return 0.5 ** ((self._facts.rounds - 1 - number) / 12)
+
+    def _decisions(self) -> Iterable[Line]:
+        for number, one in enumerate(self._facts.decisions):
+            asked = f" (asked: “{cut(one.after, 120)}”)" if one.after else ""
+            yield Line(
+                Topic.DECISION, (one.round, number), f"“{one.quote}”{asked}", terms_of_line(one.quote), floor=2.0
+            )
+
+    def _concepts(self) -> Iterable[Line]:
+        kinds = Counter(_kind(one.path) for one in self._facts.files if _kind(one.path))
+        programs: Counter[str] = Counter()
+        for one in self._facts.commands:
+            programs[program_of(one.text)] += one.times
+        if kinds:
+            text = ", ".join(f"{kind} ({times})" for kind, times in kinds.most_common(8))
+            yield Line(Topic.CONCEPT, (0,), f"files by kind: {text}", floor=3.0)
+        if programs:
+            text = ", ".join(f"{name} ({times})" for name, times in programs.most_common(10) if name)
+            yield Line(Topic.CONCEPT, (1,), f"programs run: {text}", frozenset(programs), floor=3.0)
+
+    def _files(self) -> Iterable[Line]:
+        excerpts: dict[str, list[tuple[int, str]]] = {}
+        for one in self._facts.evidence:
+            excerpts.setdefault(one.where, []).append((one.round, one.line))
+        for place, touched in enumerate(self._facts.files):
+            yield self._file(touched, place)
+            own = frozenset({touched.path, base_name(touched.path)})
+            for number, symbol in enumerate(touched.symbols):
+                at = f" :{symbol.line}" if symbol.line else ""
+                mark = "*" if symbol.changed else ""
+                yield Line(
+                    Topic.SYMBOL, (place, symbol.line or number), f"{mark}{symbol.text}{at}",
+                    terms_of_line(symbol.text) | {symbol.name} - own,
+                    floor=0.15 * self._recency(symbol.round) * (2.0 if symbol.changed else 1.0), under=touched.path,
+                )  # fmt: skip
+            for number, change in enumerate(touched.changes):
+                failed = " (failed)" if change.outcome is Outcome.FAILED else ""
+                for sign, rows in (("-", change.removed), ("+", change.added)):
+                    for row, text in enumerate(rows):
+                        yield Line(
+                            Topic.CHANGE, (place, number, sign == "+", row), f"{sign} {text}{failed}",
+                            terms_of_line(text), floor=0.2 * self._recency(change.round) if sign == "+" else 0.0,
+                            factor=1.1 if sign == "+" else 0.8, under=touched.path,
+                        )  # fmt: skip
+            for number, (_, text) in enumerate(excerpts.pop(touched.path, ())):
+                yield Line(Topic.EXCERPT, (place, number), text, terms_of_line(text), under=touched.path)
+
+    def _file(self, touched: Touched, place: int) -> Line:
+        done = ", ".join(kind if times == 1 else f"{kind} ×{times}" for kind, times in touched.operations)
+        ranges = ", ".join(f"{first}-{last}" for first, last in touched.ranges[:6])
+        read = f"; lines {ranges}" if ranges else ""
+        text = f"{self.shown(touched.path)} ({done}{read})"
+        worth = 1.5 if touched.is_changed else 0.6
+        return Line(
+            Topic.FILE, (place,), text, frozenset({touched.path, base_name(touched.path)}) | terms_of_line(text),
+            floor=worth * (0.4 + self._recency(touched.last)), key=touched.path,
+        )  # fmt: skip
+
+    def _commands(self) -> Iterable[Line]:
+        files = {one.path for one in self._facts.files}
+        outputs: dict[str, list[tuple[int, str]]] = {}
+        for one in self._facts.evidence:
+            if one.where not in files:
+                outputs.setdefault(one.where, []).append((one.round, one.line))
+        for command in self._facts.commands:
+            key = cut(" ".join(command.text.split()), 400)
+            yield self._command(command, key)
+            for number, (_, text) in enumerate(outputs.pop(key, ())):
+                if text not in command.telling:
+                    yield Line(Topic.OUTPUT, (command.last, number + 1), text, terms_of_line(text), under=key)
+
+    def _command(self, command: Command, key: str) -> Line:
+        times = f" ×{command.times}" if command.times > 1 else ""
+        went = "" if command.outcome is Outcome.OK else f" {command.outcome}"
+        telling = " | ".join(command.telling[-2:])
+        text = f"`{cut(' '.join(command.text.split()), COMMAND_CHARS)}`{times}{went}" + (
+            f": {telling}" if telling else ""
+        )
+        return Line(
+            Topic.COMMAND, (command.last, 0), text, terms_of_line(text),
+            floor=(0.5 + 0.2 * min(command.times, 5)) * self._recency(command.last), key=key,
+        )  # fmt: skip
+
+    def _lookups(self) -> Iterable[Line]:
+        for number, one in enumerate(self._facts.lookups):
+            found = " | ".join(cut(row, 120) for row in one.found[:3])
+            more = f" (and {one.more} more lines)" if one.more else ""
+            text = f"{one.tool} {one.subject}".strip() + (f": {found}{more}" if found else "")
+            yield Line(Topic.LOOKUP, (one.last, number), text, terms_of_line(text), floor=0.3 * self._recency(one.last))
+
+    def _troubles(self) -> Iterable[Line]:
+        for number, one in enumerate(self._facts.troubles):
+            where = cut(self.shown(one.where), 100)
+            times = f" ×{one.times}" if one.times > 1 else ""
+            then = f"; then {self.shown_in(one.followed)}" if one.followed else ""
+            state = "fine later" if one.resolved else "not seen to be fine later"
+            text = f"{one.line}{times} — in {where}{then} ({state})"
+            yield Line(
+                Topic.TROUBLE, (one.round, number), text, terms_of_line(text),
+                floor=(0.8 if one.resolved else 2.5) * (0.3 + self._recency(one.round)),
+            )  # fmt: skip
+
+    def _statements(self) -> Iterable[Line]:
+        for number, one in enumerate(self._facts.statements):
+            tells = 0.5 if _FINDS.search(one.text) else 0.1
+            yield Line(
+                Topic.STATEMENT, (one.round, number), one.text, terms_of_line(one.text),
+                floor=tells * self._recency(one.round), factor=1.2,
+            )  # fmt: skip
+
+    def _delegations(self) -> Iterable[Line]:
+        for number, one in enumerate(self._facts.delegations):
+            kind = f" [{one.kind}]" if one.kind else ""
+            text = f"{one.description}{kind}: {one.outcome}"
+            yield Line(Topic.DELEGATION, (one.round, number), text, terms_of_line(text), floor=2.0)
+
+    def _tasks(self) -> Iterable[Line]:
+        for number, todo in enumerate(self._facts.todos):
+            open_ = todo.status != "completed"
+            yield Line(
+                Topic.TODO, (number,), f"[{todo.status}] {todo.text}", terms_of_line(todo.text),
+                floor=50.0 if open_ else 0.3,
+            )  # fmt: skip
+        if self._facts.plan:
+            yield Line(Topic.PLAN, (0,), self._facts.plan, terms_of_line(self._facts.plan), floor=50.0)
+        for number, skill in enumerate(self._facts.skills):
+            yield Line(Topic.SKILL, (number,), f"skill {skill}", floor=20.0)
+
+    def _earlier(self) -> Iterable[Line]:
+        for number, text in enumerate(self._facts.earlier):
+            for row, line in enumerate(text.split("\n")):
+                if line.strip():
+                    yield Line(Topic.EARLIER, (number, row), line, terms_of_line(line), floor=0.3)
+
+    def shown_in(self, text: str) -> str:
+        """A text with its paths as the digest writes them."""
+        return text.replace(self.root + "/", "") if self.root else text
+
+    def _span(self, span: Sequence[Step]) -> str:
+        seen = dict.fromkeys(brief(self.shown_in(action)) for step in span for action in step.actions)
+        said = next((step.said for step in span if step.said), "") if not seen else ""
+        about = "; ".join(seen) or said
+        return f"[{short_id(span[0].first)}-{short_id(span[-1].last)}] {cut(about, SPAN_CHARS)}"
+
+
+def spans_of(steps: Sequence[Step]) -> list[list[Step]]:
+    """Steps in runs of at most one read each; a step that is larger stands alone."""
+    spans: list[list[Step]] = []
+    size = 0
+    for step in steps:
+        if not spans or size + step.size_bytes > SPAN_BYTES:
+            spans.append([])
+            size = 0
+        spans[-1].append(step)
+        size += step.size_bytes
+    return spans
+
+
+def brief(action: str) -> str:
+    """An action in two or three words: the base name of a file, the program of a command."""
+    verb, _, about = action.partition(" ")
+    if verb in {"read", "edited", "wrote"}:
+        return f"{verb} {base_name(about)}"
+    if verb == "ran":
+        return program_of(about)
+    return cut(action, 50)
+
+
+def program_of(command: str) -> str:
+    """The program of a command and its sub-command, without folders and settings before it."""
+    part = re.split(r"\s*(?:&&|\|\||;|\n)\s*", re.sub(r"^\s*cd\s+\S+\s*(?:&&|;)\s*", "", command), maxsplit=1)[0]
+    words = [word for word in part.split() if not re.match(r"^\w+=", word)]
+    if not words:
+        return ""
+    following = words[1] if len(words) > 1 and re.match(r"^[\w./:-]+$", words[1]) else ""
+    return f"{base_name(words[0])} {following}".strip()
+
+
+def common_root(paths: Sequence[str]) -> str:
+    """The folder that most absolute paths share, or nothing."""
+    folders = Counter[str]()
+    absolute = [path for path in paths if path.startswith("/")]
+    for path in absolute:
+        parts = path.split("/")
+        for depth in range(3, len(parts)):
+            folders["/".join(parts[:depth])] += 1
+    wide = [(folder, count) for folder, count in folders.items() if count >= max(2, 0.6 * len(absolute))]
+    return max(wide, key=lambda one: (len(one[0]), one[0]), default=("", 0))[0]
+
+
+def _kind(path: str) -> str:
+    name = base_name(path)
+    return "." + name.rsplit(".", 1)[1] if "." in name.strip(".") else ""

@@ -1,0 +1,166 @@
+"""Session notes under the ten headings of spec 1 §9.1, each section and the whole within their limits.
+
+Also owns the default template; a template of the user's own may rename, drop or add headings. A heading that we know
+gets its content, any other keeps only its instruction line.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from reverie.context.digest.choose import choose
+from reverie.context.digest.drafts import Drafts
+from reverie.context.digest.line import Line, Topic, Weigh
+from reverie.context.digest.quote import quoted_requests
+from reverie.context.digest.summary import bullets, command_lines, current_work, file_lines, next_step, plain_lines
+from reverie.context.digest.worth import worths
+from reverie.context.facts.values import Facts
+
+TEMPLATE = """\
+# Session Title
+_A distinctive title of 5 to 10 words_
+
+# Current State
+_What is being worked on now, and which tasks are open_
+
+# Task specification
+_What the user asked for, with design decisions and context_
+
+# Files and Functions
+_Which files matter, what is in them and why they are relevant_
+
+# Workflow
+_Shell commands that are usually run, in which order, and how to read their output_
+
+# Errors & Corrections
+_Errors and how they were fixed, what the user corrected, which approaches failed_
+
+# Codebase and System Documentation
+_Important components and how they fit together_
+
+# Learnings
+_What worked, what did not, what to avoid_
+
+# Key results
+_When the user asked for a particular output, that output exactly_
+
+# Worklog
+_Very tersely, step by step, what was tried and done_
+"""
+_HEADING = re.compile(r"^# (.+?)\s*$", re.MULTILINE)
+TITLE_WORDS = 10
+
+
+@dataclass(frozen=True, slots=True)
+class _Section:
+    heading: str
+    instruction: str
+
+
+def notes(facts: Facts, *, section_tokens: int, total_tokens: int, weigh: Weigh, template: str = TEMPLATE) -> str:
+    """Fill the template."""
+    drafts = Drafts(facts)
+    sections = _sections(template)
+    left = total_tokens - weigh(_written(sections, {}))
+    lines = drafts.lines()
+    writers: dict[str, Callable[[float], list[str]]] = {
+        "session title": lambda _: _title(facts),
+        "current state": lambda _: [*current_work(facts, drafts), *next_step(facts), *bullets(lines, Topic.TODO)],
+        "task specification": lambda limit: _task(facts, lines, limit, weigh),
+        "files and functions": lambda limit: _filled(
+            lambda chosen: file_lines(drafts, chosen), facts, lines, limit, weigh,
+            Topic.FILE, Topic.SYMBOL, Topic.CHANGE, Topic.EXCERPT,
+        ),
+        "workflow": lambda limit: _filled(command_lines, facts, lines, limit, weigh, Topic.COMMAND, Topic.OUTPUT),
+        "errors & corrections": lambda limit: _bulleted(facts, lines, limit, weigh, Topic.TROUBLE),
+        "codebase and system documentation": lambda limit: _bulleted(
+            facts, lines, limit, weigh, Topic.CONCEPT, Topic.SKILL, Topic.LOOKUP, Topic.DELEGATION
+        ),
+        "learnings": lambda limit: _bulleted(facts, lines, limit, weigh, Topic.STATEMENT),
+        "key results": lambda limit: _newest_answer(facts, limit, weigh),
+        "worklog": lambda limit: _newest(bullets(drafts.spans(), Topic.SPAN), limit, weigh),
+    }  # fmt: skip
+    content: dict[str, list[str]] = {}
+    for number, section in enumerate(sections):
+        writer = writers.get(section.heading.lower())
+        if writer is None:
+            continue
+        share = left / (len(sections) - number)
+        limit = min(float(section_tokens), max(share, min(left, section_tokens)) if number < 3 else share)
+        rows = (
+            _newest(writer(limit), limit, weigh)
+            if section.heading.lower() == "worklog"
+            else _cut(writer(limit), limit, weigh)
+        )
+        content[section.heading] = rows
+        left = max(0.0, left - weigh("\n".join(rows)) - 1)
+    return _written(sections, content)
+
+
+def _sections(template: str) -> list[_Section]:
+    parts = _HEADING.split(template)
+    return [_Section(parts[at], parts[at + 1].strip("\n")) for at in range(1, len(parts) - 1, 2)]
+
+
+def _written(sections: Sequence[_Section], content: dict[str, list[str]]) -> str:
+    return (
+        "\n\n".join(
+            "\n".join([f"# {one.heading}", one.instruction, *content.get(one.heading, [])]).rstrip("\n")
+            for one in sections
+        )
+        + "\n"
+    )
+
+
+def _title(facts: Facts) -> list[str]:
+    for request in facts.requests:
+        words = request.text.split()
+        if words:
+            return [" ".join(words[:TITLE_WORDS]) + ("…" if len(words) > TITLE_WORDS else "")]
+    return []
+
+
+def _task(facts: Facts, lines: Sequence[Line], limit: float, weigh: Weigh) -> list[str]:
+    asked = quoted_requests(facts.requests, limit_tokens=limit * 0.7, weigh=weigh)
+    rest = limit - sum(weigh(row) + 1 for row in asked)
+    return [*asked, *plain_lines(lines, Topic.PLAN), *_bulleted(facts, lines, rest, weigh, Topic.DECISION)]
+
+
+def _bulleted(facts: Facts, lines: Sequence[Line], limit: float, weigh: Weigh, *topics: Topic) -> list[str]:
+    return _filled(lambda chosen: bullets(chosen, *topics), facts, lines, limit, weigh, *topics)
+
+
+def _filled(
+    write: Callable[[list[Line]], list[str]],
+    facts: Facts,
+    lines: Sequence[Line],
+    limit: float,
+    weigh: Weigh,
+    *topics: Topic,
+) -> list[str]:
+    of_these = [line for line in lines if line.topic in topics]
+    return write(choose(of_these, worths(facts), limit_tokens=limit, weigh=weigh))
+
+
+def _newest_answer(facts: Facts, limit: float, weigh: Weigh) -> list[str]:
+    if not facts.statements:
+        return []
+    last = facts.statements[-1].round
+    return _cut([one.text for one in facts.statements if one.round == last], limit, weigh)
+
+
+def _cut(rows: Sequence[str], limit: float, weigh: Weigh) -> list[str]:
+    """The first rows that fit."""
+    taken: list[str] = []
+    for row in rows:
+        limit -= weigh(row) + 1
+        if limit < 0:
+            break
+        taken.append(row)
+    return taken
+
+
+def _newest(rows: Sequence[str], limit: float, weigh: Weigh) -> list[str]:
+    return _cut(rows[::-1], limit, weigh)[::-1]

@@ -1,0 +1,177 @@
+"""A summary under the nine headings of spec 1 §11.2, within a limit."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+
+from reverie.context.digest.choose import choose
+from reverie.context.digest.drafts import Drafts
+from reverie.context.digest.line import Line, Topic, Weigh
+from reverie.context.digest.quote import quoted_requests, short_id
+from reverie.context.digest.worth import worths
+from reverie.context.facts.outcomes import cut
+from reverie.context.facts.terms import terms
+from reverie.context.facts.values import Facts
+
+REQUESTS_SHARE = 0.5
+"""What the user's words may take of a summary when the caller sets no limit of their own."""
+SPANS_SHARE = 0.25
+"""What the index of spans may take of the rest."""
+
+
+def summary(
+    facts: Facts,
+    *,
+    limit_tokens: int,
+    weigh: Weigh,
+    requests_tokens: int | None = None,
+    beside: str = "",
+    kept: Collection[str] = (),
+) -> str:
+    """Write the summary.
+
+    `beside` is text that stays in view next to it: what is told there is not told twice. `kept` are ids of typed messages
+    that stay in view themselves.
+    """
+    drafts = Drafts(facts)
+    allowed = limit_tokens * REQUESTS_SHARE if requests_tokens is None else requests_tokens
+    requests = quoted_requests(facts.requests, limit_tokens=allowed, weigh=weigh, kept=kept)
+    fixed = _written(facts, drafts, [], [], requests)
+    left = limit_tokens - weigh(fixed)
+    spans = _fitting(drafts.spans(), left * SPANS_SHARE, weigh)
+    left -= sum(weigh(line.text) + 2 for line in spans)
+    told = terms(fixed) | {name for line in spans for name in line.terms}
+    visible = terms(beside) if beside else frozenset[str]()
+    chosen = choose(drafts.lines(), worths(facts, visible), limit_tokens=left, weigh=weigh, told=told)
+    while True:
+        text = _written(facts, drafts, chosen, spans, requests)
+        if weigh(text) <= limit_tokens or not (chosen or spans or requests):
+            return text
+        if chosen:
+            chosen = _without_last(chosen)
+        elif spans:
+            spans = spans[1:]
+        else:
+            requests = requests[1:]
+
+
+def _without_last(chosen: Sequence[Line]) -> list[Line]:
+    """The least of the chosen goes, with whatever stood under it."""
+    last = chosen[-1]
+    return [line for line in chosen[:-1] if not last.key or line.under != last.key]
+
+
+def _fitting(spans: Sequence[Line], limit_tokens: float, weigh: Weigh) -> list[Line]:
+    """The newest spans that fit, in their order."""
+    taken: list[Line] = []
+    for line in reversed(spans):
+        limit_tokens -= weigh(line.text) + 2
+        if limit_tokens < 0:
+            break
+        taken.append(line)
+    return taken[::-1]
+
+
+def _written(
+    facts: Facts, drafts: Drafts, chosen: Sequence[Line], spans: Sequence[Line], requests: Sequence[str]
+) -> str:
+    sections = (
+        ("1. Primary Request and Intent", _intent(facts, chosen)),
+        ("2. Key Technical Concepts", bullets(chosen, Topic.CONCEPT, Topic.SKILL)),
+        ("3. Files and Code Sections", file_lines(drafts, chosen)),
+        ("4. Errors and Fixes", bullets(chosen, Topic.TROUBLE)),
+        ("5. Problem Solving", _solving(chosen, spans)),
+        ("6. All User Messages", requests),
+        ("7. Pending Tasks", [*bullets(chosen, Topic.TODO), *plain_lines(chosen, Topic.PLAN)]),
+        ("8. Current Work", current_work(facts, drafts)),
+        ("9. Optional Next Step", next_step(facts)),
+    )
+    return "\n\n".join("\n".join([f"## {heading}", *rows]) for heading, rows in sections if rows)
+
+
+def bullets(chosen: Iterable[Line], *topics: Topic) -> list[str]:
+    """The lines of some topics as a list."""
+    return [f"- {line}" for line in plain_lines(chosen, *topics)]
+
+
+def plain_lines(chosen: Iterable[Line], *topics: Topic) -> list[str]:
+    """The lines of some topics in their places."""
+    found = [line for line in chosen if line.topic in topics]
+    return [line.text for line in sorted(found, key=lambda line: (topics.index(line.topic), line.place))]
+
+
+def file_lines(drafts: Drafts, chosen: Iterable[Line]) -> list[str]:
+    """Each file with its definitions, its changes and the lines of it that mattered, the newest file first."""
+    chosen = list(chosen)
+    files = sorted((line for line in chosen if line.topic is Topic.FILE), key=lambda line: line.place, reverse=True)
+    rows = [f"Paths are relative to {drafts.root}."] if drafts.root and files else []
+    for file in files:
+        rows.append(f"- {file.text}")
+        under = [line for line in chosen if line.under == file.key]
+        symbols = plain_lines(under, Topic.SYMBOL)
+        if symbols:
+            rows.append(f"  defines {'; '.join(symbols)}")
+        rows.extend(f"  {row}" for row in plain_lines(under, Topic.EXCERPT, Topic.CHANGE))
+    return rows
+
+
+def command_lines(chosen: Iterable[Line]) -> list[str]:
+    """Commands with their outcomes and the lines of output that mattered."""
+    chosen = list(chosen)
+    rows: list[str] = []
+    for line in sorted((line for line in chosen if line.topic is Topic.COMMAND), key=lambda line: line.place):
+        rows.append(f"- {line.text}")
+        rows.extend(f"  {row}" for row in plain_lines((one for one in chosen if one.under == line.key), Topic.OUTPUT))
+    return rows
+
+
+def current_work(facts: Facts, drafts: Drafts) -> list[str]:
+    """The last thing said and done."""
+    rows = []
+    if facts.statements:
+        last = facts.statements[-1].round
+        said = [one.text for one in facts.statements if one.round == last]
+        rows.append(f"- last said: “{cut(' '.join(said), 400)}”")
+    done = [action for step in facts.steps[-3:] for action in step.actions]
+    if done:
+        rows.append(f"- last done: {drafts.shown_in('; '.join(done))}")
+    return rows
+
+
+def next_step(facts: Facts) -> list[str]:
+    """The task in progress, else the first open one, else what still waits for an answer."""
+    begun = [todo.text for todo in facts.open_todos if todo.status == "in_progress"]
+    waiting = begun or [todo.text for todo in facts.open_todos]
+    if waiting:
+        return [f"- {waiting[0]}"]
+    current = facts.current_request
+    if current is not None and current.round >= facts.rounds:
+        return [f"- answer the last message of the user [{short_id(current.uuid)}]"]
+    return []
+
+
+def _intent(facts: Facts, chosen: Sequence[Line]) -> list[str]:
+    current = facts.current_request
+    rows = (
+        [f"- current request [{short_id(current.uuid)}]: “{cut(' '.join(current.text.split()), 300)}”"]
+        if current
+        else []
+    )
+    stated = bullets(chosen, Topic.DECISION)
+    return rows + (["The user stated:", *stated] if stated else [])
+
+
+def _solving(chosen: Sequence[Line], spans: Sequence[Line]) -> list[str]:
+    rows = [*plain_lines(chosen, Topic.EARLIER)]
+    said = bullets(chosen, Topic.STATEMENT)
+    if said:
+        rows += ["The assistant said:", *said]
+    ran = command_lines(chosen)
+    if ran:
+        rows += ["Commands:", *ran]
+    looked = bullets(chosen, Topic.LOOKUP, Topic.DELEGATION)
+    if looked:
+        rows += ["Looked up and delegated:", *looked]
+    if spans:
+        rows += ["Everything before, in pieces that can be read again by their ids:", *bullets(spans, Topic.SPAN)]
+    return rows

@@ -1,0 +1,84 @@
+"""How an action ended, and the lines of its output that say so.
+
+Knows the closing lines and error lines of pytest, cargo, npm, go, tsc, git, compilers and tracebacks; anything else is
+told by its exit and its last line. Lines are quoted, never rewritten, except that terminal colours are removed.
+"""
+
+from __future__ import annotations
+
+import re
+
+from reverie.context.facts.rounds import Action
+from reverie.context.facts.values import Outcome
+
+_COLOURS = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|\x1b\][^\x07]*\x07|\r")
+_ERROR = re.compile(
+    r"""^\s*(?:
+      E\s{3,}\S | (?:[\w.]*(?:Error|Exception|Warning))\b(?::|$) | error(?:\[\w+\])?[:\s] | ERROR\b | FAIL(?:ED)?\b
+      | fatal:|panic:|npm\ ERR!|thread\ '.*'\ panicked | \S+:\d+(?::\d+)?:?\s.*\b(?:error|Error)\b
+      | .*\berror\ TS\d+ | ✖|×|✗ | (?:bash|sh|zsh|/bin/\w+):.*(?:not\ found|No\ such) | .*:\ command\ not\ found
+      | .*No\ such\ file\ or\ directory | Traceback | .*\bAssertionError\b | .*<tool_use_error> | .*[Pp]ermission\ denied
+    )""",
+    re.VERBOSE,
+)
+_TELLING = re.compile(
+    r"""^\s*(?:
+      =+\s.*(?:passed|failed|error|no\ tests|skipped).*=+ | \d+\ (?:passed|failed)\b.* | test\ result:.* | Tests?:?\s+.*\d+.*
+      | Ran\ \d+\ tests?.* | OK(?:\s\(.*\))?$ | FAILED\s\(.*\) | (?:FAILED|ERROR)\s\S+ | ok\s+\S+\s.* | FAIL\s+\S+ | ---\ FAIL.*
+      | \[[\w./\s()-]+\s[0-9a-f]{7,}\].* | \d+\ files?\ changed.* | .*->\s+\S+$ | BUILD\s\w+ | Finished\b.* | Compiled\b.*
+      | .*\b\d+\ (?:errors?|warnings?|problems?|vulnerabilities)\b.* | Exit\ code\ \d+ | Successfully\s.* | TOTAL\s.*\d+%
+      | https?://\S+$
+    )""",
+    re.VERBOSE,
+)
+_FAILED_TEXT = re.compile(
+    r"(?:^|\n)\s*(?:Traceback \(most recent|error(?:\[E\d+\])?: |npm ERR!|fatal: |FAILED |---\s+FAIL|=+ .*\b\d+ failed|"
+    r"test result: FAILED|Exit code [1-9])"
+)
+LONGEST_LINE_CHARS = 220
+
+
+def plain(text: str) -> str:
+    """A text without terminal colours."""
+    return _COLOURS.sub("", text) if "\x1b" in text or "\r" in text else text
+
+
+def outcome_of(action: Action) -> Outcome:
+    """Whether an action worked, by its exit or by what it printed."""
+    if not action.answered:
+        return Outcome.UNKNOWN
+    if action.failed or _FAILED_TEXT.search(action.result):
+        return Outcome.FAILED
+    return Outcome.OK
+
+
+def error_lines(text: str, most: int = 3) -> tuple[str, ...]:
+    """The lines that name an error: of a traceback the last, else the first few."""
+    rows = [row for row in plain(text).split("\n") if row.strip()]
+    found: list[str] = []
+    in_traceback = False
+    for row in rows:
+        if row.lstrip().startswith("Traceback"):
+            in_traceback = True
+            continue
+        if in_traceback and not row[:1].isspace() and re.match(r"[\w.]+(?::|$)", row):
+            in_traceback = False
+            found.append(cut(row))
+        elif not in_traceback and _ERROR.match(row):
+            found.append(cut(row))
+    return tuple(dict.fromkeys(found))[:most]
+
+
+def telling_lines(text: str, most: int = 3) -> tuple[str, ...]:
+    """The lines that say how it went: a known closing line, else the last."""
+    rows = [row.strip() for row in plain(text).split("\n") if row.strip()]
+    if not rows:
+        return ()
+    known = [row for row in rows if _TELLING.match(row)]
+    return tuple(dict.fromkeys(cut(row) for row in (known[-most:] or rows[-1:])))
+
+
+def cut(line: str, limit_chars: int = LONGEST_LINE_CHARS) -> str:
+    """A line of bounded length; a cut shows."""
+    line = line.strip()
+    return line if len(line) <= limit_chars else line[: limit_chars - 1] + "…"

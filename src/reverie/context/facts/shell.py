@@ -1,0 +1,80 @@
+"""Which files a shell command reads, writes or changes, as far as its words tell."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+_HEREDOC = re.compile(r"<<-?\s*['\"]?(\w+)['\"]?(.*?)\n(.*?)\n\s*\1\b", re.DOTALL)
+_PARTS = re.compile(r"\s*(?:&&|\|\||;|\n)\s*")
+_CD = re.compile(r"^\s*cd\s+(\S+)")
+_WORD = re.compile(r"'[^']*'|\"[^\"]*\"|[^\s'\"]+")
+_READERS = frozenset({"cat", "head", "tail", "nl", "less", "more", "bat", "wc", "sed", "awk"})
+_SEARCHERS = frozenset({"grep", "rg", "ag", "ack", "egrep", "fgrep"})
+_RANGE = re.compile(r"(\d+),(\d+)p")
+_TO_FILE = re.compile(r"(?<![0-9&>])>{1,2}\s*([\w./~@+-]+)")
+_LOOKS_LIKE_FILE = re.compile(r"^[\w./~@+\-\[\]]*(?:\.[A-Za-z]\w{0,9}|/[\w@+\-\[\]]+|Makefile|Dockerfile)$")
+
+
+@dataclass(frozen=True, slots=True)
+class FileUse:
+    """What a command does to one file."""
+
+    path: str
+    kind: str
+    """`read`, `searched`, `edited`, `wrote`, `removed` or `moved`."""
+    lines: tuple[int, int] | None = None
+    content: str = ""
+    """What was written, when the command holds it."""
+
+
+def file_uses(command: str) -> tuple[FileUse, ...]:
+    """The files that a command names, with what it does to them."""
+    bodies = [(found[2], found[3]) for found in _HEREDOC.finditer(command)]
+    bare = _HEREDOC.sub(lambda found: f"<<BODY{found[2]}", command)
+    folder = ""
+    uses: list[FileUse] = []
+    for part in _PARTS.split(bare):
+        moved = _CD.match(part)
+        if moved:
+            folder = moved[1].strip("'\"")
+            continue
+        body = bodies.pop(0)[1] if "<<BODY" in part and bodies else ""
+        uses.extend(_uses_of(part, body, folder))
+    return tuple(uses)
+
+
+def _uses_of(part: str, body: str, folder: str) -> list[FileUse]:
+    first = part.split("|", 1)[0]
+    words = [word.strip("'\"") for word in _WORD.findall(first)]
+    while words and re.match(r"^\w+=", words[0]):
+        words.pop(0)
+    if not words:
+        return []
+    program = words[0].rsplit("/", 1)[-1]
+    written = [_at(folder, path) for path in _TO_FILE.findall(part) if path != "/dev/null"]
+    files = [_at(folder, word) for word in words[1:] if _LOOKS_LIKE_FILE.match(word) and not word.startswith("-")]
+    files = [path for path in files if path not in written and path != "/dev/null"]
+    uses = [FileUse(path, "wrote", content=body) for path in written]
+    if program == "sed" and any(word.startswith("-i") for word in words):
+        uses += [FileUse(path, "edited", content=first) for path in files]
+    elif program in _READERS and not body:
+        asked = _RANGE.search(first)
+        lines = (int(asked[1]), int(asked[2])) if asked else None
+        uses += [FileUse(path, "read", lines) for path in files]
+    elif program in _SEARCHERS:
+        uses += [FileUse(path, "searched") for path in files if "." in path.rsplit("/", 1)[-1]]
+    elif program == "rm":
+        uses += [FileUse(path, "removed") for path in files]
+    elif program in {"mv", "cp"} and files:
+        uses += [FileUse(path, "moved" if program == "mv" else "copied") for path in files]
+    elif program == "git" and len(words) > 1 and words[1] in {"checkout", "restore"}:
+        uses += [FileUse(path, "restored") for path in files]
+    return uses
+
+
+def _at(folder: str, path: str) -> str:
+    """The path as seen from where the command started."""
+    if not folder or path.startswith(("/", "~")) or folder == ".":
+        return path
+    return f"{folder.rstrip('/')}/{path.removeprefix('./')}"

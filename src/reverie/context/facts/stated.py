@@ -1,0 +1,52 @@
+"""Sentences: what the user decided, and what the assistant stated. Quoted, never rewritten."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+_SENTENCE_END = re.compile(r"(?<=[.!?;])\s+(?=[^\s])|(?<=[。！？；])|\n+")
+_FENCE = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
+_MACHINE = re.compile(r"<(system-reminder|local-command-\w+|command-\w+)>.*?</\1>", re.DOTALL)
+_DECIDES = re.compile(
+    r"""\b(?:don'?t|do\ not|never|always|prefer|instead|rather|should(?:n'?t)?|must(?:n'?t)?|need(?:s)?\ to|have\ to|make\ sure
+      |only|no\ longer|stop|avoid|keep|remember|want|let'?s|please|actually|wrong|not\ what|use|without|go\ with|yes|no|ok(?:ay)?
+      |nicht|nie(?:mals)?|immer|bitte|statt|lieber|muss|soll|jamais|toujours|plutôt|doit|faut|ne\ pas|nunca|siempre|debe
+      |mejor|usa|нельзя|всегда|никогда|нужно|пожалуйста)\b
+      |不要|别|不用|必须|应该|总是|永远|请|改成|用这个|不对|ください|しないで|やめて|必ず|べき|하지\s?마|항상|반드시|해\s?주세요""",
+    re.VERBOSE | re.IGNORECASE,
+)
+_BULLET = re.compile(r"^\s*(?:[-*•]|\d+[.)])\s+")
+SHORTEST_CHARS = 12
+LONGEST_CHARS = 320
+SHORT_ANSWER_CHARS = 120
+
+
+def sentences(text: str) -> Iterable[str]:
+    """The sentences of a text outside code, each on one line and of bounded length."""
+    for piece in _SENTENCE_END.split(_FENCE.sub("\n", text)):
+        flat = " ".join(_BULLET.sub("", piece).split())
+        if flat:
+            yield flat if len(flat) <= LONGEST_CHARS else flat[: LONGEST_CHARS - 1] + "…"
+
+
+def typed_part(text: str) -> str:
+    """What a person wrote, without what a program wrapped around it."""
+    return _MACHINE.sub("", text).strip()
+
+
+def decisions(text: str) -> tuple[str, ...]:
+    """The sentences of a typed message that state a wish, a choice or a correction."""
+    return tuple(one for one in sentences(typed_part(text)) if len(one) > 1 and _DECIDES.search(one))
+
+
+def question(text: str) -> str:
+    """The question with which a reply ends, or nothing."""
+    last = [one for one in sentences(text)][-3:]
+    asked = [one for one in last if one.endswith(("?", "？"))]
+    return asked[-1] if asked else ""
+
+
+def statements(text: str) -> tuple[str, ...]:
+    """The sentences of a reply that are long enough to say something."""
+    return tuple(one for one in sentences(text) if len(one) >= SHORTEST_CHARS)

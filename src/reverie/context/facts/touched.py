@@ -1,0 +1,169 @@
+"""The files of a conversation: what was read, what was changed, which definitions were seen."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+from reverie.context.facts.outcomes import cut, outcome_of
+from reverie.context.facts.outline import lines_of, outline
+from reverie.context.facts.rounds import SHELL, Action
+from reverie.context.facts.shell import file_uses
+from reverie.context.facts.values import Change, Outcome, Symbol, Touched
+
+_READS = frozenset({"Read", "NotebookRead", "read_file", "view", "open_file"})
+_EDITS = frozenset({"Edit", "MultiEdit", "NotebookEdit", "str_replace", "apply_patch"})
+_WRITES = frozenset({"Write", "write_file", "create_file"})
+_EDITOR_COMMANDS = {"view": "read", "create": "wrote", "str_replace": "edited", "insert": "edited"}
+PATH_KEYS = ("file_path", "notebook_path", "path", "filename", "file")
+MOST_LINES = 16
+"""Lines of one change that are kept on each side; more would be the file itself."""
+
+
+@dataclass(slots=True)
+class _File:
+    operations: dict[str, int] = field(default_factory=dict)
+    ranges: list[tuple[int, int]] = field(default_factory=list)
+    symbols: dict[str, Symbol] = field(default_factory=dict)
+    changes: list[Change] = field(default_factory=list)
+    last: int = 0
+
+
+class Files:
+    """Collects what is done to files, action by action."""
+
+    def __init__(self) -> None:
+        self._files: dict[str, _File] = {}
+
+    def take(self, action: Action, number: int) -> str:
+        """Note what an action did to files; returns the file whose text came back, or nothing."""
+        kind, path = file_tool(action)
+        if path:
+            return self._take_tool(action, kind, path, number)
+        if action.call.name in {SHELL, "bash", "shell"}:
+            return self._take_shell(action, number)
+        return ""
+
+    def values(self) -> tuple[Touched, ...]:
+        """All files, the least recently touched first."""
+        ordered = sorted(self._files.items(), key=lambda one: one[1].last)
+        return tuple(
+            Touched(
+                path,
+                tuple(one.operations.items()),
+                merged_ranges(one.ranges),
+                tuple(one.symbols.values()),
+                tuple(one.changes),
+                one.last,
+            )
+            for path, one in ordered
+        )
+
+    def _take_tool(self, action: Action, kind: str, path: str, number: int) -> str:
+        outcome = outcome_of(action)
+        if kind == "read":
+            one = self._note(path, "read" if not action.failed else "could not read", number)
+            if not action.failed:
+                _take_range(one, action)
+                self._see(one, outline(action.result, in_round=number))
+            return path
+        one = self._note(path, kind if outcome is not Outcome.FAILED else f"failed to change ({kind})", number)
+        for removed, added in edits_of(action):
+            one.changes.append(change(removed, added, number, outcome))
+            self._see(one, outline(added, in_round=number, changed=True))
+        self._see(one, outline(action.result, in_round=number))
+        return path
+
+    def _take_shell(self, action: Action, number: int) -> str:
+        uses = file_uses(action.given("command"))
+        for use in uses:
+            one = self._note(use.path, use.kind, number)
+            if use.lines:
+                one.ranges.append(use.lines)
+            if use.kind in {"wrote", "edited"}:
+                one.changes.append(change("", use.content, number, outcome_of(action)))
+                self._see(one, outline(use.content, in_round=number, changed=True))
+        reads = [use for use in uses if use.kind in {"read", "searched"}]
+        if len(reads) != 1:
+            return ""
+        starts_at = reads[0].lines[0] if reads[0].lines else None
+        self._see(self._files[reads[0].path], outline(action.result, starts_at=starts_at, in_round=number))
+        return reads[0].path
+
+    def _note(self, path: str, kind: str, number: int) -> _File:
+        one = self._files.setdefault(path, _File())
+        one.operations[kind] = one.operations.get(kind, 0) + 1
+        one.last = number
+        return one
+
+    def _see(self, one: _File, symbols: Sequence[Symbol]) -> None:
+        for symbol in symbols:
+            known = one.symbols.pop(symbol.name, None)
+            if known is not None:
+                symbol = replace(symbol, line=symbol.line or known.line, changed=symbol.changed or known.changed)
+            one.symbols[symbol.name] = symbol
+
+
+def file_tool(action: Action) -> tuple[str, str]:
+    """What a file tool does and to which file; both empty for other tools."""
+    name = action.call.name
+    path = action.given(*PATH_KEYS)
+    if not path:
+        return "", ""
+    if name in _READS:
+        return "read", path
+    if name in _EDITS:
+        return "edited", path
+    if name in _WRITES:
+        return "wrote", path
+    if "edit" in name.lower() and action.given("command") in _EDITOR_COMMANDS:
+        return _EDITOR_COMMANDS[action.given("command")], path
+    return "", ""
+
+
+def edits_of(action: Action) -> list[tuple[str, str]]:
+    """The pairs of old and new text of an edit; a written file is new text only."""
+    edits = action.call.input.get("edits")
+    pairs = [one for one in edits if isinstance(one, dict)] if isinstance(edits, list) else [dict(action.call.input)]
+    return [
+        (
+            str(one.get("old_string") or one.get("old_str") or ""),
+            str(
+                one.get("new_string") or one.get("new_str") or one.get("content") or one.get("file_text")
+                or one.get("new_source") or one.get("insert_text") or ""
+            ),
+        )
+        for one in pairs
+    ]  # fmt: skip
+
+
+def change(removed: str, added: str, number: int, outcome: Outcome) -> Change:
+    """The lines that differ, each side in its order."""
+    old = [line.strip() for line in removed.split("\n")]
+    new = [line.strip() for line in added.split("\n")]
+    gone, came = set(old) - set(new), set(new) - set(old)
+    return Change(
+        tuple(cut(line) for line in old if line in gone and line)[:MOST_LINES],
+        tuple(cut(line) for line in new if line in came and line)[:MOST_LINES],
+        number,
+        outcome,
+    )
+
+
+def merged_ranges(ranges: Sequence[tuple[int, int]]) -> tuple[tuple[int, int], ...]:
+    """Ranges of lines without overlaps, in order."""
+    merged: list[tuple[int, int]] = []
+    for first, last in sorted(ranges):
+        if merged and first <= merged[-1][1] + 1:
+            merged[-1] = (merged[-1][0], max(last, merged[-1][1]))
+        else:
+            merged.append((first, last))
+    return tuple(merged)
+
+
+def _take_range(one: _File, action: Action) -> None:
+    if not action.call.input.get("offset") and not action.call.input.get("limit"):
+        return
+    numbers = [number for number, _ in lines_of(action.result) if number is not None]
+    if numbers:
+        one.ranges.append((numbers[0], numbers[-1]))
