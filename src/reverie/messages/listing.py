@@ -22,8 +22,8 @@ END_BYTES = 64 * 1024
 TITLE_CHARS = 200
 """Length to which a prompt is cut when it serves as a title (spec 8)."""
 
-_TITLE_RANK = ("custom-title", "ai-title", "last-prompt", "summary")
 _TITLES = (b'"customTitle"', b'"aiTitle"', b'"lastPrompt"', b'"leafUuid"')
+"""The fields of records that name a session, the best first; the last is that of a summary."""
 _SPOKEN = (b'"type":"user"', b'"type":"assistant"', b'"type": "user"', b'"type": "assistant"')
 """How records of messages look in both spacings; inside a string the quotes would be escaped."""
 _NOT_A_PROMPT = ("<command-", "<local-command", "<bash-", "<system-reminder>", "Caveat:", "[Request interrupted")
@@ -138,16 +138,23 @@ def _last_reply(lines: list[bytes]) -> AssistantEntry | None:
 
 def _title(head: bytes, tail: bytes) -> str | None:
     """The best title that either end holds; of two of one kind the later."""
-    best: dict[str, str] = {}
-    for chunk in (head, tail):
-        if not any(mark in chunk for mark in _TITLES):
-            continue
-        for line in chunk.split(b"\n"):
-            if any(mark in line for mark in _TITLES):
+    for mark in _TITLES:
+        for chunk in (tail, head):
+            for line in _lines_with(mark, chunk):
                 entry = decode_line(line)
                 if isinstance(entry, TitleEntry) and entry.text.strip():
-                    best[entry.kind] = entry.text
-    return next((_one_line(best[kind]) for kind in _TITLE_RANK if kind in best), None)
+                    return _one_line(entry.text)
+    return None
+
+
+def _lines_with(mark: bytes, chunk: bytes) -> Iterator[bytes]:
+    """The lines that hold a mark, the last first, without looking at the others."""
+    found = chunk.rfind(mark)
+    while found >= 0:
+        start = chunk.rfind(b"\n", 0, found) + 1
+        end = chunk.find(b"\n", found)
+        yield chunk[start : len(chunk) if end < 0 else end]
+        found = chunk.rfind(mark, 0, start)
 
 
 def _prompt(lines: Iterable[bytes]) -> str | None:
