@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reverie.messages.blocks import Json, JsonObject
+from reverie.simulator.answers import Served
 from reverie.simulator.cache import LOOK_BACK_BLOCKS
 from reverie.simulator.facts import facts_of
-from reverie.simulator.provider import Served
 from reverie.simulator.wire import objects_at
 from tests.requirements import requirement
 from tests.simulator.requests import (

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from reverie.messages.blocks import Json, JsonObject
-from reverie.simulator.provider import Answer, Count
+from reverie.simulator.answers import Answer, Count
 from reverie.simulator.rules.headers import COMPACTION_BETA
 from reverie.simulator.script import Action, in_order
 from reverie.simulator.wire import object_at, objects_at

@@ -11,8 +11,9 @@ from typing import Any
 
 import pytest
 
+from reverie.simulator.answers import Answer, Count, Refusal
 from reverie.simulator.events import events_of
-from reverie.simulator.provider import Answer, Count, Provider, Refusal
+from reverie.simulator.provider import Provider
 from reverie.simulator.rules.headers import COMPACTION_BETA, CONTEXT_MANAGEMENT_BETA
 from reverie.simulator.script import Action
 from tests.requirements import requirement

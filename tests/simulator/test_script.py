@@ -5,7 +5,7 @@ import re
 import pytest
 
 from reverie.messages.blocks import Json, JsonObject
-from reverie.simulator.provider import Answer, Refusal
+from reverie.simulator.answers import Answer, Refusal
 from reverie.simulator.script import Action, Condition, Fault, Incoming, Rule, RuleScript, ToolCall, filled, in_order
 from reverie.simulator.wire import object_at, objects_at, text_at
 from tests.requirements import requirement

@@ -13,11 +13,11 @@ from starlette.routing import Mount, Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from reverie.messages.blocks import Json
+from reverie.simulator.answers import Answer, Count, Delivery, Refusal
 from reverie.simulator.api_error import ApiError, usual_error
 from reverie.simulator.control import control_routes
 from reverie.simulator.events import error_event, events_of
 from reverie.simulator.facts import facts_of, known_models
-from reverie.simulator.provider import Answer, Count, Delivery, Refusal
 from reverie.simulator.rules.limits import REQUEST_BYTES_MAX
 from reverie.simulator.simulation import COUNT_TOKENS, MESSAGES, Handled, Simulation
 from reverie.simulator.wire import encode

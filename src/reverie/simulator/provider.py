@@ -10,9 +10,9 @@ from collections import OrderedDict
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TypeAlias
 
 from reverie.messages.blocks import Json, JsonObject
+from reverie.simulator.answers import Answer, AnswerOrRefusal, Count, Delivery, Refusal, Served
 from reverie.simulator.api_error import ApiError, invalid, usual_error
 from reverie.simulator.cache import CacheOutcome, PromptCache
 from reverie.simulator.compaction import (
@@ -42,71 +42,6 @@ REMEMBERED_MESSAGES = 256
 DEFAULT_EVENTS_BEFORE_BREAK = 3
 DEFAULT_RETRY_AFTER_SECONDS = 1.0
 """The provider always says how long to wait after a 429."""
-
-
-@dataclass(frozen=True, slots=True)
-class Delivery:
-    """How a reply travels."""
-
-    delay_seconds: float = 0.0
-    event_delay_seconds: float = 0.0
-    breaks_after: int | None = None
-    """After how many events a stream ends too early; None when it does not."""
-    breaks_with: ApiError | None = None
-    """The error event that ends it; None when the connection just drops."""
-
-
-PROMPT_DELIVERY = Delivery()
-
-
-@dataclass(frozen=True, slots=True)
-class Refusal:
-    """An answer that is an error."""
-
-    error: ApiError
-    delivery: Delivery = PROMPT_DELIVERY
-
-
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """An answer that is a message."""
-
-    message: JsonObject
-    opening_usage: JsonObject
-    final_usage: JsonObject
-    outcomes: tuple[CacheOutcome, ...]
-    """What the cache did in each pass over the model."""
-    streams: bool
-    delivery: Delivery = PROMPT_DELIVERY
-
-
-@dataclass(frozen=True, slots=True)
-class Count:
-    """The size of a prompt."""
-
-    tokens: int
-    original_tokens: int | None = None
-    """The size before context edits, when the request has any."""
-
-    def as_json(self) -> dict[str, Json]:
-        if self.original_tokens is None:
-            return {"input_tokens": self.tokens}
-        return {
-            "input_tokens": self.tokens,
-            "context_management": {"original_input_tokens": self.original_tokens},
-        }
-
-
-@dataclass(frozen=True, slots=True)
-class Served:
-    """A prompt as the model would read it, and what the cache did for it."""
-
-    prompt: Prompt
-    applied: tuple[AppliedEdit, ...]
-    outcome: CacheOutcome
-
-
-AnswerOrRefusal: TypeAlias = Answer | Refusal
 
 
 class Provider:

@@ -8,13 +8,15 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import datetime
 
 from reverie.messages.blocks import Json, JsonObject
 from reverie.ports import Clock
+from reverie.simulator.answers import Answer, Count, Refusal
 from reverie.simulator.api_error import ApiError
 from reverie.simulator.clock import MovableClock
 from reverie.simulator.explain import Explanation
-from reverie.simulator.provider import Answer, Count, Provider, Refusal
+from reverie.simulator.provider import Provider
 from reverie.simulator.records import Record, RequestLog, without_secrets
 from reverie.simulator.rules.body import parse_body
 from reverie.simulator.rules.headers import read_headers
@@ -60,7 +62,7 @@ class Simulation:
     def handle(self, path: str, raw: bytes, headers: Mapping[str, str]) -> Handled:
         """Deal with the bytes of one request; header names are in lower case."""
         now, request_id = self.clock.now(), self.provider.new_id("req")
-        body, result = self._result(path, raw, headers)
+        body, result = self._result(path, raw, headers, now)
         status, error, message, explanations = _summary(result)
         self.log.add(
             Record(
@@ -78,7 +80,9 @@ class Simulation:
         )
         return Handled(request_id, result)
 
-    def _result(self, path: str, raw: bytes, headers: Mapping[str, str]) -> tuple[Json, Answer | Count | Refusal]:
+    def _result(
+        self, path: str, raw: bytes, headers: Mapping[str, str], now: datetime
+    ) -> tuple[Json, Answer | Count | Refusal]:
         allowed = read_headers(headers)
         if isinstance(allowed, ApiError):
             return None, Refusal(allowed)
@@ -87,7 +91,7 @@ class Simulation:
             return None, Refusal(body)
         if path == COUNT_TOKENS:
             return body, self.provider.count(body, headers)
-        return body, self.provider.answer(body, headers, self.clock.now())
+        return body, self.provider.answer(body, headers, now)
 
     def _act(self, incoming: Incoming) -> Action | None:
         return self._pending.popleft() if self._pending else self._script(incoming)

@@ -3,6 +3,7 @@ from __future__ import annotations
 import pytest
 
 from reverie.messages.blocks import Json
+from reverie.simulator.answers import Refusal
 from reverie.simulator.rules.headers import CACHE_EDITS_BETA, COMPACTION_BETA, CONTEXT_MANAGEMENT_BETA
 from tests.requirements import requirement
 from tests.simulator.requests import (
@@ -11,6 +12,7 @@ from tests.simulator.requests import (
     answer,
     assistant,
     call,
+    headers,
     provider,
     refusal,
     request,
@@ -207,3 +209,15 @@ SOUND = [
 @pytest.mark.parametrize("body", SOUND, ids=range(len(SOUND)))
 def test_sound_requests_are_answered(body: Json) -> None:
     assert answer(provider(), body).message["type"] == "message"
+
+
+@requirement("simulator:rules:error-shapes")
+@pytest.mark.parametrize("field", ["max_tokens", "stream", "metadata", "temperature"])
+def test_counting_takes_only_what_shapes_the_prompt(field: str) -> None:
+    body = request(stream=True, metadata={}, temperature=1)
+    allowed = {"model", "messages", field}
+
+    refused = provider().count({key: value for key, value in body.items() if key in allowed}, headers())
+
+    assert isinstance(refused, Refusal)
+    assert refused.error.message == f"{field}: Extra inputs are not permitted"

@@ -8,7 +8,7 @@ from tests.simulator.requests import EPHEMERAL, HOUR, answer, provider, request,
 from tests.simulator.rules.damage import assert_refused, content
 
 TOO_MANY_MARKS = [
-    *(request([user(*(text(f"{n}", EPHEMERAL) for n in range(5)))]) for _ in range(1)),
+    request([user(*(text(f"{n}", EPHEMERAL) for n in range(5)))]),
     request([user(*(text(f"{n}", EPHEMERAL) for n in range(4)), "end")], cache_control=dict(EPHEMERAL)),
     request(
         [user(text("a", EPHEMERAL), text("b", EPHEMERAL))],

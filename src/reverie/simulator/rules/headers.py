@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from reverie.simulator.api_error import ApiError, invalid
-from reverie.simulator.rules.request import Features
+from reverie.simulator.rules.features import Features
 
 CONTEXT_MANAGEMENT_BETA = "context-management-2025-06-27"
 COMPACTION_BETA = "compact-2026-01-12"

@@ -1,0 +1,20 @@
+"""What the headers of a request switch on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Features:
+    """What the headers of a request switch on."""
+
+    context_management: bool = False
+    compaction: bool = False
+    cache_edits: bool = False
+    cache_scope: bool = False
+    """A mark may carry a `scope`; some clients of the provider send one."""
+    turn_settings: bool = False
+    """A system message may carry settings for the turns after it."""
+    tool_changes: bool = False
+    """Tools may be added and removed in mid-conversation."""
