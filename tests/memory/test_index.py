@@ -122,6 +122,16 @@ def test_hooks_by_another_program_stay_until_their_topic_changes() -> None:
     )
 
 
+def test_an_order_by_another_hand_stays_and_what_is_new_is_put_where_it_belongs() -> None:
+    previous = "- [z](z.md)\n- [b](b.md)\n- [y](y.md)\n"
+    topics = [topic("z.md"), topic("b.md"), topic("y.md"), topic("c.md", type=MemoryType.user), topic("x.md")]
+
+    text = render_index(topics, previous, changed={"c.md", "x.md"})
+
+    assert paths_in(text) == ["c.md", "z.md", "b.md", "x.md", "y.md"]
+    assert paths_in(render_index(topics, text)) == ["c.md", "b.md", "x.md", "y.md", "z.md"]
+
+
 @requirement("memory:index:derived")
 def test_items_of_removed_topics_and_repetitions_go_while_other_dead_links_are_prose() -> None:
     previous = "- [a](a.md)\n- [a](a.md)\n- [old](gone.md)\n- [plan](someday.md)\n\n## Own\n- [a](A.md)\n"
@@ -137,6 +147,7 @@ def test_regenerating_changes_nothing_and_lists_every_topic_once(topics: list[To
     text = render_index(topics, previous)
 
     assert render_index(topics, text) == text
+    assert render_index(topics, text, changed=()) == text
     known = [entry.path for entry in topics]
     assert sorted(path for path in paths_in(text) if path in known) == known
 

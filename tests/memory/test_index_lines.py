@@ -46,6 +46,7 @@ def test_the_first_hook_that_fits_is_taken_and_else_the_last_is_cut() -> None:
         ("+ [T](a.md): hook: more", "T", "a.md", "hook: more"),
         ("  - [T](<a b.md>) – hook", "T", "a b.md", "hook"),
         (r"- [a \[b\]](a.md) — x", "a [b]", "a.md", "x"),
+        ("- **[T](a.md)** — x", "T", "a.md", "x"),
         ("- [T](a.md#part) — x\r", "T", "a.md", "x"),
     ],
 )
@@ -66,6 +67,7 @@ def test_items_by_other_hands_are_understood(line: str, title: str, path: str, h
         "- [T](/etc/a.md)",
         "- [T](../a.md)",
         "- [T](a.txt)",
+        "- **[T](a.md) — x",
         "```\n- [T](a.md)\n```",
         "<!--\n- [T](a.md)\n-->",
         "---\nlist:\n- [T](a.md)\n---",

@@ -98,6 +98,15 @@ def test_a_header_with_a_token_or_a_login_is_found() -> None:
     assert [finding.rule for finding in scan(f"Authorization: Basic {login}")] == ["basic-login"]
 
 
+@requirement("secrets:scan:every-rule")
+def test_a_key_that_only_its_surroundings_betray_is_found() -> None:
+    value = letters_and_digits(40, CHANCE)
+
+    assert [finding.rule for finding in scan(f"AWS_SECRET_ACCESS_KEY={value}")] == ["aws-secret-key"]
+    assert [finding.rule for finding in scan(f"deploy --api-key {value}")] == ["command-line-secret"]
+    assert [finding.rule for finding in scan(f"AccountKey={(value * 3)[:86]}==")] == ["azure-storage-key"]
+
+
 @requirement("secrets:scan:prose")
 def test_a_private_key_is_found_whole_even_when_its_end_is_missing() -> None:
     lines = "\n".join(letters_and_digits(64, CHANCE) for _ in range(6))
@@ -128,6 +137,9 @@ def test_a_private_key_is_found_whole_even_when_its_end_is_missing() -> None:
         "secretName: importer-database-credentials-v2",
         "token_count: 12345678901234567890",
         "max_tokens=200000, cache_read_tokens=180000",
+        'prompt("Password", hide_input2=True)',
+        "connect(password=ssl_password, ssl_version=ssl_version_2)",
+        "socks5h://<username>:<password>@proxy-host2",
         "Authorization: Bearer $TOKEN",
         "Authorization: Bearer <token>",
         "basic authentication, basic understanding",

@@ -90,7 +90,7 @@ def render_index(
     candidates = [row for row in rows.values() if row.path not in placed]
     chosen = _chosen(candidates, page, use or {}, limits or IndexLimits())
     standing = {entry.path: entry for entry in page.block}
-    block = [_item(row, standing.get(row.path), changed) for row in sorted(chosen, key=_subject)]
+    block = [_item(row, standing.get(row.path), changed) for row in _ordered(chosen, standing, changed)]
     if len(candidates) > len(chosen):
         block.append(left_out_note(len(candidates) - len(chosen)))
     before, after = ([_fixed_item(line, rows, changed) for line in part] for part in (page.before, page.after))
@@ -140,8 +140,9 @@ def _read_page(text: str, rows: Mapping[str, IndexRow], removed: Collection[str]
     if not block and section == len(lines) and lines and not lines[-1].text:
         before, after = lines[:-1], lines[-1:]  # the empty line after the last newline
     seen: set[str] = set()
-    before, after = _first_mentions(before, seen), _first_mentions(after, seen)
-    return _Page(bom, "\r" if "\r\n" in text else "", before, tuple(e for e in block if e.path not in seen), after)
+    placed_before, placed_after = _first_mentions(before, seen), _first_mentions(after, seen)
+    standing = tuple(entry for entry in block if entry.path not in seen)
+    return _Page(bom, "\r" if "\r\n" in text else "", placed_before, standing, placed_after)
 
 
 def _is_section(line: Line) -> bool:
@@ -220,6 +221,17 @@ _ORDER_OF_TYPES = {kind: number for number, kind in enumerate(MemoryType)}
 def _subject(row: IndexRow) -> tuple[bool, int, str, str]:
     order = len(MemoryType) if row.type is None else _ORDER_OF_TYPES[row.type]
     return not row.is_always, order, row.name.casefold(), row.path
+
+
+def _ordered(chosen: list[IndexRow], standing: Collection[str], changed: Collection[str] | None) -> list[IndexRow]:
+    """By subject; where only some topics changed, these are put among the others, whose order is not touched."""
+    by_path = {row.path: row for row in chosen}
+    kept = [] if changed is None else [path for path in standing if path in by_path and path not in changed]
+    ordered = [by_path[path] for path in kept]
+    for row in sorted((row for row in chosen if row.path not in kept), key=_subject):
+        before = [place for place, other in enumerate(ordered, 1) if _subject(other) <= _subject(row)]
+        ordered.insert(max(before, default=0), row)
+    return ordered
 
 
 def _item(row: IndexRow, standing: Entry | None, changed: Collection[str] | None) -> str:

@@ -47,7 +47,10 @@ Line: TypeAlias = Prose | Entry
 
 _TITLE = r"\[(?P<title>(?:\\.|[^\[\]\\])*)\]"
 _TARGET = r"\((?:<(?P<pointed>[^<>]+)>|(?P<plain>[^\s()<>]+))\)"
-_ENTRY = re.compile(rf"(?P<lead>[ \t]*[-*+][ \t]+){_TITLE}{_TARGET}(?:[ \t]*(?:—|–|--?|:)[ \t]+(?P<hook>.*?))?[ \t]*\Z")
+_ENTRY = re.compile(
+    rf"(?P<lead>[ \t]*[-*+][ \t]+)(?P<bold>\*\*|__)?{_TITLE}{_TARGET}(?(bold)(?P=bold))"
+    r"(?:[ \t]*(?:—|–|--?|:)[ \t]+(?P<hook>.*?))?[ \t]*\Z"
+)
 _FENCE = re.compile(r"[ \t]*(`{3,}|~{3,})")
 _LEFT_OUT = re.compile(r"- … and (\d+) more (?:memory|memories), found by recall; no room for (?:it|them) here\Z")
 

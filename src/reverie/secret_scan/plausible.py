@@ -18,7 +18,7 @@ _PATH = re.compile(
     r"(?:[\w@.~-]*/)+[\w.@-]*\.\w{1,5}|~?/[\w./-]+|[\w-]+\.(?:py|js|ts|json|ya?ml|toml|md|txt|env|sh|cfg|ini)"
 )
 _WORD = re.compile(r"[A-Z]?[a-z]{3,}|[A-Z]{3,}")
-_JOINED_WORDS = re.compile(r"[A-Za-z]+(?:[-/+=&|][A-Za-z]+)*[!?*]?|\d+[- ]?[a-z]+|[a-z]+=[\w.]*")
+_JOINED_WORDS = re.compile(r"[A-Za-z]+(?:[-/+=&|][A-Za-z]+)*[!?*]?|\d+[- ]?[a-z]+|[A-Za-z_]\w*=[\w.]*")
 _HARMLESS_NAME = re.compile(
     r"(?:names?|ids?|path|file|url|uri|type|env|ref|counts?|limits?|length|size|ttl|expiry|prefix|pattern|regex|field|"
     r"header|param|index|usage|hash|sha\d*|budget)\Z",

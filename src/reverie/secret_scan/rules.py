@@ -129,7 +129,7 @@ _QUALIFIED = "|".join(f"(?<={word})|(?<={word}[ _.-])" for word in _QUALIFIERS.s
 _NAME_OF_SECRET = rf"(?P<name>(?i:token|secret|credentials?|(?:{_QUALIFIED})key)[\w.-]{{0,20}})"
 _NAME_OF_PASSWORD = r"(?i:passw(?:or)?d|passphrase|passcode|(?<![a-z])pwd|(?<![a-z])pw(?![a-z]))\w{0,20}"  # noqa: S105 - a pattern
 _TYPE = r"(?:[ \t]*:?[ \t]*&?(?i:str|string|text|bytes))?"
-_ASSIGNED = rf"""["'`]?\]?{_TYPE}[ \t]{{0,3}}(?:=>|:{{1,3}}=|[?|.+]?=|:|,|>)[\s"'`]{{0,14}}"""
+_ASSIGNED = rf"""["'`]?\]?{_TYPE}[ \t]{{0,3}}(?:(?:=>|:{{1,3}}=|[?|.+]?=|:|>(?!@))[\s"'`]{{0,14}}|,[ \t]{{0,3}}["'`])"""
 _SAID_TO_BE = r"(?:[ \t]+(?:for|of|to|on|in)[ \t]+[^\n.=:]{1,50}?)?[ \t]+(?:is|was|are|to)(?:[ \t]+now)?:?[ \t]+[\"'`]?"
 _LONG_VALUE = r"(?P<secret>[\w\-./+=~]{16,200})"
 _BLOCK_OF_A_KEY = (
