@@ -66,6 +66,9 @@ PROMISES = {
     "messages:compatible:vendor-reader": Requirement(
         "The vendor's own reader lists our sessions and reads their messages.", source="issue 2, item 2"
     ),
+    "messages:trajectory:pairs": Requirement(
+        "A trajectory of mini-swe-agent is read as calls and results, every word kept.", source="issue 4, item 7"
+    ),
     "messages:listing:ends-only": Requirement(
         "Listing reads only the two ends of each file and passes over sub-agents.", source="spec 8 §1.3"
     ),
