@@ -305,6 +305,9 @@ def test_erase_names_the_copies_it_cannot_reach(tmp_path: Path) -> None:
     write_bundle(store, tmp_path / "copy.zip")
     erased = erase(store, "Deployment window")
     assert erased.elsewhere == ("https://example.org/memory.git", str(tmp_path / "copy.zip"))
+    with pytest.raises(Refused, match="erased"):
+        import_bundle(store, tmp_path / "copy.zip")
+    assert _SENTENCE.encode() not in _everything_in(tmp_path / "memory")
 
 
 @requirement("store:bundle:round-trip")

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import tempfile
 import zipfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -65,17 +65,18 @@ def write_bundle(history: History, target: Path, *, now: datetime) -> Path:
 
 
 def import_bundle(
-    writer: Writer, source: Path, *, allow: Callable[[Mapping[str, bytes]], None] = lambda _: None
+    writer: Writer, source: Path, *, allow: Callable[[Mapping[str, bytes], Iterable[bytes]], None]
 ) -> Imported:
     """Bring a bundle into the directory, with its history. Only inside `writing`.
 
-    `allow` sees every file before anything is stored, and may raise to refuse.
+    `allow` sees every topic and every former content before anything is stored, and may raise to refuse.
     """
     history = writer.history
     with tempfile.TemporaryDirectory() as scratch:
         bundle, head = _read_bundle(source, Path(scratch))
-        theirs = _checked(history, bundle, head, Path(scratch))
-        allow({path: content for path, content in theirs.items() if is_topic_path(path)})
+        git = _unbundled(history, bundle, Path(scratch))
+        theirs = _checked(git, head, source)
+        allow({path: content for path, content in theirs.items() if is_topic_path(path)}, _all_contents(git))
         history.git.run("bundle", "unbundle", str(bundle))
     if not any(path != INDEX_FILE for path in history.entries) and history.head is None:
         history.write_pending(Pending(head, None))
@@ -103,17 +104,28 @@ def _read_bundle(source: Path, scratch: Path) -> tuple[Path, str]:
     return bundle, head
 
 
-def _checked(history: History, bundle: Path, head: str, scratch: Path) -> dict[str, bytes]:
-    """The files of the bundle, read in a repository of their own, so that a refused one leaves nothing behind."""
+def _unbundled(history: History, bundle: Path, scratch: Path) -> Git:
+    """The bundle in a repository of its own, so that a refused one leaves nothing behind."""
     git = Git(history.git.program, scratch / "incoming.git", scratch)
     git.run("init", "--quiet", "--template=")
     git.run("bundle", "unbundle", str(bundle))
+    return git
+
+
+def _checked(git: Git, head: str, source: Path) -> dict[str, bytes]:
     tree = read_tree(git, head)
     unsafe = sorted(path for path in tree if not is_safe_path(path))
     if unsafe:
-        raise UserMistake(f"{bundle.name} holds a file outside memory: {unsafe[0]!r}; it was not imported")
+        raise UserMistake(f"{source} holds a file outside memory: {unsafe[0]!r}; it was not imported")
     blobs = read_blobs(git, tree.values())
     return {path: blobs[oid] for path, oid in tree.items()}
+
+
+def _all_contents(git: Git) -> Iterator[bytes]:
+    """Every content that any commit of the history holds."""
+    listed = git.run("cat-file", "--batch-all-objects", "--batch-check=%(objecttype) %(objectname)").decode()
+    oids = [bytes.fromhex(row[5:]) for row in listed.splitlines() if row.startswith("blob ")]
+    yield from read_blobs(git, oids).values()
 
 
 def _merge(writer: Writer, head: str, theirs: Mapping[str, bytes], name: str) -> Imported:
@@ -135,7 +147,7 @@ def _merge(writer: Writer, head: str, theirs: Mapping[str, bytes], name: str) ->
         if mine == before:
             files[path] = other
             continue
-        merged = merged_bytes(before or b"", mine, other) if mine is not None and other is not None else None
+        merged = merged_bytes(path, before or b"", mine, other) if mine is not None and other is not None else None
         if merged is not None:
             files[path] = merged
         elif mine is None:

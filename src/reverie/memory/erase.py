@@ -1,7 +1,7 @@
 """Erase a topic for good: from the directory, the whole history, the derived index, spills and, if asked, transcripts.
 
 The history is rewritten under the writer's lock; old commit ids lead to new ones afterwards. Copies elsewhere cannot be
-reached: they are named, and a tombstone tells whoever synchronises with us.
+reached: they are named; one that is imported again is recognised by the hashes of `relearning.py` and refused.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 from reverie.errors import Damaged
+from reverie.files import append_lines
 from reverie.memory.bundle import EXPORTS
 from reverie.memory.change import Change, without_quotes
 from reverie.memory.git.entries import entry_oid
@@ -25,8 +26,6 @@ from reverie.memory.relearning import remember_erased, sentences
 from reverie.memory.topic import Source, parse_topic
 from reverie.memory.tracked import CONFLICTS, INDEX_FILE
 from reverie.memory.writer import Writer
-
-TOMBSTONES = "tombstones"
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,14 +53,14 @@ def erase(writer: Writer, path: str, *, redact: Iterable[Path] = (), quotes: Ite
         return _erase_without_history(writer, path, redact)
     names = _all_names(history, path)
     versions = _versions(history, names)
-    texts = tuple(dict.fromkeys(_said(content) for content in versions.values()))
+    texts = tuple(dict.fromkeys(said(content) for content in versions.values()))
     quoted = [source.quote for commit in log(history, path) for source in commit.change.sources if source.quote]
     needles = tuple(dict.fromkeys(piece for text in [*texts, *quoted] for piece in sentences(text)))
     commit = writer.commit(dict.fromkeys(names), Change("user", "erase a topic"))
     remember_erased(history.private, texts)
     with packing_stopped(history):
         replaced = write_rewritten(history.git, _rules(frozenset(names), needles))
-        _append(history.private / "rewritten", [f"{old} {new}" for old, new in replaced.items() if old != new])
+        append_lines(history.private / "rewritten", [f"{old} {new}" for old, new in replaced.items() if old != new])
         (history.private / UNFINISHED).write_text("", encoding="ascii")
         move_references(history.git)
         finish_erasing(history)
@@ -69,12 +68,11 @@ def erase(writer: Writer, path: str, *, redact: Iterable[Path] = (), quotes: Ite
     _write_index_files(writer)
     left = {oid.hex() for oid in versions} & object_names(history.git)
     kept_by = tuple(held for held, entry in history.entries.items() if entry_oid(entry).hex() in left)
-    _append(history.private / TOMBSTONES, [blob_id(name.encode("utf-8", "surrogateescape")).hex() for name in names])
     redacted = write_redacted(redact, [*needles, *(source.quote for source in quotes if source.quote)])
     return Erased(replaced.get(commit or "", commit), names, redacted, _elsewhere(history), kept_by or tuple(left))
 
 
-def _said(content: bytes) -> str:
+def said(content: bytes) -> str:
     """What a topic file says, without the keys of its front matter."""
     text = content.decode("utf-8", "replace")
     try:
@@ -97,7 +95,7 @@ def _write_index_files(writer: Writer) -> None:
 
 
 def _erase_without_history(writer: Writer, path: str, redact: Iterable[Path]) -> Erased:
-    text = _said(writer.tree.read(path) or b"")
+    text = said(writer.tree.read(path) or b"")
     writer.commit({path: None}, Change("user", "erase a topic"))
     return Erased(None, (path,), write_redacted(redact, sentences(text)), ())
 
@@ -145,8 +143,3 @@ def _elsewhere(history: History) -> tuple[str, ...]:
     except FileNotFoundError:
         exported = []
     return (*list_remotes(history.git.directory), *exported)
-
-
-def _append(path: Path, rows: list[str]) -> None:
-    with path.open("a", encoding="ascii") as file:
-        file.writelines(f"{row}\n" for row in rows)

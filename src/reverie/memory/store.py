@@ -7,6 +7,7 @@ is `past.py` and `undo.py`; how bytes reach the disk is `writer.py`; which direc
 from __future__ import annotations
 
 import hashlib
+import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -14,22 +15,27 @@ from pathlib import Path
 from typing import NoReturn
 
 from reverie.errors import Conflict, Damaged, Error, Refused, UserMistake
+from reverie.files import append_lines
 from reverie.memory.catalogue import Catalogue
 from reverie.memory.change import Author, Change
 from reverie.memory.filenames import file_name
 from reverie.memory.finding import find_topic, key_of
 from reverie.memory.git.entries import Seen
 from reverie.memory.history import History
+from reverie.memory.injection import flags
 from reverie.memory.past import log, original_path, read_at
 from reverie.memory.relearning import was_erased
 from reverie.memory.topic import Source, Topic, parse_topic, render_topic
 from reverie.memory.tracked import ARCHIVE, ARCHIVED_SUFFIX, is_safe_path, is_topic_path, list_tracked, read_tracked
 from reverie.memory.writer import Attribute, Files, Writer, conflict_path, merged_bytes
 from reverie.places.paths import MemoryFolder
-from reverie.secret_scan import scan
+from reverie.secret_scan import redact, scan
 
 VERSIONS_LOOKED_AT = 100
 """How far back a text that a caller has read is looked for, to merge with what came since."""
+
+REFUSALS = "refused"
+"""What was refused, one JSON object a line."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,17 +68,15 @@ class Store:
         history: History | None = None,
         noticed: Callable[[Files], None] = lambda _: None,
         attribute: Attribute = lambda _path, _content: None,
-        warn: Callable[[str], tuple[str, ...]] = lambda _: (),
         use: Callable[[], Mapping[str, float]] = dict,
         timeout_seconds: float = 30.0,
     ) -> None:
-        """`noticed` is told of every committed change; `warn` names what is suspicious in a text."""
+        """`noticed` is told of every committed change; `use` says how useful each path has been."""
         self.folder = folder
         self.history = history or History.open(folder)
         self.now = now
         self.index_problem: Exception | None = None
         self._told = noticed
-        self._warn = warn
         self._catalogue = Catalogue(self.history, use=use)
         self._parsed: dict[str, tuple[Seen, Topic]] = {}
         self.writer = Writer(
@@ -256,16 +260,23 @@ class Store:
     def _check(self, topic: Topic, text: str, author: Author) -> tuple[str, ...]:
         found = sorted({finding.rule for finding in scan(text)})
         if found:
+            self._note_refused(topic, author, tuple(found))
             raise Refused(
                 f"{topic.name!r} was not saved: it holds what looks like a secret ({', '.join(found)}); "
                 "say where the secret is kept instead",
                 by="secret scan",
             )
         if author != "user" and was_erased(self.history.private, f"{topic.description}\n{topic.body}"):
+            self._note_refused(topic, author, ("erased",))
             raise Refused(
                 f"{topic.name!r} was not saved: this was erased, and only a person may save it again", by="erase"
             )
-        return self._warn(text)
+        return tuple(dict.fromkeys(flag.suspicion.value for flag in flags(text)))
+
+    def _note_refused(self, topic: Topic, author: Author, rules: tuple[str, ...]) -> None:
+        """Keep that something was refused, by which rule; never what."""
+        row = {"when": self.now().isoformat(), "author": author, "name": redact(topic.name), "rules": rules}
+        append_lines(self.history.private / REFUSALS, [json.dumps(row, ensure_ascii=False)], durable=False)
 
     def _path_for(self, topic: Topic) -> str:
         if topic.path in self.history.entries and is_topic_path(topic.path):
@@ -282,7 +293,7 @@ class Store:
 
     def _merged(self, path: str, expect: str, mine: bytes, theirs: bytes, change: Change) -> bytes:
         base = self._version(path, expect)
-        merged = merged_bytes(base, mine, theirs) if base is not None else None
+        merged = merged_bytes(path, base, mine, theirs) if base is not None else None
         if merged is not None:
             return merged
         copy = conflict_path(path, mine)

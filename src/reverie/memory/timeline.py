@@ -5,17 +5,21 @@ Each function takes the store; those that write hold its lock for as long as the
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 
 from reverie.errors import Damaged, Refused, UserMistake
+from reverie.files import read_small
 from reverie.memory import bundle, past
 from reverie.memory import erase as erasing
 from reverie.memory.change import Author, Change, Commit
 from reverie.memory.finding import find_topic
-from reverie.memory.store import Store
+from reverie.memory.relearning import was_erased
+from reverie.memory.store import REFUSALS, Store
 from reverie.memory.topic import Source, Topic, Trust, parse_topic
 from reverie.memory.tracked import is_topic_path
 from reverie.memory.undo import revert
@@ -39,6 +43,16 @@ class Why:
     sources: tuple[Source, ...]
     trust: Trust | None
     changes: tuple[Commit, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """Something that was not saved."""
+
+    when: datetime
+    author: Author
+    name: str
+    rules: tuple[str, ...]
 
 
 def log(store: Store, name: str | None = None, *, limit: int | None = None) -> tuple[Commit, ...]:
@@ -107,10 +121,21 @@ def write_bundle(store: Store, target: Path) -> Path:
 def import_bundle(store: Store, source: Path) -> bundle.Imported:
     """Bring in such a file: merged with what is here, history and all."""
     with store.writer.writing():
-        return bundle.import_bundle(store.writer, source, allow=_allow)
+        return bundle.import_bundle(store.writer, source, allow=partial(_allow, store))
 
 
-def _allow(files: Mapping[str, bytes]) -> None:
+def refusals(store: Store) -> tuple[Refusal, ...]:
+    """What was refused here, the latest last; by rule, never by content."""
+    content = read_small(store.history.private / REFUSALS, limit_bytes=1 << 26) or b""
+    return tuple(_refusal(row) for row in content.decode("utf-8", "replace").splitlines() if row.startswith("{"))
+
+
+def _refusal(row: str) -> Refusal:
+    said = json.loads(row)
+    return Refusal(datetime.fromisoformat(said["when"]), said["author"], said["name"], tuple(said["rules"]))
+
+
+def _allow(store: Store, files: Mapping[str, bytes], everything: Iterable[bytes]) -> None:
     refused = {
         path: sorted({finding.rule for finding in scan(content.decode("utf-8", "replace"))})
         for path, content in files.items()
@@ -118,6 +143,9 @@ def _allow(files: Mapping[str, bytes]) -> None:
     found = [f"{path} ({', '.join(rules)})" for path, rules in refused.items() if rules]
     if found:
         raise Refused(f"not imported: what looks like a secret is in {'; '.join(found)}", by="secret scan")
+    private = store.history.private
+    if any(was_erased(private, erasing.said(content)) for content in everything):
+        raise Refused("not imported: this copy still holds what was erased here; erase it there first", by="erase")
 
 
 def _path_ever(store: Store, name: str) -> str:

@@ -36,7 +36,7 @@ def revert(
         elif old is None or new is None or present is None:
             conflicts.append(path)
         else:
-            merged = merged_bytes(new, present, old)
+            merged = merged_bytes(path, new, present, old)
             if merged is None:
                 conflicts.append(path)
             else:

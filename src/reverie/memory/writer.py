@@ -21,9 +21,10 @@ from reverie.memory.git.reading import read_blob, read_blobs, read_tree
 from reverie.memory.git.refs import remove_stale_locks
 from reverie.memory.history import History, Pending, blob_id
 from reverie.memory.packing import UNFINISHED, finish_erasing, pack_when_due, packing_stopped
+from reverie.memory.topic_merge import merge_topics
 from reverie.memory.tracked import CONFLICT_SUFFIX, CONFLICTS, INDEX_FILE
 from reverie.memory.worktree import Displaced, Edits, WorkTree
-from reverie.merge import Merged, merge
+from reverie.merge import Merged
 from reverie.places.paths import MemoryFolder
 
 Files: TypeAlias = Mapping[str, bytes | None]
@@ -170,7 +171,7 @@ class Writer:
 
     def _merged(self, path: str, base: bytes | None, mine: bytes, theirs: bytes) -> tuple[str, bytes]:
         before = read_blob(self.history.git, base) if base is not None and self.history.is_on else b""
-        text = merged_bytes(before, mine, theirs)
+        text = merged_bytes(path, before, mine, theirs)
         return (path, text) if text is not None else (conflict_path(path, theirs), theirs)
 
     def recover(self) -> None:
@@ -209,10 +210,10 @@ def conflict_path(path: str, content: bytes) -> str:
     return f"{CONFLICTS}/{path.replace('/', '__')}.{blob_id(content).hex()[:8]}{CONFLICT_SUFFIX}"
 
 
-def merged_bytes(base: bytes, mine: bytes, theirs: bytes) -> bytes | None:
-    """The three-way merge of three contents, or None when they overlap or are not text."""
+def merged_bytes(path: str, base: bytes, mine: bytes, theirs: bytes) -> bytes | None:
+    """The three-way merge of one topic's contents, or None when they overlap or are not text."""
     try:
-        result = merge(base.decode(), mine.decode(), theirs.decode())
+        result = merge_topics(path, base.decode(), mine.decode(), theirs.decode())
     except UnicodeDecodeError:
         return None
     return result.text.encode() if isinstance(result, Merged) else None

@@ -75,7 +75,6 @@ def _write_loose(folder: Path, new: Mapping[bytes, tuple[str, bytes]]) -> int:
     for name, (kind, content) in new.items():
         target = folder / name.hex()[:2] / name.hex()[2:]
         if not target.exists():
-            target.parent.mkdir(exist_ok=True)
             waiting[target] = zlib.compress(b"%s %d\0%s" % (kind.encode(), len(content), content), 1)
     # Flushes that overlap share one turn of the disk's journal.
     with ThreadPoolExecutor(_FLUSH_THREADS) as pool:
@@ -89,8 +88,12 @@ def _write_draft(waiting: tuple[Path, bytes]) -> Path:
     target, content = waiting
     draft = target.with_name(f"{_DRAFT}{target.name}")
     draft.unlink(missing_ok=True)
-    write_new(draft, content, mode=0o444)
-    return draft
+    while True:
+        target.parent.mkdir(exist_ok=True)
+        # A packing beside us removes folders that it has emptied.
+        with suppress(FileNotFoundError):
+            write_new(draft, content, mode=0o444)
+            return draft
 
 
 def write_pack(git: Git, objects: Iterable[tuple[str, bytes]]) -> None:
