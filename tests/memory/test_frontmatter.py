@@ -130,6 +130,23 @@ def test_front_matter_that_unfolds_without_end_is_refused_quickly() -> None:
         split("a.md", f"---\n{bomb}---\n")
 
 
+@requirement("memory:topic:damage-is-named")
+@pytest.mark.parametrize(
+    "block",
+    [
+        "a: " + "[" * 100_000,
+        "a: " + "[" * 3_000 + "]" * 3_000,
+        "- " * 50_000 + "x",
+        "a:\n" + "".join(" " * depth + "a:\n" for depth in range(1, 3_000)),
+        "a: &a\n  b: *a",
+    ],
+    ids=["open brackets", "brackets", "dashes", "indentation", "itself"],
+)
+def test_front_matter_that_is_nested_without_end_is_damage_and_not_the_end_of_the_process(block: str) -> None:
+    with pytest.raises(Damaged):
+        split("a.md", f"---\nname: x\n{block}\n---\n")
+
+
 @pytest.mark.parametrize(
     "text",
     [

@@ -28,6 +28,7 @@ _CORE_TAGS = re.compile(r"tag:yaml\.org,2002:(str|int|float|bool|null|timestamp|
 _LOOKS_LIKE_KEY = re.compile(r"""["']?[\w.$-]+["']?[ \t]*:(?:[ \t]|$)""")
 _PLAIN_LINE = re.compile(r"""(?P<head>[\w.$-]+[ \t]*:[ \t]+)(?P<value>[^\s"'\[{|>#].*?)[ \t]*\Z""")
 _STUMBLES = re.compile(r":(?:\s|\Z)|\A[@`*&!%]")
+_NESTS = re.compile(r"(?:[-?:][ \t]+){32}|^[ \t]{64}", re.MULTILINE)
 # str.splitlines also splits at form feeds and Unicode separators, which are ordinary characters in Markdown.
 _OPENING = re.compile(r"---[ \t]*(?:\r|\n|\Z)")
 _ROW = re.compile(r"[^\r\n]*(?:\r\n|\n|\r)|[^\r\n]+\Z")
@@ -177,37 +178,44 @@ def _escape(match: re.Match[str]) -> str:
 def _read_block(path: str, lines: tuple[str, ...]) -> tuple[tuple[Entry, ...], bool, tuple[int, ...]] | None:
     import yaml
 
-    repaired: tuple[int, ...] = ()
-    source = "".join(lines)
     try:
-        node = _compose(source)
-    except yaml.YAMLError as error:
-        if not any(_LOOKS_LIKE_KEY.match(line) for line in lines):
+        node, repaired = _forgiving(path, lines)
+        if node is None:
+            return (), True, ()
+        if not isinstance(node, yaml.MappingNode):
             return None
-        forgiven = [_forgive(line) for line in lines]
-        repaired = tuple(number for number, (old, new) in enumerate(zip(lines, forgiven, strict=True), 2) if old != new)
-        try:
-            node = _compose("".join(forgiven))
-        except yaml.YAMLError:
-            _not_yaml(path, error)
-    if node is None:
-        return (), True, ()
-    if not isinstance(node, yaml.MappingNode):
-        return None
-    try:
         entries = _entries(node, lines, 0, len(lines))
     except RecursionError:
-        _damaged(path, "the front matter refers to itself", 1)
+        _damaged(path, "the front matter is nested too deeply or refers to itself", 1)
     except OverflowError:
         _damaged(path, f"the front matter unfolds into more than {MAX_NODES} values", 1)
     is_block = not node.flow_style and len({entry.first for entry in entries}) == len(entries)
     return entries, is_block, repaired
 
 
+def _forgiving(path: str, lines: tuple[str, ...]) -> tuple[yaml.Node | None, tuple[int, ...]]:
+    """Compose the block; if it is not YAML, once more with what people leave unquoted in quotes."""
+    import yaml
+
+    try:
+        return _compose("".join(lines)), ()
+    except yaml.YAMLError as error:
+        if not any(_LOOKS_LIKE_KEY.match(line) for line in lines):
+            return yaml.ScalarNode(_STRING_TAG, ""), ()
+        forgiven = [_forgive(line) for line in lines]
+        try:
+            node = _compose("".join(forgiven))
+        except yaml.YAMLError:
+            _not_yaml(path, error)
+    return node, tuple(n for n, (old, new) in enumerate(zip(lines, forgiven, strict=True), 2) if old != new)
+
+
 def _compose(source: str) -> yaml.Node | None:
     import yaml
 
-    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+    # The C loader recurses without a limit and takes the process down; the other raises.
+    is_deep = source.count("[") + source.count("{") > 64 or _NESTS.search(source) is not None
+    loader = yaml.SafeLoader if is_deep else getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     node: yaml.Node | None = yaml.compose(source.translate(_BREAKS_ONLY_IN_YAML), Loader=loader)
     return node
 

@@ -129,11 +129,15 @@ def _nested_type(metadata: Table) -> dict[str, Any]:
 
 
 def _fresh(topic: Topic, *, bom: str, newline: str) -> str:
+    body = topic.body + "\n" if topic.body else ""
+    return bom + (_block(topic) + body).replace("\n", newline)
+
+
+def _block(topic: Topic) -> str:
     written = {field.key: field.write(getattr(topic, field.key)) for field in FIELDS}
     rows = [_row(key, text) for key, text in written.items() if text is not None]
     rows += [_row(key, text) for key, text in topic.extra]
-    text = "\n".join(["---", *rows, "---", topic.body]) + ("\n" if topic.body else "")
-    return bom + text.replace("\n", newline)
+    return "".join(f"{row}\n" for row in ["---", *rows, "---"])
 
 
 def _row(key: str, text: str) -> str:
@@ -150,6 +154,8 @@ def _edited(topic: Topic, previous_text: str) -> str | None:
     if matter is None:
         bom = BOM if previous_text.startswith(BOM) else ""
         newline = "\r\n" if "\r\n" in previous_text else "\n"
+        if topic.body == previous.body:
+            return bom + _block(topic).replace("\n", newline) + previous_text.removeprefix(BOM)
         return bom + (topic.body + "\n").replace("\n", newline)
     if not matter.is_block:
         return None
