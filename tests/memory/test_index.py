@@ -104,6 +104,15 @@ def test_line_ends_and_byte_order_mark_stay() -> None:
     assert text == "\ufeffprose\r\n\r\n- [a](a.md) — about a.md\r\n- [b](b.md) — about b.md\r\n"
 
 
+def test_an_index_that_is_not_utf_8_keeps_its_odd_bytes() -> None:
+    previous = b"caf\xe9\n".decode("utf-8", "surrogateescape")
+
+    text = render_index([topic("a.md")], previous)
+
+    assert text.encode("utf-8", "surrogateescape").startswith(b"caf\xe9\n\n- [a](a.md)")
+    assert index_for_model(text, IndexLimits(200, 5))[1]
+
+
 def test_items_with_something_written_below_them_stay_in_the_users_order() -> None:
     previous = "- [b](b.md) — x\n  my remark on b\n- [a](a.md) — x\n"
 

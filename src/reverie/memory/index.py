@@ -102,8 +102,8 @@ def index_for_model(text: str, limits: IndexLimits | None = None) -> tuple[str, 
     limits = limits or IndexLimits()
     whole = measured(text)
     kept = "".join(re.findall(r"[^\n]*\n|[^\n]+\Z", whole)[: limits.lines])
-    if len(kept.encode()) > limits.size_bytes:
-        kept = kept.encode()[: limits.size_bytes].decode(errors="ignore")
+    if _size_bytes(kept) > limits.size_bytes:
+        kept = kept.encode(errors="replace")[: limits.size_bytes].decode(errors="ignore")
         kept = kept.rpartition("\n")[0] or kept
     if kept.rstrip() == whole.rstrip():
         return kept, False
@@ -193,21 +193,26 @@ def _chosen(candidates: list[IndexRow], page: _Page, use: Mapping[str, float], l
     fixed_lines = fixed.count("\n") + (0 if page.block else 2) + 1 if fixed else 0
     lines_left = max(limits.lines - fixed_lines, limits.generated_lines_at_least)
     least_bytes = limits.generated_lines_at_least * limits.size_bytes // limits.lines
-    bytes_left = max(limits.size_bytes - len(fixed.encode()) - 3, least_bytes)
-    if len(candidates) > lines_left or sum(_size_bytes(row) for row in candidates) > bytes_left:
+    bytes_left = max(limits.size_bytes - _size_bytes(fixed) - 3, least_bytes)
+    if len(candidates) > lines_left or sum(_line_bytes(row) for row in candidates) > bytes_left:
         lines_left -= 1
-        bytes_left -= len(left_out_note(len(candidates)).encode()) + 2
+        bytes_left -= _size_bytes(left_out_note(len(candidates))) + 2
     chosen: list[IndexRow] = []
     for row in nsmallest(lines_left, candidates, key=lambda row: _rank(row, use)):
-        bytes_left -= _size_bytes(row)
+        bytes_left -= _line_bytes(row)
         if bytes_left < 0:
             break
         chosen.append(row)
     return chosen
 
 
-def _size_bytes(row: IndexRow) -> int:
-    return len(generated_line(row.path, row.name, row.hooks).encode()) + 2
+def _line_bytes(row: IndexRow) -> int:
+    return _size_bytes(generated_line(row.path, row.name, row.hooks)) + 2
+
+
+def _size_bytes(text: str) -> int:
+    # A file that is not UTF-8 reaches us with surrogates in place of its odd bytes.
+    return len(text.encode(errors="surrogatepass"))
 
 
 def _rank(row: IndexRow, use: Mapping[str, float]) -> tuple[bool, bool, float, int, str]:
