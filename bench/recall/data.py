@@ -79,10 +79,10 @@ def _locomo(name: str) -> Iterator[Case]:
 def _longmemeval() -> Iterator[Case]:
     texts = {session["id"]: session["text"] for session in _lines("longmemeval-sessions")}
     for each in _lines("longmemeval-questions"):
-        documents = tuple(
-            Document(key=key, body=texts[key], observed=_day(when)) for key, when in each["haystack"]
-        )
-        pieces = tuple((key,) for key, _ in each["haystack"] if key.startswith("answer_"))
+        # A haystack may name one session twice.
+        sessions = dict(each["haystack"])
+        documents = tuple(Document(key=key, body=texts[key], observed=_day(when)) for key, when in sessions.items())
+        pieces = tuple((key,) for key in sessions if key.startswith("answer_"))
         yield Case(each["id"], documents, (Question(each["question"], each["type"], pieces),))
 
 

@@ -1,53 +1,75 @@
 """When to say nothing: how likely a hit answers the query, from a few features and a small logistic model.
 
-The coefficients are fitted by `python -m bench.recall.fit` on real questions, on questions asked of a stranger's
-store, and on everyday requests that concern no memory.
+The coefficients and thresholds are fitted by `python -m bench.recall.fit` on real questions, on questions asked of a
+stranger's store, and on everyday requests that concern no memory. Whether anything is shown is decided by the best hit.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+import math
+from collections.abc import Mapping, Sequence
 
+from reverie.memory.search.analyze import WEAK_TERMS
 from reverie.memory.search.features import Measured, Wanted
 from reverie.memory.search.rank import logistic
 
-WORD_COEFFICIENTS: dict[str, float] = {"bias": 0.0}
-VECTOR_COEFFICIENTS: dict[str, float] = {"bias": 0.0}
-WORD_THRESHOLD = 0.0
-VECTOR_THRESHOLD = 0.0
+WORD_COEFFICIENTS: dict[str, float] = {
+    "bias": -3.379, "unknown": -0.954, "strange_names": -0.027, "known_names": 5.0, "terms": -2.134, "matched": 0.701,
+    "coverage": 0.485, "passage": 0.138, "pairs": 0.898, "gap": 0.342, "personal": 3.854,
+}  # fmt: skip
+WORD_THRESHOLD = 0.17
+VECTOR_COEFFICIENTS: dict[str, float] = {
+    "bias": -5.755, "unknown": 0.664, "strange_names": -0.608, "known_names": 5.0, "terms": -1.736, "matched": 0.544,
+    "coverage": 0.32, "passage": 0.041, "pairs": 0.636, "gap": 0.549, "personal": 3.268, "whole_similarity": 3.325,
+    "context_similarity": 4.401,
+}  # fmt: skip
+VECTOR_THRESHOLD = 0.09
+"""Below this probability of the best hit nothing is returned: at most one unrelated request in twenty gets an answer."""
+
+_COMPARED = 11
+"""With how many runners-up a hit is compared."""
 
 
-@dataclass(frozen=True, slots=True)
-class Confidence:
-    """What of a query and its candidates as a whole bears on whether anything is known."""
-
-    features: dict[str, float]
-    has_vectors: bool
-
-    @staticmethod
-    def of(wanted: Wanted, ranked: Sequence[Measured], *, has_vectors: bool) -> Confidence:
-        """Measure a query against its candidates, best first."""
-        return Confidence(query_features(wanted, ranked), has_vectors)
-
-
-@dataclass(frozen=True, slots=True)
-class Likely:
-    """How likely a hit answers, and whether that is enough to show it."""
-
-    probability: float
-    is_enough: bool
+def query_features(wanted: Wanted, measured: Sequence[Measured]) -> dict[str, float]:
+    """What of a query as a whole bears on whether anything is known; the same for all its hits."""
+    seen: set[str] = set()
+    for each in measured:
+        seen.update(each.found)
+        seen.update(each.fields.get("about", ()))
+    weights = wanted.weights
+    strong = _strong(wanted)
+    unknown = sum(weights[term] for term in strong if term not in seen)
+    return {
+        "unknown": unknown / max(1e-9, sum(weights[term] for term in strong)),
+        "strange_names": float(min(2, sum(term not in seen for term in wanted.text.proper))),
+        "known_names": float(bool(wanted.names)),
+        "terms": math.log1p(min(8, len(strong))),
+    }
 
 
-def query_features(wanted: Wanted, ranked: Sequence[Measured]) -> dict[str, float]:
-    """The features of a query; the same for all its hits."""
-    del wanted, ranked
-    return {}
+def hit_features(
+    wanted: Wanted, each: Measured, score: float, others: Sequence[float], of_query: Mapping[str, float]
+) -> dict[str, float]:
+    """The features of one hit: the query's, what was measured of it, and by how much it leads."""
+    runners_up = others[:_COMPARED]
+    return {
+        **each.values,
+        **of_query,
+        "matched": float(sum(term in each.found for term in _strong(wanted))),
+        "gap": score - sum(runners_up) / len(runners_up) if runners_up else 0.0,
+    }
 
 
-def confidence(judge: Confidence, each: Measured, score: float) -> Likely:
-    """Judge one hit."""
-    del each
-    table = VECTOR_COEFFICIENTS if judge.has_vectors else WORD_COEFFICIENTS
-    probability = logistic(table["bias"] + 0 * score)
-    return Likely(probability, is_enough=True)
+def probability(features: Mapping[str, float], *, has_vectors: bool) -> float:
+    """How likely a hit with these features answers."""
+    table = VECTOR_COEFFICIENTS if has_vectors else WORD_COEFFICIENTS
+    return logistic(table["bias"] + sum(table[name] * features.get(name, 0.0) for name in table if name != "bias"))
+
+
+def threshold(*, has_vectors: bool) -> float:
+    """From which probability of the best hit on something is shown."""
+    return VECTOR_THRESHOLD if has_vectors else WORD_THRESHOLD
+
+
+def _strong(wanted: Wanted) -> list[str]:
+    return [term for term in wanted.text.terms if term not in WEAK_TERMS and term not in wanted.names]

@@ -17,8 +17,11 @@ _WORD = re.compile(r"[^\W_]+")
 _CAMEL = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
 _CJK = re.compile(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff]+")
 _SENTENCE_END = re.compile(r"(?<=[.!?。！？])\s+")
+_PROPER = re.compile(r"(?<![.!?:\n] )(?<!^)(?<![^\s\"'(])[A-Z][a-z]+\b")
 _YEAR = re.compile(r"(?:19|20)\d\d")
-_WHEN_QUESTION = re.compile(r"\s*(?:when|how long|what (?:year|month|date|day|time))\b|いつ|什么时候|何时", re.IGNORECASE)
+_WHEN_QUESTION = re.compile(
+    r"\s*(?:when|how long|what (?:year|month|date|day|time))\b|いつ|什么时候|何时", re.IGNORECASE
+)
 _PLAIN_PUNCTUATION = str.maketrans({"‘": "'", "’": "'", "“": '"', "”": '"', "–": "-", "—": "-", "…": "."})
 _WITHOUT_ACCENTS = dict.fromkeys(range(0x300, 0x370))
 _PASSAGE_CHARS = 500
@@ -73,6 +76,8 @@ class QueryText:
     terms: tuple[str, ...]
     pairs: frozenset[tuple[str, str]]
     """Neighbouring terms: a text that has them side by side is more likely meant."""
+    proper: frozenset[str]
+    """Terms written like names: capitalised though no sentence begins there."""
     is_personal: bool
     asks_when: bool
     months: frozenset[int]
@@ -121,6 +126,7 @@ def analyse_query(text: str) -> QueryText:
     return QueryText(
         terms=tuple(dict.fromkeys(found)),
         pairs=frozenset(zip(found, found[1:], strict=False)),
+        proper=frozenset(terms(" ".join(_PROPER.findall(text)))),
         is_personal=not FIRST_PERSON.isdisjoint(words),
         asks_when=_WHEN_QUESTION.match(text) is not None,
         months=months,

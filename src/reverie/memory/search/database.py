@@ -47,7 +47,20 @@ PRAGMA user_version = {SCHEMA_VERSION};
 """
 _COLUMNS = ", ".join(
     f"d.{name}"
-    for name in ("id", "key", "grp", "pos", "kind", "observed", "uses", "length", "asking", "personal", "has_time", *FIELDS)
+    for name in (
+        "id",
+        "key",
+        "grp",
+        "pos",
+        "kind",
+        "observed",
+        "uses",
+        "length",
+        "asking",
+        "personal",
+        "has_time",
+        *FIELDS,
+    )
 )
 
 
@@ -185,7 +198,7 @@ class Database:
                     continue
                 self._connection.execute("DELETE FROM vectors WHERE document = ?", found)
                 self._connection.executemany(
-                    "INSERT INTO vectors VALUES (?, ?, ?)", [(found[0], part, data) for part, data in parts]
+                    "INSERT OR REPLACE INTO vectors VALUES (?, ?, ?)", [(found[0], part, data) for part, data in parts]
                 )
 
     def vectors(self) -> Iterator[tuple[int, int, bytes]]:
@@ -305,7 +318,12 @@ def digest_of(document: Document) -> bytes:
 
 
 def _fields(document: Document, read: Analysed) -> tuple[str, ...]:
-    lines = (document.name, document.description, None, *map("\n".join, (document.anchors, (document.when,), document.about)))
+    lines = (
+        document.name,
+        document.description,
+        None,
+        *map("\n".join, (document.anchors, (document.when,), document.about)),
+    )
     return tuple(read.passages if line is None else " ".join(terms(line)) for line in lines)
 
 

@@ -12,7 +12,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from reverie.memory.search.abstain import Confidence, confidence
+from reverie.memory.search.abstain import hit_features, probability, query_features, threshold
 from reverie.memory.search.analyze import WEAK_TERMS, QueryText, analyse_query, synonyms, without_names
 from reverie.memory.search.database import Database, Row
 from reverie.memory.search.document import Document, Known, Query, Scored, Why
@@ -21,7 +21,7 @@ from reverie.memory.search.rank import PRIOR_WEIGHTS, VECTOR_WEIGHTS, WORD_WEIGH
 from reverie.memory.search.spelling import corrections
 
 if TYPE_CHECKING:
-    from reverie.memory.search.vectors import Embeds, VectorTable
+    from reverie.memory.search.vectors import Embeds, Matrix, VectorTable
 
 _CANDIDATES = 100
 """How many documents are measured in full; the index itself has ranked them already."""
@@ -107,19 +107,23 @@ class SearchIndex:
             parts = parts_of(each.values, weights) | _priors(each.row, query.now)
             ranked.append((sum(parts.values()), each, parts))
         ranked.sort(key=lambda entry: (-entry[0], entry[1].row.key))
-        judge = Confidence.of(wanted, [each for _, each, _ in ranked], has_vectors=has_vectors)
+        if not ranked:
+            return []
+        of_query = query_features(wanted, measured)
+        scores = [score for score, _, _ in ranked]
         hits = []
-        for score, each, parts in ranked[: query.limit]:
-            likely = confidence(judge, each, score)
-            if query.abstains and not likely.is_enough:
-                continue
+        for place, (score, each, parts) in enumerate(ranked[: query.limit]):
+            features = hit_features(wanted, each, score, scores[place + 1 :], of_query)
+            likely = probability(features, has_vectors=has_vectors)
+            if query.abstains and place == 0 and likely < threshold(has_vectors=has_vectors):
+                return []
             why = Why(
                 words={name: tuple(sorted(found)) for name, found in each.fields.items()},
                 corrected=corrected,
                 similarity=each.values.get("similarity"),
                 parts=parts,
             )
-            hits.append(Scored(each.row.key, likely.probability, why))
+            hits.append(Scored(each.row.key, min(likely, hits[-1].score) if hits else likely, why))
         return hits
 
     def measured(self, query: Query) -> tuple[Wanted, list[Measured], dict[str, tuple[str, ...]]]:
@@ -213,7 +217,7 @@ class SearchIndex:
                 found |= {row.id: row for row in self._database.neighbours(group, first, last)}
         return list(found.values())
 
-    def _query_vectors(self, text: str, names: frozenset[str]) -> object:
+    def _query_vectors(self, text: str, names: frozenset[str]) -> Matrix | None:
         if self._embedder is None:
             return None
         return self._embedder.embed([without_names(text, names), text])

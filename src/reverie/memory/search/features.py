@@ -139,9 +139,7 @@ def _best_passage(passages: Sequence[tuple[int, dict[str, float], str]], wanted:
 _SIDES = tuple((distance, side) for distance in range(1, _REACH + 1) for side in (-1, 1))
 
 
-def _near(
-    own: Mapping[str, float], neighbours: Iterable[tuple[int, Mapping[str, float] | None]]
-) -> dict[str, float]:
+def _near(own: Mapping[str, float], neighbours: Iterable[tuple[int, Mapping[str, float] | None]]) -> dict[str, float]:
     near: dict[str, float] = {}
     for distance, found in neighbours:
         if found:
@@ -195,4 +193,3 @@ def _date_match(row: Row, text: QueryText) -> float:
         return 0.0
     day = date.fromordinal(row.observed)
     return (day.month in text.months) + 0.3 * (day.year in text.years)
-
