@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from math import exp2
 
 from reverie.context.digest.line import Line, Topic
 from reverie.context.digest.quote import short_id
@@ -60,7 +61,7 @@ class Drafts:
         return path.removeprefix(self.root + "/") if self.root else path
 
     def _recency(self, number: int) -> float:
-        return 0.5 ** ((self._facts.rounds - 1 - number) / 12)
+        return exp2(-(self._facts.rounds - 1 - number) / 12)
 
     def _decisions(self) -> Iterable[Line]:
         for number, one in enumerate(self._facts.decisions):

@@ -7,7 +7,7 @@ stood in some output, recent use counts most, and repeated use counts with its l
 from __future__ import annotations
 
 from collections.abc import Collection
-from math import log2
+from math import exp2, log2
 
 from reverie.context.facts.values import Facts, Term
 
@@ -39,4 +39,4 @@ def _worth(one: Term, rounds: int) -> float:
 
 
 def _faded(age_rounds: int) -> float:
-    return LASTING + (1 - LASTING) * 0.5 ** (max(0, age_rounds) / HALF_LIFE_ROUNDS)
+    return LASTING + (1 - LASTING) * exp2(-max(0, age_rounds) / HALF_LIFE_ROUNDS)

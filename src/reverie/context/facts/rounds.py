@@ -113,9 +113,8 @@ def _is_observation(item: Item) -> bool:
 def _observed(command: str, text: str) -> Action:
     code = _RETURNED.match(text)
     plain = _MARKUP.sub("", text[code.end() :] if code else text)
-    return Action(
-        SHELL, {"command": command}, plain.strip("\n"), bool(code) and code[1] != "0" if code else False, True
-    )
+    failed = code is not None and code[1] != "0"
+    return Action(ToolUse("", SHELL, {"command": command}), plain.strip("\n"), failed, answered=True)
 
 
 def _action(call: ToolUse, answers: Mapping[str, ToolResult]) -> Action:

@@ -42,7 +42,7 @@ def decisions(text: str) -> tuple[str, ...]:
 
 def question(text: str) -> str:
     """The question with which a reply ends, or nothing."""
-    last = [one for one in sentences(text)][-3:]
+    last = list(sentences(text))[-3:]
     asked = [one for one in last if one.endswith(("?", "？"))]
     return asked[-1] if asked else ""
 
