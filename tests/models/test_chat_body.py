@@ -62,7 +62,7 @@ def test_results_alone_bring_no_empty_message_of_the_user() -> None:
     said = chat_body(request(assistant(tool_call("now")), user(tool_result("call_1", "noon"))))["messages"]
 
     assert [message["role"] for message in said] == ["assistant", "tool"]
-    assert said[0]["content"] is None
+    assert said[0]["content"] == ""
 
 
 @requirement("models:openai:mapping")

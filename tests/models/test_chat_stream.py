@@ -89,6 +89,14 @@ def test_a_name_that_repeats_in_every_piece_stays_one_name() -> None:
 
 
 @requirement("models:openai:quirks")
+def test_id_index_and_name_may_repeat_with_every_piece() -> None:
+    pieces = ['{"at"', ': "x"}', "\n", ""]
+    _, reply = assembled(*(call(piece, "look", index=0, id="a") for piece in pieces))
+
+    assert reply.message.content == (ToolUse("a", "look", {"at": "x"}),)
+
+
+@requirement("models:openai:quirks")
 def test_the_index_may_hide_inside_the_function() -> None:
     calls = [{"function": {"index": n, "name": "look", "arguments": {"at": n}}} for n in range(2)]
     _, reply = assembled({"tool_calls": calls})

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from itertools import count
 from typing import Any
@@ -172,6 +172,37 @@ async def test_a_field_that_a_server_does_not_take_is_left_out(said: str) -> Non
 
     assert reply.text == "fine"
     assert [said in body for body in server.bodies] == [True, False]
+
+
+@requirement("models:openai:quirks")
+async def test_a_field_may_be_refused_with_the_status_of_a_failure() -> None:
+    said = error_body("1 validation error: ('body', 'response_format', 'type')", type="internal_server_error")
+    reply = await reply_to(request(output_schema={"type": "object"}), ChatFailure(500, said), ChatAnswer("fine"))
+
+    assert reply.text == "fine"
+
+
+@requirement("models:openai:quirks", "models:errors:tree")
+async def test_an_error_that_a_stream_swallowed_is_asked_for_again() -> None:
+    def answer(body: Mapping[str, Any]) -> ChatStep:
+        if body["stream"]:
+            return ChatAnswer(quirks=frozenset({Quirk.EMPTY}))
+        return ChatFailure(500, error_body("Requested tokens (6175) exceed context window of 2048"))
+
+    with OpenAIServer(answer) as server, pytest.raises(ContextTooLong) as caught:
+        await finished(model_at(server.url), request())
+
+    assert caught.value.gap_tokens == 6175 - 2048
+    assert len(server.bodies) == 2
+    assert "stream_options" not in server.bodies[1]
+
+
+@requirement("models:openai:quirks")
+async def test_an_answer_that_a_stream_swallowed_is_fetched_whole() -> None:
+    empty = ChatAnswer(quirks=frozenset({Quirk.EMPTY}))
+    reply = await reply_to(request(), empty, ChatAnswer("after all", quirks=frozenset({Quirk.NO_STREAM})))
+
+    assert reply.text == "after all"
 
 
 @requirement("models:openai:quirks")

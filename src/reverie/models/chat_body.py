@@ -75,10 +75,9 @@ def _messages(request: Request) -> Iterator[dict[str, Any]]:
 
 
 def _assistant(message: Message) -> dict[str, Any]:
-    text = "\n".join(_plain_texts(message.content))
-    wire: dict[str, Any] = {"role": "assistant", "content": text}
+    # Never null, which the protocol allows beside calls and some servers refuse.
+    wire: dict[str, Any] = {"role": "assistant", "content": "\n".join(_plain_texts(message.content))}
     if message.tool_uses:
-        wire["content"] = text or None
         wire["tool_calls"] = [_call(use) for use in message.tool_uses]
     return wire
 

@@ -41,13 +41,19 @@ class _Call:
     is_announced: bool = False
 
     def is_continued_by(self, server_id: str, index: int | None, name: str) -> bool:
-        """True unless something about the piece speaks against it; a name after a whole input begins another call."""
+        """True unless something speaks against it: another id, index or name, or a name after a whole input.
+
+        Id and index together outweigh the last: some servers repeat all three with every piece.
+        """
         if server_id and self.server_id and server_id != self.server_id:
             return False
         if index is not None and self.index is not None and index != self.index:
             return False
-        so_far = "".join(self.pieces).strip() if name and self.name else ""
-        return name in ("", self.name or name) and not (so_far and parse_input(so_far) is not None)
+        if name and self.name and name != self.name:
+            return False
+        is_certain = bool(server_id) and (server_id, index) == (self.server_id, self.index) and index is not None
+        so_far = "".join(self.pieces).strip() if name else ""
+        return is_certain or not so_far or parse_input(so_far) is None
 
 
 @dataclass(slots=True)
@@ -66,7 +72,8 @@ class ChatAssembly:
     _finish_reason: str | None = None
     _is_refusal: bool = False
     _id: str | None = None
-    _has_begun: bool = False
+    has_begun: bool = False
+    """Something of an answer has arrived."""
 
     def take(self, chunk: Mapping[str, Any]) -> Iterator[Event]:
         """Add one chunk and tell what it means."""
@@ -75,14 +82,14 @@ class ChatAssembly:
         self._usage = _object(chunk.get("usage")) or self._usage
         choices = chunk.get("choices")
         for choice in choices[:1] if isinstance(choices, list) else ():
-            self._has_begun = True
+            self.has_begun = True
             choice = _object(choice)
             yield from self._grow(_object(choice.get("delta")) or _object(choice.get("message")))
             self._finish_reason = _text_of(choice.get("finish_reason")) or self._finish_reason
 
     def finish(self, request_id: str | None) -> Iterator[Event]:
         """Tell the end; raises `Interrupted` when there was no answer at all."""
-        if not self._has_begun:
+        if not self.has_begun:
             raise Interrupted("the server ended its answer without beginning one", request_id=request_id)
         blocks = tuple(self._blocks())
         for block in blocks:

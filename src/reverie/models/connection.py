@@ -46,6 +46,8 @@ def open_http(base_url: str, timeouts: Timeouts) -> httpx2.AsyncClient:
     return httpx2.AsyncClient(
         verify=_certificates(),
         timeout=httpx2.Timeout(timeouts.idle_seconds, connect=timeouts.connect_seconds, pool=timeouts.connect_seconds),
+        # A connection is not used twice: a server that has just failed may be about to close it.
+        limits=httpx2.Limits(max_keepalive_connections=0),
         trust_env=not is_loopback(base_url),
         follow_redirects=True,
     )

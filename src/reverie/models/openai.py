@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from reverie.errors import BadRequest
+from reverie.errors import BadRequest, Overloaded
 from reverie.models.chat_body import chat_body
 from reverie.models.chat_stream import ChatAssembly
 from reverie.models.connection import (
@@ -74,20 +74,24 @@ class OpenAIModel:
     async def _attempt(self, request: Request) -> AsyncGenerator[Event, None]:
         taken = {use.id for message in request.messages for use in message.tool_uses}
         assembly = ChatAssembly(taken, self.new_id, request.model)
+        body = chat_body(request, limit_field=self._limit_field)
         async with self._client() as (sdk, client):
             with translated(sdk, self._provider, self.timeouts):
-                stream = await self._open(sdk, client, request)
+                stream = await self._open(sdk, client, body)
                 request_id = stream.response.headers.get("x-request-id")
                 async with stream, aclosing(_chunks(stream, self._provider)) as chunks:
                     async for chunk in chunks:
                         for event in assembly.take(chunk):
                             yield event
+                if not assembly.has_begun:
+                    # Some servers swallow an error once they stream; asked for one piece they tell it.
+                    for event in assembly.take(await _whole_answer(client, body)):
+                        yield event
                 for event in assembly.finish(request_id):
                     yield event
 
-    async def _open(self, sdk: Any, client: openai.AsyncOpenAI, request: Request) -> openai.AsyncStream[Any]:
-        """Begin the answer; a field that the server names in its refusal and that we can do without is left out."""
-        body = chat_body(request, limit_field=self._limit_field)
+    async def _open(self, sdk: Any, client: openai.AsyncOpenAI, body: dict[str, Any]) -> openai.AsyncStream[Any]:
+        """Begin the answer; a field that the server names in its refusal and that we can do without is taken out."""
         while True:
             try:
                 with translated(sdk, self._provider, self.timeouts):
@@ -99,7 +103,7 @@ class OpenAIModel:
                         stream_cls=sdk.AsyncStream[object],
                     )
                     return stream
-            except BadRequest as refusal:
+            except (BadRequest, Overloaded) as refusal:  # some servers refuse with a 500
                 refused = next((name for name in _DISPENSABLE if name in body and name in str(refusal)), None)
                 if refused is None:
                     raise
@@ -121,6 +125,14 @@ class OpenAIModel:
         """The vendor's own models refuse the old name, other servers do not know the new one."""
         is_the_vendor = urlsplit(self.base_url).hostname == urlsplit(OPENAI_URL).hostname
         return "max_completion_tokens" if is_the_vendor else "max_tokens"
+
+
+async def _whole_answer(client: openai.AsyncOpenAI, body: dict[str, Any]) -> dict[str, Any]:
+    unstreamed_body = {name: value for name, value in body.items() if name != "stream_options"}
+    answer = await client.post(
+        "/chat/completions", cast_to=object, content=encode_body({**unstreamed_body, "stream": False})
+    )
+    return answer if isinstance(answer, dict) else {}
 
 
 async def _chunks(stream: openai.AsyncStream[Any], provider: Provider) -> AsyncGenerator[dict[str, Any], None]:

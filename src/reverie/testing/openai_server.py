@@ -39,6 +39,8 @@ class Quirk(Enum):
     """The closing `[DONE]` is missing."""
     REASONING_UNDER_OLD_NAME = auto()
     """`reasoning` instead of `reasoning_content`."""
+    EMPTY = auto()
+    """A stream without a single piece, as some servers send when something failed."""
     DROPPED = auto()
     """The connection breaks after the first words."""
 
@@ -150,7 +152,7 @@ def _answered(answer: ChatAnswer, body: Mapping[str, Any]) -> Canned:
     model = str(body.get("model"))
     if Quirk.NO_STREAM in answer.quirks:
         return Canned((json.dumps(_whole(answer, model)).encode(),), headers={"content-type": "application/json"})
-    pieces = [_event(chunk) for chunk in _chunks(answer, model)]
+    pieces = [] if Quirk.EMPTY in answer.quirks else [_event(chunk) for chunk in _chunks(answer, model)]
     if Quirk.NO_DONE not in answer.quirks:
         pieces.append(b"data: [DONE]\n\n")
     if Quirk.DROPPED in answer.quirks:
