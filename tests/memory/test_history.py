@@ -1,9 +1,11 @@
 from __future__ import annotations
 
+import contextlib
 import os
 import stat
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import pytest
@@ -127,6 +129,7 @@ def test_nothing_of_the_users_git_reaches_the_history(tmp_path: Path) -> None:
     (memory / ".gitattributes").write_text("* filter=evil diff=evil text\n", encoding="utf-8")
     script = """
 import sys
+import threading
 from pathlib import Path
 from tests.memory.stores import open_store, topic
 from reverie.memory.timeline import diff, log, undo, erase
@@ -218,6 +221,30 @@ def test_the_repository_packs_itself_in_the_background(tmp_path: Path) -> None:
     assert store.history.loose_bytes == 0
     assert len(log(store)) == 5
     pack(store.history)
+    assert git(tmp_path, "fsck", "--strict") == ""
+
+
+@requirement("store:git:packs-itself")
+def test_a_packing_beside_does_not_disturb_a_save(tmp_path: Path) -> None:
+    """A packing removes the folders that it has emptied, at any moment."""
+    store = open_store(tmp_path)
+    stop = threading.Event()
+
+    def tidy() -> None:
+        while not stop.is_set():
+            for folder in (tmp_path / ".git" / "objects").glob("??"):
+                with contextlib.suppress(OSError):
+                    folder.rmdir()
+
+    store.save(topic("First"))
+    thread = threading.Thread(target=tidy)
+    thread.start()
+    try:
+        for number in range(15):
+            assert store.save(topic(f"Topic {number}")).commit
+    finally:
+        stop.set()
+        thread.join()
     assert git(tmp_path, "fsck", "--strict") == ""
 
 

@@ -122,25 +122,26 @@ class Catalogue:
         self._history.touched.clear()
 
     def _load_all(self, entries: Entries) -> None:
-        missing = {
-            path: oid
-            for path, entry in entries.items()
-            if self._oids.get(path) != (oid := entry_oid(entry)) and is_indexed(path)
-        }
+        """Start anew from these entries, keeping the rows of contents that are the same."""
+        known = self._oids
+        rows: dict[str, IndexRow | None] = {**self._rows}
+        self._oids = {path: entry_oid(entry) for path, entry in entries.items()}
+        wanted = {path: oid for path, oid in self._oids.items() if is_indexed(path)}
+        missing = {path: oid for path, oid in wanted.items() if known.get(path) != oid}
         cached = self._read_cached(missing) if len(missing) > _WORTH_CACHING else {}
-        for path in [path for path in self._oids if path not in entries]:
-            self._put(path, None, partial(_itself, None))
-        for path, entry in entries.items():
-            read = partial(read_tracked, self._folder, path)
-            self._put(path, entry_oid(entry), read, known=cached.get(path))
-        new = {path: oid for path, oid in missing.items() if path not in cached and path in self._rows}
+        new = {path: _row(path, read_tracked(self._folder, path) or b"") for path in missing if path not in cached}
         if len(new) > _WORTH_CACHING:
-            self._write_cached((oid, self._rows[path]) for path, oid in new.items())
+            self._write_cached((missing[path], row) for path, row in new.items() if row is not None)
+        rows |= cached
+        rows |= new
+        self._rows = {path: row for path in wanted if (row := rows.get(path)) is not None}
+        self._paths = {key_of(path): path for path in self._oids}
+        self._named = {}
+        for path, row in self._rows.items():
+            self._named.setdefault(key_of(row.name), set()).add(path)
         self._entries = entries
 
-    def _put(
-        self, path: str, oid: bytes | None, read: Callable[[], bytes | None], known: IndexRow | None = None
-    ) -> None:
+    def _put(self, path: str, oid: bytes | None, read: Callable[[], bytes | None]) -> None:
         """Set what is known of one path; its content is read only where it is new."""
         if oid is not None and self._oids.get(path) == oid:
             return
@@ -153,7 +154,7 @@ class Catalogue:
             return
         self._oids[path] = oid
         self._paths[key_of(path)] = path
-        row = (known or _row(path, read() or b"")) if is_indexed(path) else None
+        row = _row(path, read() or b"") if is_indexed(path) else None
         if row is not None:
             self._rows[path] = row
             self._named.setdefault(key_of(row.name), set()).add(path)
@@ -167,7 +168,7 @@ class Catalogue:
             return {}
         try:
             with closing(sqlite3.connect(self._cache)) as database:
-                known = {row[0]: row[1:] for row in database.execute("SELECT * FROM rows")}
+                known = {row[0]: row for row in database.execute("SELECT * FROM rows")}
         except sqlite3.Error:
             self._cache.unlink(missing_ok=True)
             return {}
@@ -203,13 +204,16 @@ def _encoded(row: IndexRow) -> tuple[str, str, str | None, int, str | None]:
     return row.name, _BETWEEN_HOOKS.join(row.hooks), row.type, flags, row.day.isoformat() if row.day else None
 
 
-def _decoded(path: str, columns: tuple[str, str, str | None, int, str | None]) -> IndexRow:
-    name, hooks, kind, flags, day = columns
+_TYPES = {kind.value: kind for kind in MemoryType}
+
+
+def _decoded(path: str, columns: tuple[bytes, str, str, str | None, int, str | None]) -> IndexRow:
+    _, name, hooks, kind, flags, day = columns
     return IndexRow(
         path,
         name,
         tuple(hooks.split(_BETWEEN_HOOKS)),
-        MemoryType(kind) if kind else None,
+        _TYPES[kind] if kind else None,
         bool(flags & 1),
         bool(flags & 2),
         date.fromisoformat(day) if day else None,

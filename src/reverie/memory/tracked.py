@@ -26,7 +26,7 @@ _WORKING_FOLDERS = {"logs"}
 
 def is_topic_path(path: str) -> bool:
     """Whether a tracked path is a topic: Markdown, and not an index at any depth."""
-    return path.endswith(".md") and path.rpartition("/")[2] != INDEX_FILE
+    return path.endswith(".md") and path != INDEX_FILE and not path.endswith(f"/{INDEX_FILE}")
 
 
 def is_safe_path(path: str) -> bool:

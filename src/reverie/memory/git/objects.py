@@ -19,6 +19,10 @@ from reverie.memory.git.program import Git
 PACK_FROM = 60
 """With more new objects than this, one pack is cheaper than as many files."""
 _PACK_KIND = {"commit": 1, "tree": 2, "blob": 3}
+_DISK_BLOCK_BYTES = 4096
+"""What even the smallest file takes on disk."""
+_EXTRA_PACK_BYTES = 250_000
+"""One more pack slows every reading a little; some fifty of them are worth a packing."""
 _FLUSH_THREADS = 4
 _DRAFT = "tmp_obj_"
 """As git names its own, so that git removes what we may leave."""
@@ -37,11 +41,11 @@ class Objects:
         return name
 
     def write(self, git: Git) -> int:
-        """Bring every object to disk, durably, before anything may point at it; return the bytes of loose ones."""
+        """Bring every object to disk, durably, before anything may point at it; return what a packing could save."""
         new, self._new = self._new, {}
         if len(new) > PACK_FROM:
             write_pack(git, new.values())
-            return 0
+            return _EXTRA_PACK_BYTES
         return _write_loose(git.directory / "objects", new)
 
 
@@ -81,7 +85,7 @@ def _write_loose(folder: Path, new: Mapping[bytes, tuple[str, bytes]]) -> int:
         drafts = list(pool.map(_write_draft, waiting.items()))
     for draft, target in zip(drafts, waiting, strict=True):
         draft.replace(target)
-    return sum(map(len, waiting.values()))
+    return sum(max(_DISK_BLOCK_BYTES, len(content)) for content in waiting.values())
 
 
 def _write_draft(waiting: tuple[Path, bytes]) -> Path:
