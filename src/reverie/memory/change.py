@@ -7,7 +7,7 @@ The subject line is the reason; everything else stands in trailers, one line eac
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Literal, TypeAlias, get_args
@@ -93,10 +93,13 @@ def parse_message(message: str) -> Change:
     return Change(author, reason, session, tuple(sources), undoes)
 
 
-def without_quotes(message: str) -> str:
-    """The message with its subject, reason and quotes taken out, for an erased topic."""
-    kept = [row for row in message.split("\n")[1:] if not re.match(r"Reverie-(Quote|Reason|Source|Message):", row)]
-    return "\n".join(["erased", *kept])
+def without_quotes(message: str, *, says_too_much: Callable[[str], bool]) -> str:
+    """The message without sources and quotes, and without a reason that says too much."""
+    subject, *rows = (row for row in message.split("\n") if not re.match(r"Reverie-(Quote|Source|Message):", row))
+    # A long subject is a cut reason, so both stay or both go.
+    if not says_too_much(subject) and not any(says_too_much(row) for row in rows):
+        return "\n".join([subject, *rows])
+    return "\n".join(["erased", *(row for row in rows if not row.startswith("Reverie-Reason:"))])
 
 
 def _trailers(message: str) -> Iterator[tuple[str, str]]:

@@ -6,7 +6,7 @@ reached: they are named; one that is imported again is recognised by the hashes 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import quote
@@ -23,7 +23,7 @@ from reverie.memory.packing import UNFINISHED, finish_erasing, packing_stopped
 from reverie.memory.past import log, names_of, read_at
 from reverie.memory.redact import write_redacted
 from reverie.memory.relearning import remember_erased, sentences
-from reverie.memory.topic import Source, parse_topic
+from reverie.memory.topic import parse_topic
 from reverie.memory.tracked import CONFLICTS, INDEX_FILE
 from reverie.memory.writer import Writer
 
@@ -43,7 +43,7 @@ class Erased:
     """Other files that hold, or once held, exactly the same bytes; they were not asked for."""
 
 
-def erase(writer: Writer, path: str, *, redact: Iterable[Path] = (), quotes: Iterable[Source] = ()) -> Erased:
+def erase(writer: Writer, path: str, *, redact: Iterable[Path] = ()) -> Erased:
     """Erase the topic that has or had this path; `redact` names the files outside that may quote it.
 
     Only inside `writing`. Its text, in all its versions, is taken out of the files; machines may not learn it again.
@@ -59,7 +59,7 @@ def erase(writer: Writer, path: str, *, redact: Iterable[Path] = (), quotes: Ite
     commit = writer.commit(dict.fromkeys(names), Change("user", "erase a topic"))
     remember_erased(history.private, texts)
     with packing_stopped(history):
-        replaced = write_rewritten(history.git, _rules(frozenset(names), needles))
+        replaced = write_rewritten(history.git, _rules(frozenset(names), _titles(versions), needles))
         append_lines(history.private / "rewritten", [f"{old} {new}" for old, new in replaced.items() if old != new])
         (history.private / UNFINISHED).write_text("", encoding="ascii")
         move_references(history.git)
@@ -68,7 +68,7 @@ def erase(writer: Writer, path: str, *, redact: Iterable[Path] = (), quotes: Ite
     _write_index_files(writer)
     left = {oid.hex() for oid in versions} & object_names(history.git)
     kept_by = tuple(held for held, entry in history.entries.items() if entry_oid(entry).hex() in left)
-    redacted = write_redacted(redact, [*needles, *(source.quote for source in quotes if source.quote)])
+    redacted = write_redacted(redact, needles)
     return Erased(replaced.get(commit or "", commit), names, redacted, _elsewhere(history), kept_by or tuple(left))
 
 
@@ -81,6 +81,11 @@ def said(content: bytes) -> str:
         return text
     quotes = (source.quote for source in topic.sources if source.quote)
     return "\n".join([topic.name, topic.description, topic.body, *quotes])
+
+
+def _titles(versions: Mapping[bytes, bytes]) -> set[str]:
+    """The names the topic had."""
+    return {said(content).partition("\n")[0].strip() for content in versions.values()} - {""}
 
 
 def _write_index_files(writer: Writer) -> None:
@@ -118,12 +123,16 @@ def _versions(history: History, names: Iterable[str]) -> dict[bytes, bytes]:
     return found
 
 
-def _rules(names: frozenset[str], needles: tuple[str, ...]) -> Rules:
+def _rules(names: frozenset[str], titles: Iterable[str], needles: tuple[str, ...]) -> Rules:
+    telling = [text.casefold() for text in (*names, *titles, *needles)]
     links = {f"({spelling})" for name in names for spelling in (name, f"<{name}>", quote(name))}
     folded = [needle.casefold() for needle in needles]
 
     def keeps(row: str) -> bool:
         return not any(link in row for link in links) and not any(needle in row.casefold() for needle in folded)
+
+    def says_too_much(row: str) -> bool:
+        return any(text in row.casefold() for text in telling)
 
     def index_without(content: bytes) -> bytes:
         rows = content.decode("utf-8", "surrogateescape").splitlines(keepends=True)
@@ -133,7 +142,7 @@ def _rules(names: frozenset[str], needles: tuple[str, ...]) -> Rules:
         is_erased=names.__contains__,
         is_rewritten=lambda path: path.rpartition("/")[2] == INDEX_FILE,
         content=index_without,
-        message=without_quotes,
+        message=lambda message: without_quotes(message, says_too_much=says_too_much),
     )
 
 

@@ -52,8 +52,8 @@ class Displaced:
     path: str
     expected: bytes | None
     """The content id that was to be replaced."""
-    found: bytes | None
-    """What stood there instead; None when it had been removed."""
+    found: bytes
+    """What stood there instead."""
     written: bytes | None
 
 
@@ -146,14 +146,14 @@ class WorkTree:
         return now
 
     def settle(self, path: str, expected: bytes | None, written: bytes | None) -> Displaced | None:
-        """Look at what a write replaced, then remove it; tell when it was not what was expected."""
+        """Look at what a write replaced; what was expected is removed, anything else is told and waits there."""
         draft = self.draft(path)
         try:
             found = draft.read_bytes()
         except FileNotFoundError:
             return None
-        draft.unlink()
         if blob_id(found) == expected or found == written:
+            draft.unlink()
             return None
         return Displaced(path, expected, found, written)
 

@@ -147,19 +147,20 @@ class Writer:
             seen |= {path: edits.seen.get(path) for path in found}
         history.move(commit, seen)
         displaced = [self.tree.settle(path, expected[path], content) for path, content in to_write.items()]
-        if to_write:
-            history.remove_pending()
         self._noticed({**found, **to_write})
-        self._keep([each for each in displaced if each is not None])
+        if to_write:
+            self._keep(displaced)
         pack_when_due(history)
         return commit
 
-    def _keep(self, displaced: list[Displaced]) -> None:
-        """Bring edits that were made while we wrote back into the directory: merged, or beside ours."""
+    def _keep(self, displaced: list[Displaced | None]) -> None:
+        """Bring back edits that were made while we wrote, merged or beside ours, and end the change.
+
+        Only then is the record of the pending commit removed: killed before, the next writer finds them again.
+        """
+        found = [each for each in displaced if each is not None]
         files: dict[str, bytes | None] = {}
-        for each in displaced:
-            if each.found is None:
-                continue
+        for each in found:
             if each.path == INDEX_FILE:
                 files |= self._follow({INDEX_FILE: each.found})
             elif each.written is None:
@@ -168,6 +169,9 @@ class Writer:
                 path, content = self._merged(each.path, each.expected, each.written, each.found)
                 files[path] = content
         self.commit(files, AT_ONCE)
+        for each in found:
+            self.tree.draft(each.path).unlink(missing_ok=True)
+        self.history.remove_pending()
 
     def _merged(self, path: str, base: bytes | None, mine: bytes, theirs: bytes) -> tuple[str, bytes]:
         before = read_blob(self.history.git, base) if base is not None and self.history.is_on else b""
@@ -200,9 +204,8 @@ class Writer:
             self.tree.write_in_place(waiting)
             displaced += [self.tree.settle(path, old.get(path), content) for path, content in waiting.items()]
             self.history.adopt(pending.commit)
-        self.history.remove_pending()
         self._noticed(files)
-        self._keep([each for each in displaced if each is not None])
+        self._keep(displaced)
 
 
 def conflict_path(path: str, content: bytes) -> str:
