@@ -5,4 +5,34 @@ The public names are loaded on first use, so that `import reverie` and `reverie 
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from reverie.api.memory import Memory
+    from reverie.memory.recalled import Hit
+    from reverie.memory.topic import Topic
+    from reverie.settings import Settings
+
 __version__ = "0.1.0"
+__all__ = ["Hit", "Memory", "Settings", "Topic", "__version__"]
+
+_PLACES = {
+    "Hit": "reverie.memory.recalled",
+    "Memory": "reverie.api.memory",
+    "Settings": "reverie.settings",
+    "Topic": "reverie.memory.topic",
+}
+
+
+def __getattr__(name: str) -> object:
+    if name not in _PLACES:
+        raise AttributeError(f"module 'reverie' has no attribute {name!r}")
+    from importlib import import_module
+
+    found: object = getattr(import_module(_PLACES[name]), name)
+    globals()[name] = found
+    return found
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -17,8 +17,25 @@ class Listed:
 
 
 COMMANDS: tuple[Listed, ...] = (
+    Listed("save", "Keep a memory.", "save", "Memory"),
+    Listed("recall", "Find the memories that matter for a request.", "recall", "Memory"),
+    Listed("list", "List all memories.", "list", "Memory"),
+    Listed("show", "Show one memory.", "show", "Memory"),
+    Listed("forget", "Remove a memory; undo brings it back.", "forget", "Memory"),
+    Listed("pin", "Let a memory stand first.", "pin", "Memory"),
+    Listed("log", "Who changed what, when and why.", "log", "History"),
+    Listed("diff", "What a change did.", "diff", "History"),
+    Listed("why", "What a memory rests on.", "why", "History"),
+    Listed("undo", "Take one change back.", "undo", "History"),
+    Listed("at", "Memory as it was on a day.", "at", "History"),
+    Listed("erase", "Remove a memory for good.", "erase", "History"),
+    Listed("export", "Write a memory with its history into a file.", "export", "History"),
+    Listed("import", "Bring such a file in.", "import_", "History"),
     Listed("sessions", "List the sessions of this project.", "sessions", "Sessions"),
     Listed("context", "Show what fills the window of a session.", "context", "Sessions"),
+    Listed("doctor", "What is wrong with a memory, and what to do.", "doctor", "Setup"),
+    Listed("models", "The weights for search by meaning.", "models", "Setup"),
+    Listed("completion", "Let your shell complete commands.", "completion", "Setup"),
     Listed("settings", "Show every setting and where its value comes from.", "settings", "Setup"),
     Listed("simulate", "Run a local Messages API with a byte-exact prompt cache.", "simulate", "Setup"),
 )

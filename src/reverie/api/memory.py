@@ -1,0 +1,651 @@
+"""`Memory`: what lasts, for people who write Python. Every command about memories only calls this.
+
+It joins the store (files and history), the search index and recall, for one project, its user and one clock. Settings
+and time that the caller does not give come from the process (`process.py`).
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, replace
+from datetime import date, datetime, timedelta
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, NoReturn, Self
+
+from reverie.api.process import new_id, places_of, process_settings, system_now
+from reverie.errors import Error, Refused, UserMistake
+from reverie.memory.indexed import Indexed, IndexedFolder
+from reverie.memory.recall import Asked, Recalled, Searched, recall
+from reverie.memory.recalled import Hit, Limits
+from reverie.memory.scopes import Scope, agent_scopes, project_scope, user_scope
+from reverie.memory.topic import Topic
+from reverie.places import Places, find_checkout, memory_folder, open_project
+from reverie.settings import Settings
+from reverie.settings.features import Off, memory_state
+
+if TYPE_CHECKING:
+    from reverie.api.saving import Given, Kept
+    from reverie.api.watching import Watch
+    from reverie.memory.anchors import AnchorCheck
+    from reverie.memory.bundle import Imported
+    from reverie.memory.change import Author, Commit
+    from reverie.memory.doctor import Problem
+    from reverie.memory.erase import Erased
+    from reverie.memory.search.vectors import Embeds
+    from reverie.memory.store import Changed, Store
+    from reverie.memory.timeline import Refusal, Undone
+    from reverie.memory.topic import MemoryType, Source, Trust
+    from reverie.memory.usage_log import Use
+    from reverie.ports import Model
+
+AnyPath = str | PathLike[str]
+
+FRESH_SECONDS = 1.0
+"""How long a look at the directory holds: an edit is visible to recall after that at the latest."""
+_ANCHORS_DERIVED_UP_TO = 200
+"""In a larger batch each text would cost a few reads of the project."""
+
+
+@dataclass(frozen=True, slots=True)
+class Account:
+    """What a memory rests on, and when it was brought back."""
+
+    path: str
+    sources: tuple[Source, ...]
+    trust: Trust | None
+    changes: tuple[Commit, ...]
+    recalled: tuple[Use, ...]
+
+
+class Memory:
+    """The memories of one project, or of one directory."""
+
+    def __init__(
+        self,
+        directory: AnyPath,
+        *,
+        project: AnyPath | None = None,
+        settings: Settings | None = None,
+        now: Callable[[], datetime] = system_now,
+    ) -> None:
+        """Exactly this directory; `project` is where its anchors are looked for."""
+        place = Path(directory).expanduser().absolute()
+        root = Path(project).absolute() if project is not None else None
+        if settings is None:
+            places, settings = process_settings(root or Path.cwd())
+        else:
+            places = places_of(settings)
+        scope = Scope("project", memory_folder(places, place), "named by the caller")
+        self._set_up(places, settings, scope, root=root, now=now)
+
+    @classmethod
+    def open(
+        cls, project: AnyPath = ".", *, settings: Settings | None = None, now: Callable[[], datetime] = system_now
+    ) -> Memory:
+        """The memory of the project around a directory, made if there is none.
+
+        The store belongs to the repository: it is found again after a move, and all work trees share it.
+        """
+        directory = Path(project).expanduser().absolute()
+        if not directory.is_dir():
+            raise UserMistake(f"there is no directory {directory}; name one inside the project")
+        if settings is None:
+            places, settings = process_settings(directory)
+        else:
+            places = places_of(settings)
+        return cls.at(places, settings, directory, now=now)
+
+    @classmethod
+    def at(
+        cls, places: Places, settings: Settings, directory: Path, *, now: Callable[[], datetime] = system_now
+    ) -> Memory:
+        """As `open`, with the places and settings that the caller has loaded."""
+        memory = cls.__new__(cls)
+        checkout = find_checkout(directory)
+        root = checkout.root if checkout else directory
+        if isinstance(memory_state(settings), Off):
+            store = places.project(root)
+        else:
+            store = open_project(places, directory, new_marker=new_id(), first_commit=_first_commit, now=now()).folder
+        scope = project_scope(places, settings, store, root, Path.home())
+        top = checkout.top if checkout else directory
+        memory._set_up(places, settings, scope, root=top, now=now)
+        memory._is_project = True
+        return memory
+
+    def _set_up(
+        self, places: Places, settings: Settings, scope: Scope, *, root: Path | None, now: Callable[[], datetime]
+    ) -> None:
+        self.scope = scope
+        self.settings = settings
+        self._places = places
+        self._root = root
+        self._now = now
+        self._is_project = False
+        self._store: Store | None = None
+        self._folders: dict[Path, IndexedFolder] = {}
+        self._embedder: tuple[Embeds | None] | None = None
+        self._watch: Watch | None = None
+        self._user: Memory | None = None
+        self._has_foreign_edits = False
+        state = memory_state(settings)
+        self.off = state.reason if isinstance(state, Off) else None
+
+    @property
+    def directory(self) -> Path:
+        """Where the topic files lie."""
+        return self.scope.folder.directory
+
+    @property
+    def user(self) -> Memory:
+        """The user's own memory, which holds in every project and is searched together with this one."""
+        if self._user is None:
+            self._user = Memory.__new__(Memory)
+            self._user._set_up(self._places, self.settings, user_scope(self._places), root=None, now=self._now)
+        return self._user
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Let go of files and threads."""
+        if self._watch is not None:
+            self._watch.close()
+            self._watch = None
+        for folder in self._folders.values():
+            folder.close()
+        self._folders.clear()
+        if self._user is not None:
+            self._user.close()
+
+    # Keeping
+
+    def save(
+        self,
+        *,
+        name: str,
+        description: str,
+        type: str | MemoryType | None,  # noqa: A002 - the word of the contract
+        body: str = "",
+        source: Given = None,
+        trust: str | Trust = "inferred",
+    ) -> Topic:
+        """Keep a memory as one commit; one of the same name is brought up to date.
+
+        Raises:
+            Refused: it holds a secret, was erased, or would make an instruction of what was only seen.
+        """
+        from reverie.api.saving import drafted
+
+        return self.keep(drafted(name, description, type, body, trust=trust, source=source)).topic
+
+    def keep(
+        self,
+        topic: Topic,
+        *,
+        team: bool = False,
+        reason: str = "",
+        session: str | None = None,
+        author: Author | None = None,
+    ) -> Kept:
+        """Keep a topic and tell what became of it; what its text allows is derived."""
+        from reverie.api.saving import Kept, check_trust, completed, near_topics, renewed, same_text
+
+        self._refuse_when_off()
+        who: Author = author or ("user" if topic.trust == "said" else "agent")
+        check_trust(topic)
+        if team:
+            topic = self._for_team(topic)
+        topic = completed(topic, self._now(), self._root, self._has_commit)
+        index = self._indexed
+        twin = same_text(index, topic)
+        if twin is not None and twin.name != topic.name:
+            said = f"nothing saved: {twin.path} ({twin.name!r}) says exactly this already"
+            return Kept(twin, self.directory / twin.path, None, is_new=False, warnings=(said,))
+        path = self._indexed.path_named(topic.name) if not topic.path else None
+        if path is not None:
+            saved = self.store.edit(path, lambda old: renewed(old, topic), author=who, reason=reason, session=session)
+        else:
+            saved = self.store.save(topic, author=who, reason=reason, session=session)
+        warnings = [f"the text has {warning}; it will only ever be shown as data" for warning in saved.warnings]
+        warnings += [
+            f"{near.path} ({near.name!r}) says nearly the same; one of them may be enough"
+            for near in near_topics(index, saved.topic, self._now())
+        ]
+        return Kept(saved.topic, self.directory / saved.topic.path, saved.commit, path is None, tuple(warnings))
+
+    def save_many(self, topics: Iterable[Topic], *, author: Author = "import", reason: str = "") -> int:
+        """Keep many topics as one commit, all or none; return how many."""
+        from reverie.api.saving import check_trust, completed
+
+        self._refuse_when_off()
+        batch = list(topics)
+        root = self._root if len(batch) <= _ANCHORS_DERIVED_UP_TO else None
+        now = self._now()
+        for topic in batch:
+            check_trust(topic)
+        done, _ = self.store.save_many((completed(topic, now, root) for topic in batch), author=author, reason=reason)
+        return done
+
+    def forget(self, name: str, *, reason: str = "") -> Changed:
+        """Remove a memory from the directory; `undo` brings it back."""
+        self._refuse_when_off()
+        return self.store.forget(self.path_of(name), reason=reason)
+
+    def pin(self, name: str, *, pinned: bool = True) -> Topic:
+        """Let a memory stand first in the index and keep it from being retired."""
+        return self.pin_report(name, pinned=pinned)[0]
+
+    def pin_report(self, name: str, *, pinned: bool = True) -> tuple[Topic, str | None]:
+        """As `pin`, with the commit."""
+        self._refuse_when_off()
+        saved = self.store.pin(self.path_of(name), pinned=pinned)
+        return saved.topic, saved.commit
+
+    # Finding
+
+    def recall(
+        self,
+        query: str,
+        *,
+        limit: int | None = None,
+        exclude: Iterable[Topic | AnyPath] = (),
+        context: str = "",
+        files: Iterable[str] = (),
+        tools: Iterable[str] = (),
+        fresh: bool = False,
+        session: str | None = None,
+    ) -> list[Hit]:
+        """The memories that matter for a query, best first; none when nothing fits. Never asks a model.
+
+        `exclude` names memories that were shown or read already; `files` and `tools` are those of the last turns;
+        `fresh` looks at the directory at once instead of at most once a second.
+        """
+        asked = self.asked(query, limit=limit, exclude=exclude, context=context, files=files, tools=tools)
+        found = self.recall_report(asked, fresh=fresh)
+        self.note_recalled(found, query, session=session)
+        return list(found.hits)
+
+    def asked(
+        self,
+        query: str,
+        *,
+        limit: int | None = None,
+        exclude: Iterable[Topic | AnyPath] = (),
+        context: str = "",
+        files: Iterable[str] = (),
+        tools: Iterable[str] = (),
+    ) -> Asked:
+        """A query as a value."""
+        shown = frozenset(path for each in exclude for path in self._whole_paths(each))
+        return Asked(query, context, tuple(files), tuple(tools), shown, self.limits.hits if limit is None else limit)
+
+    def recall_report(self, asked: Asked, *, fresh: bool = False) -> Recalled:
+        """As `recall`, with how many memories were searched; notes nothing."""
+        if self.off is not None:
+            return Recalled((), 0, self.off)
+        searched = self._searched(asked.query, fresh=fresh)
+        return recall(searched, asked, now=self._now(), limits=self.limits, check=self._check)
+
+    async def recall_async(
+        self,
+        query: str,
+        *,
+        model: Model | str | None = None,
+        limit: int | None = None,
+        exclude: Iterable[Topic | AnyPath] = (),
+        context: str = "",
+        files: Iterable[str] = (),
+        tools: Iterable[str] = (),
+    ) -> list[Hit]:
+        """As `recall`, with a model's choice among the best; whenever that fails, the embedded answer stands."""
+        from reverie.api.selecting import select
+
+        asked = self.asked(query, limit=limit, exclude=exclude, context=context, files=files, tools=tools)
+        found = await asyncio.to_thread(self.recall_report, asked)
+        if model is not None and self.off is None and self.settings.recall.rerank:
+            searched = self._searched(query, fresh=False)
+            hits = await select(
+                searched, asked, found.hits, self._model(model), self.settings.recall,
+                now=self._now(), limits=self.limits, check=self._check,
+            )  # fmt: skip
+            found = replace(found, hits=hits)
+        self.note_recalled(found, query)
+        return list(found.hits)
+
+    def note_recalled(self, found: Recalled, query: str, *, session: str | None = None) -> None:
+        """Remember what was recalled for what; a directory that cannot be written forgets it."""
+        from reverie.memory.usage_log import append_uses, use_of
+
+        for scope, folder in {each.scope: each for each in self._shelves}.items():
+            hits = [hit for hit in found.hits if hit.scope == scope]
+            uses = [use_of(hit.topic.path, hit.score, query, self._now(), session) for hit in hits]
+            with suppress(Error, OSError):
+                append_uses(folder.folder.folder, uses)
+
+    def topics(self) -> Iterator[Topic]:
+        """Every memory that can be read, in the order of paths."""
+        return (each.topic for each in self.entries())
+
+    def entries(self) -> Iterator[Indexed]:
+        """As `topics`, each with what its file adds."""
+        if self.off is not None:
+            return iter(())
+        self._indexed.sweep()
+        return self._indexed.topics()
+
+    def read(self, name: str) -> Topic:
+        """The memory of this name, path or beginning of a file name.
+
+        Raises:
+            UserMistake: there is none, or more than one.
+        """
+        return self.store.read(self.path_of(name))
+
+    def path_of(self, name: str) -> str:
+        """The path, inside the directory, of the memory that a person means."""
+        found = self._find(name)
+        return found if found is not None else self._missing(name)
+
+    def watch(self) -> Watch:
+        """Notice, commit and index edits by other programs as they happen, until it is closed."""
+        from reverie.api.watching import Watch
+
+        if self._watch is None:
+            self._watch = Watch(self.directory, self._look)
+        return self._watch
+
+    @property
+    def has_foreign_edits(self) -> bool:
+        """Whether recall has seen edits by others that no commit holds yet; `sync` makes one."""
+        return self._has_foreign_edits
+
+    def sync(self) -> tuple[str, ...]:
+        """Commit what editors and other programs changed since; return the commits."""
+        self._has_foreign_edits = False
+        return self.store.sync() if self.directory.is_dir() else ()
+
+    # The past
+
+    def log(self, name: str | None = None, *, limit: int | None = None) -> tuple[Commit, ...]:
+        """The changes, newest first; of one memory also when it is gone."""
+        from reverie.memory import timeline
+
+        self.sync()
+        if name is None:
+            return timeline.log(self.store, limit=limit)
+        with self._naming(name):
+            return timeline.log(self.store, self._ever(name), limit=limit)
+
+    def refusals(self) -> tuple[Refusal, ...]:
+        """What was not saved, by rule; never what it said."""
+        from reverie.memory import timeline
+
+        return timeline.refusals(self.store)
+
+    def diff(self, commit: str | None = None) -> str:
+        """What a change did, the last one when none is named."""
+        from reverie.memory import timeline
+
+        self.sync()
+        return timeline.diff(self.store, commit)
+
+    def why(self, name: str) -> Account:
+        """Where a memory comes from, and when it was brought back."""
+        from reverie.memory import timeline
+        from reverie.memory.usage_log import read_uses
+
+        self.sync()
+        with self._naming(name):
+            found = timeline.why(self.store, self._ever(name))
+        uses = tuple(read_uses(self.scope.folder, found.path))
+        return Account(found.path, found.sources, found.trust, found.changes, uses)
+
+    def topics_at(self, when: date | datetime) -> tuple[Topic, ...]:
+        """The memories as they were at a moment, or at the end of a day."""
+        from reverie.memory import timeline
+
+        self.sync()
+        return timeline.topics_at(self.store, self._moment(when))
+
+    def read_at(self, name: str, when: date | datetime) -> Topic:
+        """One memory as it was."""
+        from reverie.memory.finding import find_topic
+
+        topics = {topic.path: topic for topic in self.topics_at(when)}
+        path = find_topic(self._inside(name), topics, lambda: {path: topic.name for path, topic in topics.items()})
+        if path is None:
+            raise UserMistake(f"there was no memory {name!r} in {self.directory} on {when:%Y-%m-%d}")
+        return topics[path]
+
+    def undo(self, commit: str) -> Undone:
+        """Take back one change, whenever it was made; an overlap with later changes writes nothing."""
+        from reverie.memory import timeline
+
+        self._refuse_when_off()
+        return timeline.undo(self.store, commit)
+
+    def erase(self, name: str, *, redact: Iterable[Path] = ()) -> Erased:
+        """Erase a memory from the directory, its history and everything derived; `redact` names files that quote it."""
+        from reverie.memory import timeline
+        from reverie.memory.usage_log import remove_uses
+
+        self._refuse_when_off()
+        with self._naming(name):
+            erased = timeline.erase(self.store, self._ever(name), redact=redact)
+        remove_uses(self.scope.folder, erased.paths)
+        self._indexed.remove()
+        return erased
+
+    def transcripts(self) -> tuple[Path, ...]:
+        """Every file of the project's sessions that may quote a memory: transcripts and spilled results."""
+        from reverie.memory.retention import list_session_files
+        from reverie.places import list_transcript_folders
+
+        folders = list_transcript_folders(self._places, self._root) if self._root is not None else ()
+        return tuple(file.path for folder in folders for file in list_session_files(folder.directory))
+
+    def problems(self) -> tuple[Problem, ...]:
+        """What is wrong with the directory, and what to do about it."""
+        from reverie.api.upkeep import problems_of
+
+        return problems_of(self.store, self._indexed, self._root, self._now())
+
+    def repair(self) -> tuple[str, ...]:
+        """Do what is safe without a question; return what was done."""
+        from reverie.api.upkeep import repair
+
+        return repair(self.store, self._indexed)
+
+    def export(self, target: AnyPath) -> Path:
+        """Write the directory with its history into one file."""
+        from reverie.memory import timeline
+
+        return timeline.write_bundle(self.store, Path(target).absolute())
+
+    def import_from(self, source: AnyPath) -> Imported:
+        """Bring in such a file: merged with what is here, history and all."""
+        from reverie.memory import timeline
+
+        self._refuse_when_off()
+        return timeline.import_bundle(self.store, Path(source).absolute())
+
+    # The parts
+
+    @property
+    def store(self) -> Store:
+        """The files and their history."""
+        if self._store is None:
+            from reverie.memory.history import History
+            from reverie.memory.store import Store
+            from reverie.memory.usage_log import read_counts
+
+            folder = self.scope.folder
+            self._store = Store(
+                folder,
+                now=self._now,
+                history=History.open(folder) if self.settings.memory.history else History(folder, program=None),
+                noticed=self._indexed.refresh,
+                use=lambda: read_counts(folder),
+            )
+        return self._store
+
+    @property
+    def limits(self) -> Limits:
+        """How much recall shows."""
+        said = self.settings.recall
+        return Limits(
+            said.max_files,
+            said.file_lines,
+            said.file_bytes,
+            said.turn_bytes,
+            said.session_bytes,
+            said.show_again_tokens,
+        )
+
+    @property
+    def index(self) -> IndexedFolder:
+        """The search index of the directory."""
+        return self._indexed
+
+    @property
+    def root(self) -> Path | None:
+        """Where anchors are looked for."""
+        return self._root
+
+    def embedder(self) -> Embeds | None:
+        """What turns text into vectors, when the `semantic` extra and its weights are installed."""
+        if self._embedder is None:
+            from reverie.api.meaning import load_embedder
+
+            self._embedder = (load_embedder(self._places.models),)
+        return self._embedder[0]
+
+    @property
+    def _indexed(self) -> IndexedFolder:
+        return self._folder_of(self.scope)
+
+    def _folder_of(self, scope: Scope) -> IndexedFolder:
+        directory = scope.folder.directory
+        if directory not in self._folders:
+            self._folders[directory] = IndexedFolder(scope.folder, embedder=self.embedder)
+        return self._folders[directory]
+
+    @property
+    def _shelves(self) -> tuple[Searched, ...]:
+        scopes = [self.scope, user_scope(self._places)] if self._is_project else [self.scope]
+        return tuple(Searched(scope.name, self._folder_of(scope)) for scope in scopes)
+
+    def _searched(self, query: str, *, fresh: bool) -> tuple[Searched, ...]:
+        agents = agent_scopes(self._places, query, cwd=self._root) if self._root is not None else ()
+        searched = (*self._shelves, *(Searched(scope.name, self._folder_of(scope)) for scope in agents))
+        for each in searched:
+            if fresh or (self._watch is None and each.folder.seconds_since_sweep > FRESH_SECONDS):
+                changed = each.folder.sweep()
+                self._has_foreign_edits |= bool(changed) and each.scope == "project"
+        return searched
+
+    def _look(self) -> None:
+        with suppress(Error, OSError):
+            if self._indexed.sweep():
+                self.store.sync()
+
+    def _check(self, scope: str, topic: Topic) -> tuple[AnchorCheck, ...]:
+        """The anchors of a memory against the project as it is now; another project's are left alone."""
+        from reverie.memory.anchors import AnchorCheck, read_anchor_state
+
+        if self._root is None or scope == "user" or not topic.anchors:
+            return ()
+        return tuple(
+            AnchorCheck(anchor, read_anchor_state(anchor, self._root, has_commit=self._has_commit))
+            for anchor in topic.anchors
+        )
+
+    def _has_commit(self, commit: str) -> bool:
+        from reverie.api.repository import has_commit
+
+        return self._root is not None and has_commit(self._root, commit)
+
+    def _model(self, model: Model | str) -> Model:
+        if not isinstance(model, str):
+            return model
+        from reverie.api.process import process_model
+
+        return process_model(model, self._root or Path.cwd())
+
+    def _for_team(self, topic: Topic) -> Topic:
+        from reverie.memory.filenames import file_name, path_key
+        from reverie.memory.tracked import list_tracked
+
+        if topic.type == "user":
+            raise UserMistake("memories about a person are private; save it without --team, or as another type")
+        taken = {path_key(path.removeprefix("team/")) for path in list_tracked(self.scope.folder)}
+        known = self._indexed.path_named(topic.name)
+        path = known if known and known.startswith("team/") else f"team/{file_name(topic.type, topic.name, taken)}"
+        return replace(topic, path=path)
+
+    def _whole_paths(self, named: Topic | AnyPath) -> tuple[str, ...]:
+        """The paths that an excluded memory may have: whole as they are, else in every directory searched."""
+        path = named.path if isinstance(named, Topic) else str(named)
+        if path.startswith("/"):
+            return (path,)
+        return tuple(each.path(path) for each in self._shelves)
+
+    def _find(self, name: str) -> str | None:
+        from reverie.memory.finding import find_topic
+        from reverie.memory.tracked import is_topic_path, list_tracked
+
+        index = self._indexed
+        index.sweep()
+        paths = [path for path in list_tracked(self.scope.folder) if is_topic_path(path)]
+        found = find_topic(self._inside(name), paths, index.names)
+        begun = [path for path, title in index.names().items() if title.casefold().startswith(name.casefold())]
+        return found or (begun[0] if len(begun) == 1 and name.strip() else None)
+
+    def _ever(self, name: str) -> str:
+        """The path of a memory that is here, else the name as it was given: it may be one that is gone."""
+        return self._find(name) or self._inside(name)
+
+    @contextmanager
+    def _naming(self, name: str) -> Iterator[None]:
+        """Where even the past knows no such name, name those that are near."""
+        try:
+            yield
+        except UserMistake:
+            if self._find(name) is None:
+                self._missing(name)
+            raise
+
+    def _inside(self, name: str) -> str:
+        return name.removeprefix(f"{self.directory}/")
+
+    def _moment(self, when: date | datetime) -> datetime:
+        if isinstance(when, datetime):
+            return when if when.tzinfo else when.replace(tzinfo=self._now().tzinfo)
+        start = datetime(when.year, when.month, when.day, tzinfo=self._now().tzinfo)
+        return start + timedelta(days=1, seconds=-1)
+
+    def _refuse_when_off(self) -> None:
+        if self.off is not None:
+            raise Refused(f"memory is off: {self.off}", by="settings")
+
+    def _missing(self, name: str) -> NoReturn:
+        from difflib import get_close_matches
+
+        names = self._indexed.names()
+        known = [*names.values(), *names]
+        near = get_close_matches(name, known, n=3, cutoff=0.5)
+        hint = f"; perhaps {' or '.join(map(repr, near))}" if near else "; `reverie list` shows all"
+        raise UserMistake(f"there is no memory {name!r} in {self.directory}{hint}")
+
+
+def _first_commit(path: Path) -> str | None:
+    from reverie.api.repository import first_commit
+
+    return first_commit(path)

@@ -1,0 +1,54 @@
+"""What a caller did not say is taken from this process: its settings, its clock, its ids.
+
+The one place where a public face looks up at `apps`: `Memory.open(".")` must find the store that the command line finds.
+"""
+
+from __future__ import annotations
+
+import uuid
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from reverie.places import Places
+from reverie.settings import Settings
+
+if TYPE_CHECKING:
+    from reverie.ports import Model
+
+
+def system_now() -> datetime:
+    """The time of this machine, in its zone."""
+    return datetime.now().astimezone()  # noqa: TID251 - the default clock of the public faces
+
+
+def new_id() -> str:
+    """A fresh random id."""
+    return str(uuid.uuid4())  # noqa: TID251 - the default ids of the public faces
+
+
+def process_settings(project: Path) -> tuple[Places, Settings]:
+    """The settings that hold in a project for this process, and the places that follow."""
+    from reverie.apps.config import Flags, from_process
+
+    configuration = from_process(Flags(project=project))
+    return _places(configuration.home, configuration.config_home, configuration.settings), configuration.settings
+
+
+def places_of(settings: Settings) -> Places:
+    """The places that follow from settings which a caller made."""
+    return _places(
+        Path(settings.home).expanduser().absolute(), Path(settings.config_home).expanduser().absolute(), settings
+    )
+
+
+def process_model(name: str, project: Path) -> Model:
+    """A model by name, with the keys of this process."""
+    from reverie.apps.config import Flags, from_process
+    from reverie.apps.wiring import model
+
+    return model(from_process(Flags(project=project)), name)
+
+
+def _places(home: Path, config_home: Path, settings: Settings) -> Places:
+    return Places.at(home, config_home, project_dir_name=settings.project_dir_name)

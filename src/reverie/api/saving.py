@@ -1,0 +1,149 @@
+"""From what a caller says to a topic: its dates, situations and anchors, and whether we have it already."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from pathlib import Path
+from typing import TypeAlias
+
+from reverie.errors import Refused, UserMistake
+from reverie.memory.anchors import Anchor, Ask, FileAnchor, read_anchors
+from reverie.memory.indexed import IndexedFolder
+from reverie.memory.search.analyze import terms
+from reverie.memory.search.document import Query
+from reverie.memory.situations import derive_when
+from reverie.memory.topic import MemoryType, Source, Topic, Trust, parse_topic
+
+Given: TypeAlias = Source | str | Iterable[Source] | None
+"""Where a memory comes from: sources, or simply the words it rests on."""
+
+NEARLY_THE_SAME = 0.75
+"""The share of common words from which on two memories probably say the same thing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """A memory as it was kept."""
+
+    topic: Topic
+    path: Path
+    commit: str | None
+    """None when nothing changed, or without history."""
+    is_new: bool
+    warnings: tuple[str, ...] = ()
+
+
+def sources_of(given: Given) -> tuple[Source, ...]:
+    """The sources of a memory as values."""
+    if given is None:
+        return ()
+    if isinstance(given, str):
+        return (Source(quote=given),)
+    return (given,) if isinstance(given, Source) else tuple(given)
+
+
+def drafted(
+    name: str, description: str, kind: str | MemoryType | None, body: str, *, trust: str | Trust, source: Given = None
+) -> Topic:
+    """The topic that a caller describes.
+
+    Raises:
+        UserMistake: the name is empty, or type or trust is none of ours.
+    """
+    if not name.strip():
+        raise UserMistake("a memory needs a name: one short line that says what it is about")
+    if not (description.strip() or body.strip()):
+        raise UserMistake(f"the memory {name!r} says nothing; give it a description or a body")
+    kinds, levels = [each.value for each in MemoryType], [each.value for each in Trust]
+    if kind is not None and kind not in kinds:
+        raise UserMistake(f"{kind!r} is no type of memory; it is one of {', '.join(kinds)}")
+    if trust not in levels:
+        raise UserMistake(f"{trust!r} is no level of trust; it is one of {', '.join(levels)}")
+    return Topic(
+        "", name, description, MemoryType(kind) if kind else None, body, Trust(trust), sources=sources_of(source)
+    )
+
+
+def completed(topic: Topic, now: datetime, root: Path | None, has_commit: Ask | None = None) -> Topic:
+    """The topic with what its text allows to derive: the day, the situations, the anchors. What is said stays."""
+    text = f"{topic.name}\n{topic.description}\n{topic.body}"
+    if root is None:
+        anchors = topic.anchors
+    elif topic.anchors:
+        anchors = tuple(_with_hash(anchor, root) for anchor in topic.anchors)
+    else:
+        anchors = read_anchors(text, root, has_commit=has_commit)
+    return replace(
+        topic,
+        observed=topic.observed or now.date(),
+        trust=topic.trust or Trust.inferred,
+        when=topic.when or derive_when(topic.name, topic.description, topic.body, topic.type),
+        anchors=anchors,
+    )
+
+
+def anchor_named(said: str) -> Anchor:
+    """The anchor that a person types: a path, `path#symbol`, a commit or a URL, read as front matter reads it."""
+    found = parse_topic("anchor.md", f"---\nanchors: [{json.dumps(said)}]\n---\n").anchors
+    if not found:
+        raise UserMistake(f"{said!r} is no anchor: name a path, path#symbol, a commit or a URL")
+    return found[0]
+
+
+def _with_hash(anchor: Anchor, root: Path) -> Anchor:
+    """A file with the hash it has now, so that a later change can be told."""
+    if not isinstance(anchor, FileAnchor) or anchor.sha256 is not None:
+        return anchor
+    found = read_anchors(anchor.path, root)
+    return next((each for each in found if isinstance(each, FileAnchor) and each.path == anchor.path), anchor)
+
+
+def renewed(old: Topic, new: Topic) -> Topic:
+    """An existing topic brought up to date: what only the old one has stays."""
+    return replace(
+        new,
+        path=old.path,
+        type=new.type or old.type,
+        pinned=old.pinned or new.pinned,
+        expires=new.expires or old.expires,
+        about=new.about or old.about,
+        when=new.when or old.when,
+        sources=tuple(dict.fromkeys((*old.sources, *new.sources))),
+        modified=old.modified,
+        extra=old.extra,
+    )
+
+
+def check_trust(topic: Topic) -> None:
+    """Refuse to make an instruction of what was only seen (product §2, promise 8)."""
+    if topic.trust is Trust.seen and topic.type in {MemoryType.user, MemoryType.feedback}:
+        raise Refused(
+            f"{topic.name!r} was not saved: what was seen in a file, a page or a tool result does not become a "
+            f"{topic.type} memory; the user may save it with `reverie save`",
+            by="trust",
+        )
+
+
+def same_text(folder: IndexedFolder, topic: Topic) -> Topic | None:
+    """The topic that says exactly this already, under whatever name."""
+    if not topic.body:
+        return None
+    found = folder.with_body(topic.body)
+    return next((each for each in found if each.description == topic.description and each.type == topic.type), None)
+
+
+def near_topics(folder: IndexedFolder, topic: Topic, now: datetime) -> Sequence[Topic]:
+    """Other topics that say nearly the same."""
+    text = f"{topic.description}\n{topic.body}"
+    query = Query(f"{topic.name} {topic.description}", now, limit=3, exclude=frozenset({topic.path}), abstains=False)
+    mine = set(terms(text))
+    found = folder.read([hit.key for hit in folder.search(query)])
+    near = []
+    for each in found.values():
+        theirs = set(terms(f"{each.topic.description}\n{each.topic.body}"))
+        if mine and theirs and len(mine & theirs) / len(mine | theirs) >= NEARLY_THE_SAME:
+            near.append(each.topic)
+    return near

@@ -1,0 +1,57 @@
+"""Notice edits by other programs while a memory is open, so that a query need not look at every file first."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Self
+
+INTERVAL_SECONDS = 0.5
+"""Half of what an edit may take to become visible (issue 3: one second)."""
+_MOST_OF_A_CORE = 20
+"""A look may take one part in so many of the time between two looks."""
+
+
+class Watch:
+    """A thread that looks at a directory until it is closed: told by the system, or every half second."""
+
+    def __init__(self, directory: Path, look: Callable[[], None]) -> None:
+        self._directory = directory
+        self._look = look
+        self._stop = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="reverie-watch", daemon=True)
+        self._thread.start()
+
+    def close(self) -> None:
+        """End the thread."""
+        self._stop.set()
+        self._thread.join(timeout=5)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _run(self) -> None:
+        if find_spec("watchfiles") is not None and self._directory.is_dir():
+            self._listen()
+        while not self._stop.is_set():
+            started = time.monotonic()
+            self._look()
+            self._stop.wait(max(INTERVAL_SECONDS, _MOST_OF_A_CORE * (time.monotonic() - started)))
+
+    def _listen(self) -> None:
+        from watchfiles import watch
+
+        self._look()
+        for changes in watch(
+            self._directory, stop_event=self._stop, debounce=100, step=20, rust_timeout=500, raise_interrupt=False
+        ):
+            if any(path.endswith(".md") for _, path in changes):
+                self._look()
+            if self._stop.is_set():
+                return

@@ -1,0 +1,45 @@
+"""`reverie at`: memory as it was on a day."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+import click
+
+from reverie.apps.cli.memory_options import Which, memory_options
+from reverie.apps.cli.options import as_json
+
+
+@click.command("at")
+@click.argument("day", metavar="DATE", type=click.DateTime(["%Y-%m-%d", "%Y-%m-%dT%H:%M:%S"]))
+@click.argument("name", required=False)
+@as_json
+@memory_options
+def command(which: Which, *, day: datetime, name: str | None, as_json: bool) -> None:
+    """Show all memories, or the one of NAME, as they were at the end of DATE.
+
+    \b
+    Examples:
+      reverie at 2026-03-01
+      reverie at 2026-03-01 "No database mocks"
+      reverie at 2026-03-01T12:00:00 --json
+    """
+    from reverie.apps.cli.list import print_topics
+    from reverie.apps.cli.memory_documents import topic_document, whole_document
+    from reverie.apps.cli.output import print_json
+    from reverie.apps.cli.show import moment, print_topic
+
+    memory = which.open()
+    when = moment(day)
+    if name is not None:
+        document = whole_document(memory.read_at(name, when), memory.directory, memory.scope.name)
+        if as_json:
+            print_json(document)
+        else:
+            print_topic(document)
+        return
+    rows = [topic_document(topic, memory.directory, memory.scope.name) for topic in memory.topics_at(when)]
+    if as_json:
+        print_json(rows)
+    else:
+        print_topics(rows, f"{memory.directory} at {when:%Y-%m-%d %H:%M}")

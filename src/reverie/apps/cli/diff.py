@@ -1,0 +1,35 @@
+"""`reverie diff`: what a change did."""
+
+from __future__ import annotations
+
+import sys
+
+import click
+
+from reverie.apps.cli.memory_options import Which, memory_options
+from reverie.apps.cli.options import as_json
+
+_COLOURS = {"+": "green", "-": "red", "@": "cyan"}
+
+
+@click.command("diff")
+@click.argument("commit", required=False)
+@as_json
+@memory_options
+def command(which: Which, *, commit: str | None, as_json: bool) -> None:
+    """Show what COMMIT changed; the last change when none is named.
+
+    \b
+    Examples:
+      reverie diff
+      reverie diff 3f2a91c --json
+    """
+    from reverie.apps.cli.output import print_json
+
+    text = which.open().diff(commit)
+    if as_json:
+        print_json({"diff": text})
+        return
+    for line in text.splitlines():
+        colour = _COLOURS.get(line[:1]) if sys.stdout.isatty() and not line.startswith(("+++", "---")) else None
+        click.secho(line, fg=colour)

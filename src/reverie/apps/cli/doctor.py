@@ -1,0 +1,42 @@
+"""`reverie doctor`: what is wrong with a memory, and what to do."""
+
+from __future__ import annotations
+
+import click
+
+from reverie.apps.cli.memory_options import Which, memory_options
+from reverie.apps.cli.options import as_json
+
+
+@click.command("doctor")
+@click.option("--fix", is_flag=True, help="Do what is safe: commit edits, rebuild the index, remove leftovers.")
+@as_json
+@memory_options
+def command(which: Which, *, fix: bool, as_json: bool) -> None:
+    """Look for damaged files, broken anchors, secrets, injected orders, doubles, dangling lines and leftovers.
+
+    \b
+    Examples:
+      reverie doctor
+      reverie doctor --fix --json
+    """
+    from reverie.apps.cli.output import print_json
+
+    memory = which.open()
+    fixed = memory.repair() if fix else ()
+    problems = memory.problems()
+    if as_json:
+        rows = [
+            {"kind": each.kind, "path": each.path, "detail": each.detail, "fix": each.fix, "fixable": each.is_fixable}
+            for each in problems
+        ]
+        print_json({"problems": rows, "fixed": list(fixed), "directory": str(memory.directory)})
+        return
+    click.echo(f"{memory.directory}  ({memory.scope.reason})")
+    for done in fixed:
+        click.echo(f"  done: {done}")
+    for each in problems:
+        click.secho(f"  {each.kind}", fg="yellow", nl=False)
+        click.echo(f"  {each.path.removeprefix(f'{memory.directory}/')}: {each.detail}")
+        click.secho(f"      {each.fix}", dim=True)
+    click.echo(f"{len(problems)} problem(s)" if problems else "nothing is wrong")

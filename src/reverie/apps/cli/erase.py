@@ -1,0 +1,56 @@
+"""`reverie erase`: remove a memory for good."""
+
+from __future__ import annotations
+
+import sys
+
+import click
+
+from reverie.apps.cli.memory_options import Which, memory_options
+from reverie.apps.cli.options import as_json
+
+
+@click.command("erase")
+@click.argument("name")
+@click.option("--transcripts", is_flag=True, help="Also take its words out of the project's transcripts.")
+@click.option("--yes", is_flag=True, help="Do not ask; needed where nobody can answer.")
+@as_json
+@memory_options
+def command(which: Which, *, name: str, transcripts: bool, yes: bool, as_json: bool) -> None:
+    """Erase a memory from the directory, its whole history and the search index. This cannot be undone.
+
+    Machines may not learn it again. Copies elsewhere cannot be reached; they are named.
+
+    \b
+    Examples:
+      reverie erase "No database mocks"
+      reverie erase feedback_no_database_mocks.md --transcripts --yes
+    """
+    from reverie.apps.cli.output import print_json
+    from reverie.errors import UserMistake
+
+    memory = which.open()
+    if not yes:
+        if not sys.stdin.isatty():
+            raise UserMistake(f"erasing {name!r} cannot be undone; say --yes where nobody can be asked")
+        click.confirm(f"Erase {name!r} and its whole history from {memory.directory}?", abort=True, err=True)
+    erased = memory.erase(name, redact=memory.transcripts() if transcripts else ())
+    if as_json:
+        print_json(
+            {
+                "commit": erased.commit,
+                "paths": list(erased.paths),
+                "conflicts": [],
+                "redacted": [str(path) for path in erased.redacted],
+                "elsewhere": list(erased.elsewhere),
+                "kept_by": list(erased.kept_by),
+            }
+        )
+        return
+    click.echo(f"erased  {', '.join(erased.paths)}")
+    for path in erased.redacted:
+        click.echo(f"  taken out of {path}")
+    for place in erased.elsewhere:
+        click.echo(f"  a copy may be in {place}, which cannot be reached from here", err=True)
+    for name in erased.kept_by:
+        click.echo(f"  {name} holds the same text and was not asked for", err=True)

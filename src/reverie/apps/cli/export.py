@@ -1,0 +1,29 @@
+"""`reverie export`: a memory with its whole history in one file."""
+
+from __future__ import annotations
+
+import click
+
+from reverie.apps.cli.memory_options import Which, memory_options
+from reverie.apps.cli.options import as_json
+
+
+@click.command("export")
+@click.argument("target", metavar="FILE")
+@as_json
+@memory_options
+def command(which: Which, *, target: str, as_json: bool) -> None:
+    """Write all memories with their history into FILE, for another machine or for safe keeping.
+
+    \b
+    Examples:
+      reverie export memory.zip
+      reverie export ~/backup/app-memory.zip --json
+    """
+    from reverie.apps.cli.output import print_json
+
+    path = which.open().export(target)
+    if as_json:
+        print_json({"path": str(path), "size": path.stat().st_size})
+    else:
+        click.echo(f"exported to {path}")

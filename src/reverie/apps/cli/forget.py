@@ -1,0 +1,33 @@
+"""`reverie forget`: remove a memory; it can be brought back."""
+
+from __future__ import annotations
+
+import click
+
+from reverie.apps.cli.memory_options import Which, memory_options
+from reverie.apps.cli.options import as_json
+
+
+@click.command("forget")
+@click.argument("name")
+@click.option("--reason", default="", metavar="TEXT", help="Why; shown by `reverie log`.")
+@as_json
+@memory_options
+def command(which: Which, *, name: str, reason: str, as_json: bool) -> None:
+    """Remove a memory. Its history stays: `reverie undo` brings it back, `reverie erase` removes it for good.
+
+    \b
+    Examples:
+      reverie forget "No database mocks"
+      reverie forget feedback_no_database_mocks.md --reason "we mock again"
+    """
+    from reverie.apps.cli.output import print_json
+
+    memory = which.open_for(name)
+    changed = memory.forget(name, reason=reason)
+    path = f"{memory.directory}/{changed.path}"
+    if as_json:
+        print_json({"path": path, "commit": changed.commit})
+        return
+    back = f"  (`reverie undo {changed.commit[:8]}` brings it back)" if changed.commit else ""
+    click.echo(f"forgotten  {path}{back}")

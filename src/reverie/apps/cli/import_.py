@@ -1,0 +1,32 @@
+"""`reverie import`: bring in what `reverie export` wrote."""
+
+from __future__ import annotations
+
+import click
+
+from reverie.apps.cli.memory_options import Which, memory_options
+from reverie.apps.cli.options import as_json
+
+
+@click.command("import")
+@click.argument("source", metavar="FILE")
+@as_json
+@memory_options
+def command(which: Which, *, source: str, as_json: bool) -> None:
+    """Merge the memories of FILE, history and all, into this memory; where both changed, ours stays and theirs is kept.
+
+    \b
+    Examples:
+      reverie import memory.zip
+      reverie import ~/backup/app-memory.zip --json
+    """
+    from reverie.apps.cli.output import print_json
+
+    memory = which.open()
+    done = memory.import_from(source)
+    if as_json:
+        print_json({"commit": done.commit, "paths": list(done.paths), "conflicts": list(done.conflicts)})
+        return
+    click.echo(f"imported {len(done.paths)} file(s) into {memory.directory}")
+    for path in done.conflicts:
+        click.echo(f"  {path} differs; theirs is kept as a conflict copy (`reverie doctor` names it)", err=True)

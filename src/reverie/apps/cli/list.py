@@ -1,0 +1,92 @@
+"""`reverie list`: all memories."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from reverie.apps.cli.memory_options import Which, memory_options
+from reverie.apps.cli.options import as_json
+
+if TYPE_CHECKING:
+    from reverie.api.memory import Memory
+    from reverie.apps.cli.memory_documents import Document
+
+
+@click.command("list")
+@click.option("--type", "kind", type=click.Choice(["user", "feedback", "project", "reference"]), help="Only this type.")
+@click.option("--pinned", is_flag=True, help="Only those that are pinned.")
+@click.option("--archived", is_flag=True, help="Those that were retired instead.")
+@as_json
+@memory_options
+def command(which: Which, *, kind: str | None, pinned: bool, archived: bool, as_json: bool) -> None:
+    """List the memories of the project and your own.
+
+    \b
+    Examples:
+      reverie list
+      reverie list --type feedback --pinned
+      reverie list --user --json
+    """
+    from reverie.apps.cli.output import print_json
+
+    memory = which.open()
+    if memory.off is not None:
+        click.echo(f"reverie: {memory.off}", err=True)
+    if archived:
+        rows = _archived(memory)
+    else:
+        rows = _listed(memory, "user" if which.is_user else "project")
+        if which.directory is None and not which.is_user:
+            rows += _listed(memory.user, "user")
+    rows = [row for row in rows if (kind is None or row["type"] == kind) and (row["pinned"] or not pinned)]
+    if as_json:
+        print_json(rows)
+        return
+    print_topics(rows, str(memory.directory))
+
+
+def _listed(memory: Memory, scope: str) -> list[Document]:
+    from reverie.apps.cli.memory_documents import topic_document
+
+    return [topic_document(topic, memory.directory, scope) for topic in memory.topics()]
+
+
+def _archived(memory: Memory) -> list[Document]:
+    from reverie.apps.cli.memory_documents import topic_document
+    from reverie.memory.topic import parse_topic
+    from reverie.memory.tracked import ARCHIVE, ARCHIVED_SUFFIX, read_tracked
+
+    rows = []
+    for path in memory.store.archived():
+        content = read_tracked(memory.scope.folder, f"{ARCHIVE}/{path}{ARCHIVED_SUFFIX}") or b""
+        topic = parse_topic(path, content.decode("utf-8", "replace"))
+        place = memory.scope.folder.archived(path)
+        rows.append(topic_document(topic, memory.directory) | {"path": str(place), "archived": True})
+    return rows
+
+
+def print_topics(rows: list[Document], directory: str) -> None:
+    """Memories as a table."""
+    from reverie.apps.cli.output import print_table
+
+    if not rows:
+        click.echo(f"No memories in {directory}. `reverie save --help` shows how to keep one.", err=True)
+        return
+    columns = [("type", "left"), ("name", "left"), ("description", "flex"), ("observed", "left"), ("trust", "left")]
+    cells = [
+        (
+            row["type"] or "–",
+            ("* " if row["pinned"] else "") + _short(row["name"], 40),
+            row["description"],
+            row["observed"] or "–",
+            (row["trust"] or "–") + (" (yours)" if row["scope"] == "user" else ""),
+        )
+        for row in rows
+    ]
+    print_table(columns, cells)
+
+
+def _short(text: str, chars: int) -> str:
+    return text if len(text) <= chars else f"{text[: chars - 1]}…"

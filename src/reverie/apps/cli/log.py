@@ -1,0 +1,72 @@
+"""`reverie log`: who changed what, when and why."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from reverie.apps.cli.memory_options import Which, memory_options
+from reverie.apps.cli.options import as_json
+
+if TYPE_CHECKING:
+    from reverie.api.memory import Memory
+
+
+@click.command("log")
+@click.argument("name", required=False)
+@click.option("--limit", type=click.IntRange(min=1), metavar="N", help="At most so many changes.")
+@click.option("--refused", is_flag=True, help="What was not saved, and by which rule, instead.")
+@as_json
+@memory_options
+def command(which: Which, *, name: str | None, limit: int | None, refused: bool, as_json: bool) -> None:
+    """List the changes of all memories, or of NAME, newest first; also of a memory that is gone.
+
+    \b
+    Examples:
+      reverie log
+      reverie log "No database mocks" --json
+      reverie log --refused
+    """
+    from reverie.apps.cli.memory_documents import commit_document
+    from reverie.apps.cli.output import print_json, print_table
+
+    memory = which.open()
+    if refused:
+        _print_refused(memory, as_json=as_json)
+        return
+    commits = memory.log(name, limit=limit)
+    if as_json:
+        print_json([commit_document(commit) for commit in commits])
+        return
+    if not commits:
+        click.echo(f"No changes are recorded in {memory.directory}.", err=True)
+        return
+    cells = [
+        (
+            commit.commit[:8],
+            f"{commit.when.astimezone():%Y-%m-%d %H:%M}",
+            commit.change.author,
+            commit.change.reason,
+            ", ".join(commit.paths[:2]) + (f" and {len(commit.paths) - 2} more" if len(commit.paths) > 2 else ""),
+        )
+        for commit in commits
+    ]
+    columns = [("commit", "left"), ("when", "left"), ("author", "left"), ("reason", "flex"), ("paths", "left")]
+    print_table(columns, cells)
+
+
+def _print_refused(memory: Memory, *, as_json: bool) -> None:
+    from reverie.apps.cli.output import print_json, print_table
+
+    found = memory.refusals()
+    if as_json:
+        print_json(
+            [
+                {"when": each.when.isoformat(), "author": each.author, "name": each.name, "rules": list(each.rules)}
+                for each in found
+            ]
+        )
+    elif found:
+        rows = [(f"{each.when:%Y-%m-%d %H:%M}", each.author, each.name, ", ".join(each.rules)) for each in found]
+        print_table([("when", "left"), ("author", "left"), ("name", "flex"), ("refused by", "left")], rows)

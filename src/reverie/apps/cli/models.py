@@ -1,0 +1,55 @@
+"""`reverie models`: the weights for search by meaning."""
+
+from __future__ import annotations
+
+import click
+
+from reverie.apps.cli.memory_options import Which, memory_options
+from reverie.apps.cli.options import as_json
+
+
+@click.command("models")
+@click.argument("action", required=False, type=click.Choice(["install"]))
+@as_json
+@memory_options
+def command(which: Which, *, action: str | None, as_json: bool) -> None:
+    """List the models that search by meaning can use; `install` fetches them and indexes this project.
+
+    Without them recall goes by words and their spellings.
+
+    \b
+    Examples:
+      reverie models
+      reverie models install
+    """
+    from importlib.util import find_spec
+
+    from reverie.api.meaning import EXTRA
+    from reverie.apps.cli.output import print_json, print_table, short_size
+    from reverie.memory.search.weights import install_weights, list_models
+    from reverie.places import Places
+
+    configuration = which.common.configuration(which.project)
+    models = Places.at(configuration.home, configuration.config_home).models
+    missing = [name for name in EXTRA if find_spec(name) is None]
+    if missing:
+        click.echo("reverie: vectors also need the extra: pip install 'reverie[semantic]'", err=True)
+    if action == "install":
+        install_weights(models, lambda said: click.echo(f"reverie: {said}", err=True))
+        if not missing:
+            _index(which)
+    found = list_models(models)
+    if as_json:
+        print_json([{"name": each.name, "installed": each.installed, "size": each.size_bytes} for each in found])
+        return
+    rows = [(each.name, "yes" if each.installed else "no", short_size(each.size_bytes)) for each in found]
+    print_table([("model", "left"), ("installed", "left"), ("size", "right")], rows)
+
+
+def _index(which: Which) -> None:
+    memory = which.open()
+    if memory.off is not None:
+        return
+    memory.index.sweep()
+    done = memory.index.embed_all(lambda at, of: click.echo(f"reverie: {at} of {of} memories have vectors", err=True))
+    click.echo(f"reverie: {done} memories indexed by meaning", err=True)

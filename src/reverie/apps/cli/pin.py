@@ -1,0 +1,32 @@
+"""`reverie pin`: let a memory stand first."""
+
+from __future__ import annotations
+
+import click
+
+from reverie.apps.cli.memory_options import Which, memory_options
+from reverie.apps.cli.options import as_json
+
+
+@click.command("pin")
+@click.argument("name")
+@click.option("--remove", is_flag=True, help="Take the pin out.")
+@as_json
+@memory_options
+def command(which: Which, *, name: str, remove: bool, as_json: bool) -> None:
+    """Let a memory stand first in the index, and keep it from being retired.
+
+    \b
+    Examples:
+      reverie pin "No database mocks"
+      reverie pin "No database mocks" --remove
+    """
+    from reverie.apps.cli.output import print_json
+
+    memory = which.open_for(name)
+    topic, commit = memory.pin_report(name, pinned=not remove)
+    path = f"{memory.directory}/{topic.path}"
+    if as_json:
+        print_json({"path": path, "commit": commit, "pinned": topic.pinned})
+    else:
+        click.echo(f"{'pinned' if topic.pinned else 'unpinned'}  {path}")

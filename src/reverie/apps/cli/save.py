@@ -1,0 +1,156 @@
+"""`reverie save`: keep a memory."""
+
+from __future__ import annotations
+
+import sys
+from datetime import date
+from typing import TYPE_CHECKING
+
+import click
+
+from reverie.apps.cli.memory_options import Which, memory_options
+from reverie.apps.cli.options import as_json
+
+if TYPE_CHECKING:
+    from reverie.memory.anchors import Anchor
+    from reverie.memory.situations import When
+
+
+@click.command("save")
+@click.option("--name", required=True, metavar="TEXT", help="A short title; saving it again updates the memory.")
+@click.option(
+    "--type",
+    "kind",
+    required=True,
+    type=click.Choice(["user", "feedback", "project", "reference"]),
+    help="Who you are, how to work, what is going on, or where things are.",
+)
+@click.option(
+    "--description", required=True, metavar="TEXT", help="One specific line; it is what recall looks at first."
+)
+@click.option("--body", metavar="TEXT", help="The text; read from standard input when it is left out and piped.")
+@click.option(
+    "--when", "situations", multiple=True, metavar="WHEN", help="always, a glob, or tool:, task:, word: and a name."
+)
+@click.option(
+    "--anchor", "anchors", multiple=True, metavar="WHERE", help="path, path#symbol, commit or URL it is tied to."
+)
+@click.option("--about", multiple=True, metavar="WHOM", help="Whom or what it concerns.")
+@click.option(
+    "--observed", type=click.DateTime(["%Y-%m-%d"]), metavar="DATE", help="The day it was true; today if left out."
+)
+@click.option("--expires", type=click.DateTime(["%Y-%m-%d"]), metavar="DATE", help="The last day on which it holds.")
+@click.option(
+    "--trust",
+    type=click.Choice(["said", "inferred", "seen"]),
+    default="said",
+    show_default=True,
+    help="Whose word it is.",
+)
+@click.option("--quote", metavar="TEXT", help="The words it rests on.")
+@click.option("--session", metavar="ID", help="The session it comes from.")
+@click.option("--reason", metavar="TEXT", help="Why it is saved; shown by `reverie log`.")
+@click.option("--pin", "pinned", is_flag=True, help="Let it stand first in the index.")
+@click.option("--team", is_flag=True, help="Share it with everybody who works on the repository.")
+@click.option("--edit", is_flag=True, help="Write the text in your editor.")
+@as_json
+@memory_options
+def command(
+    which: Which,
+    *,
+    name: str,
+    kind: str,
+    description: str,
+    body: str | None,
+    situations: tuple[str, ...],
+    anchors: tuple[str, ...],
+    about: tuple[str, ...],
+    observed: date | None,
+    expires: date | None,
+    trust: str,
+    quote: str | None,
+    session: str | None,
+    reason: str | None,
+    pinned: bool,
+    team: bool,
+    edit: bool,
+    as_json: bool,
+) -> None:
+    """Keep a memory as one commit; one of the same name is updated.
+
+    Its day, its situations and the files it names are derived from the text. A text with a secret in it is refused.
+
+    \b
+    Examples:
+      reverie save --type feedback --name "No database mocks" \\
+          --description "Integration tests use a real database" --body "Mocks hid a broken migration."
+      git log -1 --format=%B | reverie save --type project --name "Why we left Redis" --description "Costs, not speed"
+      reverie save --type feedback --name "Style of SQL" --description "Keywords in upper case" --when "*.sql"
+    """
+    from dataclasses import replace
+
+    from reverie.api.saving import drafted
+    from reverie.memory.topic import Source
+
+    text = _body(body, edit=edit, title=name)
+    source = Source(session, None, quote) if session or quote else None
+    topic = drafted(name, description, kind, text, trust=trust, source=source)
+    topic = replace(
+        topic,
+        when=_when(situations),
+        anchors=tuple(map(_anchor, anchors)),
+        about=about,
+        observed=_day(observed),
+        expires=_day(expires),
+        pinned=pinned,
+    )
+    memory = which.open()
+    kept = memory.keep(topic, team=team, reason=reason or "", session=session)
+    if as_json:
+        from reverie.apps.cli.output import print_json
+
+        document = {"path": str(kept.path), "name": kept.topic.name, "commit": kept.commit, "is_new": kept.is_new}
+        print_json(document | {"warnings": list(kept.warnings)})
+        return
+    for warning in kept.warnings:
+        click.echo(f"reverie: {warning}", err=True)
+    done = "saved" if kept.is_new else "updated" if kept.commit else "unchanged"
+    click.echo(f"{done}  {kept.path}" + (f"  ({kept.commit[:8]})" if kept.commit else ""))
+
+
+def _body(given: str | None, *, edit: bool, title: str) -> str:
+    text = given
+    if text is None and not sys.stdin.isatty() and not edit:
+        text = sys.stdin.read()
+    if not edit:
+        return text or ""
+    edited = click.edit(text or f"# {title}\n\n", extension=".md")
+    return text or "" if edited is None else edited
+
+
+def _when(said: tuple[str, ...]) -> When | None:
+    """Situations as they are typed: `always`, `tool:git`, `task:test`, `word:release`, else a glob of files."""
+    from reverie.memory.situations import When
+
+    if not said:
+        return None
+    found: dict[str, list[str]] = {"tool": [], "task": [], "word": [], "file": []}
+    for each in said:
+        kind, colon, name = each.partition(":")
+        if colon and kind in found and name:
+            found[kind].append(name)
+        elif each != "always":
+            found["file"].append(each)
+    return When("always" in said, *(tuple(found[kind]) for kind in ("file", "tool", "task", "word")))
+
+
+def _anchor(said: str) -> Anchor:
+    from reverie.api.saving import anchor_named
+
+    return anchor_named(said)
+
+
+def _day(moment: date | None) -> date | None:
+    from datetime import datetime
+
+    return moment.date() if isinstance(moment, datetime) else moment

@@ -1,0 +1,67 @@
+"""`reverie show`: one memory, as it is or as it was."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+import click
+
+from reverie.apps.cli.memory_options import Which, memory_options
+from reverie.apps.cli.options import as_json
+
+
+@click.command("show")
+@click.argument("name")
+@click.option(
+    "--at", "day", type=click.DateTime(["%Y-%m-%d", "%Y-%m-%dT%H:%M:%S"]), metavar="DATE", help="As it was then."
+)
+@as_json
+@memory_options
+def command(which: Which, *, name: str, day: datetime | None, as_json: bool) -> None:
+    """Show the memory of this name, path or beginning of a file name.
+
+    \b
+    Examples:
+      reverie show "No database mocks"
+      reverie show feedback_no_database_mocks.md --json
+      reverie show feedback_no --at 2026-03-01
+    """
+    from reverie.apps.cli.memory_documents import whole_document
+    from reverie.apps.cli.output import print_json
+
+    memory = which.open_for(name) if day is None else which.open()
+    topic = memory.read(name) if day is None else memory.read_at(name, moment(day))
+    document = whole_document(topic, memory.directory, memory.scope.name)
+    if as_json:
+        print_json(document)
+    else:
+        print_topic(document)
+
+
+def moment(day: datetime) -> datetime:
+    """A day stands for its end; with a time of day it is that moment, in the zone of this machine."""
+    from datetime import timedelta
+
+    is_day = (day.hour, day.minute, day.second) == (0, 0, 0)
+    return (day + timedelta(days=1, seconds=-1) if is_day else day).astimezone()
+
+
+def print_topic(document: dict[str, object]) -> None:
+    """A memory for people: its facts, then its text as it is."""
+    click.secho(str(document["name"]), bold=True)
+    click.echo(str(document["description"]))
+    facts = {key: document[key] for key in ("type", "observed", "verified", "expires", "trust")}
+    said = [f"{key} {value}" for key, value in facts.items() if value] + (["pinned"] if document["pinned"] else [])
+    click.secho(", ".join(said), dim=True)
+    for key in ("anchors", "about"):
+        values = document[key]
+        if isinstance(values, list) and values:
+            click.secho(f"{key}: {', '.join(map(str, values))}", dim=True)
+    when = document["when"]
+    if isinstance(when, dict):
+        parts = ["always"] if when["always"] else []
+        parts += [f"{kind} {', '.join(names)}" for kind, names in when.items() if kind != "always" and names]
+        click.secho(f"when: {'; '.join(parts)}", dim=True)
+    click.secho(str(document["path"]), dim=True)
+    if document["body"]:
+        click.echo(f"\n{document['body']}")

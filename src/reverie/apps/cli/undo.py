@@ -1,0 +1,35 @@
+"""`reverie undo`: take one change back."""
+
+from __future__ import annotations
+
+import click
+
+from reverie.apps.cli.memory_options import Which, memory_options
+from reverie.apps.cli.options import as_json
+
+
+@click.command("undo")
+@click.argument("commit")
+@as_json
+@memory_options
+@click.pass_context
+def command(ctx: click.Context, which: Which, *, commit: str, as_json: bool) -> None:
+    """Take back COMMIT, also an old one; what came after it stays. An overlap is reported and writes nothing.
+
+    \b
+    Examples:
+      reverie undo 3f2a91c
+      reverie undo $(reverie log --json | jq -r '.[0].commit')
+    """
+    from reverie.apps.cli.output import print_json
+
+    memory = which.open()
+    undone = memory.undo(commit)
+    if as_json:
+        print_json({"commit": undone.commit, "paths": list(undone.paths), "conflicts": list(undone.conflicts)})
+    elif undone.conflicts:
+        click.echo(f"reverie: later changes overlap in {', '.join(undone.conflicts)}; nothing was written", err=True)
+    else:
+        click.echo(f"taken back in {', '.join(undone.paths)}" + (f"  ({undone.commit[:8]})" if undone.commit else ""))
+    if undone.conflicts:
+        ctx.exit(1)

@@ -1,0 +1,56 @@
+"""`reverie why`: what a memory rests on."""
+
+from __future__ import annotations
+
+import click
+
+from reverie.apps.cli.memory_options import Which, memory_options
+from reverie.apps.cli.options import as_json
+
+_RECALLS_SHOWN = 5
+
+
+@click.command("why")
+@click.argument("name")
+@as_json
+@memory_options
+def command(which: Which, *, name: str, as_json: bool) -> None:
+    """Show where a memory comes from, whose word it is, who changed it, and when it was recalled for what.
+
+    \b
+    Examples:
+      reverie why "No database mocks"
+      reverie why feedback_no_database_mocks.md --json
+    """
+    from reverie.apps.cli.memory_documents import commit_document, source_document
+    from reverie.apps.cli.output import print_json
+
+    memory = which.open()
+    account = memory.why(name)
+    if as_json:
+        recalled = [
+            {"when": use.when, "query": use.query, "score": use.score, "session": use.session}
+            for use in account.recalled
+        ]
+        print_json(
+            {
+                "path": f"{memory.directory}/{account.path}",
+                "sources": [source_document(source) for source in account.sources],
+                "trust": account.trust,
+                "recalled": recalled,
+                "changes": [commit_document(commit) for commit in account.changes],
+            }
+        )
+        return
+    click.secho(account.path, bold=True, nl=False)
+    click.echo(f"  {account.trust or 'no trust level noted'}")
+    for source in account.sources:
+        place = ", ".join(part for part in (source.session, source.message) if part)
+        click.echo(f"  source: {place or 'no session noted'}" + (f": “{source.quote}”" if source.quote else ""))
+    for commit in account.changes:
+        when = f"{commit.when.astimezone():%Y-%m-%d %H:%M}"
+        click.echo(f"  {commit.commit[:8]}  {when}  {commit.change.author}: {commit.change.reason}")
+    for use in account.recalled[-_RECALLS_SHOWN:]:
+        click.echo(f"  recalled {use.when[:16].replace('T', ' ')} for “{use.query}”")
+    if len(account.recalled) > _RECALLS_SHOWN:
+        click.echo(f"  recalled {len(account.recalled)} times in all")

@@ -1,0 +1,188 @@
+"""What is wrong with a memory directory, and what a person or `--fix` can do about it.
+
+Each check reads and reports; nothing is changed here. The repairs are made by whoever may write.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+
+from reverie.errors import Damaged, Unavailable
+from reverie.files import read_holder
+from reverie.memory.age import is_expired
+from reverie.memory.anchors import AnchorState, Ask, named, read_anchor_state
+from reverie.memory.filenames import path_key
+from reverie.memory.history import History
+from reverie.memory.index import index_for_model
+from reverie.memory.index_lines import Entry, parse_index
+from reverie.memory.indexed import Indexed, IndexedFolder
+from reverie.memory.injection import flags
+from reverie.memory.topic_remarks import topic_remarks
+from reverie.memory.tracked import CONFLICTS, INDEX_FILE, list_tracked, place_of
+from reverie.memory.worktree import DRAFT_PREFIX
+from reverie.places.paths import MemoryFolder
+from reverie.secret_scan import scan
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """One thing that is wrong."""
+
+    kind: str
+    path: str
+    """The whole path of the file it is about."""
+    detail: str
+    fix: str
+    """What to do."""
+    is_fixable: bool = False
+    """Whether `--fix` does it."""
+
+
+@dataclass(frozen=True, slots=True)
+class World:
+    """What the checks need beside the directory."""
+
+    now: datetime
+    root: Path | None = None
+    """The project that anchors are checked in."""
+    has_commit: Ask | None = None
+    has_word: Ask | None = None
+
+
+def find_problems(indexed: IndexedFolder, history: History, world: World) -> tuple[Problem, ...]:
+    """Everything that is wrong, in the order of kinds and paths."""
+    folder = indexed.folder
+    if not folder.directory.is_dir():
+        return ()
+    entries = list(indexed.topics())
+    checks: Iterable[Iterator[Problem]] = (
+        _damaged(indexed),
+        _topics(folder, entries, world),
+        _doubles(folder, entries),
+        _index_file(folder, {entry.topic.path for entry in entries}),
+        _leftovers(folder),
+        _history(history),
+    )
+    return tuple(problem for check in checks for problem in check)
+
+
+def list_leftovers(folder: MemoryFolder, *, old_enough: Callable[[Path], bool] = lambda _: True) -> Iterator[Path]:
+    """Drafts that a killed writer left in the directory."""
+    for path in sorted(folder.directory.rglob(f"{DRAFT_PREFIX}*")):
+        if path.is_file() and old_enough(path):
+            yield path
+
+
+def _damaged(indexed: IndexedFolder) -> Iterator[Problem]:
+    for problem in indexed.problems():
+        place = str(place_of(indexed.folder, problem.path))
+        yield Problem("damaged", place, problem.detail, "repair the front matter by hand; it is never overwritten")
+
+
+def _topics(folder: MemoryFolder, entries: Iterable[Indexed], world: World) -> Iterator[Problem]:
+    for entry in entries:
+        topic = entry.topic
+        place = str(place_of(folder, topic.path))
+        text = entry.head + topic.body
+        for rule in sorted({finding.rule for finding in scan(text)}):
+            fix = f"`reverie erase {topic.path}`, then make a new secret"
+            yield Problem("secret", place, f"it holds what looks like a secret ({rule})", fix)
+        for suspicion in dict.fromkeys(flag.suspicion.value for flag in flags(text)):
+            fix = "read it; `reverie forget` it if you did not write it"
+            yield Problem("injection", place, f"its text has {suspicion}", fix)
+        if is_expired(topic, world.now):
+            yield Problem("expired", place, f"it was to hold until {topic.expires}", "renew its date, or forget it")
+        if world.root is not None:
+            yield from _anchors(entry, place, world.root, world)
+        with suppress(Damaged):
+            for remark in topic_remarks(topic.path, text):
+                line = f"line {remark.line}: " if remark.line else ""
+                yield Problem("front-matter", place, f"{line}{remark.text}", "correct the line by hand")
+
+
+def _anchors(entry: Indexed, place: str, root: Path, world: World) -> Iterator[Problem]:
+    for anchor in entry.topic.anchors:
+        state = read_anchor_state(anchor, root, has_commit=world.has_commit, has_word=world.has_word)
+        if state is AnchorState.broken:
+            yield Problem("broken-anchor", place, f"{named(anchor)} is no longer there", "correct or forget the memory")
+        elif state is AnchorState.changed:
+            detail = f"{named(anchor)} changed since the memory was checked"
+            yield Problem("changed-anchor", place, detail, "read the file; set `verified:` if the memory still holds")
+
+
+def _doubles(folder: MemoryFolder, entries: Iterable[Indexed]) -> Iterator[Problem]:
+    by_name: dict[str, list[str]] = {}
+    by_text: dict[str, list[str]] = {}
+    for entry in entries:
+        by_name.setdefault(path_key(entry.topic.name), []).append(entry.topic.path)
+        if entry.topic.body:
+            by_text.setdefault(entry.topic.body, []).append(entry.topic.path)
+    for kind, groups, says in (
+        ("duplicate-name", by_name, "has the same name"),
+        ("duplicate-text", by_text, "says the same"),
+    ):
+        for paths in groups.values():
+            for path in paths[1:]:
+                fix = "rename one, or forget one"
+                yield Problem(kind, str(place_of(folder, path)), f"{paths[0]} {says}", fix)
+
+
+def _index_file(folder: MemoryFolder, topics: set[str]) -> Iterator[Problem]:
+    try:
+        text = folder.index.read_text(encoding="utf-8", errors="replace")
+    except FileNotFoundError:
+        if topics:
+            yield Problem("index", str(folder.index), f"{INDEX_FILE} is missing", "it comes with the next save")
+        return
+    keys = {path_key(path) for path in topics}
+    for line in parse_index(text):
+        if isinstance(line, Entry) and path_key(line.path) not in keys:
+            detail = f"the line on {line.path} leads nowhere"
+            yield Problem("dangling-link", str(folder.index), detail, "remove the line, or bring the topic back")
+    if index_for_model(text)[1]:
+        lines = text.count("\n")
+        detail = f"{lines} lines and {len(text.encode()):,} bytes: a conversation loads only the beginning"
+        yield Problem("oversized-index", str(folder.index), detail, "shorten your own text in it")
+
+
+def _leftovers(folder: MemoryFolder) -> Iterator[Problem]:
+    for path in list_leftovers(folder):
+        yield Problem("leftover", str(path), "a killed process left this draft", "`reverie doctor --fix`", True)
+    for copy in sorted(path for path in list_tracked(folder) if path.startswith(f"{CONFLICTS}/")):
+        place = str(place_of(folder, copy))
+        yield Problem("conflict", place, "two edits met here; this one lost", "take from it what is missing, remove it")
+    for lock in (folder.dream_lock,):
+        holder = read_holder(lock)
+        if holder is not None and not _lives(holder.pid):
+            yield Problem("stale-lock", str(lock), f"held by {holder}, which is gone", "`reverie doctor --fix`", True)
+
+
+def _lives(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True
+
+
+def _history(history: History) -> Iterator[Problem]:
+    place = str(history.directory)
+    if not history.is_on:
+        yield Problem("no-history", place, "changes are not recorded, since git is missing or off", "install git")
+        return
+    if not history.exists:
+        return
+    try:
+        said = history.git.run("fsck", "--no-progress", "--no-dangling", "--connectivity-only", accept=range(256))
+    except Unavailable as error:
+        said = str(error).encode()
+    for row in said.decode("utf-8", "replace").splitlines():
+        if row and not row.startswith(("notice", "Checking", "dangling", "unreachable")):
+            yield Problem("history", str(history.git.directory), row, "restore the history from a copy or a bundle")

@@ -1,0 +1,75 @@
+"""Which memory directories a call works on: the project's, the user's own, those of agents that are mentioned.
+
+The project's is, in this order: what the settings name, our own store, and, where we have none yet, the directory that
+the host agent already keeps for the repository, on which we then work in place. Nothing is made here.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from reverie.places import AgentScope, MemoryFolder, Places, ProjectFolder, memory_folder, validate_memory_directory
+from reverie.settings import Settings
+
+_MENTION = re.compile(r"(?<![\w@])@agent-([A-Za-z0-9_][\w:-]*)")
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """One memory directory and why it is one."""
+
+    name: str
+    """`project`, `user`, or `agent:NAME`."""
+    folder: MemoryFolder
+    reason: str
+    """Who chose it, for people."""
+
+
+def project_scope(places: Places, settings: Settings, store: ProjectFolder, root: Path, user_home: Path) -> Scope:
+    """The directory of a project's memories.
+
+    Raises:
+        UserMistake: the directory that the settings name cannot be one.
+    """
+    for key, named in (
+        ("memory.path_override", settings.memory.path_override),
+        ("memory.directory", settings.memory.directory),
+    ):
+        if named:
+            directory = validate_memory_directory(named, user_home=user_home)
+            return Scope("project", memory_folder(places, directory), f"named by {key}")
+    if settings.remote.memory_dir:
+        base = validate_memory_directory(settings.remote.memory_dir, user_home=user_home)
+        directory = base / "projects" / places.slug(root) / "memory"
+        return Scope("project", memory_folder(places, directory), "on the mount named by remote.memory_dir")
+    theirs = places.host_project(root).memory
+    if not _has_topics(store.memory) and _has_topics(theirs):
+        return Scope("project", memory_folder(places, theirs), "kept by the host agent, used in place")
+    return Scope("project", memory_folder(places, store.memory), "the project's own store")
+
+
+def user_scope(places: Places) -> Scope:
+    """The directory of what holds in every project."""
+    return Scope("user", memory_folder(places, places.user_memory), "the user's own, for every project")
+
+
+def agent_scopes(places: Places, text: str, *, cwd: Path) -> Iterator[Scope]:
+    """The directories of agents that a text mentions as `@agent-NAME` and that have memories."""
+    for name in dict.fromkeys(_MENTION.findall(text)):
+        for scope in AgentScope:
+            directory = places.agent_memory(name, scope, cwd=cwd)
+            if directory.is_dir():
+                yield Scope(f"agent:{name}", memory_folder(places, directory), f"the {scope} memory of agent {name}")
+
+
+def _has_topics(directory: Path) -> bool:
+    """Whether somebody keeps memories there; a store of ours that was emptied still counts."""
+    try:
+        with os.scandir(directory) as entries:
+            return any(entry.name.endswith(".md") or entry.name == ".git" for entry in entries)
+    except OSError:
+        return False

@@ -1,0 +1,95 @@
+"""Which memories were recalled, when and for what: a file of JSON lines beside the locks of the directory.
+
+It answers `why`, ranks the index and is never read by a query. Losing it loses no memory; erasing a topic removes its
+lines.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+
+from reverie.files import append_lines, write_atomic
+from reverie.places.paths import MemoryFolder
+
+QUERY_CHARS = 200
+"""Enough to recognise the request."""
+MAX_BYTES = 2_000_000
+"""A longer log loses its older half."""
+
+
+@dataclass(frozen=True, slots=True)
+class Use:
+    """One recall of one memory."""
+
+    path: str
+    when: str
+    query: str
+    score: float
+    session: str | None = None
+
+
+def usage_file(folder: MemoryFolder) -> Path:
+    """Where the log of a directory lies."""
+    return folder.state / "recalled.jsonl"
+
+
+def append_uses(folder: MemoryFolder, uses: Iterable[Use]) -> None:
+    """Note recalls."""
+    rows = [
+        json.dumps(
+            {"path": use.path, "when": use.when, "query": use.query[:QUERY_CHARS], "score": round(use.score, 3)}
+            | ({"session": use.session} if use.session else {}),
+            ensure_ascii=False,
+        )
+        for use in uses
+    ]
+    if not rows:
+        return
+    path = usage_file(folder)
+    append_lines(path, rows, durable=False)
+    if path.stat().st_size > MAX_BYTES:
+        kept = path.read_bytes().splitlines(keepends=True)
+        write_atomic(path, b"".join(kept[len(kept) // 2 :]), durable=False)
+
+
+def read_uses(folder: MemoryFolder, path: str | None = None) -> Iterator[Use]:
+    """The recalls of one memory, or all, oldest first; lines that cannot be read are passed over."""
+    try:
+        rows = usage_file(folder).read_text(encoding="utf-8", errors="replace").splitlines()
+    except FileNotFoundError:
+        return
+    for row in rows:
+        try:
+            said = json.loads(row)
+            use = Use(said["path"], said["when"], said["query"], said["score"], said.get("session"))
+        except (ValueError, KeyError, TypeError):
+            continue
+        if path is None or use.path == path:
+            yield use
+
+
+def read_counts(folder: MemoryFolder) -> dict[str, float]:
+    """How often each memory was recalled."""
+    return dict(Counter(use.path for use in read_uses(folder)))
+
+
+def remove_uses(folder: MemoryFolder, paths: Iterable[str]) -> None:
+    """Forget the recalls of these memories."""
+    gone = set(paths)
+    kept = [use for use in read_uses(folder) if use.path not in gone]
+    usage_file(folder).unlink(missing_ok=True)
+    append_uses(folder, kept)
+
+
+def use_of(path: str, score: float, query: str, now: datetime, session: str | None) -> Use:
+    """A recall that happens now; a secret in the request is not kept."""
+    from reverie.secret_scan import redact
+
+    return Use(
+        path, now.isoformat(timespec="seconds"), redact(" ".join(query.split())[: 2 * QUERY_CHARS]), score, session
+    )
