@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator, Callable, Generator
 from dataclasses import dataclass, field
 from datetime import datetime
+from pathlib import Path
 from typing import Protocol, TypeAlias, TypeVar
 
 from reverie.messages.blocks import Block, JsonObject, nothing_more
@@ -185,6 +186,23 @@ class Ask:
     max_tokens: int = 4_096
     output_schema: JsonObject | None = None
     timeout_seconds: float | None = None
+    embedded_on_failure: bool = False
+    """Whether `embedded` also answers when the model fails or takes too long; else the failure is the asker's."""
+
+
+@dataclass(frozen=True, slots=True)
+class ForkSpec:
+    """A piece of background work for a child agent, as data: it shares the parent's context and may use few tools."""
+
+    label: str
+    prompt: str
+    tools: tuple[str, ...] = ()
+    """The only tools it may use; all others are refused when called, so that the tool list stays the parent's."""
+    paths: tuple[Path, ...] = ()
+    """The only files or folders that these tools may touch."""
+    max_rounds: int = 1
+    embedded: Callable[[], str] | None = field(default=None, compare=False, repr=False)
+    """What the work comes to without a model."""
 
 
 Result = TypeVar("Result")

@@ -7,28 +7,29 @@ break.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from datetime import datetime, timedelta
 
-from reverie.context.stage import NOTHING, Outcome, Reduction, Scene, Stage
-from reverie.messages.blocks import JsonObject, Opaque
+from reverie.context.stage import CHARS_PER_TOKEN, NOTHING, Outcome, Reduction, Scene, Stage
+from reverie.messages.blocks import Document, Image, JsonObject, Opaque, ToolResult
 from reverie.messages.entries import ClearEntry
 from reverie.messages.records import CLEARED
 from reverie.messages.view import SERVER_CLEARS, Item, Kind, View
 from reverie.settings import Clearing
+from reverie.tokens.media import FLAT_MEDIA_TOKENS
 from reverie.tokens.window import Budget
 
 REFERENCE_WINDOW_TOKENS = 200_000
 """The window for which the numbers of API-level clearing are stated (spec 1 §7.3)."""
 
 
-def microcompact(settings: Clearing, *, edits_cache: bool = False) -> Stage:
+def microcompact(settings: Clearing, *, edits_cache: bool = False, pinned: Collection[str] = ()) -> Stage:
     """Make the stage; `edits_cache` says that the provider deletes results inside its cache."""
 
     def stage(view: View, scene: Scene) -> Outcome:
-        cleared = _after_a_pause(view, scene, settings)
+        cleared = _after_a_pause(view, scene, settings, pinned)
         if cleared is NOTHING and edits_cache and settings.cached.enabled:
-            cleared = _inside_the_cache(view, scene, settings)
+            cleared = _inside_the_cache(view, scene, settings, pinned)
         return cleared
 
     return stage
@@ -57,42 +58,52 @@ def api_clearing(settings: Clearing, budget: Budget) -> JsonObject | None:
     return {"edits": [dict(thinking), dict(tools)]}
 
 
-def clearable(items: Sequence[Item], settings: Clearing) -> list[tuple[str, int]]:
-    """Results that may be emptied, oldest first, with their sizes in characters; those already empty are left out."""
+def clearable(items: Sequence[Item], settings: Clearing, *, pinned: Collection[str] = ()) -> list[tuple[str, int]]:
+    """Results that may be emptied, oldest first, with about their sizes in characters.
+
+    Those that are no longer than what would stand in their place are left out.
+    """
     names = {call.id: call.name for item in items for call in item.message.tool_uses}
-    gone = _deleted_by_the_server(items)
     return [
-        (result.tool_use_id, len(result.text))
+        (result.tool_use_id, size)
         for item in items
         for result in item.message.tool_results
-        if names.get(result.tool_use_id) in settings.tools and result.text != CLEARED and result.tool_use_id not in gone
+        if names.get(result.tool_use_id) in settings.tools
+        and item.uuid not in pinned
+        and (size := _size_chars(result)) > len(CLEARED)
     ]
 
 
-def _after_a_pause(view: View, scene: Scene, settings: Clearing) -> Outcome:
+def _after_a_pause(view: View, scene: Scene, settings: Clearing, pinned: Collection[str]) -> Outcome:
     time = settings.time
     if not time.enabled or scene.budget.used_tokens <= time.min_fill_fraction * scene.budget.effective_tokens:
         return NOTHING
     replied = _last_reply(view.items)
     if replied is None or scene.now - replied < timedelta(minutes=time.gap_minutes):
         return NOTHING
-    keep = max(time.keep_results, time.keep_floor)
-    old = clearable(view.items, settings)[:-keep]
-    freed = sum(size for _, size in old) // 3
-    if not old or freed <= 0:
+    # What the server was asked to delete is whole here, and the server's cache is gone: it is emptied too.
+    old = clearable(view.items, settings, pinned=pinned)[: -max(time.keep_results, time.keep_floor)]
+    if not old:
         return NOTHING
+    freed = sum(size for _, size in old) // CHARS_PER_TOKEN
     entry = ClearEntry(scene.envelope(), tuple(one for one, _ in old), CLEARED, "time", freed)
     return Outcome((entry,), reductions=(Reduction("clear", freed, len(old), "after a pause"),))
 
 
-def _inside_the_cache(view: View, scene: Scene, settings: Clearing) -> Outcome:
-    results = clearable(view.items, settings)
+def _inside_the_cache(view: View, scene: Scene, settings: Clearing, pinned: Collection[str]) -> Outcome:
+    gone = deleted_by_the_server(view.items)
+    results = [one for one in clearable(view.items, settings, pinned=pinned) if one[0] not in gone]
     if len(results) <= settings.cached.trigger_results:
         return NOTHING
     old = results[: -settings.cached.keep_results or None]
-    freed = sum(size for _, size in old) // 3
+    freed = sum(size for _, size in old) // CHARS_PER_TOKEN
     entry = ClearEntry(scene.envelope(), tuple(one for one, _ in old), "", SERVER_CLEARS, freed)
     return Outcome((entry,), reductions=(Reduction("clear", freed, len(old), "inside the server's cache"),))
+
+
+def _size_chars(result: ToolResult) -> int:
+    media = 0 if isinstance(result.content, str) else sum(isinstance(part, Image | Document) for part in result.content)
+    return len(result.text) + media * FLAT_MEDIA_TOKENS * CHARS_PER_TOKEN
 
 
 def _last_reply(items: Sequence[Item]) -> datetime | None:
@@ -105,7 +116,8 @@ def _last_reply(items: Sequence[Item]) -> datetime | None:
     return None
 
 
-def _deleted_by_the_server(items: Sequence[Item]) -> set[str]:
+def deleted_by_the_server(items: Sequence[Item]) -> set[str]:
+    """Tool calls whose results the provider was asked to delete inside its cache."""
     gone: set[str] = set()
     for item in items:
         if item.label != "cache_edits":

@@ -6,7 +6,7 @@ items leaves one line that says what was there and how to read it again.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Sequence
 from itertools import pairwise
 
 from reverie.context.said import in_short
@@ -20,28 +20,28 @@ _KEPT = frozenset({Kind.TYPED, Kind.SUMMARY, Kind.FOLD})
 """Kinds that a snip passes over: the user's words, and what already stands for more."""
 
 
-def snip(settings: Snip) -> Stage:
-    """Make the stage."""
+def snip(settings: Snip, *, pinned: Collection[str] = ()) -> Stage:
+    """Make the stage; pinned messages are passed over like the user's words."""
 
     def stage(view: View, scene: Scene) -> Outcome:
         effective = scene.budget.effective_tokens
         if not settings.enabled or scene.budget.used_tokens <= settings.trigger_fraction * effective:
             return NOTHING
-        return snip_to(view, scene, round(settings.target_fraction * effective))
+        return snip_to(view, scene, round(settings.target_fraction * effective), pinned=pinned)
 
     return stage
 
 
-def snip_to(view: View, scene: Scene, target_tokens: int) -> Outcome:
+def snip_to(view: View, scene: Scene, target_tokens: int, *, pinned: Collection[str] = ()) -> Outcome:
     """Remove the oldest rounds until the view weighs at most so much; also what `/snip` does."""
     to_free = scene.budget.used_tokens - target_tokens
     entries: list[Entry] = []
     freed_in_all = removed_in_all = 0
-    for run in _runs(view.items):
+    for run in _runs(view.items, pinned):
         if freed_in_all >= to_free:
             break
         digest = digest_of(run)
-        freed = sum(map(scene.weigh, run)) - len(digest) // 3
+        freed = sum(map(scene.weigh, run)) - scene.weigh_text(digest)
         if freed <= 0:
             continue
         entries.append(SnipEntry(scene.envelope(), tuple(item.uuid for item in run), digest, freed))
@@ -60,17 +60,24 @@ def digest_of(run: Sequence[Item]) -> str:
     )
 
 
-def _runs(items: Sequence[Item]) -> list[list[Item]]:
-    """Whole rounds between the messages that stay, oldest first, up to the protected tail."""
+def old_rounds(items: Sequence[Item]) -> Iterable[Sequence[Item]]:
+    """The smallest parts between legal cuts, oldest first; the newest reply and what follows it are protected."""
     tail = next((number for number in range(len(items) - 1, -1, -1) if items[number].kind is Kind.REPLY), 0)
     cuts = [cut for cut in legal_cuts(items) if cut <= tail]
-    runs: list[list[Item]] = []
-    for start, end in pairwise(cuts):
-        piece = items[start:end]
-        if any(item.kind in _KEPT for item in piece):
-            runs.append([])
-        elif runs and runs[-1]:
+    return (items[start:end] for start, end in pairwise(cuts))
+
+
+def may_go(items: Iterable[Item], pinned: Collection[str]) -> bool:
+    """Whether a reduction without a summary may take all of these out."""
+    return not any(item.kind in _KEPT or item.uuid in pinned for item in items)
+
+
+def _runs(items: Sequence[Item], pinned: Collection[str]) -> list[list[Item]]:
+    """Neighbouring rounds between the messages that stay."""
+    runs: list[list[Item]] = [[]]
+    for piece in old_rounds(items):
+        if may_go(piece, pinned):
             runs[-1].extend(piece)
         else:
-            runs.append(list(piece))
+            runs.append([])
     return [run for run in runs if run]

@@ -12,37 +12,36 @@ from collections.abc import Callable, Collection, Iterable
 from dataclasses import replace
 from pathlib import Path
 
-from reverie.context.stage import NOTHING, FileWrite, Outcome, Reduction, Scene, Stage
+from reverie.context.stage import CHARS_PER_TOKEN, NOTHING, FileWrite, Outcome, Reduction, Scene, Stage
+from reverie.errors import Error
 from reverie.messages.blocks import ToolResult
 from reverie.messages.entries import SpillDecision, SpillEntry
-from reverie.messages.view import View
+from reverie.messages.view import Kind, View
 from reverie.settings import Spill
 
 SHELLS = frozenset({"Bash", "PowerShell", "bash", "shell"})
 """Tools whose errors come last: their preview has a head and a tail."""
-
-CHARS_PER_TOKEN = 3
-"""Only for the report; the count of the view does not rest on it."""
 
 
 def spill(settings: Spill, path_of: Callable[[str], Path] | None) -> Stage:
     """Make the stage; without a place for files every result stays inline."""
 
     def stage(view: View, scene: Scene) -> Outcome:
-        waiting = list(_undecided(view))
-        if not waiting or not settings.enabled:
+        rounds = list(_undecided(view)) if settings.enabled else []
+        if not rounds:
             return NOTHING
-        chosen = _chosen(waiting, settings) if path_of is not None else set()
-        decisions, writes = [], []
-        for tool, result in waiting:
-            if path_of is None or result.tool_use_id not in chosen:
-                decisions.append(SpillDecision(result.tool_use_id, None))
-                continue
-            path = path_of(result.tool_use_id)
-            writes.append(FileWrite(path, result.text))
-            decisions.append(_decision(result, tool, path, settings.preview_bytes))
-        freed = sum(len(result.text) for _, result in waiting if result.tool_use_id in chosen) // CHARS_PER_TOKEN
-        reductions = (Reduction("spill", freed, len(chosen)),) if chosen else ()
+        decisions: list[SpillDecision] = []
+        writes: list[FileWrite] = []
+        freed = 0
+        for waiting in rounds:
+            chosen = _chosen(waiting, settings)
+            for tool, result in waiting:
+                decision = _decision(result, tool, path_of, settings) if result.tool_use_id in chosen else None
+                decisions.append(decision or SpillDecision(result.tool_use_id, None))
+                if decision is not None and decision.path is not None:
+                    writes.append(FileWrite(Path(decision.path), result.text))
+                    freed += len(result.text) - len(decision.preview or "")
+        reductions = (Reduction("spill", freed // CHARS_PER_TOKEN, len(writes)),) if writes else ()
         return Outcome((SpillEntry(scene.envelope(), tuple(decisions)),), tuple(writes), reductions)
 
     return stage
@@ -65,12 +64,21 @@ def kept_inline(outcome: Outcome, failed: Collection[Path]) -> Outcome:
     return replace(outcome, entries=entries, writes=tuple(one for one in outcome.writes if one.path not in failed))
 
 
-def _undecided(view: View) -> Iterable[tuple[str, ToolResult]]:
+def _undecided(view: View) -> Iterable[list[tuple[str, ToolResult]]]:
+    """Results that nobody has looked at, with their tools, round by round."""
     names = {call.id: call.name for item in view.items for call in item.message.tool_uses}
+    waiting: list[tuple[str, ToolResult]] = []
     for item in view.items:
-        for result in item.message.tool_results:
-            if result.tool_use_id not in view.decided:
-                yield names.get(result.tool_use_id, ""), result
+        if item.kind is Kind.REPLY and waiting:
+            yield waiting
+            waiting = []
+        waiting += [
+            (names.get(result.tool_use_id, ""), result)
+            for result in item.message.tool_results
+            if result.tool_use_id not in view.decided
+        ]
+    if waiting:
+        yield waiting
 
 
 def _chosen(waiting: list[tuple[str, ToolResult]], settings: Spill) -> set[str]:
@@ -94,17 +102,29 @@ def _chosen(waiting: list[tuple[str, ToolResult]], settings: Spill) -> set[str]:
     return chosen
 
 
-def _decision(result: ToolResult, tool: str, path: Path, preview_bytes: int) -> SpillDecision:
+def _decision(
+    result: ToolResult, tool: str, path_of: Callable[[str], Path] | None, settings: Spill
+) -> SpillDecision | None:
+    """The decision to spill; None when there is no place for the file or the preview would be no shorter."""
+    if path_of is None:
+        return None
+    try:
+        path = path_of(result.tool_use_id)
+    except Error:
+        # An id that cannot be part of a path comes from a foreign tool; its result stays whole.
+        return None
     text = result.text
     data = text.encode("utf-8", "replace")
     digest = hashlib.sha256(data).hexdigest()
-    return SpillDecision(
-        result.tool_use_id,
-        preview(text, path=path, sha256=digest, size_bytes=len(data), limit_bytes=preview_bytes, tail=tool in SHELLS),
-        str(path),
-        digest,
-        len(data),
+    shown = preview(
+        text,
+        path=path,
+        sha256=digest,
+        size_bytes=len(data),
+        limit_bytes=settings.preview_bytes,
+        tail=tool in SHELLS,
     )
+    return SpillDecision(result.tool_use_id, shown, str(path), digest, len(data)) if len(shown) < len(text) else None
 
 
 def preview(text: str, *, path: Path, sha256: str, size_bytes: int, limit_bytes: int, tail: bool) -> str:

@@ -14,8 +14,12 @@ from pathlib import Path
 from typing import TypeAlias
 
 from reverie.messages.entries import Entry, Envelope
-from reverie.messages.view import Item, View
+from reverie.messages.message import user
+from reverie.messages.view import Item, Kind, View
 from reverie.tokens.window import Budget
+
+CHARS_PER_TOKEN = 3
+"""For figures in reports only; no decision and no count of a view rests on it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +66,11 @@ class Scene:
     envelope: Callable[[], Envelope]
     """Makes the envelope of the next entry, hanging under the one made before it."""
     weigh: Callable[[Item], int]
-    """The estimated size of one item."""
+    """The estimated size of one item, which depends on its message alone."""
+
+    def weigh_text(self, text: str) -> int:
+        """The estimated size of a text as a message of its own."""
+        return self.weigh(Item("", Kind.META, user(text))) if text else 0
 
 
 Stage: TypeAlias = Callable[[View, Scene], Outcome]

@@ -170,6 +170,8 @@ class Projection:
                 edits = Message(Role.USER, (_deletions(entry.tool_use_ids),))
                 self._append(Item(entry.envelope.uuid, Kind.ATTACHMENT, edits, entry.envelope.timestamp, "cache_edits"))
             case ClearEntry():
+                # Results that are empty here need not be deleted there; the server's cache is gone anyway.
+                self._items = [item for item in self._items if item.label != "cache_edits"]
                 self._instead |= dict.fromkeys(entry.tool_use_ids, entry.text)
                 self._refresh(set(entry.tool_use_ids))
             case SnipEntry():

@@ -1,0 +1,4 @@
+"""The loop.
+
+`flow` drives everything that asks a model without holding one.
+"""

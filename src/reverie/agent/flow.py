@@ -1,0 +1,87 @@
+"""The one driver of everything that asks a model: summaries, notes, folds, recall, extraction, dreams.
+
+A flow yields what it asks and is sent what was answered. "Too long" is thrown into the flow, because asking again with
+less is written where the cutting is; every other failure is the caller's, unless the question says that its embedded
+answer may stand in. The flow is closed whatever happens.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from typing import TypeVar
+
+from reverie.errors import ContextTooLong, Unavailable
+from reverie.messages.message import Usage, assistant, user
+from reverie.messages.rules import conform
+from reverie.models.answer import answer
+from reverie.ports import Ask, Flow, Model, Reply, Request
+
+EMBEDDED = "embedded"
+"""The model's name in a reply that no model gave."""
+
+Result = TypeVar("Result")
+
+
+def _ignore(_: Ask, __: Reply) -> None:
+    return
+
+
+async def run_flow(
+    flow: Flow[Result],
+    model: Model,
+    parent: Request,
+    *,
+    timeout_seconds: float | None = None,
+    booked: Callable[[Ask, Reply], None] = _ignore,
+) -> Result:
+    """Answer every question of a flow and return what it concludes.
+
+    `parent` is the request whose system text, tools and model the questions share, so that they read its cache.
+    `booked` hears of every answer. A question's own time limit goes before `timeout_seconds`. Raises the `Unavailable` family.
+    """
+    try:
+        ask = next(flow)
+        while True:
+            try:
+                reply = await _reply(ask, model, parent, timeout_seconds)
+            except ContextTooLong as problem:
+                ask = flow.throw(problem)
+                continue
+            booked(ask, reply)
+            ask = flow.send(reply)
+    except StopIteration as end:
+        result: Result = end.value
+        return result
+    finally:
+        flow.close()
+
+
+async def _reply(ask: Ask, model: Model, parent: Request, timeout_seconds: float | None) -> Reply:
+    limit = ask.timeout_seconds if ask.timeout_seconds is not None else timeout_seconds
+    try:
+        async with asyncio.timeout(limit):
+            return await answer(model, as_request(ask, parent))
+    except ContextTooLong:
+        raise
+    except (Unavailable, TimeoutError) as problem:
+        if not ask.embedded_on_failure:
+            if isinstance(problem, TimeoutError):
+                raise Unavailable(f"no answer to the {ask.purpose} question within {limit} seconds") from None
+            raise
+        return Reply(assistant(ask.embedded()), Usage(), "end_turn", EMBEDDED)
+
+
+def as_request(ask: Ask, parent: Request) -> Request:
+    """A question as the request that is sent: the parent's prefix, the context, the prompt."""
+    return Request(
+        parent.model,
+        conform((*ask.context, user(ask.prompt))),
+        system=parent.system,
+        tools=parent.tools,
+        max_tokens=ask.max_tokens,
+        output_schema=ask.output_schema,
+        betas=parent.betas,
+        purpose=ask.purpose,
+        embedded=ask.embedded,
+    )

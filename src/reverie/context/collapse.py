@@ -1,0 +1,173 @@
+"""Old spans shown folded, like code in an editor: the history stays whole, only what is sent is shorter (spec 1 §8).
+
+Commits are `CollapseEntry`s, replayed by the projection and therefore alive after a resume; a boundary starts without
+them. At 90 % of E spans are staged (a mark), at 95 % the staged ones are summed up and committed, by a model or by
+structure; when the provider says "too long", all staged ones are committed at once (`drain`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+
+from reverie.context import digest
+from reverie.context.cut import shortened
+from reverie.context.facts import gather
+from reverie.context.prompt import fill, read_prompt
+from reverie.context.snip import may_go, old_rounds
+from reverie.context.stage import NOTHING, Outcome, Reduction, Scene, Stage
+from reverie.context.summarise import prepared
+from reverie.messages.blocks import Json
+from reverie.messages.entries import BoundaryEntry, CollapseEntry, Entry, MarkEntry
+from reverie.messages.rules import legal_cuts
+from reverie.messages.view import Item, View
+from reverie.ports import Ask, Flow
+from reverie.settings import Collapse
+
+STAGED = "collapse_staged"
+"""Name of the mark that queues spans; its data has them as pairs of ids."""
+TARGET_FRACTION = 0.70
+"""Share of E to which the staged spans together would bring the view down, as with snip."""
+
+
+@dataclass(frozen=True, slots=True)
+class Queued:
+    """A span that is staged: its first and last message."""
+
+    first: str
+    last: str
+
+
+def collapse_stage(settings: Collapse, queue: Sequence[Queued] = (), *, pinned: Collection[str] = ()) -> Stage:
+    """Make the stage that queues spans at the first line; what is queued already is not queued again."""
+
+    def stage(view: View, scene: Scene) -> Outcome:
+        if not settings.enabled or not scene.budget.must_stage_collapse:
+            return NOTHING
+        waiting = [span for one in queue if (span := _items_of(view.items, one))]
+        expected = sum(_gain(span, scene, settings) for span in waiting)
+        taken = {item.uuid for span in waiting for item in span}.union(pinned)
+        found = choose_spans(view, scene, settings, expected_tokens=expected, taken=taken)
+        if not found:
+            return NOTHING
+        pairs: list[Json] = [[span[0].uuid, span[-1].uuid] for span in found]
+        return Outcome((MarkEntry(scene.envelope(), STAGED, {"spans": pairs}),))
+
+    return stage
+
+
+def queued(entries: Iterable[Entry]) -> tuple[Queued, ...]:
+    """What is staged and not yet committed after these entries of a chain; a boundary empties the queue."""
+    waiting: dict[str, Queued] = {}
+    for entry in entries:
+        match entry:
+            case BoundaryEntry():
+                waiting.clear()
+            case CollapseEntry():
+                waiting.pop(entry.first, None)
+            case MarkEntry(name=name, data=data) if name == STAGED:
+                spans = data.get("spans")
+                for pair in spans if isinstance(spans, list) else ():
+                    match pair:
+                        case [str() as first, str() as last]:
+                            waiting[first] = Queued(first, last)
+                        case _:
+                            continue
+            case _:
+                continue
+    return tuple(waiting.values())
+
+
+def choose_spans(
+    view: View, scene: Scene, settings: Collapse, *, expected_tokens: int = 0, taken: Collection[str] = ()
+) -> list[list[Item]]:
+    """The oldest runs of whole rounds, each of a certain size, until the view would be down to its target.
+
+    What the user typed, summaries, folds and `taken` messages are passed over; the newest reply and what follows are
+    protected.
+    """
+    effective = scene.budget.effective_tokens
+    to_free = scene.budget.used_tokens - int(effective * TARGET_FRACTION) - expected_tokens
+    least = max(1, int(effective * settings.min_span_fraction))
+    found: list[list[Item]] = []
+    span: list[Item] = []
+    weight = 0
+    for piece in old_rounds(view.items):
+        if to_free <= 0:
+            break
+        if not may_go(piece, taken):
+            span, weight = [], 0
+            continue
+        span = [*span, *piece]
+        weight += sum(map(scene.weigh, piece))
+        if weight >= least:
+            to_free -= _gain(span, scene, settings)
+            found.append(span)
+            span, weight = [], 0
+    return found
+
+
+def collapse(view: View, scene: Scene, settings: Collapse, queue: Sequence[Queued]) -> Flow[Outcome]:
+    """Work the queue off: one question per span; a span whose summary fails is summed up by structure."""
+    outcome = NOTHING
+    for one in queue:
+        span = _items_of(view.items, one)
+        if not span:
+            continue
+
+        def embedded(span: list[Item] = span) -> str:
+            return _by_structure(span, scene, settings)
+
+        reply = yield Ask(
+            "collapse",
+            fill(read_prompt("span"), {"limit": f"{settings.summary_tokens:,}"}),
+            embedded,
+            context=tuple(item.message for item in prepared(span)),
+            max_tokens=settings.summary_tokens,
+            embedded_on_failure=True,
+        )
+        outcome += _commit(span, reply.text.strip() or embedded(), scene, settings)
+    return outcome
+
+
+def drain(view: View, scene: Scene, settings: Collapse, queue: Sequence[Queued]) -> Outcome:
+    """Commit everything that is staged now, without asking anybody; nothing staged means the oldest spans."""
+    spans = [span for one in queue if (span := _items_of(view.items, one))]
+    outcome = NOTHING
+    for span in spans or choose_spans(view, scene, settings):
+        outcome += _commit(span, _by_structure(span, scene, settings), scene, settings)
+    return outcome
+
+
+def _commit(span: Sequence[Item], text: str, scene: Scene, settings: Collapse) -> Outcome:
+    """Fold a span, if that is shorter than what it stands for."""
+    first, last = span[0].uuid, span[-1].uuid
+    head = f"[{len(span)} older messages are folded here; read them again from {first} to {last}.]\n"
+    summary = head + shortened(text, settings.summary_tokens, scene.weigh_text, "the rest is in these messages")
+    freed = sum(map(scene.weigh, span)) - scene.weigh_text(summary)
+    if freed <= 0:
+        return NOTHING
+    entry = CollapseEntry(scene.envelope(), first, last, summary)
+    return Outcome((entry,), reductions=(Reduction("collapse", freed, len(span)),))
+
+
+def _by_structure(span: Sequence[Item], scene: Scene, settings: Collapse) -> str:
+    facts = gather(span)
+    return digest.summary(facts, limit_tokens=settings.summary_tokens, weigh=scene.weigh_text)
+
+
+def _gain(span: Sequence[Item], scene: Scene, settings: Collapse) -> int:
+    return max(0, sum(map(scene.weigh, span)) - settings.summary_tokens)
+
+
+def _items_of(items: Sequence[Item], one: Queued) -> list[Item]:
+    """The items of a staged span, none when one of its ends has left the view or a call would be parted."""
+    places = {item.uuid: number for number, item in enumerate(items)}
+    start, end = places.get(one.first), places.get(one.last)
+    if start is None or end is None or end < start:
+        return []
+    cuts = set(legal_cuts(items))
+    if start not in cuts or end + 1 not in cuts:
+        return []
+    span = list(items[start : end + 1])
+    return span if may_go(span, ()) else []

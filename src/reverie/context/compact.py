@@ -1,0 +1,207 @@
+"""Full and partial compaction: a summary takes the place of the history, or of one side of it (spec 1 §11-12).
+
+The newest rounds and a request that nobody has answered yet stay as they are. Everything else is summed up once, by a
+model or by structure, and the must-survive list is checked against the result whoever wrote it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from enum import StrEnum
+
+from reverie.context import digest
+from reverie.context.replacement import Case, Replacement, build, keepable, seal, summary_limit
+from reverie.context.spans import plain, short_ids
+from reverie.context.stage import NOTHING, Outcome, Reduction
+from reverie.context.summarise import EMBEDDED, Wanted, Written, summarise
+from reverie.context.survive import Limits, MustSurvive, bring_back, must_survive
+from reverie.errors import ContextTooLong, UserMistake
+from reverie.messages.entries import BoundaryEntry, CollapseEntry
+from reverie.messages.message import user
+from reverie.messages.rules import legal_cuts
+from reverie.messages.view import Item, Kind, View
+from reverie.ports import Flow
+from reverie.tokens.window import Budget
+
+TAIL_FRACTION = 0.05
+"""Share of E that the newest rounds may take when they are kept as they are."""
+_QUOTE_CHARS = 80
+
+
+class Direction(StrEnum):
+    """Which side of the pivot is summed up."""
+
+    FROM = "from"
+    """The pivot and what follows; the part before it, and its cache, stay."""
+    UP_TO = "up_to"
+    """What comes before the pivot; the pivot and what follows stay."""
+
+
+def compact(
+    case: Case, *, instructions: str = "", tail_tokens: int | None = None, peel_tail: bool = False
+) -> Flow[Outcome]:
+    """Replace the whole history; nothing when that would gain nothing.
+
+    `tail_tokens` is what the newest rounds may take to stay as they are.
+    """
+    items = case.view.items
+    most = int(case.scene.budget.effective_tokens * TAIL_FRACTION) if tail_tokens is None else tail_tokens
+    return (
+        yield from _replace_before(case, _tail_start(items, case, most), instructions, "full compaction", peel_tail)
+    )
+
+
+def compact_part(case: Case, pivot: str, direction: Direction, *, instructions: str = "") -> Flow[Outcome]:
+    """Replace one side of a message; the cut moves to the next place where no tool call is parted from its result.
+
+    Raises `UserMistake` when no message of the view has the id.
+    """
+    at = _place(case.view.items, pivot)
+    if direction is Direction.UP_TO:
+        return (yield from _replace_before(case, at, instructions, "partial compaction", peel_tail=False))
+    return (yield from _fold_from(case, at, instructions))
+
+
+def too_large(view: View, budget: Budget, weigh: Sequence[int]) -> ContextTooLong | None:
+    """The error for a view that no reduction could make fit, naming its largest message; None when it fits.
+
+    `weigh` holds the weight of each item.
+    """
+    if budget.used_tokens <= budget.blocking_tokens:
+        return None
+    message = f"the request needs {budget.used_tokens:,} tokens and {budget.blocking_tokens:,} are there"
+    if view.items:
+        number = max(range(len(view.items)), key=lambda one: weigh[one])
+        item = view.items[number]
+        words = " ".join(plain(item).split())[:_QUOTE_CHARS]
+        message += (
+            f"; message {item.uuid} ({item.kind.value}: “{words}”) alone takes {weigh[number]:,}. "
+            "Shorten it, move it to a file, or use a model with a larger window; nothing was lost"
+        )
+    return ContextTooLong(message, used_tokens=budget.used_tokens, limit_tokens=budget.blocking_tokens)
+
+
+def _replace_before(case: Case, start: int, instructions: str, kind: str, peel_tail: bool) -> Flow[Outcome]:
+    items = case.view.items
+    kept = keepable(case, items[start:])
+    if len(kept) == len(items) or (not instructions and _is_fresh(case, kept)):
+        return NOTHING
+    must = must_survive(case.entries, case.view.leaf, (skill.name for skill in case.around.skills))
+    limit = summary_limit(case, kept)
+    scope = "" if not kept else _scope("The messages from this one on stay as they are and need no summary", kept[0])
+    wanted = Wanted(
+        items[:start] if peel_tail or kind == "partial compaction" else items,
+        limit,
+        case.weight(items) - case.weight(kept),
+        lambda: _by_structure(case, must, kept, limit),
+        scope,
+        instructions,
+        peel_tail,
+    )
+    written = yield from summarise(wanted, case.scene, case.settings)
+    made = _smaller(case, must, kind, written, kept, limit)
+    if made is None and written.by != EMBEDDED:
+        made = _smaller(case, must, kind, Written(wanted.embedded(), EMBEDDED), kept, limit)
+    return NOTHING if made is None else seal(case, made)
+
+
+def _is_fresh(case: Case, kept: Sequence[Item]) -> bool:
+    """Whether the view is nothing but the result of a compaction and what would be kept anyway."""
+    boundary = next(
+        (one for one in case.entries if isinstance(one, BoundaryEntry) and one.envelope.uuid == case.view.boundary),
+        None,
+    )
+    if boundary is None:
+        return False
+    there = {item.uuid for item in kept}.union(boundary.kept)
+    return all(item.uuid in there for item in keepable(case, case.view.items))
+
+
+def _smaller(
+    case: Case, must: MustSurvive, kind: str, written: Written, kept: Sequence[Item], limit: int
+) -> Replacement | None:
+    """The replacement, if it is smaller than what is there."""
+    before = case.overhead_tokens + case.weight(case.view.items)
+    made = build(case, must, kind=kind, written_by=written.by, summary=written.text, kept=kept, limit_tokens=limit)
+    return made if made.tokens < before else None
+
+
+def _by_structure(case: Case, must: MustSurvive, kept: Sequence[Item], limit: int) -> str:
+    """The embedded summary. The user's words are left to the must-survive list, which accounts for each."""
+    return digest.summary(
+        must.facts,
+        limit_tokens=limit,
+        weigh=case.scene.weigh_text,
+        requests_tokens=0,
+        beside="\n".join(map(plain, kept)),
+        kept=[request.uuid for request in must.facts.requests],
+    )
+
+
+def _fold_from(case: Case, start: int, instructions: str) -> Flow[Outcome]:
+    """Show everything from the pivot on as one summary behind an unchanged prefix."""
+    items = case.view.items
+    gone = items[start:]
+    weigh = case.scene.weigh_text
+    must = must_survive(case.entries, case.view.leaf)
+    replaced = case.weight(gone)
+    limit = min(case.settings.summary_max_tokens, replaced // 2)
+    wanted = Wanted(
+        items,
+        limit,
+        replaced,
+        lambda: _by_structure(case, must, items[:start], limit),
+        _scope("Only what follows from this message on is replaced; what comes before it stays", gone[0])
+        if gone
+        else "",
+        instructions,
+    )
+    if not gone:
+        return NOTHING
+    written = yield from summarise(wanted, case.scene, case.settings)
+    effective = case.scene.budget.effective_tokens
+    quarter = max(0, replaced - limit) // 4
+    limits = Limits(min(int(effective * case.settings.user_text_fraction), 2 * quarter), quarter, quarter)
+    short = short_ids(item.uuid for item in must.items)
+    head = (
+        f"[{len(gone)} messages are shown here as a summary. "
+        f"They can be read again from {short.get(gone[0].uuid, gone[0].uuid)} "
+        f"to {short.get(gone[-1].uuid, gone[-1].uuid)}.]\n"
+    )
+    shown = [*items[:start], Item("", Kind.FOLD, user(written.text))]
+    carried = bring_back(must, shown, limits, weigh)
+    text = head + "\n\n".join(filter(None, (written.text, carried.text)))
+    freed = replaced - weigh(text)
+    if freed <= 0:
+        return NOTHING
+    entry = CollapseEntry(case.scene.envelope(), gone[0].uuid, gone[-1].uuid, text)
+    return Outcome((entry,), reductions=(Reduction("partial compaction", freed, len(gone), written.by),))
+
+
+def _tail_start(items: Sequence[Item], case: Case, most_tokens: int) -> int:
+    """Where the part begins that stays: the newest rounds that fit, and in any case an unanswered request."""
+    solid = max((n + 1 for n, item in enumerate(items) if item.kind in (Kind.SUMMARY, Kind.FOLD)), default=0)
+    last_reply = max((n for n, item in enumerate(items) if item.kind is Kind.REPLY), default=-1)
+    waiting = next((n for n in range(last_reply + 1, len(items)) if items[n].kind is Kind.TYPED), len(items))
+    cuts = [cut for cut in legal_cuts(items) if cut >= solid]
+    waiting = max((cut for cut in cuts if cut <= waiting), default=len(items))
+    start = len(items)
+    weight = 0
+    for cut in reversed(cuts):
+        weight += case.weight(items[cut:start])
+        if weight > most_tokens:
+            break
+        start = cut
+    return min(start, waiting)
+
+
+def _place(items: Sequence[Item], pivot: str) -> int:
+    for number, item in enumerate(items):
+        if item.uuid.startswith(pivot):
+            return min(cut for cut in legal_cuts(items) if cut >= number)
+    raise UserMistake(f"no message in view has the id {pivot!r}; /context lists those that are")
+
+
+def _scope(sentence: str, item: Item) -> str:
+    words = " ".join(plain(item).split())[:_QUOTE_CHARS]
+    return f"{sentence}: the one that begins with “{words}”."

@@ -1,0 +1,125 @@
+"""Whether to compact before this request: every veto in order, then the size (spec 1 §4), and the breaker (§15).
+
+A decision is a value. The breaker's state is a fold over the transcript, so a resumed session is as careful as the one
+that was interrupted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TypeAlias
+
+from reverie.messages.entries import AssistantEntry, BoundaryEntry, Entry, MarkEntry
+from reverie.settings import Compaction, Settings
+from reverie.tokens.window import Budget
+
+FAILED = "compaction_failed"
+"""Name of the mark that a failed automatic compaction leaves; its data has the `reason`."""
+
+REFILL_REPLIES = 3
+"""A window that is full again before so many replies has refilled: the compaction bought nothing."""
+
+
+class Veto(StrEnum):
+    """Why no compaction takes place, in the order in which it is asked."""
+
+    INTERNAL = "the request comes from inside: a notes writer or summariser"
+    COLLAPSE = "collapse keeps this window"
+    REACTIVE_ONLY = "compaction waits for the provider's word"
+    OFF = "automatic compaction is switched off"
+    FAILURES = "automatic compaction failed too often in this session"
+    ROOM = "there is room"
+    REFILLS = "the window filled up again right after each of the last compactions"
+
+
+@dataclass(frozen=True, slots=True)
+class Compact:
+    """The history is to be compacted before the request."""
+
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Leave:
+    """The request goes out as it is."""
+
+    veto: Veto
+
+
+Decision: TypeAlias = Compact | Leave
+
+
+@dataclass(frozen=True, slots=True)
+class Breaker:
+    """How automatic compaction fared lately."""
+
+    failures: int = 0
+    """In a row."""
+    refills: int = 0
+    """Compactions in a row before which the window had filled up at once."""
+    replies: int = REFILL_REPLIES
+    """Replies since the last compaction; a session without one never refilled."""
+
+    def failed(self) -> Breaker:
+        """After one more failure."""
+        return Breaker(self.failures + 1, self.refills, self.replies)
+
+    def replied(self) -> Breaker:
+        """After one more reply."""
+        return Breaker(self.failures, self.refills, self.replies + 1)
+
+    def compacted(self) -> Breaker:
+        """After a success."""
+        return Breaker(0, self.refills + 1 if self.replies < REFILL_REPLIES else 0, 0)
+
+    def gave_up(self, settings: Compaction) -> bool:
+        """Whether it failed too often in a row."""
+        return self.failures >= settings.max_failures
+
+    def goes_round(self, settings: Compaction) -> bool:
+        """Whether a window that is full now has refilled too often in a row."""
+        return self.refills + (self.replies < REFILL_REPLIES) >= settings.max_refills
+
+
+def breaker(entries: Iterable[Entry]) -> Breaker:
+    """The state after these entries of a chain."""
+    state = Breaker()
+    reply: str | None = None
+    for entry in entries:
+        match entry:
+            case BoundaryEntry(trigger="auto"):
+                state = state.compacted()
+            case BoundaryEntry():
+                # The user's own compaction is no sign of a loop, and the user wants to go on.
+                state = Breaker(replies=0)
+            case MarkEntry(name=name) if name == FAILED:
+                state = state.failed()
+            case AssistantEntry(is_error=False):
+                if entry.message_id is None or entry.message_id != reply:
+                    state = state.replied()
+                reply = entry.message_id
+            case _:
+                pass
+    return state
+
+
+def gate(budget: Budget, settings: Settings, state: Breaker, *, internal: bool = False) -> Decision:
+    """Decide for a view of this size."""
+    compaction = settings.compaction
+    if internal:
+        return Leave(Veto.INTERNAL)
+    if settings.collapse.enabled:
+        return Leave(Veto.COLLAPSE)
+    if compaction.reactive_only:
+        return Leave(Veto.REACTIVE_ONLY)
+    if not (compaction.enabled and compaction.auto):
+        return Leave(Veto.OFF)
+    if state.gave_up(compaction):
+        return Leave(Veto.FAILURES)
+    if not budget.must_compact:
+        return Leave(Veto.ROOM)
+    if state.goes_round(compaction):
+        return Leave(Veto.REFILLS)
+    return Compact(f"{budget.used_tokens:,} tokens are more than {budget.compact_at_tokens:,}")

@@ -1,0 +1,131 @@
+"""The session notes become the summary: a compaction that asks nobody (spec 1 §10).
+
+Tried first whenever the gate says yes. It declines for one of six reasons, as a value, and then the full compaction
+takes over. What it brings back besides the notes is what every compaction brings back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TypeAlias
+
+from reverie.context.replacement import Case, build, keepable, seal
+from reverie.context.session_notes import NotesFile, cursor, shortened_notes
+from reverie.context.spans import chain
+from reverie.context.stage import Outcome
+from reverie.context.survive import must_survive
+from reverie.messages.entries import BoundaryEntry, Entry, envelope_of
+from reverie.messages.rules import legal_cuts
+from reverie.messages.view import Item, Kind
+from reverie.settings import Settings
+
+KIND = "notes compaction"
+NOTES_FRACTION = 0.25
+KEEP_MIN_FRACTION = 0.20
+KEEP_MAX_FRACTION = 0.40
+"""Shares of E to which the fixed sizes shrink in small windows; on a window of 200,000 the fixed sizes are smaller."""
+
+
+class Reason(StrEnum):
+    """Why the notes cannot be the summary."""
+
+    OFF = "notes and compaction by notes are not both on"
+    NO_FILE = "there are no notes yet"
+    BLANK = "the notes are an empty template"
+    NO_CURSOR = "it is unknown up to where the notes reach"
+    TOO_LARGE = "notes and kept messages together are still too large"
+    FAILED = "something went wrong"
+
+
+@dataclass(frozen=True, slots=True)
+class Declined:
+    """No compaction by notes."""
+
+    reason: Reason
+    detail: str = ""
+
+
+Result: TypeAlias = Outcome | Declined
+
+
+def compact_by_notes(case: Case, settings: Settings, file: NotesFile) -> Result:
+    """Put the notes and a recent tail in place of the history, or say why not. Never fails."""
+    if not (settings.notes.enabled and settings.compaction.from_notes):
+        return Declined(Reason.OFF)
+    if not file.text:
+        return Declined(Reason.NO_FILE)
+    if file.is_blank:
+        return Declined(Reason.BLANK)
+    try:
+        return _compact(case, settings, file)
+    except Exception as problem:  # noqa: BLE001 — spec 1 §10: any failure leads to the full compaction
+        return Declined(Reason.FAILED, f"{type(problem).__name__}: {problem}")
+
+
+def kept_from(items: Sequence[Item], uncovered: int, case: Case) -> int:
+    """Where the kept tail begins: what the notes do not cover, and older rounds until the tail is worth keeping."""
+    effective = case.scene.budget.effective_tokens
+    least = min(case.settings.keep_min_tokens, int(effective * KEEP_MIN_FRACTION))
+    most = min(case.settings.keep_max_tokens, int(effective * KEEP_MAX_FRACTION))
+    start = uncovered
+    tokens = case.weight(items[start:])
+    texts = sum(map(_has_text, items[start:]))
+    while start > 0 and (tokens < least or texts < case.settings.keep_min_text_messages):
+        weight = case.scene.weigh(items[start - 1])
+        if tokens + weight > most or items[start - 1].kind in (Kind.SUMMARY, Kind.FOLD):
+            break
+        start -= 1
+        tokens += weight
+        texts += _has_text(items[start])
+    # Towards older messages where that keeps within the limit, because a cut must not part a call from its result.
+    cuts = legal_cuts(items)
+    return max(cut for cut in cuts if cut <= start)
+
+
+def _compact(case: Case, settings: Settings, file: NotesFile) -> Result:
+    items = case.view.items
+    uncovered = _first_uncovered(case)
+    if uncovered is None:
+        return Declined(Reason.NO_CURSOR)
+    start = kept_from(items, uncovered, case)
+    kept = keepable(case, items[start:])
+    budget = case.scene.budget
+    limit = min(settings.notes.total_tokens, int(budget.effective_tokens * NOTES_FRACTION))
+    notes = shortened_notes(file.text, settings.notes, case.scene.weigh_text, total_tokens=limit, path=file.path)
+    folds = [item.message.text for item in items[start:] if item.kind is Kind.FOLD]
+    summary = "\n\n".join([f"Notes on the session so far, kept in {file.path}:", notes, *folds])
+    must = must_survive(case.entries, case.view.leaf, (skill.name for skill in case.around.skills))
+    made = build(
+        case, must, kind=KIND, written_by="notes", summary=summary, kept=kept,
+        limit_tokens=case.scene.weigh_text(summary),
+    )  # fmt: skip
+    before = case.overhead_tokens + case.weight(items)
+    if made.tokens >= budget.compact_at_tokens or made.tokens >= before:
+        return Declined(Reason.TOO_LARGE, f"{made.tokens:,} of {budget.compact_at_tokens:,} tokens")
+    return seal(case, made)
+
+
+def _first_uncovered(case: Case) -> int | None:
+    """The number of the first item that the notes do not cover; None when that is unknown."""
+    entries = chain(case.entries, case.view.leaf)
+    state = cursor(entries)
+    items = case.view.items
+    for number, item in enumerate(items):
+        if item.uuid == state.covers:
+            return number + 1
+    if state.covers is None or not _is_before_the_view(state.covers, entries, state.boundary_after):
+        return None
+    # The message left the view when these notes last were the summary: all that stands behind it is news.
+    return next((n for n, item in enumerate(items) if item.kind is not Kind.SUMMARY), len(items))
+
+
+def _is_before_the_view(covers: str, entries: Sequence[Entry], boundary: BoundaryEntry | None) -> bool:
+    known = any((envelope := envelope_of(entry)) is not None and envelope.uuid == covers for entry in entries)
+    details = boundary.details.get("reverie") if boundary is not None else None
+    return known and (boundary is None or (isinstance(details, dict) and details.get("kind") == KIND))
+
+
+def _has_text(item: Item) -> bool:
+    return bool(item.message.text.strip())

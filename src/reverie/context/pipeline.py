@@ -1,0 +1,132 @@
+"""The stages in order, and the compactions behind them (spec 1 §4).
+
+Before each request: spill, snip, clearing, collapse; each sees the view that the one before it left. Then the gate. A
+stage that fails is passed over, a compaction that fails leaves a mark for the breaker: no reduction ever costs a turn.
+What a reduction wants is appended as entries and projected again, here and nowhere else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from reverie.context.collapse import Queued, collapse_stage
+from reverie.context.compact import compact
+from reverie.context.gate import FAILED
+from reverie.context.microcompact import microcompact
+from reverie.context.notes_compaction import Declined, compact_by_notes
+from reverie.context.replacement import Case
+from reverie.context.session_notes import NotesFile
+from reverie.context.snip import snip
+from reverie.context.spill import kept_inline, spill
+from reverie.context.stage import NOTHING, Outcome, Scene, Stage
+from reverie.errors import Error
+from reverie.files import write_atomic
+from reverie.messages.entries import MarkEntry
+from reverie.messages.view import Projection, View
+from reverie.ports import Flow
+from reverie.settings import Settings
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """A stage that was passed over, and why; for the log."""
+
+    stage: str
+    error: str
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """What the stages did before a request."""
+
+    outcome: Outcome
+    scene: Scene
+    """With the count of the view as it is now."""
+    failures: tuple[Failure, ...] = ()
+
+
+def stages(
+    settings: Settings,
+    *,
+    spill_path: Callable[[str], Path] | None = None,
+    edits_cache: bool = False,
+    pinned: Collection[str] = (),
+    queue: Sequence[Queued] = (),
+) -> tuple[Stage, ...]:
+    """The stages in their order, each switched by its own settings."""
+    return (
+        spill(settings.spill, spill_path),
+        snip(settings.snip, pinned=pinned),
+        microcompact(settings.clearing, edits_cache=edits_cache, pinned=pinned),
+        collapse_stage(settings.collapse, queue, pinned=pinned),
+    )
+
+
+def prepare(
+    projection: Projection,
+    scene: Scene,
+    steps: Sequence[Stage],
+    measure: Callable[[View], int],
+    write: Callable[[Outcome], Outcome] | None = None,
+) -> Prepared:
+    """Run the stages before a request and feed what they want into the projection.
+
+    `measure` counts a view again after something was taken out. `write` carries out the file writes of an outcome and
+    returns it as far as that worked; see `written`.
+    """
+    done = NOTHING
+    failures: list[Failure] = []
+    for step in steps:
+        try:
+            wanted = step(projection.view(), scene)
+        except (Error, ValueError, KeyError, TypeError, IndexError) as problem:
+            failures.append(Failure(getattr(step, "__qualname__", "stage"), f"{type(problem).__name__}: {problem}"))
+            continue
+        if not wanted.entries:
+            continue
+        wanted = wanted if write is None else write(wanted)
+        apply(projection, wanted)
+        done += wanted
+        if wanted.reductions:
+            scene = replace(scene, budget=scene.budget.using(measure(projection.view())))
+    return Prepared(done, scene, tuple(failures))
+
+
+def apply(projection: Projection, outcome: Outcome) -> View:
+    """Append the entries of an outcome to a projection; the view that results."""
+    return projection.extend(outcome.entries).view()
+
+
+def written(outcome: Outcome) -> Outcome:
+    """Write the files of an outcome; what the disk refuses stays in the conversation instead."""
+    failed: set[Path] = set()
+    for one in outcome.writes:
+        try:
+            write_atomic(one.path, one.content)
+        except Error:
+            failed.add(one.path)
+    return kept_inline(outcome, failed) if failed else outcome
+
+
+def compact_now(
+    case: Case, settings: Settings, notes: NotesFile | None = None, *, instructions: str = ""
+) -> Flow[Outcome]:
+    """Compact by the notes, or in full where they decline; notes are passed over when instructions are given.
+
+    An automatic compaction that gains nothing returns the mark that the breaker counts.
+    """
+    if notes is not None and not instructions:
+        by_notes = compact_by_notes(case, settings, notes)
+        if not isinstance(by_notes, Declined):
+            return by_notes
+    outcome = yield from compact(case, instructions=instructions)
+    if outcome.entries or case.trigger != "auto":
+        return outcome
+    return failed(case.scene, "no compaction made the conversation smaller")
+
+
+def failed(scene: Scene, reason: str) -> Outcome:
+    """The mark of an automatic compaction that came to nothing."""
+    return Outcome((MarkEntry(scene.envelope(), FAILED, {"reason": reason}),))

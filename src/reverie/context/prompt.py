@@ -1,0 +1,28 @@
+"""The prompts of this package: Markdown files beside the code, and how their placeholders are filled."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from functools import cache
+from importlib.resources import files
+
+_PLACEHOLDER = re.compile(r"\{\{(\w+)\}\}")
+_HEADER = re.compile(r"\A\s*<!--.*?-->\s*", re.DOTALL)
+
+
+@cache
+def read_prompt(name: str) -> str:
+    """The text of one prompt without its header comment."""
+    text = (files("reverie.context") / "prompts" / f"{name}.md").read_text(encoding="utf-8")
+    return without_header(text)
+
+
+def without_header(text: str) -> str:
+    """A prompt or template without the comment at its top that is meant for its readers among us."""
+    return _HEADER.sub("", text, count=1).strip("\n")
+
+
+def fill(text: str, values: Mapping[str, str]) -> str:
+    """Put values in for `{{name}}` in a single pass: what was inserted is not looked at again, unknown names stay."""
+    return _PLACEHOLDER.sub(lambda found: values.get(found[1], found[0]), text)

@@ -1,0 +1,138 @@
+"""The provider says that the request is too long, or that a picture is: shrink, and send again (spec 1 §14).
+
+The error is withheld while there is something left to try: first the staged folds, then a compaction, each once per
+turn; pictures and documents that are too large become a word. When nothing helps, the error is released to the user.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import TypeAlias
+
+from reverie.context.collapse import drain, queued
+from reverie.context.compact import compact
+from reverie.context.replacement import Case
+from reverie.context.spans import chain
+from reverie.context.stage import NOTHING, Outcome, Reduction
+from reverie.context.summarise import without_media
+from reverie.errors import ContextTooLong, MediaTooLarge, Unavailable
+from reverie.messages.blocks import Block, Document, Image, Text, ToolResult
+from reverie.messages.entries import CollapseEntry, Entry, SpillDecision, SpillEntry
+from reverie.messages.message import Message
+from reverie.messages.view import Item
+from reverie.ports import Flow
+from reverie.settings import Settings
+
+LARGE_MEDIA_CHARS = 5 * 1024 * 1024
+"""Encoded size above which providers refuse a single picture; where none is so large, all of them are stripped."""
+
+
+@dataclass(frozen=True, slots=True)
+class Attempts:
+    """What was already tried in this turn; the marks that end the loop. A new turn begins without them."""
+
+    drained: bool = False
+    compactions: int = 0
+    stripped: bool = False
+
+
+FIRST = Attempts()
+
+
+@dataclass(frozen=True, slots=True)
+class SendAgain:
+    """Something was taken out; the request is worth another try."""
+
+    outcome: Outcome
+    attempts: Attempts
+
+
+@dataclass(frozen=True, slots=True)
+class Release:
+    """Nothing helps; the error is the user's."""
+
+    error: Unavailable
+
+
+Rescue: TypeAlias = SendAgain | Release
+
+
+def rescue(case: Case, settings: Settings, error: Unavailable, attempts: Attempts = FIRST) -> Flow[Rescue]:
+    """Find a way to send a refused request again."""
+    if isinstance(error, MediaTooLarge):
+        small = NOTHING if attempts.stripped else strip_media(case)
+        return SendAgain(small, replace(attempts, stripped=True)) if small.entries else Release(error)
+    if not isinstance(error, ContextTooLong):
+        return Release(error)
+    if settings.collapse.enabled and not attempts.drained:
+        attempts = replace(attempts, drained=True)
+        folded = drain(case.view, case.scene, settings.collapse, queued(chain(case.entries, case.view.leaf)))
+        if folded.entries:
+            return SendAgain(folded, attempts)
+    compaction = settings.compaction
+    if not (compaction.enabled and compaction.reactive) or attempts.compactions >= compaction.reactive_attempts:
+        return Release(error)
+    attempts = replace(attempts, compactions=attempts.compactions + 1)
+    outcome = yield from compact(_as_the_provider_counts(case, error), peel_tail=True)
+    return SendAgain(outcome, attempts) if outcome.entries else Release(error)
+
+
+def strip_media(case: Case) -> Outcome:
+    """A word in place of each picture and document that is too large; the words of its message stay."""
+    large = any(_size(block) > LARGE_MEDIA_CHARS for item in case.view.items for block in _media(item.message))
+    least = LARGE_MEDIA_CHARS if large else -1
+    changed = [item for item in case.view.items if any(_size(block) > least for block in _media(item.message))]
+    if not changed:
+        return NOTHING
+    decisions = tuple(decision for item in changed for decision in _decisions(item, least))
+    entries: list[Entry] = [SpillEntry(case.scene.envelope(), decisions)] if decisions else []
+    for item in changed:
+        if not item.message.tool_results:
+            text = without_media(item.message).text
+            entries.append(CollapseEntry(case.scene.envelope(), item.uuid, item.uuid, text))
+    freed = sum(case.scene.weigh(item) - case.scene.weigh(_plain(item)) for item in changed)
+    return Outcome(tuple(entries), reductions=(Reduction("media", freed, len(changed), "too large for the provider"),))
+
+
+def _decisions(item: Item, least: int) -> Iterable[SpillDecision]:
+    for result in item.message.tool_results:
+        if any(_size(block) > least for block in _media_of(result)):
+            plain = without_media(Message(item.message.role, (result,))).tool_results[0]
+            yield SpillDecision(result.tool_use_id, plain.text)
+
+
+def _as_the_provider_counts(case: Case, error: ContextTooLong) -> Case:
+    """The case with its lines moved down to where the provider's count and limit put them."""
+    budget = case.scene.budget
+    factor = 1.0
+    if error.used_tokens:
+        factor = min(factor, budget.used_tokens / error.used_tokens)
+    if error.limit_tokens:
+        factor *= min(1.0, error.limit_tokens / budget.window_tokens)
+    lines = replace(
+        budget,
+        effective_tokens=int(budget.effective_tokens * factor),
+        compact_at_tokens=int(budget.compact_at_tokens * factor),
+    )
+    return replace(case, scene=replace(case.scene, budget=lines))
+
+
+def _plain(item: Item) -> Item:
+    return replace(item, message=without_media(item.message))
+
+
+def _media(message: Message) -> Iterable[Image | Document]:
+    for block in message.content:
+        yield from _media_of(block)
+
+
+def _media_of(block: Block | Text) -> Iterable[Image | Document]:
+    if isinstance(block, Image | Document):
+        yield block
+    elif isinstance(block, ToolResult) and not isinstance(block.content, str):
+        yield from (part for part in block.content if isinstance(part, Image | Document))
+
+
+def _size(block: Image | Document) -> int:
+    return len(str(block.source.get("data", "")))

@@ -1,0 +1,238 @@
+"""What takes the place of the history when it is compacted, whoever wrote the summary.
+
+`build` puts the parts together within the limits and writes the receipt; it makes no entry, so that a result which is
+too large can be dropped. `seal` turns it into entries: a boundary that starts a new root, then everything that the view
+needs without what came before it, so that a resumed session sees what the running one sees.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from reverie.context.cut import shortened
+from reverie.context.microcompact import deleted_by_the_server
+from reverie.context.receipt import RECEIPT, Receipt, in_view
+from reverie.context.restore import NO_SURROUNDINGS, Attached, Surroundings, restored
+from reverie.context.spans import RESTORED
+from reverie.context.stage import Outcome, Reduction, Scene
+from reverie.context.survive import Limits, MustSurvive, bring_back
+from reverie.messages.blocks import Text
+from reverie.messages.codec import encode_json, tool_to_wire
+from reverie.messages.entries import (
+    AttachmentEntry,
+    BoundaryEntry,
+    Entry,
+    MarkEntry,
+    PromptEntry,
+    SpillDecision,
+    SpillEntry,
+    UserEntry,
+    envelope_of,
+)
+from reverie.messages.message import user
+from reverie.messages.records import CLEARED
+from reverie.messages.view import Item, Kind, View
+from reverie.settings import Compaction
+
+SUMMARY_FRACTION = 0.30
+USER_FRACTION = 0.35
+PINS_FRACTION = 0.10
+FACTS_FRACTION = 0.10
+"""Shares of the free room which the parts may take in windows where the fixed limits would fill it."""
+PINS_OF_EFFECTIVE = 0.10
+FACTS_OF_EFFECTIVE = 0.10
+"""Limits of what is brought back besides the user's words, as shares of E."""
+FULL_AT = 0.95
+"""Of the room below the compaction line, what a result may take at most…"""
+AIM_AT = 0.65
+"""…and up to where files and skills return: a window that is nearly full again would be compacted again at once."""
+
+INTRODUCTION = (
+    "This session goes on from an earlier conversation that no longer fits into the window; what follows stands for "
+    "it. Carry on with the work where it stopped, without greeting, without recapping, and without asking what was "
+    "already answered. Everything left out is still in the transcript and can be read again by its ids."
+)
+CARRIED = "must_survive"
+_REMINDER = "<system-reminder>\n{}\n</system-reminder>"
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """Everything that a compaction may look at."""
+
+    view: View
+    entries: Sequence[Entry]
+    """The whole transcript."""
+    scene: Scene
+    settings: Compaction
+    around: Surroundings = NO_SURROUNDINGS
+    trigger: str = "auto"
+    """`auto` or `manual`."""
+
+    @property
+    def overhead_tokens(self) -> int:
+        """What system text and tools take of every request."""
+        texts = [block.text for block in self.view.system]
+        texts += [encode_json(tool_to_wire(tool)).decode("utf-8", "replace") for tool in self.view.tools]
+        return sum(map(self.scene.weigh_text, texts))
+
+    @property
+    def room_tokens(self) -> int:
+        """What messages may take below the compaction line."""
+        return max(0, self.scene.budget.compact_at_tokens - self.overhead_tokens)
+
+    def weight(self, items: Iterable[Item]) -> int:
+        """The size of some items together."""
+        return sum(map(self.scene.weigh, items))
+
+
+@dataclass(frozen=True, slots=True)
+class Replacement:
+    """The view to come."""
+
+    summary: str
+    kept: tuple[Item, ...]
+    attached: tuple[Attached, ...]
+    receipt: Receipt
+
+    @property
+    def tokens(self) -> int:
+        return self.receipt.post_tokens
+
+
+def summary_limit(case: Case, kept: Sequence[Item]) -> int:
+    """How long a summary may be beside the items that are kept."""
+    return min(case.settings.summary_max_tokens, int(_free(case, kept) * SUMMARY_FRACTION))
+
+
+def build(
+    case: Case, must: MustSurvive, *, kind: str, written_by: str, summary: str, kept: Sequence[Item], limit_tokens: int
+) -> Replacement:
+    """Put a summary of at most so many tokens, the kept items and what returns together, and account for it."""
+    weigh = case.scene.weigh_text
+    effective = case.scene.budget.effective_tokens
+    free = _free(case, kept)
+    summary = shortened(summary, limit_tokens, weigh, "the rest of this summary was too long")
+    text = f"{INTRODUCTION}\n\n{summary}"
+    limits = Limits(
+        user=min(int(effective * case.settings.user_text_fraction), int(free * USER_FRACTION)),
+        pins=min(int(effective * PINS_OF_EFFECTIVE), int(free * PINS_FRACTION)),
+        facts=min(int(effective * FACTS_OF_EFFECTIVE), int(free * FACTS_FRACTION)),
+    )
+    shown = [Item("", Kind.SUMMARY, user(text)), *kept]
+    spent = case.weight(shown) + weigh(bring_back(must, shown, limits, weigh).text)
+    beside = {path for item in kept for call in item.message.tool_uses for path in _paths(call.input.values())}
+    returning = restored(must.items, case.around, case.settings, effective_tokens=effective, weigh=weigh, beside=beside)
+    returning = _within(returning, int(case.room_tokens * AIM_AT) - spent, case.scene)
+    shown += [_as_item(one) for one in returning]
+    carried = bring_back(must, shown, limits, weigh)
+    if carried.text:
+        returning.append(
+            Attached(CARRIED, f"From the session, because the text above does not say it:\n\n{carried.text}")
+        )
+    receipt = Receipt(
+        kind,
+        written_by,
+        must.items[0].uuid if must.items else "",
+        must.items[-1].uuid if must.items else "",
+        case.scene.budget.used_tokens,
+        0,
+        carried.lines,
+    )
+    limit = int(effective * case.settings.receipt_fraction)
+    told = in_view(receipt, limit_tokens=limit, weigh=weigh, short=must.short)
+    if told:
+        returning.append(Attached(RECEIPT, told))
+    everything = [Item("", Kind.SUMMARY, user(text)), *kept, *map(_as_item, returning)]
+    post = case.overhead_tokens + case.weight(everything)
+    return Replacement(text, tuple(kept), tuple(returning), replace(receipt, post_tokens=post))
+
+
+def seal(case: Case, made: Replacement) -> Outcome:
+    """The entries of a compaction."""
+    view, scene = case.view, case.scene
+    first = replace(scene.envelope(), parent=None, logical_parent=view.leaf)
+    before: list[Entry] = []
+    if view.system or view.tools:
+        before.append(PromptEntry(scene.envelope(), view.system, view.tools))
+    decisions = tuple(_decisions(case, made.kept))
+    if decisions:
+        before.append(SpillEntry(scene.envelope(), decisions))
+    summary = UserEntry(scene.envelope(), user(made.summary), is_summary=True)
+    boundary = BoundaryEntry(
+        first,
+        case.trigger,
+        made.receipt.pre_tokens,
+        made.tokens,
+        tuple(item.uuid for item in made.kept),
+        summary.envelope.uuid,
+        details={
+            "reverie": {"kind": made.receipt.kind, "writtenBy": made.receipt.written_by},
+            "preCompactDiscoveredTools": list(case.around.discovered_tools),
+        },
+    )
+    after: list[Entry] = [
+        AttachmentEntry(scene.envelope(), one.kind, (Text(_REMINDER.format(one.text)),), {**one.data, RESTORED: True})
+        for one in made.attached
+    ]
+    after.append(MarkEntry(scene.envelope(), RECEIPT, made.receipt.to_json()))
+    freed = max(0, made.receipt.pre_tokens - made.tokens)
+    reduction = Reduction(made.receipt.kind, freed, len(view.items) - len(made.kept), made.receipt.written_by)
+    return Outcome((boundary, *before, summary, *after), reductions=(reduction,))
+
+
+def keepable(case: Case, items: Sequence[Item]) -> tuple[Item, ...]:
+    """Of these items, those that a boundary can keep: not what stands for others, nor what a compaction repeated."""
+    repeated = {
+        entry.envelope.uuid for entry in case.entries if isinstance(entry, AttachmentEntry) and RESTORED in entry.data
+    }
+    return tuple(
+        item
+        for item in items
+        if item.kind not in (Kind.SUMMARY, Kind.FOLD) and item.label != "cache_edits" and item.uuid not in repeated
+    )
+
+
+def _free(case: Case, kept: Sequence[Item]) -> int:
+    return max(0, int(case.room_tokens * FULL_AT) - case.weight(kept) - case.scene.weigh_text(INTRODUCTION))
+
+
+def _within(attached: Sequence[Attached], limit_tokens: int, scene: Scene) -> list[Attached]:
+    """Those that fit, taken in order; a large one gives way to smaller ones behind it."""
+    taken: list[Attached] = []
+    left = limit_tokens
+    for one in attached:
+        weight = scene.weigh(_as_item(one))
+        if weight <= left:
+            left -= weight
+            taken.append(one)
+    return taken
+
+
+def _as_item(one: Attached) -> Item:
+    return Item("", Kind.ATTACHMENT, user(_REMINDER.format(one.text)), label=one.kind)
+
+
+def _paths(values: Iterable[object]) -> Iterable[str]:
+    return (value for value in values if isinstance(value, str))
+
+
+def _decisions(case: Case, kept: Sequence[Item]) -> Iterable[SpillDecision]:
+    """What stands for results of kept messages; the entries that said so lie before the boundary."""
+    deleted = deleted_by_the_server(case.view.items)
+    wanted = {item.uuid for item in kept}
+    whole = {
+        result.tool_use_id: result.content
+        for entry in case.entries
+        if isinstance(entry, UserEntry) and (envelope := envelope_of(entry)) is not None and envelope.uuid in wanted
+        for result in entry.message.tool_results
+    }
+    for item in kept:
+        for result in item.message.tool_results:
+            if result.tool_use_id in deleted:
+                yield SpillDecision(result.tool_use_id, CLEARED)
+            elif isinstance(result.content, str) and whole.get(result.tool_use_id) != result.content:
+                yield SpillDecision(result.tool_use_id, result.content)
+            elif result.tool_use_id in case.view.decided:
+                yield SpillDecision(result.tool_use_id, None)

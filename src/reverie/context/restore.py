@@ -1,0 +1,184 @@
+"""What returns after a compaction besides the must-survive list: plan, skills, files, instructions, and whatever the
+caller brings (deferred tools, agent listing, MCP instructions, words of hooks).
+
+Everything is an attachment with a limit (spec 1 §11.4), for every path of compaction alike. A file's text is asked of
+the caller; without an answer it is what the conversation last showed of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import dataclass, field
+
+from reverie.context.cut import Weigh, shortened
+from reverie.context.facts.rounds import Action, course_of
+from reverie.context.facts.shell import file_uses
+from reverie.context.facts.touched import edits_of, file_tool
+from reverie.context.survive import is_instruction
+from reverie.messages.blocks import JsonObject, nothing_more
+from reverie.messages.view import Item
+from reverie.settings import Compaction
+
+FILES_FRACTION = 0.15
+SKILLS_FRACTION = 0.15
+INSTRUCTIONS_FRACTION = 0.15
+"""Shares of E that bind where the fixed budgets of the spec would fill a small window."""
+
+
+@dataclass(frozen=True, slots=True)
+class Attached:
+    """One attachment to come: its kind, what the model reads, and data for those who look it up."""
+
+    kind: str
+    text: str
+    data: JsonObject = field(default_factory=nothing_more)
+
+
+@dataclass(frozen=True, slots=True)
+class Skill:
+    """A skill that was invoked; the store of these outlives every compaction."""
+
+    name: str
+    text: str
+    path: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """What a compaction needs to know and cannot see in the transcript."""
+
+    plan: str = ""
+    """The plan in force; without one the newest that was put to the user counts."""
+    skills: tuple[Skill, ...] = ()
+    """All that were invoked, the most recent last."""
+    returning: tuple[Attached, ...] = ()
+    """What the caller puts back after every compaction, rendered."""
+    discovered_tools: tuple[str, ...] = ()
+    """Deferred tools that had been loaded."""
+    read_text: Callable[[str], str | None] | None = None
+    """The present text of a file, or None when it is gone."""
+    reloads_instructions: bool = False
+    """Whether the caller reads the instruction files anew itself."""
+
+
+NO_SURROUNDINGS = Surroundings()
+
+
+@dataclass(slots=True)
+class _Seen:
+    """A file as the conversation last showed it."""
+
+    text: str = ""
+    edits: list[str] = field(default_factory=list)
+    order: int = 0
+
+
+def restored(
+    items: Sequence[Item],
+    around: Surroundings,
+    settings: Compaction,
+    *,
+    effective_tokens: int,
+    weigh: Weigh,
+    beside: Collection[str] = (),
+) -> list[Attached]:
+    """Everything that returns, the most important first. `beside` names files that stay in view anyway."""
+    found = list(around.returning)
+    if around.plan:
+        found.append(Attached("plan_file_reference", f"The plan in force:\n\n{around.plan}"))
+    if not around.reloads_instructions:
+        found += _instructions(items, int(effective_tokens * INSTRUCTIONS_FRACTION), weigh)
+    found += _skills(around.skills, settings, effective_tokens, weigh)
+    found += _files(items, around, settings, effective_tokens, weigh, beside)
+    return found
+
+
+def recent_files(items: Sequence[Item]) -> list[tuple[str, str, tuple[str, ...]]]:
+    """Files whose text was shown, the most recent first: path, text, and the new lines of later edits."""
+    seen: dict[str, _Seen] = {}
+    order = 0
+    for round_ in course_of(items).rounds:
+        for action in round_.actions:
+            order += 1
+            for path, text, edits in _shown(action):
+                one = seen.setdefault(path, _Seen())
+                one.order = order
+                if text:
+                    one.text, one.edits = text, []
+                one.edits += edits
+    newest = sorted(((one, path) for path, one in seen.items()), key=lambda pair: -pair[0].order)
+    return [(path, one.text, tuple(one.edits)) for one, path in newest if one.text or one.edits]
+
+
+def _shown(action: Action) -> Iterable[tuple[str, str, list[str]]]:
+    """What an action tells of the text of files."""
+    if action.failed:
+        return
+    kind, path = file_tool(action)
+    if kind == "read":
+        yield path, action.result, []
+    elif kind == "wrote":
+        yield path, edits_of(action)[0][1], []
+    elif kind == "edited":
+        yield path, "", [new for _, new in edits_of(action) if new]
+    elif not path and action.given("command"):
+        uses = file_uses(action.given("command"))
+        for use in uses:
+            if use.kind == "wrote" and use.content:
+                yield use.path, use.content, []
+        # The output of one command about one file is that file's text, or a piece of it.
+        if len(uses) == 1 and uses[0].kind == "read":
+            yield uses[0].path, action.result, []
+
+
+def _files(
+    items: Sequence[Item],
+    around: Surroundings,
+    settings: Compaction,
+    effective_tokens: int,
+    weigh: Weigh,
+    beside: Collection[str],
+) -> Iterable[Attached]:
+    left = min(settings.restore_files_total_tokens, int(effective_tokens * FILES_FRACTION))
+    each = min(settings.restore_file_tokens, left)
+    chosen = [one for one in recent_files(items) if one[0] not in beside][: settings.restore_files]
+    for path, text, edits in chosen:
+        current = around.read_text(path) if around.read_text is not None else None
+        body = current if current is not None else _as_last_seen(text, edits)
+        shown = shortened(body, min(each, left), weigh, f"read {path} for the rest")
+        weight = weigh(shown)
+        if not body or weight > left:
+            continue
+        left -= weight
+        title = f"{path}, as it is now:" if current is not None else f"{path}, as it was last seen here:"
+        yield Attached("file", f"{title}\n{shown}", {"filename": path})
+
+
+def _as_last_seen(text: str, edits: Sequence[str]) -> str:
+    if not edits:
+        return text
+    later = "\n".join(f"[edited after that; new lines:]\n{new}" for new in edits)
+    return f"{later}\n[before these edits it read:]\n{text}" if text else later
+
+
+def _skills(skills: Sequence[Skill], settings: Compaction, effective_tokens: int, weigh: Weigh) -> Iterable[Attached]:
+    """The most recent first; the start of each is kept, the oldest are left out."""
+    left = min(settings.restore_skills_total_tokens, int(effective_tokens * SKILLS_FRACTION))
+    for skill in reversed({skill.name: skill for skill in skills}.values()):
+        most = min(settings.restore_skill_tokens, left)
+        shown = shortened(skill.text, most, weigh, f"read {skill.path or 'the skill'} for the rest")
+        weight = weigh(shown)
+        if weight <= left:
+            left -= weight
+            text = f"The skill {skill.name} was invoked in this session. It says:\n\n{shown}"
+            yield Attached("invoked_skills", text, {"name": skill.name})
+
+
+def _instructions(items: Sequence[Item], limit_tokens: int, weigh: Weigh) -> Iterable[Attached]:
+    """The instruction files that were loaded, each once, as they were shown."""
+    left = limit_tokens
+    for text, item in {item.message.text: item for item in items if is_instruction(item)}.items():
+        weight = weigh(text)
+        if weight <= left:
+            left -= weight
+            yield Attached(item.label, text)

@@ -1,0 +1,222 @@
+"""The conversation beneath every reduction: whole, a span of it, or the leaf before a compaction.
+
+Reductions are entries, so what they left out is still there. Nothing here changes anything; whoever undoes a compaction
+appends the next entry under the leaf that `uncompact` names.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from reverie.context.cut import Weigh, head
+from reverie.context.said import action
+from reverie.errors import UserMistake
+from reverie.messages.blocks import Block, Document, Image, Text, ToolResult, ToolUse
+from reverie.messages.chain import linearize
+from reverie.messages.codec import encode_json
+from reverie.messages.entries import (
+    AssistantEntry,
+    AttachmentEntry,
+    BoundaryEntry,
+    Entry,
+    MarkEntry,
+    UserEntry,
+    envelope_of,
+)
+from reverie.messages.view import Item, Kind, Projection
+
+PIN = "pin"
+UNPIN = "unpin"
+"""Names of the marks by which a message is told to survive, and told no longer to; their data has its `uuid`."""
+
+RESTORED = "restored"
+"""Marks, in an attachment's data, what a compaction repeated: it was said or read before and is no news."""
+
+SHORT_ID_CHARS = 8
+"""How much of an id a pointer shows, as long as no other id begins alike."""
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A part of the conversation as text."""
+
+    text: str
+    first: str | None
+    last: str | None
+    items: int
+    """How many messages the span has in all, shown or not."""
+    next_offset_chars: int | None = None
+    """Where to go on reading; None at the end."""
+
+
+def chain(entries: Sequence[Entry], leaf: str | None = None) -> list[Entry]:
+    """All entries on the way to a leaf, through every compaction, each once, oldest first."""
+    parts: list[list[Entry]] = []
+    seen: set[str] = set()
+    while True:
+        part = linearize(entries, leaf)
+        parts.append([entry for entry in part if _new(entry, seen)])
+        root = part[0] if part else None
+        leaf = root.envelope.logical_parent if isinstance(root, BoundaryEntry) else None
+        if leaf is None or leaf in seen:
+            break
+    return [entry for part in reversed(parts) for entry in part]
+
+
+def history(entries: Sequence[Entry], leaf: str | None = None) -> tuple[Item, ...]:
+    """Everything that was said on the way to a leaf, nothing folded and no summary between."""
+    return spoken(chain(entries, leaf))
+
+
+def spoken(entries: Iterable[Entry]) -> tuple[Item, ...]:
+    """What was said in these entries of a chain, as items; reductions and summaries are passed over."""
+    said = (
+        entry
+        for entry in entries
+        if isinstance(entry, AssistantEntry)
+        or (isinstance(entry, UserEntry) and not entry.is_summary)
+        or (isinstance(entry, AttachmentEntry) and RESTORED not in entry.data)
+    )
+    return Projection().extend(said).view().items
+
+
+def pinned(entries: Iterable[Entry]) -> tuple[str, ...]:
+    """The messages that are pinned after these entries of a chain, in the order of pinning."""
+    pins: dict[str, None] = {}
+    for entry in entries:
+        if isinstance(entry, MarkEntry) and entry.name in (PIN, UNPIN):
+            uuid = str(entry.data.get("uuid", ""))
+            pins.pop(uuid, None)
+            if entry.name == PIN and uuid:
+                pins[uuid] = None
+    return tuple(pins)
+
+
+def uncompact(entries: Sequence[Entry], boundary: str | None = None) -> str:
+    """The leaf from which to branch so that the view is again what it was before a compaction.
+
+    Without a `boundary` the newest one on the present chain is meant. Raises `UserMistake` when there is none.
+    """
+    boundaries = [entry for entry in chain(entries) if isinstance(entry, BoundaryEntry)]
+    if boundary is not None:
+        boundaries = [entry for entry in entries if isinstance(entry, BoundaryEntry)]
+        boundaries = [entry for entry in boundaries if entry.envelope.uuid.startswith(boundary)]
+    known = {envelope.uuid for entry in entries if (envelope := envelope_of(entry)) is not None}
+    for entry in reversed(boundaries):
+        before = entry.envelope.logical_parent or entry.envelope.parent
+        if before in known:
+            return before
+    if boundary is None:
+        raise UserMistake("there is no compaction in this session that could be undone")
+    raise UserMistake(f"there is no compaction {boundary!r} in this session whose past is still in the file")
+
+
+def read_span(
+    entries: Sequence[Entry],
+    *,
+    weigh: Weigh,
+    first: str | None = None,
+    last: str | None = None,
+    subject: str | None = None,
+    limit_tokens: int = 4_000,
+    offset_chars: int = 0,
+) -> Span:
+    """Read again what was left out: from one message to another, or all that mentions a subject, the newest first.
+
+    Ids may be shortened as pointers show them. Raises `UserMistake` for an id that nothing has.
+    """
+    items = history(entries)
+    if subject:
+        found = _about(items, subject)
+    elif first is not None:
+        start = _place(items, first)
+        end = start if last is None else _place(items, last)
+        found = list(items[min(start, end) : max(start, end) + 1])
+    else:
+        raise UserMistake("name the first message of the span, or a subject such as a file or a command")
+    whole = "\n\n".join(render(item) for item in found)
+    rest = whole[offset_chars:]
+    shown = head(rest, limit_tokens, weigh)
+    end_chars = offset_chars + len(shown)
+    return Span(
+        shown,
+        found[0].uuid if found else None,
+        found[-1].uuid if found else None,
+        len(found),
+        end_chars if end_chars < len(whole) else None,
+    )
+
+
+def render(item: Item) -> str:
+    """A message as text: who, when, and each block."""
+    who = {Kind.REPLY: "model", Kind.TYPED: "user", Kind.RESULT: "tool"}.get(item.kind, item.label or item.kind.value)
+    stamp = f", {item.timestamp}" if item.timestamp else ""
+    return f"## {who} ({item.uuid}{stamp})\n" + "\n".join(map(_block, item.message.content))
+
+
+def plain(item: Item) -> str:
+    """All text of a message on which a check may rest: what was said, asked of tools and answered by them."""
+    return "\n".join(map(_block, item.message.content))
+
+
+def short_ids(ids: Iterable[str]) -> dict[str, str]:
+    """The shortest beginning of each id that no other id has, at least `SHORT_ID_CHARS` long."""
+    ordered = sorted(set(ids))
+    needed = dict.fromkeys(ordered, SHORT_ID_CHARS)
+    for one, following in pairwise(ordered):
+        common = next(
+            (n for n, (a, b) in enumerate(zip(one, following, strict=False)) if a != b), min(len(one), len(following))
+        )
+        needed[one] = max(needed[one], common + 1)
+        needed[following] = max(needed[following], common + 1)
+    return {uuid: uuid[:size] for uuid, size in needed.items()}
+
+
+def _new(entry: Entry, seen: set[str]) -> bool:
+    envelope = envelope_of(entry)
+    if envelope is None or envelope.uuid in seen:
+        return False
+    seen.add(envelope.uuid)
+    return True
+
+
+def _place(items: Sequence[Item], uuid: str) -> int:
+    for number, item in enumerate(items):
+        if item.uuid == uuid:
+            return number
+    begun = [number for number, item in enumerate(items) if uuid and item.uuid.startswith(uuid)]
+    if len(begun) == 1:
+        return begun[0]
+    raise UserMistake(f"no message of this session has the id {uuid!r}; the receipt of a compaction lists them")
+
+
+def _about(items: Sequence[Item], subject: str) -> list[Item]:
+    """The rounds that mention the subject, newest first; a call brings its answers along."""
+    wanted = subject.casefold()
+    calls = {call.id for item in items for call in item.message.tool_uses if wanted in _block(call).casefold()}
+    found = [
+        item
+        for item in items
+        if any(result.tool_use_id in calls for result in item.message.tool_results) or wanted in plain(item).casefold()
+    ]
+    found.reverse()
+    return found
+
+
+def _block(block: Block) -> str:
+    match block:
+        case Text():
+            return block.text
+        case ToolUse():
+            told = action(block)
+            return f"[{told}] {encode_json(dict(block.input)).decode('utf-8', 'replace')}"
+        case ToolResult():
+            return block.text
+        case Image():
+            return "[image]"
+        case Document():
+            return "[document]"
+        case _:
+            return ""

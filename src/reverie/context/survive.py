@@ -1,0 +1,285 @@
+"""One list of what must survive, for every way of reducing a history.
+
+It is made before, from the whole transcript and never from an earlier summary; checked after, against the text of the
+new view; and what is missing is brought back: word for word where the limits allow, else by beginning, end and pointer,
+else by pointer. Each survivor ends up as a line of the receipt.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from reverie.context.cut import Weigh, head_and_tail
+from reverie.context.facts import Facts, gather
+from reverie.context.receipt import Fate, Line, Sort
+from reverie.context.spans import chain, pinned, plain, short_ids, spoken
+from reverie.messages.entries import Entry
+from reverie.messages.view import Item, Kind
+
+INSTRUCTION_KINDS = frozenset({"instructions", "nested_memory"})
+"""Attachments that hold the project's instruction files."""
+
+_LABEL_CHARS = 60
+_PART_TOKENS = 160
+"""What stays of a message that is shown in part; less in small windows."""
+_LEAST_PART_TOKENS = 24
+_TELLING_CHARS = 24
+"""A shorter text may stand in a summary without being the message."""
+_SPACE = re.compile(r"\s+")
+
+
+@dataclass(frozen=True, slots=True)
+class Survivor:
+    """One thing that must survive."""
+
+    sort: Sort
+    label: str
+    text: str
+    """What is put in when it is missing."""
+    probe: str
+    """What the new view must hold for it to count as kept."""
+    pointer: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class MustSurvive:
+    """The list, with the conversation that it was taken from."""
+
+    items: tuple[Item, ...]
+    """Everything that was said, through all compactions."""
+    facts: Facts
+    survivors: tuple[Survivor, ...]
+    short: Mapping[str, str]
+    """The ids of the items as pointers show them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """How much may be brought back, in tokens."""
+
+    user: int
+    """Typed messages together, those already visible included."""
+    pins: int
+    facts: int
+    """Tasks, plan, decisions, errors, files."""
+
+
+@dataclass(frozen=True, slots=True)
+class Carried:
+    """What is brought back, as text, and the account of every survivor."""
+
+    text: str
+    lines: tuple[Line, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Told:
+    """A survivor and how it is shown."""
+
+    survivor: Survivor
+    fate: Fate
+    text: str = ""
+
+    @property
+    def line(self) -> Line:
+        return Line(self.survivor.sort, self.fate, self.survivor.label, self.survivor.pointer)
+
+
+def must_survive(entries: Sequence[Entry], leaf: str | None = None, skills: Iterable[str] = ()) -> MustSurvive:
+    """Make the list for the conversation that ends at a leaf; `skills` are those that were invoked besides."""
+    whole = chain(entries, leaf)
+    items = spoken(whole)
+    facts = gather(items)
+    by_id = {item.uuid: item for item in items}
+    pins = [by_id[uuid] for uuid in pinned(whole) if uuid in by_id]
+    return MustSurvive(items, facts, tuple(_survivors(facts, items, pins, skills)), short_ids(by_id))
+
+
+def is_instruction(item: Item) -> bool:
+    """Whether an item is an instruction file of the project."""
+    return item.kind is Kind.ATTACHMENT and item.label in INSTRUCTION_KINDS
+
+
+def divide(must: MustSurvive, items: Sequence[Item]) -> tuple[list[Survivor], list[Survivor]]:
+    """Those that a view holds and those that it lacks.
+
+    A message counts as there when it is itself among the items, or when its text is, to the letter; a text of a few
+    words must stand beside its id, because it would be found by accident.
+    """
+    ids = {item.uuid for item in items}
+    visible = "\n".join(map(plain, items))
+    flat = _flat(visible)
+    kept: list[Survivor] = []
+    missing: list[Survivor] = []
+    for one in must.survivors:
+        if one.sort not in (Sort.REQUEST, Sort.PIN):
+            found = _holds(flat, _flat(one.probe))
+        elif len(one.probe) < _TELLING_CHARS:
+            found = f"[{must.short.get(one.pointer, one.pointer)}] {one.probe}" in visible
+        else:
+            found = one.probe in visible
+        (kept if found or (one.pointer in ids) else missing).append(one)
+    return kept, missing
+
+
+def bring_back(must: MustSurvive, items: Sequence[Item], limits: Limits, weigh: Weigh) -> Carried:
+    """Check the list against the items of a view and write what they lack."""
+    kept, missing = divide(must, items)
+    told = [_Told(one, Fate.KEPT) for one in kept]
+    spent = sum(weigh(one.text) for one in kept if one.sort is Sort.REQUEST)
+    requests = [one for one in missing if one.sort is Sort.REQUEST]
+    words = _verbatim(requests, max(0, limits.user - spent), weigh, must.short, current=_current(must))
+    # A pinned message that the user typed is there already.
+    there = {one.survivor.pointer for one in words if one.fate is Fate.BACK}
+    pins = [one for one in missing if one.sort is Sort.PIN and one.pointer not in there]
+    told += words + [_Told(one, Fate.BACK) for one in missing if one.sort is Sort.PIN and one.pointer in there]
+    held = _verbatim(pins, limits.pins, weigh, must.short, current="")
+    rest = _listed([one for one in missing if one.sort not in (Sort.REQUEST, Sort.PIN)], limits.facts, weigh)
+    told += held + rest
+    return Carried(_written(words, held, rest, must.short), tuple(one.line for one in told))
+
+
+def _survivors(facts: Facts, items: Sequence[Item], pins: Sequence[Item], skills: Iterable[str]) -> Iterable[Survivor]:
+    for request in facts.requests:
+        yield Survivor(Sort.REQUEST, _label(request.text), request.text, request.text, request.uuid)
+    for item in pins:
+        text = plain(item)
+        yield Survivor(Sort.PIN, _label(text), text, text, item.uuid)
+    if facts.plan:
+        yield Survivor(Sort.PLAN, _label(facts.plan), facts.plan, facts.plan)
+    for todo in facts.open_todos:
+        yield Survivor(Sort.TASK, _label(todo.text), f"[{todo.status}] {todo.text}", todo.text)
+    for decision in facts.decisions:
+        yield Survivor(Sort.DECISION, _label(decision.quote), decision.quote, decision.quote, decision.uuid)
+    for trouble in sorted(facts.troubles, key=lambda one: (one.resolved, -one.round)):
+        then = f" → {trouble.followed}" if trouble.followed else ""
+        state = " (fine later)" if trouble.resolved else ""
+        told = f"{trouble.line} (in {trouble.where}){then}{state}" if trouble.where else f"{trouble.line}{then}{state}"
+        yield Survivor(Sort.TROUBLE, _label(trouble.line), told, trouble.line, trouble.where)
+    for file in sorted(facts.files, key=lambda one: (not one.is_changed, -one.last)):
+        done = ", ".join(name if times == 1 else f"{name} {times} times" for name, times in file.operations)
+        yield Survivor(Sort.FILE, _label(file.path), f"{file.path}: {done}", file.path, file.path)
+    for skill in dict.fromkeys([*facts.skills, *skills]):
+        yield Survivor(Sort.SKILL, _label(skill), skill, skill, skill)
+    for item in {plain(item): item for item in items if is_instruction(item)}.values():
+        text = plain(item)
+        yield Survivor(Sort.INSTRUCTIONS, _label(text), f"instructions [{item.uuid}]", text, item.uuid)
+
+
+def _current(must: MustSurvive) -> str:
+    request = must.facts.current_request
+    return request.uuid if request else ""
+
+
+def _verbatim(
+    wanted: Sequence[Survivor], limit_tokens: int, weigh: Weigh, short: Mapping[str, str], *, current: str
+) -> list[_Told]:
+    """Texts word for word within the limit; beyond it the longest in part, the older of two first, then the oldest
+    only by pointer. The current request gives way last.
+    """
+    shown = [_Told(one, Fate.BACK, one.text) for one in wanted]
+    weights = [weigh(one.text) for one in shown]
+    total = sum(weights)
+    part_tokens = max(_LEAST_PART_TOKENS, min(_PART_TOKENS, limit_tokens // 8))
+
+    def last(number: int) -> bool:
+        return shown[number].survivor.pointer == current
+
+    for number in sorted(range(len(shown)), key=lambda n: (last(n), -weights[n], n)):
+        if total <= limit_tokens or weights[number] <= part_tokens:
+            continue
+        one = shown[number].survivor
+        pointer = f"the whole message is [{short.get(one.pointer, one.pointer)}]"
+        part = head_and_tail(one.text, part_tokens, weigh, pointer)
+        total += weigh(part) - weights[number]
+        weights[number] = weigh(part)
+        shown[number] = _Told(one, Fate.PART, part)
+    for number in sorted(range(len(shown)), key=lambda n: (last(n), n)):
+        if total <= limit_tokens:
+            break
+        total -= weights[number]
+        shown[number] = _Told(shown[number].survivor, Fate.OUT)
+    return shown
+
+
+def _listed(wanted: Sequence[Survivor], limit_tokens: int, weigh: Weigh) -> list[_Told]:
+    """One line each while the limit lasts; a long text gives way to shorter ones after it."""
+    told: list[_Told] = []
+    left = limit_tokens
+    for one in wanted:
+        weight = weigh(one.text)
+        if weight <= left and one.sort is not Sort.INSTRUCTIONS:
+            left -= weight
+            told.append(_Told(one, Fate.BACK, one.text))
+        else:
+            told.append(_Told(one, Fate.OUT))
+    return told
+
+
+_TITLES = {
+    Sort.PLAN: "Plan",
+    Sort.TASK: "Open tasks",
+    Sort.DECISION: "Decisions of the user",
+    Sort.TROUBLE: "Errors and what followed",
+    Sort.FILE: "Files",
+    Sort.SKILL: "Skills that were used",
+}
+
+
+def _written(words: list[_Told], pins: list[_Told], rest: list[_Told], short: Mapping[str, str]) -> str:
+    sections = [
+        _quoted("What the user wrote, word for word and in order", words, short),
+        _quoted("Pinned", pins, short),
+    ]
+    for sort, title in _TITLES.items():
+        rows = [one.text for one in rest if one.survivor.sort is sort and one.fate is Fate.BACK]
+        if sort is Sort.PLAN:
+            sections.append("\n".join([f"# {title}", *rows]) if rows else "")
+        elif rows:
+            sections.append("\n".join([f"# {title}", *(f"- {row}" for row in rows)]))
+    return "\n\n".join(filter(None, sections))
+
+
+def _quoted(title: str, told: list[_Told], short: Mapping[str, str]) -> str:
+    """Messages with their ids; a run of those left out becomes one line."""
+    if not told:
+        return ""
+    rows = [f"# {title}"]
+    run: list[str] = []
+
+    def close() -> None:
+        if run:
+            rows.append(f"[{len(run)} messages, from [{run[0]}] to [{run[-1]}], can be read again by their ids]")
+            run.clear()
+
+    for one in told:
+        name = short.get(one.survivor.pointer, one.survivor.pointer)
+        if one.fate is Fate.OUT:
+            run.append(name)
+            continue
+        close()
+        rows.append(f"[{name}] {one.text}")
+    close()
+    return "\n".join(rows)
+
+
+def _holds(text: str, probe: str) -> bool:
+    """Whether a text holds the probe as words of its own: `a.py` is not in `data.py`, nor in `lib/a.py`."""
+    at = text.find(probe)
+    while probe and at >= 0:
+        before, after = text[at - 1 : at], text[at + len(probe) : at + len(probe) + 1]
+        if not (before.isalnum() or before in {"/", "-", "_", "."}) and not (after.isalnum() or after in {"/", "_"}):
+            return True
+        at = text.find(probe, at + 1)
+    return not probe
+
+
+def _label(text: str) -> str:
+    flat = _flat(text)
+    return flat if len(flat) <= _LABEL_CHARS else flat[: _LABEL_CHARS - 1] + "…"
+
+
+def _flat(text: str) -> str:
+    return _SPACE.sub(" ", text).strip()
