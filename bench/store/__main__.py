@@ -12,14 +12,14 @@ import shutil
 import signal
 import statistics
 import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import Callable
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 
-from tests.memory.kill.worker import check, work
+from tests.memory.kill.worker import check, start, work
 
 from reverie.memory.packing import pack_when_due, packing_stopped
 from reverie.memory.store import Store
@@ -126,7 +126,9 @@ def writers(quick: bool) -> None:
     with scratch() as folder:
         directory = folder / "memory"
         directory.mkdir()
-        children = [start(directory, f"w{number}", number, folder / f"said{number}") for number in range(16)]
+        children = [
+            start(partial(work, directory, f"w{number}", number), folder / f"said{number}") for number in range(16)
+        ]
         time.sleep(seconds)
         for child in children:
             os.kill(child, signal.SIGTERM)
@@ -147,7 +149,7 @@ def kills(quick: bool) -> None:
             directory = folder / f"memory{number // 50}"
             directory.mkdir(exist_ok=True)
             told = folder / f"said{number}"
-            child = start(directory, f"k{number}", number, told)
+            child = start(partial(work, directory, f"k{number}", number), told)
             while not (told.exists() and "ready" in told.read_text(encoding="utf-8")):
                 time.sleep(0.002)
             time.sleep(chance.uniform(0.0, 0.12))
@@ -157,22 +159,6 @@ def kills(quick: bool) -> None:
             saves += said.count("saved")
             problems += check(directory, said, fsck=number % 10 == 9)
     print(f"{count} kills ({saves} saves acknowledged): {problems or 'nothing lost, torn or inconsistent'}")
-
-
-def start(directory: Path, name: str, seed: int, told: Path) -> int:
-    """Fork a writer whose words go to a file."""
-    sys.stdout.flush()
-    child = os.fork()
-    if child:
-        return child
-    signal.signal(signal.SIGTERM, signal.SIG_DFL)
-    handle = os.open(told, os.O_CREAT | os.O_WRONLY)
-    os.dup2(handle, 1)
-    sys.stdout = os.fdopen(1, "w", encoding="utf-8")
-    try:
-        work(directory, name, seed)
-    finally:
-        os._exit(1)
 
 
 def timed(what: str, act: Callable[[], object], repetitions: int) -> None:

@@ -4,7 +4,7 @@ import os
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from reverie.memory.retention import Retention, SessionFile, expired, list_session_files, remove_expired
@@ -27,6 +27,7 @@ _files = st.lists(
 
 
 @requirement("store:retention:rules")
+@settings(deadline=None)
 @given(_files, st.integers(0, 5000))
 def test_what_stays_obeys_the_rules_and_cited_sessions_stay(files: list[SessionFile], total: int) -> None:
     rules = Retention(transcript_days=50, spill_days=30, spill_total_bytes=total)

@@ -7,7 +7,7 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from reverie.errors import Refused, UserMistake
@@ -33,6 +33,7 @@ _changes = st.builds(
 
 
 @requirement("store:commit:message-round-trip")
+@settings(deadline=None)
 @given(_changes)
 def test_any_account_of_a_change_survives_its_commit_message(change: Change) -> None:
     message = render_message(change)
@@ -159,6 +160,7 @@ _contents = st.none() | _lines
 
 
 @requirement("store:undo:exact")
+@settings(deadline=None)
 @given(_contents, _contents)
 def test_undoing_at_once_gives_back_what_was(before: bytes | None, after: bytes | None) -> None:
     reverted = revert({"x.md": before}, {"x.md": after}, {"x.md": after})
@@ -167,6 +169,7 @@ def test_undoing_at_once_gives_back_what_was(before: bytes | None, after: bytes 
 
 
 @requirement("store:undo:merges")
+@settings(deadline=None)
 @given(_contents, _contents, _contents)
 def test_undo_reports_or_changes_but_never_both(before: bytes | None, after: bytes | None, now: bytes | None) -> None:
     reverted = revert({"x.md": before}, {"x.md": after}, {"x.md": now})

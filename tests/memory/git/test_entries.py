@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from reverie.memory.git.entries import entry_oid, is_as_seen, pack_entry, read_entries, write_entries
@@ -15,6 +15,7 @@ _paths = st.lists(_names.filter(lambda name: name not in {".", "..", ".git"}), m
 _seen = st.tuples(*[st.integers(0, 2**62)] * 2, *[st.integers(0, 2**40)] * 3)
 
 
+@settings(deadline=None)
 @given(st.dictionaries(_paths, st.tuples(_seen, st.binary(min_size=20, max_size=20)), max_size=10))
 def test_entries_survive_the_index_file(tmp_path_factory: object, files: dict[str, tuple[object, bytes]]) -> None:
     path = tmp_path_factory.mktemp("index") / "index"  # type: ignore[attr-defined]

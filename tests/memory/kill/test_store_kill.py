@@ -13,7 +13,7 @@ from tests.requirements import requirement
 
 
 def _start(directory: Path, name: str, seed: int) -> subprocess.Popen[str]:
-    command = [sys.executable, "-m", "tests.memory.kill.worker", str(directory), name, str(seed)]
+    command = [sys.executable, "-m", "tests.memory.kill.worker", str(directory), "-", name, str(seed)]
     return subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
 
 

@@ -7,12 +7,15 @@ import random
 import re
 import subprocess
 import sys
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 
 from reverie.memory.store import Store
 from reverie.memory.timeline import log
+from reverie.memory.topic import Topic
 from reverie.places.paths import MemoryFolder
 from tests.memory.stores import topic
 
@@ -75,5 +78,47 @@ def check(directory: Path, said: str, *, fsck: bool = True) -> list[str]:
     return problems
 
 
+def start(act: Callable[[], None], told: Path) -> int:
+    """Fork a process that does this and whose words go to a file; return its id. Sixteen forks cost one start."""
+    sys.stdout.flush()
+    child = os.fork()
+    if child:
+        return child
+    failed = 1
+    try:
+        os.dup2(os.open(told, os.O_CREAT | os.O_WRONLY), 1)
+        act()
+        failed = 0
+    finally:
+        sys.stdout.flush()
+        os._exit(failed)
+
+
+def run_at_once(acts: Sequence[Callable[[], None]], told: Path) -> int:
+    """Run all of these at once, each in a process of its own; return how many failed."""
+    children = [start(act, told / f"said{number}") for number, act in enumerate(acts)]
+    return sum(os.waitpid(child, 0)[1] != 0 for child in children)
+
+
+def edit_counter(directory: Path, writer: int, edits: int) -> None:
+    """Add a line of one's own to the topic that everybody edits."""
+    store = open_here(directory)
+    for number in range(edits):
+        row = f"{writer}-{number}"
+        store.edit("Counter", partial(_with_row, row), author="agent")
+
+
+def _with_row(row: str, old: Topic) -> Topic:
+    return replace(old, body=f"{old.body}\n{row}")
+
+
 if __name__ == "__main__":
-    work(Path(sys.argv[1]), sys.argv[2], int(sys.argv[3]), rounds=int(os.environ.get("ROUNDS", "1000000")))
+    place, told_to = Path(sys.argv[1]), Path(sys.argv[2])
+    match sys.argv[3:]:
+        case ["write", processes, rounds]:
+            each = [partial(work, place, f"w{n}", n, rounds=int(rounds)) for n in range(int(processes))]
+            sys.exit(run_at_once(each, told_to))
+        case ["count", processes, edits]:
+            sys.exit(run_at_once([partial(edit_counter, place, n, int(edits)) for n in range(int(processes))], told_to))
+        case [name, seed]:
+            work(place, name, int(seed))
