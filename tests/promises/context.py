@@ -1,0 +1,130 @@
+"""Promises of `reverie.context` and of the driver of flows."""
+
+from __future__ import annotations
+
+from tests.promises import Requirement
+
+PROMISES = {
+    # Stages before a request
+    "context:stages:order": Requirement(
+        "spill, snip, clearing and collapse run in this order, each on the view the one before left", source="spec 1 §4"
+    ),
+    "context:stages:laws": Requirement(
+        "stages keep calls with their results, keep the user's words, never grow the view, and a second run is idle",
+        source="issue 4",
+    ),
+    "context:stages:fail-alone": Requirement("a stage that fails costs neither the turn nor the others", source="issue 4"),
+    "context:stages:same-bytes": Requirement("prepared twice, a conversation gives the same bytes", source="spec 0 §7"),
+    "context:spill:limits": Requirement(
+        "results over the limit of their tool are spilled, then the largest of a round; `Read` never is", source="product §6"
+    ),
+    "context:spill:frozen": Requirement("a decision holds for ever, also the one not to spill", source="spec 1 §5"),
+    "context:spill:honest": Requirement(
+        "a preview says that it is a part, how much is missing and where the whole is", source="product §6"
+    ),
+    "context:spill:disk": Requirement("what cannot be written stays in the conversation", source="spec 1 §16"),
+    "context:snip:oldest": Requirement(
+        "snip takes whole rounds, oldest first, down to its target, and leaves a line", source="spec 1 §6"
+    ),
+    "context:snip:spares": Requirement(
+        "snip spares typed messages, pins, and the last reply with all behind it", source="product §6"
+    ),
+    "context:clear:pause": Requirement(
+        "old results are emptied after a pause, above half of E, but the newest stay", source="spec 1 §7.1"
+    ),
+    "context:clear:cached": Requirement(
+        "deletions inside the server's cache are asked for once and stay where they were; a pause forgets them",
+        source="spec 1 §7.2",
+    ),
+    "context:clear:api": Requirement("the provider's own clearing fires before ours at any window", source="spec 7 #45"),
+    "context:collapse:stage-and-run": Requirement(
+        "spans are staged at 90 %, folded at 95 %, drained when the provider refuses", source="spec 1 §8"
+    ),
+    "context:collapse:survives": Requirement(
+        "folds outlive a resume and end at a boundary; no typed message is folded", source="product §6"
+    ),
+    # Notes
+    "context:notes:trigger": Requirement(
+        "first notes at 10,000 tokens; then 5,000 more and three calls or a quiet reply", source="spec 1 §9.2"
+    ),
+    "context:notes:frame": Requirement(
+        "headings and italic lines stay; an answer that breaks them is not taken", source="spec 1 §9.3"
+    ),
+    "context:notes:limits": Requirement(
+        "sections and the whole have limits, with a warning for each that is passed", source="spec 1 §9.3"
+    ),
+    "context:notes:cursor": Requirement(
+        "the cursor is in the transcript and moves only when no tool call is open", source="spec 1 §9.4"
+    ),
+    "context:notes:custom": Requirement(
+        "template and prompt can be replaced; placeholders are filled in a single pass", source="spec 1 §9.5"
+    ),
+    "context:notes:declines": Requirement("notes compaction declines for six reasons, as a value", source="spec 1 §10"),
+    "context:notes:tail": Requirement(
+        "the kept tail has what the notes do not cover and grows to its least size at legal cuts", source="spec 1 §10"
+    ),
+    # Compaction
+    "context:compact:laws": Requirement(
+        "a compaction keeps calls with results, shrinks the view, is idle when repeated and resumes to the same view",
+        source="issue 4",
+    ),
+    "context:compact:two-parts": Requirement("the analysis is dropped, the summary taken", source="spec 1 §11.2"),
+    "context:compact:never-an-error": Requirement(
+        "a history is never replaced by an error, an apology, nothing, or something longer", source="issue 4"
+    ),
+    "context:compact:prepared": Requirement(
+        "the summariser reads no pictures and no skill listings, and the user's compact instructions",
+        source="spec 1 §11.1",
+    ),
+    "context:compact:too-long": Requirement(
+        "a summary request that is too long is asked again with fewer rounds, three times, then answered by structure",
+        source="spec 1 §13",
+    ),
+    "context:compact:unanswered": Requirement("a request that nobody answered stays as it is", source="product §2"),
+    "context:compact:small-windows": Requirement(
+        "a window of any size gets a result; a message that cannot fit is named and nothing is lost", source="issue 4"
+    ),
+    "context:compact:partial": Requirement(
+        "partial compaction keeps the side before or behind a message; `from` leaves the prefix alone", source="spec 1 §12"
+    ),
+    "context:compact:boundary": Requirement(
+        "a boundary starts a new root that holds prompt, frozen results, summary, attachments and receipt",
+        source="spec 1 §11.3",
+    ),
+    "context:restore:budgets": Requirement(
+        "files, skills, plan and instructions return within their budgets, on every path", source="spec 1 §11.4"
+    ),
+    "context:survive:list": Requirement(
+        "user messages, pins, tasks, plan, files, decisions, errors and skills survive or are listed", source="issue 4"
+    ),
+    "context:survive:user-text": Requirement(
+        "typed text survives word for word up to 25 % of E, then by head, tail and pointer", source="product §6"
+    ),
+    "context:survive:ten-times": Requirement(
+        "after ten compactions no user message and no pin is lost and the receipt in view has not grown", source="issue 4"
+    ),
+    "context:receipt:full": Requirement(
+        "the receipt is an entry of the transcript; its words in view take at most 1 % of E", source="product §6"
+    ),
+    "context:undo": Requirement("uncompact names the leaf that restores the exact view before", source="product §2"),
+    "context:spans": Requirement("any left-out span can be read again, by ids or by subject, in pieces", source="issue 4"),
+    "context:gate:vetoes": Requirement("every veto of the gate is asked in order", source="spec 1 §4"),
+    "context:gate:breakers": Requirement(
+        "three failures in a row, or three refills in a row, end automatic compaction", source="spec 1 §15"
+    ),
+    "context:reactive:order": Requirement(
+        "a refusal leads to drain, then compaction, then the error, each once per turn", source="spec 1 §14"
+    ),
+    "context:reactive:media": Requirement("media that are too large become a word, the text stays", source="spec 1 §14"),
+    "context:now:notes-first": Requirement(
+        "notes are tried first, full compaction stands behind, instructions go to the model", source="product §6"
+    ),
+    "context:prompts": Requirement("the words we send to a model are golden files", source="style 5.10"),
+    # The driver
+    "agent:flow:drives": Requirement("a flow's questions reach the model with the parent's prefix", source="style 5.4"),
+    "agent:flow:too-long": Requirement("`too long` is thrown into the flow, other failures are the caller's", source="style 5.4"),
+    "agent:flow:embedded": Requirement(
+        "a question may say that its embedded answer stands in for a failing or slow model", source="issue 4"
+    ),
+    "agent:flow:closes": Requirement("a flow is closed whatever happens", source="style 5.4"),
+}
