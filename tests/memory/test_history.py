@@ -248,6 +248,17 @@ def test_a_packing_beside_does_not_disturb_a_save(tmp_path: Path) -> None:
     assert git(tmp_path, "fsck", "--strict") == ""
 
 
+def test_locks_that_a_killed_git_left_are_removed(tmp_path: Path) -> None:
+    store = open_store(tmp_path)
+    store.save(topic("First"))
+    for name in ("index.lock", "refs/heads/main.lock"):
+        lock = tmp_path / ".git" / name
+        lock.write_text("", encoding="ascii")
+        os.utime(lock, (1_000_000_000, 1_000_000_000))
+    assert store.save(topic("Second")).commit
+    assert git(tmp_path, "status", "--porcelain") == ""
+
+
 @pytest.mark.parametrize("damage", [b"", b"DIRC\0\0\0\4garbage", b"DIRC\0\0\0\2\0\0\xff\xff" + b"\0" * 40])
 def test_a_damaged_index_file_costs_only_a_reading(tmp_path: Path, damage: bytes) -> None:
     open_store(tmp_path).save(topic("First"))

@@ -4,7 +4,10 @@ import os
 from dataclasses import replace
 from pathlib import Path
 
+import pytest
+
 from reverie.memory.change import Change
+from reverie.memory.history import Pending
 from reverie.memory.store import Store
 from reverie.memory.timeline import log
 from reverie.memory.writer import Files
@@ -132,6 +135,30 @@ def test_an_edit_at_the_same_moment_and_place_is_kept_beside(tmp_path: Path) -> 
     store.edit("List", lambda old: replace(old, body="ours"))
     assert store.read("List").body == "ours"
     assert [copy.read_bytes() for copy in (tmp_path / ".conflicts").iterdir()] == [theirs]
+    assert git(tmp_path, "status", "--porcelain") == ""
+
+
+@requirement("store:kill:readable", "store:foreign:same-moment")
+@pytest.mark.parametrize(("theirs", "body"), [("ONE", "ONE\n\ntwo\n\nTHREE"), ("rewritten", "rewritten")])
+def test_an_edit_after_a_kill_is_merged_with_what_the_killed_writer_wanted(
+    tmp_path: Path, theirs: str, body: str
+) -> None:
+    store = open_store(tmp_path)
+    path = tmp_path / store.save(topic("List", body="one\n\ntwo\n\nthree")).topic.path
+    text = path.read_bytes()
+    history = store.history
+    wanted = {path.name: text.replace(b"three", b"THREE")}
+    commit = history.prepare(wanted, Change("agent", "shout"), store.now())
+    assert commit
+    history.write_pending(Pending(commit, history.head))
+    edited = text.replace(b"one", b"ONE") if theirs == "ONE" else text.replace(b"one\n\ntwo\n\nthree", b"rewritten")
+    path.write_bytes(edited)
+    again = open_store(tmp_path)
+    again.sync()
+    assert again.read("List").body == body
+    assert [entry.change.author for entry in log(again)][-2:] == ["agent", "user"]
+    assert (tmp_path / ".conflicts").exists() == (theirs == "rewritten")
+    assert again.sync() == ()
     assert git(tmp_path, "status", "--porcelain") == ""
 
 

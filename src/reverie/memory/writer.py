@@ -99,11 +99,7 @@ class Writer:
 
     def _differing(self, files: Files) -> Files:
         """Those that are not already so in the last commit."""
-        return {
-            path: content
-            for path, content in files.items()
-            if self.committed(path) != (None if content is None else blob_id(content))
-        }
+        return {path: content for path, content in files.items() if self.committed(path) != _id(content)}
 
     def commit_found(self, disk_now_ns: int) -> Iterator[str]:
         """Commit what others did to the files since the last commit. Only inside `writing`."""
@@ -198,14 +194,39 @@ class Writer:
         blobs = read_blobs(self.history.git, (new[path] for path in paths if path in new))
         files = {path: blobs[new[path]] if path in new else None for path in paths}
         displaced = [self.tree.settle(path, old.get(path), files[path]) for path in paths]
+        contested: dict[str, bytes] = {}
         if head == pending.base:
-            waiting = {path: content for path, content in files.items() if self.tree.read(path) != content}
+            on_disk = {path: self.tree.read(path) for path in paths}
+            waiting = {path: files[path] for path in paths if _id(on_disk[path]) == old.get(path)}
+            contested = {
+                path: content
+                for path, content in files.items()
+                if content is not None and path not in waiting and on_disk[path] not in (None, content)
+            }
             self.tree.write_drafts(waiting)
             self.tree.write_in_place(waiting)
             displaced += [self.tree.settle(path, old.get(path), content) for path, content in waiting.items()]
             self.history.adopt(pending.commit)
         self._noticed(files)
         self._keep(displaced)
+        self._keep_contested(contested, old)
+
+    def _keep_contested(self, contested: Mapping[str, bytes], old: Mapping[str, bytes]) -> None:
+        """Merge what a killed writer wanted with what somebody wrote into the same files since, which stays."""
+        if not contested:
+            return
+        list(self.commit_found(0))
+        files: dict[str, bytes | None] = {}
+        for path, wanted in contested.items():
+            there = self.tree.read(path)
+            before = read_blob(self.history.git, old[path]) if path in old else b""
+            merged = merged_bytes(path, before, wanted, there) if there is not None else None
+            files[conflict_path(path, wanted) if merged is None else path] = wanted if merged is None else merged
+        self.commit(files, AT_ONCE)
+
+
+def _id(content: bytes | None) -> bytes | None:
+    return None if content is None else blob_id(content)
 
 
 def conflict_path(path: str, content: bytes) -> str:

@@ -13,6 +13,8 @@ from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 
+from reverie.memory.git.refs import is_stale
+
 STAT_BYTES = 40
 _SHAPE = struct.Struct(">10I")
 _HEADER = struct.Struct(">4sII")
@@ -112,6 +114,8 @@ def write_entries(path: Path, entries: Mapping[str, bytes]) -> bytes:
     body = _HEADER.pack(b"DIRC", 2, len(names)) + b"".join([entries[name] for name in names])
     checksum = hashlib.sha1(body).digest()
     lock = path.with_name(path.name + ".lock")
+    if lock.exists() and is_stale(lock):
+        lock.unlink(missing_ok=True)
     try:
         handle = os.open(lock, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o644)
     except FileExistsError:

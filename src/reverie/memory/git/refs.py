@@ -13,6 +13,8 @@ from reverie.files.durable import write_new
 
 _WAIT_SECONDS = 3.0
 """How long somebody's git may hold the branch before we say so."""
+_STALE_SECONDS = 2.0
+"""Git holds these locks for milliseconds; one this old was left by a process that was killed."""
 
 
 def head_reference(git_directory: Path) -> str:
@@ -67,11 +69,25 @@ def _write_lock(lock: Path, commit: str) -> None:
         try:
             write_new(lock, f"{commit}\n".encode("ascii"))
         except FileExistsError:
-            if time.monotonic() > until:
+            if is_stale(lock):
+                lock.unlink(missing_ok=True)
+            elif time.monotonic() > until:
                 raise Conflict(f"another git holds {lock}; if none is running, remove that file") from None
             time.sleep(0.02)
         else:
             return
+
+
+def is_stale(lock: Path) -> bool:
+    """Whether a lock file of git is too old to be anybody's; by the disk's clock, not by ours."""
+    probe = lock.with_name(f"{lock.name}.probe")
+    probe.write_bytes(b"")
+    try:
+        return probe.stat().st_mtime - lock.stat().st_mtime > _STALE_SECONDS
+    except FileNotFoundError:
+        return False
+    finally:
+        probe.unlink(missing_ok=True)
 
 
 def _read_packed(git_directory: Path) -> dict[str, str]:
