@@ -1,0 +1,1 @@
+"""Quality, abstention and speed of recall, beside the usual ways: `python -m bench.recall`."""

@@ -9,9 +9,10 @@ from __future__ import annotations
 import re
 import unicodedata
 from dataclasses import dataclass
+from itertools import pairwise
 
 from reverie.memory.search.stem import stem
-from reverie.memory.search.words import FIRST_PERSON, MONTHS, STOP_WORDS, SYNONYMS, TIME_WORDS, WEAK_WORDS
+from reverie.memory.search.words import CJK_FUNCTION, FIRST_PERSON, MONTHS, STOP_WORDS, SYNONYMS, TIME_WORDS, WEAK_WORDS
 
 _WORD = re.compile(r"[^\W_]+")
 _CAMEL = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
@@ -30,7 +31,7 @@ _MEMO_LIMIT = 200_000
 _LONGEST_TERM = 64
 """Hashes, base64 and the like: cut here, so that they neither fill the index nor match by chance."""
 
-WEAK_TERMS = frozenset(stem(word) for word in WEAK_WORDS)
+_WEAK_TERMS = frozenset(stem(word) for word in WEAK_WORDS)
 _SYNONYM_TERMS: dict[str, frozenset[str]] = {}
 for _group in SYNONYMS:
     _terms = frozenset(stem(word) for word in _group)
@@ -116,7 +117,7 @@ def analyse(text: str) -> Analysed:
 
 def analyse_query(text: str) -> QueryText:
     """Read a query: its terms once each, and what kind of question it is."""
-    found = terms(text)
+    found = _telling(terms(text))
     words = set(_WORD.findall(text.lower()))
     months = frozenset(
         number
@@ -125,13 +126,18 @@ def analyse_query(text: str) -> QueryText:
     )
     return QueryText(
         terms=tuple(dict.fromkeys(found)),
-        pairs=frozenset(zip(found, found[1:], strict=False)),
+        pairs=frozenset(pairwise(found)),
         proper=frozenset(terms(" ".join(_PROPER.findall(text)))),
         is_personal=not FIRST_PERSON.isdisjoint(words),
         asks_when=_WHEN_QUESTION.match(text) is not None,
         months=months,
         years=frozenset(int(year) for year in _YEAR.findall(text)),
     )
+
+
+def is_weak(term: str) -> bool:
+    """Whether a term is found in most requests, whatever they are about."""
+    return term in _WEAK_TERMS or (len(term) <= 2 and not CJK_FUNCTION.isdisjoint(term))
 
 
 def synonyms(term: str) -> frozenset[str]:
@@ -145,6 +151,12 @@ def without_names(text: str, names: frozenset[str]) -> str:
         return text
     kept = re.sub(r"[^\W_]+(?:['’]s)?", lambda found: "" if _is_name(found[0], names) else found[0], text)
     return " ".join(kept.split()) or text
+
+
+def _telling(found: list[str]) -> list[str]:
+    """Leave out the characters of pairs that are asked for anyway, and pairs of mere particles."""
+    paired = {character for term in found if len(term) == 2 and not term.isascii() for character in term}
+    return [term for term in found if term not in paired and not (len(term) == 2 and CJK_FUNCTION.issuperset(term))]
 
 
 def _is_name(word: str, names: frozenset[str]) -> bool:

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from reverie.memory.search.analyze import Analysed, analyse, terms
 from reverie.memory.search.document import Document, Known
@@ -45,6 +46,8 @@ CREATE TABLE vectors(document INTEGER NOT NULL, part INTEGER NOT NULL, vector BL
   PRIMARY KEY (document, part)) WITHOUT ROWID;
 PRAGMA user_version = {SCHEMA_VERSION};
 """
+# Only names that stand in this file are put into statements; values are always bound.
+# ruff: noqa: S608
 _COLUMNS = ", ".join(
     f"d.{name}"
     for name in (
@@ -64,9 +67,16 @@ _COLUMNS = ", ".join(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
-    """A document as ranking reads it."""
+_BODY = FIELDS.index("body")
+_INSERT_DOCUMENT = (
+    "INSERT INTO documents(key, grp, pos, kind, observed, mtime_ns, size, digest, uses, length, passages, asking,"
+    f" personal, has_time, {', '.join(FIELDS)}) VALUES ({', '.join('?' * (14 + len(FIELDS)))})"
+)
+_INSERT_POSTINGS = f"INSERT INTO postings(rowid, {', '.join(FIELDS)}) VALUES ({', '.join('?' * (1 + len(FIELDS)))})"
+
+
+class Row(NamedTuple):
+    """A document as ranking reads it; a tuple, since a query makes a hundred of them."""
 
     id: int
     key: str
@@ -131,9 +141,16 @@ class Database:
             for key in removed:
                 self._drop(key)
             words: set[str] = set()
+            documents = length = passages = 0
             for document in changed:
                 self._drop(document.key)
-                words.update(self._insert(document))
+                texts = self._insert(document)
+                documents += 1
+                length += _count(texts)
+                passages += texts[_BODY].count("\n") + 1
+                for text in texts:
+                    words.update(text.split())
+            self._count(documents, length, passages)
             new = [(word,) for word in words if len(word) >= _SHORTEST_CORRECTED and word.isalpha()]
             self._connection.executemany("INSERT OR IGNORE INTO words(word) VALUES (?)", sorted(new))
 
@@ -168,12 +185,12 @@ class Database:
         """The documents with these ids."""
         marks = ",".join("?" * len(ids))
         sql = f"SELECT {_COLUMNS} FROM documents d WHERE d.id IN ({marks})"
-        return [Row(*found) for found in self._connection.execute(sql, list(ids))]
+        return list(map(Row._make, self._connection.execute(sql, list(ids))))
 
     def neighbours(self, group: str, first: int, last: int) -> list[Row]:
         """The documents of a group from one position to another."""
         sql = f"SELECT {_COLUMNS} FROM documents d WHERE d.grp = ? AND d.pos BETWEEN ? AND ?"
-        return [Row(*found) for found in self._connection.execute(sql, (group, first, last))]
+        return list(map(Row._make, self._connection.execute(sql, (group, first, last))))
 
     def spelled_like(self, term: str, limit: int = 30) -> list[str]:
         """Words of the index that share the most letter triples with an unknown one."""
@@ -270,18 +287,19 @@ class Database:
         )
         self._connection.execute("DELETE FROM documents WHERE id = ?", (row[0],))
         self._connection.execute("DELETE FROM vectors WHERE document = ?", (row[0],))
+        self._count(-1, -row[1], -row[2])
+
+    def _count(self, documents: int, length: int, passages: int) -> None:
         self._connection.execute(
-            "UPDATE totals SET documents = documents - 1, length = length - ?, passages = passages - ?", row[1:3]
+            "UPDATE totals SET documents = documents + ?, length = length + ?, passages = passages + ?",
+            (documents, length, passages),
         )
 
-    def _insert(self, document: Document) -> set[str]:
+    def _insert(self, document: Document) -> tuple[str, ...]:
         read = analyse(document.body)
         texts = _fields(document, read)
-        length = sum(text.count(" ") + 1 for text in texts if text) + read.passages.count("\n")
-        passages = read.passages.count("\n") + 1
         cursor = self._connection.execute(
-            f"INSERT INTO documents(key, grp, pos, kind, observed, mtime_ns, size, digest, uses, length, passages, asking,"
-            f" personal, has_time, {', '.join(FIELDS)}) VALUES ({', '.join('?' * (14 + len(FIELDS)))})",
+            _INSERT_DOCUMENT,
             (
                 document.key,
                 document.group,
@@ -292,29 +310,26 @@ class Database:
                 document.size,
                 digest_of(document),
                 document.uses,
-                length,
-                passages,
+                _count(texts),
+                read.passages.count("\n") + 1,
                 read.asking,
                 read.personal,
                 read.has_time,
                 *texts,
             ),
         )
-        marks = ", ".join("?" * (1 + len(FIELDS)))
-        self._connection.execute(
-            f"INSERT INTO postings(rowid, {', '.join(FIELDS)}) VALUES ({marks})", (cursor.lastrowid, *texts)
-        )
-        self._connection.execute(
-            "UPDATE totals SET documents = documents + 1, length = length + ?, passages = passages + ?",
-            (length, passages),
-        )
-        return set(" ".join(texts).split())
+        self._connection.execute(_INSERT_POSTINGS, (cursor.lastrowid, *texts))
+        return texts
 
 
 def digest_of(document: Document) -> bytes:
     """A short hash of everything that a query can find in a document."""
     parts = (document.name, document.description, document.body, document.when, *document.anchors, "", *document.about)
     return hashlib.blake2b("\0".join(parts).encode("utf-8", "surrogatepass"), digest_size=16).digest()
+
+
+def _count(texts: Iterable[str]) -> int:
+    return sum(text.count(" ") + text.count("\n") + 1 for text in texts if text)
 
 
 def _fields(document: Document, read: Analysed) -> tuple[str, ...]:

@@ -76,8 +76,8 @@ class Embedder:
         mask = None if real.all() else np.where(real, 0, -1e9).astype(np.float32)[:, None, None, :]
         for layer in self._layers:
             hidden = layer(hidden, len(batch), mask)
-        hidden = hidden.reshape(len(batch), width, DIMENSIONS)
-        pooled: Matrix = np.einsum("bwd,bw->bd", hidden, real.astype(np.float32))
+        stacked = hidden.reshape(len(batch), width, DIMENSIONS)
+        pooled: Matrix = np.einsum("bwd,bw->bd", stacked, real.astype(np.float32))
         pooled /= np.linalg.norm(pooled, axis=1, keepdims=True)
         return pooled
 

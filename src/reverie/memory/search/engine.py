@@ -10,10 +10,10 @@ import math
 from collections.abc import Iterable, Sequence
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 from reverie.memory.search.abstain import hit_features, probability, query_features, threshold
-from reverie.memory.search.analyze import WEAK_TERMS, QueryText, analyse_query, synonyms, without_names
+from reverie.memory.search.analyze import QueryText, analyse_query, is_weak, synonyms, without_names
 from reverie.memory.search.database import Database, Row
 from reverie.memory.search.document import Document, Known, Query, Scored, Why
 from reverie.memory.search.features import NAME_WORTH, SYNONYM_WORTH, Measured, Wanted, measure
@@ -23,9 +23,9 @@ from reverie.memory.search.spelling import corrections
 if TYPE_CHECKING:
     from reverie.memory.search.vectors import Embeds, Matrix, VectorTable
 
-_CANDIDATES = 100
+_CANDIDATES = 50
 """How many documents are measured in full; the index itself has ranked them already."""
-_POSTINGS_READ = 6_000
+_POSTINGS_READ = 2_000
 """How many matches the first pass may visit. The most telling words come first; a common word beyond this is only
 counted in the candidates that the others found."""
 _MOST_TERMS = 24
@@ -51,7 +51,7 @@ class SearchIndex:
         """Let go of the file."""
         self._database.close()
 
-    def __enter__(self) -> SearchIndex:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -111,7 +111,7 @@ class SearchIndex:
             return []
         of_query = query_features(wanted, measured)
         scores = [score for score, _, _ in ranked]
-        hits = []
+        hits: list[Scored] = []
         for place, (score, each, parts) in enumerate(ranked[: query.limit]):
             features = hit_features(wanted, each, score, scores[place + 1 :], of_query)
             likely = probability(features, has_vectors=has_vectors)
@@ -163,7 +163,7 @@ class SearchIndex:
                     stands_for |= {other: (term, 1.0 - 0.1 * steps) for other, steps in found.items()}
                     count = max(self._database.frequencies([other])[other][1] for other in found)
             telling = math.log(1 + max(0.0, passages - count + 0.5) / (count + 0.5))
-            weight = max(_LEAST_WEIGHT, telling) * worth * (_WEAK_WORTH if term in WEAK_TERMS else 1.0)
+            weight = max(_LEAST_WEIGHT, telling) * worth * (_WEAK_WORTH if is_weak(term) else 1.0)
             if term in names:
                 weight *= NAME_WORTH
             else:
@@ -200,7 +200,7 @@ class SearchIndex:
         return self._database.best(chosen, _CANDIDATES) if chosen else []
 
     def _with_neighbours(self, rows: list[Row]) -> list[Row]:
-        """Add the rows that lie around the candidates in their groups: they explain them, and may be meant themselves."""
+        """Add the rows around the candidates in their groups: they explain them, and may be meant themselves."""
         found = {row.id: row for row in rows}
         spans: dict[str, list[list[int]]] = {}
         for row in sorted(rows, key=lambda row: row.position):
@@ -260,10 +260,10 @@ def _measure_similarity(measured: Sequence[Measured], found: dict[int, tuple[lis
             places[each.row.group, each.row.position] = own[0]
             groups.setdefault(each.row.group, []).append(own[0])
     for each in measured:
-        group, position = each.row.group, each.row.position
-        if group is None:
+        if each.row.group is None:
             continue
-        around = [places.get((group, position + side), 0.0) for side in (-1, 1)]
+        group, position = each.row.group, each.row.position
+        around = (places.get((group, position - 1), 0.0), places.get((group, position + 1), 0.0))
         best = sorted(groups[group], reverse=True)[:3]
         each.values["neighbour_similarity"] = max(around)
         each.values["group_similarity"] = sum(best) / len(best)

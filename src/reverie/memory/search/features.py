@@ -7,7 +7,7 @@ constants were chosen on the development splits by `bench/recall` with cross-val
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 
@@ -81,14 +81,16 @@ def measure(rows: Sequence[Row], wanted: Wanted) -> list[Measured]:
 def _measure_words(row: Row, wanted: Wanted) -> Measured:
     counts: dict[str, float] = {}
     fields: dict[str, set[str]] = {}
-    looked_for = wanted.stands_for.keys()
+    look = frozenset(wanted.stands_for).intersection
     texts = (row.title, row.summary, row.body, row.anchors, row.situation)
     passages: list[tuple[int, dict[str, float], str]] = []
     pairs = 0
     for name, weight, text in zip(FIELDS, FIELD_WEIGHTS, texts, strict=False):
+        if not text:
+            continue
         for number, passage in enumerate(text.split("\n")):
             tokens = passage.split(" ")
-            hits = looked_for & set(tokens)
+            hits = look(tokens)
             if not hits:
                 continue
             here: dict[str, float] = {}
@@ -126,42 +128,41 @@ def _jointly(own: float, near: float) -> float:
 def _best_passage(passages: Sequence[tuple[int, dict[str, float], str]], wanted: Wanted) -> float:
     """The best score of a passage within a long text, its neighbours helping."""
     by_number = {number: found for number, found, _ in passages}
+    weights = wanted.weights
     best = 0.0
     for number, found, opening in passages:
-        near = _near(found, ((distance, by_number.get(number + side * distance)) for distance, side in _SIDES))
-        score = sum(
-            wanted.weights[term] * _jointly(found.get(term, 0.0), near.get(term, 0.0)) for term in found.keys() | near
-        )
-        best = max(best, score + _SPEAKER_WORTH * (opening in wanted.names))
+        near: dict[str, float] = {}
+        for distance, side in _SIDES:
+            for term, worth in by_number.get(number + side * distance, _NOTHING).items():
+                near[term] = near.get(term, 0.0) + _NEAR[distance - 1] * worth
+        score = _SPEAKER_WORTH if opening in wanted.names else 0.0
+        for term, worth in found.items():
+            score += weights[term] * _jointly(worth, near.pop(term, 0.0))
+        for term, worth in near.items():
+            score += weights[term] * _jointly(0.0, worth)
+        best = max(best, score)
     return best
 
 
+_NOTHING: Mapping[str, float] = {}
 _SIDES = tuple((distance, side) for distance in range(1, _REACH + 1) for side in (-1, 1))
 
 
-def _near(own: Mapping[str, float], neighbours: Iterable[tuple[int, Mapping[str, float] | None]]) -> dict[str, float]:
+def _join_neighbours(each: Measured, places: Mapping[tuple[str, int], Measured]) -> None:
+    group, position = each.row.group, each.row.position
     near: dict[str, float] = {}
-    for distance, found in neighbours:
-        if found:
-            for term, worth in found.items():
+    if group is not None:
+        for distance, side in _SIDES:
+            other = places.get((group, position + side * distance))
+            for term, worth in other.found.items() if other else ():
                 near[term] = near.get(term, 0.0) + _NEAR[distance - 1] * worth
-    return near
-
-
-def _join_neighbours(each: Measured, places: Mapping[tuple[str | None, int], Measured]) -> None:
-    near: dict[str, float] = {}
-    if each.row.group is not None:
-        group, position = each.row.group, each.row.position
-        around = ((distance, places.get((group, position + side * distance))) for distance, side in _SIDES)
-        near = _near(each.found, ((distance, other.found if other else None) for distance, other in around))
-    each.joint = {
-        term: _jointly(each.found.get(term, 0.0), near.get(term, 0.0)) for term in each.found.keys() | near.keys()
-    }
+    each.joint = {term: _jointly(worth, near.pop(term, 0.0)) for term, worth in each.found.items()}
+    each.joint |= {term: _jointly(0.0, worth) for term, worth in near.items()}
 
 
 def _fill(
     each: Measured,
-    places: Mapping[tuple[str | None, int], Measured],
+    places: Mapping[tuple[str, int], Measured],
     groups: Mapping[str, Mapping[str, float]],
     wanted: Wanted,
 ) -> None:

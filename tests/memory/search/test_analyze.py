@@ -1,0 +1,66 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from reverie.memory.search.analyze import analyse, analyse_query, terms, without_names
+from reverie.memory.search.spelling import distance
+from reverie.memory.search.stem import stem
+from tests.requirements import requirement
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ("went", "go"),
+        ("children", "child"),
+        ("running", "ran"),
+        ("studies", "study"),
+        ("bought", "buys"),
+        ("relational", "relate"),
+    ],
+)
+def test_forms_of_one_word_meet(first: str, second: str) -> None:
+    assert stem(first) == stem(second)
+
+
+@requirement("search:query:cjk")
+def test_a_run_of_characters_becomes_characters_and_pairs() -> None:
+    assert terms("東京タ") == ["東", "京", "タ", "東京", "京タ"]
+
+
+@requirement("search:query:identifiers")
+def test_an_identifier_is_kept_whole_and_in_parts() -> None:
+    assert terms("parseHTTPHeader") == ["parsehttphead", "pars", "http", "header"]
+
+
+def test_case_width_and_accents_do_not_matter() -> None:
+    assert terms("ＣＡＦÉ") == terms("cafe") == terms("Cafe\u0301")
+
+
+def test_a_query_knows_what_it_asks_for() -> None:
+    query = analyse_query("When did I visit Rome in May 2023?")
+    assert query.asks_when
+    assert query.is_personal
+    assert query.months == {5}
+    assert query.years == {2023}
+    assert "rome" in query.proper
+
+
+def test_a_name_is_taken_out_with_its_possessive() -> None:
+    assert without_names("What is Anna's plan for Ben?", frozenset({"anna", "ben"})) == "What is plan for ?"
+
+
+@given(st.text(max_size=300))
+def test_any_text_has_terms_that_the_index_can_hold(text: str) -> None:
+    read = analyse(text)
+    assert read.length == len(read.passages.split())
+    assert 0 <= read.asking <= 1
+    assert all(term and not any(letter.isspace() for letter in term) for term in terms(text))
+
+
+@given(st.text("abcd", max_size=7), st.text("abcd", max_size=7))
+def test_the_distance_of_words_is_symmetric_and_zero_only_for_equals(first: str, second: str) -> None:
+    assert distance(first, second, 9) == distance(second, first, 9)
+    assert (distance(first, second, 9) == 0) == (first == second)

@@ -1,0 +1,263 @@
+from __future__ import annotations
+
+import random
+import sqlite3
+import subprocess
+import sys
+from dataclasses import replace
+from datetime import UTC, date, datetime
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from reverie.memory.search import Document, Query, Scored, SearchIndex
+from tests.requirements import requirement
+
+NOW = datetime(2026, 1, 1, tzinfo=UTC)
+
+TOPICS = (
+    Document(
+        key="deploy.md", name="deploy-staging", description="How staging is deployed", body="Run make ship twice."
+    ),
+    Document(
+        key="tests.md", name="testing", description="Integration tests", body="They use a real PostgreSQL, no mocks."
+    ),
+    Document(key="editor.md", name="editor", description="The user's editor", body="Anna prefers Helix with tabs."),
+    Document(key="parser.md", name="parser", description="Tokens", body="parseTokenStream lives in token_reader.py."),
+    Document(key="tokyo.md", name="旅行", description="出張の予定", body="来月は東京タワーの近くで会議がある。"),
+    Document(key="beijing.md", name="服务器", description="部署说明", body="生产环境的数据库在北京机房，每晚备份。"),
+)
+
+
+def opened(folder: Path, *documents: Document) -> SearchIndex:
+    index = SearchIndex(folder / "index.sqlite")
+    index.update(documents or TOPICS)
+    return index
+
+
+def keys(hits: list[Scored]) -> list[str]:
+    return [hit.key for hit in hits]
+
+
+def ask(index: SearchIndex, text: str, *, abstains: bool = False, limit: int = 5) -> list[str]:
+    return keys(index.search(Query(text, NOW, abstains=abstains, limit=limit)))
+
+
+@requirement("search:query:bodies")
+def test_a_word_that_only_the_body_has_is_found(tmp_path: Path) -> None:
+    with opened(tmp_path) as index:
+        assert ask(index, "do we mock postgresql?")[0] == "tests.md"
+
+
+@requirement("search:query:fields-are-weighted")
+def test_a_word_in_the_name_outweighs_the_same_word_in_a_body(tmp_path: Path) -> None:
+    named = Document(key="z.md", name="billing", body="invoices are sent monthly")
+    mentioned = Document(key="a.md", name="invoices", body="sent monthly by billing")
+    with opened(tmp_path, mentioned, named) as index:
+        assert ask(index, "billing")[0] == "z.md"
+
+
+@requirement("search:query:cjk")
+@pytest.mark.parametrize(
+    ("text", "key"),
+    [
+        ("東京", "tokyo.md"),
+        ("会議はどこ", "tokyo.md"),
+        ("数据库在哪里", "beijing.md"),
+        ("备份", "beijing.md"),
+        ("旅行", "tokyo.md"),
+    ],
+)
+def test_chinese_and_japanese_are_found(tmp_path: Path, text: str, key: str) -> None:
+    with opened(tmp_path) as index:
+        assert ask(index, text, abstains=True)[:1] == [key]
+
+
+@requirement("search:query:identifiers")
+@pytest.mark.parametrize(
+    "text", ["parseTokenStream", "token stream", "token_reader", "tokenReader", "parsetokenstream"]
+)
+def test_identifiers_are_found_whole_and_in_parts(tmp_path: Path, text: str) -> None:
+    with opened(tmp_path) as index:
+        assert ask(index, text)[0] == "parser.md"
+
+
+@requirement("search:query:spelling")
+@pytest.mark.parametrize("text", ["postgersql", "postgresq", "helixx"])
+def test_a_misspelt_word_finds_what_it_meant_and_says_so(tmp_path: Path, text: str) -> None:
+    with opened(tmp_path) as index:
+        hit = index.search(Query(text, NOW, abstains=False))[0]
+    assert hit.key in {"tests.md", "editor.md"}
+    assert hit.why.corrected
+
+
+@requirement("search:query:neighbours")
+def test_an_answer_without_the_words_is_found_by_the_question_before_it(tmp_path: Path) -> None:
+    turns = [
+        Document(key="1", body="What breed is your puppy?", about=("Ann",), group="talk", position=0),
+        Document(key="2", body="A golden retriever!", about=("Ben",), group="talk", position=1),
+        Document(key="9", body="The weather turned cold.", about=("Ben",), group="other", position=0),
+    ]
+    with opened(tmp_path, *turns) as index:
+        assert ask(index, "Which breed is Ben's puppy?")[0] == "2"
+
+
+@requirement("search:query:exclude")
+def test_what_was_shown_already_does_not_come_back(tmp_path: Path) -> None:
+    with opened(tmp_path) as index:
+        hits = index.search(Query("how is staging deployed", NOW, exclude=frozenset({"deploy.md"}), abstains=False))
+    assert "deploy.md" not in keys(hits)
+
+
+@requirement("search:query:deterministic")
+def test_ties_go_by_key_whatever_the_order_of_indexing(tmp_path: Path) -> None:
+    twins = [Document(key=name, body="the cache is warm") for name in ("c", "a", "b")]
+    with opened(tmp_path, *twins) as index:
+        assert ask(index, "warm cache") == ["a", "b", "c"]
+
+
+@requirement("search:why:adds-up")
+def test_the_reasons_name_words_and_fields_and_order_the_hits(tmp_path: Path) -> None:
+    dated = replace(TOPICS[0], observed=date(2025, 12, 1), uses=4, type="feedback")
+    with opened(tmp_path, dated, *TOPICS[1:]) as index:
+        hits = index.search(Query("deploy staging tests", NOW, abstains=False))
+    sums = [sum(hit.why.parts.values()) for hit in hits]
+    assert sums == sorted(sums, reverse=True)
+    assert set(hits[0].why.words["title"]) == {"deploi", "stage"}
+    assert {"recency", "use", "type"} <= hits[0].why.parts.keys()
+    assert [hit.score for hit in hits] == sorted((hit.score for hit in hits), reverse=True)
+    assert all(0 <= hit.score <= 1 for hit in hits)
+
+
+@requirement("search:abstain:unrelated")
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Write a Python function that reverses a linked list.",
+        "continue",
+        "Center the div.",
+        "为什么这个单元测试会失败？",
+        "???",
+        "",
+    ],
+)
+def test_a_request_that_concerns_no_memory_gets_no_answer(tmp_path: Path, text: str) -> None:
+    with opened(tmp_path) as index:
+        assert ask(index, text, abstains=True) == []
+
+
+@requirement("search:abstain:unrelated")
+@pytest.mark.parametrize(
+    ("text", "key"),
+    [
+        ("how do we deploy to staging?", "deploy.md"),
+        ("which editor does Anna use?", "editor.md"),
+        ("mocks in integration tests", "tests.md"),
+    ],
+)
+def test_a_request_that_concerns_a_memory_is_answered(tmp_path: Path, text: str, key: str) -> None:
+    with opened(tmp_path) as index:
+        assert ask(index, text, abstains=True)[:1] == [key]
+
+
+@requirement("search:index:removal-removes")
+def test_a_removed_document_is_gone_and_a_changed_one_has_only_its_new_words(tmp_path: Path) -> None:
+    with opened(tmp_path) as index:
+        index.update([replace(TOPICS[1], body="They use SQLite now.")], ["deploy.md"])
+        assert "deploy.md" not in ask(index, "how is staging deployed")
+        assert ask(index, "postgresql") == []
+        assert ask(index, "sqlite")[0] == "tests.md"
+        assert len(index) == len(TOPICS) - 1
+        assert "deploy.md" not in index.known()
+
+
+WORDS = ("cache", "deploy", "parser", "北京", "getUser", "invoice", "kitten", "Ann")
+documents = st.lists(
+    st.builds(
+        Document,
+        key=st.sampled_from([f"{letter}.md" for letter in "abcdef"]),
+        name=st.sampled_from(WORDS),
+        body=st.lists(st.sampled_from(WORDS), max_size=6).map(" ".join),
+        group=st.sampled_from((None, "g")),
+        position=st.integers(0, 5),
+    ),
+    max_size=12,
+)
+
+
+@requirement("search:index:update-equals-rebuild", "search:index:order-is-irrelevant")
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(steps=documents, seed=st.integers(0, 99), query=st.lists(st.sampled_from(WORDS), min_size=1, max_size=3))
+def test_an_index_updated_in_steps_answers_as_one_built_at_once(
+    tmp_path_factory: pytest.TempPathFactory, steps: list[Document], seed: int, query: list[str]
+) -> None:
+    folder = tmp_path_factory.mktemp("index")
+    final = {document.key: document for document in steps}
+    removed = sorted(final)[::3]
+    shuffled = [document for key, document in final.items() if key not in removed]
+    random.Random(seed).shuffle(shuffled)
+    with SearchIndex(folder / "steps") as stepwise, SearchIndex(folder / "once") as once:
+        for document in steps:
+            stepwise.update([document])
+        stepwise.update([], removed)
+        once.update(shuffled)
+        question = Query(" ".join(query), NOW, abstains=False)
+        assert [(hit.key, round(hit.score, 9)) for hit in stepwise.search(question)] == [
+            (hit.key, round(hit.score, 9)) for hit in once.search(question)
+        ]
+        assert stepwise.known() == once.known()
+
+
+@requirement("search:index:derived")
+@pytest.mark.parametrize("damage", ["garbage", "truncated", "older"])
+def test_a_damaged_or_older_file_is_replaced_and_filled_again(tmp_path: Path, damage: str) -> None:
+    path = tmp_path / "index.sqlite"
+    opened(tmp_path).close()
+    if damage == "garbage":
+        path.write_bytes(b"this is no database" * 500)
+    elif damage == "truncated":
+        path.write_bytes(path.read_bytes()[:5000])
+    else:
+        connection = sqlite3.connect(path)
+        connection.execute("PRAGMA user_version = 99")
+        connection.close()
+    with SearchIndex(path) as index:
+        assert index.known() == {}
+        index.update(TOPICS)
+        assert ask(index, "how is staging deployed")[0] == "deploy.md"
+
+
+_WRITER = """
+import sys
+from pathlib import Path
+from reverie.memory.search import Document, SearchIndex
+with SearchIndex(Path(sys.argv[1])) as index:
+    for number in range(20):
+        index.update([Document(key=f"{sys.argv[2]}-{number}", body=f"entry {number} of writer {sys.argv[2]}")])
+"""
+
+
+@requirement("search:index:many-processes")
+def test_processes_that_update_at_once_lose_nothing(tmp_path: Path) -> None:
+    path = tmp_path / "index.sqlite"
+    writers = [subprocess.Popen([sys.executable, "-c", _WRITER, str(path), name]) for name in ("ann", "ben", "cid")]
+    assert [writer.wait(60) for writer in writers] == [0, 0, 0]
+    with SearchIndex(path) as index:
+        assert len(index) == len(index.known()) == 60
+
+
+@requirement("search:query:light")
+def test_a_lexical_query_loads_no_heavy_library(tmp_path: Path) -> None:
+    opened(tmp_path).close()
+    program = (
+        "import sys; from datetime import datetime; from pathlib import Path\n"
+        "from reverie.memory.search import Query, SearchIndex\n"
+        "SearchIndex(Path(sys.argv[1])).search(Query('how is staging deployed', datetime(2026, 1, 1)))\n"
+        "print([name for name in ('numpy', 'yaml', 'rich', 'msgspec', 'tokenizers') if name in sys.modules])"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program, str(tmp_path / "index.sqlite")], capture_output=True, text=True, check=True
+    )
+    assert done.stdout.strip() == "[]"

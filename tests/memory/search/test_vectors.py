@@ -1,0 +1,71 @@
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from reverie.memory.search import Document, Query, SearchIndex
+from tests.requirements import requirement
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+else:
+    np = pytest.importorskip("numpy")
+
+NOW = datetime(2026, 1, 1, tzinfo=UTC)
+MEANINGS = {"dog": 0, "puppy": 0, "retriever": 0, "car": 1, "vehicle": 1, "engine": 1, "cake": 2, "dessert": 2}
+
+
+class MeaningByList:
+    """Words of one meaning share a direction; everything else has a small one of its own."""
+
+    def windows(self, text: str) -> tuple[str, ...]:
+        return (text,)
+
+    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        found = np.full((len(texts), 384), 0.001, dtype=np.float32)
+        for row, text in enumerate(texts):
+            for word in text.lower().strip("?.").split():
+                meaning = MEANINGS.get(word, 3 + sum(map(ord, word)))
+                found[row] += np.random.default_rng(meaning).standard_normal(384)
+        unit: NDArray[np.float32] = found / np.linalg.norm(found, axis=1, keepdims=True)
+        return unit
+
+
+@requirement("search:vectors:meaning")
+def test_a_paraphrase_without_common_words_is_found(tmp_path: Path) -> None:
+    documents = [
+        Document(key="pet", body="retriever"),
+        Document(key="ride", body="engine"),
+        Document(key="food", body="cake"),
+    ]
+    model = MeaningByList()
+    with SearchIndex(tmp_path / "index", model) as index:
+        index.update(documents)
+        assert index.without_vectors() == ["pet", "ride", "food"]
+        index.add_vectors(documents, model)
+        assert index.without_vectors() == []
+        hits = index.search(Query("puppy", NOW, abstains=False))
+        assert hits[0].key == "pet"
+        assert hits[0].why.similarity is not None
+        assert hits[0].why.similarity > 0.9
+        index.update([], ["pet"])
+        assert "pet" not in [hit.key for hit in index.search(Query("puppy", NOW, abstains=False))]
+
+
+@requirement("search:vectors:meaning")
+def test_the_prefilter_by_sign_bits_keeps_the_nearest() -> None:
+    from reverie.memory.search.vectors import VectorTable, pack
+
+    draw = np.random.default_rng(5)
+    matrix = draw.standard_normal((6_000, 384)).astype(np.float32)
+    matrix /= np.linalg.norm(matrix, axis=1, keepdims=True)
+    table = VectorTable((number, 0, pack(vector)) for number, vector in enumerate(matrix))
+    for number in (0, 17, 5_999):
+        assert table.best(matrix[number], 3)[0] == number
+        own = table.similarities(matrix[number][None], [number])[number][0]
+        assert abs(own[0] - 1) < 0.02
