@@ -8,13 +8,22 @@ nothing that was recorded is ever rewritten. It decides nothing: reducing is the
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, TypeAlias
 
 from reverie.messages.chain import linearize
 from reverie.messages.codec import message_from_wire, tool_from_wire
-from reverie.messages.entries import AssistantEntry, Entry, Envelope, PromptEntry, SystemBlock, ToolSpec, UserEntry
+from reverie.messages.entries import (
+    AssistantEntry,
+    AttachmentEntry,
+    Entry,
+    Envelope,
+    PromptEntry,
+    SystemBlock,
+    ToolSpec,
+    UserEntry,
+)
 from reverie.messages.fork import iso
 from reverie.messages.message import Message, Role, Usage
 from reverie.messages.view import Projection, View
@@ -90,6 +99,12 @@ class Followed:
         """Add entries of any kind to the end of the conversation."""
         self.entries.extend(entries)
         self._projection.extend(entries)
+
+    def adopt(self, entry: UserEntry | AssistantEntry | AttachmentEntry | PromptEntry) -> None:
+        """Add a recorded entry as it is, except that it hangs under the present leaf."""
+        envelope = replace(entry.envelope, parent=self._leaf, logical_parent=None)
+        self._leaf = envelope.uuid
+        self.append(replace(entry, envelope=envelope, raw=None))
 
     def envelope(self) -> Envelope:
         """The envelope of the next entry, under the one before it."""

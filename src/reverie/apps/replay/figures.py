@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from reverie.context.stage import Reduction
+from reverie.messages.blocks import Json
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +36,7 @@ class SessionFigures:
     model: str
     window: int
     requests: tuple[RequestRow, ...]
-    receipts: tuple[dict[str, object], ...] = ()
+    receipts: tuple[dict[str, Json], ...] = ()
     stopped: str | None = None
     """Why the replay ended before the recording did."""
     steps: int = 0

@@ -1,0 +1,180 @@
+"""From a followed conversation to the next request: stages, rescue, cache marks, report.
+
+The one path by which `Window`, the client wrapper and replay make requests, so that what is measured is what is sent.
+Never calls a model.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from reverie.api.followed import Followed
+from reverie.context.cache_breaks import Break, Fingerprint, announcements, fingerprint, predict
+from reverie.context.compact import too_large
+from reverie.context.microcompact import api_clearing
+from reverie.context.pipeline import prepare, written
+from reverie.context.prefix import request_from, without_server_edits
+from reverie.context.stage import NOTHING, Outcome, Reduction, Scene
+from reverie.context.strategies import Situation, Strategy
+from reverie.messages.entries import Entry
+from reverie.messages.message import Message
+from reverie.messages.records import CLEARED
+from reverie.messages.view import Item, View
+from reverie.ports import Request
+from reverie.request_body import request_body
+from reverie.settings import Settings
+from reverie.tokens.count import count
+from reverie.tokens.estimate import weigh_message
+from reverie.tokens.profiles import Profile
+from reverie.tokens.rates import rates_for
+from reverie.tokens.window import Budget, Level
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What was done to make a request, and what to expect of it."""
+
+    tokens: int
+    """The estimated size of the request."""
+    level: Level
+    reductions: tuple[Reduction, ...] = ()
+    predicted_break: Break | None = None
+    """Where this request does not extend the one before; None when it does."""
+    compaction_is_due: bool = False
+    """The view is above the compaction line although everything free of charge was done."""
+    failures: tuple[str, ...] = ()
+    """Stages that were passed over, and why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """A request ready to be sent."""
+
+    request: Request
+    body: dict[str, Any]
+    report: Report
+    appended: tuple[Entry, ...] = field(default=(), repr=False)
+    """What the reductions added to the conversation."""
+
+
+class Preparer:
+    """Makes the requests of one conversation."""
+
+    def __init__(
+        self,
+        *,
+        model: str,
+        facts: Profile,
+        budget: Budget,
+        settings: Settings,
+        strategy: Strategy,
+        now: Callable[[], datetime],
+        spill_path: Callable[[str], Path] | None = None,
+    ) -> None:
+        self.model = model
+        self.facts = facts
+        self.budget = budget
+        self.settings = settings
+        self.strategy = strategy
+        self._now = now
+        self._spill_path = spill_path
+        self._rates = rates_for(facts)
+        self._weights: dict[str, tuple[Message, int]] = {}
+        self._last: Fingerprint | None = None
+        self._sent_entries = 0
+
+    def weigh(self, item: Item) -> int:
+        """The estimated size of an item; remembered, since most items stay from request to request."""
+        known = self._weights.get(item.uuid)
+        if known is not None and known[0] is item.message:
+            return known[1]
+        weight = round(weigh_message(item.message, self._rates))
+        if item.uuid:
+            self._weights[item.uuid] = (item.message, weight)
+        return weight
+
+    def measure(self, log: Followed) -> int:
+        """The canonical count of the conversation as it stands."""
+        return count(log.view, self.facts, entries=log.entries, rates=self._rates).tokens
+
+    def scene(self, log: Followed) -> Scene:
+        """What a stage or a compaction may know now."""
+        return Scene(self.budget.using(self.measure(log)), self._now(), log.envelope, self.weigh)
+
+    def prepare(self, log: Followed, *, max_tokens: int | None = None) -> Prepared:
+        """Reduce the conversation where that is due and make its next request.
+
+        Raises `ContextTooLong`, naming the largest message, when nothing makes it fit; nothing is lost.
+        """
+        start = len(log.entries)
+        scene = self.scene(log)
+        steps = self.strategy.stages(self.settings, log.entries, self._spill_path, self.facts.abilities.cache_edits)
+        done = prepare(log.projection, scene, steps, lambda view: self._count(view, log), written)
+        log.entries.extend(done.outcome.entries)
+        outcome, scene = done.outcome, done.scene
+        rescued = self._rescue(log, scene)
+        if rescued.entries:
+            scene = self.scene(log)
+        outcome += rescued
+        failures = tuple(f"{one.stage}: {one.error}" for one in done.failures)
+        return self._request(log, scene, outcome, start, max_tokens, failures)
+
+    def add(self, log: Followed, outcome: Outcome) -> None:
+        """Append what a compaction asked for."""
+        log.append(*written(outcome).entries)
+
+    def _count(self, view: View, log: Followed) -> int:
+        return count(view, self.facts, entries=log.entries, rates=self._rates).tokens
+
+    def _rescue(self, log: Followed, scene: Scene) -> Outcome:
+        if not scene.budget.must_compact:
+            return NOTHING
+        wanted = self.strategy.rescue(Situation(log.view, log.entries, scene, self.settings))
+        if not wanted.entries:
+            return NOTHING
+        kept = written(wanted)
+        log.append(*kept.entries)
+        return kept
+
+    def _request(
+        self,
+        log: Followed,
+        scene: Scene,
+        outcome: Outcome,
+        start: int,
+        max_tokens: int | None,
+        failures: tuple[str, ...],
+    ) -> Prepared:
+        view = log.view
+        if not self.facts.abilities.cache_edits:
+            view = without_server_edits(view, CLEARED)
+        problem = too_large(view, scene.budget, [self.weigh(item) for item in view.items])
+        if problem is not None and self.strategy.name != "none":
+            raise problem
+        edits = api_clearing(self.settings.clearing, self.budget) if self.facts.abilities.context_edits else None
+        request = request_from(
+            view,
+            self.facts,
+            model=self.model,
+            max_tokens=max_tokens or self.settings.model.max_output_tokens,
+            cache=self.settings.cache,
+            context_management=edits,
+        )
+        body = request_body(request)
+        prints = fingerprint(body)
+        announced = announcements(log.entries[self._sent_entries :])
+        parted = predict(self._last, prints, announced) if self._last is not None else None
+        self._last, self._sent_entries = prints, len(log.entries)
+        report = Report(
+            tokens=scene.budget.used_tokens,
+            level=scene.budget.level,
+            reductions=outcome.reductions,
+            predicted_break=parted,
+            compaction_is_due=scene.budget.must_compact,
+            failures=failures,
+        )
+        return Prepared(request, body, report, tuple(log.entries[start:]))

@@ -1,0 +1,184 @@
+"""`reverie replay`: recorded sessions, run again through a strategy of the window."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from reverie.apps.cli.options import Common, as_json
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from reverie.apps.config import Configuration
+    from reverie.apps.replay.figures import SessionFigures
+    from reverie.apps.replay.run import Setup
+    from reverie.context.strategies import Strategy
+    from reverie.messages.entries import Entry
+
+DEFAULT_MODEL = "claude-sonnet-4-5"
+"""For recordings that do not name a model the simulator knows."""
+
+
+@click.command("replay")
+@click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.option("--strategy", "names", multiple=True, metavar="NAME", help="Which strategy; may be repeated to compare.")
+@click.option("--window", type=click.IntRange(min=2_000), metavar="N", help="A window of this many tokens.")
+@click.option("--model", metavar="NAME", help="Whose prices and cache; the recorded model by default.")
+@click.option("--dump", type=click.Path(path_type=Path), metavar="DIR", help="Write every request body as sent.")
+@click.option("--picture", type=click.Path(path_type=Path), metavar="FILE", help="Draw it as .svg or .png.")
+@click.option("--seed", type=int, default=1, show_default=True, help="Seed of the simulator's token counts.")
+@as_json
+@click.pass_obj
+def command(
+    common: Common,
+    files: tuple[Path, ...],
+    names: tuple[str, ...],
+    window: int | None,
+    model: str | None,
+    dump: Path | None,
+    picture: Path | None,
+    seed: int,
+    as_json: bool,
+) -> None:
+    """Run recorded sessions request by request: size, cache, cost, reductions, and what had to survive.
+
+    FILES are transcripts (.jsonl), ours or those of an existing agent, or mini-swe-agent trajectories (.json).
+    Strategies: default, none, truncate, clear-tools, summarise.
+
+    \b
+    Examples:
+      reverie replay session.jsonl
+      reverie replay session.jsonl --strategy default --strategy truncate --window 60000
+      reverie replay *.jsonl --json --dump bodies/
+    """
+    from reverie.apps.cli.output import print_json
+    from reverie.apps.replay.picture import svg
+    from reverie.context.strategies import strategy
+    from reverie.files import write_atomic
+
+    chosen = [strategy(name) for name in names or ("default",)]
+    configuration = common.configuration()
+    recordings = [(path, *_read(path)) for path in files]
+    done: list[SessionFigures] = []
+    for path, entries, recorded in recordings:
+        for one in chosen:
+            setup = _setup(configuration, one, model or common.model or recorded, window, seed)
+            done.append(_replay(path, entries, setup, dump, len(chosen) > 1))
+    if picture is not None:
+        write_atomic(picture, _drawn(svg(done), picture))
+    if as_json:
+        print_json({"sessions": [one.as_document() for one in done]})
+    else:
+        _draw(done)
+
+
+def _read(path: Path) -> tuple[list[Entry], str]:
+    from reverie.messages.trajectory import read_recording
+    from reverie.messages.view import project
+    from reverie.simulator.facts import facts_of
+    from reverie.tokens.count import model_of
+
+    entries = read_recording(path)
+    recorded = model_of(project(entries)) or DEFAULT_MODEL
+    return entries, recorded if facts_of(recorded) is not None else DEFAULT_MODEL
+
+
+def _setup(configuration: Configuration, strategy: Strategy, model: str, window: int | None, seed: int) -> Setup:
+    from reverie.apps import wiring
+    from reverie.apps.replay.run import Setup
+    from reverie.tokens.profiles import profile
+
+    settings = configuration.settings
+    return Setup(
+        model=model,
+        facts=profile(model, wiring.profile_overrides(settings)),
+        budget=wiring.budget(settings, model, window=window),
+        settings=settings,
+        strategy=strategy,
+        seed=seed,
+    )
+
+
+def _replay(path: Path, entries: list[Entry], setup: Setup, dump: Path | None, several: bool) -> SessionFigures:
+    import tempfile
+    from dataclasses import replace
+
+    from reverie.apps.replay.run import replay
+
+    folder = None
+    if dump is not None:
+        folder = dump / path.stem / setup.strategy.name if several else dump / path.stem
+    with tempfile.TemporaryDirectory(prefix="reverie-replay-") as spills:
+        ready = replace(setup, dump=folder, spills=Path(spills))
+        return replay(str(path), entries, ready, _progress(path.name, setup.strategy.name))
+
+
+def _progress(name: str, strategy: str) -> Callable[[int, int], None]:
+    """A line on a terminal that counts requests; nothing where nobody watches."""
+    if not sys.stderr.isatty():
+        return lambda _, __: None
+
+    def show(done: int, total: int) -> None:
+        end = "\r\033[K" if done == total else ""
+        sys.stderr.write(f"\r{name}, {strategy}: request {done} of {total}{end}")
+        sys.stderr.flush()
+
+    return show
+
+
+def _drawn(svg: str, path: Path) -> bytes:
+    from reverie.errors import UserMistake
+
+    if path.suffix == ".svg":
+        return svg.encode()
+    if path.suffix != ".png":
+        raise UserMistake(f"--picture {path}: the name must end in .svg or .png")
+    try:
+        import resvg_py
+    except ModuleNotFoundError:
+        raise UserMistake("a PNG needs resvg-py: pip install 'reverie[pictures]', or write an .svg") from None
+    return bytes(resvg_py.svg_to_bytes(svg_string=svg))
+
+
+def _draw(done: list[SessionFigures]) -> None:
+    from reverie.apps.cli.output import console, dollars, print_table, short_count
+    from reverie.apps.replay.picture import rows_of_text
+
+    screen = console()
+    for one in done:
+        screen.print(f"[bold]{Path(one.file).name}[/]  {one.strategy}  {one.model}  window {short_count(one.window)}")
+        for line in rows_of_text(one, columns=min(100, screen.width - 2)):
+            screen.print(line, style="cyan", markup=False)
+        if one.stopped:
+            screen.print(f"stopped after {len(one.requests)} of {one.steps} requests: {one.stopped}", markup=False)
+        screen.print()
+    rows = []
+    for one in done:
+        reduced = ", ".join(f"{count} × {kind}" for kind, count in one.reductions.items()) or "–"
+        rows.append(
+            (
+                Path(one.file).name,
+                one.strategy,
+                f"{len(one.requests)}/{one.steps}",
+                short_count(one.peak_tokens),
+                f"{one.read_share:.0%}",
+                dollars(one.cost_usd),
+                str(one.receipt_failures) if one.receipts else "–",
+                reduced,
+            )
+        )
+    columns = [
+        ("session", "flex"),
+        ("strategy", "left"),
+        ("requests", "right"),
+        ("peak", "right"),
+        ("cached", "right"),
+        ("cost", "right"),
+        ("lost", "right"),
+        ("reductions", "left"),
+    ]
+    print_table(columns, rows)

@@ -1,0 +1,168 @@
+"""Replay: each request of a recording through a strategy, the provider's validation and its prompt cache.
+
+What a strategy makes of the conversation is what would be sent; the recorded replies are taken as given, because the
+question is what they would have cost and what was in view when they were asked for.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from reverie.api.followed import Followed
+from reverie.api.preparing import Prepared, Preparer
+from reverie.apps.replay.figures import RequestRow, SessionFigures
+from reverie.apps.replay.steps import Step, steps
+from reverie.context.receipt import receipts
+from reverie.context.strategies import Strategy
+from reverie.errors import ContextTooLong, UserMistake
+from reverie.messages.entries import AttachmentEntry, Entry, PromptEntry, UserEntry
+from reverie.messages.message import Usage
+from reverie.request_body import encode_body
+from reverie.settings import Settings
+from reverie.simulator.provider import Provider
+from reverie.simulator.rules.check import validate
+from reverie.simulator.usage import CacheUsage
+from reverie.tokens.estimate import weigh_message
+from reverie.tokens.profiles import Profile, cost
+from reverie.tokens.rates import rates_for
+from reverie.tokens.window import Budget
+
+Progress = Callable[[int, int], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Setup:
+    """Under which conditions a recording is replayed."""
+
+    model: str
+    facts: Profile
+    budget: Budget
+    settings: Settings
+    strategy: Strategy
+    seed: int = 1
+    dump: Path | None = None
+    """Where every request body is written, as it would be sent."""
+    spills: Path | None = None
+    """Where spilled results go; without it they stay inline."""
+
+
+def replay(
+    file: str, entries: Sequence[Entry], setup: Setup, progress: Progress = lambda _, __: None
+) -> SessionFigures:
+    """Run one recording; raises `UserMistake` when it holds no request."""
+    made = steps(entries)
+    if not made:
+        raise UserMistake(f"{file} holds no reply of a model, so there is nothing to replay")
+    run = _Run(setup, made[0].at)
+    rows: list[RequestRow] = []
+    stopped: str | None = None
+    started = time.perf_counter()
+    for number, step in enumerate(made, 1):
+        try:
+            row = run.request(step, number)
+        except ContextTooLong as problem:
+            stopped = str(problem)
+            break
+        rows.append(row)
+        if row.refused is not None:
+            stopped = row.refused
+            break
+        progress(number, len(made))
+    return SessionFigures(
+        file=file,
+        strategy=setup.strategy.name,
+        model=setup.model,
+        window=setup.budget.window_tokens,
+        requests=tuple(rows),
+        receipts=tuple(one.to_json() for one in receipts(run.log.entries)),
+        stopped=stopped,
+        steps=len(made),
+        seconds=time.perf_counter() - started,
+    )
+
+
+class _Run:
+    """The state of one replay: the conversation, the preparer, and the provider's cache."""
+
+    def __init__(self, setup: Setup, start: datetime) -> None:
+        self.setup = setup
+        self.time = start
+        self.log = Followed(session="replay", now=lambda: self.time)
+        self.provider = Provider(seed=setup.seed)
+        self.preparer = Preparer(
+            model=setup.model,
+            facts=setup.facts,
+            budget=setup.budget,
+            settings=setup.settings,
+            strategy=setup.strategy,
+            now=lambda: self.time,
+            spill_path=None if setup.spills is None else self._spill_path,
+        )
+        self._rates = rates_for(setup.facts)
+
+    def request(self, step: Step, number: int) -> RequestRow:
+        """One request, as it would be sent and billed."""
+        self.time = step.at
+        for entry in step.arrived:
+            assert isinstance(entry, UserEntry | AttachmentEntry | PromptEntry)
+            self.log.adopt(entry)
+        before = time.perf_counter()
+        prepared = self.preparer.prepare(self.log)
+        took_ms = (time.perf_counter() - before) * 1000
+        self._dump(prepared.body, number)
+        row, usage = self._bill(prepared, step, took_ms)
+        self._adopt_reply(step, usage)
+        return row
+
+    def _bill(self, prepared: Prepared, step: Step, took_ms: float) -> tuple[RequestRow, Usage]:
+        served = self.provider.serve(prepared.body, self.time)
+        if served is None:
+            raise UserMistake(f"the simulator does not know the model {self.setup.model!r}; name one with --model")
+        found: CacheUsage = served.outcome.usage
+        output = round(sum(weigh_message(entry.message, self._rates) for entry in step.reply))
+        usage = Usage(
+            input_tokens=found.input_tokens,
+            output_tokens=output,
+            cache_read_tokens=found.read_tokens,
+            cache_write_tokens=found.written_tokens,
+            cache_write_1h_tokens=found.written_1h_tokens,
+        )
+        parted = prepared.report.predicted_break
+        refused = None
+        error = validate(prepared.body)
+        if error is not None:
+            refused = error.message
+        elif found.total_tokens > self.setup.budget.window_tokens:
+            refused = f"prompt is too long: {found.total_tokens} tokens > {self.setup.budget.window_tokens} maximum"
+        row = RequestRow(
+            tokens=found.total_tokens,
+            cache_read=found.read_tokens,
+            cache_write=found.written_tokens,
+            fresh=found.input_tokens,
+            output=output,
+            cost_usd=cost(usage, self.setup.facts),
+            reduced=prepared.report.reductions,
+            break_cause=None if parted is None else parted.cause.value,
+            is_announced=parted is None or parted.is_announced,
+            refused=refused,
+            prepare_ms=took_ms,
+        )
+        return row, usage
+
+    def _adopt_reply(self, step: Step, usage: Usage) -> None:
+        for entry in step.reply:
+            self.log.adopt(replace(entry, usage=usage, model=self.setup.model))
+
+    def _dump(self, body: dict[str, Any], number: int) -> None:
+        if self.setup.dump is not None:
+            self.setup.dump.mkdir(parents=True, exist_ok=True)
+            (self.setup.dump / f"{number:04d}.json").write_bytes(encode_body(body))
+
+    def _spill_path(self, tool_use_id: str) -> Path:
+        assert self.setup.spills is not None
+        return self.setup.spills / f"{tool_use_id}.txt"
