@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache
 from itertools import accumulate
 
 from reverie.messages.message import Message, Role
@@ -56,7 +56,7 @@ def cuts(items: Sequence[Item], window_tokens: int) -> list[Cut]:
     return found
 
 
-@lru_cache(maxsize=None)
+@cache
 def lines_of(window_tokens: int) -> Budget:
     """The lines of a window of this size."""
     return budget(window_tokens, profile(MODEL).max_output_tokens)

@@ -19,16 +19,112 @@ _SYMBOL = re.compile(r"[^\W\d]\w*(?:(?:\.|::)[^\W\d]\w*)*(\()?")
 _FLAG = re.compile(r"(?<![\w-])--[a-z][\w-]+")
 _QUOTED = re.compile(r"`([^`\n]{3,48})`|(?<!\w)\"([^\"\n]{3,48})\"(?!\w)|(?<!\w)'([^'\n]{3,48})'(?!\w)")
 _NUMBER = re.compile(r"(?<![\w.])(?:\d+(?:\.\d+)+|\d{3,}|(?=[0-9a-f]*\d)(?=[0-9a-f]*[a-f])[0-9a-f]{7,40})(?![\w])")
+_COLUMN = re.compile(r"^[ \t]*\d+(?=→|\t|:|-|[ ]{2,})", re.MULTILINE)
+"""Line numbers in front of printed source are no numbers with a meaning."""
 _CODE = re.compile(
     r"\b(?:E|TS|W|F|C|R|SC|RUF|PLR|CVE-)\d{3,}[\d-]*\b|\b[A-Z][A-Z0-9]+_[A-Z0-9_]+\b|\b\w+(?:Error|Exception)\b"
 )
 _WORD = re.compile(r"[^\W\d_][\w'-]{2,}")
 _COMMON = frozenset(
-    "the and for with that this from have has was are not but you your can will all any its into then than when what which"
-    " let now see use using get set new one two file files line lines here there def class function const return import"
-    " true false null none self str int string type error errors test tests run running check code value name data"
-    " should would could also just only make need needs more most some such each other these those been being our out"
-    " how why who where does did doing done".split()
+    [
+        "the",
+        "and",
+        "for",
+        "with",
+        "that",
+        "this",
+        "from",
+        "have",
+        "has",
+        "was",
+        "are",
+        "not",
+        "but",
+        "you",
+        "your",
+        "can",
+        "will",
+        "all",
+        "any",
+        "its",
+        "into",
+        "then",
+        "than",
+        "when",
+        "what",
+        "which",
+        "let",
+        "now",
+        "see",
+        "use",
+        "using",
+        "get",
+        "set",
+        "new",
+        "one",
+        "two",
+        "file",
+        "files",
+        "line",
+        "lines",
+        "here",
+        "there",
+        "def",
+        "class",
+        "function",
+        "const",
+        "return",
+        "import",
+        "true",
+        "false",
+        "null",
+        "none",
+        "self",
+        "str",
+        "int",
+        "string",
+        "type",
+        "error",
+        "errors",
+        "test",
+        "tests",
+        "run",
+        "running",
+        "check",
+        "code",
+        "value",
+        "name",
+        "data",
+        "should",
+        "would",
+        "could",
+        "also",
+        "just",
+        "only",
+        "make",
+        "need",
+        "needs",
+        "more",
+        "most",
+        "some",
+        "such",
+        "each",
+        "other",
+        "these",
+        "those",
+        "been",
+        "being",
+        "our",
+        "out",
+        "how",
+        "why",
+        "who",
+        "where",
+        "does",
+        "did",
+        "doing",
+        "done",
+    ]
 )
 
 
@@ -40,11 +136,11 @@ def identifiers(text: str) -> set[str]:
         if len(name) > 3 and (match[1] or _is_symbol(name)):
             found.add(name)
     found.update(match[0] for match in _FLAG.finditer(text))
-    found.update(match[0] for match in _NUMBER.finditer(text))
+    found.update(match[0] for match in _NUMBER.finditer(_COLUMN.sub("", text)))
     found.update(match[0] for match in _CODE.finditer(text))
     for match in _QUOTED.finditer(text):
         inner = (match[1] or match[2] or match[3]).strip()
-        if len(inner) > 2 and not inner.isdigit():
+        if sum(map(str.isalnum, inner)) > 2 and not inner.isdigit():
             found.add(inner)
     return {one for one in found if one.lower() not in _COMMON}
 

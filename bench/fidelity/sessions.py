@@ -44,7 +44,7 @@ def read_trajectory(path: Path) -> Session:
     """A trajectory: the task was typed, everything else in the user's place is the machine's."""
     items: list[Item] = []
     for number, one in enumerate(json.loads(path.read_text(encoding="utf-8"))["messages"]):
-        text, uuid = str(one["content"]), f"m{number:04d}-{path.stem[:8]}"
+        text, uuid = str(one["content"]), f"{number:08x}-0000-4000-8000-000000000000"
         if one["role"] == "assistant":
             items.append(Item(uuid, Kind.REPLY, assistant(text), message_id=uuid))
         elif one["role"] == "user":

@@ -18,12 +18,14 @@ from reverie.messages.view import Item, Kind
 
 Strategy: TypeAlias = Callable[[Sequence[Item], float], list[Item]]
 
-TAIL_SHARE = 0.35
+TAIL_SHARE = 0.4
+MOST_TAIL_SHARE = 0.7
+"""A last round that is larger than the usual tail is still kept, up to here."""
 
 
 def ours(items: Sequence[Item], budget_tokens: float, *, tail_share: float = TAIL_SHARE) -> list[Item]:
     """The tail as it is, everything before it by structure."""
-    tail = _tail(items, budget_tokens * tail_share)
+    tail = _tail(items, budget_tokens * tail_share) or _tail(items, budget_tokens * MOST_TAIL_SHARE)
     facts = gather(items)
     text = summary(
         facts,

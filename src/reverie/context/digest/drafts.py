@@ -7,19 +7,22 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from math import exp2
 
 from reverie.context.digest.line import Line, Topic
 from reverie.context.digest.quote import short_id
 from reverie.context.facts.outcomes import cut
+from reverie.context.facts.shell import parts_of
 from reverie.context.facts.terms import base_name, terms_of_line
-from reverie.context.facts.values import Command, Facts, Outcome, Step, Touched
+from reverie.context.facts.values import Command, Deed, Evidence, Facts, Outcome, Step, Touched
 
 SPAN_BYTES = 11_000
 """One line of the index stands for at most so much, which is below 4,000 tokens: one read."""
 COMMAND_CHARS = 180
 SPAN_CHARS = 150
+DEED_CHARS = 120
+BRIEF_CHARS = 50
 _FINDS = re.compile(
     r"\b(?:because|cause|found|issue|problem|fix(?:ed|es)?|wrong|works?|fail(?:s|ed|ing)?|instead|must|need|correct|bug|error"
     r"|now|next|should|turns out)\b|原因|因为|问题|修复|なので|原因は|問題",
@@ -30,8 +33,10 @@ _FINDS = re.compile(
 class Drafts:
     """All candidate lines of some facts."""
 
-    def __init__(self, facts: Facts) -> None:
+    def __init__(self, facts: Facts, quoted: Collection[str] = ()) -> None:
         self._facts = facts
+        self._quoted = quoted
+        """Requests that stand in the digest word for word; what they decide need not be said twice."""
         self.root = common_root([one.path for one in facts.files])
 
     def lines(self) -> list[Line]:
@@ -67,8 +72,9 @@ class Drafts:
         for number, one in enumerate(self._facts.decisions):
             asked = f" (asked: “{cut(one.after, 120)}”)" if one.after else ""
             yield Line(
-                Topic.DECISION, (one.round, number), f"“{one.quote}”{asked}", terms_of_line(one.quote), floor=2.0
-            )
+                Topic.DECISION, (one.round, number), f"“{one.quote}”{asked}", terms_of_line(one.quote),
+                floor=0.4 if one.uuid in self._quoted else 2.0,
+            )  # fmt: skip
 
     def _concepts(self) -> Iterable[Line]:
         kinds = Counter(_kind(one.path) for one in self._facts.files if _kind(one.path))
@@ -83,9 +89,9 @@ class Drafts:
             yield Line(Topic.CONCEPT, (1,), f"programs run: {text}", frozenset(programs), floor=3.0)
 
     def _files(self) -> Iterable[Line]:
-        excerpts: dict[str, list[tuple[int, str]]] = {}
+        excerpts: dict[str, list[Evidence]] = {}
         for one in self._facts.evidence:
-            excerpts.setdefault(one.where, []).append((one.round, one.line))
+            excerpts.setdefault(one.where, []).append(one)
         for place, touched in enumerate(self._facts.files):
             yield self._file(touched, place)
             own = frozenset({touched.path, base_name(touched.path)})
@@ -106,8 +112,11 @@ class Drafts:
                             terms_of_line(text), floor=0.2 * self._recency(change.round) if sign == "+" else 0.0,
                             factor=1.1 if sign == "+" else 0.8, under=touched.path,
                         )  # fmt: skip
-            for number, (_, text) in enumerate(excerpts.pop(touched.path, ())):
-                yield Line(Topic.EXCERPT, (place, number), text, terms_of_line(text), under=touched.path)
+            for number, one in enumerate(excerpts.pop(touched.path, ())):
+                text = f"{one.number}: {one.line}" if one.number else one.line
+                yield Line(
+                    Topic.EXCERPT, (place, one.number or 0, number), text, terms_of_line(one.line), under=touched.path
+                )  # fmt: skip
 
     def _file(self, touched: Touched, place: int) -> Line:
         done = ", ".join(kind if times == 1 else f"{kind} ×{times}" for kind, times in touched.operations)
@@ -156,7 +165,8 @@ class Drafts:
         for number, one in enumerate(self._facts.troubles):
             where = cut(self.shown(one.where), 100)
             times = f" ×{one.times}" if one.times > 1 else ""
-            then = f"; then {self.shown_in(one.followed)}" if one.followed else ""
+            followed = "; ".join(self.in_words(deed) for deed in one.followed) or one.said
+            then = f"; then {followed}" if followed else ""
             state = "fine later" if one.resolved else "not seen to be fine later"
             text = f"{one.line}{times} — in {where}{then} ({state})"
             yield Line(
@@ -196,12 +206,13 @@ class Drafts:
                 if line.strip():
                     yield Line(Topic.EARLIER, (number, row), line, terms_of_line(line), floor=0.3)
 
-    def shown_in(self, text: str) -> str:
-        """A text with its paths as the digest writes them."""
-        return text.replace(self.root + "/", "") if self.root else text
+    def in_words(self, deed: Deed) -> str:
+        """A deed as a person would say it."""
+        about = cut(self.shown(deed.subject), DEED_CHARS)
+        return f"{deed.verb} {about}".strip() + (" (failed)" if deed.failed else "")
 
     def _span(self, span: Sequence[Step]) -> str:
-        seen = dict.fromkeys(brief(self.shown_in(action)) for step in span for action in step.actions)
+        seen = dict.fromkeys(brief(deed) for step in span for deed in step.deeds)
         said = next((step.said for step in span if step.said), "") if not seen else ""
         about = "; ".join(seen) or said
         return f"[{short_id(span[0].first)}-{short_id(span[-1].last)}] {cut(about, SPAN_CHARS)}"
@@ -220,20 +231,19 @@ def spans_of(steps: Sequence[Step]) -> list[list[Step]]:
     return spans
 
 
-def brief(action: str) -> str:
-    """An action in two or three words: the base name of a file, the program of a command."""
-    verb, _, about = action.partition(" ")
-    if verb in {"read", "edited", "wrote"}:
-        return f"{verb} {base_name(about)}"
-    if verb == "ran":
-        return program_of(about)
-    return cut(action, 50)
+def brief(deed: Deed) -> str:
+    """A deed in two or three words: the name of a file, the program of a command and the files it names."""
+    if deed.verb == "ran":
+        names = [base_name(path) for path in deed.files[:2]]
+        return " ".join([program_of(deed.subject).split(" ")[0], *names]) if names else program_of(deed.subject)
+    about = base_name(deed.subject) if "/" in deed.subject and " " not in deed.subject else deed.subject
+    return cut(f"{deed.verb} {about}".strip(), BRIEF_CHARS)
 
 
 def program_of(command: str) -> str:
     """The program of a command and its sub-command, without folders and settings before it."""
-    part = re.split(r"\s*(?:&&|\|\||;|\n)\s*", re.sub(r"^\s*cd\s+\S+\s*(?:&&|;)\s*", "", command), maxsplit=1)[0]
-    words = [word for word in part.split() if not re.match(r"^\w+=", word)]
+    parts = [part for part in parts_of(command) if not part.startswith("cd ")]
+    words = [word for word in parts[0].split() if not re.match(r"^\w+=", word)] if parts else []
     if not words:
         return ""
     following = words[1] if len(words) > 1 and re.match(r"^[\w./:-]+$", words[1]) else ""

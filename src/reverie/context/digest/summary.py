@@ -11,7 +11,7 @@ from reverie.context.digest.quote import quoted_requests, short_id
 from reverie.context.digest.worth import worths
 from reverie.context.facts.outcomes import cut
 from reverie.context.facts.terms import terms
-from reverie.context.facts.values import Facts
+from reverie.context.facts.values import Facts, Request
 
 REQUESTS_SHARE = 0.5
 """What the user's words may take of a summary when the caller sets no limit of their own."""
@@ -33,9 +33,9 @@ def summary(
     `beside` is text that stays in view next to it: what is told there is not told twice. `kept` are ids of typed messages
     that stay in view themselves.
     """
-    drafts = Drafts(facts)
     allowed = limit_tokens * REQUESTS_SHARE if requests_tokens is None else requests_tokens
     requests = quoted_requests(facts.requests, limit_tokens=allowed, weigh=weigh, kept=kept)
+    drafts = Drafts(facts, {one.uuid for one in facts.requests if one.uuid in kept or _is_whole(one, requests)})
     fixed = _written(facts, drafts, [], [], requests)
     left = limit_tokens - weigh(fixed)
     spans = _fitting(drafts.spans(), left * SPANS_SHARE, weigh)
@@ -53,6 +53,10 @@ def summary(
             spans = spans[1:]
         else:
             requests = requests[1:]
+
+
+def _is_whole(request: Request, pieces: Sequence[str]) -> bool:
+    return any(piece.endswith(request.text.strip("\n")) for piece in pieces)
 
 
 def _without_last(chosen: Sequence[Line]) -> list[Line]:
@@ -125,6 +129,14 @@ def command_lines(chosen: Iterable[Line]) -> list[str]:
     return rows
 
 
+def said_lines(chosen: Iterable[Line]) -> list[str]:
+    """What the assistant said, the sentences of one round together."""
+    rounds: dict[int, list[str]] = {}
+    for line in sorted((one for one in chosen if one.topic is Topic.STATEMENT), key=lambda one: one.place):
+        rounds.setdefault(line.place[0], []).append(line.text)
+    return [f"- {' '.join(texts)}" for texts in rounds.values()]
+
+
 def current_work(facts: Facts, drafts: Drafts) -> list[str]:
     """The last thing said and done."""
     rows = []
@@ -132,9 +144,9 @@ def current_work(facts: Facts, drafts: Drafts) -> list[str]:
         last = facts.statements[-1].round
         said = [one.text for one in facts.statements if one.round == last]
         rows.append(f"- last said: “{cut(' '.join(said), 400)}”")
-    done = [action for step in facts.steps[-3:] for action in step.actions]
+    done = [drafts.in_words(deed) for step in facts.steps[-3:] for deed in step.deeds]
     if done:
-        rows.append(f"- last done: {drafts.shown_in('; '.join(done))}")
+        rows.append(f"- last done: {'; '.join(done)}")
     return rows
 
 
@@ -153,7 +165,7 @@ def next_step(facts: Facts) -> list[str]:
 def _intent(facts: Facts, chosen: Sequence[Line]) -> list[str]:
     current = facts.current_request
     rows = (
-        [f"- current request [{short_id(current.uuid)}]: “{cut(' '.join(current.text.split()), 300)}”"]
+        [f"- current request [{short_id(current.uuid)}]: “{cut(' '.join(current.text.split()), 160)}”"]
         if current
         else []
     )
@@ -163,7 +175,7 @@ def _intent(facts: Facts, chosen: Sequence[Line]) -> list[str]:
 
 def _solving(chosen: Sequence[Line], spans: Sequence[Line]) -> list[str]:
     rows = [*plain_lines(chosen, Topic.EARLIER)]
-    said = bullets(chosen, Topic.STATEMENT)
+    said = said_lines(chosen)
     if said:
         rows += ["The assistant said:", *said]
     ran = command_lines(chosen)

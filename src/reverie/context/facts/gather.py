@@ -9,14 +9,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from reverie.context.facts.outcomes import cut, error_lines, outcome_of, plain, telling_lines
+from reverie.context.facts.outcomes import cut, error_lines, outcome_of, output, telling_lines
+from reverie.context.facts.outline import is_bare_punctuation, lines_of
 from reverie.context.facts.rounds import SHELL, Action, Course, Round, course_of
+from reverie.context.facts.shell import file_uses
 from reverie.context.facts.stated import SHORT_ANSWER_CHARS, decisions, question, sentences, statements, typed_part
 from reverie.context.facts.terms import terms, terms_of_line
 from reverie.context.facts.touched import Files, file_tool, merged_ranges
 from reverie.context.facts.values import (
     Command,
     Decision,
+    Deed,
     Delegation,
     Evidence,
     Facts,
@@ -33,7 +36,7 @@ from reverie.context.facts.values import (
 )
 from reverie.context.said import action as in_words
 from reverie.context.said import subject
-from reverie.messages.blocks import Json
+from reverie.messages.blocks import Json, ToolUse
 from reverie.messages.view import Item
 
 _SHELLS = frozenset({SHELL, "PowerShell", "bash", "shell"})
@@ -42,6 +45,11 @@ _SILENT = frozenset({"TodoWrite", "ExitPlanMode", "Skill"})
 """Tools whose input is the fact; what they answer says nothing."""
 LOOKUP_LINES = 6
 EVIDENCE_PER_TERM = 2
+OFTEN_SEEN = 2
+SHORT_DECISION_CHARS = 12
+"""A shorter sentence says something only as the answer to a question."""
+SHORTEST_EVIDENCE_CHARS = 6
+LONGEST_EVIDENCE_CHARS = 240
 LONGEST_COMMAND_CHARS = 400
 
 
@@ -104,7 +112,7 @@ class _Gathering:
         for action in one.actions:
             for value in action.call.input.values():
                 used |= terms(value if isinstance(value, str) else str(value))
-            self._seen.setdefault(one.number, set()).update(terms(plain(action.result)))
+            self._seen.setdefault(one.number, set()).update(terms(_bare(output(action))))
             self._take_action(action, one)
 
     def facts(self) -> Facts:
@@ -156,17 +164,17 @@ class _Gathering:
             self._take_lookup(action, one.number, outcome)
         if name not in _SILENT:
             self._take_trouble(action, _short(where), one.number, outcome)
-            self._sources.append((one.number, _short(where), action.result))
+            self._sources.append((one.number, _short(where), output(action)))
 
     def _take_command(self, action: Action, number: int, outcome: Outcome) -> None:
         text = action.given("command").strip()
         times = self._commands[text].times + 1 if text in self._commands else 1
-        telling = telling_lines(action.result) if action.answered else ()
+        telling = telling_lines(output(action)) if action.answered else ()
         self._commands[text] = Command(text, outcome, telling, times, number, action.given("description"))
 
     def _take_lookup(self, action: Action, number: int, outcome: Outcome) -> None:
         about = subject(action.call, 200)
-        rows = [cut(row) for row in plain(action.result).split("\n") if row.strip()]
+        rows = [cut(row) for row in output(action).split("\n") if row.strip()]
         lookup = Lookup(
             action.call.name, about, tuple(rows[:LOOKUP_LINES]), max(0, len(rows) - LOOKUP_LINES), number, outcome
         )
@@ -176,16 +184,17 @@ class _Gathering:
         if outcome is not Outcome.FAILED:
             self._fine[where] = number
             return
-        found = error_lines(action.result) or telling_lines(action.result, 1)
+        found = error_lines(output(action)) or telling_lines(output(action), 1)
         for line in found:
             known = self._troubles.pop((line, where), None)
             self._troubles[(line, where)] = Trouble(line, where, number, times=known.times + 1 if known else 1)
 
     def _followed(self, trouble: Trouble, steps: Sequence[Step]) -> Trouble:
-        after = [step for step in steps[trouble.round + 1 : trouble.round + 3] if step.actions or step.said]
+        after = [step for step in steps[trouble.round + 1 : trouble.round + 3] if step.deeds or step.said]
         return replace(
             trouble,
-            followed=_in_one(after[0]) if after else "",
+            followed=after[0].deeds[:2] if after else (),
+            said=after[0].said if after else "",
             resolved=self._fine.get(trouble.where, -1) > trouble.round,
         )
 
@@ -209,6 +218,8 @@ def _decisions(requests: Sequence[Request]) -> Iterable[Decision]:
         if not stated and request.after and 0 < len(answer) <= SHORT_ANSWER_CHARS:
             stated = (" ".join(answer.split()),)
         for quote in stated:
+            if len(quote) < SHORT_DECISION_CHARS and not request.after:
+                continue
             yield Decision(quote, request.uuid, request.round, request.after)
 
 
@@ -217,35 +228,44 @@ def _evidence(sources: Sequence[tuple[int, str, str]], known: dict[str, Term]) -
     shown: dict[str, int] = {}
     found: list[Evidence] = []
     for number, where, result in reversed(sources):
-        for row in plain(result).split("\n"):
+        for at, row in lines_of(result):
             line = row.strip()
-            if not 6 <= len(line) <= 240:
+            if not SHORTEST_EVIDENCE_CHARS <= len(line) <= LONGEST_EVIDENCE_CHARS or is_bare_punctuation(line):
                 continue
             wanted = [
                 name
                 for name in terms_of_line(line)
-                if known[name].last_used >= number and shown.get(name, 0) < EVIDENCE_PER_TERM
-            ] if line else []  # fmt: skip
+                if name in known and _matters(known[name], number) and shown.get(name, 0) < EVIDENCE_PER_TERM
+            ]
             if wanted:
                 for name in wanted:
                     shown[name] = shown.get(name, 0) + 1
-                found.append(Evidence(line, where, number))
+                found.append(Evidence(line, where, number, at))
     found.reverse()
     return found
 
 
+def _matters(one: Term, number: int) -> bool:
+    """Whether something was written in this round or later, or comes back again and again."""
+    return one.last_used >= number or one.seen >= OFTEN_SEEN
+
+
 def _step(one: Round) -> Step:
     said = next((text for text in sentences(one.said)), "")
-    actions = tuple(
-        in_words(action.call) + (" (failed)" if outcome_of(action) is Outcome.FAILED else "")
-        for action in one.actions
-        if action.call.name not in _SILENT
-    )
-    return Step(one.first, one.last, said, actions, one.number, one.size_bytes)
+    deeds = tuple(_deed(action) for action in one.actions if action.call.name not in _SILENT)
+    return Step(one.first, one.last, said, deeds, one.number, one.size_bytes)
 
 
-def _in_one(step: Step) -> str:
-    return "; ".join(step.actions[:2]) or step.said
+def _deed(action: Action) -> Deed:
+    failed = outcome_of(action) is Outcome.FAILED
+    command = action.given("command") if action.call.name in _SHELLS else ""
+    files = tuple(dict.fromkeys(use.path for use in file_uses(command)))
+    return Deed(in_words(ToolUse("", action.call.name, {})), subject(action.call, LONGEST_COMMAND_CHARS), files, failed)
+
+
+def _bare(result: str) -> str:
+    """A result without colours and without the line numbers in front."""
+    return "\n".join(row for _, row in lines_of(result))
 
 
 def _short(where: str) -> str:

@@ -12,12 +12,13 @@ from reverie.context.facts.rounds import Action
 from reverie.context.facts.values import Outcome
 
 _COLOURS = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|\x1b\][^\x07]*\x07|\r")
+_ADDED = re.compile(r"<system-reminder>.*?</system-reminder>|</?tool_use_error>", re.DOTALL)
 _ERROR = re.compile(
     r"""^\s*(?:
       E\s{3,}\S | (?:[\w.]*(?:Error|Exception|Warning))\b(?::|$) | error(?:\[\w+\])?[:\s] | ERROR\b | FAIL(?:ED)?\b
       | fatal:|panic:|npm\ ERR!|thread\ '.*'\ panicked | \S+:\d+(?::\d+)?:?\s.*\b(?:error|Error)\b
       | .*\berror\ TS\d+ | ✖|×|✗ | (?:bash|sh|zsh|/bin/\w+):.*(?:not\ found|No\ such) | .*:\ command\ not\ found
-      | .*No\ such\ file\ or\ directory | Traceback | .*\bAssertionError\b | .*<tool_use_error> | .*[Pp]ermission\ denied
+      | .*No\ such\ file\ or\ directory | Traceback | .*\bAssertionError\b | .*[Pp]ermission\ denied
     )""",
     re.VERBOSE,
 )
@@ -41,6 +42,11 @@ LONGEST_LINE_CHARS = 220
 def plain(text: str) -> str:
     """A text without terminal colours."""
     return _COLOURS.sub("", text) if "\x1b" in text or "\r" in text else text
+
+
+def output(action: Action) -> str:
+    """What came back, without colours and without what the host added for the model."""
+    return plain(_ADDED.sub("", action.result) if "<" in action.result else action.result)
 
 
 def outcome_of(action: Action) -> Outcome:

@@ -26,6 +26,7 @@ _DEFINES = re.compile(
     re.VERBOSE,
 )
 LONGEST_LINE_CHARS = 110
+LEAST_LETTERS = 3
 
 
 def lines_of(text: str) -> Iterable[tuple[int | None, str]]:
@@ -35,6 +36,11 @@ def lines_of(text: str) -> Iterable[tuple[int | None, str]]:
     for row in rows:
         match = _NUMBERED.match(row) if numbered else None
         yield (int(match[1]), row[match.end() :]) if match else (None, row)
+
+
+def is_bare_punctuation(line: str) -> bool:
+    """Whether a line only opens or closes something."""
+    return sum(map(str.isalnum, line)) < LEAST_LETTERS
 
 
 def outline(text: str, *, starts_at: int | None = None, in_round: int = 0, changed: bool = False) -> tuple[Symbol, ...]:

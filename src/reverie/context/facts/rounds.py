@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from reverie.context.facts.stated import typed_part
 from reverie.messages.blocks import Block, Text, Thinking, ToolResult, ToolUse
 from reverie.messages.message import Role
 from reverie.messages.view import Item, Kind
@@ -84,7 +85,7 @@ def course_of(items: Sequence[Item]) -> Course:
         elif current is not None and pending and _is_observation(item):
             current.actions.append(_observed(pending, item.message.text))
             reply, pending = None, ""
-        elif item.kind is Kind.TYPED:
+        elif item.kind is Kind.TYPED and typed_part(item.message.text):
             course.typed.append((item, len(course.rounds)))
             current, reply, pending = None, None, ""
             continue

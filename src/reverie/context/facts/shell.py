@@ -6,12 +6,14 @@ import re
 from dataclasses import dataclass
 
 _HEREDOC = re.compile(r"<<-?\s*['\"]?(\w+)['\"]?(.*?)\n(.*?)\n\s*\1\b", re.DOTALL)
-_PARTS = re.compile(r"\s*(?:&&|\|\||;|\n)\s*")
+_TOKEN = re.compile(r"'[^']*'|\"(?:\\\\.|[^\"\\\\])*\"|&&|\|\||[;\n]|[^'\";&|\n]+|.", re.DOTALL)
 _CD = re.compile(r"^\s*cd\s+(\S+)")
 _WORD = re.compile(r"'[^']*'|\"[^\"]*\"|[^\s'\"]+")
 _READERS = frozenset({"cat", "head", "tail", "nl", "less", "more", "bat", "wc", "sed", "awk"})
 _SEARCHERS = frozenset({"grep", "rg", "ag", "ack", "egrep", "fgrep"})
+_EDITORS = frozenset({"ed", "ex", "patch"})
 _RANGE = re.compile(r"(\d+),(\d+)p")
+_SCRIPT = re.compile(r"^s?/.*/$|^s/|^\d")
 _TO_FILE = re.compile(r"(?<![0-9&>])>{1,2}\s*([\w./~@+-]+)")
 _LOOKS_LIKE_FILE = re.compile(r"^[\w./~@+\-\[\]]*(?:\.[A-Za-z]\w{0,9}|/[\w@+\-\[\]]+|Makefile|Dockerfile)$")
 
@@ -34,7 +36,7 @@ def file_uses(command: str) -> tuple[FileUse, ...]:
     bare = _HEREDOC.sub(lambda found: f"<<BODY{found[2]}", command)
     folder = ""
     uses: list[FileUse] = []
-    for part in _PARTS.split(bare):
+    for part in parts_of(bare):
         moved = _CD.match(part)
         if moved:
             folder = moved[1].strip("'\"")
@@ -42,6 +44,17 @@ def file_uses(command: str) -> tuple[FileUse, ...]:
         body = bodies.pop(0)[1] if "<<BODY" in part and bodies else ""
         uses.extend(_uses_of(part, body, folder))
     return tuple(uses)
+
+
+def parts_of(command: str) -> list[str]:
+    """The single commands of a line, divided outside quotes; pipes stay together."""
+    parts = [""]
+    for match in _TOKEN.finditer(command):
+        if match[0] in {"&&", "||", ";", "\n"}:
+            parts.append("")
+        else:
+            parts[-1] += match[0]
+    return [part.strip() for part in parts if part.strip()]
 
 
 def _uses_of(part: str, body: str, folder: str) -> list[FileUse]:
@@ -53,13 +66,17 @@ def _uses_of(part: str, body: str, folder: str) -> list[FileUse]:
         return []
     program = words[0].rsplit("/", 1)[-1]
     written = [_at(folder, path) for path in _TO_FILE.findall(part) if path != "/dev/null"]
-    files = [_at(folder, word) for word in words[1:] if _LOOKS_LIKE_FILE.match(word) and not word.startswith("-")]
+    files = [
+        _at(folder, word)
+        for word in words[1:]
+        if _LOOKS_LIKE_FILE.match(word) and not word.startswith("-") and not _SCRIPT.match(word)
+    ]
     files = [path for path in files if path not in written and path != "/dev/null"]
     uses = [FileUse(path, "wrote", content=body) for path in written]
-    if program == "sed" and any(word.startswith("-i") for word in words):
-        uses += [FileUse(path, "edited", content=first) for path in files]
+    if (program == "sed" and any(word.startswith("-i") for word in words)) or program in _EDITORS:
+        uses += [FileUse(path, "edited", content=body or first) for path in files]
     elif program in _READERS and not body:
-        asked = _RANGE.search(first)
+        asked = _RANGE.search(part)
         lines = (int(asked[1]), int(asked[2])) if asked else None
         uses += [FileUse(path, "read", lines) for path in files]
     elif program in _SEARCHERS:

@@ -7,19 +7,27 @@ from collections.abc import Iterable
 
 _SENTENCE_END = re.compile(r"(?<=[.!?;])\s+(?=[^\s])|(?<=[。！？；])|\n+")
 _FENCE = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
-_MACHINE = re.compile(r"<(system-reminder|local-command-\w+|command-\w+)>.*?</\1>", re.DOTALL)
+_MACHINE = re.compile(
+    r"<(system-reminder|local-command-\w+|command-\w+|bash-\w+)>.*?</\1>|\[Request interrupted by user[^\]]*\]",
+    re.DOTALL,
+)
 _DECIDES = re.compile(
-    r"""\b(?:don'?t|do\ not|never|always|prefer|instead|rather|should(?:n'?t)?|must(?:n'?t)?|need(?:s)?\ to|have\ to|make\ sure
-      |only|no\ longer|stop|avoid|keep|remember|want|let'?s|please|actually|wrong|not\ what|use|without|go\ with|yes|no|ok(?:ay)?
+    r"""\b(?:don'?t|do\ not|never|always|prefer|instead|rather|should(?:n'?t)?|must(?:n'?t)?|needs?\ to|have\ to
+      |make\ sure|only|no\ longer|stop|avoid|keep|remember|want|let'?s|please|actually|wrong|not\ what|use|without
+      |go\ with|yes|no|ok(?:ay)?
       |nicht|nie(?:mals)?|immer|bitte|statt|lieber|muss|soll|jamais|toujours|plutôt|doit|faut|ne\ pas|nunca|siempre|debe
       |mejor|usa|нельзя|всегда|никогда|нужно|пожалуйста)\b
       |不要|别|不用|必须|应该|总是|永远|请|改成|用这个|不对|ください|しないで|やめて|必ず|べき|하지\s?마|항상|반드시|해\s?주세요""",
     re.VERBOSE | re.IGNORECASE,
 )
+_PRINTED = re.compile(r"[│┃╭╰━{}]|^[\W\d]|^\S*/\S+\s|[;{]$|^(?:Tip|THOUGHT|Note|Hint):|^\w+\(")
+"""Signs that a sentence was pasted from a program and not written by hand."""
 _BULLET = re.compile(r"^\s*(?:[-*•]|\d+[.)])\s+")
 SHORTEST_CHARS = 12
 LONGEST_CHARS = 320
 SHORT_ANSWER_CHARS = 120
+LONGEST_BY_HAND_CHARS = 3_000
+"""Longer messages are pasted documents; what they want is read in them, not in single sentences."""
 
 
 def sentences(text: str) -> Iterable[str]:
@@ -31,13 +39,17 @@ def sentences(text: str) -> Iterable[str]:
 
 
 def typed_part(text: str) -> str:
-    """What a person wrote, without what a program wrapped around it."""
+    """What a person wrote, without what a program wrapped around it; nothing when all of it is a program's."""
     return _MACHINE.sub("", text).strip()
 
 
 def decisions(text: str) -> tuple[str, ...]:
     """The sentences of a typed message that state a wish, a choice or a correction."""
-    return tuple(one for one in sentences(typed_part(text)) if len(one) > 1 and _DECIDES.search(one))
+    if len(text) > LONGEST_BY_HAND_CHARS:
+        return ()
+    return tuple(
+        one for one in sentences(typed_part(text)) if len(one) > 1 and _DECIDES.search(one) and not _PRINTED.search(one)
+    )
 
 
 def question(text: str) -> str:

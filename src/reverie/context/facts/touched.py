@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from reverie.context.facts.outcomes import cut, outcome_of
-from reverie.context.facts.outline import lines_of, outline
+from reverie.context.facts.outline import is_bare_punctuation, lines_of, outline
 from reverie.context.facts.rounds import SHELL, Action
 from reverie.context.facts.shell import file_uses
 from reverie.context.facts.values import Change, Outcome, Symbol, Touched
@@ -16,7 +16,7 @@ _EDITS = frozenset({"Edit", "MultiEdit", "NotebookEdit", "str_replace", "apply_p
 _WRITES = frozenset({"Write", "write_file", "create_file"})
 _EDITOR_COMMANDS = {"view": "read", "create": "wrote", "str_replace": "edited", "insert": "edited"}
 PATH_KEYS = ("file_path", "notebook_path", "path", "filename", "file")
-MOST_LINES = 16
+MOST_LINES = 60
 """Lines of one change that are kept on each side; more would be the file itself."""
 
 
@@ -143,8 +143,8 @@ def change(removed: str, added: str, number: int, outcome: Outcome) -> Change:
     new = [line.strip() for line in added.split("\n")]
     gone, came = set(old) - set(new), set(new) - set(old)
     return Change(
-        tuple(cut(line) for line in old if line in gone and line)[:MOST_LINES],
-        tuple(cut(line) for line in new if line in came and line)[:MOST_LINES],
+        tuple(cut(line) for line in old if line in gone and not is_bare_punctuation(line))[:MOST_LINES],
+        tuple(cut(line) for line in new if line in came and not is_bare_punctuation(line))[:MOST_LINES],
         number,
         outcome,
     )

@@ -109,7 +109,9 @@ class Trouble:
     line: str
     where: str
     round: int
-    followed: str = ""
+    followed: tuple[Deed, ...] = ()
+    said: str = ""
+    """What the assistant said to it."""
     resolved: bool = False
     """The same command or file was fine later."""
     times: int = 1
@@ -150,6 +152,8 @@ class Evidence:
     where: str
     """The file, command or search that gave it."""
     round: int
+    number: int | None = None
+    """Its line number, where the tool printed one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,6 +168,18 @@ class Delegation:
 
 
 @dataclass(frozen=True, slots=True)
+class Deed:
+    """One action in two words: what was done, and to what."""
+
+    verb: str
+    subject: str
+    """The path, command, pattern or address on one line."""
+    files: tuple[str, ...] = ()
+    """The files that a command names."""
+    failed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Step:
     """One round in a line, with the ids under which it can be read again."""
 
@@ -171,7 +187,7 @@ class Step:
     last: str
     said: str
     """The first sentence of the reply."""
-    actions: tuple[str, ...]
+    deeds: tuple[Deed, ...]
     round: int
     size_bytes: int = 0
 
