@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 
 from reverie.messages.blocks import Json, JsonObject
 from reverie.simulator.answers import Served
-from reverie.simulator.cache import LOOK_BACK_BLOCKS
 from reverie.simulator.facts import facts_of
 from reverie.simulator.wire import objects_at
 from tests.requirements import requirement
@@ -67,7 +66,7 @@ def test_the_second_identical_request_reads_what_the_first_wrote() -> None:
 
 
 @requirement("simulator:cache:reads-what-was-written")
-@given(lengths=st.lists(st.integers(1, LOOK_BACK_BLOCKS - 1), min_size=1, max_size=6), skew=st.floats(0.9, 1.15))
+@given(lengths=st.lists(st.integers(1, 19), min_size=1, max_size=6), skew=st.floats(0.9, 1.15))
 def test_a_growing_conversation_always_reads_all_that_was_written_before(lengths: list[int], skew: float) -> None:
     one = provider(skew=skew)
     size, expected = 0, 0
@@ -105,7 +104,7 @@ def _marked_message(message: JsonObject, is_marked: bool) -> JsonObject:
 
 
 @requirement("simulator:cache:look-back")
-@pytest.mark.parametrize(("added", "is_read"), [(LOOK_BACK_BLOCKS - 1, True), (LOOK_BACK_BLOCKS, False)])
+@pytest.mark.parametrize(("added", "is_read"), [(19, True), (20, False)])
 def test_a_breakpoint_finds_an_entry_19_blocks_before_it_and_not_20(added: int, is_read: bool) -> None:
     one = provider()
     first = serve(one, marked(conversation(3)))
@@ -276,6 +275,18 @@ def test_an_hours_prefix_and_a_short_lived_rest_are_billed_apart() -> None:
     assert (usage.written_1h_tokens, usage.written_5m_tokens) == (sizes[0], sizes[1])
     late = serve(one, body, MINUTE * 20).outcome.usage
     assert (late.read_tokens, late.written_5m_tokens, late.written_1h_tokens) == (sizes[0], sizes[1], 0)
+
+
+@requirement("simulator:cache:marks")
+def test_a_mark_before_the_place_that_was_read_buys_nothing() -> None:
+    one = provider()
+    first = serve(one, marked(conversation(2)))
+    early = [_marked_message(conversation(1)[0], is_marked=True), *conversation(2)[1:]]
+
+    covered = serve(one, marked(early))
+
+    assert (read(covered), written(covered)) == (written(first), 0)
+    assert read(serve(one, marked([*conversation(1), assistant("another word")]))) == 0
 
 
 @requirement("simulator:cache:explains-itself")

@@ -65,6 +65,7 @@ def test_the_summary_reads_and_writes_the_cache_of_the_conversation() -> None:
     assert iterations(second)[0]["cache_read_input_tokens"] == created
     assert isinstance(created, int)
     assert created > 50_000
+    assert iterations(first)[0]["input_tokens"] == iterations(second)[0]["input_tokens"] == 110
 
 
 @requirement("simulator:edits:compaction")
