@@ -10,8 +10,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from itertools import takewhile
 from typing import Any, TypeAlias
 
+from reverie.context.spans import chain
 from reverie.messages.chain import linearize
 from reverie.messages.codec import message_from_wire, tool_from_wire
 from reverie.messages.entries import (
@@ -23,6 +25,7 @@ from reverie.messages.entries import (
     SystemBlock,
     ToolSpec,
     UserEntry,
+    envelope_of,
 )
 from reverie.messages.fork import iso
 from reverie.messages.message import Message, Role, Usage
@@ -120,15 +123,23 @@ class Followed:
                 return number
         return min(len(self._seen), len(messages))
 
-    def _branch(self, agreed: int) -> None:
-        """Go on from the last message that both sides agree on; what came after stays in the entries."""
-        self._seen = self._seen[:agreed]
-        self._leaf = self._seen[-1].uuid if self._seen else None
+    def branch_from(self, leaf: str | None) -> None:
+        """Go on from an earlier entry; what came after it stays in the entries and is no longer seen."""
+        self._leaf = leaf
         self._projection = Projection()
-        if self._leaf is not None:
-            self._projection = Projection().extend(linearize(self.entries, self._leaf))
+        known: set[str] = set()
+        if leaf is not None:
+            self._projection.extend(linearize(self.entries, leaf))
+            known = {found.uuid for entry in chain(self.entries, leaf) if (found := envelope_of(entry)) is not None}
+        # Messages that were recorded after that entry are recorded again when they are next handed over.
+        self._seen = list(takewhile(lambda seen: seen.uuid in known, self._seen))
         view = self._projection.view()
         self._prompt = (view.system, view.tools)
+
+    def _branch(self, agreed: int) -> None:
+        """Go on from the last message that both sides agree on."""
+        self._seen = self._seen[:agreed]
+        self.branch_from(self._seen[-1].uuid if self._seen else None)
 
     def _record(self, given: AnyMessage) -> None:
         message = _message(given)

@@ -15,18 +15,8 @@ from reverie.errors import UserMistake
 from reverie.places import Places
 from reverie.ports import Model
 from reverie.settings import ModelProfile, Settings
-from reverie.tokens.profiles import (
-    DEFAULT_WINDOW_TOKENS,
-    EXTENDED_WINDOW_BETA,
-    Abilities,
-    Prices,
-    ProfileOverride,
-    Tokenizer,
-    profile,
-    window_tokens,
-)
-from reverie.tokens.window import Budget, Buffers
-from reverie.tokens.window import budget as draw_budget
+from reverie.tokens.profiles import Abilities, Prices, ProfileOverride, Tokenizer
+from reverie.tokens.window import Budget, budget_by
 
 OFFLINE = "offline"
 FIRST_CHOICE = {"anthropic": "claude-sonnet-4-5", "openai": "openai/gpt-5"}
@@ -141,35 +131,9 @@ def _prices(own: ModelProfile) -> Prices | None:
 
 
 def budget(settings: Settings, model_name: str, *, window: int | None = None, reported_tokens: int = 0) -> Budget:
-    """The lines of a model's window; `window` makes it another size.
-
-    A provider that has counted more than the table's window shows that the session ran with the extended one.
-    """
+    """The lines of a model's window; `window` makes it another size."""
     overrides = profile_overrides(settings)
-    lines = settings.window
-    betas = (EXTENDED_WINDOW_BETA,) if lines.extended else ()
-    override = lines.override_tokens or (
-        lines.default_tokens if lines.default_tokens != DEFAULT_WINDOW_TOKENS else None
-    )
-    own = window_tokens(model_name, betas=betas, override_tokens=override, overrides=overrides)
-    if reported_tokens > own:
-        own = max(reported_tokens, lines.extended_tokens)
-    return draw_budget(
-        window or own,
-        profile(model_name, overrides).max_output_tokens,
-        buffers=Buffers(
-            output_reserve_tokens=lines.output_reserve_tokens,
-            compact_tokens=settings.compaction.auto_buffer_tokens,
-            blocking_tokens=lines.blocking_buffer_tokens,
-            warning_ratio=lines.warning_fraction,
-            error_ratio=lines.error_fraction,
-            collapse_stage_ratio=settings.collapse.stage_fraction,
-            collapse_run_ratio=settings.collapse.run_fraction,
-        ),
-        compact_window_tokens=settings.compaction.auto_window_tokens,
-        compact_percent=settings.compaction.auto_percent,
-        compacts=settings.compaction.enabled and settings.compaction.auto,
-    )
+    return budget_by(settings, model_name, window=window, reported_tokens=reported_tokens, overrides=overrides)
 
 
 def transcript_path(configuration: Configuration, directory: Path, session: str) -> Path:

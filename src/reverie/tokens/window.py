@@ -6,10 +6,20 @@ On small windows the fixed buffers shrink with the window, so that the lines kee
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
-from reverie.tokens.profiles import Profile
+from reverie.settings import Settings
+from reverie.tokens.profiles import (
+    DEFAULT_WINDOW_TOKENS,
+    EXTENDED_WINDOW_BETA,
+    NO_OVERRIDES,
+    Profile,
+    ProfileOverride,
+    profile,
+    window_tokens,
+)
 
 
 class Level(StrEnum):
@@ -167,3 +177,39 @@ def budget(
 def budget_for(facts: Profile, *, used_tokens: int = 0, buffers: Buffers = DEFAULT_BUFFERS) -> Budget:
     """The lines of a model's own window."""
     return budget(facts.window_tokens, facts.max_output_tokens, used_tokens=used_tokens, buffers=buffers)
+
+
+def budget_by(
+    settings: Settings,
+    model: str,
+    *,
+    window: int | None = None,
+    reported_tokens: int = 0,
+    overrides: Mapping[str, ProfileOverride] = NO_OVERRIDES,
+) -> Budget:
+    """The lines of a model's window as the settings draw them; `window` makes it another size.
+
+    A provider that has counted more than the table's window shows that the session ran with the extended one.
+    """
+    lines, compaction, collapse = settings.window, settings.compaction, settings.collapse
+    betas = (EXTENDED_WINDOW_BETA,) if lines.extended else ()
+    default = lines.default_tokens if lines.default_tokens != DEFAULT_WINDOW_TOKENS else None
+    own = window_tokens(model, betas=betas, override_tokens=lines.override_tokens or default, overrides=overrides)
+    if reported_tokens > own:
+        own = max(reported_tokens, lines.extended_tokens)
+    return budget(
+        window or own,
+        profile(model, overrides).max_output_tokens,
+        buffers=Buffers(
+            output_reserve_tokens=lines.output_reserve_tokens,
+            compact_tokens=compaction.auto_buffer_tokens,
+            blocking_tokens=lines.blocking_buffer_tokens,
+            warning_ratio=lines.warning_fraction,
+            error_ratio=lines.error_fraction,
+            collapse_stage_ratio=collapse.stage_fraction,
+            collapse_run_ratio=collapse.run_fraction,
+        ),
+        compact_window_tokens=compaction.auto_window_tokens,
+        compact_percent=compaction.auto_percent,
+        compacts=compaction.enabled and compaction.auto,
+    )

@@ -1,0 +1,173 @@
+"""`Window`: for people with their own loop.
+
+Hand over the whole conversation before each model call and send what comes back. The window keeps what was said in a
+transcript of its own, reduces what is sent, places the cache marks and says what it did. `prepare` never calls a model;
+`compact` does, if one is given.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from reverie.agent.flow import run_flow
+from reverie.api.followed import AnyMessage, AnySystem, AnyTool, Followed
+from reverie.api.preparing import Prepared, Preparer, Report
+from reverie.context.cache_breaks import Break, Cause, detect, is_expired, price, promised_tokens
+from reverie.context.embedded import answered
+from reverie.context.pipeline import compact_now
+from reverie.context.receipt import Receipt, receipts
+from reverie.context.replacement import Case
+from reverie.context.spans import Span, read_span, uncompact
+from reverie.context.stage import Reduction
+from reverie.context.strategies import strategy as named_strategy
+from reverie.messages.codec import usage_from_wire
+from reverie.messages.message import Usage
+from reverie.ports import Model, Request
+from reverie.settings import Settings
+from reverie.tokens.profiles import NO_OVERRIDES, ProfileOverride, profile
+from reverie.tokens.window import budget_by
+
+
+@dataclass(frozen=True, slots=True)
+class PreparedRequest:
+    """What to send, and what was done to make it so."""
+
+    body: dict[str, Any]
+    """A Messages API body: `client.messages.create(**request.body)`."""
+    report: Report
+    request: Request
+    """The same as a value, for models of this library."""
+
+
+class Window:
+    """Keeps one conversation inside a model's window.
+
+    `directory` is where large tool results are moved to; without one they stay inline. `window` overrides the size that
+    the model is known to have.
+    """
+
+    def __init__(
+        self,
+        model: str,
+        settings: Settings | None = None,
+        strategy: str = "default",
+        directory: Path | str | None = None,
+        *,
+        window: int | None = None,
+        overrides: Mapping[str, ProfileOverride] = NO_OVERRIDES,
+        now: Callable[[], datetime] | None = None,
+    ) -> None:
+        self.model = model
+        self.settings = settings or Settings()
+        self._now = now or _system_time
+        self._folder = None if directory is None else Path(directory)
+        facts = profile(model, overrides)
+        self.budget = budget_by(self.settings, model, window=window, overrides=overrides)
+        self._log = Followed(session="window", now=self._now)
+        self._preparer = Preparer(
+            model=model,
+            facts=facts,
+            budget=self.budget,
+            settings=self.settings,
+            strategy=named_strategy(strategy),
+            now=self._now,
+            spill_path=None if self._folder is None else self._spill_path,
+        )
+        self._usage: Usage | None = None
+        self._answered_at: datetime | None = None
+        self._predicted: Break | None = None
+        self._last_request: Request | None = None
+
+    def prepare(
+        self,
+        messages: Sequence[AnyMessage],
+        system: AnySystem = (),
+        tools: Sequence[AnyTool] = (),
+        *,
+        max_tokens: int | None = None,
+    ) -> PreparedRequest:
+        """Make the next request of a conversation that is handed over whole.
+
+        Raises `ContextTooLong`, naming the message, when a single message does not fit; nothing is lost.
+        """
+        self._log.follow(messages, system, tools)
+        made: Prepared = self._preparer.prepare(self._log, max_tokens=max_tokens)
+        self._predicted = made.report.predicted_break
+        self._last_request = made.request
+        return PreparedRequest(made.body, made.report, made.request)
+
+    def observe(self, usage: Usage | Mapping[str, Any]) -> Break | None:
+        """Note what the provider reported for the last request; returns a cache break that it shows."""
+        seen = usage if isinstance(usage, Usage) else usage_from_wire(usage)
+        self._log.observe(seen, self.model)
+        found = self._break(seen)
+        self._usage, self._answered_at = seen, self._now()
+        return found
+
+    async def compact(self, model: Model | None = None, *, instructions: str = "") -> tuple[Reduction, ...]:
+        """Compact now; with a model it writes the summary, without one the embedded summariser does."""
+        scene = self._preparer.scene(self._log)
+        case = Case(self._log.view, self._log.entries, scene, self.settings.compaction, trigger="manual")
+        flow = compact_now(case, self.settings, instructions=instructions)
+        if model is None:
+            outcome = answered(flow)
+        else:
+            parent = self._last_request or Request(self.model, self._log.view.messages)
+            outcome = await run_flow(flow, model, parent)
+        self._preparer.add(self._log, outcome)
+        return outcome.reductions
+
+    @property
+    def receipts(self) -> list[Receipt]:
+        """What each compaction kept, brought back and left out, oldest first."""
+        return receipts(self._log.entries)
+
+    def uncompact(self) -> int:
+        """Show everything again that the last compaction took away; returns the size of the view in tokens."""
+        self._log.branch_from(uncompact(self._log.entries))
+        return self._preparer.measure(self._log)
+
+    def read_span(
+        self,
+        first: str | None = None,
+        last: str | None = None,
+        *,
+        subject: str | None = None,
+        limit_tokens: int = 4_000,
+    ) -> Span:
+        """Read messages again that are no longer in view, by the ids that a receipt names or by what they are about."""
+        weigh = self._preparer.scene(self._log).weigh_text
+        return read_span(
+            self._log.entries, weigh=weigh, first=first, last=last, subject=subject, limit_tokens=limit_tokens
+        )
+
+    def knows(self, messages: Sequence[AnyMessage]) -> bool:
+        """Whether these messages continue the conversation of this window."""
+        return len(self._log) > 0 and self._log.knows(messages) == len(self._log)
+
+    def _break(self, seen: Usage) -> Break | None:
+        """A break that the usage shows, with its cause: what moved, or the time that passed."""
+        if self._usage is None:
+            return None
+        missing = detect(promised_tokens(self._usage, self._predicted), seen, self.settings.cache)
+        if missing is None:
+            return None
+        cost = price(missing, self._preparer.facts, self.settings.cache.ttl)
+        idle = self._now() - self._answered_at if self._answered_at else None
+        cause = Cause.TIME if idle is not None and is_expired(idle, self.settings.cache.ttl) else Cause.UNKNOWN
+        share = missing / max(1, self._usage.cache_read_tokens + self._usage.cache_write_tokens)
+        return Break(cause, "the kept prefix", share, lost_tokens=missing, cost_usd=cost)
+
+    def _spill_path(self, tool_use_id: str) -> Path:
+        assert self._folder is not None
+        return self._folder / "tool-results" / f"{tool_use_id}.txt"
+
+
+def _system_time() -> datetime:
+    from time import time_ns
+
+    return datetime.fromtimestamp(time_ns() / 1e9, UTC)
