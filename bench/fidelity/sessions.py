@@ -1,14 +1,15 @@
-"""Recorded sessions as items: transcripts of the users' format and trajectories of a small shell agent."""
+"""Recorded sessions: transcripts of the users' format and trajectories of a small shell agent."""
 
 from __future__ import annotations
 
-import json
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from reverie.messages.message import Message, Role, assistant, user
-from reverie.messages.transcript import read_entries
-from reverie.messages.view import Item, Kind, project
+from reverie.context.spans import chain, spoken
+from reverie.messages.entries import AssistantEntry, AttachmentEntry, Entry, UserEntry, envelope_of
+from reverie.messages.trajectory import read_recording
+from reverie.messages.view import Item
 
 TRANSCRIPTS = (
     "episodic-memory/large-conversation.jsonl",
@@ -23,41 +24,63 @@ TUNED_ON = frozenset({"large-conversation", "pytest-dev__pytest-6197", "django__
 
 @dataclass(frozen=True, slots=True)
 class Session:
-    """One recording."""
+    """One recording, without its own compactions."""
 
     name: str
+    entries: tuple[Entry, ...]
     items: tuple[Item, ...]
 
     @property
     def is_held_out(self) -> bool:
         return self.name not in TUNED_ON
 
+    def entries_before(self, at: int) -> tuple[Entry, ...]:
+        """The entries of the items before this one."""
+        last = self.items[at - 1].uuid
+        place = next(number for number, entry in enumerate(self.entries) if _uuid(entry) == last)
+        return self.entries[: place + 1]
+
 
 def read_sessions(data: Path) -> list[Session]:
     """All sessions of the sample data that are long enough to be worth a cut."""
-    sessions = [_transcript(data / "transcripts" / name) for name in TRANSCRIPTS]
-    sessions += [read_trajectory(path) for path in sorted((data / "trajectories" / "mini-swe-agent").glob("*.json"))]
-    return sessions
+    paths = [data / "transcripts" / name for name in TRANSCRIPTS]
+    paths += sorted((data / "trajectories" / "mini-swe-agent").glob("*.json"))
+    return [read_session(path) for path in paths]
 
 
-def read_trajectory(path: Path) -> Session:
-    """A trajectory: the task was typed, everything else in the user's place is the machine's."""
-    items: list[Item] = []
-    for number, one in enumerate(json.loads(path.read_text(encoding="utf-8"))["messages"]):
-        text, uuid = str(one["content"]), f"{number:08x}-0000-4000-8000-000000000000"
-        if one["role"] == "assistant":
-            items.append(Item(uuid, Kind.REPLY, assistant(text), message_id=uuid))
-        elif one["role"] == "user":
-            is_task = not any(item.kind is Kind.TYPED for item in items)
-            items.append(Item(uuid, Kind.TYPED if is_task else Kind.META, user(text)))
-    return Session(path.stem, tuple(items))
+def read_session(path: Path) -> Session:
+    """One recording; the entries of a trajectory get ids as different from each other as those of a session."""
+    said = [
+        entry
+        for entry in chain(read_recording(path))
+        if isinstance(entry, UserEntry | AssistantEntry | AttachmentEntry)
+    ]
+    if path.suffix == ".json":
+        said = _with_other_ids(said)
+    entries = tuple(_in_a_row(said))
+    return Session(path.stem, entries, spoken(entries))
 
 
-def _transcript(path: Path) -> Session:
-    items = project(read_entries(path)).items
-    return Session(path.stem, tuple(item for item in items if item.message.role in {Role.USER, Role.ASSISTANT}))
+def _with_other_ids(
+    said: Sequence[UserEntry | AssistantEntry | AttachmentEntry],
+) -> list[UserEntry | AssistantEntry | AttachmentEntry]:
+    return [
+        replace(entry, envelope=replace(entry.envelope, uuid=f"{(number * 2654435761) % 2**32:08x}-0000-4000"))
+        for number, entry in enumerate(said, 1)
+    ]
 
 
-def messages_of(items: tuple[Item, ...]) -> tuple[Message, ...]:
-    """The bare messages."""
-    return tuple(item.message for item in items)
+def _in_a_row(
+    said: Sequence[UserEntry | AssistantEntry | AttachmentEntry],
+) -> list[UserEntry | AssistantEntry | AttachmentEntry]:
+    """Each under the one before it, so that any beginning of the list is a conversation."""
+    row: list[UserEntry | AssistantEntry | AttachmentEntry] = []
+    for entry in said:
+        parent = row[-1].envelope.uuid if row else None
+        row.append(replace(entry, envelope=replace(entry.envelope, parent=parent, is_sidechain=False)))
+    return row
+
+
+def _uuid(entry: Entry) -> str:
+    envelope = envelope_of(entry)
+    return envelope.uuid if envelope else ""

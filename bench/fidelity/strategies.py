@@ -1,40 +1,45 @@
-"""Ways of making a view smaller, each given the whole conversation before the cut and the tokens it may keep."""
+"""Ways of making a view smaller. Ours takes what it takes; the others are given as many tokens as ours took."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import TypeAlias
+from datetime import UTC, datetime
+from itertools import count
 
-from bench.fidelity.cuts import weigh, weigh_item, weigh_items
-from bench.fidelity.passages import passages
-from reverie.context.digest import summary
-from reverie.context.facts import gather
+from bench.fidelity.cuts import lines_of, weigh_item, weigh_items
+from bench.fidelity.sessions import Session
+from reverie.context.compact import compact
+from reverie.context.embedded import answered
+from reverie.context.replacement import Case
+from reverie.context.stage import Scene
 from reverie.messages.blocks import ToolResult
-from reverie.messages.message import Message, user
+from reverie.messages.entries import Envelope
+from reverie.messages.message import Message
 from reverie.messages.records import CLEARED
 from reverie.messages.rules import legal_cuts
-from reverie.messages.view import Item, Kind
-
-Strategy: TypeAlias = Callable[[Sequence[Item], float], list[Item]]
-
-TAIL_SHARE = 0.4
-MOST_TAIL_SHARE = 0.7
-"""A last round that is larger than the usual tail is still kept, up to here."""
+from reverie.messages.view import Item, project
+from reverie.settings import Settings
 
 
-def ours(items: Sequence[Item], budget_tokens: float, *, tail_share: float = TAIL_SHARE) -> list[Item]:
-    """The tail as it is, everything before it by structure."""
-    tail = _tail(items, budget_tokens * tail_share) or _tail(items, budget_tokens * MOST_TAIL_SHARE)
-    facts = gather(items)
-    text = summary(
-        facts,
-        limit_tokens=int(budget_tokens - weigh_items(tail)),
-        weigh=weigh,
-        beside="\n".join(one.text for one in passages(tail)),
-        kept={item.uuid for item in tail},
-    )
-    return [Item("summary", Kind.SUMMARY, user(text)), *tail]
+def ours(session: Session, at: int, window_tokens: int) -> list[Item]:
+    """What the view is after a full compaction by structure, from the whole transcript."""
+    entries = session.entries_before(at)
+    view = project(entries)
+    numbers = count(1)
+    leaf = view.leaf
+
+    def envelope() -> Envelope:
+        nonlocal leaf
+        made = Envelope(f"ffffffff-{next(numbers):04d}", leaf, "bench", "2026-01-01T00:00:00.000Z")
+        leaf = made.uuid
+        return made
+
+    used = lines_of(window_tokens).using(round(weigh_items(view.items)))
+    scene = Scene(used, datetime(2026, 1, 1, tzinfo=UTC), envelope, lambda item: round(weigh_item(item)))
+    case = Case(view, entries, scene, Settings().compaction)
+    outcome = answered(compact(case))
+    return list(project([*entries, *outcome.entries]).items)
 
 
 def truncated(items: Sequence[Item], budget_tokens: float) -> list[Item]:
@@ -44,7 +49,7 @@ def truncated(items: Sequence[Item], budget_tokens: float) -> list[Item]:
 
 def cleared(items: Sequence[Item], budget_tokens: float) -> list[Item]:
     """Old tool results emptied, as few as needed; if that is not enough, the oldest messages go too."""
-    places = [number for number, item in enumerate(items) if _is_result(items, number)]
+    places = [number for number, item in enumerate(items) if item.message.tool_results]
     low, high = 0, len(places)
     while low < high:
         middle = (low + high) // 2
@@ -70,11 +75,6 @@ def _tail(items: Sequence[Item], budget_tokens: float) -> list[Item]:
     return list(items[best:])
 
 
-def _is_result(items: Sequence[Item], number: int) -> bool:
-    item = items[number]
-    return bool(item.message.tool_results) or (item.kind is Kind.META and number > 0)
-
-
 _empty: dict[str, Item] = {}
 
 
@@ -85,13 +85,9 @@ def _emptied(items: Sequence[Item], places: set[int]) -> list[Item]:
 def _without_results(item: Item) -> Item:
     known = _empty.get(item.uuid)
     if known is None:
-        if item.message.tool_results:
-            content = tuple(
-                replace(block, content=CLEARED) if isinstance(block, ToolResult) else block
-                for block in item.message.content
-            )
-            message = Message(item.message.role, content)
-        else:
-            message = user(CLEARED)
-        known = _empty[item.uuid] = replace(item, message=message)
+        content = tuple(
+            replace(block, content=CLEARED) if isinstance(block, ToolResult) else block
+            for block in item.message.content
+        )
+        known = _empty[item.uuid] = replace(item, message=Message(item.message.role, content))
     return known

@@ -11,11 +11,11 @@ from collections.abc import Collection, Iterable, Sequence
 from math import exp2
 
 from reverie.context.digest.line import Line, Topic
-from reverie.context.digest.quote import short_id
 from reverie.context.facts.outcomes import cut
 from reverie.context.facts.shell import parts_of
 from reverie.context.facts.terms import base_name, terms_of_line
 from reverie.context.facts.values import Command, Deed, Evidence, Facts, Outcome, Step, Touched
+from reverie.context.spans import short_ids
 
 SPAN_BYTES = 11_000
 """One line of the index stands for at most so much, which is below 4,000 tokens: one read."""
@@ -37,6 +37,8 @@ class Drafts:
         self._facts = facts
         self._quoted = quoted
         """Requests that stand in the digest word for word; what they decide need not be said twice."""
+        self.short = short_ids(facts.ids)
+        """Ids as the digest writes them."""
         self.root = common_root([one.path for one in facts.files])
 
     def lines(self) -> list[Line]:
@@ -64,6 +66,10 @@ class Drafts:
     def shown(self, path: str) -> str:
         """A path as the digest writes it."""
         return path.removeprefix(self.root + "/") if self.root else path
+
+    def name(self, uuid: str) -> str:
+        """An id as the digest writes it."""
+        return self.short.get(uuid, uuid)
 
     def _recency(self, number: int) -> float:
         return exp2(-(self._facts.rounds - 1 - number) / 12)
@@ -165,8 +171,7 @@ class Drafts:
         for number, one in enumerate(self._facts.troubles):
             where = cut(self.shown(one.where), 100)
             times = f" ×{one.times}" if one.times > 1 else ""
-            followed = "; ".join(self.in_words(deed) for deed in one.followed) or one.said
-            then = f"; then {followed}" if followed else ""
+            then = f"; then {cut(self._shorter(one.followed), DEED_CHARS)}" if one.followed else ""
             state = "fine later" if one.resolved else "not seen to be fine later"
             text = f"{one.line}{times} — in {where}{then} ({state})"
             yield Line(
@@ -206,6 +211,9 @@ class Drafts:
                 if line.strip():
                     yield Line(Topic.EARLIER, (number, row), line, terms_of_line(line), floor=0.3)
 
+    def _shorter(self, text: str) -> str:
+        return text.replace(self.root + "/", "") if self.root else text
+
     def in_words(self, deed: Deed) -> str:
         """A deed as a person would say it."""
         about = cut(self.shown(deed.subject), DEED_CHARS)
@@ -215,7 +223,7 @@ class Drafts:
         seen = dict.fromkeys(brief(deed) for step in span for deed in step.deeds)
         said = next((step.said for step in span if step.said), "") if not seen else ""
         about = "; ".join(seen) or said
-        return f"[{short_id(span[0].first)}-{short_id(span[-1].last)}] {cut(about, SPAN_CHARS)}"
+        return f"[{self.name(span[0].first)}-{self.name(span[-1].last)}] {cut(about, SPAN_CHARS)}"
 
 
 def spans_of(steps: Sequence[Step]) -> list[list[Step]]:

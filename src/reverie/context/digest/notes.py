@@ -17,6 +17,7 @@ from reverie.context.digest.quote import quoted_requests
 from reverie.context.digest.summary import bullets, command_lines, current_work, file_lines, next_step, plain_lines
 from reverie.context.digest.worth import worths
 from reverie.context.facts.values import Facts
+from reverie.context.spans import short_ids
 
 TEMPLATE = """\
 # Session Title
@@ -67,7 +68,7 @@ def notes(facts: Facts, *, section_tokens: int, total_tokens: int, weigh: Weigh,
     lines = drafts.lines()
     writers: dict[str, Callable[[float], list[str]]] = {
         "session title": lambda _: _title(facts),
-        "current state": lambda _: [*current_work(facts, drafts), *next_step(facts), *bullets(lines, Topic.TODO)],
+        "current state": lambda _: [*current_work(facts, drafts), *next_step(facts, drafts), *bullets(lines, Topic.TODO)],
         "task specification": lambda limit: _task(facts, lines, limit, weigh),
         "files and functions": lambda limit: _filled(
             lambda chosen: file_lines(drafts, chosen), facts, lines, limit, weigh,
@@ -123,7 +124,7 @@ def _title(facts: Facts) -> list[str]:
 
 
 def _task(facts: Facts, lines: Sequence[Line], limit: float, weigh: Weigh) -> list[str]:
-    asked = quoted_requests(facts.requests, limit_tokens=limit * 0.7, weigh=weigh)
+    asked = quoted_requests(facts.requests, limit_tokens=limit * 0.7, weigh=weigh, short=short_ids(facts.ids))
     rest = limit - sum(weigh(row) + 1 for row in asked)
     return [*asked, *plain_lines(lines, Topic.PLAN), *_bulleted(facts, lines, rest, weigh, Topic.DECISION)]
 

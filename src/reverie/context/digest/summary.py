@@ -7,11 +7,12 @@ from collections.abc import Collection, Iterable, Sequence
 from reverie.context.digest.choose import choose
 from reverie.context.digest.drafts import Drafts
 from reverie.context.digest.line import Line, Topic, Weigh
-from reverie.context.digest.quote import quoted_requests, short_id
+from reverie.context.digest.quote import quoted_requests
 from reverie.context.digest.worth import worths
 from reverie.context.facts.outcomes import cut
 from reverie.context.facts.terms import terms
 from reverie.context.facts.values import Facts, Request
+from reverie.context.spans import short_ids
 
 REQUESTS_SHARE = 0.5
 """What the user's words may take of a summary when the caller sets no limit of their own."""
@@ -34,7 +35,7 @@ def summary(
     that stay in view themselves.
     """
     allowed = limit_tokens * REQUESTS_SHARE if requests_tokens is None else requests_tokens
-    requests = quoted_requests(facts.requests, limit_tokens=allowed, weigh=weigh, kept=kept)
+    requests = quoted_requests(facts.requests, limit_tokens=allowed, weigh=weigh, kept=kept, short=short_ids(facts.ids))
     drafts = Drafts(facts, {one.uuid for one in facts.requests if one.uuid in kept or _is_whole(one, requests)})
     fixed = _written(facts, drafts, [], [], requests)
     left = limit_tokens - weigh(fixed)
@@ -80,7 +81,7 @@ def _written(
     facts: Facts, drafts: Drafts, chosen: Sequence[Line], spans: Sequence[Line], requests: Sequence[str]
 ) -> str:
     sections = (
-        ("1. Primary Request and Intent", _intent(facts, chosen)),
+        ("1. Primary Request and Intent", _intent(facts, drafts, chosen)),
         ("2. Key Technical Concepts", bullets(chosen, Topic.CONCEPT, Topic.SKILL)),
         ("3. Files and Code Sections", file_lines(drafts, chosen)),
         ("4. Errors and Fixes", bullets(chosen, Topic.TROUBLE)),
@@ -88,7 +89,7 @@ def _written(
         ("6. All User Messages", requests),
         ("7. Pending Tasks", [*bullets(chosen, Topic.TODO), *plain_lines(chosen, Topic.PLAN)]),
         ("8. Current Work", current_work(facts, drafts)),
-        ("9. Optional Next Step", next_step(facts)),
+        ("9. Optional Next Step", next_step(facts, drafts)),
     )
     return "\n\n".join("\n".join([f"## {heading}", *rows]) for heading, rows in sections if rows)
 
@@ -150,7 +151,7 @@ def current_work(facts: Facts, drafts: Drafts) -> list[str]:
     return rows
 
 
-def next_step(facts: Facts) -> list[str]:
+def next_step(facts: Facts, drafts: Drafts) -> list[str]:
     """The task in progress, else the first open one, else what still waits for an answer."""
     begun = [todo.text for todo in facts.open_todos if todo.status == "in_progress"]
     waiting = begun or [todo.text for todo in facts.open_todos]
@@ -158,14 +159,14 @@ def next_step(facts: Facts) -> list[str]:
         return [f"- {waiting[0]}"]
     current = facts.current_request
     if current is not None and current.round >= facts.rounds:
-        return [f"- answer the last message of the user [{short_id(current.uuid)}]"]
+        return [f"- answer the last message of the user [{drafts.name(current.uuid)}]"]
     return []
 
 
-def _intent(facts: Facts, chosen: Sequence[Line]) -> list[str]:
+def _intent(facts: Facts, drafts: Drafts, chosen: Sequence[Line]) -> list[str]:
     current = facts.current_request
     rows = (
-        [f"- current request [{short_id(current.uuid)}]: “{cut(' '.join(current.text.split()), 160)}”"]
+        [f"- current request [{drafts.name(current.uuid)}]: “{cut(' '.join(current.text.split()), 160)}”"]
         if current
         else []
     )

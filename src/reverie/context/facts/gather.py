@@ -59,7 +59,7 @@ def gather(items: Sequence[Item]) -> Facts:
     gathering = _Gathering(course)
     for one in course.rounds:
         gathering.take(one)
-    return gathering.facts()
+    return replace(gathering.facts(), ids=tuple(item.uuid for item in items))
 
 
 def merge(older: Facts, newer: Facts) -> Facts:
@@ -84,6 +84,7 @@ def merge(older: Facts, newer: Facts) -> Facts:
         earlier=older.earlier + newer.earlier,
         terms=_merge_terms(older.terms, moved.terms),
         rounds=older.rounds + newer.rounds,
+        ids=tuple(dict.fromkeys(older.ids + newer.ids)),
     )
 
 
@@ -193,8 +194,7 @@ class _Gathering:
         after = [step for step in steps[trouble.round + 1 : trouble.round + 3] if step.deeds or step.said]
         return replace(
             trouble,
-            followed=after[0].deeds[:2] if after else (),
-            said=after[0].said if after else "",
+            followed=_in_one(after[0]) if after else "",
             resolved=self._fine.get(trouble.where, -1) > trouble.round,
         )
 
@@ -261,6 +261,10 @@ def _deed(action: Action) -> Deed:
     command = action.given("command") if action.call.name in _SHELLS else ""
     files = tuple(dict.fromkeys(use.path for use in file_uses(command)))
     return Deed(in_words(ToolUse("", action.call.name, {})), subject(action.call, LONGEST_COMMAND_CHARS), files, failed)
+
+
+def _in_one(step: Step) -> str:
+    return "; ".join(f"{deed.verb} {deed.subject}".strip() for deed in step.deeds[:2]) or step.said
 
 
 def _bare(result: str) -> str:

@@ -109,9 +109,7 @@ class Trouble:
     line: str
     where: str
     round: int
-    followed: tuple[Deed, ...] = ()
-    said: str = ""
-    """What the assistant said to it."""
+    followed: str = ""
     resolved: bool = False
     """The same command or file was fine later."""
     times: int = 1
@@ -229,6 +227,8 @@ class Facts:
     """Summaries that already stood in the items, when what they stand for was not given."""
     terms: Mapping[str, Term] = field(default_factory=dict, repr=False)
     rounds: int = 0
+    ids: tuple[str, ...] = field(default=(), repr=False)
+    """Of all items, so that a pointer can be short and still mean only one."""
 
     @property
     def current_request(self) -> Request | None:
