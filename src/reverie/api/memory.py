@@ -6,7 +6,6 @@ and time that the caller does not give come from the process (`process.py`).
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
@@ -20,7 +19,7 @@ from reverie.errors import Error, Refused, UserMistake
 from reverie.memory.indexed import Indexed, IndexedFolder
 from reverie.memory.recall import Asked, Recalled, Searched, recall
 from reverie.memory.recalled import Hit, Limits
-from reverie.memory.scopes import Scope, agent_scopes, project_scope, user_scope
+from reverie.memory.scopes import Scope, agent_scopes, project_scope, user_scope, without_mentions
 from reverie.memory.topic import Topic
 from reverie.places import Places, find_checkout, memory_folder, open_project
 from reverie.settings import Settings
@@ -291,6 +290,7 @@ class Memory:
         if self.off is not None:
             return Recalled((), 0, self.off)
         searched = self._searched(asked.query, fresh=fresh)
+        asked = replace(asked, query=without_mentions(asked.query))
         return recall(searched, asked, now=self._now(), limits=self.limits, check=self._check)
 
     async def recall_async(
@@ -305,6 +305,8 @@ class Memory:
         tools: Iterable[str] = (),
     ) -> list[Hit]:
         """As `recall`, with a model's choice among the best; whenever that fails, the embedded answer stands."""
+        import asyncio
+
         from reverie.api.selecting import select
 
         asked = self.asked(query, limit=limit, exclude=exclude, context=context, files=files, tools=tools)

@@ -1,11 +1,10 @@
 """What a caller did not say is taken from this process: its settings, its clock, its ids.
 
-The one place where a public face looks up at `apps`: `Memory.open(".")` must find the store that the command line finds.
+The one place where a public face looks up at `apps`: `Memory.open(".")` must find the store that commands find.
 """
 
 from __future__ import annotations
 
-import uuid
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -24,6 +23,8 @@ def system_now() -> datetime:
 
 def new_id() -> str:
     """A fresh random id."""
+    import uuid
+
     return str(uuid.uuid4())  # noqa: TID251 - the default ids of the public faces
 
 

@@ -47,11 +47,19 @@ class Watch:
     def _listen(self) -> None:
         from watchfiles import watch
 
-        self._look()
+        is_first = True
         for changes in watch(
-            self._directory, stop_event=self._stop, debounce=100, step=20, rust_timeout=500, raise_interrupt=False
+            self._directory,
+            stop_event=self._stop,
+            debounce=100,
+            step=20,
+            rust_timeout=200,
+            yield_on_timeout=True,
+            raise_interrupt=False,
         ):
-            if any(path.endswith(".md") for _, path in changes):
+            # What was edited before the system began to tell us is found by the first look.
+            if is_first or any(path.endswith(".md") for _, path in changes):
                 self._look()
+            is_first = False
             if self._stop.is_set():
                 return

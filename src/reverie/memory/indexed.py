@@ -11,7 +11,6 @@ import json
 import os
 import re
 import sqlite3
-import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -32,6 +31,8 @@ from reverie.memory.topic_rows import topic_from_row, topic_to_row, when_from_ro
 from reverie.memory.tracked import is_topic_path, list_tracked, place_of
 
 if TYPE_CHECKING:
+    import tempfile
+
     from reverie.memory.git.entries import Seen
     from reverie.memory.search.vectors import Embeds
     from reverie.places.paths import MemoryFolder
@@ -305,6 +306,8 @@ class IndexedFolder:
                 self._open_at(self.folder.search_index)
             except (OSError, sqlite3.OperationalError):
                 # A directory that may only be read can still be searched.
+                import tempfile
+
                 self._scratch = tempfile.TemporaryDirectory(prefix="reverie-")
                 self._open_at(Path(self._scratch.name))
             self._agree()

@@ -66,6 +66,11 @@ def agent_scopes(places: Places, text: str, *, cwd: Path) -> Iterator[Scope]:
                 yield Scope(f"agent:{name}", memory_folder(places, directory), f"the {scope} memory of agent {name}")
 
 
+def without_mentions(text: str) -> str:
+    """The text without the names of agents, which say where to look and not what for."""
+    return _MENTION.sub(" ", text)
+
+
 def _has_topics(directory: Path) -> bool:
     """Whether somebody keeps memories there; a store of ours that was emptied still counts."""
     try:

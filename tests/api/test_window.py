@@ -1,0 +1,203 @@
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from reverie.api.window import Window
+from reverie.errors import ContextTooLong
+from reverie.messages.blocks import ToolResult, ToolUse
+from reverie.messages.codec import message_to_wire
+from reverie.messages.entries import Entry
+from reverie.messages.message import Message, Usage, assistant, user
+from reverie.messages.rules import conform
+from reverie.messages.view import project
+from reverie.simulator.rules.check import validate
+from reverie.testing.prefix_net import classify
+from reverie.testing.scripted_model import ScriptedModel
+from tests.requirements import requirement
+from tests.strategies import conversations
+
+MODEL = "claude-sonnet-4-5"
+NOW = datetime(2026, 11, 1, tzinfo=UTC)
+
+
+def window(size: int | None = None, **more: object) -> Window:
+    return Window(MODEL, window=size, now=lambda: NOW, **more)  # type: ignore[arg-type]  # passed on by name
+
+
+def long_talk(rounds: int, chars: int = 4_000) -> list[Message]:
+    made: list[Message] = [user("please look at every module and say what is wrong with it")]
+    for number in range(rounds):
+        call = ToolUse(f"t{number}", "Read", {"file_path": f"/src/module_{number}.py"})
+        made += [
+            assistant(f"reading module {number}", call),
+            user(ToolResult(call.id, f"line of module {number}\n" * (chars // 20))),
+        ]
+    return [*made, assistant("all read"), user("now fix module 3, and never touch the tests")]
+
+
+@requirement("window:prepare:fits")
+@pytest.mark.parametrize("size", [8_000, 20_000, 60_000])
+def test_whatever_is_handed_over_fits(size: int) -> None:
+    made = window(size)
+
+    request = made.prepare(long_talk(60))
+
+    assert made.budget.using(request.report.tokens).is_blocked is False
+    assert request.report.reductions
+    assert "never touch the tests" in repr(request.body["messages"])
+    assert validate(request.body) is None
+
+
+@requirement("window:prepare:valid")
+@settings(max_examples=40)
+@given(conversations(), st.sampled_from([4_000, 9_000, 200_000]))
+def test_no_prepared_request_breaks_a_rule_of_the_provider(made: list[Entry], size: int) -> None:
+    messages = conform(project(made).messages)
+    if not messages:
+        return
+    if messages[-1].role == "assistant":
+        messages = (*messages, user("go on"))
+
+    assert validate(window(size).prepare(messages).body) is None
+
+
+@requirement("window:prepare:follows")
+def test_messages_may_come_as_values_or_as_the_api_has_them() -> None:
+    talk = long_talk(2)
+
+    as_values = window().prepare(talk, "be brief", [{"name": "Read", "input_schema": {"type": "object"}}])
+    as_wire = window().prepare(
+        [message_to_wire(message) for message in talk],
+        "be brief",
+        [{"name": "Read", "input_schema": {"type": "object"}}],
+    )
+
+    assert as_values.body == as_wire.body
+
+
+@requirement("window:prepare:follows")
+def test_a_changed_history_starts_a_branch() -> None:
+    made = window()
+    made.prepare([user("one"), assistant("two"), user("three")])
+
+    again = made.prepare([user("one"), assistant("something else"), user("three")])
+
+    assert [block["text"] for message in again.body["messages"] for block in message["content"]] == [
+        "one",
+        "something else",
+        "three",
+    ]
+    assert again.report.predicted_break is not None
+    assert not again.report.predicted_break.is_announced
+
+
+@requirement("window:prepare:follows")
+def test_a_message_that_grew_in_place_is_noticed() -> None:
+    made = window()
+    content = [{"type": "text", "text": "one"}]
+    messages = [{"role": "user", "content": content}]
+    made.prepare(messages)
+
+    content.append({"type": "text", "text": "two"})
+
+    assert "two" in repr(made.prepare(messages).body)
+
+
+@requirement("cache:prefix:announced")
+def test_a_compaction_is_an_announced_break() -> None:
+    made = window(20_000)
+    talk = long_talk(40)
+    bodies, breaks = [], []
+    for end in range(3, len(talk) + 1, 2):
+        request = made.prepare(talk[:end])
+        if bodies and classify(bodies[-1], request.body) not in ("identical", "extends"):
+            breaks.append(request.report.predicted_break)
+        bodies.append(request.body)
+
+    assert breaks
+    assert all(one is not None and one.is_announced for one in breaks)
+
+
+@requirement("window:prepare:too-large")
+def test_a_single_message_that_does_not_fit_is_named() -> None:
+    made = window(6_000)
+    huge = user("word " * 30_000)
+
+    with pytest.raises(ContextTooLong, match="alone takes"):
+        made.prepare([huge])
+
+    assert made.prepare([user("small")]).body["messages"][0]["content"][0]["text"] == "small"
+
+
+@requirement("window:uncompact:restores")
+async def test_uncompact_shows_everything_again() -> None:
+    made = window()
+    talk = long_talk(20)
+    before = made.prepare(talk).body["messages"]
+    assert await made.compact()
+    assert made.prepare(talk).body["messages"] != before
+
+    made.uncompact()
+
+    assert _unmarked(made.prepare(talk).body["messages"]) == _unmarked(before)
+
+
+@requirement("window:uncompact:restores")
+async def test_what_was_left_out_can_be_read_again() -> None:
+    made = window()
+    made.prepare(long_talk(20))
+    await made.compact()
+
+    span = made.read_span(subject="/src/module_7.py")
+
+    assert "line of module 7" in span.text
+
+
+@requirement("window:compact:by-model")
+async def test_a_model_writes_the_summary_when_one_is_given() -> None:
+    made = window()
+    talk = long_talk(20)
+    made.prepare(talk)
+    summary = "<analysis>thinking</analysis><summary>The user wants module 3 fixed and the tests left alone.</summary>"
+
+    await made.compact(ScriptedModel([summary]))
+
+    text = repr(made.prepare(talk).body["messages"])
+    assert "wants module 3 fixed" in text
+    assert "thinking" not in text
+
+
+@requirement("window:prepare:fits")
+def test_large_results_go_to_files_when_there_is_a_place(tmp_path: Path) -> None:
+    talk = [
+        user("run it"),
+        assistant(ToolUse("t1", "Bash", {"command": "make"})),
+        user(ToolResult("t1", "noise\n" * 20_000)),
+    ]
+
+    request = window(directory=tmp_path).prepare(talk)
+
+    (file,) = (tmp_path / "tool-results").iterdir()
+    assert file.read_text(encoding="utf-8") == "noise\n" * 20_000
+    assert str(file) in repr(request.body)
+    assert file.stat().st_mode & 0o777 == 0o600
+
+
+@requirement("window:prepare:follows")
+def test_reported_usage_anchors_the_count() -> None:
+    made = window()
+    talk: Sequence[Message] = [user("one")]
+    made.prepare(talk)
+    made.observe(Usage(input_tokens=40_000, output_tokens=10))
+
+    assert made.prepare([*talk, assistant("two"), user("three")]).report.tokens == pytest.approx(40_020, abs=40)
+
+
+def _unmarked(messages: list[dict[str, object]]) -> str:
+    return repr(messages).replace(", 'cache_control': {'type': 'ephemeral'}", "")
