@@ -58,9 +58,8 @@ def measure_speed(cases: Sequence[Case], embedder: Embeds | None, *, quick: bool
         {part.strip() for case in cases for each in case.documents for part in each.body.split(".") if len(part) > 20}
     )
     print("\nwarm query in ms, six words; times in s; peak memory of the process in MB")
-    print(
-        f"{'topics':>10}{'p50':>8}{'p99':>8}{'p50 vec':>9}{'p99 vec':>9}{'index':>8}{'one file':>10}{'cold':>7}{'MB':>7}"
-    )
+    names = ("p50", "p99", "p50 vec", "p99 vec", "index", "one file", "cold", "MB")
+    print(f"{'topics':>10}" + "".join(f"{name:>10}" for name in names))
     report = {}
     for size in SIZES[: 2 if quick else 3]:
         report[str(size)] = _measure(size, sentences, embedder)
@@ -113,8 +112,8 @@ def _measure(size: int, sentences: Sequence[str], embedder: Embeds | None) -> di
             semantic = _latencies(index, queries)
             index.close()
     print(
-        f"{size:>10,}{lexical[0]:>8.1f}{lexical[1]:>8.1f}{semantic[0]:>9.1f}{semantic[1]:>9.1f}{indexed:>8.1f}"
-        f"{sorted(one)[5] * 1000:>8.1f}ms{cold:>7.0f}{memory:>7.0f}",
+        f"{size:>10,}{lexical[0]:>10.1f}{lexical[1]:>10.1f}{semantic[0]:>10.1f}{semantic[1]:>10.1f}{indexed:>10.1f}"
+        f"{sorted(one)[5] * 1000:>8.1f}ms{cold:>10.0f}{memory:>10.0f}",
         flush=True,
     )
     names = ("p50_ms", "p99_ms", "p50_vector_ms", "p99_vector_ms", "index_seconds", "one_file_ms", "cold_ms", "peak_mb")

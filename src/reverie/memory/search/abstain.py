@@ -1,9 +1,9 @@
 """When to say nothing: how likely a hit answers the query, from a few features and a small logistic model.
 
 The coefficients and thresholds are fitted by `python -m bench.recall.fit` on real questions, on questions asked of a
-stranger's store, and on everyday requests that concern no memory. Two are set by hand, since those data ask about named people:
-`known_names` is held down, and `complete` (one document has every telling word of the query) is held up: among 4,900
-unrelated queries it occurs in one of a hundred. Whether anything is shown is decided by the best hit.
+stranger's store, and on everyday requests that concern no memory. Three are set by hand, since those data ask about
+named people: `known_names` is held down; `complete` and `single` (one document has every telling word of the query)
+are held up, for among unrelated queries that is rare. Whether anything is shown is decided by the best hit.
 """
 
 from __future__ import annotations
@@ -16,14 +16,15 @@ from reverie.memory.search.features import Measured, Wanted
 from reverie.memory.search.rank import logistic
 
 WORD_COEFFICIENTS: dict[str, float] = {
-    "bias": -3.379, "unknown": -0.954, "strange_names": -0.027, "known_names": 5.0, "terms": -2.134, "matched": 0.701,
-    "complete": 3.0, "coverage": 0.485, "passage": 0.138, "pairs": 0.898, "gap": 0.342, "personal": 3.854,
+    "bias": -3.379, "unknown": -0.954, "strange_names": -0.027, "known_names": 5.0, "terms": -2.134, "matched":
+    0.701, "complete": 3.0, "single": 2.0, "coverage": 0.485, "passage": 0.138, "pairs": 0.898, "gap": 0.342,
+    "personal": 3.854,
 }  # fmt: skip
-WORD_THRESHOLD = 0.17
+WORD_THRESHOLD = 0.2
 VECTOR_COEFFICIENTS: dict[str, float] = {
-    "bias": -5.755, "unknown": 0.664, "strange_names": -0.608, "known_names": 5.0, "terms": -1.736, "matched": 0.544,
-    "complete": 3.0, "coverage": 0.32, "passage": 0.041, "pairs": 0.636, "gap": 0.549, "personal": 3.268, "whole_similarity": 3.325,
-    "context_similarity": 4.401,
+    "bias": -5.755, "unknown": 0.664, "strange_names": -0.608, "known_names": 5.0, "terms": -1.736, "matched":
+    0.544, "complete": 3.0, "single": 2.0, "coverage": 0.32, "passage": 0.041, "pairs": 0.636, "gap": 0.549,
+    "personal": 3.268, "whole_similarity": 3.325, "context_similarity": 4.401,
 }  # fmt: skip
 VECTOR_THRESHOLD = 0.09
 """Below this probability of the best hit nothing is returned; unrelated requests pass once in twenty at most."""
@@ -60,9 +61,15 @@ def hit_features(
         **each.values,
         **of_query,
         "matched": float(matched),
-        "complete": float(bool(strong) and matched == len(strong)),
+        "complete": float(len(strong) > 1 and matched == len(strong)),
+        "single": float(len(strong) == matched == 1),
         "gap": score - sum(runners_up) / len(runners_up) if runners_up else 0.0,
     }
+
+
+def says_nothing(wanted: Wanted) -> bool:
+    """Whether a query has no telling word at all: "yes, do that" concerns no memory."""
+    return not wanted.names and not _strong(wanted)
 
 
 def probability(features: Mapping[str, float], *, has_vectors: bool) -> float:

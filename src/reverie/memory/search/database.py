@@ -36,8 +36,7 @@ CREATE VIRTUAL TABLE postings USING fts5({", ".join(FIELDS)}, content='documents
   tokenize="unicode61 remove_diacritics 0");
 CREATE VIRTUAL TABLE vocabulary USING fts5vocab('postings', 'row');
 CREATE TABLE words(id INTEGER PRIMARY KEY, word TEXT NOT NULL UNIQUE);
-CREATE VIRTUAL TABLE spellings USING fts5(word, content='words', content_rowid='id', tokenize='trigram', detail='none',
-  columnsize=0);
+CREATE VIRTUAL TABLE spellings USING fts5(word, content='words', content_rowid='id', tokenize='trigram');
 CREATE TRIGGER word_added AFTER INSERT ON words BEGIN
   INSERT INTO spellings(rowid, word) VALUES (new.id, new.word); END;
 CREATE TABLE totals(documents INTEGER NOT NULL, length INTEGER NOT NULL, passages INTEGER NOT NULL);
@@ -192,14 +191,14 @@ class Database:
         sql = f"SELECT {_COLUMNS} FROM documents d WHERE d.grp = ? AND d.pos BETWEEN ? AND ?"
         return list(map(Row._make, self._connection.execute(sql, (group, first, last))))
 
-    def spelled_like(self, term: str, limit: int = 30) -> list[str]:
-        """Words of the index that share the most letter triples with an unknown one."""
-        triples = {term[at : at + 3] for at in range(len(term) - 2)}
-        question = " OR ".join(f'"{triple}"' for triple in sorted(triples))
-        found: dict[str, int] = {}
-        for (word,) in self._connection.execute("SELECT word FROM spellings(?)", (question,)):
-            found[word] = sum(triple in word for triple in triples)
-        return sorted(found, key=lambda word: (-found[word], len(word), word))[:limit]
+    def spelled_like(self, term: str, limit: int = 200) -> list[str]:
+        """Words of the index that hold a longer part of an unknown one: one wrong letter leaves a half intact."""
+        half = max(3, len(term) // 2)
+        middle = (len(term) - half) // 2
+        parts = {term[:half], term[-half:], term[middle : middle + half]}
+        question = " OR ".join(f'"{part}"' for part in sorted(parts))
+        rows = self._connection.execute("SELECT word FROM spellings(?) LIMIT ?", (question, limit))
+        return [word for (word,) in rows]
 
     def without_vectors(self) -> list[str]:
         """The keys of the documents that have no vectors yet."""

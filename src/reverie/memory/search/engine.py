@@ -12,7 +12,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
-from reverie.memory.search.abstain import hit_features, probability, query_features, threshold
+from reverie.memory.search.abstain import hit_features, probability, query_features, says_nothing, threshold
 from reverie.memory.search.analyze import QueryText, analyse_query, is_weak, synonyms, without_names
 from reverie.memory.search.database import Database, Row
 from reverie.memory.search.document import Document, Known, Query, Scored, Why
@@ -107,7 +107,7 @@ class SearchIndex:
             parts = parts_of(each.values, weights) | _priors(each.row, query.now)
             ranked.append((sum(parts.values()), each, parts))
         ranked.sort(key=lambda entry: (-entry[0], entry[1].row.key))
-        if not ranked:
+        if not ranked or (query.abstains and says_nothing(wanted)):
             return []
         of_query = query_features(wanted, measured)
         scores = [score for score, _, _ in ranked]
@@ -239,7 +239,7 @@ def embedding_text(document: Document) -> str:
 
 
 def _texts_before(documents: Sequence[Document]) -> dict[str, str]:
-    places = {(each.group, each.position): each for each in documents if each.group is not None}
+    places: dict[tuple[str | None, int], Document] = {(each.group, each.position): each for each in documents}
     found = {}
     for document in documents:
         before = places.get((document.group, document.position - 1))
@@ -249,7 +249,7 @@ def _texts_before(documents: Sequence[Document]) -> dict[str, str]:
 
 
 def _measure_similarity(measured: Sequence[Measured], found: dict[int, tuple[list[float], list[float]]]) -> None:
-    places: dict[tuple[str, int], float] = {}
+    places: dict[tuple[str | None, int], float] = {}
     groups: dict[str, list[float]] = {}
     for each in measured:
         own, context = found.get(each.row.id, ([0.0, 0.0], []))
@@ -260,9 +260,9 @@ def _measure_similarity(measured: Sequence[Measured], found: dict[int, tuple[lis
             places[each.row.group, each.row.position] = own[0]
             groups.setdefault(each.row.group, []).append(own[0])
     for each in measured:
-        if each.row.group is None:
-            continue
         group, position = each.row.group, each.row.position
+        if group is None:
+            continue
         around = (places.get((group, position - 1), 0.0), places.get((group, position + 1), 0.0))
         best = sorted(groups[group], reverse=True)[:3]
         each.values["neighbour_similarity"] = max(around)

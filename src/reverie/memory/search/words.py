@@ -24,9 +24,9 @@ type sort way thing things something anything someone get getting go going make 
 want wanted need needed help try trying tried like likes liked think know tell mention mentioned say said talk
 talked discuss feel look looking find found give start started keep having done let lets please suggest
 recommend tip tips advice idea ideas lately together other another both each every same such good great best
-favorite well really still yet already now today plan planning file files code yes no ok okay thanks thank
-continue undo again commit approach add write fix change explain run open show list create implement check
-review update remove replace convert function print set sort import imports error
+favorite well really still yet already now today plan planning file files code yes no ok okay ahead detail
+details thanks thank continue undo again commit approach add write fix change explain run open show list create
+implement check review update remove replace convert function print set sort import imports error
 """
 WEAK_WORDS = frozenset(_WEAK.split())
 """Found in most requests whatever they are about: they count half."""

@@ -1,0 +1,177 @@
+"""`python -m bench.recall.fit`: fit the weights of `rank.py` and the coefficients of `abstain.py`, and print them.
+
+Ranking: a listwise softmax over each question's candidates. Abstention: a logistic model of the best hit, with real
+questions against foreign ones and everyday requests. Ranking is checked by leaving out every fourth case in turn.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import sys
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from bench.recall.data import NOW, SETS, Case, read_cases
+from bench.recall.embedding import RememberingEmbedder
+from reverie.memory.search import Query, SearchIndex
+from reverie.memory.search.abstain import VECTOR_COEFFICIENTS, WORD_COEFFICIENTS, hit_features, query_features
+from reverie.memory.search.features import Measured, Wanted
+from reverie.memory.search.rank import VECTOR_WEIGHTS, WORD_WEIGHTS, parts_of
+from reverie.memory.search.weights import find_weights
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Array = NDArray[np.float64]
+
+_FOLDS = 4
+_FOREIGN = 40
+"""Strangers' questions per case."""
+_SET_BY_HAND = ("known_names", "complete", "single")
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """One query, its candidates and which of them answer."""
+
+    set_name: str
+    fold: int
+    kind: str
+    wanted: Wanted
+    candidates: tuple[Measured, ...]
+    pieces: tuple[tuple[int, ...], ...] = ()
+
+
+def main(arguments: Sequence[str]) -> int:
+    parser = argparse.ArgumentParser(prog="python -m bench.recall.fit", description=__doc__)
+    parser.add_argument("--models", type=Path, default=Path.home() / ".reverie" / "models")
+    parser.add_argument("--cache", type=Path, default=Path(tempfile.gettempdir()) / "reverie-bench-vectors.sqlite")
+    options = parser.parse_args(arguments)
+    folder = find_weights(options.models)
+    if folder is None:
+        print(f"no model in {options.models}; run `reverie models install` first", file=sys.stderr)
+        return 2
+    embedder = RememberingEmbedder(folder, options.cache)
+    for label, used, weights, table in (
+        ("words", None, WORD_WEIGHTS, WORD_COEFFICIENTS),
+        ("vectors", embedder, VECTOR_WEIGHTS, VECTOR_COEFFICIENTS),
+    ):
+        asked = [each for name in SETS for each in _ask_all(name, read_cases(name), used)]
+        print(label, "ranking", fit_ranking([each for each in asked if each.kind == "real"], list(weights)))
+        print(label, "abstention", fit_abstention(asked, weights, [name for name in table if name != "bias"]))
+    return 0
+
+
+def _ask_all(name: str, cases: Sequence[Case], embedder: RememberingEmbedder | None) -> list[Asked]:
+    draw = random.Random(1)
+    everyday = Path(__file__).with_name("everyday.txt").read_text(encoding="utf-8").splitlines()
+    found = []
+    for number, case in enumerate(cases):
+        with (
+            tempfile.TemporaryDirectory() as folder,
+            SearchIndex(Path(folder) / "index.sqlite", embedder) as index,
+        ):
+            index.update(case.documents)
+            if embedder is not None:
+                index.add_vectors(case.documents, embedder)
+            strangers = [each.text for other in cases if other is not case for each in other.questions]
+            few = 3 if name == "longmemeval" else 3 * _FOREIGN
+            queries = [("real", each.text, each.pieces) for each in case.questions]
+            queries += [("foreign", text, ()) for text in draw.sample(strangers, few)]
+            queries += [("everyday", text, ()) for text in draw.sample(everyday, 6 if few == 3 else len(everyday))]
+            for kind, text, pieces in queries:
+                wanted, measured, _ = index.measured(Query(text, NOW))
+                places = {each.row.key: at for at, each in enumerate(measured)}
+                known = tuple(tuple(places[key] for key in piece if key in places) for piece in pieces)
+                found.append(Asked(name, number % _FOLDS, kind, wanted, tuple(measured), known))
+    return found
+
+
+def fit_ranking(asked: Sequence[Asked], names: Sequence[str]) -> dict[str, float]:
+    """Weights for the measures; prints recall@5 on left-out cases."""
+    tables = [
+        np.array([[c.values.get(n, 0.0) for n in names] for c in each.candidates] or [[0.0] * len(names)])
+        for each in asked
+    ]
+    shares: dict[str, list[float]] = {}
+    for fold in range(_FOLDS):
+        kept = [at for at, each in enumerate(asked) if each.fold != fold]
+        weights = _softmax_fit([tables[at] for at in kept], [asked[at] for at in kept])
+        for at, each in enumerate(asked):
+            if each.fold == fold:
+                top = set(np.argsort(-(tables[at] @ weights), kind="stable")[:5].tolist())
+                share = sum(not top.isdisjoint(piece) for piece in each.pieces) / len(each.pieces)
+                shares.setdefault(each.set_name, []).append(share)
+    print("recall@5 on left-out cases:", {name: round(sum(v) / len(v), 4) for name, v in shares.items()})
+    return dict(zip(names, np.round(_softmax_fit(tables, asked), 2).tolist(), strict=True))
+
+
+def _softmax_fit(tables: Sequence[Array], asked: Sequence[Asked], steps: int = 150, rate: float = 0.08) -> Array:
+    rows, targets, sizes, worth = [], [], [], []
+    counts = {name: sum(each.set_name == name for each in asked) for name in SETS}
+    for table, each in zip(tables, asked, strict=True):
+        answers = sorted({place for piece in each.pieces for place in piece})
+        if answers:
+            target = np.zeros(len(table))
+            target[answers] = 1 / len(answers)
+            rows.append(table)
+            targets.append(target)
+            sizes.append(len(table))
+            worth.append(1 / counts[each.set_name])
+    matrix = np.concatenate(rows)
+    spread = matrix.std(axis=0) + 1e-6
+    matrix = matrix / spread
+    target = np.concatenate(targets)
+    owner = np.repeat(np.arange(len(sizes)), sizes)
+    starts = np.cumsum([0, *sizes[:-1]])
+    share = np.array(worth)[owner]
+    weights, first, second = (np.zeros(matrix.shape[1]) for _ in range(3))
+    for step in range(1, steps + 1):
+        scores = matrix @ weights
+        likely = np.exp(scores - np.maximum.reduceat(scores, starts)[owner])
+        likely /= np.add.reduceat(likely, starts)[owner]
+        slope = ((likely - target) * share) @ matrix + 0.003 * weights
+        first = 0.9 * first + 0.1 * slope
+        second = 0.99 * second + 0.01 * slope**2
+        weights -= rate * (first / (1 - 0.9**step)) / (np.sqrt(second / (1 - 0.99**step)) + 1e-9)
+    fitted: Array = weights / spread
+    return fitted
+
+
+def fit_abstention(asked: Sequence[Asked], weights: Mapping[str, float], names: Sequence[str]) -> dict[str, float]:
+    """Coefficients for the best hit; `python -m bench.recall` shows what a threshold on them costs and keeps."""
+    fitted_names = [name for name in names if name not in _SET_BY_HAND]
+    features, labels, worth = [], [], []
+    for each in asked:
+        ranked = sorted(((sum(parts_of(c.values, weights).values()), c) for c in each.candidates), key=lambda p: -p[0])
+        of_query = query_features(each.wanted, each.candidates)
+        scores = [score for score, _ in ranked]
+        best = hit_features(each.wanted, ranked[0][1], scores[0], scores[1:], of_query) if ranked else {}
+        features.append([best.get(name, 0.0) for name in [*fitted_names, *_SET_BY_HAND]])
+        labels.append(each.kind == "real")
+        same = sum(other.set_name == each.set_name and other.kind == each.kind for other in asked)
+        worth.append((2 if each.kind == "real" else 1) / same)
+    matrix = np.array(features)
+    target = np.array(labels, dtype=float)
+    # Those set by hand take part in the fit, so that the others do not stand in for them.
+    spread = matrix.std(axis=0) + 1e-9
+    scaled = np.c_[np.ones(len(matrix)), matrix / spread]
+    share = np.array(worth) * 1000
+    found = np.zeros(scaled.shape[1])
+    for _ in range(25):
+        likely = 1 / (1 + np.exp(-np.clip(scaled @ found, -60, 60)))
+        slope = scaled.T @ (share * (likely - target)) + 0.001 * found
+        bend = (scaled * (share * likely * (1 - likely))[:, None]).T @ scaled + 0.001 * np.eye(len(found))
+        found -= np.linalg.solve(bend, slope)
+    names_in_order = ["bias", *fitted_names, *_SET_BY_HAND]
+    return dict(zip(names_in_order, np.round(found / np.r_[1, spread], 3).tolist(), strict=True))
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
