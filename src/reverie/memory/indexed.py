@@ -7,6 +7,7 @@ Committing what others edited is `store.py`; ranking is `search`.
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import re
@@ -44,9 +45,11 @@ _CLOCK_STEP_NS = 20_000_000
 """File times come from a clock that ticks every 4-10 ms; two edits within one tick look the same."""
 _EMBEDDED_AT_ONCE = 64
 """So many new memories get their vectors while a query waits; more are left to `embed_all`."""
+_COMPARED_UP_TO = 500
+"""SQLite takes about a thousand values in one question."""
 _SCHEMA = f"""
 CREATE TABLE IF NOT EXISTS topics(path TEXT PRIMARY KEY, mtime_ns INTEGER NOT NULL, size INTEGER NOT NULL,
-  ctime_ns INTEGER NOT NULL, name TEXT, name_key TEXT, fields TEXT, situation TEXT, head TEXT NOT NULL,
+  ctime_ns INTEGER NOT NULL, digest BLOB NOT NULL, name TEXT, name_key TEXT, fields TEXT, situation TEXT, head TEXT NOT NULL,
   body TEXT NOT NULL, problem TEXT);
 CREATE INDEX IF NOT EXISTS by_name ON topics(name_key) WHERE name_key IS NOT NULL;
 CREATE INDEX IF NOT EXISTS by_situation ON topics(path, situation) WHERE situation IS NOT NULL;
@@ -246,9 +249,11 @@ class IndexedFolder:
         database = self._open()
         assert self._search is not None
         documents: list[Document] = []
-        rows: list[tuple[str | int | None, ...]] = []
+        rows: list[tuple[str | int | bytes | None, ...]] = []
+        same: list[tuple[str | int | bytes, ...]] = []
         gone = list(removed)
         doubtful = False
+        digests = self._digests(changed)
         now_ns = time.time_ns()
         for path in changed:
             read = _read(self.folder, path)
@@ -258,7 +263,11 @@ class IndexedFolder:
             looks, content = read
             recent = looks.st_ctime_ns > now_ns - _CLOCK_STEP_NS
             doubtful = doubtful or recent
-            place = (path, looks.st_mtime_ns, looks.st_size, 0 if recent else looks.st_ctime_ns)
+            digest = hashlib.blake2b(content, digest_size=16).digest()
+            place = (path, looks.st_mtime_ns, looks.st_size, 0 if recent else looks.st_ctime_ns, digest)
+            if digests.get(path) == digest:
+                same.append((*place[1:4], path))
+                continue
             try:
                 text = content.decode()
                 topic = parse_topic(path, text)
@@ -281,11 +290,21 @@ class IndexedFolder:
                     None,
                 )
             )
-        self._search.update(documents, gone)
+        if documents or gone:
+            self._search.update(documents, gone)
         with database:
+            database.executemany("UPDATE topics SET mtime_ns = ?, size = ?, ctime_ns = ? WHERE path = ?", same)
             database.executemany("DELETE FROM topics WHERE path = ?", [(path,) for path in gone])
-            database.executemany("INSERT OR REPLACE INTO topics VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", rows)
+            database.executemany("INSERT OR REPLACE INTO topics VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", rows)
         return doubtful
+
+    def _digests(self, paths: Sequence[str]) -> dict[str, bytes]:
+        """What the contents of these files were; a file whose times alone changed is not parsed again."""
+        if len(paths) > _COMPARED_UP_TO:
+            return dict(self._open().execute("SELECT path, digest FROM topics").fetchall())
+        marks = ",".join("?" * len(paths))
+        sql = f"SELECT path, digest FROM topics WHERE path IN ({marks})"  # noqa: S608
+        return dict(self._open().execute(sql, list(paths)).fetchall())
 
     def _embed_few(self) -> None:
         embedder = self._embedder()

@@ -1,0 +1,373 @@
+from __future__ import annotations
+
+import json
+import subprocess
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.apps.cli.conftest import Terminal
+from tests.apps.cli.test_program import imported_by
+from tests.requirements import requirement
+
+SAVE = ("save", "--type", "project", "--name", "Kiwi server", "--description", "Where the kiwi server runs")
+BODY = "It listens on port 8099 in Frankfurt."
+
+
+def save(terminal: Terminal, *more: str) -> Any:
+    ran = terminal.run(*SAVE, "--body", BODY, "--json", *more)
+    assert ran.code == 0, ran.err
+    return ran.document
+
+
+@requirement("cli:memory:json")
+def test_save_prints_path_name_and_commit(terminal: Terminal) -> None:
+    document = save(terminal)
+
+    assert document.keys() >= {"path", "name", "commit"}
+    assert document["name"] == "Kiwi server"
+    assert BODY in Path(document["path"]).read_text(encoding="utf-8")
+    assert terminal.run("log", "--json").document[0]["commit"] == document["commit"]
+
+
+@requirement("cli:memory:json")
+def test_the_body_may_be_piped_and_may_be_missing(terminal: Terminal) -> None:
+    piped = terminal.run(*SAVE, "--json", stdin="From a pipe.\n").document
+    assert "From a pipe." in Path(piped["path"]).read_text(encoding="utf-8")
+
+    empty = terminal.run("save", "--type", "user", "--name", "Me", "--description", "Writes Go", "--json").document
+    assert terminal.run("show", "Me", "--json").document["body"] == ""
+    assert empty["commit"]
+
+
+@requirement("cli:memory:json")
+def test_save_takes_situations_anchors_and_dates(terminal: Terminal) -> None:
+    (terminal.project / "kiwi.py").write_text("PORT = 1\n", encoding="utf-8")
+    flags = ["--when", "*.sql", "--when", "tool:psql", "--when", "task:test", "--when", "word:kiwi"]
+    flags += ["--anchor", "kiwi.py", "--anchor", "https://kiwi.example", "--about", "Ada"]
+    flags += [
+        "--observed",
+        "2026-03-01",
+        "--expires",
+        "2030-01-01",
+        "--quote",
+        "it is there",
+        "--session",
+        "s1",
+        "--pin",
+    ]
+    save(terminal, *flags)
+
+    shown = terminal.run("show", "Kiwi server", "--json").document
+
+    when = {"always": False, "files": ["*.sql"], "tools": ["psql"], "tasks": ["test"], "words": ["kiwi"]}
+    assert shown["when"] == when
+    assert shown["anchors"] == ["kiwi.py", "https://kiwi.example"]
+    assert (shown["observed"], shown["expires"], shown["about"]) == ("2026-03-01", "2030-01-01", ["Ada"])
+    assert shown["sources"] == [{"session": "s1", "message": None, "quote": "it is there"}]
+    assert shown["pinned"]
+    assert shown["trust"] == "said"
+
+
+@requirement("cli:memory:json")
+def test_recall_prints_hits_with_everything_that_is_promised(terminal: Terminal) -> None:
+    path = save(terminal)["path"]
+
+    document = terminal.run("recall", "where does the kiwi server run", "--json").document
+
+    assert document.keys() >= {"hits", "took_ms", "searched"}
+    assert document["searched"] == 1
+    (hit,) = document["hits"]
+    promised = {"path", "name", "type", "description", "score", "why", "age_days", "trust", "anchors", "text"}
+    assert hit.keys() >= promised
+    assert (hit["path"], hit["type"], hit["age_days"], hit["trust"]) == (path, "project", 0, "said")
+    assert BODY in hit["text"]
+    assert "kiwi" in hit["why"]
+    nothing = terminal.run("recall", "translate this poem into Latin", "--json")
+    assert (nothing.code, nothing.document["hits"]) == (0, [])
+
+
+@requirement("recall:edits-visible")
+def test_a_hand_edit_is_recalled_by_the_next_command_and_committed(terminal: Terminal) -> None:
+    directory = Path(save(terminal)["path"]).parent
+    (directory / "mango.md").write_text("# Mango\n\nThe mango queue is drained nightly.\n", encoding="utf-8")
+
+    hits = terminal.run("recall", "mango queue drained nightly", "--fresh", "--json").document["hits"]
+
+    assert [Path(hit["path"]).name for hit in hits] == ["mango.md"]
+    git_log = subprocess.run(
+        ["git", "log", "--format=%an %s"], cwd=directory, capture_output=True, text=True, check=True
+    )
+    assert git_log.stdout.splitlines()[0] == "unknown edited outside Reverie"
+    assert terminal.run("log", "mango.md", "--json").document[0]["author"] == "unknown"
+
+
+@requirement("cli:memory:json")
+def test_list_and_show_print_the_contracts_keys_and_filters_work(terminal: Terminal) -> None:
+    save(terminal)
+    terminal.run("save", "--type", "feedback", "--name", "Terse", "--description", "Short answers", "--pin")
+    terminal.run("save", "--type", "user", "--name", "Me", "--description", "Writes Go", "--user")
+    keys = {"path", "name", "type", "description", "observed", "trust", "pinned"}
+
+    rows = terminal.run("list", "--json").document
+
+    assert all(row.keys() >= keys for row in rows)
+    assert [(row["name"], row["scope"]) for row in rows] == [
+        ("Terse", "project"),
+        ("Kiwi server", "project"),
+        ("Me", "user"),
+    ]
+    assert [row["name"] for row in terminal.run("list", "--pinned", "--json").document] == ["Terse"]
+    assert [row["name"] for row in terminal.run("list", "--type", "project", "--json").document] == ["Kiwi server"]
+    assert [row["name"] for row in terminal.run("list", "--user", "--json").document] == ["Me"]
+    shown = terminal.run("show", rows[1]["path"], "--json").document
+    assert shown.keys() >= keys | {"body", "sources"}
+    assert shown["body"] == BODY
+    assert terminal.run("show", "Me", "--json").document["scope"] == "user"
+    assert "Kiwi server" in terminal.run("list").out
+    assert BODY in terminal.run("show", "Kiwi").out
+
+
+@requirement("cli:memory:json")
+def test_forget_pin_log_diff_why_and_undo_tell_one_story(terminal: Terminal) -> None:
+    path = save(terminal, "--reason", "asked twice")["path"]
+    terminal.run("recall", "where does the kiwi server run")
+    pinned = terminal.run("pin", "Kiwi server", "--json").document
+    forgotten = terminal.run("forget", "Kiwi server", "--reason", "moved", "--json").document
+
+    assert pinned.keys() >= {"path", "commit"}
+    assert forgotten == {"path": path, "commit": forgotten["commit"]}
+    assert not Path(path).exists()
+    rows = terminal.run("log", "Kiwi server", "--json").document
+    assert all(row.keys() >= {"commit", "when", "author", "session", "reason", "paths"} for row in rows)
+    assert [row["reason"] for row in rows] == ["moved", "pin project_kiwi_server.md", "asked twice"]
+    assert {row["author"] for row in rows} == {"user"}
+    assert f"-{BODY}" in terminal.run("diff", forgotten["commit"], "--json").document["diff"]
+    why = terminal.run("why", "Kiwi server", "--json").document
+    assert why.keys() >= {"sources", "trust", "recalled"}
+    assert why["recalled"][0]["query"] == "where does the kiwi server run"
+
+    undone = terminal.run("undo", forgotten["commit"], "--json")
+    assert undone.code == 0
+    assert undone.document.keys() >= {"commit", "paths", "conflicts"}
+    assert undone.document["paths"] == ["project_kiwi_server.md"]
+    assert BODY in Path(path).read_text(encoding="utf-8")
+
+
+@requirement("cli:memory:json")
+def test_an_undo_that_overlaps_fails_and_writes_nothing(terminal: Terminal) -> None:
+    first = save(terminal)
+    second = terminal.run(*SAVE, "--body", "It moved to Dublin.", "--json").document
+    terminal.run(*SAVE, "--body", "It moved to Oslo.")
+    before = Path(first["path"]).read_bytes()
+
+    ran = terminal.run("undo", second["commit"], "--json")
+
+    assert ran.code == 1
+    assert ran.document["conflicts"] == ["project_kiwi_server.md"]
+    assert Path(first["path"]).read_bytes() == before
+
+
+@requirement("cli:memory:json")
+def test_at_shows_memory_as_it_was(terminal: Terminal) -> None:
+    save(terminal)
+    moment = time.strftime("%Y-%m-%dT%H:%M:%S", time.localtime(time.time() + 1))
+    today = moment[:10]
+
+    assert terminal.run("at", "2020-01-01", "--json").document == []
+    rows = terminal.run("at", today, "--json").document
+    assert [row["name"] for row in rows] == ["Kiwi server"]
+    assert terminal.run("at", moment, "Kiwi server", "--json").document["body"] == BODY
+    assert terminal.run("show", "Kiwi server", "--at", today, "--json").document["body"] == BODY
+    assert terminal.run("at", "2020-01-01", "Kiwi server").code == 2
+    assert terminal.run("at", "yesterday").code == 2
+
+
+@requirement("cli:memory:json")
+def test_erase_needs_a_yes_where_nobody_can_answer_and_takes_transcripts_along(terminal: Terminal) -> None:
+    path = Path(save(terminal)["path"])
+    transcript = path.parent.parent / "0d3b2f9e-0000-4000-8000-000000000000.jsonl"
+    record = {"type": "user", "cwd": str(terminal.project), "message": {"role": "user", "content": f"Note: {BODY}"}}
+    transcript.write_text(json.dumps(record) + "\n", encoding="utf-8")
+
+    asked = terminal.run("erase", "Kiwi server")
+    assert (asked.code, path.exists()) == (2, True)
+    assert "--yes" in asked.err
+
+    ran = terminal.run("erase", "Kiwi server", "--transcripts", "--yes", "--json")
+
+    assert ran.code == 0
+    assert ran.document.keys() >= {"commit", "paths", "conflicts"}
+    assert ran.document["paths"] == ["project_kiwi_server.md"]
+    assert "Frankfurt" not in transcript.read_text(encoding="utf-8")
+    assert terminal.run("recall", "where does the kiwi server run", "--json").document["hits"] == []
+
+
+@requirement("memory:doctor", "cli:memory:json")
+def test_doctor_lists_problems_and_fixes_what_is_safe(terminal: Terminal) -> None:
+    directory = Path(save(terminal)["path"]).parent
+    (directory / "bad.md").write_text("---\nname: [unclosed\n---\n", encoding="utf-8")
+    (directory / ".reverie-0123456789abcdef").write_text("draft", encoding="utf-8")
+
+    problems = terminal.run("doctor", "--json").document["problems"]
+
+    assert all(problem.keys() >= {"kind", "path", "detail", "fix"} for problem in problems)
+    assert {(problem["kind"], Path(problem["path"]).name) for problem in problems} == {
+        ("damaged", "bad.md"),
+        ("leftover", ".reverie-0123456789abcdef"),
+    }
+    left = terminal.run("doctor", "--fix", "--json").document["problems"]
+    assert [problem["kind"] for problem in left] == ["damaged"]
+    assert (directory / "bad.md").exists()
+
+
+@requirement("cli:memory:json")
+def test_a_memory_travels_with_its_history(terminal: Terminal) -> None:
+    save(terminal)
+    bundle = terminal.project / "memory.zip"
+    assert terminal.run("export", str(bundle), "--json").document["path"] == str(bundle)
+
+    other = str(terminal.home / "other" / "memory")
+    brought = terminal.run("import", str(bundle), "--memory-dir", other, "--json")
+
+    assert brought.code == 0
+    assert "project_kiwi_server.md" in brought.document["paths"]
+    hits = terminal.run("recall", "kiwi server", "--memory-dir", other, "--json").document["hits"]
+    assert [hit["path"] for hit in hits] == [f"{other}/project_kiwi_server.md"]
+    assert terminal.run("import", str(terminal.project), "--memory-dir", other).code in (1, 2)
+
+
+@requirement("cli:memory:json")
+def test_models_are_listed(terminal: Terminal) -> None:
+    (model,) = terminal.run("models", "--json").document
+
+    assert model.keys() >= {"name", "installed", "size"}
+    assert model["installed"] is False
+
+
+@requirement("cli:memory:errors")
+@pytest.mark.parametrize("arguments", [("show",), ("forget",), ("pin",), ("why",), ("log",), ("erase", "--yes")])
+def test_a_name_that_is_not_there_is_answered_with_those_that_are_near(
+    terminal: Terminal, arguments: tuple[str, ...]
+) -> None:
+    save(terminal)
+
+    ran = terminal.run(*arguments, "Kiwi servre")
+
+    assert ran.code == 2
+    assert "Kiwi server" in ran.err
+    assert ran.out == ""
+
+
+@requirement("cli:memory:errors", "memory:save:secrets")
+def test_a_secret_is_refused_by_rule_and_the_refusal_is_logged(terminal: Terminal) -> None:
+    secret = "ghp_" + "a1B2c3D4e5" * 4
+
+    ran = terminal.run("save", "--type", "reference", "--name", "Token", "--description", "It", "--body", secret)
+
+    assert ran.code == 1
+    assert "secret" in ran.err
+    assert secret not in ran.err
+    (refusal,) = terminal.run("log", "--refused", "--json").document
+    assert refusal["name"] == "Token"
+    assert refusal["rules"]
+
+
+@requirement("cli:memory:errors")
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("save", "--type", "todo", "--name", "a", "--description", "b"),
+        ("save", "--type", "user", "--name", "a"),
+        ("save", "--type", "user", "--name", "a", "--description", "b", "--team"),
+        ("save", "--type", "project", "--name", "a", "--description", "b", "--anchor", ""),
+        ("undo", "nonsense"),
+        ("undo", "0123abcd"),
+        ("recall",),
+        ("recall", "kiwi", "--limit", "0"),
+        ("import", "no-such-file.zip"),
+        ("list", "--project", "no-such-directory"),
+        ("completion", "tcsh"),
+    ],
+)
+def test_mistakes_exit_with_2(terminal: Terminal, arguments: tuple[str, ...]) -> None:
+    ran = terminal.run(*arguments)
+
+    assert ran.code == 2
+    assert ran.err
+    assert ran.out == ""
+
+
+@requirement("memory:open:off")
+def test_memory_that_is_off_says_so(terminal: Terminal) -> None:
+    save(terminal)
+
+    recalled = terminal.run("--bare", "recall", "kiwi server", "--json")
+    assert recalled.document["hits"] == []
+    refused = terminal.run(*SAVE, REVERIE_DISABLE_AUTO_MEMORY="1")
+    assert refused.code == 1
+    assert "disabled" in refused.err
+
+
+@requirement("memory:open:hostile-settings")
+def test_a_repository_cannot_send_memory_elsewhere(terminal: Terminal) -> None:
+    elsewhere = terminal.home / "trap" / "memory"
+    settings = terminal.project / ".reverie" / "settings.toml"
+    settings.parent.mkdir()
+    settings.write_text(f'[memory]\ndirectory = "{elsewhere}"\n', encoding="utf-8")
+
+    ran = terminal.run(*SAVE, "--json")
+
+    assert str(terminal.home / ".reverie" / "projects") in ran.document["path"]
+    assert not elsewhere.exists()
+    assert "memory.directory" in ran.err
+    own = terminal.run(*SAVE, "--json", REVERIE_MEMORY_PATH_OVERRIDE=str(elsewhere))
+    assert own.document["path"].startswith(str(elsewhere))
+
+
+@requirement("memory:scopes:user")
+def test_team_and_user_memories_have_their_own_places(terminal: Terminal) -> None:
+    team = save(terminal, "--team")
+    mine = terminal.run("save", "--type", "user", "--name", "Me", "--description", "Writes Go", "--user", "--json")
+
+    assert Path(team["path"]).parent.name == "team"
+    assert Path(mine.document["path"]).parent == terminal.home / ".reverie" / "memory"
+    assert terminal.run("recall", "kiwi server", "--json").document["hits"][0]["path"] == team["path"]
+
+
+@requirement("cli:recall:light")
+def test_recall_loads_nothing_heavy(terminal: Terminal) -> None:
+    directory = Path(save(terminal)["path"]).parent
+    heavy = {"yaml", "rich", "numpy", "msgspec", "asyncio", "ssl", "anthropic", "openai", "starlette"}
+
+    loaded = imported_by("recall", "kiwi", "server", "--memory-dir", str(directory))
+
+    assert "reverie.memory.recall" in loaded
+    assert loaded.isdisjoint(heavy)
+
+
+@requirement("cli:completion")
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_shells_can_complete_commands(terminal: Terminal, shell: str) -> None:
+    script = terminal.run("completion", shell)
+    assert "_REVERIE_COMPLETE" in script.out
+
+    asked = terminal.run(_REVERIE_COMPLETE="bash_complete", COMP_WORDS="reverie rec", COMP_CWORD="1")
+    assert "plain,recall" in asked.out
+
+
+@requirement("cli:memory:json")
+def test_people_get_readable_output(terminal: Terminal) -> None:
+    save(terminal)
+
+    shown = terminal.run("recall", "where", "does", "the", "kiwi", "server", "run")
+
+    assert shown.out.startswith("Kiwi server  ")
+    assert "why:" in shown.out
+    assert "1 of 1 memories" in shown.err
+    assert "saved" in terminal.run("save", "--type", "user", "--name", "Me", "--description", "Writes Go").out
+    assert "Kiwi server" in terminal.run("log").out
+    assert "user: save Kiwi server" in terminal.run("why", "Kiwi server").out
+    assert "nothing is wrong" in terminal.run("doctor").out
