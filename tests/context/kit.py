@@ -173,7 +173,9 @@ def long_session(turns: int = 6, *, lines: int = 60) -> Session:
     session = Session()
     session.prompt("You are a careful engineer.", "Read", "Edit", "Bash")
     for turn in range(turns):
-        session.say(f"Please change the importer number {turn}: it must accept empty lines and never drop a row silently.")
+        session.say(
+            f"Please change the importer number {turn}: it must accept empty lines and never drop a row silently."
+        )
         body = "\n".join(f"{n}\tdef function_{turn}_{n}(row): return parse(row, strict={n % 2})" for n in range(lines))
         session.work("Read", body, said=f"I look at importer {turn}.", file_path=f"src/importer_{turn}.py")
         session.work(
@@ -209,8 +211,6 @@ def texts(view: View) -> str:
     return "\n".join(plain(item) for item in view.items)
 
 
-
-
 _GOLDEN = Path(__file__).parent / "golden"
 
 
@@ -221,3 +221,10 @@ def golden(name: str, text: str) -> None:
         path.parent.mkdir(exist_ok=True)
         path.write_text(text + "\n", encoding="utf-8")
     assert path.read_text(encoding="utf-8") == text + "\n"
+
+
+def unpaired(view: View) -> set[str]:
+    """Calls without an answer and answers without a call."""
+    calls = {call.id for item in view.items for call in item.message.tool_uses}
+    answers = {result.tool_use_id for item in view.items for result in item.message.tool_results}
+    return calls ^ answers

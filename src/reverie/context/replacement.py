@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from reverie.context.cut import shortened
 from reverie.context.microcompact import deleted_by_the_server
 from reverie.context.receipt import RECEIPT, Receipt, in_view
-from reverie.context.restore import NO_SURROUNDINGS, Attached, Surroundings, restored
+from reverie.context.restore import NO_SURROUNDINGS, Attached, Surroundings, recent_files, restored
 from reverie.context.spans import RESTORED
 from reverie.context.stage import Outcome, Reduction, Scene
 from reverie.context.survive import Limits, MustSurvive, bring_back
@@ -45,6 +45,8 @@ FACTS_OF_EFFECTIVE = 0.10
 """Limits of what is brought back besides the user's words, as shares of E."""
 FULL_AT = 0.95
 """Of the room below the compaction line, what a result may take at most…"""
+WORTH_AT = 0.60
+"""…of what it replaces, likewise…"""
 AIM_AT = 0.65
 """…and up to where files and skills return: a window that is nearly full again would be compacted again at once."""
 
@@ -122,9 +124,10 @@ def build(
     )
     shown = [Item("", Kind.SUMMARY, user(text)), *kept]
     spent = case.weight(shown) + weigh(bring_back(must, shown, limits, weigh).text)
-    beside = {path for item in kept for call in item.message.tool_uses for path in _paths(call.input.values())}
+    beside = {path for path, seen, _ in recent_files(kept) if seen}
     returning = restored(must.items, case.around, case.settings, effective_tokens=effective, weigh=weigh, beside=beside)
-    returning = _within(returning, int(case.room_tokens * AIM_AT) - spent, case.scene)
+    aim = min(int(case.room_tokens * AIM_AT), case.weight(kept) + free)
+    returning = _within(returning, aim - spent, case.scene)
     shown += [_as_item(one) for one in returning]
     carried = bring_back(must, shown, limits, weigh)
     if carried.text:
@@ -141,7 +144,7 @@ def build(
         carried.lines,
     )
     limit = int(effective * case.settings.receipt_fraction)
-    told = in_view(receipt, limit_tokens=limit, weigh=weigh, short=must.short)
+    told = in_view(receipt, limit_tokens=limit, weigh=lambda words: weigh(_REMINDER.format(words)), short=must.short)
     if told:
         returning.append(Attached(RECEIPT, told))
     everything = [Item("", Kind.SUMMARY, user(text)), *kept, *map(_as_item, returning)]
@@ -195,7 +198,11 @@ def keepable(case: Case, items: Sequence[Item]) -> tuple[Item, ...]:
 
 
 def _free(case: Case, kept: Sequence[Item]) -> int:
-    return max(0, int(case.room_tokens * FULL_AT) - case.weight(kept) - case.scene.weigh_text(INTRODUCTION))
+    """What may stand beside the kept items: less than the room, and clearly less than what it takes the place of."""
+    held = case.weight(kept)
+    room = int(case.room_tokens * FULL_AT) - held
+    replaced = int((case.weight(case.view.items) - held) * WORTH_AT)
+    return max(0, min(room, replaced) - case.scene.weigh_text(INTRODUCTION))
 
 
 def _within(attached: Sequence[Attached], limit_tokens: int, scene: Scene) -> list[Attached]:
@@ -212,10 +219,6 @@ def _within(attached: Sequence[Attached], limit_tokens: int, scene: Scene) -> li
 
 def _as_item(one: Attached) -> Item:
     return Item("", Kind.ATTACHMENT, user(_REMINDER.format(one.text)), label=one.kind)
-
-
-def _paths(values: Iterable[object]) -> Iterable[str]:
-    return (value for value in values if isinstance(value, str))
 
 
 def _decisions(case: Case, kept: Sequence[Item]) -> Iterable[SpillDecision]:

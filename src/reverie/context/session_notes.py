@@ -7,9 +7,9 @@ model they are written from structure. An update never costs a turn: what goes w
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 
 from reverie.context import digest
@@ -24,7 +24,6 @@ from reverie.places import Places
 from reverie.ports import Ask, Flow, ForkSpec
 from reverie.settings import Notes
 
-_HEADING = re.compile(r"^# .+$", re.MULTILINE)
 _ANSWER_FACTOR = 1.25
 """The answer is the whole file; a little more than its limit lets a writer finish the last sentence."""
 
@@ -209,20 +208,15 @@ def warnings(text: str, settings: Notes, weigh: Weigh) -> str:
 
 
 def sections(text: str) -> list[Section]:
-    """The notes by heading; text before the first heading is passed over."""
-    starts = [found.start() for found in _HEADING.finditer(text)]
+    """The notes by heading; text before the first heading is passed over, and code is no heading."""
+    starts = list(_heading_starts(text))
     found: list[Section] = []
-    for start, end in zip(starts, [*starts[1:], len(text)], strict=True):
+    for start, end in pairwise([*starts, len(text)]):
         heading, _, rest = text[start:end].partition("\n")
         first, _, below = rest.partition("\n")
         is_instruction = first.startswith(("_", "*")) and first.rstrip().endswith(("_", "*"))
-        found.append(
-            Section(
-                heading.strip(),
-                first.strip() if is_instruction else "",
-                (below if is_instruction else rest).strip("\n"),
-            )
-        )
+        instruction, body = (first.strip(), below) if is_instruction else ("", rest)
+        found.append(Section(heading.strip(), instruction, body.strip("\n")))
     return found
 
 
@@ -251,6 +245,17 @@ def shortened_notes(text: str, settings: Notes, weigh: Weigh, *, total_tokens: i
         left -= weight
         parts.append(part)
     return "\n\n".join(parts)
+
+
+def _heading_starts(text: str) -> Iterable[int]:
+    at = 0
+    in_code = False
+    for line in text.splitlines(keepends=True):
+        if line.startswith("```"):
+            in_code = not in_code
+        elif not in_code and line.startswith("# "):
+            yield at
+        at += len(line)
 
 
 def _ends_in_calls(view: View) -> bool:

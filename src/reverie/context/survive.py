@@ -136,8 +136,12 @@ def bring_back(must: MustSurvive, items: Sequence[Item], limits: Limits, weigh: 
     pins = [one for one in missing if one.sort is Sort.PIN and one.pointer not in there]
     told += words + [_Told(one, Fate.BACK) for one in missing if one.sort is Sort.PIN and one.pointer in there]
     held = _verbatim(pins, limits.pins, weigh, must.short, current="")
-    rest = _listed([one for one in missing if one.sort not in (Sort.REQUEST, Sort.PIN)], limits.facts, weigh)
-    told += held + rest
+    others = [one for one in missing if one.sort not in (Sort.REQUEST, Sort.PIN)]
+    # A decision stands in the message in which the user stated it.
+    quoted = _flat(_written(words, held, [], must.short))
+    stated = [one for one in others if _holds(quoted, _flat(one.probe))]
+    rest = _listed([one for one in others if one not in stated], limits.facts, weigh)
+    told += [*held, *(_Told(one, Fate.BACK) for one in stated), *rest]
     return Carried(_written(words, held, rest, must.short), tuple(one.line for one in told))
 
 

@@ -1,0 +1,325 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from reverie.context.compact import Direction, compact, compact_part, too_large
+from reverie.context.receipt import Fate, receipts
+from reverie.context.spans import uncompact
+from reverie.context.stage import NOTHING, Outcome
+from reverie.context.summarise import SECTIONS
+from reverie.context.survive import divide, must_survive
+from reverie.errors import ContextTooLong, UserMistake
+from reverie.messages.entries import BoundaryEntry, CollapseEntry, Entry
+from reverie.messages.message import Usage
+from reverie.messages.rules import conform, violations
+from reverie.messages.view import Kind, Projection, project
+from reverie.settings import Compaction
+from tests.context.kit import (
+    Session,
+    ask,
+    conclude,
+    embedded,
+    grown,
+    long_session,
+    resumed,
+    spoken_texts,
+    texts,
+    unpaired,
+    weigh,
+)
+from tests.requirements import requirement
+from tests.strategies import conversations
+
+NINE = "\n".join(f"{number}. {name}: as it was." for number, name in enumerate(SECTIONS, 1))
+
+
+@requirement("context:compact:laws", "context:survive:list", "context:undo")
+@given(conversations(max_rounds=8), st.integers(300, 6_000), st.integers(0, 200), st.booleans())
+def test_a_compaction_keeps_the_laws(made: list[Entry], window: int, tail: int, by_model: bool) -> None:
+    session = grown(made)
+    before, tokens = session.view, session.tokens()
+    answers = [f"<summary>{NINE}</summary>"] if by_model else []
+    outcome = conclude(compact(session.case(window), tail_tokens=tail), *answers)
+    if not outcome.entries:
+        return
+    view = session.take(outcome)
+
+    assert session.tokens() < tokens
+    assert unpaired(view) <= unpaired(before)
+    assert not violations(conform(view.messages))
+    assert project(resumed(session.entries)) == view, "resume equals live"
+    live = Projection().extend(made)
+    assert live.extend(outcome.entries).view() == view, "one by one equals all at once"
+    assert project(session.entries, uncompact(session.entries)) == before, "undo restores"
+    _, missing = divide(must_survive(session.entries), view.items)
+    listed = {(line.sort, line.pointer) for line in receipts(session.entries)[-1].of(Fate.PART, Fate.OUT)}
+    assert {(one.sort, one.pointer) for one in missing} <= listed, "nothing is lost silently"
+    assert embedded(compact(session.case(window), tail_tokens=tail)) is NOTHING, "a second run changes nothing"
+
+
+@requirement("context:compact:laws")
+@given(conversations(max_rounds=6), st.integers(500, 4_000))
+def test_the_same_history_is_compacted_to_the_same_bytes(made: list[Entry], window: int) -> None:
+    one, other = grown(made), grown(resumed(made))
+
+    assert embedded(compact(one.case(window))) == embedded(compact(other.case(window)))
+
+
+@requirement("context:compact:two-parts")
+def test_a_model_writes_the_summary_and_its_analysis_is_gone() -> None:
+    session = long_session()
+    session.take(conclude(compact(session.case(16_000)), f"<analysis>secret draft</analysis><summary>{NINE}</summary>"))
+
+    assert NINE in session.view.items[0].message.text
+    assert "secret draft" not in texts(session.view)
+
+
+@requirement("context:survive:list", "context:compact:never-an-error")
+def test_what_the_model_forgot_is_put_in_again_beside_its_words() -> None:
+    session = long_session()
+    session.take(conclude(compact(session.case(16_000)), "<summary>We worked on things.</summary>"))
+    shown = texts(session.view)
+
+    assert "We worked on things." in shown
+    for text in spoken_texts(session.entries):
+        assert text in shown
+    for number in range(6):
+        assert f"src/importer_{number}.py" in shown
+    assert "ValueError: row 3 has no key" in shown
+
+
+@requirement("context:compact:boundary")
+def test_a_boundary_is_a_new_root_that_holds_everything_the_view_needs() -> None:
+    session = long_session()
+    leaf = session.view.leaf
+    outcome = embedded(compact(session.case(16_000, trigger="manual")))
+    boundary = outcome.entries[0]
+
+    assert isinstance(boundary, BoundaryEntry)
+    assert (boundary.envelope.parent, boundary.envelope.logical_parent, boundary.trigger) == (None, leaf, "manual")
+    assert boundary.pre_tokens and boundary.post_tokens and boundary.post_tokens < boundary.pre_tokens
+    names = [type(entry).__name__ for entry in outcome.entries]
+    assert names[:3] == ["BoundaryEntry", "PromptEntry", "UserEntry"]
+    assert set(names[3:-1]) == {"AttachmentEntry"} and names[-1] == "MarkEntry"
+    session.take(outcome)
+    assert session.view.system and session.view.tools
+    assert abs(session.tokens() + 60 - boundary.post_tokens) < 0.1 * boundary.post_tokens
+
+
+@requirement("context:compact:boundary", "context:spill:frozen", "context:clear:pause")
+def test_kept_results_look_after_a_resume_as_they_looked_before() -> None:
+    from reverie.messages.entries import ClearEntry, SpillDecision, SpillEntry
+
+    session = long_session(3)
+    session.say("last").work("Bash", "long output " * 50).work("Bash", "second output " * 50).work("Bash", "third")
+    spilled, cleared, whole = f"call_{session.calls - 2}", f"call_{session.calls - 1}", f"call_{session.calls}"
+    decisions = (SpillDecision(spilled, "a preview"), SpillDecision(whole, None))
+    session.add(SpillEntry(session.envelope(), decisions))
+    session.add(ClearEntry(session.envelope(), (cleared,), "cleared"))
+    session.take(embedded(compact(session.case(16_000), tail_tokens=700)))
+    shown = {result.tool_use_id: result.text for item in session.view.items for result in item.message.tool_results}
+
+    assert (shown[spilled], shown[cleared], shown[whole]) == ("a preview", "cleared", "third")
+    again = project(resumed(session.entries))
+    assert again == session.view
+    assert {spilled, whole} <= again.decided
+
+
+@requirement("context:compact:unanswered")
+def test_a_request_that_nobody_answered_stays_a_message_of_the_user() -> None:
+    session = long_session()
+    session.say("Now write the release notes, please.")
+    uuid = session.uuid()
+    session.take(embedded(compact(session.case(16_000), tail_tokens=0)))
+    kept = [item for item in session.view.items if item.uuid == uuid]
+
+    assert [(item.kind, item.message.text) for item in kept] == [(Kind.TYPED, "Now write the release notes, please.")]
+
+
+@requirement("context:compact:unanswered")
+def test_the_newest_rounds_stay_as_they_are_when_they_fit() -> None:
+    session = long_session()
+    tail = session.view.items[-5:]
+    session.take(embedded(compact(session.case(16_000), tail_tokens=400)))
+    kept = [item for item in session.view.items if item.kind not in (Kind.SUMMARY, Kind.ATTACHMENT)]
+
+    assert tuple(kept[-5:]) == tail and sum(map(weigh, kept)) <= 400
+
+
+@requirement("context:compact:prepared")
+def test_the_users_words_about_compaction_reach_the_summariser() -> None:
+    question = ask(compact(long_session().case(16_000), instructions="Focus on the SQL."))
+
+    assert "Focus on the SQL." in question.prompt
+
+
+@requirement("context:compact:too-long")
+def test_a_summary_request_that_never_fits_still_ends_in_a_compaction() -> None:
+    session = long_session()
+    outcome = conclude(compact(session.case(16_000)), *(ContextTooLong("no") for _ in range(4)))
+    session.take(outcome)
+
+    assert outcome.entries
+    assert receipts(session.entries)[-1].written_by == "embedded"
+
+
+@requirement("context:compact:small-windows")
+@pytest.mark.parametrize("window", [400, 1_000, 2_000, 4_000, 8_000, 30_000, 200_000])
+def test_a_window_of_any_size_gets_a_result_below_its_line(window: int) -> None:
+    session = long_session(10)
+    outcome = embedded(compact(session.case(window)))
+    session.take(outcome)
+    budget = session.scene(window).budget
+
+    assert outcome.entries
+    if window >= 2_000:
+        assert session.tokens() + 80 < budget.compact_at_tokens
+    assert not violations(session.view.messages)
+
+
+@requirement("context:compact:small-windows")
+def test_a_message_that_cannot_fit_is_named_and_nothing_is_lost() -> None:
+    session = long_session(3).say("Explain this log: " + "line of the log " * 900)
+    uuid = session.uuid()
+    session.take(embedded(compact(session.case(2_000))))
+    view = session.view
+    budget = session.scene(2_000).budget
+    error = too_large(view, budget, [weigh(item) for item in view.items])
+
+    assert isinstance(error, ContextTooLong)
+    assert uuid in str(error) and "Explain this log" in str(error) and error.gap_tokens
+    assert spoken_texts(session.entries)[-1] in texts(view)
+    assert too_large(view, session.scene(200_000).budget, [weigh(item) for item in view.items]) is None
+
+
+@requirement("context:compact:laws")
+def test_a_short_conversation_is_left_alone() -> None:
+    session = Session().say("hi").reply("hello")
+
+    assert embedded(compact(session.case(200_000))) is NOTHING
+
+
+@requirement("context:compact:partial")
+def test_up_to_a_message_the_history_is_summed_up_and_what_follows_stays() -> None:
+    session = long_session()
+    pivot = next(
+        item for item in session.view.items if item.message.text.startswith("Please change the importer number 4")
+    )
+    at = session.view.items.index(pivot)
+    after = session.view.items[at:]
+    question = ask(compact_part(session.case(30_000), pivot.uuid[:8], Direction.UP_TO))
+    assert question.context == tuple(item.message for item in session.view.items[:at])
+    session.take(embedded(compact_part(session.case(30_000), pivot.uuid, Direction.UP_TO)))
+
+    assert session.view.items[1 : 1 + len(after)] == after
+    assert session.view.items[0].kind is Kind.SUMMARY
+
+
+@requirement("context:compact:partial")
+def test_from_a_message_on_everything_is_summed_up_behind_an_unchanged_prefix() -> None:
+    session = long_session()
+    items = session.view.items
+    pivot = next(item for item in items if item.message.text.startswith("Please change the importer number 2"))
+    before = items[: items.index(pivot)]
+    outcome = embedded(compact_part(session.case(30_000), pivot.uuid, Direction.FROM))
+    tokens = session.tokens()
+    session.take(outcome)
+
+    assert isinstance(outcome.entries[0], CollapseEntry) and len(outcome.entries) == 1
+    assert session.view.items[:-1] == before and session.view.items[-1].kind is Kind.FOLD
+    assert session.tokens() < tokens
+    for text in spoken_texts(session.entries):
+        assert text in texts(session.view)
+    assert project(resumed(session.entries)) == session.view
+
+
+@requirement("context:compact:partial")
+@given(conversations(max_rounds=8), st.integers(1_000, 8_000), st.sampled_from(Direction), st.data())
+def test_partial_compaction_keeps_the_laws(
+    made: list[Entry], window: int, direction: Direction, data: st.DataObject
+) -> None:
+    session = grown(made)
+    pivot = data.draw(st.sampled_from(session.view.items)).uuid
+    before, tokens = session.view, session.tokens()
+    session.take(embedded(compact_part(session.case(window), pivot, direction)))
+
+    assert session.tokens() <= tokens
+    assert unpaired(session.view) <= unpaired(before)
+    assert not violations(conform(session.view.messages))
+    assert project(resumed(session.entries)) == session.view
+
+
+@requirement("context:compact:partial")
+def test_a_message_that_is_not_in_view_is_named() -> None:
+    with pytest.raises(UserMistake, match="'nowhere'"):
+        embedded(compact_part(long_session(1).case(), "nowhere", Direction.FROM))
+
+
+@requirement("context:survive:ten-times")
+def test_after_ten_compactions_every_user_message_and_pin_is_there_or_listed() -> None:
+    session = Session().prompt("You are careful.", "Read", "Bash")
+    session.say("The very first wish: never use tabs.").reply("The secret number is 4711, remember it.")
+    session.mark("pin", uuid=session.uuid())
+    receipt_sizes: list[int] = []
+    for turn in range(10):
+        more = long_session(4)
+        for entry in more.entries[1:]:
+            _continue_with(session, entry, turn)
+        session.say(f"Remark {turn}: keep the name frobnicate_{turn}.")
+        outcome = embedded(compact(session.case(16_000)))
+        assert outcome.entries
+        session.take(outcome)
+        seen = [item for item in session.view.items if item.label == "receipt"]
+        assert len(seen) == 1
+        receipt_sizes.append(weigh(seen[0]))
+
+    shown = texts(session.view)
+    listed = {line.pointer for line in receipts(session.entries)[-1].of(Fate.PART, Fate.OUT)}
+    must = must_survive(session.entries)
+    assert len(must.facts.requests) == 1 + 10 * 5
+    for request in must.facts.requests:
+        assert request.text in shown or request.uuid in listed, request
+    assert "The secret number is 4711, remember it." in shown
+    assert "The very first wish" in shown
+    budget = session.scene(16_000).budget
+    assert max(receipt_sizes) <= budget.effective_tokens * Compaction().receipt_fraction
+    assert session.tokens() < budget.compact_at_tokens
+
+
+def _continue_with(session: Session, entry: Entry, turn: int) -> None:
+    """Say again what another session said, under ids of this one."""
+    from dataclasses import replace
+
+    from reverie.messages.blocks import ToolResult, ToolUse
+    from reverie.messages.entries import AssistantEntry, UserEntry
+
+    assert isinstance(entry, UserEntry | AssistantEntry)
+    content = tuple(
+        replace(block, id=f"{block.id}_{turn}")
+        if isinstance(block, ToolUse)
+        else replace(block, tool_use_id=f"{block.tool_use_id}_{turn}")
+        if isinstance(block, ToolResult)
+        else block
+        for block in entry.message.content
+    )
+    envelope = session.envelope()
+    changed = replace(entry, envelope=envelope, message=replace(entry.message, content=content))
+    if isinstance(changed, AssistantEntry):
+        changed = replace(changed, message_id=f"msg-{envelope.uuid}")
+    session.add(changed)
+
+
+@requirement("context:compact:laws")
+def test_a_count_after_a_compaction_is_not_the_old_one() -> None:
+    from reverie.tokens.count import count
+    from tests.context.kit import FACTS
+
+    session = long_session()
+    session.reply("counted", usage=Usage(input_tokens=14_000, output_tokens=5))
+    session.take(embedded(compact(session.case(16_000))))
+
+    counted = count(session.view, FACTS, entries=session.entries)
+    assert counted.tokens < 10_000
+    assert isinstance(NOTHING, Outcome)

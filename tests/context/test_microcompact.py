@@ -1,0 +1,154 @@
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from reverie.context.microcompact import api_clearing, clearable, deleted_by_the_server, microcompact
+from reverie.context.stage import NOTHING
+from reverie.messages.entries import Entry
+from reverie.messages.records import CLEARED
+from reverie.messages.rules import violations
+from reverie.settings import ApiClearing, CachedClearing, Clearing, TimeClearing
+from reverie.testing.build import picture, tool_result
+from reverie.tokens.window import budget
+from tests.context.kit import Session, grown, long_session, resumed
+from tests.requirements import requirement
+from tests.strategies import conversations
+
+REPLIED = datetime(2026, 11, 1, 10, 0, tzinfo=UTC)
+CACHED = Clearing(cached=CachedClearing(enabled=True, trigger_results=4, keep_results=2))
+
+
+def after_minutes(session: Session, minutes: float) -> Session:
+    session.now = REPLIED + timedelta(minutes=minutes)
+    return session
+
+
+def cleared(session: Session) -> list[str]:
+    return [
+        result.tool_use_id
+        for item in session.view.items
+        for result in item.message.tool_results
+        if result.text == CLEARED
+    ]
+
+
+def many(results: int = 9) -> Session:
+    session = Session().say("go")
+    for number in range(results):
+        session.work("Bash", f"{number} " + "output " * 40, command="ls")
+    return session.reply("done")
+
+
+@requirement("context:clear:pause")
+@pytest.mark.parametrize(("minutes", "gone"), [(59.9, 0), (60, 4), (600, 4)])
+def test_results_go_after_a_pause_of_an_hour_and_the_newest_five_stay(minutes: float, gone: int) -> None:
+    session = after_minutes(many(), minutes)
+    session.take(microcompact(Clearing())(session.view, session.scene(1_500)))
+
+    assert cleared(session) == [f"call_{number + 1}" for number in range(gone)]
+
+
+@requirement("context:clear:pause")
+def test_a_window_that_is_half_empty_is_left_alone_however_long_the_pause() -> None:
+    session = after_minutes(many(), 600)
+
+    assert microcompact(Clearing())(session.view, session.scene(100_000)) is NOTHING
+
+
+@requirement("context:clear:pause")
+def test_a_keep_of_none_is_raised_to_one() -> None:
+    session = after_minutes(many(), 600)
+    settings = Clearing(time=TimeClearing(keep_results=0))
+    session.take(microcompact(settings)(session.view, session.scene(1_000)))
+
+    assert len(cleared(session)) == 8
+
+
+@requirement("context:clear:pause")
+def test_other_tools_pins_and_short_results_stay_and_pictures_go() -> None:
+    session = Session().say("go")
+    session.work("mcp__db__query", "row " * 50).work("Bash", "ok").work("Read", "text " * 50)
+    pin = session.uuid()
+    session.call("Read", file_path="a.png").say(tool_result(f"call_{session.calls}", picture()))
+
+    assert [call for call, _ in clearable(session.view.items, Clearing(), pinned={pin})] == ["call_4"]
+    chosen = Clearing(tools=("mcp__db__query",))
+    assert [call for call, _ in clearable(session.view.items, chosen)] == ["call_1"]
+
+
+@requirement("context:clear:cached")
+def test_the_server_is_asked_once_and_the_question_stays_where_it_was() -> None:
+    session = many(6)
+    stage = microcompact(CACHED, edits_cache=True)
+    session.take(stage(session.view, session.scene()))
+    asked = session.view
+
+    assert deleted_by_the_server(asked.items) == {"call_1", "call_2", "call_3", "call_4"}
+    assert not cleared(session)
+    assert stage(session.view, session.scene()) is NOTHING
+    session.say("go on")
+    assert session.view.items[: len(asked.items)] == asked.items
+    session.entries = resumed(session.entries)
+    assert session.view.items[: len(asked.items)] == asked.items
+
+
+@requirement("context:clear:cached")
+def test_a_provider_without_such_edits_is_not_asked() -> None:
+    assert microcompact(CACHED)(many(9).view, many(9).scene()) is NOTHING
+
+
+@requirement("context:clear:cached")
+def test_clearing_after_a_pause_forgets_what_the_server_was_asked_to_delete() -> None:
+    session = many(9)
+    stage = microcompact(CACHED, edits_cache=True)
+    session.take(stage(session.view, session.scene()))
+    after_minutes(session, 61)
+    outcome = stage(session.view, session.scene(1_500))
+    session.take(outcome)
+
+    assert [reduction.detail for reduction in outcome.reductions] == ["after a pause"]
+    assert cleared(session) == ["call_1", "call_2", "call_3", "call_4"]
+    assert not deleted_by_the_server(session.view.items)
+
+
+@requirement("context:clear:api")
+@pytest.mark.parametrize("window", [20_000, 200_000, 1_000_000])
+def test_the_providers_own_clearing_fires_before_compaction(window: int) -> None:
+    lines = budget(window, 64_000)
+    found = api_clearing(Clearing(api=ApiClearing(enabled=True)), lines)
+
+    assert found is not None
+    edits = found["edits"]
+    assert isinstance(edits, list) and isinstance(edits[1], dict)
+    trigger, least = edits[1]["trigger"], edits[1]["clear_at_least"]
+    assert isinstance(trigger, dict) and isinstance(least, dict)
+    assert int(str(least["value"])) < int(str(trigger["value"])) <= lines.warning_tokens
+    assert api_clearing(Clearing(), lines) is None
+
+
+@requirement("context:stages:laws")
+@given(conversations(max_rounds=8), st.integers(0, 3))
+def test_clearing_keeps_the_laws(made: list[Entry], keep: int) -> None:
+    session = after_minutes(grown(made), 24 * 60)
+    before, tokens = session.view, session.tokens()
+    settings = Clearing(time=TimeClearing(min_fill_fraction=0, keep_results=keep))
+    stage = microcompact(settings)
+    session.take(stage(before, replace(session.scene(), budget=budget(1_000, used_tokens=max(1, tokens)))))
+
+    assert session.tokens() <= tokens
+    assert violations(session.view.messages) == violations(before.messages)
+    assert stage(session.view, session.scene(1_000)) is NOTHING
+
+
+def test_a_long_session_loses_only_results() -> None:
+    session = after_minutes(long_session(), 61)
+    before = [item.message.text for item in session.view.items]
+    session.take(microcompact(Clearing())(session.view, session.scene(12_000)))
+
+    assert cleared(session)
+    assert [item.message.text for item in session.view.items] == before

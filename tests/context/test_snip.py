@@ -1,0 +1,78 @@
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from reverie.context.snip import snip, snip_to
+from reverie.context.stage import NOTHING
+from reverie.messages.entries import Entry
+from reverie.messages.rules import conform, violations
+from reverie.messages.view import Kind
+from reverie.settings import Snip
+from tests.context.kit import grown, long_session, resumed, spoken_texts, texts, unpaired
+from tests.requirements import requirement
+from tests.strategies import conversations
+
+ON = Snip(enabled=True)
+
+
+@requirement("context:snip:oldest")
+def test_the_oldest_rounds_go_in_one_step_down_to_the_target() -> None:
+    session = long_session()
+    window = 13_500
+    effective = session.scene(window).budget.effective_tokens
+    assert session.tokens() > 0.85 * effective
+
+    session.take(snip(ON)(session.view, session.scene(window)))
+
+    assert 0.55 * effective < session.tokens() <= 0.70 * effective
+    assert "function_0_1(" not in texts(session.view) and "function_5_1(" in texts(session.view)
+    assert snip(ON)(session.view, session.scene(window)) is NOTHING
+
+
+@requirement("context:snip:oldest")
+def test_a_line_says_what_was_there_and_how_to_read_it_again() -> None:
+    session = long_session()
+    first = session.view.items[1].uuid
+    session.take(snip_to(session.view, session.scene(), session.tokens() // 2))
+    fold = next(item for item in session.view.items if item.kind is Kind.FOLD)
+
+    assert "read src/importer_0.py" in fold.message.text and first in fold.message.text
+
+
+@requirement("context:snip:oldest")
+def test_below_the_trigger_and_when_switched_off_nothing_goes() -> None:
+    session = long_session()
+
+    assert snip(ON)(session.view, session.scene(200_000)) is NOTHING
+    assert snip(Snip())(session.view, session.scene(5_000)) is NOTHING
+
+
+@requirement("context:snip:spares")
+def test_a_pinned_round_stays() -> None:
+    session = long_session()
+    pin = session.view.items[2].uuid
+
+    session.take(snip_to(session.view, session.scene(), 0, pinned={pin}))
+
+    assert pin in {item.uuid for item in session.view.items}
+    assert "function_0_1(" in texts(session.view) and "function_1_1(" not in texts(session.view)
+
+
+@requirement("context:snip:spares", "context:stages:laws")
+@given(conversations(max_rounds=8), st.integers(0, 400))
+def test_snip_keeps_the_laws(made: list[Entry], target: int) -> None:
+    session = grown(made)
+    before, tokens = session.view, session.tokens()
+    outcome = snip_to(before, session.scene(), target)
+    after = session.take(outcome)
+
+    assert session.tokens() <= tokens
+    assert unpaired(after) <= unpaired(before)
+    assert not violations(conform(after.messages))
+    assert [item.message.text for item in after.items if item.kind is Kind.TYPED] == spoken_texts(made)
+    last = max(number for number, item in enumerate(before.items) if item.kind is Kind.REPLY)
+    assert after.items[-len(before.items[last:]) :] == before.items[last:]
+    assert snip_to(after, session.scene(), target) is NOTHING or session.tokens() > target
+    session.entries = resumed(session.entries)
+    assert session.view == after

@@ -1,0 +1,140 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from reverie.context.summarise import EMBEDDED, SECTIONS, Wanted, by_round, prepared, summarise, summary_of, with_less
+from reverie.errors import ContextTooLong
+from reverie.messages.rules import legal_cuts
+from reverie.settings import Compaction
+from reverie.testing.build import picture, reply, tool_call, tool_result
+from tests.context.kit import Session, ask, conclude, golden, long_session
+from tests.requirements import requirement
+
+NINE = "\n".join(f"{number}. {name}: …" for number, name in enumerate(SECTIONS, 1))
+
+
+def wanted(session: Session, **changes: object) -> Wanted:
+    asked = Wanted(session.view.items, 2_000, session.tokens(), lambda: "by structure")
+    return replace(asked, **changes)  # type: ignore[arg-type]  # fields by name
+
+
+@requirement("context:compact:two-parts")
+def test_the_analysis_is_dropped_and_the_summary_taken() -> None:
+    assert summary_of(reply(f"<analysis>draft</analysis>\n<summary>\n{NINE}\n</summary> bye")) == NINE
+    assert summary_of(reply(f"<analysis>never closed <summary>{NINE}</summary>")) == NINE
+    assert summary_of(reply(f"<summary>{NINE}")) == NINE
+    assert summary_of(reply(NINE)) == NINE
+
+
+@requirement("context:compact:never-an-error")
+@pytest.mark.parametrize(
+    "answer",
+    ["", "   ", "<summary> </summary>", "API Error: 500 internal", "I am sorry, I cannot do that.", "<analysis>x"],
+)
+def test_what_is_no_summary_is_replaced_by_one_from_structure(answer: str) -> None:
+    session = long_session(2)
+    written = conclude(summarise(wanted(session), session.scene(), Compaction()), answer)
+
+    assert (written.text, written.by) == ("by structure", EMBEDDED)
+
+
+@requirement("context:compact:never-an-error")
+def test_a_refusal_a_tool_call_and_a_longer_text_are_no_summary() -> None:
+    session = long_session(2)
+    assert summary_of(reply(f"<summary>{NINE}</summary>", stop_reason="refusal")) == ""
+    assert summary_of(reply(f"<summary>{NINE}</summary>", tool_call("Read"))) == ""
+
+    longer = "<summary>" + "word " * session.tokens() + "</summary>"
+    written = conclude(summarise(wanted(session), session.scene(), Compaction()), longer)
+    assert written.by == EMBEDDED
+
+
+@requirement("context:compact:prepared")
+def test_the_summariser_reads_no_pictures_and_no_listings() -> None:
+    session = (
+        Session().say("look", picture()).attach("skill_listing", "a list of skills").attach("date_change", "today")
+    )
+    session.call("Read").say(tool_result("call_1", "seen:", picture()))
+    items = prepared(session.view.items)
+
+    assert [item.label for item in items if item.label] == ["date_change"]
+    assert items[0].message.text == "look\n[image]"
+    assert items[-1].message.tool_results[0].text == "seen:\n[image]"
+
+
+@requirement("context:compact:prepared")
+def test_the_question_carries_the_whole_conversation_and_the_users_instructions() -> None:
+    session = long_session(2)
+    question = ask(summarise(wanted(session, instructions="Keep every SQL statement."), session.scene(), Compaction()))
+
+    assert question.purpose == "summary" and question.embedded_on_failure
+    assert question.context == tuple(item.message for item in session.view.items)
+    assert "Keep every SQL statement." in question.prompt and "{{" not in question.prompt
+    assert question.embedded() == "by structure"
+
+
+@requirement("context:prompts")
+def test_the_question_for_a_summary_is_golden() -> None:
+    session = long_session(1)
+
+    golden("summary_prompt.md", ask(summarise(wanted(session), session.scene(), Compaction())).prompt)
+
+
+@requirement("context:compact:too-long")
+def test_a_request_that_is_too_long_is_asked_again_without_the_oldest_rounds() -> None:
+    session = long_session(4)
+    flow = summarise(wanted(session), session.scene(), Compaction())
+    first = next(flow)
+    gap = session.tokens() // 3
+    second = flow.throw(ContextTooLong("too long", used_tokens=10_000 + gap, limit_tokens=10_000))
+    dropped = len(first.context) - len(second.context)
+
+    assert first.context[dropped:] == second.context
+    freed = sum(session.scene().weigh(item) for item in session.view.items[:dropped])
+    assert gap <= freed < gap + session.tokens() // 3
+    with pytest.raises(StopIteration) as end:
+        flow.send(reply(f"<summary>{NINE}</summary>"))
+    assert end.value.value.text == NINE
+
+
+@requirement("context:compact:too-long")
+def test_without_a_gap_a_fifth_of_the_rounds_goes() -> None:
+    session = long_session(4)
+    groups = by_round(session.view.items)
+
+    assert with_less(groups, None, session.scene(), Compaction()) == groups[round(len(groups) * 0.2) :]
+    assert with_less(groups, None, session.scene(), Compaction(), tail=True) == groups[: -round(len(groups) * 0.2)]
+    assert with_less(groups[:1], None, session.scene(), Compaction()) == []
+
+
+@requirement("context:compact:too-long")
+def test_after_three_more_tries_the_summary_comes_from_structure() -> None:
+    session = long_session(4)
+    errors = [ContextTooLong("too long") for _ in range(9)]
+    written = conclude(summarise(wanted(session), session.scene(), Compaction()), *errors)
+
+    assert written.by == EMBEDDED
+    asked = []
+    flow = summarise(wanted(session), session.scene(), Compaction())
+    try:
+        question = next(flow)
+        while True:
+            asked.append(question)
+            question = flow.throw(ContextTooLong("too long"))
+    except StopIteration:
+        pass
+    assert len(asked) == 4
+
+
+@requirement("context:compact:too-long")
+def test_groups_are_whole_rounds() -> None:
+    session = long_session(3)
+    items = session.view.items
+    groups = by_round(items)
+
+    assert [item for group in groups for item in group] == list(items)
+    cuts = set(legal_cuts(items))
+    assert all(sum(map(len, groups[:number])) in cuts for number in range(len(groups)))
+    assert len(groups) > 6
