@@ -70,13 +70,10 @@ def test_no_prepared_request_breaks_a_rule_of_the_provider(made: list[Entry], si
 @requirement("window:prepare:follows")
 def test_messages_may_come_as_values_or_as_the_api_has_them() -> None:
     talk = long_talk(2)
+    tools = [{"name": "Read", "input_schema": {"type": "object"}}]
 
-    as_values = window().prepare(talk, "be brief", [{"name": "Read", "input_schema": {"type": "object"}}])
-    as_wire = window().prepare(
-        [message_to_wire(message) for message in talk],
-        "be brief",
-        [{"name": "Read", "input_schema": {"type": "object"}}],
-    )
+    as_values = window().prepare(talk, "be brief", tools)
+    as_wire = window().prepare([message_to_wire(message) for message in talk], "be brief", tools)
 
     assert as_values.body == as_wire.body
 

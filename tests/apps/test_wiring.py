@@ -23,7 +23,7 @@ def configured(tmp_path: Path, text: str = "", **environ: str) -> Configuration:
     ("environ", "named", "name", "is_chosen"),
     [
         ({}, None, "offline", False),
-        ({"ANTHROPIC_API_KEY": "k"}, None, "claude-sonnet-4-5", False),
+        ({"ANTHROPIC_API_KEY": "k"}, None, "claude-sonnet-5", False),
         ({"OPENAI_API_KEY": "k"}, None, "openai/gpt-5", False),
         ({"ANTHROPIC_API_KEY": "k"}, "offline", "offline", True),
     ],

@@ -19,7 +19,7 @@ from reverie.tokens.profiles import Abilities, Prices, ProfileOverride, Tokenize
 from reverie.tokens.window import Budget, budget_by
 
 OFFLINE = "offline"
-FIRST_CHOICE = {"anthropic": "claude-sonnet-4-5", "openai": "openai/gpt-5"}
+FIRST_CHOICE = {"anthropic": "claude-sonnet-5", "openai": "openai/gpt-5"}
 """What answers when a key is there and no model was named."""
 
 

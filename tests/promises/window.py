@@ -1,0 +1,65 @@
+"""What we promise of the cache contract, the window as a library, and replay."""
+
+from __future__ import annotations
+
+from tests.promises import Requirement
+
+PROMISES = {
+    "cache:prefix:extends": Requirement(
+        "Each request extends the one before it, byte for byte, apart from cache marks.", source="product §2, promise 4"
+    ),
+    "cache:prefix:announced": Requirement(
+        "A request that does not extend the one before is announced by an entry.", source="issue 4, item 5"
+    ),
+    "cache:prefix:pure": Requirement(
+        "The same conversation prepared twice gives the same bytes.", source="spec README §7"
+    ),
+    "cache:marks:at-most-four": Requirement(
+        "At most four breakpoints are set, none on a block that cannot carry one.", source="spec 8 §1.10"
+    ),
+    "cache:marks:look-back": Requirement(
+        "The next turn reads what was written, also when one turn adds more than twenty blocks.",
+        source="issue 4, item 5",
+    ),
+    "cache:breaks:named": Requirement(
+        "A break is named by its cause: model, tools, system, memory, message, time.", source="issue 4, item 5"
+    ),
+    "cache:breaks:detected": Requirement(
+        "A break shows in the usage when reads fall by more than 5 % and 2,000 tokens.", source="product §6"
+    ),
+    "window:prepare:fits": Requirement(
+        "What is prepared fits into the window, whatever was handed over.", source="issue 4, item 6"
+    ),
+    "window:prepare:follows": Requirement(
+        "Only what is new is recorded; a changed history starts a branch and nothing is rewritten.",
+        source="issue 4, item 6",
+    ),
+    "window:prepare:valid": Requirement("No prepared request breaks a rule of the provider.", source="issue 4, Goals"),
+    "window:prepare:too-large": Requirement(
+        "A single message that does not fit gives an error that names it.", source="issue 4, Goals"
+    ),
+    "window:compact:by-model": Requirement(
+        "`compact` asks a model for the summary when one is given.", source="issue 4, item 6"
+    ),
+    "window:uncompact:restores": Requirement(
+        "`uncompact` shows everything again that a compaction took away.", source="issue 4, item 3"
+    ),
+    "window:wrap:one-line": Requirement(
+        "A wrapped client, sync or async, sends prepared requests and gives back the client's own answers.",
+        source="issue 4, item 6",
+    ),
+    "window:wrap:conversations": Requirement(
+        "Several conversations of one client are kept apart.", source="issue 4, item 6"
+    ),
+    "replay:json": Requirement(
+        "`replay --json` prints requests, totals and receipts of each session.", source="contract, Command line"
+    ),
+    "replay:dump": Requirement(
+        "Every dumped request body is accepted by the provider's validation.", source="issue 4, Goals"
+    ),
+    "replay:strategies": Requirement("A session runs through every strategy, at any window.", source="issue 4, item 7"),
+    "replay:no-silent-breaks": Requirement(
+        "Under our strategy no request breaks the prefix unannounced.", source="issue 4, item 5"
+    ),
+    "replay:picture": Requirement("Replay draws its figures as SVG.", source="issue 4, item 7"),
+}
