@@ -110,7 +110,8 @@ def test_a_message_that_grew_in_place_is_noticed() -> None:
 def test_a_compaction_is_an_announced_break() -> None:
     made = window(20_000)
     talk = long_talk(40)
-    bodies, breaks = [], []
+    bodies: list[dict[str, object]] = []
+    breaks = []
     for end in range(3, len(talk) + 1, 2):
         request = made.prepare(talk[:end])
         if bodies and classify(bodies[-1], request.body) not in ("identical", "extends"):
