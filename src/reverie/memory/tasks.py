@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,8 +104,9 @@ KINDS: tuple[Kind, ...] = (
 )
 
 
-def tasks_asked(request: str) -> dict[str, str]:
-    """The kinds of task that a request asks for, each with the word that says so."""
+@lru_cache(maxsize=16)
+def tasks_asked(request: str) -> Mapping[str, str]:
+    """The kinds of task that a request asks for, each with the word that says so. Every rule asks this of one request."""
     return _found(request, spoken_of=False)
 
 
