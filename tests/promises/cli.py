@@ -36,6 +36,13 @@ PROMISES = {
     "cli:print:failure-is-recorded": Requirement(
         "A request that fails is recorded as such and exits with 1.", source="issue 2, item 8"
     ),
+    "cli:uncompact:branch": Requirement(
+        "`uncompact` starts a branch before the compaction; another agent's file is only copied.",
+        source="issue 4, item 3",
+    ),
+    "cli:span:reads": Requirement(
+        "`span` reads any left-out messages again, by id or by what they are about.", source="issue 4, item 3"
+    ),
     "demo:runs": Requirement(
         "The demonstration runs without key or network and shows a cache hit.", source="issue 2, item 9"
     ),

@@ -24,12 +24,14 @@ _HOLDS_IDS = ("reverie", "compactMetadata", "microcompactMetadata")
 """Fields in which ids of other entries are mentioned."""
 
 
-def write_fork(path: Path, *, now: datetime, new_id: Callable[[], str], up_to: str | None = None) -> Path:
-    """Copy a session beside itself and return the path of the copy."""
+def write_fork(
+    path: Path, *, now: datetime, new_id: Callable[[], str], up_to: str | None = None, to: Path | None = None
+) -> Path:
+    """Copy a session beside itself, or to a path whose name is the new id, and return the path of the copy."""
     entries = list(decode_lines(path.read_bytes()))
-    session = new_id()
+    session = new_id() if to is None else to.stem
     lines = fork_lines(entries, old_session=path.stem, session=session, now=now, new_id=new_id, up_to=up_to)
-    copy = path.with_name(f"{session}.jsonl")
+    copy = to or path.with_name(f"{session}.jsonl")
     write_atomic(copy, b"".join(line + b"\n" for line in lines), mode=0o600)
     return copy
 

@@ -33,10 +33,12 @@ COMMANDS: tuple[Listed, ...] = (
     Listed("import", "Bring such a file in.", "import_", "History"),
     Listed("sessions", "List the sessions of this project.", "sessions", "Sessions"),
     Listed("context", "Show what fills the window of a session.", "context", "Sessions"),
+    Listed("span", "Read messages again that were left out of the window.", "span", "Sessions"),
+    Listed("uncompact", "Take a compaction back.", "uncompact", "Sessions"),
+    Listed("replay", "Run recorded sessions again through a strategy of the window.", "replay", "Sessions"),
     Listed("doctor", "What is wrong with a memory, and what to do.", "doctor", "Setup"),
     Listed("models", "The weights for search by meaning.", "models", "Setup"),
     Listed("completion", "Let your shell complete commands.", "completion", "Setup"),
-    Listed("replay", "Run recorded sessions again through a strategy of the window.", "replay", "Sessions"),
     Listed("settings", "Show every setting and where its value comes from.", "settings", "Setup"),
     Listed("simulate", "Run a local Messages API with a byte-exact prompt cache.", "simulate", "Setup"),
 )
