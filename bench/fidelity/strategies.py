@@ -43,36 +43,27 @@ def ours(session: Session, at: int, window_tokens: int) -> list[Item]:
 
 
 def truncated(items: Sequence[Item], budget_tokens: float) -> list[Item]:
-    """The newest messages that fit, at a legal cut."""
-    return _tail(items, budget_tokens)
+    """The newest messages, at a legal cut, as many as reach the budget."""
+    size = 0.0
+    legal = set(legal_cuts(items))
+    for start in range(len(items) - 1, -1, -1):
+        size += weigh_item(items[start])
+        if size >= budget_tokens and start in legal:
+            return list(items[start:])
+    return list(items)
 
 
 def cleared(items: Sequence[Item], budget_tokens: float) -> list[Item]:
-    """Old tool results emptied, as few as needed; if that is not enough, the oldest messages go too."""
+    """Old tool results emptied, no more than needed to come near the budget; if all are, the oldest messages go too."""
     places = [number for number, item in enumerate(items) if item.message.tool_results]
     low, high = 0, len(places)
     while low < high:
-        middle = (low + high) // 2
-        if weigh_items(_emptied(items, set(places[:middle]))) <= budget_tokens:
-            high = middle
+        middle = (low + high + 1) // 2
+        if weigh_items(_emptied(items, set(places[:middle]))) >= budget_tokens:
+            low = middle
         else:
-            low = middle + 1
-    return _tail(_emptied(items, set(places[:low])), budget_tokens)
-
-
-def _tail(items: Sequence[Item], budget_tokens: float) -> list[Item]:
-    """The longest tail within the budget that starts at a legal cut."""
-    size, start = 0.0, len(items)
-    legal = set(legal_cuts(items))
-    best = len(items)
-    while start > 0:
-        start -= 1
-        size += weigh_item(items[start])
-        if size > budget_tokens:
-            break
-        if start in legal:
-            best = start
-    return list(items[best:])
+            high = middle - 1
+    return truncated(_emptied(items, set(places[:low])), budget_tokens)
 
 
 _empty: dict[str, Item] = {}

@@ -11,6 +11,8 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from reverie.context.digest.line import Line, Weigh
 
+LEAST_RATIO = 0.004
+"""What tells less than this per token is left out even when there is room: it would only be read and paid for."""
 LINE_TOKENS = 1.5
 """A line's own mark and line end."""
 
@@ -62,7 +64,7 @@ def choose(
         if number in chosen:
             continue
         now, size = ratio(number)
-        if now <= 0:
+        if now < LEAST_RATIO:
             continue
         if queue and -now > queue[0][0] and -now > stale:
             heapq.heappush(queue, (-now, number))

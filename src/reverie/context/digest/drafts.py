@@ -22,6 +22,9 @@ SPAN_BYTES = 11_000
 COMMAND_CHARS = 180
 SPAN_CHARS = 150
 DEED_CHARS = 120
+MOST_EXCERPTS = 200
+MOST_OUTPUT = 25
+"""Lines of one file, and of the output of one command; more would be a copy and not a digest."""
 BRIEF_CHARS = 50
 _FINDS = re.compile(
     r"\b(?:because|cause|found|issue|problem|fix(?:ed|es)?|wrong|works?|fail(?:s|ed|ing)?|instead|must|need|correct|bug|error"
@@ -118,7 +121,7 @@ class Drafts:
                             terms_of_line(text), floor=0.2 * self._recency(change.round) if sign == "+" else 0.0,
                             factor=1.1 if sign == "+" else 0.8, under=touched.path,
                         )  # fmt: skip
-            for number, one in enumerate(excerpts.pop(touched.path, ())):
+            for number, one in enumerate(excerpts.pop(touched.path, [])[-MOST_EXCERPTS:]):
                 text = f"{one.number}: {one.line}" if one.number else one.line
                 yield Line(
                     Topic.EXCERPT, (place, one.number or 0, number), text, terms_of_line(one.line), under=touched.path
@@ -144,7 +147,7 @@ class Drafts:
         for command in self._facts.commands:
             key = cut(" ".join(command.text.split()), 400)
             yield self._command(command, key)
-            for number, (_, text) in enumerate(outputs.pop(key, ())):
+            for number, (_, text) in enumerate(outputs.pop(key, [])[-MOST_OUTPUT:]):
                 if text not in command.telling:
                     yield Line(Topic.OUTPUT, (command.last, number + 1), text, terms_of_line(text), under=key)
 

@@ -12,11 +12,13 @@ from reverie.context.facts.rounds import Action
 from reverie.context.facts.values import Outcome
 
 _COLOURS = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|\x1b\][^\x07]*\x07|\r")
-_ADDED = re.compile(r"<system-reminder>.*?</system-reminder>|</?tool_use_error>", re.DOTALL)
+_ADDED = re.compile(
+    r"<system-reminder>.*?</system-reminder>|</?tool_use_error>|^The file \S+ has been updated\.[^\n]*\n", re.DOTALL
+)
 _ERROR = re.compile(
     r"""^\s*(?:
       E\s{3,}\S | (?:[\w.]*(?:Error|Exception|Warning))\b(?::|$) | error(?:\[\w+\])?[:\s] | ERROR\b | FAIL(?:ED)?\b
-      | fatal:|panic:|npm\ ERR!|thread\ '.*'\ panicked | \S+:\d+(?::\d+)?:?\s.*\b(?:error|Error)\b
+      | CONFLICT\b | fatal:|panic:|npm\ ERR!|thread\ '.*'\ panicked | \S+:\d+(?::\d+)?:?\s.*\b(?:error|Error)\b
       | .*\berror\ TS\d+ | ✖|×|✗ | (?:bash|sh|zsh|/bin/\w+):.*(?:not\ found|No\ such) | .*:\ command\ not\ found
       | .*No\ such\ file\ or\ directory | Traceback | .*\bAssertionError\b | .*[Pp]ermission\ denied
     )""",
@@ -46,7 +48,11 @@ def plain(text: str) -> str:
 
 def output(action: Action) -> str:
     """What came back, without colours and without what the host added for the model."""
-    return plain(_ADDED.sub("", action.result) if "<" in action.result else action.result)
+    return plain(
+        _ADDED.sub("", action.result)
+        if "<" in action.result or action.result.startswith("The file ")
+        else action.result
+    )
 
 
 def outcome_of(action: Action) -> Outcome:
@@ -82,6 +88,12 @@ def telling_lines(text: str, most: int = 3) -> tuple[str, ...]:
         return ()
     known = [row for row in rows if _TELLING.match(row)]
     return tuple(dict.fromkeys(cut(row) for row in (known[-most:] or rows[-1:])))
+
+
+def last_line(text: str) -> tuple[str, ...]:
+    """The last line that says something."""
+    rows = [row for row in plain(text).split("\n") if row.strip()]
+    return (cut(rows[-1]),) if rows else ()
 
 
 def cut(line: str, limit_chars: int = LONGEST_LINE_CHARS) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from reverie.context.facts.outcomes import cut, error_lines, outcome_of, output, telling_lines
+from reverie.context.facts.outcomes import cut, error_lines, last_line, outcome_of, output, telling_lines
 from reverie.context.facts.outline import is_bare_punctuation, lines_of
 from reverie.context.facts.rounds import SHELL, Action, Course, Round, course_of
 from reverie.context.facts.shell import file_uses
@@ -185,7 +185,7 @@ class _Gathering:
         if outcome is not Outcome.FAILED:
             self._fine[where] = number
             return
-        found = error_lines(output(action)) or telling_lines(output(action), 1)
+        found = error_lines(output(action)) or last_line(output(action))
         for line in found:
             known = self._troubles.pop((line, where), None)
             self._troubles[(line, where)] = Trouble(line, where, number, times=known.times + 1 if known else 1)
@@ -224,7 +224,10 @@ def _decisions(requests: Sequence[Request]) -> Iterable[Decision]:
 
 
 def _evidence(sources: Sequence[tuple[int, str, str]], known: dict[str, Term]) -> Iterable[Evidence]:
-    """Lines of results with terms which the assistant wrote then or later, the newest such lines first."""
+    """Lines of results with terms that were written then or later, or that tools show again and again.
+
+    The newest lines are looked at first, and each term is shown a few times at most.
+    """
     shown: dict[str, int] = {}
     found: list[Evidence] = []
     for number, where, result in reversed(sources):
@@ -235,7 +238,9 @@ def _evidence(sources: Sequence[tuple[int, str, str]], known: dict[str, Term]) -
             wanted = [
                 name
                 for name in terms_of_line(line)
-                if name in known and _matters(known[name], number) and shown.get(name, 0) < EVIDENCE_PER_TERM
+                if name in known
+                and (known[name].last_used >= number or _comes_back(name, known[name]))
+                and shown.get(name, 0) < EVIDENCE_PER_TERM
             ]
             if wanted:
                 for name in wanted:
@@ -245,9 +250,9 @@ def _evidence(sources: Sequence[tuple[int, str, str]], known: dict[str, Term]) -
     return found
 
 
-def _matters(one: Term, number: int) -> bool:
-    """Whether something was written in this round or later, or comes back again and again."""
-    return one.last_used >= number or one.seen >= OFTEN_SEEN
+def _comes_back(name: str, one: Term) -> bool:
+    """Whether a name stands in several results; sizes and durations do so by accident."""
+    return one.seen >= OFTEN_SEEN and not name[0].isdigit()
 
 
 def _step(one: Round) -> Step:
