@@ -52,7 +52,8 @@ def test_spans_are_queued_at_the_first_line_and_nothing_is_folded_yet() -> None:
 
     assert session.view.items == before
     assert queued(session.entries)
-    assert scene_at(session, 0.93).budget.must_stage_collapse and not scene_at(session, 0.93).budget.must_run_collapse
+    assert scene_at(session, 0.93).budget.must_stage_collapse
+    assert not scene_at(session, 0.93).budget.must_run_collapse
 
 
 @requirement("context:collapse:stage-and-run")
@@ -74,7 +75,8 @@ def test_the_queue_is_worked_off_with_one_question_per_span() -> None:
     session.take(outcome)
 
     folds = [item.message.text for item in session.view.items if item.kind is Kind.FOLD]
-    assert len(folds) == len(queue) and "Span 0: the importer was read." in folds[0]
+    assert len(folds) == len(queue)
+    assert "Span 0: the importer was read." in folds[0]
     assert session.tokens() < 0.8 * tokens
     assert queued(session.entries) == ()
 

@@ -99,12 +99,16 @@ def test_a_boundary_is_a_new_root_that_holds_everything_the_view_needs() -> None
 
     assert isinstance(boundary, BoundaryEntry)
     assert (boundary.envelope.parent, boundary.envelope.logical_parent, boundary.trigger) == (None, leaf, "manual")
-    assert boundary.pre_tokens and boundary.post_tokens and boundary.post_tokens < boundary.pre_tokens
+    assert boundary.pre_tokens
+    assert boundary.post_tokens
+    assert boundary.post_tokens < boundary.pre_tokens
     names = [type(entry).__name__ for entry in outcome.entries]
     assert names[:3] == ["BoundaryEntry", "PromptEntry", "UserEntry"]
-    assert set(names[3:-1]) == {"AttachmentEntry"} and names[-1] == "MarkEntry"
+    assert set(names[3:-1]) == {"AttachmentEntry"}
+    assert names[-1] == "MarkEntry"
     session.take(outcome)
-    assert session.view.system and session.view.tools
+    assert session.view.system
+    assert session.view.tools
     assert abs(session.tokens() + 60 - boundary.post_tokens) < 0.1 * boundary.post_tokens
 
 
@@ -145,7 +149,8 @@ def test_the_newest_rounds_stay_as_they_are_when_they_fit() -> None:
     session.take(embedded(compact(session.case(16_000), tail_tokens=400)))
     kept = [item for item in session.view.items if item.kind not in (Kind.SUMMARY, Kind.ATTACHMENT)]
 
-    assert tuple(kept[-5:]) == tail and sum(map(weigh, kept)) <= 400
+    assert tuple(kept[-5:]) == tail
+    assert sum(map(weigh, kept)) <= 400
 
 
 @requirement("context:compact:prepared")
@@ -189,7 +194,9 @@ def test_a_message_that_cannot_fit_is_named_and_nothing_is_lost() -> None:
     error = too_large(view, budget, [weigh(item) for item in view.items])
 
     assert isinstance(error, ContextTooLong)
-    assert uuid in str(error) and "Explain this log" in str(error) and error.gap_tokens
+    assert uuid in str(error)
+    assert "Explain this log" in str(error)
+    assert error.gap_tokens
     assert spoken_texts(session.entries)[-1] in texts(view)
     assert too_large(view, session.scene(200_000).budget, [weigh(item) for item in view.items]) is None
 
@@ -227,8 +234,10 @@ def test_from_a_message_on_everything_is_summed_up_behind_an_unchanged_prefix() 
     tokens = session.tokens()
     session.take(outcome)
 
-    assert isinstance(outcome.entries[0], CollapseEntry) and len(outcome.entries) == 1
-    assert session.view.items[:-1] == before and session.view.items[-1].kind is Kind.FOLD
+    assert isinstance(outcome.entries[0], CollapseEntry)
+    assert len(outcome.entries) == 1
+    assert session.view.items[:-1] == before
+    assert session.view.items[-1].kind is Kind.FOLD
     assert session.tokens() < tokens
     for text in spoken_texts(session.entries):
         assert text in texts(session.view)

@@ -29,7 +29,8 @@ def test_both_ends_stay_and_the_gap_says_where_the_rest_is() -> None:
 
     cut = head_and_tail(text, 100, weigh, "the whole is [e1]")
 
-    assert cut.startswith("begin") and cut.endswith("end")
+    assert cut.startswith("begin")
+    assert cut.endswith("end")
     assert "510 characters in all; the whole is [e1]" in cut
     assert weigh(cut) <= 100
 
@@ -38,5 +39,7 @@ def test_both_ends_stay_and_the_gap_says_where_the_rest_is() -> None:
 def test_a_piece_is_within_its_limit_and_part_of_the_text(text: str, limit: int) -> None:
     begin, end = head(text, limit, weigh), tail(text, limit, weigh)
 
-    assert weigh(begin) <= max(limit, 0) and text.startswith(begin)
-    assert weigh(end) <= max(limit, 0) and text.endswith(end)
+    assert weigh(begin) <= max(limit, 0)
+    assert text.startswith(begin)
+    assert weigh(end) <= max(limit, 0)
+    assert text.endswith(end)

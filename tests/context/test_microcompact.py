@@ -124,9 +124,11 @@ def test_the_providers_own_clearing_fires_before_compaction(window: int) -> None
 
     assert found is not None
     edits = found["edits"]
-    assert isinstance(edits, list) and isinstance(edits[1], dict)
+    assert isinstance(edits, list)
+    assert isinstance(edits[1], dict)
     trigger, least = edits[1]["trigger"], edits[1]["clear_at_least"]
-    assert isinstance(trigger, dict) and isinstance(least, dict)
+    assert isinstance(trigger, dict)
+    assert isinstance(least, dict)
     assert int(str(least["value"])) < int(str(trigger["value"])) <= lines.warning_tokens
     assert api_clearing(Clearing(), lines) is None
 

@@ -117,9 +117,11 @@ def test_notes_become_the_summary_and_what_they_do_not_cover_stays() -> None:
     view = session.view
 
     assert session.tokens() < tokens
-    assert view.items[0].kind is Kind.SUMMARY and "# Current State" in view.items[0].message.text
+    assert view.items[0].kind is Kind.SUMMARY
+    assert "# Current State" in view.items[0].message.text
     tail = [item for item in view.items if item.uuid in {one.uuid for one in before.items}]
-    assert tuple(tail) == before.items[-len(tail) :] and len(tail) >= 3
+    assert tuple(tail) == before.items[-len(tail) :]
+    assert len(tail) >= 3
     assert not violations(view.messages)
     boundary = next(entry for entry in result.entries if isinstance(entry, BoundaryEntry))
     assert boundary.kept == tuple(item.uuid for item in tail)
@@ -175,7 +177,8 @@ def test_a_second_compaction_by_the_same_notes_keeps_all_that_came_since() -> No
 
     if isinstance(second, Outcome):
         session.take(second)
-        assert "the next task" in texts(session.view) and "read read" in texts(session.view)
+        assert "the next task" in texts(session.view)
+        assert "read read" in texts(session.view)
     else:
         assert second.reason is Reason.TOO_LARGE
 

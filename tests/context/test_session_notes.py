@@ -181,7 +181,8 @@ def test_each_limit_that_is_passed_gets_a_warning() -> None:
 
     found = warnings(text, settings, size)
 
-    assert "WARNING: the section “Current State”" in found and "Worklog" not in found
+    assert "WARNING: the section “Current State”" in found
+    assert "Worklog" not in found
     assert "CRITICAL" in found
     assert warnings(filled(current="fine"), Notes(), size) == ""
 
@@ -200,7 +201,8 @@ def test_the_users_own_template_and_prompt_replace_ours(tmp_path: Path) -> None:
     assert told.startswith(f"Write to {path} now.\n# Goal")
     assert "{{notesPath}} is literal here" in told
     assert "WARNING: the section “Goal”" in told
-    assert not file.is_blank and keeps_frame(file.text, file.frame)
+    assert not file.is_blank
+    assert keeps_frame(file.text, file.frame)
 
 
 @requirement("context:notes:custom")
@@ -208,8 +210,10 @@ def test_without_files_everything_is_ours(tmp_path: Path) -> None:
     file = read_notes_file(tmp_path / "none.md", Places.at(tmp_path, tmp_path))
 
     assert file == NotesFile(tmp_path / "none.md")
-    assert file.is_blank and file.frame == read_prompt("notes_template")
-    assert NotesFile(PATH, filled()).is_blank and not NotesFile(PATH, filled(current="x")).is_blank
+    assert file.is_blank
+    assert file.frame == read_prompt("notes_template")
+    assert NotesFile(PATH, filled()).is_blank
+    assert not NotesFile(PATH, filled(current="x")).is_blank
 
 
 @requirement("context:notes:limits")
@@ -218,9 +222,12 @@ def test_as_a_summary_the_notes_lose_instructions_and_empty_sections_and_keep_th
 
     short = shortened_notes(text, Notes(), size, total_tokens=3_000, path=PATH)
 
-    assert "# Current State\nnow" in short and "# Worklog\ndone" in short
-    assert "# Learnings" not in short and "_" not in short.replace("session_notes", "")
-    assert str(PATH) in short and size(short) <= 3_000
+    assert "# Current State\nnow" in short
+    assert "# Worklog\ndone" in short
+    assert "# Learnings" not in short
+    assert "_" not in short.replace("session_notes", "")
+    assert str(PATH) in short
+    assert size(short) <= 3_000
 
 
 @given(st.integers(1, 400), st.text(max_size=200))
@@ -237,7 +244,8 @@ def test_the_fork_may_only_edit_the_notes_file() -> None:
     fork = notes_fork(session.entries, session.view, session.scene(), Notes(), FILE)
 
     assert (fork.tools, fork.paths, fork.max_rounds) == (("Edit",), (PATH,), 3)
-    assert fork.embedded is not None and keeps_frame(fork.embedded(), FRAME)
+    assert fork.embedded is not None
+    assert keeps_frame(fork.embedded(), FRAME)
 
 
 @requirement("context:prompts")

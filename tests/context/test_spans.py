@@ -91,7 +91,8 @@ def test_a_span_is_read_again_by_shortened_ids() -> None:
     span = read_span(session.entries, weigh=size, first=first[:8], last=last[:8], limit_tokens=10_000)
 
     assert (span.first, span.last, span.items, span.next_offset_chars) == (first, last, 4, None)
-    assert "importer number 0" in span.text and "function_0_59" in span.text
+    assert "importer number 0" in span.text
+    assert "function_0_59" in span.text
 
 
 @requirement("context:spans")

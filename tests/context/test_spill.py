@@ -95,11 +95,15 @@ def test_the_preview_says_that_it_is_a_part_and_where_the_whole_is(tmp_path: Pat
     path = tmp_path / "tool-results" / "call_1.txt"
     preview = session.view.items[-1].message.tool_results[0].text
 
-    assert outcome.writes[0].path == path and outcome.writes[0].content == text
-    assert preview.startswith("<persisted-output>") and preview.endswith("</persisted-output>")
-    assert str(path) in preview and f"of {len(text):,} bytes, of 200 lines" in preview
+    assert outcome.writes[0].path == path
+    assert outcome.writes[0].content == text
+    assert preview.startswith("<persisted-output>")
+    assert preview.endswith("</persisted-output>")
+    assert str(path) in preview
+    assert f"of {len(text):,} bytes, of 200 lines" in preview
     assert hashlib.sha256(text.encode()).hexdigest()[:16] in preview
-    assert "line 0\n" in preview and "line 199" not in preview
+    assert "line 0\n" in preview
+    assert "line 199" not in preview
     assert "lin\n" not in preview.replace("\nline", "")
 
 
@@ -108,7 +112,8 @@ def test_the_preview_of_a_shell_shows_the_end_too_because_errors_come_last(tmp_p
     session = Session().say("go").work("Bash", lines(300) + "\nfatal: no space left", command="make")
     session.take(run(session, tmp_path))
 
-    assert "line 0\n" in texts(session.view) and "fatal: no space left" in texts(session.view)
+    assert "line 0\n" in texts(session.view)
+    assert "fatal: no space left" in texts(session.view)
 
 
 @requirement("context:spill:disk")
@@ -121,11 +126,12 @@ def test_a_disk_that_refuses_leaves_the_result_whole(tmp_path: Path) -> None:
         projection,
         session.scene(),
         [spill(SMALL, SessionFolder(tmp_path).spill)],
-        lambda view: 0,
+        lambda _: 0,
         written,
     )
 
-    assert decided(done.outcome) == {"call_1": False} and not done.outcome.writes
+    assert decided(done.outcome) == {"call_1": False}
+    assert not done.outcome.writes
     assert "line 199" in texts(projection.view())
 
 
@@ -136,7 +142,8 @@ def test_only_the_refused_file_is_taken_back(tmp_path: Path) -> None:
 
     kept = kept_inline(outcome, {outcome.writes[0].path})
 
-    assert decided(kept) == {"call_1": False, "call_2": True} and len(kept.writes) == 1
+    assert decided(kept) == {"call_1": False, "call_2": True}
+    assert len(kept.writes) == 1
 
 
 @requirement("context:spill:disk")

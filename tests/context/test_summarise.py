@@ -69,9 +69,11 @@ def test_the_question_carries_the_whole_conversation_and_the_users_instructions(
     session = long_session(2)
     question = ask(summarise(wanted(session, instructions="Keep every SQL statement."), session.scene(), Compaction()))
 
-    assert question.purpose == "summary" and question.embedded_on_failure
+    assert question.purpose == "summary"
+    assert question.embedded_on_failure
     assert question.context == tuple(item.message for item in session.view.items)
-    assert "Keep every SQL statement." in question.prompt and "{{" not in question.prompt
+    assert "Keep every SQL statement." in question.prompt
+    assert "{{" not in question.prompt
     assert question.embedded() == "by structure"
 
 

@@ -13,10 +13,13 @@ PROMISES = {
         "stages keep calls with their results, keep the user's words, never grow the view, and a second run is idle",
         source="issue 4",
     ),
-    "context:stages:fail-alone": Requirement("a stage that fails costs neither the turn nor the others", source="issue 4"),
+    "context:stages:fail-alone": Requirement(
+        "a stage that fails costs neither the turn nor the others", source="issue 4"
+    ),
     "context:stages:same-bytes": Requirement("prepared twice, a conversation gives the same bytes", source="spec 0 §7"),
     "context:spill:limits": Requirement(
-        "results over the limit of their tool are spilled, then the largest of a round; `Read` never is", source="product §6"
+        "results over the limit of their tool are spilled, then the largest of a round; `Read` never is",
+        source="product §6",
     ),
     "context:spill:frozen": Requirement("a decision holds for ever, also the one not to spill", source="spec 1 §5"),
     "context:spill:honest": Requirement(
@@ -36,7 +39,9 @@ PROMISES = {
         "deletions inside the server's cache are asked for once and stay where they were; a pause forgets them",
         source="spec 1 §7.2",
     ),
-    "context:clear:api": Requirement("the provider's own clearing fires before ours at any window", source="spec 7 #45"),
+    "context:clear:api": Requirement(
+        "the provider's own clearing fires before ours at any window", source="spec 7 #45"
+    ),
     "context:collapse:stage-and-run": Requirement(
         "spans are staged at 90 %, folded at 95 %, drained when the provider refuses", source="spec 1 §8"
     ),
@@ -85,7 +90,8 @@ PROMISES = {
         "a window of any size gets a result; a message that cannot fit is named and nothing is lost", source="issue 4"
     ),
     "context:compact:partial": Requirement(
-        "partial compaction keeps the side before or behind a message; `from` leaves the prefix alone", source="spec 1 §12"
+        "partial compaction keeps the side before or behind a message; `from` leaves the prefix alone",
+        source="spec 1 §12",
     ),
     "context:compact:boundary": Requirement(
         "a boundary starts a new root that holds prompt, frozen results, summary, attachments and receipt",
@@ -101,13 +107,16 @@ PROMISES = {
         "typed text survives word for word up to 25 % of E, then by head, tail and pointer", source="product §6"
     ),
     "context:survive:ten-times": Requirement(
-        "after ten compactions no user message and no pin is lost and the receipt in view has not grown", source="issue 4"
+        "after ten compactions no user message and no pin is lost and the receipt in view has not grown",
+        source="issue 4",
     ),
     "context:receipt:full": Requirement(
         "the receipt is an entry of the transcript; its words in view take at most 1 % of E", source="product §6"
     ),
     "context:undo": Requirement("uncompact names the leaf that restores the exact view before", source="product §2"),
-    "context:spans": Requirement("any left-out span can be read again, by ids or by subject, in pieces", source="issue 4"),
+    "context:spans": Requirement(
+        "any left-out span can be read again, by ids or by subject, in pieces", source="issue 4"
+    ),
     "context:gate:vetoes": Requirement("every veto of the gate is asked in order", source="spec 1 §4"),
     "context:gate:breakers": Requirement(
         "three failures in a row, or three refills in a row, end automatic compaction", source="spec 1 §15"
@@ -115,14 +124,18 @@ PROMISES = {
     "context:reactive:order": Requirement(
         "a refusal leads to drain, then compaction, then the error, each once per turn", source="spec 1 §14"
     ),
-    "context:reactive:media": Requirement("media that are too large become a word, the text stays", source="spec 1 §14"),
+    "context:reactive:media": Requirement(
+        "media that are too large become a word, the text stays", source="spec 1 §14"
+    ),
     "context:now:notes-first": Requirement(
         "notes are tried first, full compaction stands behind, instructions go to the model", source="product §6"
     ),
     "context:prompts": Requirement("the words we send to a model are golden files", source="style 5.10"),
     # The driver
     "agent:flow:drives": Requirement("a flow's questions reach the model with the parent's prefix", source="style 5.4"),
-    "agent:flow:too-long": Requirement("`too long` is thrown into the flow, other failures are the caller's", source="style 5.4"),
+    "agent:flow:too-long": Requirement(
+        "`too long` is thrown into the flow, other failures are the caller's", source="style 5.4"
+    ),
     "agent:flow:embedded": Requirement(
         "a question may say that its embedded answer stands in for a failing or slow model", source="issue 4"
     ),

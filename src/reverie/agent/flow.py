@@ -38,7 +38,8 @@ async def run_flow(
     """Answer every question of a flow and return what it concludes.
 
     `parent` is the request whose system text, tools and model the questions share, so that they read its cache.
-    `booked` hears of every answer. A question's own time limit goes before `timeout_seconds`. Raises the `Unavailable` family.
+    `booked` hears of every answer. A question's own time limit goes before `timeout_seconds`. Raises the
+    `Unavailable` family.
     """
     try:
         ask = next(flow)

@@ -108,7 +108,7 @@ def divide(must: MustSurvive, items: Sequence[Item]) -> tuple[list[Survivor], li
     A message counts as there when it is itself among the items, or when its text is, to the letter; a text of a few
     words must stand beside its id, because it would be found by accident.
     """
-    ids = {item.uuid for item in items}
+    ids = {item.uuid for item in items if item.uuid}
     visible = "\n".join(map(plain, items))
     flat = _flat(visible)
     kept: list[Survivor] = []

@@ -1,0 +1,144 @@
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator
+
+import pytest
+
+from reverie.agent.flow import EMBEDDED, run_flow
+from reverie.context.compact import compact
+from reverie.context.receipt import receipts
+from reverie.errors import ContextTooLong, Overloaded, Unavailable
+from reverie.messages.message import assistant, user
+from reverie.models.offline import OfflineModel
+from reverie.ports import Ask, Event, Flow, Request, TextDelta
+from reverie.testing.build import request, system, tool, tool_call
+from reverie.testing.scripted_model import ScriptedModel
+from tests.context.kit import long_session
+from tests.requirements import requirement
+
+PARENT = request("hello", system=system("You are careful."), tools=(tool("read", path="string"),))
+
+
+def asking(closed: list[str], **changes: object) -> Flow[list[str]]:
+    """Ask two questions and return both answers."""
+    heard: list[str] = []
+    try:
+        for number in (1, 2):
+            question = Ask("test", f"question {number}", lambda: "embedded answer", **changes)  # type: ignore[arg-type]
+            try:
+                reply = yield question
+            except ContextTooLong:
+                heard.append("too long")
+                continue
+            heard.append(f"{reply.text} by {reply.model}")
+        return heard
+    finally:
+        closed.append("closed")
+
+
+class Silent:
+    """A model that never answers."""
+
+    name = "silent"
+
+    async def stream(self, request: Request) -> AsyncGenerator[Event, None]:
+        await asyncio.Event().wait()
+        assert request
+        yield TextDelta("never")
+
+
+@requirement("agent:flow:drives")
+async def test_questions_are_answered_in_turn_and_share_the_parents_prefix() -> None:
+    model = ScriptedModel(["one", "two"])
+    booked: list[tuple[str, str]] = []
+    context = (user("first"), assistant(tool_call("read")))
+
+    result = await run_flow(
+        asking([], context=context), model, PARENT, booked=lambda ask, reply: booked.append((ask.prompt, reply.text))
+    )
+
+    assert result == ["one by scripted", "two by scripted"]
+    assert booked == [("question 1", "one"), ("question 2", "two")]
+    sent = model.requests[0]
+    assert (sent.model, sent.system, sent.tools, sent.purpose) == (PARENT.model, PARENT.system, PARENT.tools, "test")
+    assert sent.messages[:2] == context
+    assert sent.messages[2].text == "question 1"
+    assert sent.messages[2].tool_results, "an open call is answered"
+
+
+@requirement("agent:flow:drives")
+async def test_a_flow_that_asks_nothing_is_only_its_result() -> None:
+    def quiet(questions: list[Ask]) -> Flow[int]:
+        yield from questions
+        return 7
+
+    assert await run_flow(quiet([]), ScriptedModel([]), PARENT) == 7
+
+
+@requirement("agent:flow:too-long")
+async def test_too_long_is_the_flows_own_business() -> None:
+    model = ScriptedModel([ContextTooLong("no"), "two"])
+
+    assert await run_flow(asking([]), model, PARENT) == ["too long", "two by scripted"]
+
+
+@requirement("agent:flow:too-long", "agent:flow:closes")
+async def test_another_failure_is_the_callers_and_the_flow_is_closed() -> None:
+    closed: list[str] = []
+
+    with pytest.raises(Overloaded):
+        await run_flow(asking(closed), ScriptedModel([Overloaded("busy")]), PARENT)
+
+    assert closed == ["closed"]
+
+
+@requirement("agent:flow:closes")
+async def test_too_long_that_the_flow_does_not_take_ends_it() -> None:
+    def naive() -> Flow[str]:
+        reply = yield Ask("test", "question", lambda: "x")
+        return reply.text
+
+    with pytest.raises(ContextTooLong):
+        await run_flow(naive(), ScriptedModel([ContextTooLong("no")]), PARENT)
+
+
+@requirement("agent:flow:closes")
+async def test_a_cancelled_driver_closes_the_flow() -> None:
+    closed: list[str] = []
+    task = asyncio.create_task(run_flow(asking(closed), Silent(), PARENT))
+    await asyncio.sleep(0)
+    task.cancel()
+
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert closed == ["closed"]
+
+
+@requirement("agent:flow:embedded")
+async def test_the_embedded_answer_stands_in_where_the_question_says_so() -> None:
+    model = ScriptedModel([Overloaded("busy"), "two"])
+
+    result = await run_flow(asking([], embedded_on_failure=True), model, PARENT)
+
+    assert result == [f"embedded answer by {EMBEDDED}", "two by scripted"]
+
+
+@requirement("agent:flow:embedded")
+async def test_a_slow_model_is_given_up_after_the_time_allowed() -> None:
+    result = await run_flow(asking([], embedded_on_failure=True, timeout_seconds=0.01), Silent(), PARENT)
+    assert result == [f"embedded answer by {EMBEDDED}"] * 2
+
+    with pytest.raises(Unavailable, match=r"within 0\.01 seconds"):
+        await run_flow(asking([]), Silent(), PARENT, timeout_seconds=0.01)
+
+
+@requirement("agent:flow:embedded")
+async def test_without_a_model_a_compaction_runs_by_structure() -> None:
+    session = long_session()
+    outcome = await run_flow(compact(session.case(16_000)), OfflineModel(), PARENT)
+    session.take(outcome)
+
+    assert receipts(session.entries)[-1].written_by == "offline"
+    assert isinstance(outcome.entries, tuple)
+    assert session.tokens() < 10_000
