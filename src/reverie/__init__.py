@@ -5,22 +5,26 @@ The public names are loaded on first use, so that `import reverie` and `reverie 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+# Type checkers take the name for true; importing it from `typing` would double the time of `reverie --version`.
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from reverie.api.memory import Memory
+    from reverie.api.window import Window
+    from reverie.api.wrap import wrap
     from reverie.memory.recalled import Hit
     from reverie.memory.topic import Topic
     from reverie.settings import Settings
 
 __version__ = "0.1.0"
-__all__ = ["Hit", "Memory", "Settings", "Topic", "__version__"]
+__all__ = ["Hit", "Memory", "Settings", "Topic", "Window", "__version__", "wrap"]
 
 _PLACES = {
     "Hit": "reverie.memory.recalled",
     "Memory": "reverie.api.memory",
     "Settings": "reverie.settings",
     "Topic": "reverie.memory.topic",
+    "Window": "reverie.api.window",
+    "wrap": "reverie.api.wrap",
 }
 
 
