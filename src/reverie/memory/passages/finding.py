@@ -1,0 +1,73 @@
+"""Candidates among hundreds of thousands of passages, for the engine of `search` to measure and rank.
+
+Passages that have all the telling words come before those that have some, and very common words are not followed
+through the whole index: in a large one even the words of a good query are in thousands of passages.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, cast
+
+from reverie.memory.passages.database import Filter, PassageDatabase
+from reverie.memory.search.engine import SearchIndex
+
+if TYPE_CHECKING:
+    from reverie.memory.search.database import Database
+    from reverie.memory.search.features import Wanted
+
+_CANDIDATES = 40
+_TOGETHER = 25
+"""How many of the candidates each question for all words at once may bring."""
+_POSTINGS_READ = 12_000
+"""How many passages one question may weigh; beyond, the newest are taken as they come."""
+
+
+class PassageIndex(SearchIndex):
+    """The engine over passages of transcripts instead of documents of its own."""
+
+    def __init__(self, database: PassageDatabase, only: Filter) -> None:
+        # Searching asks of its database only what `PassageDatabase` answers in the same shapes.
+        self._database = cast("Database", database)
+        self._embedder = None
+        self._passages = database
+        self._only = only
+
+    def _candidates(self, wanted: Wanted) -> list[int]:
+        frequencies = self._passages.frequencies(wanted.stands_for)
+        groups: dict[str, list[str]] = {}
+        for look, (meant, _) in wanted.stands_for.items():
+            if frequencies[look][0]:
+                groups.setdefault(meant, []).append(look)
+        telling = sorted(groups, key=lambda term: (-wanted.weights[term], term))
+        sizes = [sum(frequencies[look][0] for look in groups[term]) for term in telling]
+        words = [f"({_any(groups[term])})" for term in telling]
+        found: dict[int, None] = {}
+        for question, postings, limit in _questions(words, sizes):
+            if postings <= _POSTINGS_READ:
+                ids = self._passages.best(question, limit, self._only)
+            else:
+                ids = self._passages.newest(question, limit, self._only)
+            found |= dict.fromkeys(ids)
+            if len(found) >= _CANDIDATES:
+                break
+        return list(found)[:_CANDIDATES]
+
+
+def _questions(words: Sequence[str], sizes: Sequence[int]) -> Iterator[tuple[str, int, int]]:
+    """What to ask, the most demanding first: question, how many passages it weighs, how many to take.
+
+    `words` come with the most telling first, `sizes` say how many passages have each.
+    """
+    for count in range(len(words), 1, -1):
+        yield " AND ".join(words[:count]), min(sizes[:count]), _TOGETHER
+    few, weighed = 1, sum(sizes[:1])
+    while few < len(words) and weighed + sizes[few] <= _POSTINGS_READ:
+        weighed += sizes[few]
+        few += 1
+    if words:
+        yield " OR ".join(words[:few]), weighed, _CANDIDATES
+
+
+def _any(looks: Sequence[str]) -> str:
+    return " OR ".join(f'"{look}"' for look in sorted(looks))
