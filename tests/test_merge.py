@@ -42,6 +42,15 @@ def test_a_side_that_only_changed_its_line_ends_changed_no_line() -> None:
     assert merge("a\nb\nc\nd\n", "a\r\nb\r\nc\r\nd\r\n", "a\nb\nc\nD\n") == Merged("a\r\nb\r\nc\r\nD\r\n")
 
 
+def test_texts_that_repeat_their_lines_merge_quickly() -> None:
+    base = "\n".join(f"{'' if n % 2 else 'x'}" for n in range(3000))
+    mine = "first\n" + base
+    theirs = base + "\nlast"
+
+    assert merge(base, mine, theirs) == Merged(f"first\n{base}\nlast")
+    assert isinstance(merge(base, base.replace("x", "y"), base.replace("x", "z")), Conflicted)
+
+
 @given(documents, documents)
 def test_a_side_that_changed_nothing_yields_to_the_other(base: str, other: str) -> None:
     assert merge(base, base, other) == merge(base, other, base) == merge(base, other, other) == Merged(other)

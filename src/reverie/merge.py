@@ -6,9 +6,10 @@ are equal. It knows nothing of what the lines mean; topics are merged key by key
 
 from __future__ import annotations
 
+from bisect import bisect_left
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from difflib import SequenceMatcher
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,15 +117,106 @@ def _apply(base: tuple[str, ...], first: int, last: int, hunks: list[_Hunk]) -> 
 
 
 def _hunks(base: tuple[str, ...], other: tuple[str, ...]) -> list[_Hunk]:
+    hunks: list[_Hunk] = []
+    old = new = 0
+    for first, second in [*_aligned(base, other), (len(base), len(other))]:
+        if first > old or second > new:
+            hunks.append(_Hunk(old, first, other[new:second]))
+        old, new = first + 1, second + 1
+    return hunks
+
+
+def _aligned(base: Sequence[str], other: Sequence[str], depth: int = 0) -> list[tuple[int, int]]:
+    """Pairs of equal lines, in order: by lines that occur once on each side, between them by the shortest edit.
+
+    Unlike `difflib` this stays fast on texts that repeat a line, and Markdown repeats the empty one.
+    """
     head = _common(base, other)
     tail = _common(base[head:][::-1], other[head:][::-1])
+    pairs = [(n, n) for n in range(head)]
     old, new = base[head : len(base) - tail], other[head : len(other) - tail]
-    matcher = SequenceMatcher(None, old, new, autojunk=False)
-    return [_Hunk(head + i1, head + i2, new[j1:j2]) for tag, i1, i2, j1, j2 in matcher.get_opcodes() if tag != "equal"]
+    anchors = _rising(_once_in_both(old, new)) if depth < MAX_DEPTH else []
+    if anchors:
+        done = (0, 0)
+        for first, second in [*anchors, (len(old), len(new))]:
+            between = _aligned(old[done[0] : first], new[done[1] : second], depth + 1)
+            pairs += [(head + done[0] + i, head + done[1] + j) for i, j in between]
+            if first < len(old):
+                pairs.append((head + first, head + second))
+            done = (first + 1, second + 1)
+    elif old and new:
+        pairs += [(head + i, head + j) for i, j in _shortest_edit(old, new)]
+    return pairs + [(len(base) - tail + n, len(other) - tail + n) for n in range(tail)]
 
 
 def _common(left: Sequence[str], right: Sequence[str]) -> int:
     return next((i for i, (a, b) in enumerate(zip(left, right, strict=False)) if a != b), min(len(left), len(right)))
+
+
+def _once_in_both(old: Sequence[str], new: Sequence[str]) -> list[tuple[int, int]]:
+    counts_old, counts_new = Counter(old), Counter(new)
+    places = {line: place for place, line in enumerate(new) if counts_new[line] == 1}
+    return [(place, places[line]) for place, line in enumerate(old) if counts_old[line] == 1 and line in places]
+
+
+def _rising(pairs: list[tuple[int, int]]) -> list[tuple[int, int]]:
+    """The longest selection whose second numbers ascend as the first ones do."""
+    ends: list[int] = []
+    last: list[int] = []
+    before: list[int | None] = []
+    for number, (_, place) in enumerate(pairs):
+        length = bisect_left(ends, place)
+        before.append(last[length - 1] if length else None)
+        ends[length : length + 1] = [place]
+        last[length : length + 1] = [number]
+    chosen: list[tuple[int, int]] = []
+    at = last[-1] if last else None
+    while at is not None:
+        chosen.append(pairs[at])
+        at = before[at]
+    return chosen[::-1]
+
+
+MAX_DEPTH = 50
+"""How often lines are sought that occur once between lines that occur once; a text can be made to need very many."""
+
+MAX_EDITS = 600
+"""Texts that differ in more repeated lines than this are taken as wholly different, which can only add conflicts."""
+
+
+def _shortest_edit(old: Sequence[str], new: Sequence[str]) -> list[tuple[int, int]]:
+    """Pairs of equal lines on a shortest way from one text to the other (Myers, 1986)."""
+    reached = {1: 0}
+    trace: list[dict[int, int]] = []
+    for edits in range(min(len(old) + len(new), MAX_EDITS) + 1):
+        trace.append(dict(reached))
+        for diagonal in range(-edits, edits + 1, 2):
+            came_from = _came_from(reached, diagonal, edits)
+            x = reached[came_from] + (came_from < diagonal)
+            while x < len(old) and x - diagonal < len(new) and old[x] == new[x - diagonal]:
+                x += 1
+            reached[diagonal] = x
+            if x >= len(old) and x - diagonal >= len(new):
+                return _walked_back(trace, len(old), len(new))
+    return []
+
+
+def _walked_back(trace: list[dict[int, int]], x: int, y: int) -> list[tuple[int, int]]:
+    pairs: list[tuple[int, int]] = []
+    for edits in range(len(trace) - 1, -1, -1):
+        diagonal = x - y
+        came_from = _came_from(trace[edits], diagonal, edits)
+        edited = trace[edits][came_from] + (came_from < diagonal)
+        pairs += [(place, place - diagonal) for place in range(x - 1, edited - 1, -1)]
+        x = trace[edits][came_from]
+        y = x - came_from
+    return pairs[::-1]
+
+
+def _came_from(reached: dict[int, int], diagonal: int, edits: int) -> int:
+    """The neighbouring diagonal from which one more edit gets further: above a line is added, below one is dropped."""
+    is_above = diagonal == -edits or (diagonal != edits and reached[diagonal - 1] < reached[diagonal + 1])
+    return diagonal + 1 if is_above else diagonal - 1
 
 
 def _meetings(mine: list[_Hunk], theirs: list[_Hunk]) -> Iterator[tuple[int, int, list[_Hunk], list[_Hunk]]]:

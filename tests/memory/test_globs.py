@@ -57,6 +57,13 @@ def test_a_pattern_does_not_match(pattern: str, path: str) -> None:
     assert not glob_matches(pattern, path)
 
 
+@requirement("memory:when:globs")
+@pytest.mark.timeout(5)
+@pytest.mark.parametrize("pattern", ["*a" * 30 + "b", "**/" * 30 + "x", "{a,b}" * 30, "?*" * 40, "*" * 5000])
+def test_no_pattern_takes_long(pattern: str) -> None:
+    glob_matches(pattern, "a/" * 200 + "a" * 200)
+
+
 @given(st.text(max_size=20), st.text(max_size=20))
 def test_any_text_can_be_a_pattern(pattern: str, path: str) -> None:
     assert glob_matches(pattern, path) in {True, False}

@@ -104,7 +104,7 @@ _pieces = st.sampled_from(
     ]
 )
 _hostile = st.lists(_pieces, max_size=20).map("".join)
-_HOST_TAG = re.compile(r"<\s*/?\s*(?:system-reminder|system)\b[^<>]*>", re.IGNORECASE)
+_HOST_TAG = re.compile(r"<\s*/?\s*(?:system-reminder|system)(?![\w-])[^<>]*>", re.IGNORECASE)
 
 
 @requirement("memory:injection:fenced")

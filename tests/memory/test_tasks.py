@@ -28,6 +28,12 @@ def test_the_verbs_of_a_request_tell_the_kinds_of_task(request_text: str, kinds:
     assert set(tasks_asked(request_text)) == kinds
 
 
+def test_what_is_asked_is_found_before_and_after_a_long_paste() -> None:
+    paste = "lorem ipsum " * 20_000
+
+    assert set(tasks_asked(f"review this: {paste}")) == set(tasks_asked(f"{paste} please review it")) == {"review"}
+
+
 def test_a_rule_is_about_fewer_kinds_than_its_words_would_ask_for() -> None:
     assert set(tasks_spoken_of("add no comments when you fix tests")) == {"document", "test"}
 

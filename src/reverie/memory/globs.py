@@ -1,49 +1,58 @@
 """Globs over project paths, as the lines of a `.gitignore` mean them.
 
 Without a slash a pattern matches names at any depth, with one it starts at the root; `**` spans directories; what
-matches a directory holds for everything below; `{a,b}` are alternatives. A pattern that is no glob matches nothing.
+matches a directory holds for everything below; `{a,b}` are alternatives. Matching takes linear time per name.
 """
 
 from __future__ import annotations
 
+import fnmatch
 import re
+from collections.abc import Iterator
 from functools import cache
+
+MAX_ALTERNATIVES = 64
+"""What braces unfold into; the rest of them is left out."""
 
 
 def glob_matches(pattern: str, path: str) -> bool:
     """Whether a file lies under a pattern; an absolute path may match at any of its directories."""
-    compiled = _compiled(pattern)
-    return compiled is not None and compiled.match(path.replace("\\", "/").removeprefix("./")) is not None
+    path = path.replace("\\", "/").removeprefix("./")
+    names = [name for name in path.split("/") if name]
+    return any(_reaches(parts, names, is_absolute=path.startswith("/")) for parts in _alternatives(pattern))
+
+
+def _reaches(parts: tuple[str, ...], names: list[str], *, is_absolute: bool) -> bool:
+    """Follow the parts of a pattern through the names of a path; all places reached so far at once."""
+    places = set(range(len(names))) if is_absolute else {0}
+    for part in parts:
+        if part == "**":
+            places = set(range(min(places), len(names) + 1)) if places else set()
+        else:
+            places = {place + 1 for place in places if place < len(names) and _name(part).match(names[place])}
+    return bool(places - {0})
 
 
 @cache
-def _compiled(pattern: str) -> re.Pattern[str] | None:
-    body = pattern.strip().removeprefix("./").rstrip("/")
-    is_anchored = "/" in body
-    body = body.removeprefix("/")
-    if not body:
-        return None
-    start = r"(?:/(?:.*/)?)?" if is_anchored else r"(?:.*/)?"
-    try:
-        return re.compile(f"{start}{_translated(body)}(?:/.*)?\\Z", re.DOTALL)
-    except re.error:
-        return None
+def _name(part: str) -> re.Pattern[str]:
+    return re.compile(fnmatch.translate(part))
 
 
-_PIECE = re.compile(r"\*\*/|/\*\*|\*\*|\*|\?|\[!?\]?[^\]/]*\]|\{[^{}]*\}|\\.|.", re.DOTALL)
+@cache
+def _alternatives(pattern: str) -> tuple[tuple[str, ...], ...]:
+    found = []
+    for _, body in zip(range(MAX_ALTERNATIVES), _unfolded(pattern.strip().removeprefix("./")), strict=False):
+        parts = tuple(re.sub(r"\*{3,}", "**", part) for part in body.split("/") if part)
+        is_anchored = "/" in body.rstrip("/")
+        found += [parts if is_anchored else ("**", *parts)] if parts else []
+    return tuple(found)
 
 
-def _translated(body: str) -> str:
-    return "".join(_piece(match[0]) for match in _PIECE.finditer(body))
-
-
-def _piece(piece: str) -> str:
-    simple = {"**/": r"(?:.*/)?", "/**": r"(?:/.*)?", "**": ".*", "*": "[^/]*", "?": "[^/]"}
-    if piece in simple:
-        return simple[piece]
-    if len(piece) > 1 and piece[0] == "[":
-        inside = piece[1:-1].replace("\\", "\\\\")
-        return f"[^/{inside[1:]}]" if inside.startswith("!") else f"[{inside}]"
-    if len(piece) > 1 and piece[0] == "{":
-        return "(?:" + "|".join(_translated(choice) for choice in piece[1:-1].split(",")) + ")"
-    return re.escape(piece[1:] if len(piece) == 2 and piece[0] == "\\" else piece)
+def _unfolded(pattern: str) -> Iterator[str]:
+    """The pattern without braces, one text per choice."""
+    braces = re.search(r"\{([^{}]*,[^{}]*)\}", pattern)
+    if braces is None:
+        yield pattern
+        return
+    for choice in braces[1].split(","):
+        yield from _unfolded(pattern[: braces.start()] + choice + pattern[braces.end() :])

@@ -123,31 +123,35 @@ class _Span:
 
 
 def _spans(lines: list[str]) -> Iterator[_Span]:
-    """Find them in order. What is opened and never closed counts as text: a generated block that came after it would
-    otherwise never be found again.
+    """Find them in order.
+
+    What is opened and never closed counts as text: a generated block after it would otherwise never be found again.
     """
+    endless: set[str] = set()
     number = 0
     while number < len(lines):
-        span = _span(lines, number)
-        if span is not None:
-            yield span
-            number = span.last
+        opened = _opened(lines[number], is_first=number == 0)
+        if opened is not None and opened[1] not in endless:
+            kind, closing = opened
+            ends = re.compile(closing)
+            start = number if kind is _Kind.comment else number + 1
+            last = next((place for place in range(start, len(lines)) if ends.match(lines[place])), None)
+            if last is None:
+                endless.add(closing)
+            else:
+                yield _Span(kind, number, last)
+                number = last
         number += 1
 
 
-def _span(lines: list[str], first: int) -> _Span | None:
-    opening = lines[first]
-    if first == 0 and opening.rstrip() == "---":
-        kind, start, closing = _Kind.front_matter, 1, re.compile(r"(?:---|\.\.\.)\s*\Z")
-    elif opening.lstrip().startswith("<!--"):
-        kind, start, closing = _Kind.comment, first, re.compile(r".*-->")
-    elif fence := _FENCE.match(opening):
-        mark = re.escape(fence[1])
-        kind, start, closing = _Kind.fence, first + 1, re.compile(rf"[ \t]*{mark}[`~]*[ \t]*\Z")
-    else:
-        return None
-    last = next((number for number in range(start, len(lines)) if closing.match(lines[number])), None)
-    return None if last is None else _Span(kind, first, last)
+def _opened(line: str, *, is_first: bool) -> tuple[_Kind, str] | None:
+    """What a line opens, and the pattern of the line that closes it."""
+    if is_first and line.rstrip() == "---":
+        return _Kind.front_matter, r"(?:---|\.\.\.)\s*\Z"
+    if line.lstrip().startswith("<!--"):
+        return _Kind.comment, r".*-->"
+    fence = _FENCE.match(line)
+    return None if fence is None else (_Kind.fence, rf"[ \t]*{re.escape(fence[1])}[`~]*[ \t]*\Z")
 
 
 def _line(raw: str) -> Line:

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 
-from reverie.secret_scan.visible import without
+from reverie.secret_scan.visible import lines_of, without
 
 
 class Suspicion(StrEnum):
@@ -38,11 +38,9 @@ class Flag:
 
 def flags(text: str) -> tuple[Flag, ...]:
     """Everything suspicious in a text, in order; phrases are found even where invisible characters break them up."""
-    found = [*_hidden(text), *_phrases(text)]
-    return tuple(
-        Flag(suspicion, start, end, text.count("\n", 0, start) + 1)
-        for start, end, suspicion in sorted(found, key=lambda item: item[:2])
-    )
+    found = sorted([*_hidden(text), *_phrases(text)], key=lambda item: item[:2])
+    lines = lines_of((start for start, _, _ in found), text)
+    return tuple(Flag(suspicion, start, end, line) for (start, end, suspicion), line in zip(found, lines, strict=True))
 
 
 def fenced(text: str, label: str = "memory") -> str:
@@ -55,16 +53,19 @@ def fenced(text: str, label: str = "memory") -> str:
 
 def harmless(text: str) -> str:
     """The text with its invisible characters removed and tags of the host shown as text."""
-    done, parts = 0, []
-    for start, end, _ in _hidden(text):
-        parts.append(text[done:start])
-        done = end
-    shown = "".join([*parts, text[done:]])
+    shown = _replaced(text, [(start, end, "") for start, end, _ in _hidden(text)])
     # Characters that are legitimate elsewhere must not break up a tag either.
     plain, origin = without(_HIDDEN, shown)
-    for place in reversed([origin(match.start()) for match in _TAG.finditer(plain)]):
-        shown = f"{shown[:place]}&lt;{shown[place + 1 :]}"
-    return shown
+    places = [origin(match.start()) for match in _TAG.finditer(plain)]
+    return _replaced(shown, [(place, place + 1, "&lt;") for place in places])
+
+
+def _replaced(text: str, changes: list[tuple[int, int, str]]) -> str:
+    parts, done = [], 0
+    for start, end, new in changes:
+        parts += [text[done:start], new]
+        done = end
+    return "".join([*parts, text[done:]])
 
 
 _HIDDEN = re.compile(
@@ -151,7 +152,7 @@ _PHRASES: tuple[tuple[Suspicion, str, str], ...] = (
         r"\b(?:send|post|upload|exfiltrate|forward|leak|e?mail)\b[^.\n]{0,40}" + _SECRETS + r"[^\n]{0,40}\bto\b",
     ),
     (Suspicion.leak, "$(", r"\b(?:curl|wget)\b[^\n]{0,120}\$\((?:cat|env|printenv)"),
-    (Suspicion.leak, "](http", r"!\[[^\]\n]*\]\(https?://[^)\s]*[?&][^)\s]*=(?:\{|%7B|\$|<)"),
+    (Suspicion.leak, "](http", r"!\[[^\]\n]{0,99}\]\(https?://[^)\s?]{1,200}\?[^)\s]{0,99}=(?:\{|%7B|\$|<)"),
     (
         Suspicion.leak,
         "发送 上传 泄露 转发",

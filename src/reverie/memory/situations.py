@@ -12,6 +12,9 @@ from dataclasses import dataclass
 from reverie.memory.globs import glob_matches
 from reverie.memory.tasks import tasks_asked, tasks_spoken_of
 
+RULE_CHARS = 1000
+"""A rule stands at the beginning; what comes later is explanation."""
+
 MAX_DERIVED_TASKS = 3
 """A rule that speaks of more kinds of task than this speaks of none in particular."""
 
@@ -58,7 +61,7 @@ def matches(when: When, situation: Situation) -> tuple[str, ...]:
 
 def derive_when(name: str, description: str, body: str, topic_type: str | None) -> When | None:
     """The situations that the text of a rule names; None where it names none or is no rule."""
-    rule = "\n".join((name, description, _before_reasons(body)))
+    rule = "\n".join((name[:RULE_CHARS], description[:RULE_CHARS], _before_reasons(body[:RULE_CHARS])))
     if topic_type == "user":
         return When(always=True) if _MANNER.search(rule) and _DEMAND.search(rule) else None
     if topic_type != "feedback":
@@ -82,7 +85,7 @@ def _says(request: str, word: str) -> bool:
 
 def _before_reasons(body: str) -> str:
     """The rule itself: what explains it would name situations of its own."""
-    return re.split(r"(?m)^\s*\*{0,2}(?:Why|Reason|Because|原因|理由)\b", body, maxsplit=1)[0][:1000]
+    return re.split(r"(?m)^\s*\*{0,2}(?:Why|Reason|Because|原因|理由)\b", body, maxsplit=1)[0]
 
 
 _DEMAND = re.compile(

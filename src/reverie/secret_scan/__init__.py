@@ -14,7 +14,7 @@ from typing import TypeAlias
 
 from reverie.secret_scan.plausible import is_placeholder
 from reverie.secret_scan.rules import IN_CONTEXT, TOKEN_MIN_CHARS, TOKENS
-from reverie.secret_scan.visible import INVISIBLE, without
+from reverie.secret_scan.visible import INVISIBLE, lines_of, without
 
 __all__ = ["Finding", "redact", "scan"]
 
@@ -40,7 +40,9 @@ def scan(text: str, *, thorough: bool = False) -> list[Finding]:
     spans = [(to_text(start), to_text(end - 1) + 1, rule) for start, end, rule in found]
     if thorough:
         spans += _spans_of_second_engine(text)
-    return [Finding(rule, start, end, text.count("\n", 0, start) + 1) for start, end, rule in _apart(spans)]
+    apart = _apart(spans)
+    lines = lines_of((start for start, _, _ in apart), text)
+    return [Finding(rule, start, end, line) for (start, end, rule), line in zip(apart, lines, strict=True)]
 
 
 def redact(text: str, *, thorough: bool = False) -> str:

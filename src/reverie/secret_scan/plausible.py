@@ -8,6 +8,9 @@ import math
 import re
 from collections import Counter
 
+MIN_BITS = 2.6
+"""Bits per character that a random value of 16 hexadecimal digits or more nearly always has."""
+
 _PLACEHOLDER = re.compile(
     r"example|placeholder|change.?me|redacted|dummy|your[_-]|<[^>]*>|\{\{|\$\{|\$[a-z_(]|%\(|%s|x{4,}|\*{3,}|\.{3,}|…|"
     r"0{7,}|insert|my_?secret|my_?password|\[secret",
@@ -18,6 +21,7 @@ _PATH = re.compile(
     r"(?:[\w@.~-]*/)+[\w.@-]*\.\w{1,5}|~?/[\w./-]+|[\w-]+\.(?:py|js|ts|json|ya?ml|toml|md|txt|env|sh|cfg|ini)"
 )
 _WORD = re.compile(r"[A-Z]?[a-z]{3,}|[A-Z]{3,}")
+_SPEAKABLE = re.compile(r"(?=.*[aeiouy])[aeiouy]*(?:[^aeiouy]{1,3}[aeiouy]+)*[^aeiouy]{0,3}", re.IGNORECASE)
 _JOINED_WORDS = re.compile(r"[A-Za-z]+(?:[-/+=&|][A-Za-z]+)*[!?*]?|\d+[- ]?[a-z]+|[A-Za-z_]\w*=[\w.]*")
 _HARMLESS_NAME = re.compile(
     r"(?:names?|ids?|path|file|url|uri|type|env|ref|counts?|limits?|length|size|ttl|expiry|prefix|pattern|regex|field|"
@@ -45,7 +49,7 @@ def is_real(match: re.Match[str]) -> bool:
 def is_random(match: re.Match[str]) -> bool:
     """Accept a long value that only looks like a key."""
     value = _secret(match)
-    return not is_placeholder(value) and re.search(r"\d", value) is not None and _entropy(value) >= 3.0
+    return not is_placeholder(value) and re.search(r"\d", value) is not None and _entropy(value) >= MIN_BITS
 
 
 def is_assigned_secret(match: re.Match[str]) -> bool:
@@ -57,7 +61,7 @@ def is_assigned_secret(match: re.Match[str]) -> bool:
         return False
     if _is_variable_or_path(value) or _reads_like_a_name(value):
         return False
-    return _entropy(value) >= (3.2 if len(value) >= 20 else 3.0)
+    return _entropy(value) >= MIN_BITS
 
 
 def is_password(match: re.Match[str]) -> bool:
@@ -105,5 +109,5 @@ def _is_variable_or_path(value: str) -> bool:
 
 def _reads_like_a_name(value: str) -> bool:
     """Words with at most two numbers among them: an identifier, not a random string."""
-    words = [word for word in _WORD.findall(value) if re.search(r"[aeiouy]", word, re.IGNORECASE)]
+    words = [word for word in _WORD.findall(value) if _SPEAKABLE.fullmatch(word)]
     return len(re.findall(r"\d+", value)) <= 2 and sum(map(len, words)) >= 0.6 * len(value)

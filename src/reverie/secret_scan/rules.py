@@ -50,7 +50,7 @@ TOKENS: tuple[Rule, ...] = (
     _token("gitlab-token", "gl", r"gl(?:pat|dt|rt|ptt|cbt|soat|ft|imt|agent|oas)-[\w.-]{20,}"),
     _token("gitlab-runner-token", "GR1348941", r"GR1348941[\w-]{20}"),
     _token("slack-token", "xox", r"xox[abcdeoprs](?:\.xox[abp])?-[A-Za-z0-9-]{10,}"),
-    _token("slack-app-token", "xapp-", r"xapp-\d-[A-Z0-9]+-\d+-[a-z0-9]+"),
+    _token("slack-app-token", "xapp-", r"xapp-\d-[A-Z0-9]{8,}-\d{8,}-[a-z0-9]{16,}"),
     _token(
         "slack-webhook", "hooks.slack.com", r"hooks\.slack\.com/(?:services|workflows|triggers)/[A-Za-z0-9+/]{40,60}"
     ),

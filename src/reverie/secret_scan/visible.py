@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 INVISIBLE = re.compile("[\u00ad\u180e\u200b-\u200f\u2060-\u2064\ufeff\U000e0000-\U000e007f]+")
 """Characters without width that may stand inside a word."""
@@ -32,3 +32,13 @@ def without(pattern: re.Pattern[str], text: str) -> tuple[str, Callable[[int], i
         return origins[piece] + position - starts[piece]
 
     return "".join(kept), origin
+
+
+def lines_of(places: Iterable[int], text: str) -> list[int]:
+    """The line of each place, counted from 1; the places ascend."""
+    numbers, line, done = [], 1, 0
+    for place in places:
+        line += text.count("\n", done, place)
+        done = place
+        numbers.append(line)
+    return numbers
