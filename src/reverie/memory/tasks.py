@@ -104,11 +104,11 @@ KINDS: tuple[Kind, ...] = (
 )
 
 
-@lru_cache(maxsize=16)
 EDGE_CHARS = 2000
 """What is asked stands before or after what is pasted; only this much of either end is looked at."""
 
 
+@lru_cache(maxsize=16)
 def tasks_asked(request: str) -> Mapping[str, str]:
     """The kinds of task that a request asks for, each with the word that says so. Every rule asks this anew."""
     return _found(request, spoken_of=False)
