@@ -91,7 +91,7 @@ def test_damaged_files_are_named_and_the_rest_is_found(tmp_path: Path) -> None:
     indexed = folder(tmp_path)
     indexed.sweep()
 
-    assert [problem.path for problem in indexed.problems()] == ["bad.md", "latin.md"]
+    assert [problem.path for problem in indexed.unreadable()] == ["bad.md", "latin.md"]
     assert keys(indexed, "kiwi server port") == ["good.md"]
     assert len(indexed) == 1
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, NoReturn, Self
 
 from reverie.api.process import new_id, places_of, process_settings, system_now
 from reverie.errors import Error, Refused, UserMistake
-from reverie.memory.indexed import Indexed, IndexedFolder
+from reverie.memory.indexed import IndexedFolder
 from reverie.memory.recall import Asked, Recalled, Searched, recall
 from reverie.memory.recalled import Hit, Limits
 from reverie.memory.scopes import Scope, agent_scopes, project_scope, user_scope, without_mentions
@@ -37,13 +37,15 @@ if TYPE_CHECKING:
     from reverie.memory.store import Changed, Store
     from reverie.memory.timeline import Refusal, Undone
     from reverie.memory.topic import MemoryType, Source, Trust
+    from reverie.memory.topic_table import Indexed
     from reverie.memory.usage_log import Use
     from reverie.ports import Model
 
 AnyPath = str | PathLike[str]
 
 FRESH_SECONDS = 1.0
-"""How long a look at the directory holds: an edit is visible to recall after that at the latest."""
+"""How long a look at the directory holds: an edit is visible to recall after that at the latest. Where questions come
+in quick succession, a thread looks before the time is over and no question waits."""
 _ANCHORS_DERIVED_UP_TO = 200
 """In a larger batch each text would cost a few reads of the project."""
 
@@ -129,7 +131,6 @@ class Memory:
         self._embedder: tuple[Embeds | None] | None = None
         self._watch: Watch | None = None
         self._user: Memory | None = None
-        self._has_foreign_edits = False
         state = memory_state(settings)
         self.off = state.reason if isinstance(state, Off) else None
 
@@ -366,11 +367,11 @@ class Memory:
     @property
     def has_foreign_edits(self) -> bool:
         """Whether recall has seen edits by others that no commit holds yet; `sync` makes one."""
-        return self._has_foreign_edits
+        return self._indexed.has_news
 
     def sync(self) -> tuple[str, ...]:
         """Commit what editors and other programs changed since; return the commits."""
-        self._has_foreign_edits = False
+        self._indexed.has_news = False
         return self.store.sync() if self.directory.is_dir() else ()
 
     # The past
@@ -548,15 +549,18 @@ class Memory:
         agents = agent_scopes(self._places, query, cwd=self._root) if self._root is not None else ()
         searched = (*self._shelves, *(Searched(scope.name, self._folder_of(scope)) for scope in agents))
         for each in searched:
-            if fresh or (self._watch is None and each.folder.seconds_since_sweep > FRESH_SECONDS):
-                changed = each.folder.sweep()
-                self._has_foreign_edits |= bool(changed) and each.scope == "project"
+            age_seconds = each.folder.seconds_since_sweep
+            if fresh or (self._watch is None and age_seconds > FRESH_SECONDS):
+                each.folder.sweep()
+            elif self._watch is None and age_seconds > FRESH_SECONDS / 3:
+                each.folder.sweep_beside()
         return searched
 
     def _look(self) -> None:
         with suppress(Error, OSError):
-            if self._indexed.sweep():
-                self.store.sync()
+            self._indexed.sweep()
+            if self.has_foreign_edits:
+                self.sync()
 
     def _check(self, scope: str, topic: Topic) -> tuple[AnchorCheck, ...]:
         """The anchors of a memory against the project as it is now; another project's are left alone."""

@@ -20,9 +20,10 @@ from reverie.memory.filenames import path_key
 from reverie.memory.history import History
 from reverie.memory.index import index_for_model
 from reverie.memory.index_lines import Entry, parse_index
-from reverie.memory.indexed import Indexed, IndexedFolder
+from reverie.memory.indexed import IndexedFolder
 from reverie.memory.injection import flags
 from reverie.memory.topic_remarks import topic_remarks
+from reverie.memory.topic_table import Indexed
 from reverie.memory.tracked import CONFLICTS, INDEX_FILE, list_tracked, place_of
 from reverie.memory.worktree import DRAFT_PREFIX
 from reverie.places.paths import MemoryFolder
@@ -79,7 +80,7 @@ def list_leftovers(folder: MemoryFolder, *, old_enough: Callable[[Path], bool] =
 
 
 def _damaged(indexed: IndexedFolder) -> Iterator[Problem]:
-    for problem in indexed.problems():
+    for problem in indexed.unreadable():
         place = str(place_of(indexed.folder, problem.path))
         yield Problem("damaged", place, problem.detail, "repair the front matter by hand; it is never overwritten")
 

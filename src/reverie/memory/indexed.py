@@ -8,7 +8,6 @@ Committing what others edited is `store.py`; ranking is `search`.
 from __future__ import annotations
 
 import hashlib
-import json
 import os
 import re
 import sqlite3
@@ -16,19 +15,16 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from reverie.errors import Damaged
+from reverie.errors import Damaged, Error
 from reverie.files import write_folder
-from reverie.memory.filenames import path_key
 from reverie.memory.search.document import Document, Query, Scored
 from reverie.memory.search.engine import SearchIndex
 from reverie.memory.situations import When
 from reverie.memory.topic import Topic, parse_topic
-from reverie.memory.topic_rows import topic_from_row, topic_to_row, when_from_row, when_to_row
+from reverie.memory.topic_table import Indexed, Looks, Row, TopicTable, Unreadable
 from reverie.memory.tracked import is_topic_path, list_tracked, place_of
 
 if TYPE_CHECKING:
@@ -38,76 +34,59 @@ if TYPE_CHECKING:
     from reverie.memory.search.vectors import Embeds
     from reverie.places.paths import MemoryFolder
 
-_FILE = "topics.db"
+_TOPICS_FILE = "topics.db"
 _SEARCH_FILE = "search.db"
-_VERSION = 1
 _CLOCK_STEP_NS = 20_000_000
 """File times come from a clock that ticks every 4-10 ms; two edits within one tick look the same."""
 _EMBEDDED_AT_ONCE = 64
 """So many new memories get their vectors while a query waits; more are left to `embed_all`."""
-_COMPARED_UP_TO = 500
-"""SQLite takes about a thousand values in one question."""
-_SCHEMA = f"""
-CREATE TABLE IF NOT EXISTS topics(path TEXT PRIMARY KEY, mtime_ns INTEGER NOT NULL, size INTEGER NOT NULL,
-  ctime_ns INTEGER NOT NULL, digest BLOB NOT NULL, name TEXT, name_key TEXT, fields TEXT, situation TEXT, head TEXT NOT NULL,
-  body TEXT NOT NULL, problem TEXT);
-CREATE INDEX IF NOT EXISTS by_name ON topics(name_key) WHERE name_key IS NOT NULL;
-CREATE INDEX IF NOT EXISTS by_situation ON topics(path, situation) WHERE situation IS NOT NULL;
-PRAGMA user_version = {_VERSION};
-"""
 _HEAD = re.compile(r"\A\ufeff?---[ \t]*\r?\n(?:.*?\n)??---[ \t]*(?:\r?\n|\Z)", re.DOTALL)
-
-
-@dataclass(frozen=True, slots=True)
-class Indexed:
-    """A topic with what its file adds."""
-
-    topic: Topic
-    head: str
-    """The front matter as it stands in the file; empty where there is none."""
-    file_time: datetime
-
-
-@dataclass(frozen=True, slots=True)
-class Problem:
-    """A file that cannot be read as a topic."""
-
-    path: str
-    detail: str
 
 
 class IndexedFolder:
     """The topics of one memory directory, ready to be searched. Safe to use from several threads."""
 
+    has_news: bool
+    """Whether a sweep found edits that nobody told of; whoever commits them sets it back."""
+
     def __init__(self, folder: MemoryFolder, *, embedder: Callable[[], Embeds | None] = lambda: None) -> None:
         self.folder = folder
+        self.has_news = False
         self._embedder = embedder
         self._lock = threading.RLock()
-        self._database: sqlite3.Connection | None = None
-        self._search: SearchIndex | None = None
+        self._parts: tuple[TopicTable, SearchIndex] | None = None
         self._scratch: tempfile.TemporaryDirectory[str] | None = None
         self._listed: dict[str, Seen] | None = None
         self._swept = float("-inf")
-        self._standing: tuple[int, tuple[tuple[str, When], ...]] | None = None
+        self._beside: threading.Thread | None = None
 
     @property
     def seconds_since_sweep(self) -> float:
         return time.monotonic() - self._swept
 
     def sweep(self) -> tuple[str, ...]:
-        """Bring the indexes up to the files on disk; return the paths that differed."""
+        """Bring the indexes up to the files on disk; return the paths whose contents differed."""
+        started = time.monotonic()
+        # Outside the lock: looking at ten thousand files takes longer than answering a query.
+        listed = list_tracked(self.folder)
         with self._lock:
-            listed = list_tracked(self.folder)
-            self._swept = time.monotonic()
+            self._swept = max(self._swept, started)
             if listed == self._listed or not self._exists():
                 return ()
             found = {path: (seen[0], seen[2], seen[1]) for path, seen in listed.items() if is_topic_path(path)}
-            known = self._known()
+            known = self._table.looks()
             changed = [path for path, looks in found.items() if known.get(path) != looks]
             removed = [path for path in known if path not in found]
-            doubtful = self._update(changed, removed) if changed or removed else False
-            self._listed = None if doubtful else listed
-            return (*changed, *removed)
+            different, is_doubtful = self._update(changed, removed) if changed or removed else ((), False)
+            self._listed = None if is_doubtful else listed
+            self.has_news |= bool(different)
+            return different
+
+    def sweep_beside(self) -> None:
+        """Sweep in a thread of its own, so that a query need not wait; one at a time."""
+        if self._beside is None or not self._beside.is_alive():
+            self._beside = threading.Thread(target=self._sweep_quietly, name="reverie-sweep", daemon=True)
+            self._beside.start()
 
     def refresh(self, paths: Iterable[str]) -> None:
         """Bring the indexes up to date for files that are known to have changed."""
@@ -124,8 +103,6 @@ class IndexedFolder:
         with self._lock:
             if not self._exists():
                 return []
-            self._open()
-            assert self._search is not None
             self._embed_few()
             return self._search.search(query)
 
@@ -135,8 +112,6 @@ class IndexedFolder:
         if embedder is None or not self._exists():
             return 0
         with self._lock:
-            self._open()
-            assert self._search is not None
             missing = self._search.without_vectors()
         for start in range(0, len(missing), _EMBEDDED_AT_ONCE):
             with self._lock:
@@ -146,209 +121,134 @@ class IndexedFolder:
 
     def read(self, paths: Sequence[str]) -> dict[str, Indexed]:
         """The topics at these paths, as they were last seen."""
-        if not paths or not self._exists():
-            return {}
         with self._lock:
-            marks = ",".join("?" * len(paths))
-            sql = (
-                f"SELECT path, fields, head, body, mtime_ns FROM topics WHERE fields IS NOT NULL AND path IN ({marks})"  # noqa: S608
-            )
-            return {row[0]: _indexed(*row) for row in self._open().execute(sql, list(paths))}
+            return self._table.read(paths) if paths and self._exists() else {}
 
     def topics(self) -> Iterator[Indexed]:
         """Every topic that can be read, in the order of paths."""
-        if not self._exists():
-            return iter(())
         with self._lock:
-            sql = "SELECT path, fields, head, body, mtime_ns FROM topics WHERE fields IS NOT NULL ORDER BY path"
-            rows = self._open().execute(sql).fetchall()
-        return (_indexed(*row) for row in rows)
+            return self._table.topics() if self._exists() else iter(())
 
     def with_body(self, body: str) -> list[Topic]:
         """The topics that have exactly this text."""
-        if not self._exists():
-            return []
         with self._lock:
-            sql = "SELECT path, fields, head, body, mtime_ns FROM topics WHERE fields IS NOT NULL AND body = ?"
-            return [_indexed(*row).topic for row in self._open().execute(sql, (body,))]
+            return self._table.with_body(body) if self._exists() else []
 
     def names(self) -> dict[str, str]:
         """Path → name of every topic."""
-        if not self._exists():
-            return {}
         with self._lock:
-            return dict(self._open().execute("SELECT path, name FROM topics WHERE name IS NOT NULL").fetchall())
+            return self._table.names() if self._exists() else {}
 
     def path_named(self, name: str) -> str | None:
         """The path of the topic that has this name, whatever the case."""
-        if not self._exists():
-            return None
         with self._lock:
-            sql = "SELECT path FROM topics WHERE name_key = ? ORDER BY path LIMIT 1"
-            found = self._open().execute(sql, (path_key(name),)).fetchone()
-            return None if found is None else str(found[0])
+            return self._table.path_named(name) if self._exists() else None
 
-    def problems(self) -> tuple[Problem, ...]:
+    def unreadable(self) -> tuple[Unreadable, ...]:
         """Every file that cannot be read as a topic."""
-        if not self._exists():
-            return ()
         with self._lock:
-            rows = self._open().execute("SELECT path, problem FROM topics WHERE problem IS NOT NULL ORDER BY path")
-            return tuple(Problem(*row) for row in rows)
+            return self._table.unreadable() if self._exists() else ()
 
-    def standing(self) -> tuple[tuple[str, When], ...]:
-        """The topics that hold in named situations; what holds always is in the index and needs no recall."""
-        if not self._exists():
-            return ()
+    def standing(self) -> dict[When, tuple[str, ...]]:
+        """Situation → the topics that hold in it, the latest first."""
         with self._lock:
-            database = self._open()
-            version = database.execute("PRAGMA data_version").fetchone()[0] * 1_000_003 + database.total_changes
-            if self._standing is None or self._standing[0] != version:
-                rows = database.execute("SELECT path, situation FROM topics WHERE situation IS NOT NULL ORDER BY path")
-                found = tuple((path, when_from_row(json.loads(row))) for path, row in rows)
-                self._standing = version, found
-            return self._standing[1]
+            return self._table.standing() if self._exists() else {}
 
     def __len__(self) -> int:
-        if not self._exists():
-            return 0
         with self._lock:
-            count: int = self._open().execute("SELECT count(*) FROM topics WHERE problem IS NULL").fetchone()[0]
-            return count
+            return len(self._table) if self._exists() else 0
 
     def close(self) -> None:
         """Let go of the files."""
+        if self._beside is not None:
+            self._beside.join()
         with self._lock:
-            if self._search is not None:
-                self._search.close()
-            if self._database is not None:
-                self._database.close()
+            for part in self._parts or ():
+                part.close()
             if self._scratch is not None:
                 self._scratch.cleanup()
-            self._search = self._database = self._scratch = self._listed = self._standing = None
+            self._parts = self._scratch = self._listed = None
 
     def remove(self) -> None:
         """Delete everything derived: after an erasure no page of a database may keep the text."""
-        with self._lock:
-            self.close()
-            with suppress(FileNotFoundError):
-                for path in self.folder.search_index.iterdir():
-                    if path.is_file():
-                        path.unlink()
+        self.close()
+        with self._lock, suppress(FileNotFoundError):
+            for path in self.folder.search_index.iterdir():
+                if path.is_file():
+                    path.unlink()
+
+    @property
+    def _table(self) -> TopicTable:
+        return self._open()[0]
+
+    @property
+    def _search(self) -> SearchIndex:
+        return self._open()[1]
 
     def _exists(self) -> bool:
         """Whether there is anything to index; asking about a memory must not make its directory."""
-        return self._database is not None or self.folder.directory.is_dir()
+        return self._parts is not None or self.folder.directory.is_dir()
 
-    def _known(self) -> dict[str, tuple[int, int, int]]:
-        rows = self._open().execute("SELECT path, mtime_ns, size, ctime_ns FROM topics")
-        return {path: (mtime_ns, size, ctime_ns) for path, mtime_ns, size, ctime_ns in rows}
+    def _sweep_quietly(self) -> None:
+        with suppress(Error, OSError, sqlite3.Error):
+            self.sweep()
 
-    def _update(self, changed: Sequence[str], removed: Sequence[str]) -> bool:
-        """Index these files; tell whether one of them may have changed again without showing it."""
-        database = self._open()
-        assert self._search is not None
-        documents: list[Document] = []
-        rows: list[tuple[str | int | bytes | None, ...]] = []
-        same: list[tuple[str | int | bytes, ...]] = []
+    def _update(self, changed: Sequence[str], removed: Sequence[str]) -> tuple[tuple[str, ...], bool]:
+        """Index these files; return which have other contents, and whether one may change again unseen."""
+        rows: list[Row] = []
+        touched: list[tuple[str, Looks]] = []
         gone = list(removed)
-        doubtful = False
-        digests = self._digests(changed)
+        is_doubtful = False
+        digests = self._table.digests(changed)
         now_ns = time.time_ns()
         for path in changed:
             read = _read(self.folder, path)
             if read is None:
                 gone.append(path)
                 continue
-            looks, content = read
-            recent = looks.st_ctime_ns > now_ns - _CLOCK_STEP_NS
-            doubtful = doubtful or recent
+            found, content = read
+            is_recent = found.st_ctime_ns > now_ns - _CLOCK_STEP_NS
+            is_doubtful |= is_recent
+            looks = (found.st_mtime_ns, found.st_size, 0 if is_recent else found.st_ctime_ns)
             digest = hashlib.blake2b(content, digest_size=16).digest()
-            place = (path, looks.st_mtime_ns, looks.st_size, 0 if recent else looks.st_ctime_ns, digest)
             if digests.get(path) == digest:
-                same.append((*place[1:4], path))
-                continue
-            try:
-                text = content.decode()
-                topic = parse_topic(path, text)
-            except (Damaged, UnicodeDecodeError) as problem:
-                gone.append(path)
-                rows.append((*place, None, None, None, None, "", "", str(problem)))
-                continue
-            documents.append(document_of(topic, looks.st_mtime_ns, looks.st_size))
-            situation = topic.when if topic.when and topic.when != When(always=True) else None
-            head = _HEAD.match(text)
-            rows.append(
-                (
-                    *place,
-                    topic.name,
-                    path_key(topic.name),
-                    topic_to_row(topic),
-                    json.dumps(when_to_row(situation), ensure_ascii=False) if situation else None,
-                    head[0] if head else "",
-                    topic.body,
-                    None,
-                )
-            )
-        if documents or gone:
-            self._search.update(documents, gone)
-        with database:
-            database.executemany("UPDATE topics SET mtime_ns = ?, size = ?, ctime_ns = ? WHERE path = ?", same)
-            database.executemany("DELETE FROM topics WHERE path = ?", [(path,) for path in gone])
-            database.executemany("INSERT OR REPLACE INTO topics VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", rows)
-        return doubtful
-
-    def _digests(self, paths: Sequence[str]) -> dict[str, bytes]:
-        """What the contents of these files were; a file whose times alone changed is not parsed again."""
-        if len(paths) > _COMPARED_UP_TO:
-            return dict(self._open().execute("SELECT path, digest FROM topics").fetchall())
-        marks = ",".join("?" * len(paths))
-        sql = f"SELECT path, digest FROM topics WHERE path IN ({marks})"  # noqa: S608
-        return dict(self._open().execute(sql, list(paths)).fetchall())
+                touched.append((path, looks))
+            else:
+                rows.append(_row(path, looks, digest, content))
+        dropped = [*gone, *(row.path for row in rows if row.topic is None)]
+        documents = [document_of(row.topic, *row.looks[:2]) for row in rows if row.topic is not None]
+        if documents or dropped:
+            self._search.update(documents, dropped)
+        self._table.update(rows, touched, gone)
+        return (*(row.path for row in rows), *gone), is_doubtful
 
     def _embed_few(self) -> None:
         embedder = self._embedder()
-        if embedder is None or self._search is None:
-            return
-        missing = self._search.without_vectors()
-        if 0 < len(missing) <= _EMBEDDED_AT_ONCE:
+        missing = self._search.without_vectors() if embedder is not None else []
+        if embedder is not None and 0 < len(missing) <= _EMBEDDED_AT_ONCE:
             self._embed(missing, embedder)
 
     def _embed(self, paths: Sequence[str], embedder: Embeds) -> None:
-        assert self._search is not None
-        documents = [document_of(each.topic) for each in self.read(paths).values()]
-        self._search.add_vectors(documents, embedder)
+        self._search.add_vectors([document_of(each.topic) for each in self._table.read(paths).values()], embedder)
 
-    def _open(self) -> sqlite3.Connection:
-        if self._database is None:
+    def _open(self) -> tuple[TopicTable, SearchIndex]:
+        if self._parts is None:
             try:
-                self._open_at(self.folder.search_index)
-            except (OSError, sqlite3.OperationalError):
+                self._parts = self._open_at(self.folder.search_index)
+            except (Error, OSError, sqlite3.OperationalError):
                 # A directory that may only be read can still be searched.
                 import tempfile
 
                 self._scratch = tempfile.TemporaryDirectory(prefix="reverie-")
-                self._open_at(Path(self._scratch.name))
-            self._agree()
-        assert self._database is not None
-        return self._database
+                self._parts = self._open_at(Path(self._scratch.name))
+        return self._parts
 
-    def _open_at(self, place: Path) -> None:
+    def _open_at(self, place: Path) -> tuple[TopicTable, SearchIndex]:
         write_folder(place)
-        self._database = _connected(place / _FILE)
-        self._search = SearchIndex(place / _SEARCH_FILE, self._embedder())
-
-    def _agree(self) -> None:
-        """Forget what only one of the two indexes holds: the other was lost or cut off, and a sweep reads it again."""
-        assert self._database is not None
-        assert self._search is not None
-        if len(self._search) == len(self):
-            return
-        searched = set(self._search.known())
-        held = {path for (path,) in self._database.execute("SELECT path FROM topics WHERE problem IS NULL")}
-        self._search.update((), sorted(searched - held))
-        with self._database:
-            self._database.executemany("DELETE FROM topics WHERE path = ?", [(path,) for path in held - searched])
+        table = TopicTable(place / _TOPICS_FILE)
+        search = SearchIndex(place / _SEARCH_FILE, self._embedder())
+        _agree(table, search)
+        return table, search
 
 
 def document_of(topic: Topic, mtime_ns: int = 0, size: int = 0) -> Document:
@@ -371,8 +271,23 @@ def document_of(topic: Topic, mtime_ns: int = 0, size: int = 0) -> Document:
     )
 
 
-def _indexed(path: str, fields: str, head: str, body: str, mtime_ns: int) -> Indexed:
-    return Indexed(topic_from_row(path, fields, body), head, datetime.fromtimestamp(mtime_ns / 1e9, tz=UTC))
+def _agree(table: TopicTable, search: SearchIndex) -> None:
+    """Forget what only one of the two indexes holds: the other was lost or cut off, and a sweep reads it again."""
+    if len(search) == len(table):
+        return
+    searched, held = set(search.known()), set(table.looks()) - {each.path for each in table.unreadable()}
+    search.update((), sorted(searched - held))
+    table.update((), (), held - searched)
+
+
+def _row(path: str, looks: Looks, digest: bytes, content: bytes) -> Row:
+    try:
+        text = content.decode()
+        topic = parse_topic(path, text)
+    except (Damaged, UnicodeDecodeError) as problem:
+        return Row(path, looks, digest, None, problem=str(problem))
+    head = _HEAD.match(text)
+    return Row(path, looks, digest, topic, head[0] if head else "")
 
 
 def _read(folder: MemoryFolder, path: str) -> tuple[os.stat_result, bytes] | None:
@@ -383,22 +298,3 @@ def _read(folder: MemoryFolder, path: str) -> tuple[os.stat_result, bytes] | Non
         return None
     with os.fdopen(handle, "rb") as file:
         return os.fstat(handle), file.read()
-
-
-def _connected(path: Path) -> sqlite3.Connection:
-    database = sqlite3.connect(path, timeout=10.0, check_same_thread=False)
-    try:
-        database.execute("PRAGMA journal_mode = WAL")
-        database.execute("PRAGMA synchronous = NORMAL")
-        if database.execute("PRAGMA user_version").fetchone()[0] != _VERSION:
-            database.executescript(f"DROP TABLE IF EXISTS topics; {_SCHEMA}")
-        database.execute("SELECT count(*) FROM topics").fetchone()
-    except sqlite3.OperationalError:
-        database.close()
-        raise
-    except sqlite3.DatabaseError:
-        database.close()
-        for ending in ("", "-wal", "-shm"):
-            Path(f"{path}{ending}").unlink(missing_ok=True)
-        return _connected(path)
-    return database

@@ -8,18 +8,19 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
 from reverie.memory.age import age_days, header, is_expired
-from reverie.memory.indexed import Indexed, IndexedFolder
+from reverie.memory.indexed import IndexedFolder
 from reverie.memory.recalled import Hit, Limits, Reasons, excerpt, within
 from reverie.memory.search.analyze import terms
 from reverie.memory.search.document import Query, Scored
 from reverie.memory.situations import Situation, matches
+from reverie.memory.topic_table import Indexed
 
 if TYPE_CHECKING:
     from reverie.memory.anchors import AnchorCheck
@@ -171,12 +172,7 @@ def _candidates(searched: Searched, asked: Asked, now: datetime, *, abstains: bo
     # The rules on tools and on doubles take hits away, so a few more are asked for.
     query = Query(asked.query, now, asked.context, limit + 5, exclude, abstains)
     alike = {hit.key: hit for hit in folder.search(query)}
-    situation = Situation(asked.query, asked.files, asked.tools)
-    standing = {
-        path: reasons
-        for path, when in folder.standing()
-        if path not in exclude and (reasons := matches(replace(when, always=False), situation))
-    }
+    standing = _standing(folder, asked, exclude, alike)
     entries = folder.read([*alike, *(path for path in standing if path not in alike)])
     return [
         Candidate(
@@ -189,12 +185,35 @@ def _candidates(searched: Searched, asked: Asked, now: datetime, *, abstains: bo
     ]
 
 
-def _score(alike: Scored | None, standing: Sequence[str], entry: Indexed, now: datetime) -> float:
-    """The two grounds together: either is enough, both are better."""
-    doubt = 1.0 - (alike.score if alike else 0.0)
+def _standing(
+    folder: IndexedFolder, asked: Asked, exclude: Collection[str], alike: Collection[str]
+) -> dict[str, tuple[str, ...]]:
+    """The rules whose situation is this one, with the reasons: those that are alike too, and the best of the rest."""
+    situation = Situation(asked.query, asked.files, asked.tools)
+    found: dict[str, tuple[str, ...]] = {}
+    groups = [(reasons, paths) for when, paths in folder.standing().items() if (reasons := matches(when, situation))]
+    groups.sort(key=lambda group: -_worth(group[0]))
+    alone = 0
+    for reasons, paths in groups:
+        for path in paths:
+            if path in exclude or (path not in alike and alone >= STANDING_PLACES):
+                continue
+            alone += path not in alike
+            found[path] = reasons
+    return found
+
+
+def _worth(standing: Sequence[str]) -> float:
+    """How likely a rule helps, by the reasons for which it applies."""
+    doubt = 1.0
     for reason in standing:
         doubt *= 1.0 - next((worth for word, worth in _STANDING_WORTH.items() if word in reason), 0.4)
-    score = 1.0 - doubt
+    return 1.0 - doubt
+
+
+def _score(alike: Scored | None, standing: Sequence[str], entry: Indexed, now: datetime) -> float:
+    """The two grounds together: either is enough, both are better."""
+    score = 1.0 - (1.0 - (alike.score if alike else 0.0)) * (1.0 - _worth(standing))
     return score * _EXPIRED_WORTH if is_expired(entry.topic, now) else score
 
 
