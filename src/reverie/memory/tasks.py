@@ -111,6 +111,8 @@ EDGE_CHARS = 2000
 @lru_cache(maxsize=16)
 def tasks_asked(request: str) -> Mapping[str, str]:
     """The kinds of task that a request asks for, each with the word that says so. Every rule asks this anew."""
+    if len(request) > 2 * EDGE_CHARS:
+        request = f"{request[:EDGE_CHARS]}\n{request[-EDGE_CHARS:]}"
     return _found(request, spoken_of=False)
 
 
