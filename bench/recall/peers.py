@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+import weakref
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -15,7 +16,9 @@ from bench.recall.systems import Ranking, System, plain_text
 from reverie.memory.search import Document
 
 _DRIVERS = Path(__file__).with_name("drivers")
-PEERS = ("basic-memory", "mem0", "reme")
+PEERS = ("basic-memory", "reme")
+"""mem0 is missing: without a language model it stores texts as they are and finds them by vectors alone, and it carries
+no embedding model. What it would return with MiniLM is the row `MiniLM alone`."""
 
 
 def available_peers(folder: Path | None) -> dict[str, System]:
@@ -34,7 +37,11 @@ def available_peers(folder: Path | None) -> dict[str, System]:
 def _driven(python: Path, driver: Path) -> System:
     def build(documents: Sequence[Document], folder: Path) -> Ranking:
         process = subprocess.Popen(
-            [str(python), str(driver), str(folder)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+            [str(python), str(driver), str(folder)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            text=True,
         )
         assert process.stdin is not None
         assert process.stdout is not None
@@ -48,6 +55,8 @@ def _driven(python: Path, driver: Path) -> System:
             keys: list[str] = json.loads(back.readline())
             return keys
 
+        # The driver ends with its input, when the ranking is no longer held by anyone.
+        weakref.finalize(rank, process.communicate)
         return rank
 
     return build

@@ -26,7 +26,7 @@ VECTOR_COEFFICIENTS: dict[str, float] = {
     0.544, "complete": 3.0, "single": 2.0, "coverage": 0.32, "passage": 0.041, "pairs": 0.636, "gap": 0.549,
     "personal": 3.268, "whole_similarity": 3.325, "context_similarity": 4.401,
 }  # fmt: skip
-VECTOR_THRESHOLD = 0.09
+VECTOR_THRESHOLD = 0.12
 """Below this probability of the best hit nothing is returned; unrelated requests pass once in twenty at most."""
 
 _COMPARED = 11

@@ -17,11 +17,14 @@ from typing import NamedTuple
 from reverie.memory.search.analyze import Analysed, analyse, terms
 from reverie.memory.search.document import Document, Known
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 FIELDS = ("title", "summary", "body", "anchors", "situation", "about")
 FIELD_WEIGHTS = (2.5, 2.0, 1.0, 1.5, 2.0, 1.0)
 """How much one occurrence counts: a word in the name says more about a file than a word in its text."""
 _BUSY_SECONDS = 10.0
+_MAPPED_BYTES = 128 * 2**20
+"""Pages are read from memory instead of by one system call each; beyond this size the usual way is taken."""
+_CACHE_KIB = 16 * 2**10
 _SHORTEST_CORRECTED = 4
 """Shorter words have too many neighbours to guess what was meant."""
 
@@ -39,6 +42,7 @@ CREATE TABLE words(id INTEGER PRIMARY KEY, word TEXT NOT NULL UNIQUE);
 CREATE VIRTUAL TABLE spellings USING fts5(word, content='words', content_rowid='id', tokenize='trigram');
 CREATE TRIGGER word_added AFTER INSERT ON words BEGIN
   INSERT INTO spellings(rowid, word) VALUES (new.id, new.word); END;
+CREATE TABLE subjects(term TEXT PRIMARY KEY, documents INTEGER NOT NULL) WITHOUT ROWID;
 CREATE TABLE totals(documents INTEGER NOT NULL, length INTEGER NOT NULL, passages INTEGER NOT NULL);
 INSERT INTO totals VALUES (0, 0, 0);
 CREATE TABLE vectors(document INTEGER NOT NULL, part INTEGER NOT NULL, vector BLOB NOT NULL,
@@ -170,8 +174,8 @@ class Database:
 
     def is_about(self, term: str) -> bool:
         """Whether some document names this term as what it is about."""
-        question = f'about : "{term}"'
-        return self._connection.execute("SELECT 1 FROM postings(?) LIMIT 1", (question,)).fetchone() is not None
+        found = self._connection.execute("SELECT documents FROM subjects WHERE term = ?", (term,)).fetchone()
+        return found is not None and found[0] > 0
 
     def best(self, wanted: Sequence[str], limit: int) -> list[int]:
         """The ids of the documents that BM25 puts first for any of these terms."""
@@ -237,6 +241,8 @@ class Database:
         try:
             connection.execute("PRAGMA journal_mode = WAL")
             connection.execute("PRAGMA synchronous = NORMAL")
+            connection.execute(f"PRAGMA mmap_size = {_MAPPED_BYTES}")
+            connection.execute(f"PRAGMA cache_size = -{_CACHE_KIB}")
             version = connection.execute("PRAGMA user_version").fetchone()[0]
             if version == SCHEMA_VERSION:
                 connection.execute("SELECT documents FROM totals").fetchone()
@@ -264,6 +270,15 @@ class Database:
         return self._connect()
 
     @contextmanager
+    def reading(self) -> Iterator[None]:
+        """Let all reads inside see one state of the index, under one lock."""
+        self._connection.execute("BEGIN")
+        try:
+            yield
+        finally:
+            self._connection.execute("COMMIT")
+
+    @contextmanager
     def _writing(self) -> Iterator[None]:
         self._connection.execute("BEGIN IMMEDIATE")
         try:
@@ -287,6 +302,14 @@ class Database:
         self._connection.execute("DELETE FROM documents WHERE id = ?", (row[0],))
         self._connection.execute("DELETE FROM vectors WHERE document = ?", (row[0],))
         self._count(-1, -row[1], -row[2])
+        self._count_subjects(row[-1], -1)
+
+    def _count_subjects(self, about: str, change: int) -> None:
+        if about:
+            self._connection.executemany(
+                "INSERT INTO subjects VALUES (?, ?) ON CONFLICT(term) DO UPDATE SET documents = documents + ?",
+                [(term, change, change) for term in sorted(set(about.split()))],
+            )
 
     def _count(self, documents: int, length: int, passages: int) -> None:
         self._connection.execute(
@@ -318,6 +341,7 @@ class Database:
             ),
         )
         self._connection.execute(_INSERT_POSTINGS, (cursor.lastrowid, *texts))
+        self._count_subjects(texts[-1], 1)
         return texts
 
 

@@ -128,6 +128,10 @@ class SearchIndex:
 
     def measured(self, query: Query) -> tuple[Wanted, list[Measured], dict[str, tuple[str, ...]]]:
         """Every candidate with its measures, unranked: what `search` weighs and what `bench/recall` fits."""
+        with self._database.reading():
+            return self._measured(query)
+
+    def _measured(self, query: Query) -> tuple[Wanted, list[Measured], dict[str, tuple[str, ...]]]:
         text = analyse_query(query.text)
         wanted, corrected = self._wanted(text, query.context)
         ids = self._candidates(wanted)
