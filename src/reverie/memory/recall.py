@@ -42,16 +42,14 @@ _FIELD_WORDS = {
     "situation": "when",
     "about": "about",
 }
-_USAGE = re.compile(
+_USAGE = (
     r"\b(?:usage|use|using|how to|api|reference|docs?|documentation|syntax|flags?|options?|commands?|parameters?|"
-    r"cheat ?sheet)\b|用法|使い方|文档|参数|リファレンス",
-    re.IGNORECASE,
+    r"cheat ?sheet)\b|用法|使い方|文档|参数|リファレンス"
 )
-_CAUTION = re.compile(
+_CAUTION = (
     r"\b(?:warn\w*|pitfalls?|gotchas?|careful|caution|beware|known (?:issue|problem|bug)s?|bugs?|broken|breaks?|fails?|"
     r"failure|never|avoid|don'?t|do not|must not|danger\w*|trap|workaround)\b|"
-    r"注意|警告|坑|陷阱|避免|不要|気をつけ|バグ",
-    re.IGNORECASE,
+    r"注意|警告|坑|陷阱|避免|不要|気をつけ|バグ"
 )
 _SELECTED = "selected_memories"
 SCHEMA: JsonObject = {
@@ -243,9 +241,12 @@ def _spelled(query: str, found: Iterable[str]) -> tuple[str, ...]:
 def _is_known_usage(topic: Topic, tools: Iterable[str]) -> bool:
     """Whether a memory only explains a tool in use, whose working use is in the conversation already."""
     title = f"{topic.name} {topic.description}"
-    if topic.type not in {"reference", None} or not _USAGE.search(title) or _CAUTION.search(f"{title} {topic.body}"):
+    if topic.type not in {"reference", None}:
         return False
-    return any(re.search(rf"(?<!\w){re.escape(tool)}(?!\w)", title, re.IGNORECASE) for tool in tools)
+    if not any(re.search(rf"(?<!\w){re.escape(tool)}(?!\w)", title, re.IGNORECASE) for tool in tools):
+        return False
+    warns = re.search(_CAUTION, f"{title} {topic.body}", re.IGNORECASE) is not None
+    return not warns and re.search(_USAGE, title, re.IGNORECASE) is not None
 
 
 def _hits(

@@ -26,6 +26,7 @@ _SCHEMA = f"""
 CREATE TABLE IF NOT EXISTS topics(path TEXT PRIMARY KEY, mtime_ns INTEGER NOT NULL, size INTEGER NOT NULL,
   ctime_ns INTEGER NOT NULL, digest BLOB NOT NULL, name TEXT, name_key TEXT, fields TEXT, situation TEXT, day INTEGER,
   head TEXT NOT NULL, body TEXT NOT NULL, problem TEXT);
+CREATE TABLE IF NOT EXISTS swept(fingerprint BLOB NOT NULL);
 CREATE INDEX IF NOT EXISTS by_looks ON topics(path, mtime_ns, size, ctime_ns);
 CREATE INDEX IF NOT EXISTS by_name ON topics(name_key) WHERE name_key IS NOT NULL;
 CREATE INDEX IF NOT EXISTS by_problem ON topics(problem) WHERE problem IS NOT NULL;
@@ -78,6 +79,17 @@ class TopicTable:
 
     def close(self) -> None:
         self._database.close()
+
+    def swept(self) -> bytes:
+        """The fingerprint of the directory that these rows stand for; empty when they may not stand for all of it."""
+        found = self._database.execute("SELECT fingerprint FROM swept").fetchone()
+        return b"" if found is None else bytes(found[0])
+
+    def note_swept(self, fingerprint: bytes) -> None:
+        """Note that the rows stand for a directory which looks like this."""
+        with self._database:
+            self._database.execute("DELETE FROM swept")
+            self._database.execute("INSERT INTO swept VALUES (?)", (fingerprint,))
 
     def looks(self) -> dict[str, Looks]:
         """Every path with how its file looked."""
@@ -182,7 +194,9 @@ def _connected(path: Path) -> sqlite3.Connection:
         database.execute("PRAGMA journal_mode = WAL")
         database.execute("PRAGMA synchronous = NORMAL")
         if database.execute("PRAGMA user_version").fetchone()[0] != _VERSION:
-            database.executescript(f"BEGIN IMMEDIATE; DROP TABLE IF EXISTS topics; {_SCHEMA} COMMIT")
+            database.executescript(
+                f"BEGIN IMMEDIATE; DROP TABLE IF EXISTS topics; DROP TABLE IF EXISTS swept; {_SCHEMA} COMMIT"
+            )
         database.execute("SELECT count(*) FROM topics").fetchone()
     except sqlite3.OperationalError:
         database.close()
