@@ -1,16 +1,16 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from reverie.memory.change import Change
 from reverie.memory.history import Pending
-from reverie.memory.store import Store
 from reverie.memory.timeline import log
-from reverie.memory.writer import Files
 from tests.memory.stores import files_of, git, open_store, topic
 from tests.requirements import requirement
 
@@ -87,37 +87,35 @@ def test_a_link_is_neither_followed_nor_committed(tmp_path: Path) -> None:
 
 
 class _Editor:
-    """Edits a file at the moment when the store is about to write: after it has looked, before it has written."""
+    """Edits a file at the moment when the store asks how useful topics were: it has looked, and not yet written."""
 
-    def __init__(self, store: Store, path: Path, content: bytes | None, *, by_rename: bool = False) -> None:
-        self._path, self._content, self._by_rename = path, content, by_rename
-        self._write_drafts = store.writer.tree.write_drafts
-        store.writer.tree.write_drafts = self  # type: ignore[method-assign] # the last moment that can be reached
-        self._done = False
+    def __init__(self) -> None:
+        self._edit: Callable[[], object] | None = None
 
-    def __call__(self, files: Files) -> None:
-        self._write_drafts(files)
-        if self._done:
-            return
-        self._done = True
-        if self._content is None:
-            self._path.unlink()
-        elif self._by_rename:
-            draft = self._path.with_suffix(".swp")
-            draft.write_bytes(self._content)
-            draft.replace(self._path)
-        else:
-            self._path.write_bytes(self._content)
+    def __call__(self) -> Mapping[str, float]:
+        edit, self._edit = self._edit, None
+        if edit is not None:
+            edit()
+        return {}
+
+    def will_write(self, path: Path, content: bytes) -> None:
+        self._edit = partial(path.write_bytes, content)
+
+    def will_replace(self, path: Path, content: bytes) -> None:
+        draft = path.with_suffix(".swp")
+        draft.write_bytes(content)
+        self._edit = partial(draft.replace, path)
 
 
 @requirement("store:foreign:same-moment")
 def test_an_edit_at_the_same_moment_is_merged(tmp_path: Path) -> None:
-    store = open_store(tmp_path)
+    editor = _Editor()
+    store = open_store(tmp_path, use=editor)
     path = tmp_path / store.save(topic("List", body="one\n\ntwo\n\nthree")).topic.path
-    for by_rename, word in ((False, "ONE"), (True, "Uno")):
+    for edit, word in ((editor.will_write, "ONE"), (editor.will_replace, "Uno")):
         text = path.read_text(encoding="utf-8")
         first = text.split("---\n")[-1].split("\n")[0]
-        _Editor(store, path, text.replace(first, word, 1).encode(), by_rename=by_rename)
+        edit(path, text.replace(first, word, 1).encode())
         body = store.read("List").body.replace("three", f"three, {word}")
         store.edit("List", lambda old, body=body: replace(old, body=body))  # type: ignore[misc] # bound per round
         assert f"{word}\n\ntwo\n\nthree" in store.read("List").body
@@ -128,10 +126,11 @@ def test_an_edit_at_the_same_moment_is_merged(tmp_path: Path) -> None:
 
 @requirement("store:foreign:same-moment")
 def test_an_edit_at_the_same_moment_and_place_is_kept_beside(tmp_path: Path) -> None:
-    store = open_store(tmp_path)
+    editor = _Editor()
+    store = open_store(tmp_path, use=editor)
     path = tmp_path / store.save(topic("List", body="one")).topic.path
     theirs = path.read_bytes().replace(b"\none\n", b"\ntheirs\n")
-    _Editor(store, path, theirs)
+    editor.will_write(path, theirs)
     store.edit("List", lambda old: replace(old, body="ours"))
     assert store.read("List").body == "ours"
     assert [copy.read_bytes() for copy in (tmp_path / ".conflicts").iterdir()] == [theirs]
@@ -148,9 +147,11 @@ def test_an_edit_after_a_kill_is_merged_with_what_the_killed_writer_wanted(
     text = path.read_bytes()
     history = store.history
     wanted = {path.name: text.replace(b"three", b"THREE")}
-    commit = history.prepare(wanted, Change("agent", "shout"), store.now())
-    assert commit
-    history.write_pending(Pending(commit, history.head))
+    prepared = history.prepare(wanted, Change("agent", "shout"), store.now())
+    assert prepared
+    history.write_pending(Pending(prepared.commit, history.head, tuple(wanted)))
+    history.write_drafts(prepared)
+    history.place_objects(prepared)
     edited = text.replace(b"one", b"ONE") if theirs == "ONE" else text.replace(b"one\n\ntwo\n\nthree", b"rewritten")
     path.write_bytes(edited)
     again = open_store(tmp_path)
@@ -164,10 +165,11 @@ def test_an_edit_after_a_kill_is_merged_with_what_the_killed_writer_wanted(
 
 @requirement("store:foreign:same-moment")
 def test_a_topic_edited_while_it_is_forgotten_stays(tmp_path: Path) -> None:
-    store = open_store(tmp_path)
+    editor = _Editor()
+    store = open_store(tmp_path, use=editor)
     path = tmp_path / store.save(topic("List", body="one")).topic.path
     theirs = path.read_bytes().replace(b"\none\n", b"\ntheirs\n")
-    _Editor(store, path, theirs)
+    editor.will_write(path, theirs)
     store.forget("List")
     assert path.read_bytes() == theirs
     assert store.sync() == ()
@@ -175,8 +177,9 @@ def test_a_topic_edited_while_it_is_forgotten_stays(tmp_path: Path) -> None:
 
 @requirement("store:foreign:same-moment")
 def test_a_file_that_appears_where_a_new_one_is_written_is_kept(tmp_path: Path) -> None:
-    store = open_store(tmp_path)
-    _Editor(store, tmp_path / "new.md", b"Somebody else's new file.\n")
+    editor = _Editor()
+    store = open_store(tmp_path, use=editor)
+    editor.will_write(tmp_path / "new.md", b"Somebody else's new file.\n")
     store.save(topic("New", path="new.md"))
     kept = {path.read_bytes() for path in (tmp_path / ".conflicts").iterdir()}
     assert store.read("new.md").name == "New"

@@ -6,6 +6,7 @@ below a root). Which files exist is the matter of `reverie.places`; what is in t
 
 from reverie.files.durable import (
     append_lines,
+    flush,
     remove_file,
     remove_temporaries,
     write_atomic,
@@ -20,6 +21,7 @@ __all__ = [
     "append_lines",
     "checked_name",
     "exclusive",
+    "flush",
     "is_encodable",
     "is_inside",
     "locked",

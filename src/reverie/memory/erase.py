@@ -12,7 +12,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 from reverie.errors import Damaged
-from reverie.files import append_lines
+from reverie.files import append_lines, flush
 from reverie.memory.bundle import EXPORTS
 from reverie.memory.change import Change, without_quotes
 from reverie.memory.git.entries import entry_oid
@@ -93,8 +93,9 @@ def _write_index_files(writer: Writer) -> None:
     held = {path: entry_oid(entry) for path, entry in writer.history.entries.items() if path.endswith(INDEX_FILE)}
     contents = read_blobs(writer.history.git, held.values())
     files = {path: contents[oid] for path, oid in held.items() if writer.tree.read(path) != contents[oid]}
-    writer.tree.write_drafts(files)
+    flush(writer.tree.write_drafts(files))
     writer.tree.write_in_place(files)
+    flush(writer.tree.folders(files))
     for path in files:
         writer.tree.draft(path).unlink(missing_ok=True)
 

@@ -7,6 +7,7 @@ whoever calls `load` or writes holds the writer's lock (`writer.py`).
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
@@ -16,24 +17,40 @@ from reverie.errors import Unavailable
 from reverie.files import write_atomic, write_folder
 from reverie.memory.change import Change, render_message
 from reverie.memory.git.entries import Entries, Seen, entry_oid, pack_entry, read_entries, write_entries
-from reverie.memory.git.objects import Objects, add_tree, object_id
+from reverie.memory.git.objects import Drafts, Objects, object_id
 from reverie.memory.git.program import Git, find_git
 from reverie.memory.git.reading import read_tree
-from reverie.memory.git.refs import head_reference, read_head, write_reference
+from reverie.memory.git.refs import Move, head_reference, hold_reference, read_head, write_reference
 from reverie.memory.git.repository import PRIVATE, git_directory_of, is_ours, make_repository
+from reverie.memory.git.trees import Tree
 from reverie.places.paths import MemoryFolder
 
 UNSEEN: Seen = (0, 0, 0, 0, 0)
 """Stands for a file that must be read to know what is in it."""
 _EMAIL = "reverie@localhost"
+_PENDING = "pending"
 
 
 @dataclass(frozen=True, slots=True)
 class Pending:
-    """A commit whose objects are on disk and whose files may be."""
+    """A commit under way: if its objects are in place its files may be, else nothing is."""
 
     commit: str
     base: str | None
+    paths: tuple[str, ...] = ()
+    """The files it writes."""
+
+
+@dataclass(slots=True)
+class Prepared:
+    """A commit on its way to the disk."""
+
+    commit: str
+    base: str | None
+    tree: Tree
+    objects: Objects
+    drafts: Drafts | None = None
+    move: Move | None = None
 
 
 class History:
@@ -63,6 +80,7 @@ class History:
         self.is_index_stale = False
         self._checksum = b""
         self._loaded = False
+        self._tree: Tree | None = None
 
     @classmethod
     def open(cls, folder: MemoryFolder) -> History:
@@ -107,6 +125,7 @@ class History:
         if self._loaded and head == self.head and (self.is_on or self.entries):
             return
         self.touched = set()
+        self._tree = None
         self.entries, self._checksum = read_entries(self._index_file)
         self.entries_ns = _modified_ns(self._index_file)
         self.is_index_stale = self.exists and self._read_note("state") != f"{head} {self._checksum.hex()}"
@@ -115,24 +134,51 @@ class History:
         self.head = head
         self._loaded = True
 
-    def prepare(self, files: Mapping[str, bytes | None], change: Change, when: datetime) -> str | None:
-        """Write the objects of a commit that changes these files (None removes); nothing points at it yet."""
+    def prepare(self, files: Mapping[str, bytes | None], change: Change, when: datetime) -> Prepared | None:
+        """Make a commit that changes these files (None removes); nothing of it is on disk yet."""
         if not self.is_on:
             return None
+        # Should the commit come to nothing, the trees are made anew.
+        tree, self._tree = self._tree or Tree((path, entry_oid(entry)) for path, entry in self.entries.items()), None
         objects = Objects()
-        blobs = {path: entry[40:60] for path, entry in self.entries.items() if path not in files}
-        blobs |= {path: objects.add("blob", content) for path, content in files.items() if content is not None}
-        commit = objects.add("commit", self._commit_content(add_tree(objects, blobs), change, when))
-        self._count_loose(objects.write(self.git))
-        return commit.hex()
+        for path, content in files.items():
+            tree.put(path, None if content is None else objects.add("blob", content))
+        commit = objects.add("commit", self._commit_content(tree.add_to(objects), change, when)).hex()
+        return Prepared(commit, self.head, tree, objects)
 
-    def move(self, commit: str | None, seen: Mapping[str, tuple[Seen, bytes] | None]) -> None:
-        """Make a prepared commit the last one; `seen` gives what is now on disk for each path that it changed."""
-        if commit is not None:
-            write_reference(self._git_directory, head_reference(self._git_directory), commit, old=self.head)
-        self.head = commit
+    def write_drafts(self, prepared: Prepared) -> tuple[Path, ...]:
+        """Write the objects of a commit beside their places and take the branch; return what is to be flushed."""
+        prepared.drafts = prepared.objects.write_drafts(self.git)
+        reference = head_reference(self._git_directory)
+        prepared.move = hold_reference(self._git_directory, reference, prepared.commit, old=self.head)
+        return (*prepared.drafts.places, prepared.move.lock)
+
+    def place_objects(self, prepared: Prepared) -> None:
+        """Let git see the objects; the commit comes last, so where it is, all of it is."""
+        drafts, prepared.drafts = prepared.drafts, None
+        if drafts is not None:
+            drafts.place()
+            self._count_loose(drafts.loose_bytes)
+
+    def drop(self, prepared: Prepared) -> None:
+        """Remove what was written of a commit that is not to be."""
+        if prepared.move is not None:
+            prepared.move.drop()
+        if prepared.drafts is not None:
+            prepared.drafts.drop()
+
+    def move(self, prepared: Prepared | None, seen: Mapping[str, tuple[Seen, bytes] | None]) -> tuple[Path, ...]:
+        """Make a prepared commit the last one; `seen` gives what is now on disk for each path that it changed.
+
+        Returns the folders to be flushed.
+        """
+        folders: tuple[Path, ...] = ()
+        if prepared is not None and prepared.move is not None:
+            prepared.move.place()
+            folders = (prepared.move.target.parent,)
+            self.head, self._tree = prepared.commit, prepared.tree
         self.note_seen(seen)
-        self.write_entries()
+        return folders
 
     def note_seen(self, seen: Mapping[str, tuple[Seen, bytes] | None]) -> None:
         """Remember how files look on disk, for the next comparison."""
@@ -162,19 +208,26 @@ class History:
         if not self.exists:
             return None
         try:
-            words = (self.private / "pending").read_text(encoding="ascii").split()
-        except (FileNotFoundError, UnicodeDecodeError):
+            first, _, rest = (self.private / _PENDING).read_text(encoding="ascii").partition("\n")
+            paths = tuple(json.loads(rest)) if rest else ()
+        except (FileNotFoundError, ValueError):
             return None
+        words = first.split()
         if len(words) != 2 or len(words[0]) != 40:
             return None
-        return Pending(words[0], None if words[1] == "None" else words[1])
+        return Pending(words[0], None if words[1] == "None" else words[1], paths)
 
-    def write_pending(self, pending: Pending) -> None:
-        """Record a commit under way, before the first file is touched."""
-        self._write_private("pending", f"{pending.commit} {pending.base}")
+    def write_pending(self, pending: Pending) -> Path:
+        """Record a commit under way, before anything of it is written; the record is still to be flushed."""
+        self._write_private(_PENDING, f"{pending.commit} {pending.base}\n{json.dumps(pending.paths)}")
+        return self.private / _PENDING
+
+    def has(self, commit: str) -> bool:
+        """Whether a commit is in the repository."""
+        return self.git.run("cat-file", "--batch-check", stdin=f"{commit}\n".encode()).split()[1:2] == [b"commit"]
 
     def remove_pending(self) -> None:
-        (self.private / "pending").unlink(missing_ok=True)
+        (self.private / _PENDING).unlink(missing_ok=True)
 
     def reload(self) -> None:
         """Read `head` and `entries` anew, since history itself was rewritten."""

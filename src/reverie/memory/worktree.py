@@ -1,15 +1,13 @@
 """The files of a memory directory beside its last commit: what changed on disk, and how new contents get there.
 
-A file is written as a draft, flushed, and exchanged with what stands there; what stood there is then compared with what
-was expected, so that an edit made at the same moment is found and not lost.
+A file is written as a draft and exchanged with what stands there; what stood there is then compared with what was
+expected, so that an edit made at the same moment is found and not lost. When to flush is `writer.py`'s to say.
 """
 
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Iterable, Mapping
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
 from hashlib import sha256
@@ -25,9 +23,6 @@ from reverie.places.paths import MemoryFolder
 DRAFT_PREFIX = ".reverie-"
 _CLOCK_STEP_NS = 20_000_000
 """File times come from a clock that ticks every 4-10 ms; two edits within one tick look the same."""
-_FLUSH_THREADS = 24
-_SYNC_ALL_FROM_FILES = 64
-"""From here on one flush of the whole disk costs less than one per file."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,20 +106,35 @@ class WorkTree:
         """A file's bytes as they are now."""
         return read_tracked(self._folder, path)
 
-    def write_drafts(self, files: Mapping[str, bytes | None]) -> None:
-        """Bring new contents to disk beside their places, so that a full disk changes nothing."""
-        contents = {path: content for path, content in files.items() if content is not None}
+    def write_drafts(self, files: Mapping[str, bytes | None]) -> tuple[Path, ...]:
+        """Write new contents beside their places, so that a full disk changes nothing; return what is to be flushed."""
+        drafts: list[Path] = []
         try:
-            for path in contents:
-                write_folder(self.draft(path).parent)
-            self._write_drafts(contents)
+            for path, content in files.items():
+                if content is None:
+                    continue
+                draft = self.draft(path)
+                drafts.append(draft)
+                write_folder(draft.parent)
+                draft.unlink(missing_ok=True)
+                write_new(draft, content, mode=_mode(place_of(self._folder, path)), durable=False)
         except BaseException:
-            for path in contents:
-                self.draft(path).unlink(missing_ok=True)
+            self.remove_drafts(files)
             raise
+        return tuple(drafts)
+
+    def remove_drafts(self, files: Iterable[str]) -> None:
+        """Remove contents that are not to take their places; only before `write_in_place`."""
+        for path in files:
+            with suppress(FileNotFoundError, NotADirectoryError):
+                self.draft(path).unlink()
+
+    def folders(self, files: Iterable[str]) -> set[Path]:
+        """The folders in which these files lie, to be flushed when they are in place."""
+        return {place_of(self._folder, path).parent for path in files}
 
     def write_in_place(self, files: Mapping[str, bytes | None]) -> dict[str, tuple[Seen, bytes] | None]:
-        """Exchange each draft with what stands in its place (None removes), durably; return how the files look now.
+        """Exchange each draft with what stands in its place (None removes); return how the files look now.
 
         What stood there waits in the draft for `settle`.
         """
@@ -142,7 +152,6 @@ class WorkTree:
             looks = self._last[path] = _seen(target.lstat())
             self._suspect.add(path)
             now[path] = (looks, blob_id(content))
-        _flush_folders({place_of(self._folder, path).parent for path in files})
         return now
 
     def settle(self, path: str, expected: bytes | None, written: bytes | None) -> Displaced | None:
@@ -171,42 +180,12 @@ class WorkTree:
             looks = _seen(os.fstat(handle))
             return looks, file.read()
 
-    def _write_drafts(self, contents: Mapping[str, bytes]) -> None:
-        sync_all = sys.platform == "linux" and len(contents) > _SYNC_ALL_FROM_FILES
-
-        def write(path: str) -> None:
-            draft = self.draft(path)
-            draft.unlink(missing_ok=True)
-            write_new(draft, contents[path], mode=_mode(place_of(self._folder, path)), durable=not sync_all)
-
-        if len(contents) < 2 or sync_all:
-            for path in contents:
-                write(path)
-        else:
-            # Flushes that overlap share one turn of the disk's journal.
-            with ThreadPoolExecutor(min(_FLUSH_THREADS, len(contents))) as pool:
-                list(pool.map(write, contents))
-        if sync_all:
-            os.sync()
-
 
 def _mode(target: Path) -> int:
     try:
         return target.lstat().st_mode & 0o777
     except (FileNotFoundError, NotADirectoryError):
         return PRIVATE_FILE_MODE
-
-
-def _flush_folders(folders: Iterable[Path]) -> None:
-    for folder in folders:
-        try:
-            handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-        except FileNotFoundError:
-            continue
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)
 
 
 def _seen(found: os.stat_result) -> Seen:

@@ -1,8 +1,10 @@
 """The only way anything is written into a memory directory.
 
 Under one lock: finish what a killed writer began, commit what others edited on disk, then make the wanted change as one
-commit. The order inside a change is objects, record of the pending commit, files, branch; killed anywhere, the next
-writer goes on from that record. What a topic is, and what the index must say, is the caller's (`store.py`).
+commit. A change is recorded as pending, written beside its place (objects, branch, files), flushed, moved into place
+in the order objects, files, branch, and the folders flushed: two turns of the disk. Killed anywhere, the next writer
+finds the record; with the objects in place it goes on, without them nothing was touched. What a topic is, and what the
+index must say, is the caller's (`store.py`).
 """
 
 from __future__ import annotations
@@ -10,16 +12,17 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import datetime
+from pathlib import Path
 from typing import TypeAlias
 
-from reverie.files import locked
+from reverie.files import flush, locked
 from reverie.files.durable import explained
 from reverie.memory.change import Change
 from reverie.memory.git.entries import entry_oid
 from reverie.memory.git.objects import remove_drafts
 from reverie.memory.git.reading import read_blob, read_blobs, read_tree
 from reverie.memory.git.refs import remove_stale_locks
-from reverie.memory.history import History, Pending, blob_id
+from reverie.memory.history import History, Pending, Prepared, blob_id
 from reverie.memory.packing import UNFINISHED, finish_erasing, pack_when_due, packing_stopped
 from reverie.memory.topic_merge import merge_topics
 from reverie.memory.tracked import CONFLICT_SUFFIX, CONFLICTS, INDEX_FILE
@@ -35,6 +38,7 @@ Attribute: TypeAlias = Callable[[str, bytes | None], Change | None]
 """Who made an edit that was found on disk; None when nobody knows."""
 Noticed: TypeAlias = Callable[[Files], None]
 """Told after every commit what changed, to bring derived indexes up to date."""
+_WriteDrafts: TypeAlias = Callable[[Prepared | None, Files], None]
 
 FOREIGN_EDIT = Change("unknown", "edited outside Reverie")
 _WORTH_NOTING = 64
@@ -87,10 +91,14 @@ class Writer:
 
     def commit(self, files: Files, change: Change) -> str | None:
         """Make one change; None when it changes nothing (or without history). Only inside `writing`."""
+        return self._commit(files, change, self._write_drafts)
+
+    def _commit(self, files: Files, change: Change, write_drafts: _WriteDrafts) -> str | None:
         files = self._differing(files)
         if not files and change.merges is None:
             return None
-        return self._record({}, {**files, **self._differing(self._follow(files))}, change)
+        files = {**files, **self._differing(self._follow(files))}
+        return self._record({}, files, change, write_drafts=write_drafts)
 
     def committed(self, path: str) -> bytes | None:
         """The content id that the last commit holds for a path."""
@@ -126,28 +134,66 @@ class Writer:
             if rest := self._differing(follows):
                 yield self._record({}, rest, change) or ""
 
-    def _record(self, found: Files, to_write: Files, change: Change, edits: Edits | None = None) -> str | None:
+    def _record(
+        self,
+        found: Files,
+        to_write: Files,
+        change: Change,
+        edits: Edits | None = None,
+        write_drafts: _WriteDrafts | None = None,
+    ) -> str | None:
         """One commit of files that were found on disk and of files that are to be written."""
         history = self.history
         expected = {path: self.committed(path) for path in to_write}
-        commit = history.prepare({**found, **to_write}, change, self._now())
-        if commit is not None and to_write:
-            history.write_pending(Pending(commit, history.head))
-        try:
-            self.tree.write_drafts(to_write)
-        except BaseException:
-            history.remove_pending()
-            raise
+        prepared = history.prepare({**found, **to_write}, change, self._now())
+        (write_drafts or self._write_drafts)(prepared, to_write)
+        if prepared is not None:
+            history.place_objects(prepared)
         seen = self.tree.write_in_place(to_write)
         if edits is not None:
             seen |= {path: edits.seen.get(path) for path in found}
-        history.move(commit, seen)
+        flush((*self.tree.folders(to_write), *history.move(prepared, seen)))
+        history.write_entries()
         displaced = [self.tree.settle(path, expected[path], content) for path, content in to_write.items()]
         self._noticed({**found, **to_write})
         if to_write:
             self._keep(displaced)
         pack_when_due(history)
-        return commit
+        return prepared.commit if prepared is not None else None
+
+    def _write_drafts(self, prepared: Prepared | None, to_write: Files) -> None:
+        """Bring everything to the disk beside its place, in one flush; or nothing of it, should that fail."""
+        history = self.history
+        written: list[Path] = []
+        try:
+            if prepared is not None:
+                if to_write:
+                    written.append(history.write_pending(Pending(prepared.commit, history.head, tuple(to_write))))
+                written += history.write_drafts(prepared)
+            written += self.tree.write_drafts(to_write)
+            flush(written)
+        except BaseException:
+            if prepared is not None:
+                history.drop(prepared)
+            self.tree.remove_drafts(to_write)
+            history.remove_pending()
+            raise
+
+    def _write_drafts_after(self, prepared: Prepared | None, to_write: Files) -> None:
+        """As `_write_drafts`, while another change is pending whose drafts may hold somebody's edit.
+
+        The objects, which hold that edit too, are in place before the record changes or a draft is overwritten.
+        """
+        history = self.history
+        if prepared is not None:
+            try:
+                flush(history.write_drafts(prepared))
+            except BaseException:
+                history.drop(prepared)
+                raise
+            history.place_objects(prepared)
+            flush((history.write_pending(Pending(prepared.commit, history.head, tuple(to_write))),))
+        flush(self.tree.write_drafts(to_write))
 
     def _keep(self, displaced: list[Displaced | None]) -> None:
         """Bring back edits that were made while we wrote, merged or beside ours, and end the change.
@@ -164,7 +210,7 @@ class Writer:
             else:
                 path, content = self._merged(each.path, each.expected, each.written, each.found)
                 files[path] = content
-        self.commit(files, AT_ONCE)
+        self._commit(files, AT_ONCE, self._write_drafts_after)
         for each in found:
             self.tree.draft(each.path).unlink(missing_ok=True)
         self.history.remove_pending()
@@ -189,6 +235,10 @@ class Writer:
         if head not in (pending.base, pending.commit):
             self.history.remove_pending()
             return
+        if not self.history.has(pending.commit):
+            self.tree.remove_drafts(pending.paths)
+            self.history.remove_pending()
+            return
         old, new = read_tree(self.history.git, pending.base), read_tree(self.history.git, pending.commit)
         paths = [path for path in {**old, **new} if old.get(path) != new.get(path)]
         blobs = read_blobs(self.history.git, (new[path] for path in paths if path in new))
@@ -203,8 +253,9 @@ class Writer:
                 for path, content in files.items()
                 if content is not None and path not in waiting and on_disk[path] not in (None, content)
             }
-            self.tree.write_drafts(waiting)
+            flush(self.tree.write_drafts(waiting))
             self.tree.write_in_place(waiting)
+            flush(self.tree.folders(waiting))
             displaced += [self.tree.settle(path, old.get(path), content) for path, content in waiting.items()]
             self.history.adopt(pending.commit)
         self._noticed(files)

@@ -6,7 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from reverie.memory.git.entries import entry_oid, is_as_seen, pack_entry, read_entries, write_entries
-from reverie.memory.git.objects import Objects, add_tree, object_id
+from reverie.memory.git.objects import Objects, object_id
+from reverie.memory.git.trees import Tree
 from tests.memory.stores import git
 from tests.requirements import requirement
 
@@ -35,7 +36,7 @@ def test_git_agrees_on_trees_and_blobs(tmp_path: Path) -> None:
         (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / path).write_bytes(content)
     git(tmp_path, "-c", "core.autocrlf=false", "add", "-A")
-    ours = add_tree(Objects(), {path: object_id("blob", content) for path, content in contents.items()})
+    ours = Tree((path, object_id("blob", content)) for path, content in contents.items()).add_to(Objects())
     assert ours.hex() == git(tmp_path, "write-tree").strip()
     entries, _ = read_entries(tmp_path / ".git" / "index")
     assert {path: entry_oid(entry) for path, entry in entries.items()} == {

@@ -9,11 +9,11 @@ from __future__ import annotations
 import hashlib
 import zlib
 from collections.abc import Iterable, Mapping
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 
-from reverie.files.durable import write_new
+from reverie.files.durable import flush, write_new
 from reverie.memory.git.program import Git
 
 PACK_FROM = 60
@@ -23,7 +23,6 @@ _DISK_BLOCK_BYTES = 4096
 """What even the smallest file takes on disk."""
 _EXTRA_PACK_BYTES = 250_000
 """One more pack slows every reading a little; some fifty of them are worth a packing."""
-_FLUSH_THREADS = 4
 _DRAFT = "tmp_obj_"
 """As git names its own, so that git removes what we may leave."""
 
@@ -40,13 +39,38 @@ class Objects:
         self._new[name] = (kind, content)
         return name
 
-    def write(self, git: Git) -> int:
-        """Bring every object to disk, durably, before anything may point at it; return what a packing could save."""
+    def write_drafts(self, git: Git) -> Drafts:
+        """Write every object beside its place, not flushed; many at once become one pack, which git flushes."""
         new, self._new = self._new, {}
         if len(new) > PACK_FROM:
             write_pack(git, new.values())
-            return _EXTRA_PACK_BYTES
-        return _write_loose(git.directory / "objects", new)
+            return Drafts({}, _EXTRA_PACK_BYTES)
+        return _write_drafts(git.directory / "objects", new)
+
+    def write(self, git: Git) -> None:
+        """Bring every object to its place, durably."""
+        drafts = self.write_drafts(git)
+        flush(drafts.places)
+        drafts.place()
+
+
+@dataclass(frozen=True, slots=True)
+class Drafts:
+    """Objects on disk that git does not see yet."""
+
+    places: Mapping[Path, Path]
+    """Draft → where it belongs, what others point at first."""
+    loose_bytes: int
+    """What a packing could save."""
+
+    def place(self) -> None:
+        """Move each to its place."""
+        for draft, target in self.places.items():
+            draft.replace(target)
+
+    def drop(self) -> None:
+        for draft in self.places:
+            draft.unlink(missing_ok=True)
 
 
 def object_id(kind: str, content: bytes) -> bytes:
@@ -54,50 +78,33 @@ def object_id(kind: str, content: bytes) -> bytes:
     return hashlib.sha1(b"%s %d\0%s" % (kind.encode(), len(content), content)).digest()
 
 
-def add_tree(objects: Objects, files: Mapping[str, bytes]) -> bytes:
-    """Add the tree of these paths (with their blob ids) and all folders below it; return the root's id."""
-    # Git sorts a folder as if its name ended in a slash, so the sort key is the name with it.
-    rows = {
-        (name := path.encode("utf-8", "surrogateescape")): b"100644 %s\0%s" % (name, oid)
-        for path, oid in files.items()
-        if "/" not in path
-    }
-    below: dict[str, dict[str, bytes]] = {}
-    if len(rows) < len(files):
-        for path, oid in files.items():
-            folder, slash, rest = path.partition("/")
-            if slash:
-                below.setdefault(folder, {})[rest] = oid
-    for folder, inside in below.items():
-        name = folder.encode("utf-8", "surrogateescape")
-        rows[name + b"/"] = b"40000 %s\0%s" % (name, add_tree(objects, inside))
-    return objects.add("tree", b"".join([rows[name] for name in sorted(rows)]))
+def _write_drafts(folder: Path, new: Mapping[bytes, tuple[str, bytes]]) -> Drafts:
+    places: dict[Path, Path] = {}
+    size = 0
+    try:
+        for name, (kind, content) in new.items():
+            target = folder / name.hex()[:2] / name.hex()[2:]
+            if target.exists():
+                continue
+            packed = zlib.compress(b"%s %d\0%s" % (kind.encode(), len(content), content), 1)
+            draft = target.with_name(f"{_DRAFT}{target.name}")
+            places[draft] = target
+            _write_draft(draft, packed)
+            size += max(_DISK_BLOCK_BYTES, len(packed))
+    except BaseException:
+        Drafts(places, 0).drop()
+        raise
+    return Drafts(places, size)
 
 
-def _write_loose(folder: Path, new: Mapping[bytes, tuple[str, bytes]]) -> int:
-    waiting: dict[Path, bytes] = {}
-    for name, (kind, content) in new.items():
-        target = folder / name.hex()[:2] / name.hex()[2:]
-        if not target.exists():
-            waiting[target] = zlib.compress(b"%s %d\0%s" % (kind.encode(), len(content), content), 1)
-    # Flushes that overlap share one turn of the disk's journal.
-    with ThreadPoolExecutor(_FLUSH_THREADS) as pool:
-        drafts = list(pool.map(_write_draft, waiting.items()))
-    for draft, target in zip(drafts, waiting, strict=True):
-        draft.replace(target)
-    return sum(max(_DISK_BLOCK_BYTES, len(content)) for content in waiting.values())
-
-
-def _write_draft(waiting: tuple[Path, bytes]) -> Path:
-    target, content = waiting
-    draft = target.with_name(f"{_DRAFT}{target.name}")
+def _write_draft(draft: Path, content: bytes) -> None:
     draft.unlink(missing_ok=True)
     while True:
-        target.parent.mkdir(exist_ok=True)
+        draft.parent.mkdir(exist_ok=True)
         # A packing beside us removes folders that it has emptied.
         with suppress(FileNotFoundError):
-            write_new(draft, content, mode=0o444)
-            return draft
+            write_new(draft, content, mode=0o444, durable=False)
+            return
 
 
 def write_pack(git: Git, objects: Iterable[tuple[str, bytes]]) -> None:

@@ -6,10 +6,11 @@ Only the `files` format of references, which our repositories are made with.
 from __future__ import annotations
 
 import time
+from dataclasses import dataclass
 from pathlib import Path
 
 from reverie.errors import Conflict
-from reverie.files.durable import write_new
+from reverie.files.durable import flush, write_new
 
 _WAIT_SECONDS = 3.0
 """How long somebody's git may hold the branch before we say so."""
@@ -37,23 +38,52 @@ def read_head(git_directory: Path) -> str | None:
     return read_reference(git_directory, head_reference(git_directory))
 
 
-def write_reference(git_directory: Path, name: str, new: str, *, old: str | None) -> None:
-    """Move a reference from `old` to `new`, durably.
+@dataclass(frozen=True, slots=True)
+class Move:
+    """A reference that is held, with its new commit waiting beside it."""
+
+    lock: Path
+    target: Path
+
+    def place(self) -> None:
+        """Let the reference name the new commit."""
+        self.lock.replace(self.target)
+
+    def drop(self) -> None:
+        """Leave the reference as it is, and let go of it."""
+        self.lock.unlink(missing_ok=True)
+
+
+def hold_reference(git_directory: Path, name: str, new: str, *, old: str | None) -> Move:
+    """Take a reference that stands at `old`, to move it to `new`; flushing is the caller's.
 
     Raises:
         Conflict: it no longer stands at `old`, or another git holds it.
     """
     target = git_directory / name
     target.parent.mkdir(parents=True, exist_ok=True)
-    lock = target.with_name(target.name + ".lock")
-    _write_lock(lock, new)
+    move = Move(target.with_name(target.name + ".lock"), target)
+    _write_lock(move.lock, new)
+    if read_reference(git_directory, name) != old:
+        move.drop()
+        raise Conflict(f"{name} in {git_directory} moved meanwhile; run the command again")
+    return move
+
+
+def write_reference(git_directory: Path, name: str, new: str, *, old: str | None) -> None:
+    """Move a reference from `old` to `new`, durably.
+
+    Raises:
+        Conflict: it no longer stands at `old`, or another git holds it.
+    """
+    move = hold_reference(git_directory, name, new, old=old)
     try:
-        if read_reference(git_directory, name) != old:
-            raise Conflict(f"{name} in {git_directory} moved meanwhile; run the command again")
-        lock.replace(target)
+        flush((move.lock,))
+        move.place()
     except BaseException:
-        lock.unlink(missing_ok=True)
+        move.drop()
         raise
+    flush((move.target.parent,))
 
 
 def remove_stale_locks(git_directory: Path) -> None:
@@ -67,7 +97,7 @@ def _write_lock(lock: Path, commit: str) -> None:
     until = time.monotonic() + _WAIT_SECONDS
     while True:
         try:
-            write_new(lock, f"{commit}\n".encode("ascii"))
+            write_new(lock, f"{commit}\n".encode("ascii"), durable=False)
         except FileExistsError:
             if is_stale(lock):
                 lock.unlink(missing_ok=True)
