@@ -219,7 +219,7 @@ class SearchIndex:
         for group, merged in spans.items():
             for first, last in merged:
                 found |= {row.id: row for row in self._database.neighbours(group, first, last)}
-        return list(found.values())
+        return sorted(found.values(), key=lambda row: row.key)
 
     def _query_vectors(self, text: str, names: frozenset[str]) -> Matrix | None:
         if self._embedder is None:
