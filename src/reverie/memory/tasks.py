@@ -123,11 +123,22 @@ def tasks_spoken_of(rule: str) -> dict[str, str]:
 
 def _found(text: str, *, spoken_of: bool) -> dict[str, str]:
     found: dict[str, tuple[int, str]] = {}
+    lowered = text.lower()
     for kind in KINDS:
-        match = _pattern(kind.spoken_of if spoken_of else kind.asked, kind.unspaced).search(text)
+        words = kind.spoken_of if spoken_of else kind.asked
+        # Compiling all patterns takes longer than a whole recall; most kinds have no stem in a text.
+        if not any(stem in lowered for stem in _stems(words, kind.unspaced)):
+            continue
+        match = _pattern(words, kind.unspaced).search(text)
         if match:
             found[kind.name] = match.start(), match[0]
     return {name: word for name, (_, word) in sorted(found.items(), key=lambda item: item[1])}
+
+
+@cache
+def _stems(words: str, unspaced: str) -> tuple[str, ...]:
+    """What a text must hold, at the least, for one of the words to stand in it."""
+    return (*(word.split("-")[0].rstrip("~").rstrip("ey") for word in words.split()), *unspaced.lower().split())
 
 
 @cache
