@@ -16,7 +16,7 @@ from reverie.context.stage import NOTHING, Outcome, Reduction
 from reverie.context.summarise import EMBEDDED, Wanted, Written, summarise
 from reverie.context.survive import Limits, MustSurvive, bring_back, must_survive
 from reverie.errors import ContextTooLong, UserMistake
-from reverie.messages.entries import BoundaryEntry, CollapseEntry
+from reverie.messages.entries import CollapseEntry
 from reverie.messages.message import user
 from reverie.messages.rules import legal_cuts
 from reverie.messages.view import Item, Kind, View
@@ -84,7 +84,8 @@ def too_large(view: View, budget: Budget, weigh: Sequence[int]) -> ContextTooLon
 def _replace_before(case: Case, start: int, instructions: str, kind: str, peel_tail: bool) -> Flow[Outcome]:
     items = case.view.items
     kept = keepable(case, items[start:])
-    if len(kept) == len(items) or (not instructions and _is_fresh(case, kept)):
+    if not instructions and len(kept) == len(keepable(case, items)):
+        # Nothing is left to sum up but what a compaction wrote itself.
         return NOTHING
     must = must_survive(case.entries, case.view.leaf, (skill.name for skill in case.around.skills))
     limit = summary_limit(case, kept)
@@ -103,18 +104,6 @@ def _replace_before(case: Case, start: int, instructions: str, kind: str, peel_t
     if made is None and written.by != EMBEDDED:
         made = _smaller(case, must, kind, Written(wanted.embedded(), EMBEDDED), kept, limit)
     return NOTHING if made is None else seal(case, made)
-
-
-def _is_fresh(case: Case, kept: Sequence[Item]) -> bool:
-    """Whether the view is nothing but the result of a compaction and what would be kept anyway."""
-    boundary = next(
-        (one for one in case.entries if isinstance(one, BoundaryEntry) and one.envelope.uuid == case.view.boundary),
-        None,
-    )
-    if boundary is None:
-        return False
-    there = {item.uuid for item in kept}.union(boundary.kept)
-    return all(item.uuid in there for item in keepable(case, case.view.items))
 
 
 def _smaller(
@@ -185,10 +174,11 @@ def _tail_start(items: Sequence[Item], case: Case, most_tokens: int) -> int:
     waiting = next((n for n in range(last_reply + 1, len(items)) if items[n].kind is Kind.TYPED), len(items))
     cuts = [cut for cut in legal_cuts(items) if cut >= solid]
     waiting = max((cut for cut in cuts if cut <= waiting), default=len(items))
+    keeps = {item.uuid for item in keepable(case, items)}
     start = len(items)
     weight = 0
     for cut in reversed(cuts):
-        weight += case.weight(items[cut:start])
+        weight += case.weight(item for item in items[cut:start] if item.uuid in keeps)
         if weight > most_tokens:
             break
         start = cut

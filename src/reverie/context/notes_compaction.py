@@ -26,6 +26,9 @@ NOTES_FRACTION = 0.25
 KEEP_MIN_FRACTION = 0.20
 KEEP_MAX_FRACTION = 0.40
 """Shares of E to which the fixed sizes shrink in small windows; on a window of 200,000 the fixed sizes are smaller."""
+WORTHWHILE = 0.75
+"""Share of the compaction line at which a result counts as too large: one closer to it would be compacted again at
+once, and each time costs the cache."""
 
 
 class Reason(StrEnum):
@@ -102,7 +105,7 @@ def _compact(case: Case, settings: Settings, file: NotesFile) -> Result:
         limit_tokens=case.scene.weigh_text(summary),
     )  # fmt: skip
     before = case.overhead_tokens + case.weight(items)
-    if made.tokens >= budget.compact_at_tokens or made.tokens >= before:
+    if made.tokens >= min(before, int(budget.compact_at_tokens * WORTHWHILE)):
         return Declined(Reason.TOO_LARGE, f"{made.tokens:,} of {budget.compact_at_tokens:,} tokens")
     return seal(case, made)
 

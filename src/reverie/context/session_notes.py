@@ -14,10 +14,10 @@ from pathlib import Path
 
 from reverie.context import digest
 from reverie.context.cut import Weigh, shortened
-from reverie.context.facts import gather
 from reverie.context.prompt import fill, read_prompt, without_header
 from reverie.context.spans import chain, spoken
 from reverie.context.stage import NOTHING, FileWrite, Outcome, Scene
+from reverie.context.survive import facts_of
 from reverie.messages.entries import AssistantEntry, BoundaryEntry, Entry, NotesEntry
 from reverie.messages.view import Kind, View
 from reverie.places import Places
@@ -168,7 +168,7 @@ def notes_by_structure(
 ) -> str:
     """The notes without a model, from the whole conversation."""
     return digest.notes(
-        gather(spoken(chain(entries, leaf))),
+        facts_of(spoken(chain(entries, leaf))),
         section_tokens=settings.section_tokens,
         total_tokens=settings.total_tokens,
         weigh=scene.weigh_text,

@@ -30,6 +30,9 @@ _TELLING_CHARS = 24
 _SPACE = re.compile(r"\s+")
 
 
+_newest_facts: tuple[tuple[int, ...], tuple[Item, ...], Facts] | None = None
+
+
 @dataclass(frozen=True, slots=True)
 class Survivor:
     """One thing that must survive."""
@@ -91,10 +94,20 @@ def must_survive(entries: Sequence[Entry], leaf: str | None = None, skills: Iter
     """Make the list for the conversation that ends at a leaf; `skills` are those that were invoked besides."""
     whole = chain(entries, leaf)
     items = spoken(whole)
-    facts = gather(items)
+    facts = facts_of(items)
     by_id = {item.uuid: item for item in items}
     pins = [by_id[uuid] for uuid in pinned(whole) if uuid in by_id]
     return MustSurvive(items, facts, tuple(_survivors(facts, items, pins, skills)), short_ids(by_id))
+
+
+def facts_of(items: tuple[Item, ...]) -> Facts:
+    """The facts of a conversation; those of the last one asked for are remembered, since one compaction asks thrice."""
+    global _newest_facts
+    key = tuple(id(item.message.content) for item in items)
+    if _newest_facts is None or _newest_facts[0] != key:
+        # The items are kept too, so that no other content can take over their identities.
+        _newest_facts = (key, items, gather(items))
+    return _newest_facts[2]
 
 
 def is_instruction(item: Item) -> bool:
