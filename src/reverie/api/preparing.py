@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from reverie.api.followed import Followed
-from reverie.context.cache_breaks import Break, Fingerprint, announcements, fingerprint, predict
+from reverie.context.cache_breaks import Break, announcements, extends, fingerprint, predict
 from reverie.context.compact import too_large
 from reverie.context.microcompact import api_clearing
 from reverie.context.pipeline import prepare, written
@@ -84,7 +84,7 @@ class Preparer:
         self._spill_path = spill_path
         self._rates = rates_for(facts)
         self._weights: dict[str, tuple[Message, int]] = {}
-        self._last: Fingerprint | None = None
+        self._last: Request | None = None
         self._sent_entries = 0
 
     def weigh(self, item: Item) -> int:
@@ -164,11 +164,8 @@ class Preparer:
             cache=self.settings.cache,
             context_management=edits,
         )
-        body = request_body(request)
-        prints = fingerprint(body)
-        announced = announcements(log.entries[self._sent_entries :])
-        parted = predict(self._last, prints, announced) if self._last is not None else None
-        self._last, self._sent_entries = prints, len(log.entries)
+        parted = self._parted(request, log)
+        self._last, self._sent_entries = request, len(log.entries)
         report = Report(
             tokens=scene.budget.used_tokens,
             level=scene.budget.level,
@@ -177,4 +174,11 @@ class Preparer:
             compaction_is_due=scene.budget.must_compact,
             failures=failures,
         )
-        return Prepared(request, body, report, tuple(log.entries[start:]))
+        return Prepared(request, request_body(request), report, tuple(log.entries[start:]))
+
+    def _parted(self, request: Request, log: Followed) -> Break | None:
+        """Where this request leaves the one before it; looked for only when it does not simply extend it."""
+        if self._last is None or extends(self._last, request):
+            return None
+        announced = announcements(log.entries[self._sent_entries :])
+        return predict(fingerprint(request_body(self._last)), fingerprint(request_body(request)), announced)

@@ -26,6 +26,7 @@ from reverie.messages.entries import (
 )
 from reverie.messages.message import Usage
 from reverie.messages.view import SERVER_CLEARS
+from reverie.ports import Request
 from reverie.settings import Cache
 from reverie.tokens.profiles import Profile
 
@@ -111,6 +112,26 @@ def predict(before: Fingerprint, after: Fingerprint, announced: Iterable[str] = 
         lost / max(1, before.size),
         is_announced=any(announced),
     )
+
+
+def extends(before: Request, after: Request) -> bool:
+    """Whether the later request has the earlier one as its prefix; fast, since equal parts are mostly the same objects."""
+    if (before.model, before.thinking, before.tools, before.system) != (
+        after.model,
+        after.thinking,
+        after.tools,
+        after.system,
+    ):
+        return False
+    if len(before.messages) > len(after.messages):
+        return False
+    for number, (one, other) in enumerate(zip(before.messages, after.messages, strict=False)):
+        if one is other:
+            continue
+        grown = number == len(before.messages) - 1 and other.content[: len(one.content)] == one.content
+        if one.role is not other.role or not (grown or one.content == other.content):
+            return False
+    return True
 
 
 def detect(expected_tokens: int, usage: Usage, limits: Cache) -> int | None:

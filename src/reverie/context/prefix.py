@@ -30,7 +30,7 @@ def request_from(
     context_management: JsonObject | None = None,
 ) -> Request:
     """The request that this view amounts to."""
-    messages = conform(view.messages)
+    messages = conform(item.message for item in view.items)
     marks: tuple[CacheMark, ...] = ()
     if cache.enabled and facts.abilities.prompt_caching:
         marks = cache_marks(view, messages, cache)

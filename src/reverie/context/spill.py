@@ -66,9 +66,12 @@ def kept_inline(outcome: Outcome, failed: Collection[Path]) -> Outcome:
 
 def _undecided(view: View) -> Iterable[list[tuple[str, ToolResult]]]:
     """Results that nobody has looked at, with their tools, round by round."""
+    first = _first_undecided(view)
+    if first is None:
+        return
     names = {call.id: call.name for item in view.items for call in item.message.tool_uses}
     waiting: list[tuple[str, ToolResult]] = []
-    for item in view.items:
+    for item in view.items[first:]:
         if item.kind is Kind.REPLY and waiting:
             yield waiting
             waiting = []
@@ -79,6 +82,17 @@ def _undecided(view: View) -> Iterable[list[tuple[str, ToolResult]]]:
         ]
     if waiting:
         yield waiting
+
+
+def _first_undecided(view: View) -> int | None:
+    """Where the first result stands that nobody has looked at; most requests have none, or only at the end."""
+    for number, item in enumerate(view.items):
+        if item.kind is not Kind.RESULT:
+            continue
+        for block in item.message.content:
+            if isinstance(block, ToolResult) and block.tool_use_id not in view.decided:
+                return number
+    return None
 
 
 def _chosen(waiting: list[tuple[str, ToolResult]], settings: Spill) -> set[str]:

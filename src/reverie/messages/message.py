@@ -80,19 +80,26 @@ def assistant(*content: str | Block) -> Message:
 
 
 def merge_neighbours(messages: Iterable[Message]) -> tuple[Message, ...]:
-    """Join messages of one role that follow each other, as a provider expects to receive them."""
+    """Join messages of one role that follow each other, as a provider expects to receive them.
+
+    A message without such a neighbour is passed on as the object it is.
+    """
     joined: list[Message] = []
-    pending: list[Block] = []
-    role: Role | None = None
+    pending: list[Message] = []
     for message in messages:
-        if message.role is not role:
-            if role is not None:
-                joined.append(Message(role, tuple(pending)))
-            role, pending = message.role, []
-        pending.extend(message.content)
-    if role is not None:
-        joined.append(Message(role, tuple(pending)))
+        if pending and message.role is not pending[0].role:
+            joined.append(_joined(pending))
+            pending = []
+        pending.append(message)
+    if pending:
+        joined.append(_joined(pending))
     return tuple(joined)
+
+
+def _joined(messages: list[Message]) -> Message:
+    if len(messages) == 1:
+        return messages[0]
+    return Message(messages[0].role, tuple(block for message in messages for block in message.content))
 
 
 def _blocks(content: Iterable[str | Block]) -> tuple[Block, ...]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from functools import partial
 
 from reverie.messages.blocks import Block, Text, Thinking, ToolResult, ToolUse
 from reverie.messages.message import Message, Role, merge_neighbours
@@ -78,6 +79,8 @@ def conform(messages: Iterable[Message]) -> tuple[Message, ...]:
     empty text goes. Applied twice it changes nothing more.
     """
     whole = merge_neighbours(_acceptable(messages))
+    if _is_whole(whole):
+        return whole
     closed: list[Message] = []
     open_calls: tuple[ToolUse, ...] = ()
     called: set[str] = set()
@@ -185,13 +188,45 @@ def _acceptable(messages: Iterable[Message]) -> Iterable[Message]:
     """The messages without empty text and without calls or results that the wrong side made."""
     for message in messages:
         misplaced = ToolResult if message.role is Role.ASSISTANT else ToolUse
-        content = tuple(
-            block
-            for block in message.content
-            if not isinstance(block, misplaced) and not (isinstance(block, Text) and not block.text.strip())
-        )
+        content = message.content
+        if any(map(partial(_is_unfit, misplaced), content)):
+            content = tuple(block for block in content if not _is_unfit(misplaced, block))
+            message = replace(message, content=content)
         if content:
-            yield message if len(content) == len(message.content) else replace(message, content=content)
+            yield message
+
+
+def _is_unfit(misplaced: type[ToolResult | ToolUse], block: Block) -> bool:
+    kind = type(block)
+    return kind is misplaced or (kind is Text and not block.text.strip())  # type: ignore[union-attr]  # it is text
+
+
+def _is_whole(messages: Sequence[Message]) -> bool:
+    """Whether nothing is left to repair: the usual case, and the one that must be fast."""
+    if messages and messages[0].role is Role.ASSISTANT:
+        return False
+    called: set[str] = set()
+    waiting: set[str] = set()
+    for message in messages:
+        answers = message.role is Role.USER
+        if waiting and not answers:
+            return False
+        past_results = False
+        for block in message.content:
+            if type(block) is ToolResult:
+                if past_results or block.tool_use_id not in waiting:
+                    return False
+                waiting.discard(block.tool_use_id)
+            elif type(block) is ToolUse:
+                if block.id in called:
+                    return False
+                called.add(block.id)
+                waiting.add(block.id)
+            else:
+                past_results = True
+        if answers and waiting:
+            return False
+    return not waiting
 
 
 def _drop_leading_results(messages: list[Message]) -> list[Message]:

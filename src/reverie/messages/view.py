@@ -256,6 +256,8 @@ class Projection:
         self._reduced_after, self._last_counted = self._last_counted, None
 
     def _refresh(self, tool_use_ids: set[str]) -> None:
+        if not tool_use_ids:
+            return
         for number, item in enumerate(self._items):
             if item.kind is Kind.RESULT and any(
                 isinstance(block, ToolResult) and block.tool_use_id in tool_use_ids for block in item.message.content

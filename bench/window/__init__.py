@@ -1,0 +1,1 @@
+"""What it costs to prepare a request: long histories, long sessions, memory."""
