@@ -25,7 +25,7 @@ def memory(directory: Path, *topics: Topic, scope: str = "project") -> Searched:
         (directory / topic.path).write_text(render_topic(topic), encoding="utf-8")
     indexed = IndexedFolder(MemoryFolder(directory, directory))
     indexed.sweep()
-    return Searched(scope, indexed)
+    return Searched(scope=scope, folder=indexed)
 
 
 def topic(path: str, name: str, description: str, body: str = "", kind: str | None = None, **more: object) -> Topic:
@@ -38,7 +38,7 @@ MANGO = topic("mango.md", "Mango queue", "How the mango queue is drained", "Nigh
 
 
 def found(searched: Searched, query: str, **more: object) -> list[Hit]:
-    return list(recall([searched], Asked(query, **more), now=NOW).hits)  # type: ignore[arg-type]
+    return list(recall([searched], Asked(query=query, **more), now=NOW).hits)  # type: ignore[arg-type]
 
 
 def paths(hits: list[Hit]) -> list[str]:
@@ -130,7 +130,7 @@ def test_what_was_shown_does_not_come_back(tmp_path: Path) -> None:
 def test_the_same_text_in_two_scopes_is_shown_once(tmp_path: Path) -> None:
     mine, theirs = memory(tmp_path / "a", KIWI), memory(tmp_path / "b", KIWI, scope="user")
 
-    hits = recall([mine, theirs], Asked("where does the kiwi server run"), now=NOW).hits
+    hits = recall([mine, theirs], Asked(query="where does the kiwi server run"), now=NOW).hits
 
     assert [(hit.scope, hit.path) for hit in hits] == [("project", f"{tmp_path}/a/kiwi.md")]
 
@@ -176,7 +176,7 @@ def test_a_hit_carries_its_header_with_age_and_path(tmp_path: Path) -> None:
     old = topic("old.md", "Kiwi server", "Where the kiwi server runs", trust=Trust.inferred)
     searched = memory(tmp_path, old)
 
-    hit = recall([searched], Asked("kiwi server"), now=datetime(2026, 6, 1, tzinfo=UTC)).hits[0]
+    hit = recall([searched], Asked(query="kiwi server"), now=datetime(2026, 6, 1, tzinfo=UTC)).hits[0]
 
     assert hit.age_days == 32
     assert "32 days old" in hit.header
@@ -190,7 +190,7 @@ def test_a_hit_says_when_what_it_names_is_gone(tmp_path: Path) -> None:
     broken = AnchorCheck(FileAnchor("src/kiwi.py"), AnchorState.broken)
 
     hit = recall(
-        [memory(tmp_path, anchored)], Asked("kiwi server"), now=NOW, check=lambda _scope, _topic: (broken,)
+        [memory(tmp_path, anchored)], Asked(query="kiwi server"), now=NOW, check=lambda _scope, _topic: (broken,)
     ).hits[0]
 
     assert hit.anchors == (broken,)
@@ -212,7 +212,7 @@ def test_the_same_question_gives_the_same_answer_in_the_same_order(tmp_path: Pat
 @requirement("recall:selector")
 def test_the_selector_is_asked_about_the_candidates_and_its_choice_counts(tmp_path: Path) -> None:
     searched = memory(tmp_path, KIWI, MANGO)
-    asked = Asked("kiwi server and mango queue", tools=("terraform",))
+    asked = Asked(query="kiwi server and mango queue", tools=("terraform",))
     candidates = ranked([searched], asked, now=NOW, abstains=False, limit=50)
 
     flow = selection(candidates, asked, embedded=["kiwi.md"])
@@ -234,7 +234,7 @@ def test_the_selector_is_asked_about_the_candidates_and_its_choice_counts(tmp_pa
 @requirement("recall:selector")
 @pytest.mark.parametrize("answer", ["", "I would pick kiwi.md", "{}", '{"selected_memories": "kiwi.md"}', "[1]"])
 def test_an_answer_that_is_not_what_was_asked_for_is_an_error(tmp_path: Path, answer: str) -> None:
-    asked = Asked("kiwi server")
+    asked = Asked(query="kiwi server")
     candidates = ranked([memory(tmp_path, KIWI)], asked, now=NOW, abstains=False, limit=50)
     flow = selection(candidates, asked, embedded=[])
     next(flow)

@@ -12,7 +12,9 @@ HEAD = '---\nname: "Long"\ndescription: "A long memory"\ntype: project\n---\n'
 
 
 def hit(text: str, path: str = "/m/a.md") -> Hit:
-    return Hit(Topic("a.md", "A", "a thing"), 0.5, "because", text, header="Memory (saved today): /m/a.md:", path=path)
+    topic = Topic("a.md", "A", "a thing")
+    header = "Memory (saved today): /m/a.md:"
+    return Hit(topic=topic, score=0.5, why="because", text=text, header=header, path=path)
 
 
 @requirement("recall:limits")
@@ -79,7 +81,10 @@ def test_recalled_text_cannot_leave_its_block() -> None:
 
 @requirement("recall:sliding-rule")
 def test_a_shown_memory_may_return_after_enough_was_said() -> None:
-    early, late = Shown("/m/a.md", 3000, at_tokens=1_000), Shown("/m/b.md", 2000, at_tokens=40_000)
+    early, late = (
+        Shown(path="/m/a.md", size_bytes=3000, at_tokens=1_000),
+        Shown(path="/m/b.md", size_bytes=2000, at_tokens=40_000),
+    )
 
     assert still_shown([early, late], 50_999, Limits()) == (early, late)
     assert still_shown([early, late], 51_000, Limits()) == (late,)

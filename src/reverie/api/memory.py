@@ -284,12 +284,19 @@ class Memory:
     ) -> Asked:
         """A query as a value."""
         shown = frozenset(path for each in exclude for path in self._whole_paths(each))
-        return Asked(query, context, tuple(files), tuple(tools), shown, self.limits.hits if limit is None else limit)
+        return Asked(
+            query=query,
+            context=context,
+            files=tuple(files),
+            tools=tuple(tools),
+            exclude=shown,
+            limit=self.limits.hits if limit is None else limit,
+        )
 
     def recall_report(self, asked: Asked, *, fresh: bool = False) -> Recalled:
         """As `recall`, with how many memories were searched; notes nothing."""
         if self.off is not None:
-            return Recalled((), 0, self.off)
+            return Recalled(hits=(), searched=0, skipped=self.off)
         searched = self._searched(asked.query, fresh=fresh)
         asked = replace(asked, query=without_mentions(asked.query))
         return recall(searched, asked, now=self._now(), limits=self.limits, check=self._check)
@@ -504,12 +511,12 @@ class Memory:
         """How much recall shows."""
         said = self.settings.recall
         return Limits(
-            said.max_files,
-            said.file_lines,
-            said.file_bytes,
-            said.turn_bytes,
-            said.session_bytes,
-            said.show_again_tokens,
+            hits=said.max_files,
+            file_lines=said.file_lines,
+            file_bytes=said.file_bytes,
+            turn_bytes=said.turn_bytes,
+            session_bytes=said.session_bytes,
+            show_again_tokens=said.show_again_tokens,
         )
 
     @property
@@ -543,11 +550,11 @@ class Memory:
     @property
     def _shelves(self) -> tuple[Searched, ...]:
         scopes = [self.scope, user_scope(self._places)] if self._is_project else [self.scope]
-        return tuple(Searched(scope.name, self._folder_of(scope)) for scope in scopes)
+        return tuple(Searched(scope=scope.name, folder=self._folder_of(scope)) for scope in scopes)
 
     def _searched(self, query: str, *, fresh: bool) -> tuple[Searched, ...]:
         agents = agent_scopes(self._places, query, cwd=self._root) if self._root is not None else ()
-        searched = (*self._shelves, *(Searched(scope.name, self._folder_of(scope)) for scope in agents))
+        searched = (*self._shelves, *(Searched(scope=scope.name, folder=self._folder_of(scope)) for scope in agents))
         for each in searched:
             age_seconds = each.folder.seconds_since_sweep
             if fresh or (self._watch is None and age_seconds > FRESH_SECONDS):

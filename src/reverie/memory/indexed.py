@@ -298,9 +298,9 @@ def _row(path: str, looks: Looks, digest: bytes, content: bytes) -> Row:
         text = content.decode()
         topic = parse_topic(path, text)
     except (Damaged, UnicodeDecodeError) as problem:
-        return Row(path, looks, digest, None, problem=str(problem))
+        return Row(path=path, looks=looks, digest=digest, problem=str(problem))
     head = _HEAD.match(text)
-    return Row(path, looks, digest, topic, head[0] if head else "")
+    return Row(path=path, looks=looks, digest=digest, topic=topic, head=head[0] if head else "")
 
 
 def _read(folder: MemoryFolder, path: str) -> tuple[os.stat_result, bytes] | None:

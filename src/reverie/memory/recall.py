@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
@@ -21,6 +21,7 @@ from reverie.memory.search.analyze import terms
 from reverie.memory.search.document import Query, Scored
 from reverie.memory.situations import Situation, matches
 from reverie.memory.topic_table import Indexed
+from reverie.settings.area import area
 
 if TYPE_CHECKING:
     from reverie.memory.anchors import AnchorCheck
@@ -60,7 +61,7 @@ SCHEMA: JsonObject = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@area
 class Asked:
     """What recall is asked for."""
 
@@ -76,7 +77,7 @@ class Asked:
     limit: int = 5
 
 
-@dataclass(frozen=True, slots=True)
+@area
 class Searched:
     """One memory directory to be searched."""
 
@@ -87,7 +88,7 @@ class Searched:
         return f"{self.folder.folder.directory}/{key}"
 
 
-@dataclass(frozen=True, slots=True)
+@area
 class Recalled:
     """What recall found."""
 
@@ -121,10 +122,10 @@ def recall(
     limits = limits or Limits()
     candidates = ranked(searched, asked, now=now)
     hits = _hits(candidates[: asked.limit], asked, limits, now, check)
-    return Recalled(within(hits, limits.turn_bytes), sum(len(each.folder) for each in searched))
+    return Recalled(hits=within(hits, limits.turn_bytes), searched=sum(len(each.folder) for each in searched))
 
 
-@dataclass(frozen=True, slots=True)
+@area
 class Candidate:
     """A memory that may be recalled."""
 
@@ -174,10 +175,10 @@ def _candidates(searched: Searched, asked: Asked, now: datetime, *, abstains: bo
     entries = folder.read([*alike, *(path for path in standing if path not in alike)])
     return [
         Candidate(
-            searched,
-            entry,
-            _score(alike.get(path), standing.get(path, ()), entry, now),
-            _reasons(alike.get(path), standing.get(path, ()), asked.query),
+            searched=searched,
+            found=entry,
+            score=_score(alike.get(path), standing.get(path, ()), entry, now),
+            reasons=_reasons(alike.get(path), standing.get(path, ()), asked.query),
         )
         for path, entry in entries.items()
     ]

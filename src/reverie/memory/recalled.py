@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from reverie.memory.search.analyze import terms
+from reverie.settings.area import area
 
 if TYPE_CHECKING:
     from reverie.memory.anchors import AnchorCheck
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 _LEFT_OUT = "[…]"
 
 
-@dataclass(frozen=True, slots=True)
+@area
 class Limits:
     """How much may be shown (spec 2 §7.5; product §6)."""
 
@@ -63,7 +64,7 @@ class Reasons:
 _PRIORS = {"recency": "recent", "use": "often of use", "type": "a memory of how to work or whom with"}
 
 
-@dataclass(frozen=True, slots=True)
+@area
 class Hit:
     """One recalled memory."""
 
@@ -92,7 +93,7 @@ class Hit:
         return len(self.text.encode())
 
 
-@dataclass(frozen=True, slots=True)
+@area
 class Shown:
     """A memory that stands in the conversation."""
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TypeAlias
@@ -18,6 +18,7 @@ from reverie.memory.filenames import path_key
 from reverie.memory.situations import When
 from reverie.memory.topic import Topic
 from reverie.memory.topic_rows import topic_from_row, topic_to_row, when_from_row, when_to_row
+from reverie.settings.area import area
 
 _VERSION = 1
 _ASKED_AT_ONCE = 500
@@ -39,7 +40,7 @@ Looks: TypeAlias = tuple[int, int, int]
 """When a file was modified, its size, and when it was last touched in any way (0: look again)."""
 
 
-@dataclass(frozen=True, slots=True)
+@area
 class Indexed:
     """A topic with what its file adds."""
 
@@ -49,7 +50,7 @@ class Indexed:
     file_time: datetime
 
 
-@dataclass(frozen=True, slots=True)
+@area
 class Unreadable:
     """A file that cannot be read as a topic."""
 
@@ -57,14 +58,14 @@ class Unreadable:
     detail: str
 
 
-@dataclass(frozen=True, slots=True)
+@area
 class Row:
     """What is to be kept of one file."""
 
     path: str
     looks: Looks
     digest: bytes
-    topic: Topic | None
+    topic: Topic | None = None
     head: str = ""
     problem: str | None = None
     """Why there is no topic."""
@@ -146,7 +147,7 @@ class TopicTable:
     def unreadable(self) -> tuple[Unreadable, ...]:
         """Every file that cannot be read as a topic."""
         rows = self._database.execute("SELECT path, problem FROM topics WHERE problem IS NOT NULL ORDER BY path")
-        return tuple(Unreadable(*row) for row in rows)
+        return tuple(Unreadable(path=path, detail=problem) for path, problem in rows)
 
     def standing(self) -> dict[When, tuple[str, ...]]:
         """Situation → the topics that hold in it, the latest first; what holds always needs no recall."""
@@ -181,7 +182,8 @@ def _columns(row: Row) -> tuple[str | int | bytes | None, ...]:
 
 
 def _indexed(path: str, fields: str, head: str, body: str, mtime_ns: int) -> Indexed:
-    return Indexed(topic_from_row(path, fields, body), head, datetime.fromtimestamp(mtime_ns / 1e9, tz=UTC))
+    file_time = datetime.fromtimestamp(mtime_ns / 1e9, tz=UTC)
+    return Indexed(topic=topic_from_row(path, fields, body), head=head, file_time=file_time)
 
 
 def _marks(values: Sequence[str]) -> str:
