@@ -11,10 +11,10 @@ import sys
 from collections.abc import Sequence
 from typing import Any
 
-from langchain.agents.middleware.context_editing import ClearToolUsesEdit
-from langchain.agents.middleware.summarization import SummarizationMiddleware
-from langchain_core.language_models.fake_chat_models import FakeListChatModel
-from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, ToolMessage
+from langchain.agents.middleware.context_editing import ClearToolUsesEdit  # type: ignore[import-not-found]  # not in ours
+from langchain.agents.middleware.summarization import SummarizationMiddleware  # type: ignore[import-not-found]  # not in ours
+from langchain_core.language_models.fake_chat_models import FakeListChatModel  # type: ignore[import-not-found]  # not in ours
+from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, ToolMessage  # type: ignore[import-not-found]  # not in ours
 
 
 def main() -> None:

@@ -1,9 +1,9 @@
 """What of the identifiers that the real continuation uses is still visible after a reduction, and what is reachable.
 
 *Visible*: it stands in the reduced view together with something it stood with before. Text that was kept word for word
-counts as it is. In text that a strategy wrote, the line and the lines it hangs under must share a word or identifier with
-the places where the identifier stood originally; in a list of names, neighbours in the list do not count, only what the
-list hangs under and plain words do.
+counts as it is. In text that a strategy wrote, the line and the lines it hangs under must share a word or identifier
+with the places where the identifier stood originally; in a list of names, neighbours in the list do not count, only
+what the list hangs under and plain words do.
 
 *Reachable*: visible, or one read of at most 4,000 tokens away, by a pointer in the view that names the file, command or
 subject: a path whose file holds it (near the top or near a line number that the view names), a read-only command whose

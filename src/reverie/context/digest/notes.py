@@ -52,6 +52,7 @@ _Very tersely, step by step, what was tried and done_
 """
 _HEADING = re.compile(r"^# (.+?)\s*$", re.MULTILINE)
 TITLE_WORDS = 10
+FIRST_SECTIONS = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,14 +62,18 @@ class _Section:
 
 
 def notes(facts: Facts, *, section_tokens: int, total_tokens: int, weigh: Weigh, template: str = TEMPLATE) -> str:
-    """Fill the template."""
+    """Fill the template; its headings and instruction lines stay as they are."""
     drafts = Drafts(facts)
     sections = _sections(template)
     left = total_tokens - weigh(_written(sections, {}))
     lines = drafts.lines()
     writers: dict[str, Callable[[float], list[str]]] = {
         "session title": lambda _: _title(facts),
-        "current state": lambda _: [*current_work(facts, drafts), *next_step(facts, drafts), *bullets(lines, Topic.TODO)],
+        "current state": lambda _: [
+            *current_work(facts, drafts),
+            *next_step(facts, drafts),
+            *bullets(lines, Topic.TODO),
+        ],
         "task specification": lambda limit: _task(facts, lines, limit, weigh),
         "files and functions": lambda limit: _filled(
             lambda chosen: file_lines(drafts, chosen), facts, lines, limit, weigh,
@@ -88,15 +93,14 @@ def notes(facts: Facts, *, section_tokens: int, total_tokens: int, weigh: Weigh,
         writer = writers.get(section.heading.lower())
         if writer is None:
             continue
-        share = left / (len(sections) - number)
-        limit = min(float(section_tokens), max(share, min(left, section_tokens)) if number < 3 else share)
-        rows = (
-            _newest(writer(limit), limit, weigh)
-            if section.heading.lower() == "worklog"
-            else _cut(writer(limit), limit, weigh)
-        )
-        content[section.heading] = rows
-        left = max(0.0, left - weigh("\n".join(rows)) - 1)
+        # The first sections say what it is about; each may take its whole limit before the rest shares what is left.
+        share = left if number < FIRST_SECTIONS else left / (len(sections) - number)
+        limit = min(section_tokens - weigh(f"# {section.heading}\n{section.instruction}"), share)
+        keep = _newest if writer is writers["worklog"] else _cut
+        content[section.heading] = keep(writer(limit), limit, weigh)
+        left = max(0.0, left - weigh("\n".join(content[section.heading])) - 1)
+    while weigh(_written(sections, content)) > total_tokens and any(content.values()):
+        max(content.values(), key=len).pop()
     return _written(sections, content)
 
 

@@ -31,8 +31,8 @@ def summary(
 ) -> str:
     """Write the summary.
 
-    `beside` is text that stays in view next to it: what is told there is not told twice. `kept` are ids of typed messages
-    that stay in view themselves.
+    `requests_tokens` limits the user's words within it. `beside` is text that stays in view next to it: what is told
+    there is not told twice. `kept` are ids of typed messages that stay in view themselves.
     """
     allowed = limit_tokens * REQUESTS_SHARE if requests_tokens is None else requests_tokens
     requests = quoted_requests(facts.requests, limit_tokens=allowed, weigh=weigh, kept=kept, short=short_ids(facts.ids))
@@ -46,14 +46,24 @@ def summary(
     chosen = choose(drafts.lines(), worths(facts, visible), limit_tokens=left, weigh=weigh, told=told)
     while True:
         text = _written(facts, drafts, chosen, spans, requests)
-        if weigh(text) <= limit_tokens or not (chosen or spans or requests):
+        if weigh(text) <= limit_tokens:
             return text
         if chosen:
             chosen = _without_last(chosen)
         elif spans:
             spans = spans[1:]
-        else:
+        elif requests:
             requests = requests[1:]
+        else:
+            return fitting(text, limit_tokens, weigh)
+
+
+def fitting(text: str, limit_tokens: float, weigh: Weigh) -> str:
+    """The first lines of a text that fit."""
+    rows = text.split("\n")
+    while rows and weigh("\n".join(rows)) > limit_tokens:
+        rows.pop()
+    return "\n".join(rows).rstrip()
 
 
 def _is_whole(request: Request, pieces: Sequence[str]) -> bool:

@@ -26,11 +26,11 @@ _ERROR = re.compile(
 )
 _TELLING = re.compile(
     r"""^\s*(?:
-      =+\s.*(?:passed|failed|error|no\ tests|skipped).*=+ | \d+\ (?:passed|failed)\b.* | test\ result:.* | Tests?:?\s+.*\d+.*
-      | Ran\ \d+\ tests?.* | OK(?:\s\(.*\))?$ | FAILED\s\(.*\) | (?:FAILED|ERROR)\s\S+ | ok\s+\S+\s.* | FAIL\s+\S+ | ---\ FAIL.*
-      | \[[\w./\s()-]+\s[0-9a-f]{7,}\].* | \d+\ files?\ changed.* | .*->\s+\S+$ | BUILD\s\w+ | Finished\b.* | Compiled\b.*
-      | .*\b\d+\ (?:errors?|warnings?|problems?|vulnerabilities)\b.* | Exit\ code\ \d+ | Successfully\s.* | TOTAL\s.*\d+%
-      | https?://\S+$
+      =+\s.*(?:passed|failed|error|no\ tests|skipped).*=+ | \d+\ (?:passed|failed)\b.* | test\ result:.*
+      | Tests?:?\s+.*\d+.* | Ran\ \d+\ tests?.* | OK(?:\s\(.*\))?$ | FAILED\s\(.*\) | (?:FAILED|ERROR)\s\S+
+      | ok\s+\S+\s.* | FAIL\s+\S+ | ---\ FAIL.* | \[[\w./\s()-]+\s[0-9a-f]{7,}\].* | \d+\ files?\ changed.*
+      | .*->\s+\S+$ | BUILD\s\w+ | Finished\b.* | Compiled\b.* | Successfully\s.* | TOTAL\s.*\d+%
+      | .*\b\d+\ (?:errors?|warnings?|problems?|vulnerabilities)\b.* | Exit\ code\ \d+ | https?://\S+$
     )""",
     re.VERBOSE,
 )

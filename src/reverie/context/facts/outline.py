@@ -16,8 +16,8 @@ _DEFINES = re.compile(
     (?:(?:export|default|pub(?:\([^)]*\))?|public|private|protected|internal|static|async|abstract|final|sealed|unsafe
         |declare|override|open|inline|virtual|extern)\s+)*
     (?:(?:def|class|func|fn|function\*?|struct|enum|union|trait|interface|type|impl(?:<[^>]*>)?|module|mod|namespace
-        |macro_rules!|protocol|extension|record|object|data\ class|fun|sub|defmodule|defp?|defmacro|theorem|CREATE\ TABLE
-        |model|message|service)\s+
+        |macro_rules!|protocol|extension|record|object|data\ class|fun|sub|defmodule|defp?|defmacro|theorem
+        |CREATE\ TABLE|model|message|service)\s+
        (?:\([^)]*\)\s*)?(?P<name>[^\W\d][\w.$:]*)
      |(?:const|let|var|val)\s+(?P<const>[A-Za-z_$][\w$]*)\s*(?::[^=]+)?=
      |(?P<constant>[A-Z][A-Z0-9_]{2,})\s*(?::[^=]+)?=(?!=)

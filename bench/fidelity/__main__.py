@@ -1,0 +1,125 @@
+"""`python -m bench.fidelity`: fidelity, size, cost and cache use of ours and of other strategies, on real sessions.
+
+Needs the sample data (`REVERIE_SHARED_DATA` or `--data`). LangChain is installed into an environment below `--cache`
+unless `--without-langchain`. OpenHands' condensers need Python 3.12 and are left out on older ones.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import time
+from collections.abc import Sequence
+from contextlib import ExitStack
+from dataclasses import asdict
+from pathlib import Path
+from statistics import mean
+
+from bench.fidelity.chart import Bar, chart
+from bench.fidelity.measure import OURS, Bill, Sample, bills, interval, samples
+from bench.fidelity.sessions import read_sessions
+from bench.fidelity.with_langchain import LangChain, environment
+
+WINDOWS = (30_000, 60_000, 120_000)
+
+
+def main() -> None:
+    asked = _arguments()
+    sessions = [one for one in read_sessions(asked.data) if not asked.session or one.name.startswith(asked.session)]
+    found: list[Sample] = []
+    billed: list[Bill] = []
+    started = time.perf_counter()
+    with ExitStack() as stack:
+        python = None if asked.without_langchain else environment(asked.cache)
+        langchain = None if python is None else stack.enter_context(LangChain(python))
+        for window in asked.windows:
+            for session in sessions:
+                made = list(samples(session, window, langchain))
+                if not made:
+                    continue
+                found += made
+                if not asked.without_cost:
+                    target = mean(one.tokens for one in made if one.strategy == OURS)
+                    billed += bills(session, window, target, langchain)
+                print(f"# {window} {session.name}: {time.perf_counter() - started:.0f} s", flush=True)
+    _print_table(found, billed)
+    _print_goals(found)
+    if asked.out:
+        _write(asked.out, found, billed)
+
+
+def _arguments() -> argparse.Namespace:
+    beside = Path(__file__).resolve().parents[3] / "shared" / "data"
+    parser = argparse.ArgumentParser(prog="python -m bench.fidelity", description="Fidelity of reductions.")
+    parser.add_argument("--data", type=Path, default=Path(os.environ.get("REVERIE_SHARED_DATA", beside)))
+    parser.add_argument("--cache", type=Path, default=Path.home() / ".cache" / "reverie-bench")
+    parser.add_argument("--windows", type=lambda text: tuple(map(int, text.split(","))), default=WINDOWS)
+    parser.add_argument("--session", default="", help="only sessions whose name begins so")
+    parser.add_argument("--out", type=Path, help="folder for results.json and chart.svg")
+    parser.add_argument("--without-langchain", action="store_true")
+    parser.add_argument("--without-cost", action="store_true")
+    return parser.parse_args()
+
+
+def _print_table(found: Sequence[Sample], billed: Sequence[Bill]) -> None:
+    head = ("window", "strategy", "visible", "95 %", "reachable", "users", "tokens", "fits", "USD", "cached", "cuts")
+    print("\n" + "{:>7} {:36} {:>7} {:>13} {:>9} {:>6} {:>7} {:>5} {:>7} {:>6} {:>4}".format(*head))
+    for window, strategy, own in _groups(found):
+        visible, low, high = interval([one.score.visible_share for one in own])
+        bought = [bill.spending for bill in billed if (bill.window_tokens, bill.strategy) == (window, strategy)]
+        usd = f"{mean(one.cost_usd for one in bought):.2f}" if bought else "-"
+        cached = f"{mean(one.read_share for one in bought):.1%}" if bought else "-"
+        print(
+            f"{window:>7} {strategy:36} {visible:>7.1%} {low:>6.1%}-{high:<6.1%}"
+            f" {mean(one.score.reachable_share for one in own):>9.1%} {mean(one.score.user_share for one in own):>6.0%}"
+            f" {mean(one.tokens for one in own):>7.0f} {mean(one.fits for one in own):>5.0%}"
+            f" {usd:>7} {cached:>6} {len(own):>4}"
+        )
+
+
+def _print_goals(found: Sequence[Sample]) -> None:
+    """Ours against each other strategy at the same cuts: by how much it is ahead, and what it takes for that."""
+    print("\nours minus the other at the same cuts (visible, points; 95 % interval) and tokens of ours per token of it")
+    mine = {(one.window_tokens, one.session, one.at): one for one in found if one.strategy == OURS}
+    for window, strategy, own in _groups(found):
+        if strategy == OURS:
+            continue
+        pairs = [(mine[(window, one.session, one.at)], one) for one in own]
+        ahead, low, high = interval([(a.score.visible_share - b.score.visible_share) * 100 for a, b in pairs])
+        held = [(a.score.visible_share - b.score.visible_share) * 100 for a, b in pairs if a.is_held_out]
+        ratio = sum(a.tokens for a, _ in pairs) / sum(b.tokens for _, b in pairs)
+        kept = f"{mean(held):+.1f}" if held else "-"
+        print(f"{window:>7} {strategy:36} {ahead:+6.1f} ({low:+.1f} to {high:+.1f}; held out {kept}), {ratio:.2f}")
+
+
+def _groups(found: Sequence[Sample]) -> list[tuple[int, str, list[Sample]]]:
+    keys = dict.fromkeys((one.window_tokens, one.strategy) for one in found)
+    return [(w, s, [one for one in found if (one.window_tokens, one.strategy) == (w, s)]) for w, s in keys]
+
+
+def _write(folder: Path, found: Sequence[Sample], billed: Sequence[Bill]) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    document = {
+        "samples": [asdict(one) for one in found],
+        "bills": [
+            {**asdict(one), "cost_usd": one.spending.cost_usd, "read_share": one.spending.read_share} for one in billed
+        ],
+    }
+    (folder / "results.json").write_text(json.dumps(document, indent=1), encoding="utf-8")
+    bars = [
+        Bar(
+            window,
+            strategy,
+            interval([one.score.visible_share for one in own]),
+            mean(one.score.reachable_share for one in own),
+            mean(one.tokens for one in own),
+            strategy == OURS,
+        )
+        for window, strategy, own in _groups(found)
+    ]
+    (folder / "chart.svg").write_text(chart(bars), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

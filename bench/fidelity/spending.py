@@ -1,0 +1,77 @@
+"""What a whole session costs under a strategy: every request, what of it the cache holds, and what that is worth.
+
+One accounting for all strategies: a request reads from the cache what it shares with the request before it, message by
+message, and writes the rest. Replies are billed alike for all and left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from bench.fidelity.cuts import MODEL, lines_of, weigh_item, weigh_items
+from reverie.messages.message import Role, Usage
+from reverie.messages.rules import legal_cuts
+from reverie.messages.view import Item
+from reverie.tokens.profiles import cost, profile
+
+Reduce: TypeAlias = Callable[[int, Sequence[Item]], list[Item]]
+"""Takes how many items there were and the view as it stands; gives the smaller view."""
+
+
+@dataclass(frozen=True, slots=True)
+class Spending:
+    """One session under one strategy."""
+
+    requests: int
+    read_tokens: int
+    written_tokens: int
+    overflows: int
+    """Requests that were larger than the window."""
+
+    @property
+    def cost_usd(self) -> float:
+        usage = Usage(cache_read_tokens=self.read_tokens, cache_write_tokens=self.written_tokens)
+        return cost(usage, profile(MODEL)) or 0.0
+
+    @property
+    def read_share(self) -> float:
+        return self.read_tokens / max(1, self.read_tokens + self.written_tokens)
+
+
+def spending(items: Sequence[Item], window_tokens: int, reduce: Reduce, *, keeps: bool = True) -> Spending:
+    """Replay a session; a strategy that keeps nothing computes its view from the whole history at every request."""
+    lines = lines_of(window_tokens)
+    legal = set(legal_cuts(items))
+    view: list[Item] = []
+    sent: list[Item] = []
+    read = written = requests = overflows = 0
+    for number, item in enumerate(items):
+        asks = item.message.role is Role.ASSISTANT and number in legal
+        if asks:
+            shown = view
+            if weigh_items(view) > lines.compact_at_tokens:
+                shown = reduce(number, view)
+                view = shown if keeps else view
+            shared = _shared(sent, shown)
+            same = round(weigh_items(shown[:shared]))
+            read += same
+            written += round(weigh_items(shown)) - same
+            overflows += weigh_items(shown) > lines.effective_tokens
+            requests += 1
+            sent = list(shown)
+        view = [*view, item]
+    return Spending(requests, read, written, overflows)
+
+
+def _shared(before: Sequence[Item], now: Sequence[Item]) -> int:
+    for number, (one, other) in enumerate(zip(before, now, strict=False)):
+        if one.message is not other.message and one.message != other.message:
+            return number
+    return min(len(before), len(now))
+
+
+def growth(items: Sequence[Item]) -> float:
+    """The size of a session that nobody reduces."""
+    return sum(map(weigh_item, items))
