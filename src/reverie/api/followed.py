@@ -119,8 +119,10 @@ class Followed:
 
     def _agreement(self, messages: Sequence[AnyMessage]) -> int:
         for number, (known, given) in enumerate(zip(self._seen, messages, strict=False)):
-            if not known.is_still(given) and known.message != _message(given):
-                return number
+            # Values of ours cannot change; what others hand over may, without becoming another object.
+            if (known.message is given or known.is_still(given)) or known.message == _message(given):
+                continue
+            return number
         return min(len(self._seen), len(messages))
 
     def branch_from(self, leaf: str | None) -> None:

@@ -115,7 +115,7 @@ def predict(before: Fingerprint, after: Fingerprint, announced: Iterable[str] = 
 
 
 def extends(before: Request, after: Request) -> bool:
-    """Whether the later request has the earlier one as its prefix; fast, since equal parts are mostly the same objects."""
+    """Whether the later request has the earlier one as its prefix. Fast: equal parts are mostly the same objects."""
     if (before.model, before.thinking, before.tools, before.system) != (
         after.model,
         after.thinking,

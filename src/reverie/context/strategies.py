@@ -72,9 +72,8 @@ def strategy(name: str) -> Strategy:
 def _ours(
     settings: Settings, entries: Sequence[Entry], spill_path: Callable[[str], Path] | None, edits_cache: bool
 ) -> Sequence[Stage]:
-    return stages(
-        settings, spill_path=spill_path, edits_cache=edits_cache, pinned=pinned(entries), queue=queued(entries)
-    )
+    queue = queued(entries) if settings.collapse.enabled else ()
+    return stages(settings, spill_path=spill_path, edits_cache=edits_cache, pinned=pinned(entries), queue=queue)
 
 
 def _no_stages(
