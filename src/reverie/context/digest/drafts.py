@@ -17,8 +17,8 @@ from reverie.context.facts.terms import base_name, terms_of_line
 from reverie.context.facts.values import Command, Deed, Evidence, Facts, Outcome, Step, Touched
 from reverie.context.spans import short_ids
 
-SPAN_BYTES = 11_000
-"""One line of the index stands for at most so much, which is below 4,000 tokens: one read."""
+SPAN_BYTES = 9_500
+"""One line of the index stands for at most so much, which is below 4,000 tokens also of dense code: one read."""
 COMMAND_CHARS = 180
 SPAN_CHARS = 150
 DEED_CHARS = 120

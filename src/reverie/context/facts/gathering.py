@@ -46,7 +46,7 @@ _SILENT = frozenset({"TodoWrite", "ExitPlanMode", "Skill"})
 LOOKUP_LINES = 6
 EVIDENCE_PER_TERM = 2
 OFTEN_SEEN = 2
-SHORT_DECISION_CHARS = 12
+SHORT_DECISION_BYTES = 12
 """A shorter sentence says something only as the answer to a question."""
 SHORTEST_EVIDENCE_CHARS = 6
 LONGEST_EVIDENCE_CHARS = 240
@@ -218,7 +218,7 @@ def _decisions(requests: Sequence[Request]) -> Iterable[Decision]:
         if not stated and request.after and 0 < len(answer) <= SHORT_ANSWER_CHARS:
             stated = (" ".join(answer.split()),)
         for quote in stated:
-            if len(quote) < SHORT_DECISION_CHARS and not request.after:
+            if len(quote.encode("utf-8", "replace")) < SHORT_DECISION_BYTES and not request.after:
                 continue
             yield Decision(quote, request.uuid, request.round, request.after)
 

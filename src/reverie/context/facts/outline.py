@@ -18,7 +18,7 @@ _DEFINES = re.compile(
     (?:(?:def|class|func|fn|function\*?|struct|enum|union|trait|interface|type|impl(?:<[^>]*>)?|module|mod|namespace
         |macro_rules!|protocol|extension|record|object|data\ class|fun|sub|defmodule|defp?|defmacro|theorem
         |CREATE\ TABLE|model|message|service)\s+
-       (?:\([^)]*\)\s*)?(?P<name>[^\W\d][\w.$:]*)
+       (?:\([^)]*\)\s*)?(?P<name>[^\W\d][\w.$]*(?:::\w+)*)
      |(?:const|let|var|val)\s+(?P<const>[A-Za-z_$][\w$]*)\s*(?::[^=]+)?=
      |(?P<constant>[A-Z][A-Z0-9_]{2,})\s*(?::[^=]+)?=(?!=)
      |(?P<heading>\#{1,4}\ .{3,80}$)

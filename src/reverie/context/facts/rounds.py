@@ -16,6 +16,8 @@ from reverie.messages.message import Role
 from reverie.messages.view import Item, Kind
 
 SHELL = "Bash"
+HEADER_BYTES = 110
+"""What a reader of a span sees above each message: who, when and its id."""
 _FENCED = re.compile(r"```(?:bash|sh|shell|console)\s*\n(.*?)\n?```", re.DOTALL)
 _OBSERVED = re.compile(r"\s*<(?:returncode|output|exit_?code|stdout|observation)\b|\s*(?:OBSERVATION|Observation):")
 _RETURNED = re.compile(r"\s*<returncode>(-?\d+)</returncode>")
@@ -126,7 +128,7 @@ def _action(call: ToolUse, answers: Mapping[str, ToolResult]) -> Action:
 
 
 def _size(item: Item) -> int:
-    return sum(_bytes(part) for block in item.message.content for part in _texts(block))
+    return HEADER_BYTES + sum(_bytes(part) for block in item.message.content for part in _texts(block))
 
 
 def _texts(block: Block) -> Iterable[str]:
