@@ -32,6 +32,7 @@ COMMANDS: tuple[Listed, ...] = (
     Listed("export", "Write a memory with its history into a file.", "export", "History"),
     Listed("import", "Bring such a file in.", "import_", "History"),
     Listed("sessions", "List the sessions of this project.", "sessions", "Sessions"),
+    Listed("search", "Find passages of past sessions.", "search", "Sessions"),
     Listed("context", "Show what fills the window of a session.", "context", "Sessions"),
     Listed("span", "Read messages again that were left out of the window.", "span", "Sessions"),
     Listed("uncompact", "Take a compaction back.", "uncompact", "Sessions"),

@@ -1,7 +1,7 @@
 """A record of a transcript → the passages it is found by: who speaks, and its text in pieces of readable size.
 
-Cutting is a pure function of the record, so the text of a passage is not stored: the record is read again and cut again.
-What a client shows beside a result (`toolUseResult`) repeats the result and is left out, as are pictures.
+Cutting is a pure function of the record, so no text is stored: the record is read again and cut again. What a client
+shows beside a result (`toolUseResult`) repeats the result and is left out, as are pictures.
 """
 
 from __future__ import annotations

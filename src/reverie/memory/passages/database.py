@@ -30,12 +30,16 @@ _SPELLED = 4_000
 _FREQUENCIES_KEPT = 10_000
 
 _SCHEMA = (
-    "CREATE TABLE files(id INTEGER PRIMARY KEY, path TEXT NOT NULL UNIQUE, session TEXT NOT NULL,"
-    " inode INTEGER NOT NULL, size INTEGER NOT NULL, mtime_ns INTEGER NOT NULL, ctime_ns INTEGER NOT NULL,"
-    " read_to INTEGER NOT NULL, ends BLOB NOT NULL, passages INTEGER NOT NULL)",
-    "CREATE TABLE passages(id INTEGER PRIMARY KEY, file INTEGER NOT NULL, pos INTEGER NOT NULL, start INTEGER NOT NULL,"
-    " bytes INTEGER NOT NULL, part INTEGER NOT NULL, role INTEGER NOT NULL, said INTEGER, length INTEGER NOT NULL,"
-    " lines INTEGER NOT NULL, asking REAL NOT NULL, terms BLOB NOT NULL)",
+    (
+        "CREATE TABLE files(id INTEGER PRIMARY KEY, path TEXT NOT NULL UNIQUE, session TEXT NOT NULL,"
+        " inode INTEGER NOT NULL, size INTEGER NOT NULL, mtime_ns INTEGER NOT NULL, ctime_ns INTEGER NOT NULL,"
+        " read_to INTEGER NOT NULL, ends BLOB NOT NULL, passages INTEGER NOT NULL)"
+    ),
+    (
+        "CREATE TABLE passages(id INTEGER PRIMARY KEY, file INTEGER NOT NULL, pos INTEGER NOT NULL,"
+        " start INTEGER NOT NULL, bytes INTEGER NOT NULL, part INTEGER NOT NULL, role INTEGER NOT NULL, said INTEGER,"
+        " length INTEGER NOT NULL, lines INTEGER NOT NULL, asking REAL NOT NULL, terms BLOB NOT NULL)"
+    ),
     "CREATE INDEX by_place ON passages(file, pos)",
     "CREATE VIRTUAL TABLE postings USING fts5(terms, content='', tokenize='ascii')",
     "CREATE VIRTUAL TABLE vocabulary USING fts5vocab('postings', 'row')",
@@ -230,6 +234,15 @@ class PassageDatabase:
 
     # What the engine asks
 
+    @contextmanager
+    def reading(self) -> Iterator[None]:
+        """Let all reads inside see one state of the index."""
+        self._connection.execute("BEGIN")
+        try:
+            yield
+        finally:
+            self._connection.execute("COMMIT")
+
     def version(self) -> int:
         """A number that changes whenever any process changed the index."""
         changed_by_others: int = self._connection.execute("PRAGMA data_version").fetchone()[0]
@@ -286,10 +299,16 @@ class PassageDatabase:
         sql = f"SELECT {_ROW} FROM passages WHERE id IN ({','.join('?' * len(ids))})"
         return [_row(*found) for found in self._connection.execute(sql, list(ids))]
 
-    def neighbours(self, group: str, first: int, last: int) -> list[Row]:
-        """The passages of a file from one position to another."""
-        sql = f"SELECT {_ROW} FROM passages WHERE file = ? AND pos BETWEEN ? AND ?"
-        return [_row(*found) for found in self._connection.execute(sql, (int(group), first, last))]
+    def rows_at(self, places: Sequence[tuple[str, int]]) -> list[Row]:
+        """The passages at these positions of files."""
+        if not places:
+            return []
+        marks = ",".join(["(?, ?)"] * len(places))
+        # A join from the few to the many: asked with IN, SQLite reads the whole table.
+        asked = f"WITH asked(f, at) AS (VALUES {marks})"
+        sql = f"{asked} SELECT {_ROW} FROM asked CROSS JOIN passages ON file = f AND pos = at"
+        values = [value for file, position in places for value in (int(file), position)]
+        return [_row(*found) for found in self._connection.execute(sql, values)]
 
     def places(self, ids: Sequence[int], only: Filter) -> dict[int, Place]:
         """Where the passages with these ids lie, as far as they are asked for."""

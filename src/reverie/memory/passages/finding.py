@@ -13,7 +13,7 @@ from reverie.memory.passages.database import Filter, PassageDatabase
 from reverie.memory.search.engine import SearchIndex
 
 if TYPE_CHECKING:
-    from reverie.memory.search.database import Database
+    from reverie.memory.search.database import Database, Row
     from reverie.memory.search.features import Wanted
 
 _CANDIDATES = 40
@@ -52,6 +52,12 @@ class PassageIndex(SearchIndex):
             if len(found) >= _CANDIDATES:
                 break
         return list(found)[:_CANDIDATES]
+
+    def _with_neighbours(self, rows: list[Row]) -> list[Row]:
+        """Add the passages just before and after the candidates: they explain them, and may be meant themselves."""
+        taken = {(row.group, row.position) for row in rows}
+        beside = {(row.group, row.position + step) for row in rows for step in (-1, 1) if row.group is not None}
+        return rows + self._passages.rows_at(sorted(beside - taken))
 
 
 def _questions(words: Sequence[str], sizes: Sequence[int]) -> Iterator[tuple[str, int, int]]:

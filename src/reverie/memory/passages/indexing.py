@@ -183,6 +183,6 @@ def _moment(said: Spoken) -> int | None:
 
 def _asking(role: str, text: str) -> float:
     """The share of a text that asks; what tools print is no question."""
-    if role not in {"user", "assistant"} or "?" not in text and "？" not in text:
+    if role not in {"user", "assistant"} or ("?" not in text and "？" not in text):
         return 0.0
     return min(1.0, (text.count("?") + text.count("？")) * _QUESTION_CHARS / len(text))

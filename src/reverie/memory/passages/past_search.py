@@ -6,6 +6,7 @@ transcripts themselves, with secrets taken out. What is found is data: nothing h
 
 from __future__ import annotations
 
+import re
 import threading
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -21,8 +22,9 @@ from reverie.memory.search.document import Query, Scored, Why
 from reverie.messages.records import decode_line
 from reverie.secret_scan import scan
 
+_WORD = re.compile(r"[^\W_]+")
 _AROUND_CHARS = 400
-_SCANNED_CHARS = 6_000
+_SCANNED_CHARS = 2_000
 """How far around a passage secrets are looked for: a key may begin before it and end after it."""
 _SPARE = 3
 """Hits asked for beyond the limit, as a factor: copies of one message in several files are shown once."""
@@ -101,26 +103,26 @@ class PastSearch:
             asked = Query(query.text, now, limit=query.limit * _SPARE, abstains=False)
             scored = [hit for hit in PassageIndex(self._database, only).search(asked) if _is_telling(hit, query.text)]
             places = self._database.places([int(hit.key) for hit in scored], only)
+            records = _Records()
             hits: list[PastHit] = []
             shown: set[tuple[str, str]] = set()
             for each in scored:
                 place = places.get(int(each.key))
-                hit = self._hit(each, place) if place else None
-                if hit is None or not shown.isdisjoint(_copies(hit)):
+                said = records.read(place) if place else None
+                text = records.passage(place) if place else ""
+                if place is None or said is None or not text:
                     continue
-                shown.update(_copies(hit))
-                hits.append(hit)
+                copies = {(said.message, str(place.part)), ("", " ".join(text.split()))}
+                if shown.isdisjoint(copies):
+                    hits.append(self._hit(each, place, said, text, records))
+                shown |= copies
                 if len(hits) == query.limit:
                     break
             return Found(tuple(hits), self._database.totals().documents, self._database.sessions())
 
-    def _hit(self, scored: Scored, place: Place) -> PastHit | None:
-        said = _read(place)
-        text = None if said is None else _passage(said, place.part)
-        if said is None or text is None:
-            return None
-        before = self._beside(place, -1)
-        after = self._beside(place, +1)
+    def _hit(self, scored: Scored, place: Place, said: Spoken, text: str, records: _Records) -> PastHit:
+        before = self._database.place_at(place.file, place.position - 1)
+        after = self._database.place_at(place.file, place.position + 1)
         return PastHit(
             session=place.session,
             message=said.message,
@@ -130,26 +132,43 @@ class PastSearch:
             score=round(scored.score, 4),
             path=Path(place.path),
             part=place.part,
-            before=before if len(before) <= _AROUND_CHARS else f"…{before[-_AROUND_CHARS:].lstrip()}",
-            after=after if len(after) <= _AROUND_CHARS else f"{after[:_AROUND_CHARS].rstrip()}…",
+            before=records.passage(before, last=_AROUND_CHARS) if before else "",
+            after=records.passage(after, first=_AROUND_CHARS) if after else "",
             why=scored.why,
         )
 
-    def _beside(self, place: Place, step: int) -> str:
-        other = self._database.place_at(place.file, place.position + step)
-        said = _read(other) if other else None
-        return (_passage(said, other.part) or "") if said and other else ""
+
+class _Records:
+    """The records that hold the hits of one search, read once each, and their passages without secrets."""
+
+    def __init__(self) -> None:
+        self._read: dict[tuple[str, int], Spoken | None] = {}
+
+    def read(self, place: Place) -> Spoken | None:
+        """The record of a passage; None when the transcript changed since."""
+        key = place.path, place.start
+        if key not in self._read:
+            self._read[key] = _read(place)
+        return self._read[key]
+
+    def passage(self, place: Place, *, first: int | None = None, last: int | None = None) -> str:
+        """The text of a passage, or so many characters from one end of it; empty when it is gone."""
+        said = self.read(place)
+        pieces = cut(said.text) if said else []
+        if said is None or place.part >= len(pieces):
+            return ""
+        start = sum(map(len, pieces[: place.part]))
+        end = start + len(pieces[place.part])
+        from_ = start if last is None else max(start, end - last)
+        to = end if first is None else min(end, start + first)
+        text = _without_secrets(said.text, from_, to).strip()
+        return f"{'…' if from_ > start else ''}{text}{'…' if to < end else ''}"
 
 
 def matched_words(text: str, words: Iterable[str]) -> frozenset[str]:
     """The words of a text, as they are written there, whose terms are among these."""
     wanted = frozenset(words)
-    written = {word for piece in text.split() for word in _pieces(piece)}
-    return frozenset(word for word in written if not wanted.isdisjoint(terms(word)))
-
-
-def _pieces(text: str) -> list[str]:
-    return "".join(char if char.isalnum() else " " for char in text).split()
+    return frozenset(word for word in _WORD.findall(text) if not wanted.isdisjoint(terms(word)))
 
 
 def _is_telling(hit: Scored, query: str) -> bool:
@@ -159,13 +178,7 @@ def _is_telling(hit: Scored, query: str) -> bool:
     return bool(found) if not strong else not found.isdisjoint(strong)
 
 
-def _copies(hit: PastHit) -> set[tuple[str, str]]:
-    """What makes a second hit a copy: the same record in a fork of the session, or the same words again."""
-    return {(hit.message, str(hit.part)), ("", " ".join(hit.text.split()))}
-
-
 def _read(place: Place) -> Spoken | None:
-    """The record again; None when the transcript changed since."""
     try:
         with Path(place.path).open("rb") as file:
             file.seek(place.start)
@@ -174,18 +187,13 @@ def _read(place: Place) -> Spoken | None:
         return None
 
 
-def _passage(said: Spoken, part: int) -> str | None:
-    """One passage of a record, without the secrets that it, or a longer stretch around it, holds."""
-    pieces = cut(said.text)
-    if part >= len(pieces):
-        return None
-    start = sum(map(len, pieces[:part]))
-    end = start + len(pieces[part])
+def _without_secrets(text: str, start: int, end: int) -> str:
+    """A stretch of a text without the secrets in it, also those that begin before it or end after it."""
     first = max(0, start - _SCANNED_CHARS)
     clean, done = [], start
-    for finding in scan(said.text[first : end + _SCANNED_CHARS]):
+    for finding in scan(text[first : end + _SCANNED_CHARS]):
         opens, closes = max(start, first + finding.start), min(end, first + finding.end)
         if opens < closes:
-            clean += [said.text[done:opens], f"[secret: {finding.rule}]"]
+            clean += [text[done:opens], f"[secret: {finding.rule}]"]
             done = closes
-    return "".join([*clean, said.text[done:end]]).strip()
+    return "".join([*clean, text[done:end]])

@@ -1,0 +1,181 @@
+"""`reverie search`: passages of past sessions, with what stands around them."""
+
+from __future__ import annotations
+
+import re
+import sys
+import time
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+import click
+
+from reverie.apps.cli.options import Common, as_json, project_option
+
+if TYPE_CHECKING:
+    from reverie.memory.passages import Found, PastHit
+
+_LINES_SHOWN = 8
+_LINE_CHARS = 200
+_QUIET_BYTES = 20_000_000
+"""Reading less than this is not worth a word."""
+
+
+@click.command("search")
+@click.argument("query", nargs=-1, required=True)
+@click.option(
+    "--limit", type=click.IntRange(min=1), default=10, show_default=True, metavar="N", help="So many at most."
+)
+@click.option("--session", metavar="ID", help="Only in sessions whose id begins so.")
+@click.option(
+    "--since", type=click.DateTime(["%Y-%m-%d", "%Y-%m-%dT%H:%M:%S"]), metavar="DATE", help="Only what was said since."
+)
+@click.option("--role", type=click.Choice(["user", "assistant", "tool", "summary"]), help="Only what this one said.")
+@click.option("--fresh", is_flag=True, help="Read every transcript again instead of what is new in it.")
+@click.option("--full", is_flag=True, help="Show whole passages and what stands around them.")
+@project_option
+@as_json
+@click.pass_obj
+def command(
+    common: Common,
+    *,
+    query: tuple[str, ...],
+    limit: int,
+    session: str | None,
+    since: datetime | None,
+    role: str | None,
+    fresh: bool,
+    full: bool,
+    project: str | None,
+    as_json: bool,
+) -> None:
+    """Find passages of past sessions of this project that answer QUERY, best first; nothing when nothing fits.
+
+    What people, the model and tools said is searched, in all work trees of the project. Secrets are not shown.
+
+    \b
+    Examples:
+      reverie search why did the importer swap day and month
+      reverie search "database is locked" --role tool --since 2026-03-01
+      reverie search parse_date --session 3c1a7f52 --json
+    """
+    from reverie.api.memory import Memory
+    from reverie.apps import wiring
+    from reverie.memory.passages import PastQuery
+
+    configuration = common.configuration(project)
+    directory = common.directory(project)
+    with Memory.at(wiring.places(configuration), configuration.settings, directory) as memory:
+        started = time.perf_counter()
+        roles = () if role is None else (role,)
+        asked = PastQuery(" ".join(query), limit, session, None if since is None else since.astimezone(), roles)
+        found = memory.search_report(asked, fresh=fresh, progress=_tell)
+        took_ms = round((time.perf_counter() - started) * 1000, 1)
+    if as_json:
+        from reverie.apps.cli.output import print_json
+
+        hits = [_document(hit) for hit in found.hits]
+        print_json({"hits": hits, "took_ms": took_ms, "searched": found.passages, "sessions": found.sessions})
+    else:
+        _print(found, took_ms, str(directory), full=full)
+
+
+def _tell(done: int, of: int) -> None:
+    if of > _QUIET_BYTES and sys.stderr.isatty():
+        end = "\r" if done < of else "\r\033[K"
+        click.echo(f"reading past sessions: {done / 1e6:.0f} of {of / 1e6:.0f} MB{end}", err=True, nl=False)
+
+
+def _document(hit: PastHit) -> dict[str, object]:
+    return {
+        "session": hit.session,
+        "message": hit.message,
+        "when": hit.when,
+        "role": hit.role,
+        "text": hit.text,
+        "score": hit.score,
+        "path": str(hit.path),
+        "before": hit.before,
+        "after": hit.after,
+        "why": {
+            "words": sorted(_words(hit)),
+            "corrected": {word: list(others) for word, others in hit.why.corrected.items()},
+            "parts": {name: round(share, 4) for name, share in hit.why.parts.items()},
+        },
+    }
+
+
+def _print(found: Found, took_ms: float, directory: str, *, full: bool) -> None:
+    from reverie.messages.listing import read_glance
+
+    titles: dict[str, str] = {}
+    for hit in found.hits:
+        if hit.session not in titles:
+            glance = read_glance(hit.path)
+            titles[hit.session] = glance.title if glance else ""
+        _print_hit(hit, titles[hit.session], full=full)
+    looked = f"{found.passages} passages of {found.sessions} sessions"
+    said = f"{len(found.hits)} of {looked}" if found.hits else f"nothing fits among {looked} of {directory}"
+    click.echo(f"{said} ({took_ms:.0f} ms)", err=True)
+
+
+def _print_hit(hit: PastHit, title: str, *, full: bool) -> None:
+    from reverie.memory.passages.past_search import matched_words
+
+    click.secho(_plain(title) or "(no title)", bold=True, nl=False)
+    click.echo(f"  {hit.when[:16].replace('T', ' ')}  {hit.role}  {hit.score:.2f}")
+    lines = [_plain(line) for line in hit.text.splitlines()]
+    marked = matched_words(hit.text, _words(hit))
+    first, last = (0, len(lines)) if full else _window(lines, marked)
+    if full and hit.before:
+        click.secho(_indented(hit.before), dim=True)
+    for line in lines[first:last]:
+        click.echo(f"    {_emphasised(line if full else _short(line, marked), marked)}".rstrip())
+    if full and hit.after:
+        click.secho(_indented(hit.after), dim=True)
+    if last - first < len(lines):
+        click.secho(f"    … {len(lines) - (last - first)} more lines with --full", dim=True)
+    click.secho(f"  reverie context {hit.session[:8]}  message {hit.message}\n", dim=True)
+
+
+def _words(hit: PastHit) -> set[str]:
+    found = {word for words in hit.why.words.values() for word in words}
+    return found.union(*(others for word, others in hit.why.corrected.items() if word in found))
+
+
+def _window(lines: list[str], marked: frozenset[str]) -> tuple[int, int]:
+    """The few lines that hold most of the words looked for."""
+    counts = [len(marked & set(_pieces(line))) for line in lines]
+    starts = range(max(1, len(lines) - _LINES_SHOWN + 1))
+    first = max(starts, key=lambda start: (sum(counts[start : start + _LINES_SHOWN]), -start))
+    return first, min(len(lines), first + _LINES_SHOWN)
+
+
+def _short(line: str, marked: frozenset[str]) -> str:
+    """A long line around its first word that was looked for."""
+    if len(line) <= _LINE_CHARS:
+        return line
+    places = [found.start() for found in re.finditer(r"[^\W_]+", line) if found[0] in marked]
+    start = min(max(0, (places[0] if places else 0) - _LINE_CHARS // 3), len(line) - _LINE_CHARS)
+    end = start + _LINE_CHARS
+    return f"{'…' if start else ''}{line[start:end]}{'…' if end < len(line) else ''}"
+
+
+def _emphasised(line: str, marked: frozenset[str]) -> str:
+    def styled(found: re.Match[str]) -> str:
+        return click.style(found[0], fg="yellow", bold=True) if found[0] in marked else found[0]
+
+    return re.sub(r"[^\W_]+", styled, line)
+
+
+def _pieces(line: str) -> list[str]:
+    return re.findall(r"[^\W_]+", line)
+
+
+def _indented(text: str) -> str:
+    return "\n".join(f"    {_plain(line)}" for line in text.splitlines())
+
+
+def _plain(text: str) -> str:
+    """Without control characters: what a transcript holds must not steer the terminal."""
+    return "".join(char if char.isprintable() else " " for char in text)
