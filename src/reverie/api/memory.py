@@ -7,25 +7,27 @@ and time that the caller does not give come from the process (`process.py`).
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager, suppress
-from dataclasses import dataclass, replace
+from contextlib import suppress
+from dataclasses import replace
 from datetime import date, datetime, timedelta
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, NoReturn, Self
+from typing import TYPE_CHECKING, Self
 
 from reverie.api.process import new_id, places_of, process_settings, system_now
+from reverie.api.shelves import Shelves
 from reverie.errors import Error, Refused, UserMistake
-from reverie.memory.indexed import IndexedFolder
-from reverie.memory.recall import Asked, Recalled, Searched, recall
+from reverie.memory.recall import Asked, Recalled, recall
 from reverie.memory.recalled import Hit, Limits
-from reverie.memory.scopes import Scope, agent_scopes, project_scope, user_scope, without_mentions
+from reverie.memory.scopes import Scope, project_scope, user_scope, without_mentions
 from reverie.memory.topic import Topic
 from reverie.places import Places, find_checkout, memory_folder, open_project
 from reverie.settings import Settings
 from reverie.settings.features import Off, memory_state
 
 if TYPE_CHECKING:
+    from reverie.api.account import Account
+    from reverie.api.past import Past
     from reverie.api.saving import Given, Kept
     from reverie.api.watching import Watch
     from reverie.memory.anchors import AnchorCheck
@@ -33,32 +35,18 @@ if TYPE_CHECKING:
     from reverie.memory.change import Author, Commit
     from reverie.memory.doctor import Problem
     from reverie.memory.erase import Erased
-    from reverie.memory.search.vectors import Embeds
+    from reverie.memory.indexed import IndexedFolder
+    from reverie.memory.passages import Found, PastHit, PastQuery
     from reverie.memory.store import Changed, Store
     from reverie.memory.timeline import Refusal, Undone
-    from reverie.memory.topic import MemoryType, Source, Trust
+    from reverie.memory.topic import MemoryType, Trust
     from reverie.memory.topic_table import Indexed
-    from reverie.memory.usage_log import Use
     from reverie.ports import Model
 
 AnyPath = str | PathLike[str]
 
-FRESH_SECONDS = 1.0
-"""How long a look at the directory holds: an edit is visible to recall after that at the latest. Where questions come
-in quick succession, a thread looks before the time is over and no question waits."""
 _ANCHORS_DERIVED_UP_TO = 200
 """In a larger batch each text would cost a few reads of the project."""
-
-
-@dataclass(frozen=True, slots=True)
-class Account:
-    """What a memory rests on, and when it was brought back."""
-
-    path: str
-    sources: tuple[Source, ...]
-    trust: Trust | None
-    changes: tuple[Commit, ...]
-    recalled: tuple[Use, ...]
 
 
 class Memory:
@@ -113,24 +101,29 @@ class Memory:
             store = open_project(places, directory, new_marker=new_id(), first_commit=_first_commit, now=now()).folder
         scope = project_scope(places, settings, store, root, Path.home())
         top = checkout.top if checkout else directory
-        memory._set_up(places, settings, scope, root=top, now=now)
-        memory._is_project = True
+        memory._set_up(places, settings, scope, root=top, now=now, is_project=True)
         return memory
 
     def _set_up(
-        self, places: Places, settings: Settings, scope: Scope, *, root: Path | None, now: Callable[[], datetime]
+        self,
+        places: Places,
+        settings: Settings,
+        scope: Scope,
+        *,
+        root: Path | None,
+        now: Callable[[], datetime],
+        is_project: bool = False,
     ) -> None:
         self.scope = scope
         self.settings = settings
         self._places = places
         self._root = root
         self._now = now
-        self._is_project = False
+        self._shelves = Shelves(places, scope, root=root, is_project=is_project)
         self._store: Store | None = None
-        self._folders: dict[Path, IndexedFolder] = {}
-        self._embedder: tuple[Embeds | None] | None = None
         self._watch: Watch | None = None
         self._user: Memory | None = None
+        self._past: Past | None = None
         state = memory_state(settings)
         self.off = state.reason if isinstance(state, Off) else None
 
@@ -158,13 +151,13 @@ class Memory:
         if self._watch is not None:
             self._watch.close()
             self._watch = None
-        for folder in self._folders.values():
-            folder.close()
-        self._folders.clear()
+            self._shelves.is_watched = False
+        self._shelves.close()
+        if self._past is not None:
+            self._past.close()
+            self._past = None
         if self._user is not None:
             self._user.close()
-
-    # Keeping
 
     def save(
         self,
@@ -203,12 +196,12 @@ class Memory:
         if team:
             topic = self._for_team(topic)
         topic = completed(topic, self._now(), self._root, self._has_commit)
-        index = self._indexed
+        index = self.index
         twin = same_text(index, topic)
         if twin is not None and twin.name != topic.name:
             said = f"nothing saved: {twin.path} ({twin.name!r}) says exactly this already"
             return Kept(twin, self.directory / twin.path, None, is_new=False, warnings=(said,))
-        path = self._indexed.path_named(topic.name) if not topic.path else None
+        path = self.index.path_named(topic.name) if not topic.path else None
         if path is not None:
             saved = self.store.edit(path, lambda old: renewed(old, topic), author=who, reason=reason, session=session)
         else:
@@ -247,8 +240,6 @@ class Memory:
         self._refuse_when_off()
         saved = self.store.pin(self.path_of(name), pinned=pinned)
         return saved.topic, saved.commit
-
-    # Finding
 
     def recall(
         self,
@@ -297,7 +288,7 @@ class Memory:
         """As `recall`, with how many memories were searched; notes nothing."""
         if self.off is not None:
             return Recalled(hits=(), searched=0, skipped=self.off)
-        searched = self._searched(asked.query, fresh=fresh)
+        searched = self._shelves.for_query(asked.query, fresh=fresh)
         asked = replace(asked, query=without_mentions(asked.query))
         return recall(searched, asked, now=self._now(), limits=self.limits, check=self._check)
 
@@ -320,7 +311,7 @@ class Memory:
         asked = self.asked(query, limit=limit, exclude=exclude, context=context, files=files, tools=tools)
         found = await asyncio.to_thread(self.recall_report, asked)
         if model is not None and self.off is None and self.settings.recall.rerank:
-            searched = self._searched(query, fresh=False)
+            searched = self._shelves.for_query(query, fresh=False)
             hits = await select(
                 searched, asked, found.hits, self._model(model), self.settings.recall,
                 now=self._now(), limits=self.limits, check=self._check,
@@ -333,11 +324,46 @@ class Memory:
         """Remember what was recalled for what; a directory that cannot be written forgets it."""
         from reverie.memory.usage_log import append_uses, use_of
 
-        for scope, folder in {each.scope: each for each in self._shelves}.items():
+        for scope, folder in {each.scope: each for each in self._shelves.standing}.items():
             hits = [hit for hit in found.hits if hit.scope == scope]
             uses = [use_of(hit.topic.path, hit.score, query, self._now(), session) for hit in hits]
             with suppress(Error, OSError):
                 append_uses(folder.folder.folder, uses)
+
+    def search(
+        self,
+        query: str,
+        *,
+        limit: int = 10,
+        session: str | None = None,
+        since: date | datetime | None = None,
+        role: str | None = None,
+        fresh: bool = False,
+    ) -> list[PastHit]:
+        """Passages of the project's past sessions, best first; none when no telling word of the query is there.
+
+        `session` is the beginning of an id; `role` is `user`, `assistant`, `tool` or `summary`; `fresh` reads every
+        transcript again. What is found is data, whatever it says.
+        """
+        from reverie.memory.passages import PastQuery
+
+        start = since if isinstance(since, datetime) else None
+        if since is not None and start is None:
+            start = datetime(since.year, since.month, since.day, tzinfo=self._now().tzinfo)
+        roles = () if role is None else (role,)
+        return list(self.search_report(PastQuery(query, limit, session, start, roles), fresh=fresh).hits)
+
+    def search_report(
+        self, query: PastQuery, *, fresh: bool = False, progress: Callable[[int, int], None] = lambda _done, _of: None
+    ) -> Found:
+        """As `search`, with in how much was looked; `progress` hears how many bytes of how many have been read."""
+        from reverie.api.past import Past
+
+        if self._past is None:
+            if self._root is None:
+                raise UserMistake(f"{self.directory} belongs to no project; open the memory of one to search its past")
+            self._past = Past(self._places, self._root)
+        return self._past.search(query, now=self._now(), fresh=fresh, progress=progress)
 
     def topics(self) -> Iterator[Topic]:
         """Every memory that can be read, in the order of paths."""
@@ -347,8 +373,8 @@ class Memory:
         """As `topics`, each with what its file adds."""
         if self.off is not None:
             return iter(())
-        self._indexed.sweep()
-        return self._indexed.topics()
+        self.index.sweep()
+        return self.index.topics()
 
     def read(self, name: str) -> Topic:
         """The memory of this name, path or beginning of a file name.
@@ -360,8 +386,10 @@ class Memory:
 
     def path_of(self, name: str) -> str:
         """The path, inside the directory, of the memory that a person means."""
-        found = self._find(name)
-        return found if found is not None else self._missing(name)
+        from reverie.api.naming import find_path, missing
+
+        found = find_path(self.index, name)
+        return found if found is not None else missing(self.index, name)
 
     def watch(self) -> Watch:
         """Notice, commit and index edits by other programs as they happen, until it is closed."""
@@ -369,29 +397,29 @@ class Memory:
 
         if self._watch is None:
             self._watch = Watch(self.directory, self._look)
+            self._shelves.is_watched = True
         return self._watch
 
     @property
     def has_foreign_edits(self) -> bool:
         """Whether recall has seen edits by others that no commit holds yet; `sync` makes one."""
-        return self._indexed.has_news
+        return self.index.has_news
 
     def sync(self) -> tuple[str, ...]:
         """Commit what editors and other programs changed since; return the commits."""
-        self._indexed.has_news = False
+        self.index.has_news = False
         return self.store.sync() if self.directory.is_dir() else ()
-
-    # The past
 
     def log(self, name: str | None = None, *, limit: int | None = None) -> tuple[Commit, ...]:
         """The changes, newest first; of one memory also when it is gone."""
+        from reverie.api.naming import named_well
         from reverie.memory import timeline
 
         self.sync()
         if name is None:
             return timeline.log(self.store, limit=limit)
-        with self._naming(name):
-            return timeline.log(self.store, self._ever(name), limit=limit)
+        with named_well(self.index, name) as path:
+            return timeline.log(self.store, path, limit=limit)
 
     def refusals(self) -> tuple[Refusal, ...]:
         """What was not saved, by rule; never what it said."""
@@ -408,12 +436,14 @@ class Memory:
 
     def why(self, name: str) -> Account:
         """Where a memory comes from, and when it was brought back."""
+        from reverie.api.account import Account
+        from reverie.api.naming import named_well
         from reverie.memory import timeline
         from reverie.memory.usage_log import read_uses
 
         self.sync()
-        with self._naming(name):
-            found = timeline.why(self.store, self._ever(name))
+        with named_well(self.index, name) as path:
+            found = timeline.why(self.store, path)
         uses = tuple(read_uses(self.scope.folder, found.path))
         return Account(found.path, found.sources, found.trust, found.changes, uses)
 
@@ -426,10 +456,12 @@ class Memory:
 
     def read_at(self, name: str, when: date | datetime) -> Topic:
         """One memory as it was."""
+        from reverie.api.naming import inside
         from reverie.memory.finding import find_topic
 
         topics = {topic.path: topic for topic in self.topics_at(when)}
-        path = find_topic(self._inside(name), topics, lambda: {path: topic.name for path, topic in topics.items()})
+        wanted = inside(self.directory, name)
+        path = find_topic(wanted, topics, lambda: {path: topic.name for path, topic in topics.items()})
         if path is None:
             raise UserMistake(f"there was no memory {name!r} in {self.directory} on {when:%Y-%m-%d}")
         return topics[path]
@@ -443,14 +475,15 @@ class Memory:
 
     def erase(self, name: str, *, redact: Iterable[Path] = ()) -> Erased:
         """Erase a memory from the directory, its history and everything derived; `redact` names files that quote it."""
+        from reverie.api.naming import named_well
         from reverie.memory import timeline
         from reverie.memory.usage_log import remove_uses
 
         self._refuse_when_off()
-        with self._naming(name):
-            erased = timeline.erase(self.store, self._ever(name), redact=redact)
+        with named_well(self.index, name) as path:
+            erased = timeline.erase(self.store, path, redact=redact)
         remove_uses(self.scope.folder, erased.paths)
-        self._indexed.remove()
+        self.index.remove()
         return erased
 
     def transcripts(self) -> tuple[Path, ...]:
@@ -465,13 +498,13 @@ class Memory:
         """What is wrong with the directory, and what to do about it."""
         from reverie.api.upkeep import problems_of
 
-        return problems_of(self.store, self._indexed, self._root, self._now())
+        return problems_of(self.store, self.index, self._root, self._now())
 
     def repair(self) -> tuple[str, ...]:
         """Do what is safe without a question; return what was done."""
         from reverie.api.upkeep import repair
 
-        return repair(self.store, self._indexed)
+        return repair(self.store, self.index)
 
     def export(self, target: AnyPath) -> Path:
         """Write the directory with its history into one file."""
@@ -486,8 +519,6 @@ class Memory:
         self._refuse_when_off()
         return timeline.import_bundle(self.store, Path(source).absolute())
 
-    # The parts
-
     @property
     def store(self) -> Store:
         """The files and their history."""
@@ -501,7 +532,7 @@ class Memory:
                 folder,
                 now=self._now,
                 history=History.open(folder) if self.settings.memory.history else History(folder, program=None),
-                noticed=self._indexed.refresh,
+                noticed=self.index.refresh,
                 use=lambda: read_counts(folder),
             )
         return self._store
@@ -522,50 +553,16 @@ class Memory:
     @property
     def index(self) -> IndexedFolder:
         """The search index of the directory."""
-        return self._indexed
+        return self._shelves.own
 
     @property
     def root(self) -> Path | None:
         """Where anchors are looked for."""
         return self._root
 
-    def embedder(self) -> Embeds | None:
-        """What turns text into vectors, when the `semantic` extra and its weights are installed."""
-        if self._embedder is None:
-            from reverie.api.meaning import load_embedder
-
-            self._embedder = (load_embedder(self._places.models),)
-        return self._embedder[0]
-
-    @property
-    def _indexed(self) -> IndexedFolder:
-        return self._folder_of(self.scope)
-
-    def _folder_of(self, scope: Scope) -> IndexedFolder:
-        directory = scope.folder.directory
-        if directory not in self._folders:
-            self._folders[directory] = IndexedFolder(scope.folder, embedder=self.embedder)
-        return self._folders[directory]
-
-    @property
-    def _shelves(self) -> tuple[Searched, ...]:
-        scopes = [self.scope, user_scope(self._places)] if self._is_project else [self.scope]
-        return tuple(Searched(scope=scope.name, folder=self._folder_of(scope)) for scope in scopes)
-
-    def _searched(self, query: str, *, fresh: bool) -> tuple[Searched, ...]:
-        agents = agent_scopes(self._places, query, cwd=self._root) if self._root is not None else ()
-        searched = (*self._shelves, *(Searched(scope=scope.name, folder=self._folder_of(scope)) for scope in agents))
-        for each in searched:
-            age_seconds = each.folder.seconds_since_sweep
-            if fresh or (self._watch is None and age_seconds > FRESH_SECONDS):
-                each.folder.sweep()
-            elif self._watch is None and age_seconds > FRESH_SECONDS / 3:
-                each.folder.sweep_beside()
-        return searched
-
     def _look(self) -> None:
         with suppress(Error, OSError):
-            self._indexed.sweep()
+            self.index.sweep()
             if self.has_foreign_edits:
                 self.sync()
 
@@ -599,7 +596,7 @@ class Memory:
         if topic.type == "user":
             raise UserMistake("memories about a person are private; save it without --team, or as another type")
         taken = {path_key(path.removeprefix("team/")) for path in list_tracked(self.scope.folder)}
-        known = self._indexed.path_named(topic.name)
+        known = self.index.path_named(topic.name)
         path = known if known and known.startswith("team/") else f"team/{file_name(topic.type, topic.name, taken)}"
         return replace(topic, path=path)
 
@@ -608,35 +605,7 @@ class Memory:
         path = named.path if isinstance(named, Topic) else str(named)
         if path.startswith("/"):
             return (path,)
-        return tuple(each.path(path) for each in self._shelves)
-
-    def _find(self, name: str) -> str | None:
-        from reverie.memory.finding import find_topic
-        from reverie.memory.tracked import is_topic_path, list_tracked
-
-        index = self._indexed
-        index.sweep()
-        paths = [path for path in list_tracked(self.scope.folder) if is_topic_path(path)]
-        found = find_topic(self._inside(name), paths, index.names)
-        begun = [path for path, title in index.names().items() if title.casefold().startswith(name.casefold())]
-        return found or (begun[0] if len(begun) == 1 and name.strip() else None)
-
-    def _ever(self, name: str) -> str:
-        """The path of a memory that is here, else the name as it was given: it may be one that is gone."""
-        return self._find(name) or self._inside(name)
-
-    @contextmanager
-    def _naming(self, name: str) -> Iterator[None]:
-        """Where even the past knows no such name, name those that are near."""
-        try:
-            yield
-        except UserMistake:
-            if self._find(name) is None:
-                self._missing(name)
-            raise
-
-    def _inside(self, name: str) -> str:
-        return name.removeprefix(f"{self.directory}/")
+        return tuple(each.path(path) for each in self._shelves.standing)
 
     def _moment(self, when: date | datetime) -> datetime:
         if isinstance(when, datetime):
@@ -647,15 +616,6 @@ class Memory:
     def _refuse_when_off(self) -> None:
         if self.off is not None:
             raise Refused(f"memory is off: {self.off}", by="settings")
-
-    def _missing(self, name: str) -> NoReturn:
-        from difflib import get_close_matches
-
-        names = self._indexed.names()
-        known = [*names.values(), *names]
-        near = get_close_matches(name, known, n=3, cutoff=0.5)
-        hint = f"; perhaps {' or '.join(map(repr, near))}" if near else "; `reverie list` shows all"
-        raise UserMistake(f"there is no memory {name!r} in {self.directory}{hint}")
 
 
 def _first_commit(path: Path) -> str | None:

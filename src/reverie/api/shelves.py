@@ -1,0 +1,77 @@
+"""The memory directories that recall looks into, each with its index, and how recently each was looked at."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from reverie.memory.indexed import IndexedFolder
+from reverie.memory.recall import Searched
+from reverie.memory.scopes import Scope, agent_scopes, user_scope
+from reverie.places import Places
+
+if TYPE_CHECKING:
+    from reverie.memory.search.vectors import Embeds
+
+FRESH_SECONDS = 1.0
+"""How long a look at the directory holds: an edit is visible to recall after that at the latest. Where questions come
+in quick succession, a thread looks before the time is over and no question waits."""
+
+
+class Shelves:
+    """The indexes of one memory: its own directory, for a project also the user's, and those of mentioned agents."""
+
+    is_watched: bool
+    """Whether somebody else keeps the index of the own directory in step."""
+
+    def __init__(self, places: Places, scope: Scope, *, root: Path | None, is_project: bool) -> None:
+        self.is_watched = False
+        self._places = places
+        self._scopes = (scope, user_scope(places)) if is_project else (scope,)
+        self._root = root
+        self._folders: dict[Path, IndexedFolder] = {}
+        self._embedder: tuple[Embeds | None] | None = None
+
+    @property
+    def own(self) -> IndexedFolder:
+        """The index of the memory's own directory."""
+        return self._folder(self._scopes[0])
+
+    @property
+    def standing(self) -> tuple[Searched, ...]:
+        """Those that are always searched."""
+        return tuple(Searched(scope=scope.name, folder=self._folder(scope)) for scope in self._scopes)
+
+    def for_query(self, query: str, *, fresh: bool) -> tuple[Searched, ...]:
+        """Those to search for a query, in step with the disk as far as is due."""
+        agents = agent_scopes(self._places, query, cwd=self._root) if self._root is not None else ()
+        mentioned = (Searched(scope=scope.name, folder=self._folder(scope)) for scope in agents)
+        searched = (*self.standing, *mentioned)
+        for each in searched:
+            age_seconds = each.folder.seconds_since_sweep
+            is_kept = self.is_watched and each.folder is self.own
+            if fresh or (not is_kept and age_seconds > FRESH_SECONDS):
+                each.folder.sweep()
+            elif not is_kept and age_seconds > FRESH_SECONDS / 3:
+                each.folder.sweep_beside()
+        return searched
+
+    def embedder(self) -> Embeds | None:
+        """What turns text into vectors, when the `semantic` extra and its weights are installed."""
+        if self._embedder is None:
+            from reverie.api.meaning import load_embedder
+
+            self._embedder = (load_embedder(self._places.models),)
+        return self._embedder[0]
+
+    def close(self) -> None:
+        """Let go of all files."""
+        for folder in self._folders.values():
+            folder.close()
+        self._folders.clear()
+
+    def _folder(self, scope: Scope) -> IndexedFolder:
+        directory = scope.folder.directory
+        if directory not in self._folders:
+            self._folders[directory] = IndexedFolder(scope.folder, embedder=self.embedder)
+        return self._folders[directory]
