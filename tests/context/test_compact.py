@@ -332,3 +332,12 @@ def test_a_count_after_a_compaction_is_not_the_old_one() -> None:
     counted = count(session.view, FACTS, entries=session.entries)
     assert counted.tokens < 10_000
     assert isinstance(NOTHING, Outcome)
+
+
+@requirement("context:compact:small-windows")
+def test_tools_that_fill_the_window_alone_are_named() -> None:
+    session = Session().say("hello")
+    budget = session.scene(2_000, used=9_000).budget
+    error = too_large(session.view, budget, [weigh(item) for item in session.view.items])
+
+    assert "system text and tools alone take about 8,9" in str(error)

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
@@ -17,7 +18,7 @@ from reverie.messages.entries import BoundaryEntry, Entry, MarkEntry
 from reverie.messages.rules import conform, violations
 from reverie.messages.view import Kind, Projection, View
 from reverie.places.paths import SessionFolder
-from reverie.settings import CachedClearing, Clearing, Collapse, Notes, Settings, Snip, Spill, TimeClearing
+from reverie.settings import CachedClearing, Clearing, Collapse, Compaction, Notes, Settings, Snip, Spill, TimeClearing
 from tests.context.kit import (
     Session,
     ask,
@@ -202,3 +203,37 @@ def test_apply_gives_the_view_after_an_outcome() -> None:
 
     assert isinstance(outcome.entries[0], BoundaryEntry)
     assert view == session.take(outcome)
+
+
+@requirement("context:now:notes-first")
+def test_compaction_that_is_switched_off_does_nothing_by_hand_either() -> None:
+    settings = with_settings(compaction=Compaction(enabled=False))
+
+    assert embedded(compact_now(long_session().case(16_000, trigger="manual"), settings)) is NOTHING
+
+
+@requirement("context:stages:fail-alone", "context:gate:breakers")
+def test_an_automatic_compaction_that_breaks_leaves_a_mark_instead_of_an_error() -> None:
+    session = long_session()
+    case = session.case(16_000)
+    broken = replace(case, scene=replace(case.scene, weigh=lambda _: 1 // 0))
+
+    (mark,) = embedded(compact_now(broken, Settings())).entries
+
+    assert isinstance(mark, MarkEntry)
+    assert mark.data == {"reason": "ZeroDivisionError: integer division or modulo by zero"}
+    with pytest.raises(ZeroDivisionError):
+        embedded(compact_now(replace(broken, trigger="manual"), Settings()))
+
+
+@requirement("context:collapse:stage-and-run")
+def test_where_nobody_asks_a_model_collapse_folds_by_structure_at_its_second_line(tmp_path: Path) -> None:
+    settings = with_settings(collapse=Collapse(enabled=True, summary_tokens=200))
+    session, other = long_session(), long_session()
+    window = int(session.tokens() / 0.96 / 0.75)
+    asking = stages(settings, asks_model=True)[-1](other.view, other.scene(window))
+    done = prepared(session, settings, window, tmp_path)
+
+    assert [type(entry).__name__ for entry in asking.entries] == ["MarkEntry"]
+    assert {one.kind for one in done.outcome.reductions} == {"collapse"}
+    assert done.scene.budget.used_tokens < done.scene.budget.collapse_stage_tokens

@@ -38,12 +38,19 @@ class Queued:
     last: str
 
 
-def collapse_stage(settings: Collapse, queue: Sequence[Queued] = (), *, pinned: Collection[str] = ()) -> Stage:
-    """Make the stage that queues spans at the first line; what is queued already is not queued again."""
+def collapse_stage(
+    settings: Collapse, queue: Sequence[Queued] = (), *, pinned: Collection[str] = (), folds: bool = False
+) -> Stage:
+    """Make the stage that queues spans at the first line; what is queued already is not queued again.
+
+    `folds` makes it commit them by structure at the second line, where nobody asks a model.
+    """
 
     def stage(view: View, scene: Scene) -> Outcome:
         if not settings.enabled or not scene.budget.must_stage_collapse:
             return NOTHING
+        if folds and scene.budget.must_run_collapse:
+            return drain(view, scene, settings, queue, pinned=pinned)
         waiting = [span for one in queue if (span := _items_of(view.items, one))]
         expected = sum(_gain(span, scene, settings) for span in waiting)
         taken = {item.uuid for span in waiting for item in span}.union(pinned)
@@ -130,11 +137,13 @@ def collapse(view: View, scene: Scene, settings: Collapse, queue: Sequence[Queue
     return outcome
 
 
-def drain(view: View, scene: Scene, settings: Collapse, queue: Sequence[Queued]) -> Outcome:
+def drain(
+    view: View, scene: Scene, settings: Collapse, queue: Sequence[Queued], *, pinned: Collection[str] = ()
+) -> Outcome:
     """Commit everything that is staged now, without asking anybody; nothing staged means the oldest spans."""
     spans = [span for one in queue if (span := _items_of(view.items, one))]
     outcome = NOTHING
-    for span in spans or choose_spans(view, scene, settings):
+    for span in spans or choose_spans(view, scene, settings, taken=pinned):
         outcome += _commit(span, _by_structure(span, scene, settings), scene, settings)
     return outcome
 

@@ -70,7 +70,10 @@ def too_large(view: View, budget: Budget, weigh: Sequence[int]) -> ContextTooLon
     if budget.used_tokens <= budget.blocking_tokens:
         return None
     message = f"the request needs {budget.used_tokens:,} tokens and {budget.blocking_tokens:,} are there"
-    if view.items:
+    beside = budget.used_tokens - sum(weigh)
+    if beside > max(weigh, default=0):
+        message += f"; system text and tools alone take about {beside:,}. Offer fewer tools, or use a larger window"
+    elif view.items:
         number = max(range(len(view.items)), key=lambda one: weigh[one])
         item = view.items[number]
         words = " ".join(plain(item).split())[:_QUOTE_CHARS]

@@ -28,6 +28,9 @@ from reverie.messages.view import Projection, View
 from reverie.ports import Flow
 from reverie.settings import Settings
 
+BREAKAGES = (ValueError, KeyError, TypeError, IndexError, AttributeError, ArithmeticError)
+"""What a mistake of ours raises on a conversation that nobody foresaw; it must cost a reduction and never a turn."""
+
 
 @dataclass(frozen=True, slots=True)
 class Failure:
@@ -54,13 +57,18 @@ def stages(
     edits_cache: bool = False,
     pinned: Collection[str] = (),
     queue: Sequence[Queued] = (),
+    asks_model: bool = False,
 ) -> tuple[Stage, ...]:
-    """The stages in their order, each switched by its own settings."""
+    """The stages in their order, each switched by its own settings.
+
+    `asks_model` says that the caller works the queue of collapse off with a model (`collapse.collapse`); else the stage
+    folds by structure at its second line.
+    """
     return (
         spill(settings.spill, spill_path),
         snip(settings.snip, pinned=pinned),
         microcompact(settings.clearing, edits_cache=edits_cache, pinned=pinned),
-        collapse_stage(settings.collapse, queue, pinned=pinned),
+        collapse_stage(settings.collapse, queue, pinned=pinned, folds=not asks_model),
     )
 
 
@@ -81,7 +89,7 @@ def prepare(
     for step in steps:
         try:
             wanted = step(projection.view(), scene)
-        except (Error, ValueError, KeyError, TypeError, IndexError) as problem:
+        except (Error, *BREAKAGES) as problem:
             failures.append(Failure(getattr(step, "__qualname__", "stage"), f"{type(problem).__name__}: {problem}"))
             continue
         if not wanted.entries:
@@ -115,13 +123,20 @@ def compact_now(
 ) -> Flow[Outcome]:
     """Compact by the notes, or in full where they decline; notes are passed over when instructions are given.
 
-    An automatic compaction that gains nothing returns the mark that the breaker counts.
+    An automatic compaction that gains nothing, or in which something breaks, returns the mark that the breaker counts.
     """
+    if not settings.compaction.enabled:
+        return NOTHING
     if notes is not None and not instructions:
         by_notes = compact_by_notes(case, settings, notes)
         if not isinstance(by_notes, Declined):
             return by_notes
-    outcome = yield from compact(case, instructions=instructions)
+    try:
+        outcome = yield from compact(case, instructions=instructions)
+    except BREAKAGES as problem:
+        if case.trigger != "auto":
+            raise
+        return failed(case.scene, f"{type(problem).__name__}: {problem}")
     if outcome.entries or case.trigger != "auto":
         return outcome
     return failed(case.scene, "no compaction made the conversation smaller")

@@ -13,7 +13,7 @@ from typing import TypeAlias
 from reverie.context.collapse import drain, queued
 from reverie.context.compact import compact
 from reverie.context.replacement import Case
-from reverie.context.spans import chain
+from reverie.context.spans import chain, pinned
 from reverie.context.stage import NOTHING, Outcome, Reduction
 from reverie.context.summarise import without_media
 from reverie.errors import ContextTooLong, MediaTooLarge, Unavailable
@@ -67,7 +67,8 @@ def rescue(case: Case, settings: Settings, error: Unavailable, attempts: Attempt
         return Release(error)
     if settings.collapse.enabled and not attempts.drained:
         attempts = replace(attempts, drained=True)
-        folded = drain(case.view, case.scene, settings.collapse, queued(chain(case.entries, case.view.leaf)))
+        before = chain(case.entries, case.view.leaf)
+        folded = drain(case.view, case.scene, settings.collapse, queued(before), pinned=pinned(before))
         if folded.entries:
             return SendAgain(folded, attempts)
     compaction = settings.compaction

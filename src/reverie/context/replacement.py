@@ -35,8 +35,8 @@ from reverie.messages.records import CLEARED
 from reverie.messages.view import Item, Kind, View
 from reverie.settings import Compaction
 
-SUMMARY_FRACTION = 0.30
-USER_FRACTION = 0.35
+SUMMARY_FRACTION = 0.25
+USER_FRACTION = 0.55
 PINS_FRACTION = 0.10
 FACTS_FRACTION = 0.10
 """Shares of the free room which the parts may take in windows where the fixed limits would fill it."""
