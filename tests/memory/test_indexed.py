@@ -1,10 +1,13 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
+import numpy as np
 from hypothesis import given
+from numpy.typing import NDArray
 
 from reverie.memory.indexed import IndexedFolder
 from reverie.memory.search.document import Query
@@ -126,6 +129,41 @@ def test_asking_about_a_memory_that_does_not_exist_makes_no_directory(tmp_path: 
     assert keys(indexed, "kiwi server port") == []
     assert list(indexed.topics()) == []
     assert not directory.exists()
+
+
+class Dictionary:
+    """An embedder that knows two meanings."""
+
+    def __init__(self) -> None:
+        self.embedded: list[str] = []
+
+    def windows(self, text: str) -> tuple[str, ...]:
+        return (text,)
+
+    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        self.embedded += texts
+        vectors = np.zeros((len(texts), 384), dtype=np.float32)
+        for number, text in enumerate(texts):
+            vectors[number, 0 if {"automobile", "car"} & set(text.lower().split()) else 1] = 1
+        return vectors
+
+
+@requirement("recall:finds:whole-text")
+def test_with_vectors_a_memory_is_found_by_its_meaning(tmp_path: Path) -> None:
+    write(tmp_path / "a.md", "Her automobile stands in Lisbon\n")
+    write(tmp_path / "b.md", "The mango queue is drained nightly\n")
+    dictionary = Dictionary()
+    indexed = IndexedFolder(MemoryFolder(tmp_path, tmp_path), embedder=lambda: dictionary)
+    indexed.sweep()
+    query = Query("car location", NOW, abstains=False)
+
+    assert indexed.search(query, by_words=True) == []
+    assert dictionary.embedded == []
+    (best, *_) = indexed.search(query)
+    assert best.key == "a.md"
+    assert best.why.similarity is not None
+    assert indexed.embed_all() == 0
+    indexed.close()
 
 
 @requirement("recall:derived")

@@ -140,7 +140,7 @@ def near_topics(folder: IndexedFolder, topic: Topic, now: datetime) -> Sequence[
     text = f"{topic.description}\n{topic.body}"
     query = Query(f"{topic.name} {topic.description}", now, limit=3, exclude=frozenset({topic.path}), abstains=False)
     mine = set(terms(text))
-    found = folder.read([hit.key for hit in folder.search(query)])
+    found = folder.read([hit.key for hit in folder.search(query, by_words=True)])
     near = []
     for each in found.values():
         theirs = set(terms(f"{each.topic.description}\n{each.topic.body}"))

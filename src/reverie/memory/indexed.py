@@ -55,6 +55,7 @@ class IndexedFolder:
         self._embedder = embedder
         self._lock = threading.RLock()
         self._parts: tuple[TopicTable, SearchIndex] | None = None
+        self._meaning: SearchIndex | None = None
         self._scratch: tempfile.TemporaryDirectory[str] | None = None
         self._listed: dict[str, Seen] | None = None
         self._swept = float("-inf")
@@ -103,13 +104,20 @@ class IndexedFolder:
             self._update(there, [path for path in topics if path not in set(there)])
             self._listed = None
 
-    def search(self, query: Query) -> list[Scored]:
-        """What answers the query, best first."""
+    def search(self, query: Query, *, by_words: bool = False) -> list[Scored]:
+        """What answers the query, best first; `by_words` leaves vectors aside, which take long to load."""
         with self._lock:
             if not self._exists():
                 return []
-            self._embed_few()
-            return self._search.search(query)
+            embedder = None if by_words else self._embedder()
+            if embedder is None:
+                return self._search.search(query)
+            missing = self._search.without_vectors()
+            if len(missing) <= _EMBEDDED_AT_ONCE:
+                self._embed(missing, embedder)
+            if self._meaning is None:
+                self._meaning = SearchIndex(self._place / _SEARCH_FILE, embedder)
+            return self._meaning.search(query)
 
     def embed_all(self, told: Callable[[int, int], None] = lambda _done, _of: None) -> int:
         """Give every topic that has none its vectors; return how many there were."""
@@ -168,11 +176,11 @@ class IndexedFolder:
         if self._beside is not None:
             self._beside.join()
         with self._lock:
-            for part in self._parts or ():
+            for part in (*(self._parts or ()), *([self._meaning] if self._meaning else ())):
                 part.close()
             if self._scratch is not None:
                 self._scratch.cleanup()
-            self._parts = self._scratch = self._listed = None
+            self._parts = self._meaning = self._scratch = self._listed = None
 
     def remove(self) -> None:
         """Delete everything derived: after an erasure no page of a database may keep the text."""
@@ -189,6 +197,10 @@ class IndexedFolder:
     @property
     def _search(self) -> SearchIndex:
         return self._open()[1]
+
+    @property
+    def _place(self) -> Path:
+        return Path(self._scratch.name) if self._scratch is not None else self.folder.search_index
 
     def _exists(self) -> bool:
         """Whether there is anything to index; asking about a memory must not make its directory."""
@@ -227,14 +239,9 @@ class IndexedFolder:
         self._table.update(rows, touched, gone)
         return (*(row.path for row in rows), *gone), is_doubtful
 
-    def _embed_few(self) -> None:
-        embedder = self._embedder()
-        missing = self._search.without_vectors() if embedder is not None else []
-        if embedder is not None and 0 < len(missing) <= _EMBEDDED_AT_ONCE:
-            self._embed(missing, embedder)
-
     def _embed(self, paths: Sequence[str], embedder: Embeds) -> None:
-        self._search.add_vectors([document_of(each.topic) for each in self._table.read(paths).values()], embedder)
+        if paths:
+            self._search.add_vectors([document_of(each.topic) for each in self._table.read(paths).values()], embedder)
 
     def _open(self) -> tuple[TopicTable, SearchIndex]:
         if self._parts is None:
@@ -251,7 +258,7 @@ class IndexedFolder:
     def _open_at(self, place: Path) -> tuple[TopicTable, SearchIndex]:
         write_folder(place)
         table = TopicTable(place / _TOPICS_FILE)
-        search = SearchIndex(place / _SEARCH_FILE, self._embedder())
+        search = SearchIndex(place / _SEARCH_FILE)
         _agree(table, search)
         return table, search
 

@@ -75,6 +75,8 @@ class Asked:
     exclude: frozenset[str] = frozenset()
     """Whole paths of memories that were shown already, or that the model has read."""
     limit: int = 5
+    by_words: bool = False
+    """Whether vectors are left aside: loading them takes longer than a hook may."""
 
 
 @area
@@ -170,7 +172,7 @@ def _candidates(searched: Searched, asked: Asked, now: datetime, *, abstains: bo
     exclude = frozenset(path.removeprefix(root) for path in asked.exclude if path.startswith(root))
     # The rules on tools and on doubles take hits away, so a few more are asked for.
     query = Query(asked.query, now, asked.context, limit + 5, exclude, abstains)
-    alike = {hit.key: hit for hit in folder.search(query)}
+    alike = {hit.key: hit for hit in folder.search(query, by_words=asked.by_words)}
     standing = _standing(folder, asked, exclude, alike)
     entries = folder.read([*alike, *(path for path in standing if path not in alike)])
     return [

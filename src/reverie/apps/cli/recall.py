@@ -30,6 +30,7 @@ _LINES_SHOWN = 12
 @click.option("--tool", "tools", multiple=True, metavar="NAME", help="A tool in use, likewise.")
 @click.option("--context", default="", metavar="TEXT", help="What was said just before.")
 @click.option("--fresh", is_flag=True, help="Look at every file first, however recently that was done.")
+@click.option("--words", is_flag=True, help="By words alone, also where vectors are installed; starts faster.")
 @click.option("--full", is_flag=True, help="Show the whole texts.")
 @as_json
 @memory_options
@@ -43,6 +44,7 @@ def command(
     tools: tuple[str, ...],
     context: str,
     fresh: bool,
+    words: bool,
     full: bool,
     as_json: bool,
 ) -> None:
@@ -56,11 +58,13 @@ def command(
       reverie recall "fix the flaky test" --file tests/test_import.py --tool pytest
       reverie recall 数据库迁移 --json
     """
+    from dataclasses import replace
+
     text = " ".join(query)
     started = time.perf_counter()
     memory = which.open()
     asked = memory.asked(text, limit=limit, exclude=exclude, context=context, files=files, tools=tools)
-    found = memory.recall_report(asked, fresh=fresh)
+    found = memory.recall_report(replace(asked, by_words=words), fresh=fresh)
     took_ms = round((time.perf_counter() - started) * 1000, 1)
     if as_json:
         from reverie.apps.cli.memory_documents import hit_document
