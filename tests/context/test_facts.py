@@ -263,3 +263,22 @@ def test_joined_files_keep_their_counts_and_symbols() -> None:
 
 def _flat(text: str) -> str:
     return " ".join(text.split())
+
+
+@requirement("digest:facts:errors")
+@pytest.mark.parametrize(
+    ("later", "earlier", "over"),
+    [
+        ("pytest -q", "pytest tests/test_a.py -q", True),
+        ("python -m pytest -q 2>&1 | tail -4", "cd app && python -m pytest tests/test_a.py", True),
+        ("pytest tests/test_b.py", "pytest tests/test_a.py", False),
+        ("pytest tests/test_a.py", "pytest", False),
+        ("pytest -k other", "pytest", False),
+        ("cargo build", "cargo test", False),
+        ("git push --force-with-lease", "git push", True),
+    ],
+)
+def test_an_error_is_over_only_when_as_much_ran_again(later: str, earlier: str, over: bool) -> None:
+    session = Session().say("go").work("Bash", "fatal: it failed", command=earlier, is_error=True)
+    session.work("Bash", "fine", command=later)
+    assert facts_of(session).troubles[0].resolved is over

@@ -12,7 +12,7 @@ from math import exp2
 
 from reverie.context.digest.line import Line, Topic
 from reverie.context.facts.outcomes import cut
-from reverie.context.facts.shell import parts_of
+from reverie.context.facts.shell import program_of
 from reverie.context.facts.terms import base_name, terms_of_line
 from reverie.context.facts.values import Command, Deed, Evidence, Facts, Outcome, Step, Touched
 from reverie.context.spans import short_ids
@@ -249,16 +249,6 @@ def brief(deed: Deed) -> str:
         return " ".join([program_of(deed.subject).split(" ")[0], *names]) if names else program_of(deed.subject)
     about = base_name(deed.subject) if "/" in deed.subject and " " not in deed.subject else deed.subject
     return cut(f"{deed.verb} {about}".strip(), BRIEF_CHARS)
-
-
-def program_of(command: str) -> str:
-    """The program of a command and its sub-command, without folders and settings before it."""
-    parts = [part for part in parts_of(command) if not part.startswith("cd ")]
-    words = [word for word in parts[0].split() if not re.match(r"^\w+=", word)] if parts else []
-    if not words:
-        return ""
-    following = words[1] if len(words) > 1 and re.match(r"^[\w./:-]+$", words[1]) else ""
-    return f"{base_name(words[0])} {following}".strip()
 
 
 def common_root(paths: Sequence[str]) -> str:

@@ -12,7 +12,7 @@ from dataclasses import replace
 from reverie.context.facts.outcomes import cut, error_lines, last_line, outcome_of, output, telling_lines
 from reverie.context.facts.outline import is_bare_punctuation, lines_of
 from reverie.context.facts.rounds import SHELL, Action, Course, Round, course_of
-from reverie.context.facts.shell import file_uses
+from reverie.context.facts.shell import covers, file_uses
 from reverie.context.facts.stated import SHORT_ANSWER_CHARS, decisions, question, sentences, statements, typed_part
 from reverie.context.facts.terms import terms, terms_of_line
 from reverie.context.facts.touched import Files, file_tool, merged_ranges
@@ -97,7 +97,7 @@ class _Gathering:
         self._commands: dict[str, Command] = {}
         self._lookups: dict[tuple[str, str], Lookup] = {}
         self._troubles: dict[tuple[str, str], Trouble] = {}
-        self._fine: dict[str, int] = {}
+        self._fine: list[tuple[int, str]] = []
         self._todos: tuple[Todo, ...] = ()
         self._plan = ""
         self._skills: dict[str, None] = {}
@@ -183,7 +183,7 @@ class _Gathering:
 
     def _take_trouble(self, action: Action, where: str, number: int, outcome: Outcome) -> None:
         if outcome is not Outcome.FAILED:
-            self._fine[where] = number
+            self._fine.append((number, where))
             return
         found = error_lines(output(action)) or last_line(output(action))
         for line in found:
@@ -195,7 +195,10 @@ class _Gathering:
         return replace(
             trouble,
             followed=_in_one(after[0]) if after else "",
-            resolved=self._fine.get(trouble.where, -1) > trouble.round,
+            resolved=any(
+                number > trouble.round and (where == trouble.where or covers(where, trouble.where))
+                for number, where in self._fine
+            ),
         )
 
     def _terms(self) -> dict[str, Term]:

@@ -12,6 +12,9 @@ _WORD = re.compile(r"'[^']*'|\"[^\"]*\"|[^\s'\"]+")
 _READERS = frozenset({"cat", "head", "tail", "nl", "less", "more", "bat", "wc", "sed", "awk"})
 _SEARCHERS = frozenset({"grep", "rg", "ag", "ack", "egrep", "fgrep"})
 _EDITORS = frozenset({"ed", "ex", "patch"})
+_FILTERS = frozenset(
+    {"-k", "--lf", "--last-failed", "-run", "-t", "--test", "--filter", "--grep", "-g", "--testNamePattern"}
+)
 _RANGE = re.compile(r"(\d+),(\d+)p")
 _SCRIPT = re.compile(r"^s?/.*/$|^s/|^\d")
 _TO_FILE = re.compile(r"(?<![0-9&>])>{1,2}\s*([\w./~@+-]+)")
@@ -55,6 +58,45 @@ def parts_of(command: str) -> list[str]:
         else:
             parts[-1] += match[0]
     return [part.strip() for part in parts if part.strip()]
+
+
+def program_of(command: str) -> str:
+    """The program of a command and its sub-command, without folders and settings before it: `git push`."""
+    parts = [part for part in parts_of(command) if not part.startswith("cd ")]
+    words = [word for word in parts[0].split() if not re.match(r"^\w+=", word)] if parts else []
+    if not words:
+        return ""
+    taken = words[:3] if words[1:2] == ["-m"] else words[:2]
+    return " ".join([words[0].rsplit("/", 1)[-1], *(word for word in taken[1:] if re.match(r"^[\w./:-]+$", word))])
+
+
+def covers(later: str, earlier: str) -> bool:
+    """Whether a command runs at least what another ran: the same program on the same files, or on everything.
+
+    A filter by name makes it run less.
+    """
+    program, files, filters = _scope(later)
+    before, files_before, filters_before = _scope(earlier)
+    return (
+        bool(program)
+        and program == before
+        and filters <= filters_before
+        and (not files or (bool(files_before) and files_before <= files))
+    )
+
+
+def _scope(command: str) -> tuple[tuple[str, ...], frozenset[str], frozenset[str]]:
+    """The program with its sub-commands, the files it is given, and the options that make it run less."""
+    parts = [part for part in parts_of(command) if not part.startswith("cd ")]
+    words = _WORD.findall(parts[-1].split("|", 1)[0]) if parts else []
+    program: list[str] = []
+    for word in words:
+        if "=" in word or (word.startswith("-") and word != "-m") or "/" in word or not re.match(r"^[\w-]+$", word):
+            break
+        program.append(word)
+    files = frozenset(word for word in words[len(program) :] if re.match(r"^[\w./:\[\]-]*[/.][\w./:\[\]-]+$", word))
+    filters = frozenset(word.split("=")[0] for word in words if word.split("=")[0] in _FILTERS)
+    return tuple(program), files, filters
 
 
 def _uses_of(part: str, body: str, folder: str) -> list[FileUse]:
