@@ -484,6 +484,10 @@ class Memory:
             erased = timeline.erase(self.store, path, redact=redact)
         remove_uses(self.scope.folder, erased.paths)
         self.index.remove()
+        if erased.redacted and self._root is not None:
+            from reverie.api.past import remove_erased
+
+            remove_erased(self._places, self._root)
         return erased
 
     def transcripts(self) -> tuple[Path, ...]:

@@ -11,7 +11,6 @@ from reverie.memory.passages import Found, PastQuery, PastSearch
 from reverie.memory.passages.listing import index_place, list_transcripts
 from reverie.places import Places
 
-
 _FRESH_SECONDS = 1.0
 """How long a look at the transcripts holds."""
 

@@ -114,7 +114,8 @@ def _print(found: Found, took_ms: float, directory: str, *, full: bool) -> None:
             glance = read_glance(hit.path)
             titles[hit.session] = glance.title if glance else ""
         _print_hit(hit, titles[hit.session], full=full)
-    looked = f"{found.passages} passages of {found.sessions} sessions"
+    sessions = "1 session" if found.sessions == 1 else f"{found.sessions} sessions"
+    looked = f"{found.passages} passages of {sessions}"
     said = f"{len(found.hits)} of {looked}" if found.hits else f"nothing fits among {looked} of {directory}"
     click.echo(f"{said} ({took_ms:.0f} ms)", err=True)
 

@@ -24,8 +24,8 @@ from reverie.secret_scan import scan
 
 _WORD = re.compile(r"[^\W_]+")
 _AROUND_CHARS = 400
-_SCANNED_CHARS = 2_000
-"""How far around a passage secrets are looked for: a key may begin before it and end after it."""
+_SCANNED_BEFORE, _SCANNED_AFTER = 4_000, 500
+"""How far around a passage secrets are looked for: the longest keys begin that far before their end."""
 _SPARE = 3
 """Hits asked for beyond the limit, as a factor: copies of one message in several files are shown once."""
 
@@ -189,9 +189,9 @@ def _read(place: Place) -> Spoken | None:
 
 def _without_secrets(text: str, start: int, end: int) -> str:
     """A stretch of a text without the secrets in it, also those that begin before it or end after it."""
-    first = max(0, start - _SCANNED_CHARS)
+    first = max(0, start - _SCANNED_BEFORE)
     clean, done = [], start
-    for finding in scan(text[first : end + _SCANNED_CHARS]):
+    for finding in scan(text[first : end + _SCANNED_AFTER]):
         opens, closes = max(start, first + finding.start), min(end, first + finding.end)
         if opens < closes:
             clean += [text[done:opens], f"[secret: {finding.rule}]"]
