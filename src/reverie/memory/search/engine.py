@@ -224,7 +224,9 @@ class SearchIndex:
     def _query_vectors(self, text: str, names: frozenset[str]) -> Matrix | None:
         if self._embedder is None:
             return None
-        return self._embedder.embed([without_names(text, names), text])
+        plain = without_names(text, names)
+        # Most queries name nobody: one pass through the model instead of two.
+        return self._embedder.embed([plain, text]) if plain != text else self._embedder.embed([text])[[0, 0]]
 
     def _vector_table(self) -> VectorTable:
         from reverie.memory.search.vectors import VectorTable
