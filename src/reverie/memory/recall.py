@@ -20,6 +20,7 @@ from reverie.memory.recalled import Hit, Limits, Reasons, excerpt, within
 from reverie.memory.search.analyze import terms
 from reverie.memory.search.document import Query, Scored
 from reverie.memory.situations import Situation, matches
+from reverie.memory.tasks import tasks_asked
 from reverie.memory.topic_table import Indexed
 from reverie.settings.area import area
 
@@ -191,8 +192,15 @@ def _standing(
 ) -> dict[str, tuple[str, ...]]:
     """The rules whose situation is this one, with the reasons: those that are alike too, and the best of the rest."""
     situation = Situation(asked.query, asked.files, asked.tools)
+    tasks = tasks_asked(asked.query).keys()
     found: dict[str, tuple[str, ...]] = {}
-    groups = [(reasons, paths) for when, paths in folder.standing().items() if (reasons := matches(when, situation))]
+    groups = [
+        (reasons, paths)
+        for when, paths in folder.standing().items()
+        # Most situations are kinds of task, and most of those are not this one.
+        if (when.files or when.tools or when.words or not tasks.isdisjoint(when.tasks))
+        and (reasons := matches(when, situation))
+    ]
     groups.sort(key=lambda group: -_worth(group[0]))
     alone = 0
     for reasons, paths in groups:

@@ -76,7 +76,7 @@ class TopicTable:
 
     def __init__(self, path: Path) -> None:
         self._database = _connected(path)
-        self._standing: tuple[int, dict[When, tuple[str, ...]]] | None = None
+        self._known: tuple[int, tuple[int, dict[When, tuple[str, ...]]]] | None = None
 
     def close(self) -> None:
         self._database.close()
@@ -151,22 +151,26 @@ class TopicTable:
 
     def standing(self) -> dict[When, tuple[str, ...]]:
         """Situation → the topics that hold in it, the latest first; what holds always needs no recall."""
+        return self._counted()[1]
+
+    def __len__(self) -> int:
+        """How many topics there are."""
+        return self._counted()[0]
+
+    def _counted(self) -> tuple[int, dict[When, tuple[str, ...]]]:
+        """What every query asks for, read once per state of the table."""
         database = self._database
         version = database.execute("PRAGMA data_version").fetchone()[0] * 1_000_003 + database.total_changes
-        if self._standing is None or self._standing[0] != version:
+        if self._known is None or self._known[0] != version:
+            every: int = database.execute("SELECT count(*) FROM topics").fetchone()[0]
+            damaged: int = database.execute("SELECT count(*) FROM topics WHERE problem IS NOT NULL").fetchone()[0]
             sql = "SELECT situation, path FROM topics WHERE situation IS NOT NULL ORDER BY day DESC, path"
             rows: dict[str, list[str]] = {}
             for situation, path in database.execute(sql):
                 rows.setdefault(situation, []).append(path)
-            found = {when_from_row(json.loads(row)): tuple(paths) for row, paths in rows.items()}
-            self._standing = version, found
-        return self._standing[1]
-
-    def __len__(self) -> int:
-        """How many topics there are."""
-        every: int = self._database.execute("SELECT count(*) FROM topics").fetchone()[0]
-        damaged: int = self._database.execute("SELECT count(*) FROM topics WHERE problem IS NOT NULL").fetchone()[0]
-        return every - damaged
+            standing = {when_from_row(json.loads(row)): tuple(paths) for row, paths in rows.items()}
+            self._known = version, (every - damaged, standing)
+        return self._known[1]
 
 
 def _columns(row: Row) -> tuple[str | int | bytes | None, ...]:
