@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 
 _HEREDOC = re.compile(r"<<-?\s*['\"]?(\w+)['\"]?(.*?)\n(.*?)\n\s*\1\b", re.DOTALL)
 _TOKEN = re.compile(r"'[^']*'|\"(?:\\\\.|[^\"\\\\])*\"|&&|\|\||[;\n]|[^'\";&|\n]+|.", re.DOTALL)
@@ -85,6 +86,7 @@ def covers(later: str, earlier: str) -> bool:
     )
 
 
+@lru_cache(maxsize=1_024)
 def _scope(command: str) -> tuple[tuple[str, ...], frozenset[str], frozenset[str]]:
     """The program with its sub-commands, the files it is given, and the options that make it run less."""
     parts = [part for part in parts_of(command) if not part.startswith("cd ")]

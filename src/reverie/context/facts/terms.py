@@ -19,6 +19,7 @@ _TERM = re.compile(
 )
 _QUOTED = re.compile(r"`([^`\n]{3,60})`|\"([^\"\n]{3,60})\"|'([^'\n]{3,60})'")
 _MIXED = re.compile(r"[a-z][A-Z]|[A-Za-z]\d|\d[A-Za-z]|_[^\W_]|[^\W_]_")
+_JOINTS = re.compile(r"\.|::|->|#")
 _LOOSE_ENDS = ".-,:;#"
 SHORTEST = 3
 
@@ -35,7 +36,7 @@ def terms(text: str) -> frozenset[str]:
         elif kind == "number":
             _add_number(found, value)
         else:
-            _add_word(found, value)
+            found.update(_in_word(value))
     for match in _QUOTED.finditer(text):
         inner = (match[1] or match[2] or match[3]).strip()
         if len(inner) >= SHORTEST:
@@ -71,14 +72,16 @@ def _add_number(found: set[str], value: str) -> None:
         found.add(value)
 
 
-def _add_word(found: set[str], value: str) -> None:
+@lru_cache(maxsize=16_384)
+def _in_word(value: str) -> tuple[str, ...]:
+    """The identifiers that a word holds; remembered, because code says the same words again and again."""
     called = value.endswith("(")
     word = value.rstrip("(").rstrip(_LOOSE_ENDS)
     if len(word) < SHORTEST:
-        return
-    parts = re.split(r"\.|::|->|#", word)
+        return ()
+    parts = _JOINTS.split(word)
     if len(parts) > 1:
-        found.add(word)
-        found.update(part for part in parts if len(part) >= SHORTEST and (_MIXED.search(part) or part == parts[-1]))
-    elif called or _MIXED.search(word) or (word.isupper() and word.isascii()):
-        found.add(word)
+        inner = (part for part in parts if len(part) >= SHORTEST and (_MIXED.search(part) or part == parts[-1]))
+        return (word, *inner)
+    is_name = called or _MIXED.search(word) or (word.isupper() and word.isascii())
+    return (word,) if is_name else ()
