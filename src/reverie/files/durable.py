@@ -12,6 +12,7 @@ import fcntl
 import os
 import stat
 import sys
+import threading
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 from pathlib import Path
@@ -73,16 +74,22 @@ def write_many(contents: Sequence[tuple[Path, bytes | str]], *, mode: int | None
 def flush(paths: Iterable[Path]) -> None:
     """Bring files and folders that were written without a flush to the disk; one that is gone is left out."""
     found = list(dict.fromkeys(paths))
+    if not found:
+        return
     if sys.platform == "linux" and len(found) >= _SYNC_ALL_FROM_FILES:
         os.sync()
-    elif len(found) < 2:
-        list(map(_flush_one, found))
-    else:
-        from concurrent.futures import ThreadPoolExecutor
-
-        # Flushes that overlap share one turn of the file system's journal.
-        with ThreadPoolExecutor(min(_FLUSH_THREADS, len(found))) as pool:
-            list(pool.map(_flush_one, found))
+        return
+    # Flushes that overlap share one turn of the file system's journal.
+    problems: list[OSError] = []
+    shares = [found[start::_FLUSH_THREADS] for start in range(min(_FLUSH_THREADS, len(found)))]
+    threads = [threading.Thread(target=_flush_in_turn, args=(share, problems)) for share in shares[1:]]
+    for thread in threads:
+        thread.start()
+    _flush_in_turn(shares[0], problems)
+    for thread in threads:
+        thread.join()
+    for problem in problems:
+        raise problem
 
 
 def append_lines(path: Path, lines: Iterable[bytes | str], *, durable: bool = True) -> None:
@@ -227,6 +234,14 @@ def _sync_opened_folder(descriptor: int) -> None:
     except OSError as error:
         if error.errno not in {errno.EINVAL, errno.ENOTSUP}:  # file systems that keep their folders in order themselves
             raise
+
+
+def _flush_in_turn(paths: Sequence[Path], problems: list[OSError]) -> None:
+    try:
+        for path in paths:
+            _flush_one(path)
+    except OSError as error:
+        problems.append(error)
 
 
 def _flush_one(path: Path) -> None:

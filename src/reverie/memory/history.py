@@ -189,6 +189,11 @@ class History:
             else:
                 self.entries[path] = pack_entry(path, *found)
 
+    def read_entries(self) -> tuple[Entries, int]:
+        """The index file as it is now, and when it was written; needs no lock."""
+        written_ns = _modified_ns(self._index_file)
+        return read_entries(self._index_file)[0], written_ns
+
     def write_entries(self) -> None:
         """Write the index file and note which commit it belongs to; losing either costs one full reading."""
         checksum = write_entries(self._index_file, self.entries)

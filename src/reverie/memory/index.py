@@ -12,7 +12,9 @@ import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
+from functools import lru_cache
 from heapq import nsmallest
+from typing import Protocol
 
 from reverie.memory.filenames import path_key
 from reverie.memory.frontmatter import BOM
@@ -70,8 +72,50 @@ def rules_of(body: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(text for text in (first, sentence[0] if sentence else "") if text))
 
 
+class Rows(Protocol):
+    """The rows of all topics, wherever they are kept."""
+
+    def __len__(self) -> int: ...
+
+    def get(self, path: str) -> IndexRow | None:
+        """The row of a path."""
+
+    def path_with_key(self, key: str) -> str | None:
+        """The path that has this `path_key`."""
+
+    def best(self, count: int, use: Mapping[str, float], without: Collection[str]) -> list[IndexRow]:
+        """The first by `rank`, leaving out some paths."""
+
+
+def rank(row: IndexRow, use: Mapping[str, float]) -> tuple[bool, bool, float, int, str]:
+    """Pins, rules that hold always, what was of use, what is recent."""
+    return not row.is_pinned, not row.is_always, -use.get(row.path, 0.0), -(row.day or date.min).toordinal(), row.path
+
+
+class _Listed:
+    """Rows in a dictionary."""
+
+    def __init__(self, topics: Iterable[Topic | IndexRow]) -> None:
+        rows = (item if isinstance(item, IndexRow) else index_row(item) for item in topics)
+        self._rows = {row.path: row for row in rows}
+        self._by_key = {path_key(path): path for path in self._rows}
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def get(self, path: str) -> IndexRow | None:
+        return self._rows.get(path)
+
+    def path_with_key(self, key: str) -> str | None:
+        return self._by_key.get(key)
+
+    def best(self, count: int, use: Mapping[str, float], without: Collection[str]) -> list[IndexRow]:
+        candidates = (row for row in self._rows.values() if row.path not in without)
+        return nsmallest(count, candidates, key=lambda row: rank(row, use))
+
+
 def render_index(
-    topics: Iterable[Topic | IndexRow],
+    topics: Rows | Iterable[Topic | IndexRow],
     previous_text: str = "",
     *,
     changed: Collection[str] | None = None,
@@ -84,15 +128,15 @@ def render_index(
     `changed` limits rewriting to the items of these paths (None: all), so that hooks which another program wrote stay
     until their topic changes; items of `removed` paths go; `use` says how useful each path has been.
     """
-    rows = {row.path: row for row in (item if isinstance(item, IndexRow) else index_row(item) for item in topics)}
+    rows = _Listed(topics) if isinstance(topics, Iterable) else topics
     page = _read_page(previous_text, rows, {path_key(path) for path in removed})
     placed = {line.path for line in page.fixed if isinstance(line, Entry)}
-    candidates = [row for row in rows.values() if row.path not in placed]
-    chosen = _chosen(candidates, page, use or {}, limits or IndexLimits())
+    candidates = len(rows) - len(placed)
+    chosen = _chosen(rows, placed, page, use or {}, limits or IndexLimits())
     standing = {entry.path: entry for entry in page.block}
     block = [_item(row, standing.get(row.path), changed) for row in _ordered(chosen, standing, changed)]
-    if len(candidates) > len(chosen):
-        block.append(left_out_note(len(candidates) - len(chosen)))
+    if candidates > len(chosen):
+        block.append(left_out_note(candidates - len(chosen)))
     before, after = ([_fixed_item(line, rows, changed) for line in part] for part in (page.before, page.after))
     return page.bom + _joined(before, [text + page.line_end for text in block], after, is_new=not page.block)
 
@@ -130,7 +174,7 @@ class _Page:
         return self.before + self.after
 
 
-def _read_page(text: str, rows: Mapping[str, IndexRow], removed: Collection[str]) -> _Page:
+def _read_page(text: str, rows: Rows, removed: Collection[str]) -> _Page:
     bom = BOM if text.startswith(BOM) else ""
     lines = _resolved(parse_index(text.removeprefix(BOM)), rows, removed)
     section = next((number for number, line in enumerate(lines) if _is_section(line)), len(lines))
@@ -160,13 +204,12 @@ def _block(lines: Sequence[Line]) -> tuple[int, int]:
     return (len(lines), len(lines)) if is_nested else (first, last)
 
 
-def _resolved(lines: Iterable[Line], rows: Mapping[str, IndexRow], removed: Collection[str]) -> list[Line]:
+def _resolved(lines: Iterable[Line], rows: Rows, removed: Collection[str]) -> list[Line]:
     """Items with the path that the topic has on this file system; links that lead nowhere are prose."""
-    by_key = {path_key(path): path for path in rows}
     result: list[Line] = []
     for line in lines:
         if isinstance(line, Entry):
-            path = line.path if line.path in rows else by_key.get(path_key(line.path))
+            path = line.path if rows.get(line.path) else rows.path_with_key(path_key(line.path))
             if path is not None:
                 result.append(replace(line, path=path))
             elif path_key(line.path) not in removed:
@@ -187,18 +230,22 @@ def _first_mentions(lines: Iterable[Line], seen: set[str]) -> tuple[Line, ...]:
     return tuple(result)
 
 
-def _chosen(candidates: list[IndexRow], page: _Page, use: Mapping[str, float], limits: IndexLimits) -> list[IndexRow]:
+def _chosen(
+    rows: Rows, placed: Collection[str], page: _Page, use: Mapping[str, float], limits: IndexLimits
+) -> list[IndexRow]:
     """The most useful topics, as many as fit beside what is fixed."""
     fixed = measured("\n".join(line.text for line in page.fixed)).rstrip("\n")
     fixed_lines = fixed.count("\n") + (0 if page.block else 2) + 1 if fixed else 0
     lines_left = max(limits.lines - fixed_lines, limits.generated_lines_at_least)
     least_bytes = limits.generated_lines_at_least * limits.size_bytes // limits.lines
     bytes_left = max(limits.size_bytes - _size_bytes(fixed) - 3, least_bytes)
-    if len(candidates) > lines_left or sum(_line_bytes(row) for row in candidates) > bytes_left:
+    best = rows.best(lines_left, use, placed)
+    candidates = len(rows) - len(placed)
+    if candidates > lines_left or sum(map(_line_bytes, best)) > bytes_left:
         lines_left -= 1
-        bytes_left -= _size_bytes(left_out_note(len(candidates))) + 2
+        bytes_left -= _size_bytes(left_out_note(candidates)) + 2
     chosen: list[IndexRow] = []
-    for row in nsmallest(lines_left, candidates, key=lambda row: _rank(row, use)):
+    for row in best[:lines_left]:
         bytes_left -= _line_bytes(row)
         if bytes_left < 0:
             break
@@ -206,6 +253,7 @@ def _chosen(candidates: list[IndexRow], page: _Page, use: Mapping[str, float], l
     return chosen
 
 
+@lru_cache(maxsize=4096)
 def _line_bytes(row: IndexRow) -> int:
     return _size_bytes(generated_line(row.path, row.name, row.hooks)) + 2
 
@@ -213,11 +261,6 @@ def _line_bytes(row: IndexRow) -> int:
 def _size_bytes(text: str) -> int:
     # A file that is not UTF-8 reaches us with surrogates in place of its odd bytes.
     return len(text.encode(errors="surrogatepass"))
-
-
-def _rank(row: IndexRow, use: Mapping[str, float]) -> tuple[bool, bool, float, int, str]:
-    """Pins, rules that hold always, what was of use, what is recent."""
-    return not row.is_pinned, not row.is_always, -use.get(row.path, 0.0), -(row.day or date.min).toordinal(), row.path
 
 
 _ORDER_OF_TYPES = {kind: number for number, kind in enumerate(MemoryType)}
@@ -245,10 +288,11 @@ def _item(row: IndexRow, standing: Entry | None, changed: Collection[str] | None
     return generated_line(row.path, row.name, row.hooks, standing.lead if standing is not None else "- ")
 
 
-def _fixed_item(line: Line, rows: Mapping[str, IndexRow], changed: Collection[str] | None) -> str:
-    if isinstance(line, Prose):
+def _fixed_item(line: Line, rows: Rows, changed: Collection[str] | None) -> str:
+    row = rows.get(line.path) if isinstance(line, Entry) else None
+    if isinstance(line, Prose) or row is None:
         return line.text
-    return _item(rows[line.path], line, changed) + ("\r" if line.text.endswith("\r") else "")
+    return _item(row, line, changed) + ("\r" if line.text.endswith("\r") else "")
 
 
 def _joined(before: list[str], block: list[str], after: list[str], *, is_new: bool) -> str:

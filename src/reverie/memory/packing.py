@@ -9,12 +9,10 @@ from __future__ import annotations
 import fcntl
 import os
 import shutil
-import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 from reverie.errors import Unavailable
-from reverie.memory.git.rewrite import purge
 from reverie.memory.history import History
 
 PACK_FROM_BYTES = 12_000_000
@@ -33,6 +31,8 @@ def pack_when_due(history: History) -> None:
     handle = _take(history, wait=False)
     if handle is None:
         return
+    import subprocess
+
     try:
         git = history.git
         subprocess.run(
@@ -70,6 +70,8 @@ def finish_erasing(history: History) -> None:
 
     Only under the writer's lock and with packing stopped.
     """
+    from reverie.memory.git.rewrite import purge
+
     purge(history.git)
     shutil.rmtree(history.folder.search_index, ignore_errors=True)
     (history.private / UNFINISHED).unlink(missing_ok=True)

@@ -121,9 +121,7 @@ class Store:
 
     def find(self, name: str) -> str:
         """The path of the topic that a person means."""
-        found = find_topic(
-            name, filter(is_topic_path, list_tracked(self.folder)), lambda: {t.path: t.name for t in self.topics()}
-        )
+        found = find_topic(name, filter(is_topic_path, list_tracked(self.folder)), self._catalogue.read_names)
         return found or _missing(name, self.folder)
 
     def _find_committed(self, name: str) -> str:
@@ -169,7 +167,7 @@ class Store:
     ) -> tuple[int, str | None]:
         """Write many topics as one commit, all or none; return how many changed and the commit."""
         with self.writer.writing():
-            taken = dict(self._catalogue.taken())
+            taken: dict[str, str] = {}
             by_name: dict[str, str] = {}
             files: dict[str, bytes | None] = {}
             for topic in topics:
@@ -251,6 +249,7 @@ class Store:
 
     def _notice(self, files: Files) -> None:
         """Tell the derived indexes; they may fail, the change stands."""
+        self._catalogue.settle()
         try:
             self._told(files)
             self.index_problem = None
@@ -281,15 +280,17 @@ class Store:
     def _path_for(self, topic: Topic) -> str:
         if topic.path in self.history.entries and is_topic_path(topic.path):
             return topic.path
-        return self._free_path(topic, self._catalogue.taken(), {})
+        return self._free_path(topic, {}, {})
 
     def _free_path(self, topic: Topic, taken: Mapping[str, str], by_name: Mapping[str, str]) -> str:
+        """Where a topic goes, beside the tracked files and those (key → path, name → path) about to be."""
         if not topic.path:
             there = by_name.get(key_of(topic.name)) or self._catalogue.path_named(topic.name)
-            return there or file_name(topic.type, topic.name, taken)
+            return there or file_name(topic.type, topic.name, _Taken(taken, self._catalogue))
         if not is_safe_path(topic.path) or not is_topic_path(topic.path):
             raise UserMistake(f"{topic.path!r} cannot be a topic file: name a `.md` file inside the memory directory")
-        return taken.get(key_of(topic.path), topic.path)
+        key = key_of(topic.path)
+        return taken.get(key) or self._catalogue.path_with_key(key) or topic.path
 
     def _merged(self, path: str, expect: str, mine: bytes, theirs: bytes, change: Change) -> bytes:
         base = self._version(path, expect)
@@ -334,6 +335,17 @@ class Store:
             return parse_topic(path, content.decode())
         except UnicodeDecodeError as error:
             raise Damaged(f"{path} is not UTF-8 text: {error.reason}", path=self.folder.directory / path) from error
+
+
+@dataclass(frozen=True, slots=True)
+class _Taken:
+    """The keys of files that are tracked or about to be."""
+
+    new: Mapping[str, str]
+    catalogue: Catalogue
+
+    def __contains__(self, key: object) -> bool:
+        return isinstance(key, str) and (key in self.new or self.catalogue.path_with_key(key) is not None)
 
 
 def _rendered(topic: Topic, before: bytes | None) -> str:

@@ -181,6 +181,18 @@ class WorkTree:
             return looks, file.read()
 
 
+def list_content_ids(folder: MemoryFolder, history: History) -> dict[str, bytes | None]:
+    """Every tracked file on disk, with its content id where the index file knows it; needs no lock, reads no file."""
+    entries, written_ns = history.read_entries()
+    doubtful_from = time_key(written_ns - _CLOCK_STEP_NS)
+    ids: dict[str, bytes | None] = {}
+    for path, looks in list_tracked(folder).items():
+        entry = entries.get(path)
+        is_known = entry is not None and modified_at(entry) < doubtful_from and is_as_seen(entry, looks)
+        ids[path] = entry_oid(entry) if entry is not None and is_known else None
+    return ids
+
+
 def _mode(target: Path) -> int:
     try:
         return target.lstat().st_mode & 0o777

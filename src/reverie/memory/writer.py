@@ -24,10 +24,8 @@ from reverie.memory.git.reading import read_blob, read_blobs, read_tree
 from reverie.memory.git.refs import remove_stale_locks
 from reverie.memory.history import History, Pending, Prepared, blob_id
 from reverie.memory.packing import UNFINISHED, finish_erasing, pack_when_due, packing_stopped
-from reverie.memory.topic_merge import merge_topics
 from reverie.memory.tracked import CONFLICT_SUFFIX, CONFLICTS, INDEX_FILE
 from reverie.memory.worktree import Displaced, Edits, WorkTree
-from reverie.merge import Merged
 from reverie.places.paths import MemoryFolder
 
 Files: TypeAlias = Mapping[str, bytes | None]
@@ -287,6 +285,9 @@ def conflict_path(path: str, content: bytes) -> str:
 
 def merged_bytes(path: str, base: bytes, mine: bytes, theirs: bytes) -> bytes | None:
     """The three-way merge of one topic's contents, or None when they overlap or are not text."""
+    from reverie.memory.topic_merge import merge_topics
+    from reverie.merge import Merged
+
     try:
         result = merge_topics(path, base.decode(), mine.decode(), theirs.decode())
     except UnicodeDecodeError:

@@ -17,6 +17,8 @@ from reverie.memory.git.refs import is_stale
 
 STAT_BYTES = 40
 _SHAPE = struct.Struct(">10I")
+_LOOKS = struct.Struct(">6I12xI")
+"""The same without mode and owner."""
 _HEADER = struct.Struct(">4sII")
 _REGULAR = 0o100644
 _FIXED_BYTES = 62
@@ -50,7 +52,7 @@ def pack_seen(seen: Seen) -> bytes:
 
 def pack_entry(path: str, seen: Seen, oid: bytes) -> bytes:
     """One entry; the path is padded with 1-8 zero bytes to a multiple of eight."""
-    name = os.fsencode(path)
+    name = _encoded(path)
     length = _FIXED_BYTES + len(name)
     return b"%s%s%s%s%s" % (
         pack_seen(seen),
@@ -68,7 +70,16 @@ def entry_oid(entry: bytes) -> bytes:
 
 def is_as_seen(entry: bytes, seen: Seen) -> bool:
     """Whether the file still looks as it did when the entry was made."""
-    return entry[:STAT_BYTES] == pack_seen(seen)
+    modified_ns, changed_ns, size, inode, device = seen
+    return _LOOKS.unpack_from(entry) == (
+        changed_ns // _SECOND & _WORD,
+        changed_ns % _SECOND,
+        modified_ns // _SECOND & _WORD,
+        modified_ns % _SECOND,
+        device & _WORD,
+        inode & _WORD,
+        size & _WORD,
+    )
 
 
 def modified_at(entry: bytes) -> bytes:
@@ -103,14 +114,18 @@ def _parse(data: bytes, count: int) -> Entries:
             raise ValueError("an entry in the middle of a merge, or with flags of version 3")
         end = data.index(b"\0", at + _FIXED_BYTES)
         after = at + ((end - at) // 8 + 1) * 8
-        entries[os.fsdecode(data[at + _FIXED_BYTES : end])] = data[at:after]
+        entries[data[at + _FIXED_BYTES : end].decode("utf-8", "surrogateescape")] = data[at:after]
         at = after
     return entries
 
 
+def _encoded(path: str) -> bytes:
+    return path.encode("utf-8", "surrogateescape")
+
+
 def write_entries(path: Path, entries: Mapping[str, bytes]) -> bytes:
     """Replace an index file unless another git holds it; return its checksum (empty when it was held)."""
-    names = sorted(entries, key=os.fsencode) if not all(map(str.isascii, entries)) else sorted(entries)
+    names = sorted(entries) if all(map(str.isascii, entries)) else sorted(entries, key=_encoded)
     body = _HEADER.pack(b"DIRC", 2, len(names)) + b"".join([entries[name] for name in names])
     checksum = hashlib.sha1(body).digest()
     lock = path.with_name(path.name + ".lock")
@@ -122,7 +137,8 @@ def write_entries(path: Path, entries: Mapping[str, bytes]) -> bytes:
         return b""
     try:
         with os.fdopen(handle, "wb") as file:
-            file.write(body + checksum)
+            file.write(body)
+            file.write(checksum)
         lock.replace(path)
     except BaseException:
         lock.unlink(missing_ok=True)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import subprocess
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -77,6 +76,8 @@ class Git:
 
     def run(self, *arguments: str, stdin: bytes = b"", accept: Iterable[int] = (0,)) -> bytes:
         """Run one command to its end and return what it printed."""
+        import subprocess  # a save that starts no git does without
+
         done = subprocess.run(
             self.command(*arguments), input=stdin, capture_output=True, env=self.environment, check=False
         )
