@@ -360,3 +360,15 @@ def test_a_file_that_is_no_bundle_is_refused(tmp_path: Path) -> None:
             import_bundle(store, tmp_path / "x.zip")
     with pytest.raises(UserMistake, match="no file"):
         import_bundle(store, tmp_path / "missing.zip")
+
+
+@requirement("store:undo:exact")
+def test_the_very_first_save_of_a_directory_can_be_undone(tmp_path: Path) -> None:
+    from reverie.api.memory import Memory
+
+    memory = Memory(tmp_path)
+    memory.save(name="First", type="project", description="the first memory", body="It is here.")
+
+    memory.undo(memory.log()[0].commit)
+
+    assert list(memory.topics()) == []

@@ -92,11 +92,13 @@ def undo(store: Store, commit: str, *, author: Author = "user", session: str | N
     """
     with store.writer.writing():
         target = past.commit_named(store.history, commit)
-        if not target.parents:
+        if not target.parents and target.change.author == "import":
             raise UserMistake(f"{target.commit[:12]} took the directory over; there is nothing before it to go back to")
         if not target.paths:
             raise UserMistake(f"{target.commit[:12]} changed no topic; MEMORY.md is generated and cannot be undone")
-        before = past.read_at(store.history, target.parents[0], target.paths)
+        before: Mapping[str, bytes | None] = dict.fromkeys(target.paths)
+        if target.parents:
+            before = past.read_at(store.history, target.parents[0], target.paths)
         after = past.read_at(store.history, target.commit, target.paths)
         reverted = revert(before, after, {path: store.writer.tree.read(path) for path in target.paths})
         if reverted.conflicts:

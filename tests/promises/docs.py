@@ -1,0 +1,18 @@
+"""What we promise of the documents and the code's own words."""
+
+from __future__ import annotations
+
+from tests.promises import Requirement
+
+PROMISES = {
+    "docs:packages:reading-order": Requirement(
+        "Every package lists its modules in reading order, and every module says what it owns.", source="style 5.7"
+    ),
+    "docs:exports": Requirement(
+        "Every public name loads when it is asked for, and `import reverie` loads nothing else.", source="style 5.11"
+    ),
+    "docs:examples:run": Requirement("Every example in the documents runs.", source="style 5.10"),
+    "docs:no-machine-paths": Requirement(
+        "No file names a machine's path or a package registry's host.", source="product rules"
+    ),
+}
