@@ -96,9 +96,13 @@ def notes(facts: Facts, *, section_tokens: int, total_tokens: int, weigh: Weigh,
         # The first sections say what it is about; each may take its whole limit before the rest shares what is left.
         share = left if number < FIRST_SECTIONS else left / (len(sections) - number)
         limit = min(section_tokens - weigh(f"# {section.heading}\n{section.instruction}"), share)
-        keep = _newest if writer is writers["worklog"] else _cut
-        content[section.heading] = keep(writer(limit), limit, weigh)
-        left = max(0.0, left - weigh("\n".join(content[section.heading])) - 1)
+        is_log = writer is writers["worklog"]
+        rows = (_newest if is_log else _cut)(writer(limit), limit, weigh)
+        # Weights do not quite add up, and the limit is one of the whole section.
+        while rows and weigh(_written([section], {section.heading: rows})) > section_tokens:
+            rows.pop(0 if is_log else -1)
+        content[section.heading] = rows
+        left = max(0.0, left - weigh("\n".join(rows)) - 1)
     while weigh(_written(sections, content)) > total_tokens and any(content.values()):
         max(content.values(), key=len).pop()
     return _written(sections, content)
