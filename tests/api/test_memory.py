@@ -198,9 +198,14 @@ def test_while_it_is_watched_edits_are_noticed_and_committed(memory: Memory) -> 
         while not memory.recall("mango queue drained nightly") and time.monotonic() < deadline:
             time.sleep(0.02)
         found = memory.recall("mango queue drained nightly")
-    memory.close()
-
+        while len(memory.log("mango.md")) < 1 and time.monotonic() < deadline:
+            time.sleep(0.02)
     assert paths(found) == ["mango.md"]
+    assert memory.log("mango.md")[0].change.author == "unknown"
+
+    (memory.directory / "papaya.md").write_text("The papaya queue is drained hourly.\n", encoding="utf-8")
+    assert paths(memory.recall("papaya queue drained hourly", fresh=True))[0] == "papaya.md"
+    memory.close()
 
 
 @requirement("recall:derived")

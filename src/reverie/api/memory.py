@@ -121,7 +121,6 @@ class Memory:
         self._now = now
         self._shelves = Shelves(places, scope, root=root, is_project=is_project)
         self._store: Store | None = None
-        self._watch: Watch | None = None
         self._user: Memory | None = None
         self._past: Past | None = None
         state = memory_state(settings)
@@ -148,10 +147,6 @@ class Memory:
 
     def close(self) -> None:
         """Let go of files and threads."""
-        if self._watch is not None:
-            self._watch.close()
-            self._watch = None
-            self._shelves.is_watched = False
         self._shelves.close()
         if self._past is not None:
             self._past.close()
@@ -395,10 +390,9 @@ class Memory:
         """Notice, commit and index edits by other programs as they happen, until it is closed."""
         from reverie.api.watching import Watch
 
-        if self._watch is None:
-            self._watch = Watch(self.directory, self._look)
-            self._shelves.is_watched = True
-        return self._watch
+        if self._shelves.watch is None or not self._shelves.watch.is_open:
+            self._shelves.watch = Watch(self.directory, self._look)
+        return self._shelves.watch
 
     @property
     def has_foreign_edits(self) -> bool:
@@ -564,10 +558,17 @@ class Memory:
         """Where anchors are looked for."""
         return self._root
 
-    def _look(self) -> None:
-        with suppress(Error, OSError):
-            self.index.sweep()
-            if self.has_foreign_edits:
+    def _look(self, changed: tuple[Path, ...]) -> None:
+        import sqlite3
+
+        with suppress(Error, OSError, sqlite3.Error):
+            roots = (self.directory, self.directory.resolve())
+            inside = {path.relative_to(root) for path in changed for root in roots if path.is_relative_to(root)}
+            if inside:
+                self.index.refresh(path.as_posix() for path in inside)
+            else:
+                self.index.sweep()
+            if inside or self.has_foreign_edits:
                 self.sync()
 
     def _check(self, scope: str, topic: Topic) -> tuple[AnchorCheck, ...]:

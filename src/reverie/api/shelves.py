@@ -11,6 +11,7 @@ from reverie.memory.scopes import Scope, agent_scopes, user_scope
 from reverie.places import Places
 
 if TYPE_CHECKING:
+    from reverie.api.watching import Watch
     from reverie.memory.search.vectors import Embeds
 
 FRESH_SECONDS = 1.0
@@ -21,11 +22,11 @@ in quick succession, a thread looks before the time is over and no question wait
 class Shelves:
     """The indexes of one memory: its own directory, for a project also the user's, and those of mentioned agents."""
 
-    is_watched: bool
-    """Whether somebody else keeps the index of the own directory in step."""
+    watch: Watch | None
+    """Who keeps the index of the own directory in step while it is open."""
 
     def __init__(self, places: Places, scope: Scope, *, root: Path | None, is_project: bool) -> None:
-        self.is_watched = False
+        self.watch = None
         self._places = places
         self._scopes = (scope, user_scope(places)) if is_project else (scope,)
         self._root = root
@@ -49,7 +50,7 @@ class Shelves:
         searched = (*self.standing, *mentioned)
         for each in searched:
             age_seconds = each.folder.seconds_since_sweep
-            is_kept = self.is_watched and each.folder is self.own
+            is_kept = self.watch is not None and self.watch.is_open and each.folder is self.own
             if fresh or (not is_kept and age_seconds > FRESH_SECONDS):
                 each.folder.sweep()
             elif not is_kept and age_seconds > FRESH_SECONDS / 3:
@@ -65,7 +66,9 @@ class Shelves:
         return self._embedder[0]
 
     def close(self) -> None:
-        """Let go of all files."""
+        """Let go of all files, and end the watch."""
+        if self.watch is not None:
+            self.watch.close()
         for folder in self._folders.values():
             folder.close()
         self._folders.clear()

@@ -18,12 +18,17 @@ _MOST_OF_A_CORE = 20
 class Watch:
     """A thread that looks at a directory until it is closed: told by the system, or every half second."""
 
-    def __init__(self, directory: Path, look: Callable[[], None]) -> None:
+    def __init__(self, directory: Path, look: Callable[[tuple[Path, ...]], None]) -> None:
+        """`look` is given the files that changed; none means that nobody knows which."""
         self._directory = directory
         self._look = look
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._run, name="reverie-watch", daemon=True)
         self._thread.start()
+
+    @property
+    def is_open(self) -> bool:
+        return self._thread.is_alive() and not self._stop.is_set()
 
     def close(self) -> None:
         """End the thread."""
@@ -41,7 +46,7 @@ class Watch:
             self._listen()
         while not self._stop.is_set():
             started = time.monotonic()
-            self._look()
+            self._look(())
             self._stop.wait(max(INTERVAL_SECONDS, _MOST_OF_A_CORE * (time.monotonic() - started)))
 
     def _listen(self) -> None:
@@ -58,8 +63,9 @@ class Watch:
             raise_interrupt=False,
         ):
             # What was edited before the system began to tell us is found by the first look.
-            if is_first or any(path.endswith(".md") for _, path in changes):
-                self._look()
+            changed = tuple(Path(path) for _, path in changes if path.endswith(".md"))
+            if is_first or changed:
+                self._look(() if is_first else changed)
             is_first = False
             if self._stop.is_set():
                 return
