@@ -211,7 +211,7 @@ def _resolved(lines: Iterable[Line], rows: Rows, removed: Collection[str]) -> li
         if isinstance(line, Entry):
             path = line.path if rows.get(line.path) else rows.path_with_key(path_key(line.path))
             if path is not None:
-                result.append(replace(line, path=path))
+                result.append(line if path == line.path else replace(line, path=path))
             elif path_key(line.path) not in removed:
                 result.append(Prose(line.text))
         elif not is_left_out_note(line.text):

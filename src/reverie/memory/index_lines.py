@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from enum import Enum, auto
+from functools import lru_cache
 from typing import TypeAlias
 from urllib.parse import unquote
 
@@ -154,7 +155,9 @@ def _opened(line: str, *, is_first: bool) -> tuple[_Kind, str] | None:
     return None if fence is None else (_Kind.fence, rf"[ \t]*{re.escape(fence[1])}[`~]*[ \t]*\Z")
 
 
+@lru_cache(maxsize=1024)
 def _line(raw: str) -> Line:
+    # Remembered: from one save to the next almost every line stays.
     match = _ENTRY.match(raw.rstrip("\r"))
     if match is None:
         return Prose(raw)

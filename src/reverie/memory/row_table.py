@@ -95,13 +95,15 @@ class RowTable:
     def put(self, rows: Iterable[tuple[str, bytes, IndexRow | None]]) -> None:
         """Set what is known of files: path, content id, and the row of an indexed topic that can be read."""
         values = [_values(*row) for row in rows]
-        self._known.clear()
+        for each in values:
+            self._known.pop(_decoded(each[0]), None)
         self._open().executemany("INSERT OR REPLACE INTO files VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", values)
 
     def remove(self, paths: Iterable[str]) -> None:
         """Forget files."""
-        self._known.clear()
-        self._open().executemany("DELETE FROM files WHERE path = ?", [(_encoded(path),) for path in paths])
+        for path in paths:
+            self._known.pop(path, None)
+            self._open().execute("DELETE FROM files WHERE path = ?", (_encoded(path),))
 
     @property
     def head(self) -> str | None:
