@@ -126,6 +126,8 @@ def test_list_and_show_print_the_contracts_keys_and_filters_work(terminal: Termi
     assert shown.keys() >= keys | {"body", "sources"}
     assert shown["body"] == BODY
     assert terminal.run("show", "Me", "--json").document["scope"] == "user"
+    assert terminal.run("why", "Me", "--json").document["trust"] == "said"
+    assert len(terminal.run("log", "Me", "--json").document) == 1
     assert "Kiwi server" in terminal.run("list").out
     assert BODY in terminal.run("show", "Kiwi").out
 

@@ -27,13 +27,14 @@ def command(which: Which, *, name: str, transcripts: bool, yes: bool, as_json: b
       reverie erase feedback_no_database_mocks.md --transcripts --yes
     """
     from reverie.apps.cli.output import print_json
-    from reverie.errors import UserMistake
+    from reverie.errors import Refused, UserMistake
 
     memory = which.open()
     if not yes:
         if not sys.stdin.isatty():
             raise UserMistake(f"erasing {name!r} cannot be undone; say --yes where nobody can be asked")
-        click.confirm(f"Erase {name!r} and its whole history from {memory.directory}?", abort=True, err=True)
+        if not click.confirm(f"Erase {name!r} and its whole history from {memory.directory}?", err=True):
+            raise Refused("nothing was erased", by="user")
     erased = memory.erase(name, redact=memory.transcripts() if transcripts else ())
     if as_json:
         print_json(

@@ -31,7 +31,7 @@ def command(which: Which, *, name: str | None, limit: int | None, refused: bool,
     from reverie.apps.cli.memory_documents import commit_document
     from reverie.apps.cli.output import print_json, print_table
 
-    memory = which.open()
+    memory = which.open() if name is None else which.open_for(name, or_gone=True)
     if refused:
         _print_refused(memory, as_json=as_json)
         return

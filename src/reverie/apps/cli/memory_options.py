@@ -40,8 +40,11 @@ class Which:
         memory = Memory.at(places, settings, self.common.directory(self.project))
         return memory.user if self.is_user else memory
 
-    def open_for(self, name: str) -> Memory:
-        """The memory that holds a name: the user's own when the project has nothing of that name."""
+    def open_for(self, name: str, *, or_gone: bool = False) -> Memory:
+        """The memory that holds a name: the user's own when the project has nothing of that name.
+
+        `or_gone` allows for a name that only the past of the project knows.
+        """
         from reverie.errors import UserMistake
 
         memory = self.open()
@@ -53,6 +56,8 @@ class Which:
             try:
                 memory.user.path_of(name)
             except UserMistake:
+                if or_gone:
+                    return memory
                 raise missing from None
             return memory.user
         return memory

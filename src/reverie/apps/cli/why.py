@@ -25,7 +25,7 @@ def command(which: Which, *, name: str, as_json: bool) -> None:
     from reverie.apps.cli.memory_documents import commit_document, source_document
     from reverie.apps.cli.output import print_json
 
-    memory = which.open()
+    memory = which.open_for(name, or_gone=True)
     account = memory.why(name)
     if as_json:
         recalled = [
