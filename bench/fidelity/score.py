@@ -2,8 +2,8 @@
 
 *Visible*: it stands in the reduced view together with something it stood with before. Text that was kept word for word
 counts as it is. In text that a strategy wrote, the line and the lines it hangs under must share a word or identifier
-with the places where the identifier stood originally; in a list of names, neighbours in the list do not count, only
-what the list hangs under and plain words do.
+with the places where the identifier stood originally; in a list, other entries do not count, only what the list hangs
+under and the words of its own entry do, and neither do parts of the identifier itself.
 
 *Reachable*: visible, or one read of at most 4,000 tokens away, by a pointer in the view that names the file, command or
 subject: a path whose file holds it (near the top or near a line number that the view names), a read-only command whose
@@ -16,6 +16,8 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
+from itertools import pairwise
+from statistics import median
 
 from bench.fidelity.cuts import Cut, weigh
 from bench.fidelity.identifiers import identifiers, path_key, words
@@ -28,6 +30,11 @@ READ_TOKENS = 4_000
 LINES_PER_READ = 250
 """Lines of source that 4,000 tokens hold, on the careful side."""
 MOST_PLACES = 40
+LIST_PARTS = 4
+LIST_WORDS = 3
+"""A line of so many parts of so few words each is a list; its entries say nothing about each other."""
+MOSTLY = 0.6
+_SEPARATOR = re.compile(r"[,;|]\s+")
 _READ_ONLY = re.compile(
     r"^\s*(?:cd\s+\S+\s*&&\s*)?(?:cat|sed\s+-n|head|tail|nl|grep|rg|ls|find|git\s+(?:show|log|diff|grep)|awk|wc|tree)\b"
 )
@@ -75,6 +82,7 @@ class Need:
         for one in self.before:
             before |= _identifiers(one.text)
         self.identifiers = tuple(sorted(used & before))
+        self.known = before
         self._company: dict[str, frozenset[str]] = {}
         self._keys = {path_key(one) for one in before if "/" in one}
 
@@ -122,22 +130,40 @@ def score(need: Need, view: Sequence[Item]) -> Score:
 def is_visible(identifier: str, need: Need, shown: Sequence[Passage], kept: set[str]) -> bool:
     """Whether it stands in the view with something it stood with before."""
     for one, at in _places(shown, need.spellings(identifier)):
-        if one.text in kept or _in_company(identifier, one.text, at, need.company(identifier)):
+        if one.text in kept or _in_company(identifier, one.text, at, need):
             return True
     return False
 
 
-def _in_company(identifier: str, text: str, at: int, company: frozenset[str]) -> bool:
+def _in_company(identifier: str, text: str, at: int, need: Need) -> bool:
     start = text.rfind("\n", 0, at) + 1
     end = text.find("\n", at)
     line = text[start : end if end >= 0 else len(text)]
-    near = line[max(0, at - start - NEAR_CHARS) : at - start + len(identifier) + NEAR_CHARS]
+    first, last = _own_part(line, at - start)
+    near = line[max(first, at - start - NEAR_CHARS) : min(last, at - start + len(identifier) + NEAR_CHARS)]
     above = " ".join(_lines_above(text, start))
-    own = _identifiers(near) - {identifier}
-    plain = set(words(_without(near, own | {identifier})))
-    is_list = len(own) >= 3 and len(plain) < len(own)
-    told = plain | _identifiers(above) | set(words(above)) | (set() if is_list else own | set(words(near)))
-    return bool((told - {identifier, identifier.lower()}) & company)
+    told = set(words(above)) | _identifiers(above) | _told_beside(near, need)
+    own = identifier.lower()
+    # Neither a part of the identifier nor a longer spelling of it says what it was about.
+    return any(one.lower() not in own and own not in one.lower() for one in told & need.company(identifier))
+
+
+def _own_part(line: str, at: int) -> tuple[int, int]:
+    """Where the entry of a list begins and ends that holds this place; the whole line when it is no list."""
+    marks = [0, *(match.end() for match in _SEPARATOR.finditer(line)), len(line)]
+    parts = [line[one:other] for one, other in pairwise(marks)]
+    if len(parts) < LIST_PARTS or median(len(part.split()) for part in parts) > LIST_WORDS:
+        return 0, len(line)
+    return next((one, other) for one, other in pairwise(marks) if one <= at < other or other == len(line))
+
+
+def _told_beside(near: str, need: Need) -> set[str]:
+    """The words and identifiers of a line; of one that is mostly names, only the plain words."""
+    chunks = near.split()
+    names = [chunk for chunk in chunks if _identifiers(chunk) or chunk.strip("`'\".,:;()[]*") in need.known]
+    if len(chunks) >= LIST_PARTS and len(names) >= MOSTLY * len(chunks):
+        return set(words(" ".join(chunk for chunk in chunks if chunk not in names))) - need.known
+    return set(words(near)) | _identifiers(near)
 
 
 def _lines_above(text: str, start: int) -> Iterable[str]:
@@ -258,12 +284,6 @@ def _subject_words(owner: str) -> set[str]:
     """A file by its name, a command by its words."""
     first = owner.strip()[:200]
     return ({first.rsplit("/", 1)[-1].lower()} | set(words(first)) | _identifiers(first)) if first else set()
-
-
-def _without(text: str, names: set[str]) -> str:
-    for name in sorted(names, key=len, reverse=True):
-        text = text.replace(name, " ")
-    return text
 
 
 def _stands_in(item: Item, text: str) -> bool:

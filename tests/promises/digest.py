@@ -46,4 +46,11 @@ PROMISES = {
         "headings and instruction lines of the template stay; a known heading gets its content", source="spec 1 §9.1"
     ),
     "digest:notes:limits": Requirement("no section and not the whole is over its limit", source="spec 1 §9.3"),
+    "digest:bench:company": Requirement(
+        "an identifier counts as visible only with something it stood with; a bare dump of names does not count",
+        source="issue 4",
+    ),
+    "digest:bench:reachable": Requirement(
+        "reachable means one read away, by a pointer that names the file, command or subject", source="issue 4"
+    ),
 }
