@@ -1,7 +1,10 @@
 from __future__ import annotations
 
 import json
+import os
+import pty
 import subprocess
+import sys
 import time
 from pathlib import Path
 from typing import Any
@@ -373,3 +376,28 @@ def test_people_get_readable_output(terminal: Terminal) -> None:
     assert "Kiwi server" in terminal.run("log").out
     assert "user: save Kiwi server" in terminal.run("why", "Kiwi server").out
     assert "nothing is wrong" in terminal.run("doctor").out
+
+
+@requirement("cli:memory:errors")
+@pytest.mark.parametrize(("answer", "code"), [("n\n", 1), ("y\n", 0)])
+def test_on_a_terminal_erase_asks_first(terminal: Terminal, answer: str, code: int) -> None:
+    path = Path(save(terminal)["path"])
+    ours, theirs = pty.openpty()
+    os.write(ours, answer.encode())
+
+    ran = subprocess.run(
+        [sys.executable, "-m", "reverie", "erase", "Kiwi server"],
+        stdin=theirs,
+        capture_output=True,
+        text=True,
+        cwd=terminal.project,
+        env={"PATH": os.environ["PATH"], "HOME": str(terminal.home)},
+        timeout=60,
+        check=False,
+    )
+    os.close(ours)
+    os.close(theirs)
+
+    assert ran.returncode == code, ran.stderr
+    assert "whole history" in ran.stderr
+    assert path.exists() is (code == 1)
