@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 _FOLDS = 4
 _FOREIGN = 40
 """Strangers' questions per case."""
-_SET_BY_HAND = ("known_names", "complete", "single")
+_SET_BY_HAND = ("known_names", "complete", "single", "titled")
 
 
 @dataclass(frozen=True, slots=True)

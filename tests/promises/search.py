@@ -26,6 +26,7 @@ PROMISES = {
     "search:query:deterministic": Requirement("the same query gives the same answer; ties go by key", source="issue 3"),
     "search:query:light": Requirement("a lexical query loads neither numpy nor yaml nor rich", source="issue 3"),
     "search:why:adds-up": Requirement("the reasons of a hit add up to what it was ranked by", source="issue 3"),
+    "search:abstain:named": Requirement("a proper name in a memory's name finds that memory", source="issue 3"),
     "search:abstain:unrelated": Requirement("a request that concerns no memory gets no answer", source="issue 3"),
     "search:quality:words": Requirement(
         "recall@5 without vectors stays ahead of FTS5 on real questions", source="issue 3"

@@ -1,9 +1,11 @@
 """When to say nothing: how likely a hit answers the query, from a few features and a small logistic model.
 
 The coefficients and thresholds are fitted by `python -m bench.recall.fit` on real questions, on questions asked of a
-stranger's store, and on everyday requests that concern no memory. Three are set by hand, since those data ask about
-named people: `known_names` is held down; `complete` and `single` (one document has every telling word of the query)
-are held up, for among unrelated queries that is rare. Whether anything is shown is decided by the best hit.
+stranger's store, and on everyday requests that concern no memory. Four are set by hand, since those data ask about
+named people and have no titles: `known_names` is held down; `complete` and `single` (one document has every telling
+word of the query) are held up, for among unrelated queries that is rare; so is `titled` (a proper name of the query
+stands in the document's name), for whoever says "Tidewater" means the memory of that name. Whether anything is shown
+is decided by the best hit.
 """
 
 from __future__ import annotations
@@ -17,14 +19,14 @@ from reverie.memory.search.rank import logistic
 
 WORD_COEFFICIENTS: dict[str, float] = {
     "bias": -3.379, "unknown": -0.954, "strange_names": -0.027, "known_names": 5.0, "terms": -2.134, "matched":
-    0.701, "complete": 3.0, "single": 2.0, "coverage": 0.485, "passage": 0.138, "pairs": 0.898, "gap": 0.342,
-    "personal": 3.854,
+    0.701, "complete": 3.0, "single": 2.0, "titled": 6.0, "coverage": 0.485, "passage": 0.138, "pairs": 0.898,
+    "gap": 0.342, "personal": 3.854,
 }  # fmt: skip
 WORD_THRESHOLD = 0.2
 VECTOR_COEFFICIENTS: dict[str, float] = {
     "bias": -5.755, "unknown": 0.664, "strange_names": -0.608, "known_names": 5.0, "terms": -1.736, "matched":
-    0.544, "complete": 3.0, "single": 2.0, "coverage": 0.32, "passage": 0.041, "pairs": 0.636, "gap": 0.549,
-    "personal": 3.268, "whole_similarity": 3.325, "context_similarity": 4.401,
+    0.544, "complete": 3.0, "single": 2.0, "titled": 6.0, "coverage": 0.32, "passage": 0.041, "pairs": 0.636,
+    "gap": 0.549, "personal": 3.268, "whole_similarity": 3.325, "context_similarity": 4.401,
 }  # fmt: skip
 VECTOR_THRESHOLD = 0.12
 """Below this probability of the best hit nothing is returned; unrelated requests pass once in twenty at most."""
@@ -63,6 +65,7 @@ def hit_features(
         "matched": float(matched),
         "complete": float(len(strong) > 1 and matched == len(strong)),
         "single": float(len(strong) == matched == 1),
+        "titled": float(any(term in each.fields.get("title", ()) for term in wanted.text.proper)),
         "gap": score - sum(runners_up) / len(runners_up) if runners_up else 0.0,
     }
 

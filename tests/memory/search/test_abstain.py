@@ -1,0 +1,36 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from reverie.api.memory import Memory
+from tests.requirements import requirement
+
+
+@pytest.fixture
+def memory(tmp_path: Path) -> Memory:
+    made = Memory(tmp_path)
+    for kind, name, description in [
+        ("feedback", "No database mocks", "Integration tests use a real database; a mock hid a broken migration"),
+        ("project", "Tidewater dates", "Tidewater Credit Union writes the day first"),
+        ("reference", "Where bank formats are", "Formats of all banks are described in the team wiki"),
+    ]:
+        made.save(name=name, type=kind, description=description, body=description)
+    return made
+
+
+@requirement("search:abstain:named")
+def test_a_proper_name_that_a_memory_is_named_by_finds_it(memory: Memory) -> None:
+    (hit,) = memory.recall("Why did a Tidewater booking land in March?")
+
+    assert hit.topic.name == "Tidewater dates"
+
+
+@requirement("search:abstain:unrelated")
+@pytest.mark.parametrize(
+    "request_text",
+    ["Recommend a novel for the train ride.", "Please rename the variable", "thanks, that is all for now"],
+)
+def test_a_request_that_no_memory_is_about_finds_none(memory: Memory, request_text: str) -> None:
+    assert memory.recall(request_text) == []
