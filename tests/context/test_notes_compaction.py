@@ -72,7 +72,7 @@ def test_it_declines_when_the_cursor_was_never_set_or_is_not_in_the_history() ->
 def test_it_declines_when_a_full_compaction_lies_between_the_notes_and_now() -> None:
     session = long_session()
     file = with_notes(session)
-    session.say("next").reply("answer " * 500)
+    session.say("next").reply("answer " * 1_500)
     session.take(embedded(compact(session.case(WINDOW))))
     session.reply("more " * 2_000)
 

@@ -39,7 +39,7 @@ def test_any_boundary_can_be_undone_also_an_older_one() -> None:
     session = long_session()
     first = session.view
     boundary = compacted(session).view.boundary
-    session.say("go on with the next importer").reply("fine " * 900)
+    session.say("go on with the next importer").reply("fine " * 4_000)
     second = session.view
     compacted(session)
 
@@ -93,6 +93,16 @@ def test_a_span_is_read_again_by_shortened_ids() -> None:
     assert (span.first, span.last, span.items, span.next_offset_chars) == (first, last, 4, None)
     assert "importer number 0" in span.text
     assert "function_0_59" in span.text
+
+
+@requirement("context:spans")
+def test_an_id_that_fits_several_messages_brings_them_all() -> None:
+    session = long_session(2)
+
+    span = read_span(session.entries, weigh=size, first="0000000", limit_tokens=10_000)
+
+    assert span.items == 15 - 1
+    assert (span.first, span.last) == (session.uuid(1), session.uuid(14))
 
 
 @requirement("context:spans")

@@ -23,8 +23,8 @@ from reverie.messages.view import Item, Kind, View
 from reverie.ports import Flow
 from reverie.tokens.window import Budget
 
-TAIL_FRACTION = 0.05
-"""Share of E that the newest rounds may take when they are kept as they are."""
+TAIL_FRACTION = 0.10
+"""Share of E that the newest rounds may take when they are kept as they are, up to the least tail beside notes."""
 _QUOTE_CHARS = 80
 
 
@@ -45,7 +45,8 @@ def compact(
     `tail_tokens` is what the newest rounds may take to stay as they are.
     """
     items = case.view.items
-    most = int(case.scene.budget.effective_tokens * TAIL_FRACTION) if tail_tokens is None else tail_tokens
+    most = min(case.settings.keep_min_tokens, int(case.scene.budget.effective_tokens * TAIL_FRACTION))
+    most = most if tail_tokens is None else tail_tokens
     return (
         yield from _replace_before(case, _tail_start(items, case, most), instructions, "full compaction", peel_tail)
     )

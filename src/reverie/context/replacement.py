@@ -35,8 +35,8 @@ from reverie.messages.records import CLEARED
 from reverie.messages.view import Item, Kind, View
 from reverie.settings import Compaction
 
-SUMMARY_FRACTION = 0.25
-USER_FRACTION = 0.55
+SUMMARY_FRACTION = 0.30
+USER_FRACTION = 0.50
 PINS_FRACTION = 0.10
 FACTS_FRACTION = 0.10
 """Shares of the free room which the parts may take in windows where the fixed limits would fill it."""
@@ -45,7 +45,7 @@ FACTS_OF_EFFECTIVE = 0.10
 """Limits of what is brought back besides the user's words, as shares of E."""
 FULL_AT = 0.95
 """Of the room below the compaction line, what a result may take at most…"""
-WORTH_AT = 0.60
+WORTH_AT = 0.70
 """…of what it replaces, likewise…"""
 AIM_AT = 0.65
 """…and up to where files and skills return: a window that is nearly full again would be compacted again at once."""

@@ -19,10 +19,14 @@ from reverie.messages.blocks import JsonObject, nothing_more
 from reverie.messages.view import Item
 from reverie.settings import Compaction
 
-FILES_FRACTION = 0.15
+FILE_FRACTION = 0.05
+FILES_FRACTION = 0.05
+FILES_FRACTION_MORE = 0.10
+REFERENCE_EFFECTIVE_TOKENS = 180_000
 SKILLS_FRACTION = 0.15
 INSTRUCTIONS_FRACTION = 0.15
-"""Shares of E that bind where the fixed budgets of the spec would fill a small window."""
+"""Shares of E that bind where the fixed budgets of the spec would fill a small window. The share of all files grows
+with the window: `bench.fidelity` shows that in a small one a longer summary tells more than a second file."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,8 +143,9 @@ def _files(
     weigh: Weigh,
     beside: Collection[str],
 ) -> Iterable[Attached]:
-    left = min(settings.restore_files_total_tokens, int(effective_tokens * FILES_FRACTION))
-    each = min(settings.restore_file_tokens, left)
+    growth = FILES_FRACTION_MORE * min(1.0, effective_tokens / REFERENCE_EFFECTIVE_TOKENS)
+    left = min(settings.restore_files_total_tokens, int(effective_tokens * (FILES_FRACTION + growth)))
+    each = min(settings.restore_file_tokens, int(effective_tokens * FILE_FRACTION))
     chosen = [one for one in recent_files(items) if one[0] not in beside][: settings.restore_files]
     for path, text, edits in chosen:
         current = around.read_text(path) if around.read_text is not None else None

@@ -125,15 +125,15 @@ def read_span(
 ) -> Span:
     """Read again what was left out: from one message to another, or all that mentions a subject, the newest first.
 
-    Ids may be shortened as pointers show them. Raises `UserMistake` for an id that nothing has.
+    Ids may be shortened as pointers show them; one that is too short for one message stands for all it fits. Raises
+    `UserMistake` for an id that nothing has.
     """
     items = history(entries)
     if subject:
         found = _about(items, subject)
     elif first is not None:
-        start = _place(items, first)
-        end = start if last is None else _place(items, last)
-        found = list(items[min(start, end) : max(start, end) + 1])
+        ends = [*_places(items, first), *([] if last is None else _places(items, last))]
+        found = list(items[min(ends) : max(ends) + 1])
     else:
         raise UserMistake("name the first message of the span, or a subject such as a file or a command")
     whole = "\n\n".join(render(item) for item in found)
@@ -182,14 +182,12 @@ def _new(entry: Entry, seen: set[str]) -> bool:
     return True
 
 
-def _place(items: Sequence[Item], uuid: str) -> int:
-    for number, item in enumerate(items):
-        if item.uuid == uuid:
-            return number
-    begun = [number for number, item in enumerate(items) if uuid and item.uuid.startswith(uuid)]
-    if len(begun) == 1:
-        return begun[0]
-    raise UserMistake(f"no message of this session has the id {uuid!r}; the receipt of a compaction lists them")
+def _places(items: Sequence[Item], uuid: str) -> list[int]:
+    found = [number for number, item in enumerate(items) if item.uuid == uuid]
+    found = found or [number for number, item in enumerate(items) if uuid and item.uuid.startswith(uuid)]
+    if not found:
+        raise UserMistake(f"no message of this session has the id {uuid!r}; the receipt of a compaction lists them")
+    return found
 
 
 def _about(items: Sequence[Item], subject: str) -> list[Item]:

@@ -104,10 +104,11 @@ def facts_of(items: tuple[Item, ...]) -> Facts:
     """The facts of a conversation; those of the last one asked for are remembered, since one compaction asks thrice."""
     global _newest_facts
     key = tuple(id(item.message.content) for item in items)
-    if _newest_facts is None or _newest_facts[0] != key:
+    known = _newest_facts
+    if known is None or known[0] != key:
         # The items are kept too, so that no other content can take over their identities.
-        _newest_facts = (key, items, gather(items))
-    return _newest_facts[2]
+        known = _newest_facts = (key, items, gather(items))
+    return known[2]
 
 
 def is_instruction(item: Item) -> bool:
