@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from bench.fidelity.cuts import MODEL, lines_of, weigh_item, weigh_items
+from bench.fidelity.cuts import MODEL, lines_of, weigh_items
 from reverie.messages.message import Role, Usage
 from reverie.messages.rules import legal_cuts
 from reverie.messages.view import Item
@@ -70,8 +70,3 @@ def _shared(before: Sequence[Item], now: Sequence[Item]) -> int:
         if one.message is not other.message and one.message != other.message:
             return number
     return min(len(before), len(now))
-
-
-def growth(items: Sequence[Item]) -> float:
-    """The size of a session that nobody reduces."""
-    return sum(map(weigh_item, items))
