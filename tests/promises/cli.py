@@ -20,6 +20,9 @@ PROMISES = {
     "cli:context:finds-sessions": Requirement(
         "A session is found by path, by id, by the beginning of an id, or as the newest.", source="issue 2, item 8"
     ),
+    "cli:context:subagents": Requirement(
+        "The sub-agents of a session are found in both places where hosts keep them.", source="issue 2, item 2"
+    ),
     "cli:sessions:json": Requirement(
         "`sessions --json` lists id, path, title, messages, tokens, model and time, newest first.",
         source="contract, Command line",

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from reverie.context.said import subject
@@ -23,7 +23,7 @@ from reverie.messages.blocks import (
     ToolUse,
 )
 from reverie.messages.chain import is_headless
-from reverie.messages.entries import Entry
+from reverie.messages.entries import Entry, envelope_of
 from reverie.messages.view import Item, Kind, View, project
 from reverie.tokens.count import Count, count, model_of
 from reverie.tokens.estimate import weigh_block, weigh_text, weigh_tool
@@ -100,6 +100,32 @@ def context_report(
         counted=counted,
         view=view,
     )
+
+
+@dataclass(frozen=True, slots=True)
+class SubagentRow:
+    """One sub-agent of a session."""
+
+    id: str
+    messages: int
+    tokens: int
+    cost_usd: float | None
+
+
+def subagent_rows(
+    session: str,
+    transcripts: Iterable[tuple[str, Sequence[Entry]]],
+    overrides: Mapping[str, ProfileOverride] = NO_OVERRIDES,
+) -> tuple[SubagentRow, ...]:
+    """The sub-agents of a session among these transcripts, by agent id; those of other sessions are passed over."""
+    found = []
+    for agent, entries in transcripts:
+        if not any(envelope.session == session for entry in entries if (envelope := envelope_of(entry)) is not None):
+            continue
+        report = context_report(entries, overrides=overrides)
+        spent = bill(totals(entries, sidechains=True), overrides).usd
+        found.append(SubagentRow(agent, report.messages, report.tokens, spent))
+    return tuple(found)
 
 
 def _weights(view: View, facts: Profile, total: int, unseen: str) -> tuple[tuple[Part, ...], tuple[Big, ...]]:

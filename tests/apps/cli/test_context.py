@@ -118,3 +118,26 @@ def test_real_folders_can_be_listed(terminal: Terminal, shared_data: Path) -> No
 
     assert len(listed) > 10
     assert listed == sorted(listed, key=lambda one: (one["updated"], one["id"]), reverse=True)
+
+
+@requirement("cli:context:subagents")
+def test_sub_agents_are_found_in_both_places(terminal: Terminal, shared_data: Path, tmp_path: Path) -> None:
+    session = "0ccf1a04-1b4c-43b6-8aa5-79e41db43a68"
+    source = shared_data / "transcripts" / "session-share" / "projects"
+    new, old = tmp_path / "new", tmp_path / "old"
+    new.mkdir()
+    old.mkdir()
+    for folder in (new, old):
+        shutil.copy(source / f"{session}.jsonl", folder)
+    shutil.copytree(source / session, new / session)
+    for file in (source / session / "subagents").iterdir():
+        shutil.copy(file, old)
+    (old / "agent-other.jsonl").write_text('{"type":"user","uuid":"u","sessionId":"another","isSidechain":true}\n')
+
+    found = [
+        {one["id"] for one in terminal.run("context", str(folder / f"{session}.jsonl"), "--json").document["subagents"]}
+        for folder in (new, old)
+    ]
+
+    assert found[0] == found[1]
+    assert len(found[0]) == 5

@@ -9,7 +9,9 @@ import click
 from reverie.apps.cli.options import Common, as_json, project_option
 
 if TYPE_CHECKING:
-    from reverie.apps.rows import ContextReport
+    from collections.abc import Sequence
+
+    from reverie.apps.rows import ContextReport, SubagentRow
     from reverie.tokens.window import Budget
 
 BAR = 40
@@ -37,8 +39,10 @@ def command(
     from reverie.apps import wiring
     from reverie.apps.cli.find_session import find_session
     from reverie.apps.cli.output import print_json
-    from reverie.apps.rows import context_report
+    from reverie.apps.rows import context_report, subagent_rows
     from reverie.messages.transcript import read_entries
+    from reverie.places import ProjectFolder
+    from reverie.places.transcripts import list_subagent_transcripts
 
     configuration = common.configuration(project)
     path = find_session(configuration, common.directory(project), session)
@@ -50,13 +54,17 @@ def command(
     budget = wiring.budget(
         configuration.settings, report.model or "", window=window, reported_tokens=report.counted.reported_tokens
     ).using(report.tokens)
+    folder = ProjectFolder(path.parent)
+    files = [] if path.stem.startswith("agent-") else list_subagent_transcripts(folder, path.stem)
+    overrides = wiring.profile_overrides(configuration.settings)
+    helpers = subagent_rows(path.stem, ((file.stem, read_entries(file)) for file in files), overrides)
     if as_json:
-        print_json(_document(report, budget, str(path)))
+        print_json(_document(report, budget, str(path), helpers))
     else:
-        _draw(report, budget, path.name)
+        _draw(report, budget, path.name, helpers)
 
 
-def _document(report: ContextReport, budget: Budget, path: str) -> dict[str, object]:
+def _document(report: ContextReport, budget: Budget, path: str, helpers: Sequence[SubagentRow]) -> dict[str, object]:
     return {
         "session": path,
         "model": report.model,
@@ -77,10 +85,13 @@ def _document(report: ContextReport, budget: Budget, path: str) -> dict[str, obj
             for big in report.biggest
         ],
         "cost_usd": report.cost_usd,
+        "subagents": [
+            {"id": one.id, "messages": one.messages, "tokens": one.tokens, "cost_usd": one.cost_usd} for one in helpers
+        ],
     }
 
 
-def _draw(report: ContextReport, budget: Budget, name: str) -> None:
+def _draw(report: ContextReport, budget: Budget, name: str, helpers: Sequence[SubagentRow]) -> None:
     from rich.table import Table
     from rich.text import Text
 
@@ -112,6 +123,12 @@ def _draw(report: ContextReport, budget: Budget, name: str) -> None:
         screen.print()
         rows = [(big.label, short_count(big.tokens)) for big in report.biggest if big.tokens]
         print_table([("biggest", "flex"), ("tokens", "right")], rows)
+
+    if helpers:
+        screen.print()
+        listed = [(one.id, str(one.messages), short_count(one.tokens), dollars(one.cost_usd)) for one in helpers]
+        columns = [("sub-agent", "flex"), ("messages", "right"), ("tokens", "right"), ("cost", "right")]
+        print_table(columns, listed)
 
 
 def _gauge(tokens: int, budget: Budget) -> object:
