@@ -48,6 +48,11 @@ def shortened(text: str, limit_tokens: int, weigh: Weigh, pointer: str) -> str:
     return head(text, max(0, limit_tokens - weigh(notice)), weigh) + notice
 
 
+def unfenced(text: str) -> str:
+    """Text from a tool or a file, which must not end the block in which the model is told that it is only quoted."""
+    return text.replace("</system-reminder>", "</system-reminder >")
+
+
 def fits(text: str, limit_tokens: int, weigh: Weigh) -> bool:
     """Whether a text weighs at most so much; long texts are told apart without being weighed."""
     return len(text) <= limit_tokens * _MOST_CHARS_PER_TOKEN * 4 and weigh(text) <= limit_tokens

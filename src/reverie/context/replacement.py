@@ -56,6 +56,8 @@ INTRODUCTION = (
     "already answered. Everything left out is still in the transcript and can be read again by its ids."
 )
 CARRIED = "must_survive"
+"""Kind of the attachment that brings back what the summary lacks."""
+CARRIED_BECAUSE = "From the session, because the text above does not say it:"
 _REMINDER = "<system-reminder>\n{}\n</system-reminder>"
 
 
@@ -115,40 +117,29 @@ def build(
     weigh = case.scene.weigh_text
     effective = case.scene.budget.effective_tokens
     free = _free(case, kept)
+    limits = _limits(case, free)
     summary = shortened(summary, limit_tokens, weigh, "the rest of this summary was too long")
     text = f"{INTRODUCTION}\n\n{summary}"
-    limits = Limits(
-        user=min(int(effective * case.settings.user_text_fraction), int(free * USER_FRACTION)),
-        pins=min(int(effective * PINS_OF_EFFECTIVE), int(free * PINS_FRACTION)),
-        facts=min(int(effective * FACTS_OF_EFFECTIVE), int(free * FACTS_FRACTION)),
-    )
     shown = [Item("", Kind.SUMMARY, user(text)), *kept]
     spent = case.weight(shown) + weigh(bring_back(must, shown, limits, weigh).text)
     beside = {path for path, seen, _ in recent_files(kept) if seen}
     returning = restored(must.items, case.around, case.settings, effective_tokens=effective, weigh=weigh, beside=beside)
     aim = min(int(case.room_tokens * AIM_AT), case.weight(kept) + free)
     returning = _within(returning, aim - spent, case.scene)
-    shown += [_as_item(one) for one in returning]
-    carried = bring_back(must, shown, limits, weigh)
+    carried = bring_back(must, [*shown, *map(_as_item, returning)], limits, weigh)
     if carried.text:
-        returning.append(
-            Attached(CARRIED, f"From the session, because the text above does not say it:\n\n{carried.text}")
-        )
-    receipt = Receipt(
-        kind,
-        written_by,
-        must.items[0].uuid if must.items else "",
-        must.items[-1].uuid if must.items else "",
-        case.scene.budget.used_tokens,
-        0,
-        carried.lines,
+        returning.append(Attached(CARRIED, f"{CARRIED_BECAUSE}\n\n{carried.text}"))
+    first, last = (must.items[0].uuid, must.items[-1].uuid) if must.items else ("", "")
+    receipt = Receipt(kind, written_by, first, last, case.scene.budget.used_tokens, 0, carried.lines)
+    told = in_view(
+        receipt,
+        limit_tokens=int(effective * case.settings.receipt_fraction),
+        weigh=lambda words: weigh(_REMINDER.format(words)),
+        short=must.short,
     )
-    limit = int(effective * case.settings.receipt_fraction)
-    told = in_view(receipt, limit_tokens=limit, weigh=lambda words: weigh(_REMINDER.format(words)), short=must.short)
     if told:
         returning.append(Attached(RECEIPT, told))
-    everything = [Item("", Kind.SUMMARY, user(text)), *kept, *map(_as_item, returning)]
-    post = case.overhead_tokens + case.weight(everything)
+    post = case.overhead_tokens + case.weight([*shown, *map(_as_item, returning)])
     return Replacement(text, tuple(kept), tuple(returning), replace(receipt, post_tokens=post))
 
 
@@ -194,6 +185,15 @@ def keepable(case: Case, items: Sequence[Item]) -> tuple[Item, ...]:
         item
         for item in items
         if item.kind not in (Kind.SUMMARY, Kind.FOLD) and item.label != "cache_edits" and item.uuid not in repeated
+    )
+
+
+def _limits(case: Case, free_tokens: int) -> Limits:
+    effective = case.scene.budget.effective_tokens
+    return Limits(
+        user=int(min(effective * case.settings.user_text_fraction, free_tokens * USER_FRACTION)),
+        pins=int(min(effective * PINS_OF_EFFECTIVE, free_tokens * PINS_FRACTION)),
+        facts=int(min(effective * FACTS_OF_EFFECTIVE, free_tokens * FACTS_FRACTION)),
     )
 
 

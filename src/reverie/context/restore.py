@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 
-from reverie.context.cut import Weigh, shortened
+from reverie.context.cut import Weigh, shortened, unfenced
 from reverie.context.facts.rounds import Action, course_of
 from reverie.context.facts.shell import file_uses
 from reverie.context.facts.touched import edits_of, file_tool
@@ -149,7 +149,7 @@ def _files(
     chosen = [one for one in recent_files(items) if one[0] not in beside][: settings.restore_files]
     for path, text, edits in chosen:
         current = around.read_text(path) if around.read_text is not None else None
-        body = current if current is not None else _as_last_seen(text, edits)
+        body = unfenced(current if current is not None else _as_last_seen(text, edits))
         shown = shortened(body, min(each, left), weigh, f"read {path} for the rest")
         weight = weigh(shown)
         if not body or weight > left:

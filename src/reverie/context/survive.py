@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from reverie.context.cut import Weigh, head_and_tail
+from reverie.context.cut import Weigh, head_and_tail, unfenced
 from reverie.context.facts import Facts, gather
 from reverie.context.receipt import Fate, Line, Sort
 from reverie.context.spans import chain, pinned, plain, short_ids, spoken
@@ -175,7 +175,7 @@ def _survivors(facts: Facts, items: Sequence[Item], pins: Sequence[Item], skills
         then = f" → {trouble.followed}" if trouble.followed else ""
         state = " (fine later)" if trouble.resolved else ""
         told = f"{trouble.line} (in {trouble.where}){then}{state}" if trouble.where else f"{trouble.line}{then}{state}"
-        yield Survivor(Sort.TROUBLE, _label(trouble.line), told, trouble.line, trouble.where)
+        yield Survivor(Sort.TROUBLE, _label(trouble.line), unfenced(told), trouble.line, trouble.where)
     for file in sorted(facts.files, key=lambda one: (not one.is_changed, -one.last)):
         done = ", ".join(name if times == 1 else f"{name} {times} times" for name, times in file.operations)
         yield Survivor(Sort.FILE, _label(file.path), f"{file.path}: {done}", file.path, file.path)
