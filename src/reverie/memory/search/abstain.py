@@ -4,8 +4,8 @@ The coefficients and thresholds are fitted by `python -m bench.recall.fit` on re
 stranger's store, and on everyday requests that concern no memory. Four are set by hand, since those data ask about
 named people and have no titles: `known_names` is held down; `complete` and `single` (one document has every telling
 word of the query) are held up, for among unrelated queries that is rare; so is `titled` (a proper name of the query
-stands in the document's name), for whoever says "Tidewater" means the memory of that name. Whether anything is shown
-is decided by the best hit.
+or two of its telling words stand in the document's name), for whoever says "Tidewater" means the memory of that name.
+Whether anything is shown is decided by the best hit.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ def hit_features(
         "matched": float(matched),
         "complete": float(len(strong) > 1 and matched == len(strong)),
         "single": float(len(strong) == matched == 1),
-        "titled": float(any(term in each.fields.get("title", ()) for term in wanted.text.proper)),
+        "titled": float(_is_titled(wanted, strong, each)),
         "gap": score - sum(runners_up) / len(runners_up) if runners_up else 0.0,
     }
 
@@ -84,6 +84,12 @@ def probability(features: Mapping[str, float], *, has_vectors: bool) -> float:
 def threshold(*, has_vectors: bool) -> float:
     """From which probability of the best hit on something is shown."""
     return VECTOR_THRESHOLD if has_vectors else WORD_THRESHOLD
+
+
+def _is_titled(wanted: Wanted, strong: Sequence[str], each: Measured) -> bool:
+    """Whether the document is named by a proper name of the query, or by two of its telling words."""
+    title = each.fields.get("title", ())
+    return any(term in title for term in wanted.text.proper) or sum(term in title for term in strong) > 1
 
 
 def _strong(wanted: Wanted) -> list[str]:
