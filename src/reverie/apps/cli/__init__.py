@@ -1,5 +1,7 @@
 """The command line, one file per command.
 
 `program` is the group and the one place where errors become exit codes; `table` lists the commands without importing
-them; `output` prints rows for people or JSON for programs; `options` are the flags that many commands share.
+them; `options` are the flags that many commands share, `memory_options` those of the commands about memories; `output`
+prints rows for people or JSON for programs, `memory_documents` the documents of memories; `find_session` turns what a
+person types into a transcript; `print_turn` is `-p`.
 """

@@ -1,17 +1,21 @@
-"""The demonstration: two turns through the real client against the local simulator, then the picture of a window.
+"""The demonstration: memories kept and found, two turns through the real client against the local simulator, the
+picture of a window, and the same session under three strategies.
 
-Everything shown is measured while it runs. The sample session beside this file was written for it.
+Everything shown is the real program, measured while it runs. The sample session beside this file was written for it.
 """
 
 from __future__ import annotations
 
 import asyncio
+import tempfile
 from importlib.resources import as_file, files
 from pathlib import Path
 
 from rich.console import Console
+from rich.markup import escape
 from rich.table import Table
 
+from reverie.api.memory import Memory
 from reverie.apps.cli.output import dollars, short_count
 from reverie.apps.cli.program import run
 from reverie.apps.wiring import SystemClock
@@ -41,18 +45,58 @@ SCRIPT: list[Json] = [
 ]
 
 
+MEMORIES = (
+    ("feedback", "No database mocks", "Integration tests use a real database; a mock hid a broken migration"),
+    ("feedback", "Commit messages", "Imperative mood, no ticket numbers in the subject of a commit"),
+    ("project", "Tidewater dates", "Tidewater Credit Union writes the day first: 03/11/2026 is the 3rd of November"),
+    ("reference", "Where bank formats are", "Formats of all banks are described in the team wiki under Statements"),
+)
+REQUESTS = (
+    "May I mock the database in the importer test?",
+    "Why did a Tidewater booking land in March?",
+    "Recommend a novel for the train ride.",
+)
+
+
 def main() -> None:
     """Show it."""
     screen = Console(highlight=False)
-    screen.rule("[bold]Reverie[/]: two turns, no key, no network")
+    screen.rule("[bold]Reverie[/]: no key, no network")
+    _memories(screen)
     with as_file(files("reverie.apps.demo") / "sample-session.jsonl") as sample:
+        screen.rule("two turns through the real client, with the prompt cache")
         _two_turns(screen, sample)
         screen.rule("what fills the window of that session")
         run(["context", str(sample)])
+        screen.rule("the same session in a window of 6,000 tokens, under three strategies")
+        run(["replay", str(sample), "--window", "6000", *_strategies("default", "truncate", "clear-tools")])
     screen.rule("next")
-    screen.print("reverie sessions --all            your own sessions, if an agent on this machine wrote some")
-    screen.print("reverie context FILE.jsonl        the same picture for one of them")
-    screen.print("reverie simulate                  a Messages API of your own to try settings on")
+    screen.print("reverie sessions --all        your own sessions, if an agent on this machine wrote some")
+    screen.print("reverie context FILE.jsonl    the same picture for one of them")
+    screen.print("reverie save --help           keep a memory of this project")
+
+
+def _memories(screen: Console) -> None:
+    """Keep four memories in a directory of their own and ask three things of them, one of which none is about."""
+    with tempfile.TemporaryDirectory() as folder:
+        memory = Memory(folder)
+        for kind, name, description in MEMORIES:
+            memory.save(name=name, type=kind, description=description, body=description)
+        kept = len(list(memory.topics()))
+        screen.print(f"{kept} memories are kept as Markdown, {len(memory.log())} commits tell who changed what\n")
+        for request in REQUESTS:
+            hits = memory.recall(request, limit=1)
+            screen.print(f"[cyan]> {request}[/]")
+            for hit in hits:
+                screen.print(f"  {hit.topic.name}: {hit.topic.description}", markup=False)
+                screen.print(f"  [dim]why: {escape(str(hit.why))}[/]")
+            if not hits:
+                screen.print("  nothing fits, so nothing is shown")
+        screen.print()
+
+
+def _strategies(*names: str) -> list[str]:
+    return [word for name in names for word in ("--strategy", name)]
 
 
 def _two_turns(screen: Console, sample: Path) -> None:
