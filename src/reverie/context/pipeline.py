@@ -86,19 +86,20 @@ def prepare(
     """
     done = NOTHING
     failures: list[Failure] = []
+    view = projection.view()
     for step in steps:
         try:
-            wanted = step(projection.view(), scene)
+            wanted = step(view, scene)
         except (Error, *BREAKAGES) as problem:
             failures.append(Failure(getattr(step, "__qualname__", "stage"), f"{type(problem).__name__}: {problem}"))
             continue
         if not wanted.entries:
             continue
         wanted = wanted if write is None else write(wanted)
-        apply(projection, wanted)
+        view = apply(projection, wanted)
         done += wanted
         if wanted.reductions:
-            scene = replace(scene, budget=scene.budget.using(measure(projection.view())))
+            scene = replace(scene, budget=scene.budget.using(measure(view)))
     return Prepared(done, scene, tuple(failures))
 
 
