@@ -372,3 +372,27 @@ def test_the_very_first_save_of_a_directory_can_be_undone(tmp_path: Path) -> Non
     memory.undo(memory.log()[0].commit)
 
     assert list(memory.topics()) == []
+
+
+@requirement("store:erase:tombstone")
+def test_what_was_erased_is_dropped_by_a_copy_that_imports_from_there(tmp_path: Path) -> None:
+    here, copy = open_store(tmp_path / "here"), open_store(tmp_path / "copy")
+    here.save(topic("Home", body="The key of the house lies under the third flower pot."))
+    here.save(topic("Work", body="The office opens at nine in the morning."))
+    import_bundle(copy, write_bundle(here, tmp_path / "first.zip"))
+    copy.save(topic("Mine", body="Something that only the copy knows about."))
+    erased = erase(here, "Home")
+    assert erased.elsewhere == (str(tmp_path / "first.zip"),)
+    bundle = write_bundle(here, tmp_path / "second.zip")
+    assert b"flower pot" not in bundle.read_bytes()
+    imported = import_bundle(copy, bundle)
+    assert imported.erased == ("feedback_home.md",)
+    assert sorted(found.name for found in copy.topics()) == ["Mine", "Work"]
+    assert "home" not in (tmp_path / "copy" / "MEMORY.md").read_text(encoding="utf-8")
+    with pytest.raises(Refused, match="erased"):
+        copy.save(topic("Home", body="The key of the house lies under the third flower pot."), author="agent")
+    assert import_bundle(copy, bundle).erased == ()
+    third = open_store(tmp_path / "third")
+    third.save(topic("Home", body="The key of the house lies under the third flower pot."))
+    erase(copy, "feedback_home.md")
+    assert import_bundle(third, write_bundle(copy, tmp_path / "third.zip")).erased == ("feedback_home.md",)

@@ -10,6 +10,7 @@ import pytest
 
 from reverie.memory.change import Change
 from reverie.memory.history import Pending
+from reverie.memory.indexed import IndexedFolder
 from reverie.memory.timeline import log
 from tests.memory.stores import files_of, git, open_store, topic
 from tests.requirements import requirement
@@ -185,3 +186,26 @@ def test_a_file_that_appears_where_a_new_one_is_written_is_kept(tmp_path: Path) 
     assert store.read("new.md").name == "New"
     assert kept == {b"Somebody else's new file.\n"}
     assert not [path for path in files_of(tmp_path) if path.startswith(".reverie")]
+
+
+@requirement("store:foreign:secrets")
+def test_a_secret_written_by_hand_is_kept_and_told_but_not_shown(tmp_path: Path) -> None:
+    token = "ghp_" + "a1B2c3D4e5" * 4
+    store = open_store(tmp_path)
+    store.save(topic("First"))
+    path = tmp_path / "key.md"
+    path.write_text(f"---\nname: Key\ndescription: use {token}\n---\nText.\n", encoding="utf-8")
+    assert len(store.sync()) == 1
+    assert token in path.read_text(encoding="utf-8")
+    assert list(store.secrets_found) == ["key.md"]
+    index = (tmp_path / "MEMORY.md").read_text(encoding="utf-8")
+    assert "(key.md)" in index
+    assert token not in index
+    indexed = IndexedFolder(store.folder)
+    indexed.sweep()
+    assert indexed.names() == {"feedback_first.md": "First"}
+    indexed.close()
+    assert not [left for left in (tmp_path / ".index").iterdir() if token.encode() in left.read_bytes()]
+    path.write_text("---\nname: Key\n---\nIn the safe.\n", encoding="utf-8")
+    store.sync()
+    assert store.secrets_found == {}

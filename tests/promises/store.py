@@ -77,6 +77,13 @@ PROMISES = {
         "After erase the text is in no object, index or file of the history; old commit ids lead to new ones",
         source="product §2.3, issue 3",
     ),
+    "store:erase:tombstone": Requirement(
+        "A copy that imports from where a topic was erased drops it, and is told nothing of its text", source="issue 3"
+    ),
+    "store:foreign:secrets": Requirement(
+        "A secret written into a file by hand is kept as found and told, never indexed, recalled or shown in the index",
+        source="product §2.8",
+    ),
     "store:erase:relearning": Requirement(
         "What was erased cannot be learnt again by a machine, and its hash tells nothing", source="issue 3"
     ),

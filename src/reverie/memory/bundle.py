@@ -1,7 +1,8 @@
 """A memory with its whole history in one file, and bringing such a file into a directory.
 
 The file is a ZIP of `manifest.json` and `history.bundle`, the latter an ordinary git bundle. What comes in is merged
-file by file; where both sides changed the same place ours stays, and theirs is kept as a conflict copy.
+file by file; where both sides changed the same place ours stays, and theirs is kept as a conflict copy. What was erased
+at its source is dropped here too (`tombstones.py`).
 """
 
 from __future__ import annotations
@@ -9,8 +10,8 @@ from __future__ import annotations
 import json
 import tempfile
 import zipfile
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 
@@ -19,6 +20,8 @@ from reverie.memory.change import Change
 from reverie.memory.git.program import Git
 from reverie.memory.git.reading import read_blobs, read_tree
 from reverie.memory.history import History, Pending
+from reverie.memory.relearning import remember_erased, said
+from reverie.memory.tombstones import Tombstone, add_tombstones, parse_tombstones, tombstone_rows
 from reverie.memory.tracked import INDEX_FILE, is_safe_path, is_topic_path
 from reverie.memory.writer import Writer, conflict_path, merged_bytes
 
@@ -37,6 +40,8 @@ class Imported:
     commit: str | None
     paths: tuple[str, ...]
     conflicts: tuple[str, ...]
+    erased: tuple[str, ...] = ()
+    """Topics that were here and had been erased there; they are gone from the directory, not from its history."""
 
 
 def write_bundle(history: History, target: Path, *, now: datetime) -> Path:
@@ -53,6 +58,7 @@ def write_bundle(history: History, target: Path, *, now: datetime) -> Path:
             "head": history.head,
             "made": now.isoformat(),
             "topics": topics,
+            "tombstones": tombstone_rows(history.private),
         }
         draft = target.with_name(f".{target.name}.new")
         with zipfile.ZipFile(draft, "w") as archive:
@@ -73,7 +79,7 @@ def import_bundle(
     """
     history = writer.history
     with tempfile.TemporaryDirectory() as scratch:
-        bundle, head = _read_bundle(source, Path(scratch))
+        bundle, head, tombstones = _read_bundle(source, Path(scratch))
         git = _unbundled(history, bundle, Path(scratch))
         theirs = _checked(git, head, source)
         allow({path: content for path, content in theirs.items() if is_topic_path(path)}, _all_contents(git))
@@ -82,11 +88,26 @@ def import_bundle(
         history.write_pending(Pending(head, None))
         writer.recover()
         list(writer.commit_found(0))
-        return Imported(head, tuple(theirs), ())
-    return _merge(writer, head, theirs, source.name)
+        imported = Imported(head, tuple(theirs), ())
+    else:
+        imported = _merge(writer, head, theirs, source.name)
+    return replace(imported, erased=_drop_erased(writer, add_tombstones(history.private, tombstones)))
 
 
-def _read_bundle(source: Path, scratch: Path) -> tuple[Path, str]:
+def _drop_erased(writer: Writer, tombstones: Collection[Tombstone]) -> tuple[str, ...]:
+    """Take out the topics that were erased elsewhere; machines may not learn them again."""
+    texts: dict[str, str] = {}
+    for path in filter(is_topic_path, writer.history.entries) if tombstones else ():
+        text = said(writer.tree.read(path) or b"")
+        if any(each.covers(text) for each in tombstones):
+            texts[path] = text
+    writer.commit(dict.fromkeys(texts), Change("import", "drop what was erased in another copy"))
+    if texts:
+        remember_erased(writer.history.private, tuple(texts.values()))
+    return tuple(texts)
+
+
+def _read_bundle(source: Path, scratch: Path) -> tuple[Path, str, tuple[Tombstone, ...]]:
     try:
         with zipfile.ZipFile(source) as archive:
             manifest = json.loads(archive.read(_MANIFEST))
@@ -101,7 +122,8 @@ def _read_bundle(source: Path, scratch: Path) -> tuple[Path, str]:
     head = str(manifest.get("head", ""))
     if len(head) != 40 or set(head) - set("0123456789abcdef"):
         raise UserMistake(f"{source} names no last commit")
-    return bundle, head
+    rows = manifest.get("tombstones", [])
+    return bundle, head, parse_tombstones(rows if isinstance(rows, list) else [])
 
 
 def _unbundled(history: History, bundle: Path, scratch: Path) -> Git:

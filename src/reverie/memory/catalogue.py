@@ -9,6 +9,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from dataclasses import replace
 
 from reverie.errors import Damaged
 from reverie.memory.git.entries import Entries, entry_oid
@@ -20,6 +21,7 @@ from reverie.memory.row_table import RowTable, read_names
 from reverie.memory.topic import Topic, parse_topic, render_topic
 from reverie.memory.tracked import INDEX_FILE, is_topic_path, read_tracked
 from reverie.memory.worktree import list_content_ids
+from reverie.secret_scan import redact
 
 TEAM = "team/"
 """Team memory has an index of its own."""
@@ -190,6 +192,8 @@ class Catalogue:
 def _row(path: str, content: bytes) -> IndexRow | None:
     """The row of a topic; None for one that cannot be read, which is left alone."""
     try:
-        return index_row(parse_topic(path, content.decode()))
+        row = index_row(parse_topic(path, content.decode()))
     except (Damaged, UnicodeDecodeError):
         return None
+    # A hand may write a secret into a file; the index stands in every conversation.
+    return replace(row, name=redact(row.name), hooks=tuple(map(redact, row.hooks)))

@@ -20,7 +20,7 @@ from reverie.memory.filenames import path_key
 from reverie.memory.history import History
 from reverie.memory.index import index_for_model
 from reverie.memory.index_lines import Entry, parse_index
-from reverie.memory.indexed import IndexedFolder
+from reverie.memory.indexed import LEFT_OUT, IndexedFolder
 from reverie.memory.injection import flags
 from reverie.memory.topic_remarks import topic_remarks
 from reverie.memory.topic_table import Indexed
@@ -82,6 +82,10 @@ def list_leftovers(folder: MemoryFolder, *, old_enough: Callable[[Path], bool] =
 def _damaged(indexed: IndexedFolder) -> Iterator[Problem]:
     for problem in indexed.unreadable():
         place = str(place_of(indexed.folder, problem.path))
+        if problem.detail.startswith(LEFT_OUT):
+            fix = f"`reverie erase {problem.path}`, then make a new secret"
+            yield Problem("secret", place, f"{problem.detail}; it is not recalled", fix)
+            continue
         yield Problem("damaged", place, problem.detail, "repair the front matter by hand; it is never overwritten")
 
 
@@ -90,9 +94,6 @@ def _topics(folder: MemoryFolder, entries: Iterable[Indexed], world: World) -> I
         topic = entry.topic
         place = str(place_of(folder, topic.path))
         text = entry.head + topic.body
-        for rule in sorted({finding.rule for finding in scan(text)}):
-            fix = f"`reverie erase {topic.path}`, then make a new secret"
-            yield Problem("secret", place, f"it holds what looks like a secret ({rule})", fix)
         for suspicion in dict.fromkeys(flag.suspicion.value for flag in flags(text)):
             fix = "read it; `reverie forget` it if you did not write it"
             yield Problem("injection", place, f"its text has {suspicion}", fix)
@@ -140,6 +141,9 @@ def _index_file(folder: MemoryFolder, topics: set[str]) -> Iterator[Problem]:
         if topics:
             yield Problem("index", str(folder.index), f"{INDEX_FILE} is missing", "it comes with the next save")
         return
+    if found := sorted({finding.rule for finding in scan(text)}):
+        fix = "take it out of your own text there"
+        yield Problem("secret", str(folder.index), f"{LEFT_OUT} ({', '.join(found)})", fix)
     keys = {path_key(path) for path in topics}
     for line in parse_index(text):
         if isinstance(line, Entry) and path_key(line.path) not in keys:

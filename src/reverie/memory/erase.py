@@ -1,7 +1,8 @@
 """Erase a topic for good: from the directory, the whole history, the derived index, spills and, if asked, transcripts.
 
 The history is rewritten under the writer's lock; old commit ids lead to new ones afterwards. Copies elsewhere cannot be
-reached: they are named; one that is imported again is recognised by the hashes of `relearning.py` and refused.
+reached: they are named; one that is imported again is recognised by the hashes of `relearning.py` and refused, and one
+that imports from here is told by a tombstone.
 """
 
 from __future__ import annotations
@@ -11,7 +12,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import quote
 
-from reverie.errors import Damaged
 from reverie.files import append_lines, flush
 from reverie.memory.bundle import EXPORTS
 from reverie.memory.change import Change, without_quotes
@@ -22,8 +22,8 @@ from reverie.memory.history import History, blob_id
 from reverie.memory.packing import UNFINISHED, finish_erasing, packing_stopped
 from reverie.memory.past import log, names_of, read_at
 from reverie.memory.redact import write_redacted
-from reverie.memory.relearning import remember_erased, sentences
-from reverie.memory.topic import parse_topic
+from reverie.memory.relearning import remember_erased, said, sentences
+from reverie.memory.tombstones import write_tombstone
 from reverie.memory.tracked import CONFLICTS, INDEX_FILE
 from reverie.memory.writer import Writer
 
@@ -58,6 +58,7 @@ def erase(writer: Writer, path: str, *, redact: Iterable[Path] = ()) -> Erased:
     needles = tuple(dict.fromkeys(piece for text in [*texts, *quoted] for piece in sentences(text)))
     commit = writer.commit(dict.fromkeys(names), Change("user", "erase a topic"))
     remember_erased(history.private, texts)
+    write_tombstone(history.private, texts)
     with packing_stopped(history):
         replaced = write_rewritten(history.git, _rules(frozenset(names), _titles(versions), needles))
         append_lines(history.private / "rewritten", [f"{old} {new}" for old, new in replaced.items() if old != new])
@@ -70,17 +71,6 @@ def erase(writer: Writer, path: str, *, redact: Iterable[Path] = ()) -> Erased:
     kept_by = tuple(held for held, entry in history.entries.items() if entry_oid(entry).hex() in left)
     redacted = write_redacted(redact, needles)
     return Erased(replaced.get(commit or "", commit), names, redacted, _elsewhere(history), kept_by or tuple(left))
-
-
-def said(content: bytes) -> str:
-    """What a topic file says, without the keys of its front matter."""
-    text = content.decode("utf-8", "replace")
-    try:
-        topic = parse_topic("topic.md", text)
-    except Damaged:
-        return text
-    quotes = (source.quote for source in topic.sources if source.quote)
-    return "\n".join([topic.name, topic.description, topic.body, *quotes])
 
 
 def _titles(versions: Mapping[bytes, bytes]) -> set[str]:

@@ -26,6 +26,7 @@ from reverie.memory.situations import When
 from reverie.memory.topic import Topic, parse_topic
 from reverie.memory.topic_table import Indexed, Looks, Row, TopicTable, Unreadable
 from reverie.memory.tracked import is_topic_path, list_tracked, place_of
+from reverie.secret_scan import scan
 
 if TYPE_CHECKING:
     import tempfile
@@ -36,6 +37,8 @@ if TYPE_CHECKING:
 
 _TOPICS_FILE = "topics.db"
 _SEARCH_FILE = "search.db"
+LEFT_OUT = "it holds what looks like a secret"
+"""How the problem of a file begins that is left out for that."""
 _CLOCK_STEP_NS = 20_000_000
 """File times come from a clock that ticks every 4-10 ms; two edits within one tick look the same."""
 _EMBEDDED_AT_ONCE = 64
@@ -306,6 +309,9 @@ def _row(path: str, looks: Looks, digest: bytes, content: bytes) -> Row:
         topic = parse_topic(path, text)
     except (Damaged, UnicodeDecodeError) as problem:
         return Row(path=path, looks=looks, digest=digest, problem=str(problem))
+    if rules := sorted({finding.rule for finding in scan(text)}):
+        # What a hand wrote into a file stays there, but is neither copied into the index nor recalled.
+        return Row(path=path, looks=looks, digest=digest, problem=f"{LEFT_OUT} ({', '.join(rules)})")
     head = _HEAD.match(text)
     return Row(path=path, looks=looks, digest=digest, topic=topic, head=head[0] if head else "")
 

@@ -7,11 +7,14 @@ may save the same thing again; machines may not.
 from __future__ import annotations
 
 import hmac
-import os
 import re
 import secrets
 import unicodedata
 from pathlib import Path
+
+from reverie.errors import Damaged
+from reverie.files import append_lines, write_atomic
+from reverie.memory.topic import parse_topic
 
 _KEY_FILE = "erased.key"
 _HASHES_FILE = "erased"
@@ -23,18 +26,24 @@ _MIN_CHARS = 12
 def sentences(text: str) -> tuple[str, ...]:
     """The sentences and lines of a text that are long enough to be recognised, as they stand there."""
     pieces = (piece.strip(" \t\r#>*_-|`") for piece in _SENTENCE_END.split(text))
-    return tuple(dict.fromkeys(piece for piece in pieces if len(_normal(piece)) >= _MIN_CHARS))
+    return tuple(dict.fromkeys(piece for piece in pieces if len(normal(piece)) >= _MIN_CHARS))
+
+
+def said(content: bytes) -> str:
+    """What a topic file says, without the keys of its front matter."""
+    text = content.decode("utf-8", "replace")
+    try:
+        topic = parse_topic("topic.md", text)
+    except Damaged:
+        return text
+    quotes = (source.quote for source in topic.sources if source.quote)
+    return "\n".join([topic.name, topic.description, topic.body, *quotes])
 
 
 def remember_erased(private: Path, texts: tuple[str, ...]) -> None:
     """Keep the hashes of these texts."""
     key = _read_key(private) or _write_key(private)
-    rows = "".join(f"{_hash(key, piece)}\n" for text in texts for piece in sentences(text))
-    handle = os.open(private / _HASHES_FILE, os.O_CREAT | os.O_WRONLY | os.O_APPEND | os.O_CLOEXEC, 0o600)
-    with os.fdopen(handle, "w", encoding="ascii") as file:
-        file.write(rows)
-        file.flush()
-        os.fsync(handle)
+    append_lines(private / _HASHES_FILE, [_hash(key, piece) for text in texts for piece in sentences(text)])
 
 
 def was_erased(private: Path, text: str) -> bool:
@@ -42,18 +51,22 @@ def was_erased(private: Path, text: str) -> bool:
     key = _read_key(private)
     if key is None:
         return False
-    known = set((private / _HASHES_FILE).read_text(encoding="ascii").split())
+    try:
+        known = set((private / _HASHES_FILE).read_text(encoding="ascii").split())
+    except FileNotFoundError:
+        return False
     pieces = sentences(text)
     return bool(pieces) and 2 * sum(_hash(key, piece) in known for piece in pieces) >= len(pieces)
 
 
-def _normal(text: str) -> str:
+def normal(text: str) -> str:
+    """A text reduced to its words, so that case, spacing and signs do not count."""
     folded = unicodedata.normalize("NFKC", text).casefold()
     return " ".join("".join(char if char.isalnum() else " " for char in folded).split())
 
 
 def _hash(key: bytes, text: str) -> str:
-    return hmac.new(key, _normal(text).encode(), "sha256").hexdigest()
+    return hmac.new(key, normal(text).encode(), "sha256").hexdigest()
 
 
 def _read_key(private: Path) -> bytes | None:
@@ -65,9 +78,5 @@ def _read_key(private: Path) -> bytes | None:
 
 def _write_key(private: Path) -> bytes:
     key = secrets.token_bytes(32)
-    handle = os.open(private / _KEY_FILE, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_CLOEXEC, 0o600)
-    with os.fdopen(handle, "wb") as file:
-        file.write(key)
-        file.flush()
-        os.fsync(handle)
+    write_atomic(private / _KEY_FILE, key)
     return key

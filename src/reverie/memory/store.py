@@ -71,12 +71,17 @@ class Store:
         use: Callable[[], Mapping[str, float]] = dict,
         timeout_seconds: float = 30.0,
     ) -> None:
-        """`noticed` is told of every committed change; `use` says how useful each path has been."""
+        """`noticed` is told of every committed change; `use` says how useful each path has been.
+
+        `secrets_found` names the files that others edited and that hold a secret, with the rules.
+        """
         self.folder = folder
         self.history = history or History.open(folder)
         self.now = now
         self.index_problem: Exception | None = None
         self._told = noticed
+        self._attribute_to = attribute
+        self.secrets_found: dict[str, tuple[str, ...]] = {}
         self._catalogue = Catalogue(self.history, use=use)
         self._parsed: dict[str, tuple[Seen, Topic]] = {}
         self.writer = Writer(
@@ -85,7 +90,7 @@ class Store:
             now=now,
             follow=self._catalogue.follow,
             noticed=self._notice,
-            attribute=attribute,
+            attribute=self._attribute,
             timeout_seconds=timeout_seconds,
         )
 
@@ -246,6 +251,15 @@ class Store:
         """Commit what editors and other programs changed since; return the commits."""
         with self.writer.writing() as commits:
             return commits
+
+    def _attribute(self, path: str, content: bytes | None) -> Change | None:
+        """Who made an edit; and whether it brought a secret, which is committed as found and told, never recalled."""
+        rules = sorted({finding.rule for finding in scan((content or b"").decode("utf-8", "replace"))})
+        if rules:
+            self.secrets_found[path] = tuple(rules)
+        else:
+            self.secrets_found.pop(path, None)
+        return self._attribute_to(path, content)
 
     def _notice(self, files: Files) -> None:
         """Tell the derived indexes; they may fail, the change stands."""
