@@ -2,8 +2,9 @@
 
 Reading order: `tree` holds `Settings`; `window`, `memory` and `session` its areas, made by `area` with the marks of
 `bounds`; `features` says what the switches mean together. The rest serves `apps.config`: `schema` lists the keys,
-`values` checks one value, `environment` and `vendor` translate foreign names, `locate` finds the line of a key,
-`layers` puts the sources over one another, `assemble` makes the tree, `display` shows values, `describe` explains them.
+`values` checks one value, `environment` and `vendor` translate foreign names, `documents` reads a file whose keys
+know their line, which `locate` finds, `layers` puts the sources over one another, `assemble` makes the tree,
+`display` shows values, `describe` explains them.
 """
 
 from __future__ import annotations
