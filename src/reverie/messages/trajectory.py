@@ -39,7 +39,7 @@ def _entries(messages: list[Mapping[str, Any]], session: str) -> Iterator[Entry]
     parent: str | None = None
     open_call: str | None = None
     for number, message in enumerate(messages):
-        envelope = Envelope(f"{session}-{number}", parent, session, "")
+        envelope = Envelope(f"{number}-{session}", parent, session, "")
         parent = envelope.uuid
         text = _text(message["content"])
         match message["role"]:
@@ -47,7 +47,7 @@ def _entries(messages: list[Mapping[str, Any]], session: str) -> Iterator[Entry]
                 yield PromptEntry(envelope, (SystemBlock(text, "static"),), ())
             case "assistant":
                 content, open_call = _reply(text, number)
-                yield AssistantEntry(envelope, Message(Role.ASSISTANT, content), f"{session}-reply-{number}")
+                yield AssistantEntry(envelope, Message(Role.ASSISTANT, content), f"{number}-reply-{session}")
             case _:
                 yield UserEntry(envelope, Message(Role.USER, (_answer(text, open_call),)))
                 open_call = None

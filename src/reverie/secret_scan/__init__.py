@@ -1,8 +1,8 @@
 """What must never be stored or leave this machine: keys, tokens and passwords in a text.
 
 A list of precise rules (`rules`, judged by `plausible`) that is always on, behind a search for keywords in the text
-as it is seen (`visible`); the `secrets` extra adds a second, larger engine when a caller asks for it. Findings carry the rule and the place, never the text.
-Who refuses or redacts is the caller's decision.
+as it is seen (`visible`); the `secrets` extra adds a second, larger engine when a caller asks for it. Findings carry
+the rule and the place, never the text. Who refuses or redacts is the caller's decision.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """What a memory's history needs of git, below any idea of topics.
 
 Reading order: `program` runs git away from the user's settings; `repository` makes and finds the repository; `objects`
-writes blobs, trees and commits; `trees` keeps the trees of a directory; `refs` moves a branch; `entries` is git's index file, which is our stat cache too;
-`reading` gets contents back; `rewrite` makes a history without some of its files.
+writes blobs, trees and commits; `trees` keeps the trees of a directory; `refs` moves a branch; `entries` is git's
+index file, which is our stat cache too; `reading` gets contents back; `rewrite` makes a history without some files.
 """
