@@ -245,3 +245,32 @@ def test_real_sessions_can_be_searched(shared_data: Path, tmp_path: Path) -> Non
     assert len(found) == 3
     assert "rust" in " ".join(hit.text + hit.before + hit.after for hit in found).lower()
     sessions.opened[0].close()
+
+
+def test_a_name_written_as_asked_for_precedes_its_parts(sessions: Sessions) -> None:
+    fill(sessions)
+    for number in range(6):
+        sessions.say(f"parts{number}", f"The busy waiter had a timeout, a busy timeout timeout number {number}, busy.")
+    wanted = sessions.say("a", "We set busy_timeout once.", "assistant")
+
+    assert sessions.find("busy_timeout")[0].message == wanted
+
+
+def test_scores_fall_from_hit_to_hit(sessions: Sessions) -> None:
+    fill(sessions)
+
+    scores = [hit.score for hit in sessions.find("module 7 rendering cover")]
+
+    assert len(scores) == 10
+    assert scores == sorted(scores, reverse=True)
+
+
+def test_words_side_by_side_are_found_among_many_passages_that_have_them_apart(sessions: Sessions) -> None:
+    fill(sessions)
+    for number in range(60):
+        sessions.say(f"old{number}", f"The disk {number} is new, its quota {number} fine, nothing was exceeded.")
+    wanted = sessions.say("a", "It said: disk quota exceeded. " + "Other words of no weight here. " * 30)
+    for number in range(60):
+        sessions.say(f"new{number}", f"Nothing was exceeded: the quota {number} holds, the disk {number} is new.")
+
+    assert sessions.find("disk quota exceeded")[0].message == wanted

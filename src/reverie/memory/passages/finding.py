@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from reverie.memory.search.features import Wanted
 
 _CANDIDATES = 40
+_IN_A_ROW = 15
+"""How many of the candidates may come by having the words side by side, the newest of them."""
+_NEVER = (0, 0)
 _TOGETHER = 25
 """How many of the candidates each question for all words at once may bring."""
 _POSTINGS_READ = 12_000
@@ -32,6 +35,8 @@ class PassageIndex(SearchIndex):
         self._embedder = None
         self._passages = database
         self._only = only
+        self.in_a_row: frozenset[str] = frozenset()
+        """The keys of the passages that have all words of the last query side by side."""
 
     def _candidates(self, wanted: Wanted) -> list[int]:
         frequencies = self._passages.frequencies(wanted.stands_for)
@@ -43,6 +48,10 @@ class PassageIndex(SearchIndex):
         sizes = [sum(frequencies[look][0] for look in groups[term]) for term in telling]
         words = [f"({_any(groups[term])})" for term in telling]
         found: dict[int, None] = {}
+        asked = wanted.text.terms
+        if len(asked) > 1 and all(frequencies.get(term, _NEVER)[0] for term in asked):
+            found |= dict.fromkeys(self._passages.newest(f'"{" ".join(asked)}"', _IN_A_ROW, self._only))
+        self.in_a_row = frozenset(map(str, found))
         for question, postings, limit in _questions(words, sizes):
             if postings <= _POSTINGS_READ:
                 ids = self._passages.best(question, limit, self._only)

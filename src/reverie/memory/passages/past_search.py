@@ -9,24 +9,26 @@ from __future__ import annotations
 import re
 import threading
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 
-from reverie.memory.passages.cutting import Spoken, cut, spoken
 from reverie.memory.passages.database import Filter, PassageDatabase, Place
 from reverie.memory.passages.finding import PassageIndex
 from reverie.memory.passages.indexing import Progress, Swept, Transcript, sweep
+from reverie.memory.passages.texts import Texts
 from reverie.memory.search.analyze import analyse_query, is_weak, terms
 from reverie.memory.search.document import Query, Scored, Why
-from reverie.messages.records import decode_line
-from reverie.secret_scan import scan
 
 _WORD = re.compile(r"[^\W_]+")
 _AROUND_CHARS = 400
-_SCANNED_BEFORE, _SCANNED_AFTER = 4_000, 500
-"""How far around a passage secrets are looked for: the longest keys begin that far before their end."""
-_SPARE = 3
+_WRITTEN, _NAMED, _PHRASE = 1.0, 2.5, 3.0
+"""What the words as they are written, the names among them, and the query as a whole add to the ranking score."""
+_NAME = re.compile(r"\w[_./:-]\w|[a-z][A-Z]")
+"""A word that is made, not spoken: an identifier, a path, a version."""
+_EVERY = 1_000
+"""More than the engine measures."""
+_SPARE = 2
 """Hits asked for beyond the limit, as a factor: copies of one message in several files are shown once."""
 
 
@@ -100,69 +102,34 @@ class PastSearch:
         with self._lock:
             since = None if query.since is None else int(query.since.timestamp())
             only = Filter(query.session, since, query.roles)
-            asked = Query(query.text, now, limit=query.limit * _SPARE, abstains=False)
-            scored = [hit for hit in PassageIndex(self._database, only).search(asked) if _is_telling(hit, query.text)]
+            index = PassageIndex(self._database, only)
+            every = index.search(Query(query.text, now, limit=_EVERY, abstains=False))
+            nearest = every[: query.limit * _SPARE]
+            nearest += [hit for hit in every[len(nearest) :] if hit.key in index.in_a_row]
+            scored = [hit for hit in nearest if _is_telling(hit, query.text)]
             places = self._database.places([int(hit.key) for hit in scored], only)
-            records = _Records()
-            hits: list[PastHit] = []
-            shown: set[tuple[str, str]] = set()
-            for each in scored:
-                place = places.get(int(each.key))
-                said = records.read(place) if place else None
-                text = records.passage(place) if place else ""
-                if place is None or said is None or not text:
-                    continue
-                copies = {(said.message, str(place.part)), ("", " ".join(text.split()))}
-                if shown.isdisjoint(copies):
-                    hits.append(self._hit(each, place, said, text, records))
-                shown |= copies
-                if len(hits) == query.limit:
-                    break
-            return Found(tuple(hits), self._database.totals().documents, self._database.sessions())
+            texts = Texts()
+            ranked = _literally([(hit, places[int(hit.key)]) for hit in scored if int(hit.key) in places], query, texts)
+            hits = tuple(self._hit(*each, texts) for each in _once(ranked, texts)[: query.limit])
+            return Found(hits, self._database.totals().documents, self._database.sessions())
 
-    def _hit(self, scored: Scored, place: Place, said: Spoken, text: str, records: _Records) -> PastHit:
+    def _hit(self, scored: Scored, place: Place, texts: Texts) -> PastHit:
         before = self._database.place_at(place.file, place.position - 1)
         after = self._database.place_at(place.file, place.position + 1)
+        said = texts.read(place)
         return PastHit(
             session=place.session,
-            message=said.message,
-            when=said.when,
+            message=said.message if said else "",
+            when=said.when if said else "",
             role=place.role,
-            text=text,
+            text=texts.passage(place),
             score=round(scored.score, 4),
             path=Path(place.path),
             part=place.part,
-            before=records.passage(before, last=_AROUND_CHARS) if before else "",
-            after=records.passage(after, first=_AROUND_CHARS) if after else "",
+            before=texts.passage(before, last=_AROUND_CHARS) if before else "",
+            after=texts.passage(after, first=_AROUND_CHARS) if after else "",
             why=scored.why,
         )
-
-
-class _Records:
-    """The records that hold the hits of one search, read once each, and their passages without secrets."""
-
-    def __init__(self) -> None:
-        self._read: dict[tuple[str, int], Spoken | None] = {}
-
-    def read(self, place: Place) -> Spoken | None:
-        """The record of a passage; None when the transcript changed since."""
-        key = place.path, place.start
-        if key not in self._read:
-            self._read[key] = _read(place)
-        return self._read[key]
-
-    def passage(self, place: Place, *, first: int | None = None, last: int | None = None) -> str:
-        """The text of a passage, or so many characters from one end of it; empty when it is gone."""
-        said = self.read(place)
-        pieces = cut(said.text) if said else []
-        if said is None or place.part >= len(pieces):
-            return ""
-        start = sum(map(len, pieces[: place.part]))
-        end = start + len(pieces[place.part])
-        from_ = start if last is None else max(start, end - last)
-        to = end if first is None else min(end, start + first)
-        text = _without_secrets(said.text, from_, to).strip()
-        return f"{'…' if from_ > start else ''}{text}{'…' if to < end else ''}"
 
 
 def matched_words(text: str, words: Iterable[str]) -> frozenset[str]:
@@ -178,22 +145,37 @@ def _is_telling(hit: Scored, query: str) -> bool:
     return bool(found) if not strong else not found.isdisjoint(strong)
 
 
-def _read(place: Place) -> Spoken | None:
-    try:
-        with Path(place.path).open("rb") as file:
-            file.seek(place.start)
-            return spoken(decode_line(file.read(place.bytes)))
-    except OSError:
-        return None
+def _literally(scored: list[tuple[Scored, Place]], query: PastQuery, texts: Texts) -> list[tuple[Scored, Place]]:
+    """Put forward what has the query's words as they are written: names, paths and messages are looked for so."""
+    written = [word for word in query.text.split() if len(word) > 2]
+    words = [word.casefold() for word in written]
+    names = [word.casefold() for word in written if _NAME.search(word)]
+    phrase = " ".join(query.text.casefold().split())
+    ranked = []
+    for hit, place in scored:
+        text = " ".join(texts.written(place).casefold().split())
+        bonus = {
+            "written": _WRITTEN * sum(word in text for word in words) / max(1, len(words)),
+            "names": _NAMED * sum(name in text for name in names) / max(1, len(names)),
+            "phrase": _PHRASE * (len(words) > 1 and phrase in text),
+        }
+        why = replace(hit.why, parts=hit.why.parts | {name: worth for name, worth in bonus.items() if worth})
+        ranked.append((sum(why.parts.values()), replace(hit, why=why), place))
+    ranked.sort(key=lambda each: -each[0])
+    scores = sorted((hit.score for hit, _ in scored), reverse=True)
+    return [(replace(hit, score=score), place) for score, (_, hit, place) in zip(scores, ranked, strict=True)]
 
 
-def _without_secrets(text: str, start: int, end: int) -> str:
-    """A stretch of a text without the secrets in it, also those that begin before it or end after it."""
-    first = max(0, start - _SCANNED_BEFORE)
-    clean, done = [], start
-    for finding in scan(text[first : end + _SCANNED_AFTER]):
-        opens, closes = max(start, first + finding.start), min(end, first + finding.end)
-        if opens < closes:
-            clean += [text[done:opens], f"[secret: {finding.rule}]"]
-            done = closes
-    return "".join([*clean, text[done:end]])
+def _once(ranked: list[tuple[Scored, Place]], texts: Texts) -> list[tuple[Scored, Place]]:
+    """Without copies: the same record in a fork of the session, and the same words again."""
+    kept = []
+    shown: set[tuple[str, str]] = set()
+    for hit, place in ranked:
+        said, text = texts.read(place), texts.written(place)
+        if said is None or not text:
+            continue
+        copies = {(said.message, str(place.part)), ("", " ".join(text.split()))}
+        if shown.isdisjoint(copies):
+            kept.append((hit, place))
+        shown |= copies
+    return kept
