@@ -274,3 +274,24 @@ def test_words_side_by_side_are_found_among_many_passages_that_have_them_apart(s
         sessions.say(f"new{number}", f"Nothing was exceeded: the quota {number} holds, the disk {number} is new.")
 
     assert sessions.find("disk quota exceeded")[0].message == wanted
+
+
+@requirement("past:once")
+def test_many_forks_do_not_crowd_out_other_hits(sessions: Sessions) -> None:
+    for number in range(12):
+        sessions.say("a", f"the kiwi server kiwi server kiwi number {number}")
+    for fork in range(30):
+        sessions.path(f"fork{fork}").write_bytes(sessions.path("a").read_bytes())
+    sessions.say("other", "the kiwi of the server was eaten long ago by somebody else in the office")
+
+    assert len({hit.message for hit in sessions.find("kiwi server", limit=13)}) == 13
+
+
+@requirement("past:place")
+def test_a_filter_does_not_cost_hits(sessions: Sessions) -> None:
+    for number in range(30):
+        sessions.say("a", f"what about kiwi {number}?")
+        sessions.say("a", f"kiwi {number} is fine, kiwi and kiwi", "assistant")
+
+    assert len(sessions.find("kiwi", roles=("user",), limit=30)) == 30
+    assert len(sessions.find("kiwi", limit=60)) == 60

@@ -19,7 +19,7 @@ from typing import NamedTuple
 from reverie.memory.passages.cutting import ROLES
 from reverie.memory.search.database import Row, Totals
 
-_VERSION = 1
+_VERSION = 2
 _BUSY_SECONDS = 60.0
 """Another process may be writing a batch of a few megabytes on a busy machine."""
 _PENDING_BYTES = 16_000_000
@@ -38,7 +38,8 @@ _SCHEMA = (
     (
         "CREATE TABLE passages(id INTEGER PRIMARY KEY, file INTEGER NOT NULL, pos INTEGER NOT NULL,"
         " start INTEGER NOT NULL, bytes INTEGER NOT NULL, part INTEGER NOT NULL, role INTEGER NOT NULL, said INTEGER,"
-        " length INTEGER NOT NULL, lines INTEGER NOT NULL, asking REAL NOT NULL, terms BLOB NOT NULL)"
+        " length INTEGER NOT NULL, lines INTEGER NOT NULL, asking REAL NOT NULL, digest INTEGER NOT NULL,"
+        " terms BLOB NOT NULL)"
     ),
     "CREATE INDEX by_place ON passages(file, pos)",
     "CREATE VIRTUAL TABLE postings USING fts5(terms, content='', tokenize='ascii')",
@@ -187,12 +188,12 @@ class PassageDatabase:
         lengths = [each.terms.count(" ") + each.terms.count("\n") + 1 for each in passages]
         lines = [each.terms.count("\n") + 1 for each in passages]
         self._connection.executemany(
-            "INSERT INTO passages VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            "INSERT INTO passages VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             (
                 (
                     *(first + number, file, position + number, each.start, each.bytes, each.part),
                     *(ROLES.index(each.role), each.said, lengths[number], lines[number], each.asking),
-                    zlib.compress(each.terms.encode("utf-8"), 1),
+                    *_packed(each.terms),
                 )
                 for number, each in enumerate(passages)
             ),
@@ -294,6 +295,15 @@ class PassageDatabase:
         sql = f"SELECT rowid FROM postings WHERE postings MATCH ? {inside} ORDER BY {order} LIMIT ?"
         return [found[0] for found in self._connection.execute(sql, (question, *values, limit))]
 
+    def distinct(self, ids: Sequence[int]) -> list[int]:
+        """These ids in their order, of passages with the same words only the first."""
+        sql = f"SELECT id, digest FROM passages WHERE id IN ({','.join('?' * len(ids))})"
+        digests: dict[int, int] = dict(self._connection.execute(sql, list(ids)).fetchall())
+        first: dict[int, int] = {}
+        for each in ids:
+            first.setdefault(digests[each], each)
+        return list(first.values())
+
     def rows(self, ids: Sequence[int]) -> list[Row]:
         """The passages with these ids."""
         sql = f"SELECT {_ROW} FROM passages WHERE id IN ({','.join('?' * len(ids))})"
@@ -365,6 +375,12 @@ def _row(number: int, file: int, position: int, said: int | None, length: int, a
         *(number, str(number), str(file), position, None, day, 0, length, asking, 0.0, 0),
         *("", "", body, "", "", ""),
     )
+
+
+def _packed(terms: str) -> tuple[int, bytes]:
+    """A digest by which copies are told, and the terms compressed."""
+    data = terms.encode("utf-8")
+    return zlib.crc32(data) | len(data) << 32, zlib.compress(data, 1)
 
 
 def _place(row: Sequence[object]) -> Place:

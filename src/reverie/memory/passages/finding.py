@@ -20,8 +20,10 @@ _CANDIDATES = 40
 _IN_A_ROW = 15
 """How many of the candidates may come by having the words side by side, the newest of them."""
 _NEVER = (0, 0)
-_TOGETHER = 25
-"""How many of the candidates each question for all words at once may bring."""
+_MOST = 400
+"""How many candidates even a very long list of hits is chosen from."""
+_COPIES = 3
+"""How many times more passages are asked for than wanted: sessions that were forked hold the same ones again."""
 _POSTINGS_READ = 12_000
 """How many passages one question may weigh; beyond, the newest are taken as they come."""
 
@@ -29,12 +31,13 @@ _POSTINGS_READ = 12_000
 class PassageIndex(SearchIndex):
     """The engine over passages of transcripts instead of documents of its own."""
 
-    def __init__(self, database: PassageDatabase, only: Filter) -> None:
+    def __init__(self, database: PassageDatabase, only: Filter, limit: int) -> None:
         # Searching asks of its database only what `PassageDatabase` answers in the same shapes.
         self._database = cast("Database", database)
         self._embedder = None
         self._passages = database
         self._only = only
+        self._most = min(_MOST, max(_CANDIDATES, 2 * limit))
         self.in_a_row: frozenset[str] = frozenset()
         """The keys of the passages that have all words of the last query side by side."""
 
@@ -47,20 +50,17 @@ class PassageIndex(SearchIndex):
         telling = sorted(groups, key=lambda term: (-wanted.weights[term], term))
         sizes = [sum(frequencies[look][0] for look in groups[term]) for term in telling]
         words = [f"({_any(groups[term])})" for term in telling]
-        found: dict[int, None] = {}
         asked = wanted.text.terms
+        found: list[int] = []
         if len(asked) > 1 and all(frequencies.get(term, _NEVER)[0] for term in asked):
-            found |= dict.fromkeys(self._passages.newest(f'"{" ".join(asked)}"', _IN_A_ROW, self._only))
+            found = self._passages.newest(f'"{" ".join(asked)}"', _IN_A_ROW, self._only)
         self.in_a_row = frozenset(map(str, found))
-        for question, postings, limit in _questions(words, sizes):
-            if postings <= _POSTINGS_READ:
-                ids = self._passages.best(question, limit, self._only)
-            else:
-                ids = self._passages.newest(question, limit, self._only)
-            found |= dict.fromkeys(ids)
-            if len(found) >= _CANDIDATES:
+        for question, postings in _questions(words, sizes):
+            ask = self._passages.best if postings <= _POSTINGS_READ else self._passages.newest
+            found = self._passages.distinct([*found, *ask(question, _COPIES * self._most, self._only)])
+            if len(found) >= self._most:
                 break
-        return list(found)[:_CANDIDATES]
+        return found[: self._most]
 
     def _with_neighbours(self, rows: list[Row]) -> list[Row]:
         """Add the passages just before and after the candidates: they explain them, and may be meant themselves."""
@@ -69,19 +69,19 @@ class PassageIndex(SearchIndex):
         return rows + self._passages.rows_at(sorted(beside - taken))
 
 
-def _questions(words: Sequence[str], sizes: Sequence[int]) -> Iterator[tuple[str, int, int]]:
-    """What to ask, the most demanding first: question, how many passages it weighs, how many to take.
+def _questions(words: Sequence[str], sizes: Sequence[int]) -> Iterator[tuple[str, int]]:
+    """What to ask, the most demanding first, and how many passages each question weighs.
 
     `words` come with the most telling first, `sizes` say how many passages have each.
     """
     for count in range(len(words), 1, -1):
-        yield " AND ".join(words[:count]), min(sizes[:count]), _TOGETHER
+        yield " AND ".join(words[:count]), min(sizes[:count])
     few, weighed = 1, sum(sizes[:1])
     while few < len(words) and weighed + sizes[few] <= _POSTINGS_READ:
         weighed += sizes[few]
         few += 1
     if words:
-        yield " OR ".join(words[:few]), weighed, _CANDIDATES
+        yield " OR ".join(words[:few]), weighed
 
 
 def _any(looks: Sequence[str]) -> str:

@@ -80,7 +80,6 @@ class PastSearch:
     """The past sessions of one project, ready to be searched. Safe to use from several threads."""
 
     def __init__(self, index: Path, list_transcripts: Callable[[], Iterable[Transcript]]) -> None:
-        self._index = index
         self._list_transcripts = list_transcripts
         self._lock = threading.RLock()
         self._database = PassageDatabase(index)
@@ -102,14 +101,14 @@ class PastSearch:
         with self._lock:
             since = None if query.since is None else int(query.since.timestamp())
             only = Filter(query.session, since, query.roles)
-            index = PassageIndex(self._database, only)
+            index = PassageIndex(self._database, only, query.limit)
             every = index.search(Query(query.text, now, limit=_EVERY, abstains=False))
-            nearest = every[: query.limit * _SPARE]
-            nearest += [hit for hit in every[len(nearest) :] if hit.key in index.in_a_row]
-            scored = [hit for hit in nearest if _is_telling(hit, query.text)]
-            places = self._database.places([int(hit.key) for hit in scored], only)
+            places = self._database.places([int(hit.key) for hit in every], only)
+            asked_for = [hit for hit in every if int(hit.key) in places and _is_telling(hit, query.text)]
+            scored = asked_for[: query.limit * _SPARE]
+            scored += [hit for hit in asked_for[len(scored) :] if hit.key in index.in_a_row]
             texts = Texts()
-            ranked = _literally([(hit, places[int(hit.key)]) for hit in scored if int(hit.key) in places], query, texts)
+            ranked = _literally([(hit, places[int(hit.key)]) for hit in scored], query, texts)
             hits = tuple(self._hit(*each, texts) for each in _once(ranked, texts)[: query.limit])
             return Found(hits, self._database.totals().documents, self._database.sessions())
 
