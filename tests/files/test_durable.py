@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from reverie.errors import Unavailable, UserMistake
-from reverie.files import append_lines, remove_file, remove_temporaries, write_atomic, write_many
+from reverie.files import append_lines, flush, remove_file, remove_temporaries, write_atomic, write_many
 from tests.requirements import requirement
 
 
@@ -286,3 +286,16 @@ def test_what_is_written_is_what_is_read(data: bytes | str, tmp_path_factory: py
 def test_an_unwritable_place_is_reported_as_such() -> None:
     with pytest.raises(Unavailable, match="/proc/nowhere"):
         write_atomic(Path("/proc/nowhere/topic.md"), "x")
+
+
+def test_a_flush_that_fails_is_told_and_what_is_gone_needs_none(tmp_path: Path) -> None:
+    there = [tmp_path, tmp_path / "a", tmp_path / "gone"]
+    write_atomic(tmp_path / "a", "text", durable=False)
+    flush(there)
+    read_end, write_end = os.pipe()
+    try:
+        with pytest.raises(OSError):
+            flush([*there, Path(f"/dev/fd/{read_end}")])
+    finally:
+        os.close(read_end)
+        os.close(write_end)

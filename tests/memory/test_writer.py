@@ -209,3 +209,31 @@ def test_a_secret_written_by_hand_is_kept_and_told_but_not_shown(tmp_path: Path)
     path.write_text("---\nname: Key\n---\nIn the safe.\n", encoding="utf-8")
     store.sync()
     assert store.secrets_found == {}
+
+
+@requirement("store:kill:readable")
+@pytest.mark.parametrize("has_objects", [False, True])
+def test_a_change_killed_before_it_was_in_place_is_taken_up_or_leaves_nothing(
+    tmp_path: Path, has_objects: bool
+) -> None:
+    store = open_store(tmp_path)
+    store.save(topic("First"))
+    before = files_of(tmp_path)
+    history = store.history
+    wanted: dict[str, bytes | None] = {"feedback_first.md": b"New text.\n", "below/new.md": b"Another.\n"}
+    prepared = history.prepare(wanted, Change("agent", "killed"), store.now())
+    assert prepared
+    history.write_pending(Pending(prepared.commit, history.head, tuple(wanted)))
+    history.write_drafts(prepared)
+    store.writer.tree.write_drafts(wanted)
+    if has_objects:
+        history.place_objects(prepared)
+    again = open_store(tmp_path)
+    again.sync()
+    assert (files_of(tmp_path)["feedback_first.md"] == b"New text.\n") == has_objects
+    assert has_objects or files_of(tmp_path) == before
+    assert not [left for left in tmp_path.rglob(".reverie-*") if ".git" not in left.parts]
+    assert not list((tmp_path / ".git").rglob("*.lock")) + list((tmp_path / ".git").rglob("tmp_obj_*"))
+    again.save(topic("Second"))
+    assert git(tmp_path, "status", "--porcelain") == ""
+    assert git(tmp_path, "fsck", "--no-dangling") == ""

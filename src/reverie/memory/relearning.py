@@ -10,6 +10,7 @@ import hmac
 import re
 import secrets
 import unicodedata
+from dataclasses import dataclass
 from pathlib import Path
 
 from reverie.errors import Damaged
@@ -46,17 +47,28 @@ def remember_erased(private: Path, texts: tuple[str, ...]) -> None:
     append_lines(private / _HASHES_FILE, [_hash(key, piece) for text in texts for piece in sentences(text)])
 
 
-def was_erased(private: Path, text: str) -> bool:
-    """Whether at least half of what this text says was erased before."""
+@dataclass(frozen=True, slots=True)
+class Erased:
+    """The hashes of all that was erased."""
+
+    key: bytes = b""
+    hashes: frozenset[str] = frozenset()
+
+    def covers(self, text: str) -> bool:
+        """Whether at least half of what this text says was erased before."""
+        pieces = sentences(text) if self.hashes else ()
+        return bool(pieces) and 2 * sum(_hash(self.key, piece) in self.hashes for piece in pieces) >= len(pieces)
+
+
+def read_erased(private: Path) -> Erased:
+    """What machines may not learn again."""
     key = _read_key(private)
     if key is None:
-        return False
+        return Erased()
     try:
-        known = set((private / _HASHES_FILE).read_text(encoding="ascii").split())
+        return Erased(key, frozenset((private / _HASHES_FILE).read_text(encoding="ascii").split()))
     except FileNotFoundError:
-        return False
-    pieces = sentences(text)
-    return bool(pieces) and 2 * sum(_hash(key, piece) in known for piece in pieces) >= len(pieces)
+        return Erased()
 
 
 def normal(text: str) -> str:

@@ -24,7 +24,7 @@ from reverie.memory.git.entries import Seen
 from reverie.memory.history import History
 from reverie.memory.injection import flags
 from reverie.memory.past import log, original_path, read_at
-from reverie.memory.relearning import was_erased
+from reverie.memory.relearning import Erased, read_erased
 from reverie.memory.topic import Source, Topic, parse_topic, render_topic
 from reverie.memory.tracked import ARCHIVE, ARCHIVED_SUFFIX, is_safe_path, is_topic_path, list_tracked, read_tracked
 from reverie.memory.writer import Attribute, Files, Writer, conflict_path, merged_bytes
@@ -159,7 +159,7 @@ class Store:
             before = self.writer.tree.read(path)
             topic = replace(topic, path=path)
             text = _rendered(topic, before)
-            warnings = self._check(topic, text, author)
+            warnings = self._check(topic, text, author, read_erased(self.history.private))
             content = text.encode()
             change = Change(author, reason or f"save {topic.name}", session, sources or topic.sources)
             if expect is not None and before is not None and hashlib.sha256(before).hexdigest() != expect:
@@ -175,6 +175,7 @@ class Store:
             taken: dict[str, str] = {}
             by_name: dict[str, str] = {}
             files: dict[str, bytes | None] = {}
+            erased = read_erased(self.history.private)
             for topic in topics:
                 path = self._free_path(topic, taken, by_name)
                 taken[key_of(path)] = path
@@ -182,7 +183,7 @@ class Store:
                 topic = replace(topic, path=path)
                 before = self.writer.tree.read(path) if path in self.writer.history.entries else None
                 text = _rendered(topic, before)
-                self._check(topic, text, author)
+                self._check(topic, text, author, erased)
                 files[path] = text.encode()
             commit = self.writer.commit(files, Change(author, reason or f"save {len(files)} topics", session))
         return len(files), commit
@@ -203,7 +204,7 @@ class Store:
             before = self.writer.tree.read(path) or b""
             topic = replace(change_topic(parse_topic(path, before.decode())), path=path)
             text = _rendered(topic, before)
-            warnings = self._check(topic, text, author)
+            warnings = self._check(topic, text, author, read_erased(self.history.private))
             change = Change(author, reason or f"edit {topic.name}", session, sources)
             commit = self.writer.commit({path: text.encode()}, change)
         return Saved(topic, commit, warnings)
@@ -270,7 +271,7 @@ class Store:
         except (Error, OSError, ValueError, RuntimeError) as problem:
             self.index_problem = problem
 
-    def _check(self, topic: Topic, text: str, author: Author) -> tuple[str, ...]:
+    def _check(self, topic: Topic, text: str, author: Author, erased: Erased) -> tuple[str, ...]:
         found = sorted({finding.rule for finding in scan(text)})
         if found:
             self._note_refused(topic, author, tuple(found))
@@ -279,7 +280,7 @@ class Store:
                 "say where the secret is kept instead",
                 by="secret scan",
             )
-        if author != "user" and was_erased(self.history.private, f"{topic.description}\n{topic.body}"):
+        if author != "user" and erased.covers(f"{topic.description}\n{topic.body}"):
             self._note_refused(topic, author, ("erased",))
             raise Refused(
                 f"{topic.name!r} was not saved: this was erased, and only a person may save it again", by="erase"

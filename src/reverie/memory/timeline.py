@@ -18,7 +18,7 @@ from reverie.memory import bundle, past
 from reverie.memory import erase as erasing
 from reverie.memory.change import Author, Change, Commit
 from reverie.memory.finding import find_topic
-from reverie.memory.relearning import said, was_erased
+from reverie.memory.relearning import read_erased, said
 from reverie.memory.store import REFUSALS, Store
 from reverie.memory.topic import Source, Topic, Trust, parse_topic
 from reverie.memory.tracked import is_topic_path
@@ -145,8 +145,8 @@ def _allow(store: Store, files: Mapping[str, bytes], everything: Iterable[bytes]
     found = [f"{path} ({', '.join(rules)})" for path, rules in refused.items() if rules]
     if found:
         raise Refused(f"not imported: what looks like a secret is in {'; '.join(found)}", by="secret scan")
-    private = store.history.private
-    if any(was_erased(private, said(content)) for content in everything):
+    erased = read_erased(store.history.private)
+    if erased.hashes and any(erased.covers(said(content)) for content in everything):
         raise Refused("not imported: this copy still holds what was erased here; erase it there first", by="erase")
 
 

@@ -109,15 +109,21 @@ class WorkTree:
     def write_drafts(self, files: Mapping[str, bytes | None]) -> tuple[Path, ...]:
         """Write new contents beside their places, so that a full disk changes nothing; return what is to be flushed."""
         drafts: list[Path] = []
+        folders: set[Path] = set()
         try:
             for path, content in files.items():
                 if content is None:
                     continue
-                draft = self.draft(path)
+                draft, mode = self.draft(path), _mode(place_of(self._folder, path))
                 drafts.append(draft)
-                write_folder(draft.parent)
-                draft.unlink(missing_ok=True)
-                write_new(draft, content, mode=_mode(place_of(self._folder, path)), durable=False)
+                if draft.parent not in folders:
+                    write_folder(draft.parent)
+                    folders.add(draft.parent)
+                try:
+                    write_new(draft, content, mode=mode, durable=False)
+                except FileExistsError:
+                    draft.unlink()
+                    write_new(draft, content, mode=mode, durable=False)
         except BaseException:
             self.remove_drafts(files)
             raise
