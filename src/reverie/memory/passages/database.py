@@ -8,6 +8,7 @@ Several processes may use it at once.
 from __future__ import annotations
 
 import sqlite3
+import time
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -21,6 +22,9 @@ from reverie.memory.search.database import Row, Totals
 
 _VERSION = 2
 _BUSY_SECONDS = 60.0
+_ATTEMPTS = 20
+_PAUSE_SECONDS = 0.1
+"""How often and how patiently a file is tried again that another process may be making."""
 """Another process may be writing a batch of a few megabytes on a busy machine."""
 _PENDING_BYTES = 16_000_000
 """How much FTS5 gathers before it writes a segment: fewer segments, less merging."""
@@ -130,15 +134,22 @@ class PassageDatabase:
     def __init__(self, path: Path) -> None:
         self._path = path
         path.parent.mkdir(parents=True, exist_ok=True)
-        try:
-            self._connection = self._connect()
-        except sqlite3.DatabaseError as error:
-            if isinstance(error, sqlite3.OperationalError) and "lock" in str(error):
-                raise
-            self.remove()
-            self._connection = self._connect()
+        self._connection = self._opened()
         self._frequencies: dict[str, tuple[int, int]] = {}
         self._frequencies_of = -1
+
+    def _opened(self) -> sqlite3.Connection:
+        """Open the file; a damaged one is replaced, one that another process is just making is waited for."""
+        for attempt in range(_ATTEMPTS):
+            try:
+                return self._connect()
+            except sqlite3.OperationalError:
+                if attempt == _ATTEMPTS - 1:
+                    raise
+                time.sleep(_PAUSE_SECONDS)
+            except sqlite3.DatabaseError:
+                self.remove()
+        return self._connect()
 
     def close(self) -> None:
         self._connection.close()
