@@ -46,7 +46,6 @@ class Prepared:
     """A commit on its way to the disk."""
 
     commit: str
-    base: str | None
     tree: Tree
     objects: Objects
     drafts: Drafts | None = None
@@ -144,7 +143,7 @@ class History:
         for path, content in files.items():
             tree.put(path, None if content is None else objects.add("blob", content))
         commit = objects.add("commit", self._commit_content(tree.add_to(objects), change, when)).hex()
-        return Prepared(commit, self.head, tree, objects)
+        return Prepared(commit, tree, objects)
 
     def write_drafts(self, prepared: Prepared) -> tuple[Path, ...]:
         """Write the objects of a commit beside their places and take the branch; return what is to be flushed."""

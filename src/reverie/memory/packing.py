@@ -20,7 +20,7 @@ PACK_FROM_BYTES = 12_000_000
 UNFINISHED = "erasing"
 """The note that a rewritten history has taken its place and the old one is still to be removed."""
 _REPACK = ("repack", "-d", "-q", "--geometric=2", "--window=4", "--depth=50", "--threads=1")
-_DETACHED = '"$@" </dev/null >/dev/null 2>&1 &'
+_DETACHED = 'nice "$@" </dev/null >/dev/null 2>&1 &'
 """The shell ends at once and git goes on alone; the lock passes to it as an open file."""
 
 

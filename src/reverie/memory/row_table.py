@@ -7,6 +7,7 @@ read it. Which rows are due is `catalogue.py`'s matter; it writes only under the
 from __future__ import annotations
 
 import sqlite3
+import weakref
 from collections.abc import Collection, Iterable, Mapping
 from contextlib import closing, suppress
 from datetime import date
@@ -143,13 +144,19 @@ class RowTable:
         """Keep the rows in memory from now on, starting with none."""
         self.close()
         self._inode = 0
-        self._database = _connected(_IN_MEMORY)
+        self._database = self._connected(_IN_MEMORY)
+
+    def _connected(self, path: Path | str) -> sqlite3.Connection:
+        database = _connected(path)
+        # A store is simply dropped when nobody needs it any more, and its table with it.
+        weakref.finalize(self, database.close)
+        return database
 
     def _open(self) -> sqlite3.Connection:
         if self._database is None:
             try:
                 write_folder(self._path.parent)
-                self._database = _connected(self._path)
+                self._database = self._connected(self._path)
                 self._inode = _inode_of(self._path)
             except (sqlite3.OperationalError, OSError):
                 self.go_without_file()
