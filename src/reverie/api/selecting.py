@@ -7,12 +7,11 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING
 
+from reverie.agent.flow import run_flow
 from reverie.errors import Error
 from reverie.memory.recall import Asked, CheckAnchors, Searched, chosen, named, ranked, selection
 from reverie.memory.recalled import Hit, Limits
-from reverie.messages.message import user
-from reverie.models.answer import answer
-from reverie.ports import Flow, Model, Request, Result
+from reverie.ports import Model, Request
 
 if TYPE_CHECKING:
     from reverie.settings import Recall
@@ -43,28 +42,7 @@ async def select(
         timeout_seconds=settings.timeout_seconds,
     )
     try:
-        names = await asyncio.wait_for(run(flow, model), settings.timeout_seconds)
+        names = await asyncio.wait_for(run_flow(flow, model, Request(model.name, ())), settings.timeout_seconds)
     except (Error, TimeoutError, ValueError):
         return embedded
     return chosen(candidates, names, asked, now=now, limits=limits, check=check)
-
-
-async def run(flow: Flow[Result], model: Model) -> Result:
-    """Put each question of a flow to the model until the flow has concluded."""
-    try:
-        ask = next(flow)
-        while True:
-            request = Request(
-                model=model.name,
-                messages=(*ask.context, user(ask.prompt)),
-                max_tokens=ask.max_tokens,
-                output_schema=ask.output_schema,
-                purpose=ask.purpose,
-                embedded=ask.embedded,
-            )
-            ask = flow.send(await answer(model, request))
-    except StopIteration as done:
-        result: Result = done.value
-        return result
-    finally:
-        flow.close()

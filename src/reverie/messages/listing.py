@@ -88,6 +88,13 @@ def read_glance(path: Path) -> Glance | None:
     )
 
 
+def read_working_directory(folder: Path) -> str | None:
+    """Where the sessions in a folder were held, as the newest says; a slug alone may stand for several places."""
+    newest = max(folder.glob("*.jsonl"), key=lambda path: path.stat().st_mtime, default=None)
+    glance = read_glance(newest) if newest else None
+    return glance.cwd if glance else None
+
+
 def _transcripts(folder: Path) -> Iterator[Path]:
     try:
         with os.scandir(folder) as found:

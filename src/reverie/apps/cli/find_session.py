@@ -7,21 +7,15 @@ from pathlib import Path
 from reverie.apps import wiring
 from reverie.apps.config import Configuration
 from reverie.errors import UserMistake
-from reverie.messages.listing import list_glances, read_glance
-from reverie.places import ProjectFolder, list_transcript_folders
+from reverie.messages.listing import list_glances, read_working_directory
+from reverie.places import list_transcript_folders
 
 
 def session_folders(configuration: Configuration, directory: Path) -> list[Path]:
     """All folders that hold sessions of this project, ours and the host agent's."""
-    found = list_transcript_folders(wiring.places(configuration), directory, read_cwd=_working_directory)
+    places = wiring.places(configuration)
+    found = list_transcript_folders(places, directory, read_cwd=lambda one: read_working_directory(one.directory))
     return [folder.directory for folder in found]
-
-
-def _working_directory(folder: ProjectFolder) -> str | None:
-    """Where the sessions in a folder were held, as the newest says; a slug alone may stand for several places."""
-    newest = max(folder.directory.glob("*.jsonl"), key=lambda path: path.stat().st_mtime, default=None)
-    glance = read_glance(newest) if newest else None
-    return glance.cwd if glance else None
 
 
 def find_session(configuration: Configuration, directory: Path, named: str | None) -> Path:

@@ -7,8 +7,8 @@ from pathlib import Path
 
 from reverie.memory.passages.indexing import Transcript
 from reverie.memory.retention import list_session_files
-from reverie.messages.listing import read_glance
-from reverie.places import Places, ProjectFolder, find_checkout, list_transcript_folders
+from reverie.messages.listing import read_working_directory
+from reverie.places import Places, find_checkout, list_transcript_folders
 
 
 def index_place(places: Places, directory: Path) -> Path:
@@ -19,14 +19,7 @@ def index_place(places: Places, directory: Path) -> Path:
 
 def list_transcripts(places: Places, directory: Path) -> Iterator[Transcript]:
     """The transcripts of the project around a directory, in both homes, with those of sub-agents."""
-    for folder in list_transcript_folders(places, directory, read_cwd=_read_cwd):
+    for folder in list_transcript_folders(places, directory, read_cwd=lambda one: read_working_directory(one.directory)):
         for file in list_session_files(folder.directory):
             if file.kind == "transcript":
                 yield Transcript(file.path, file.session)
-
-
-def _read_cwd(folder: ProjectFolder) -> str | None:
-    """Where the sessions in a folder were held, as the newest says."""
-    newest = max(folder.directory.glob("*.jsonl"), key=lambda path: path.stat().st_mtime, default=None)
-    glance = read_glance(newest) if newest else None
-    return glance.cwd if glance else None
