@@ -19,7 +19,8 @@ def index_place(places: Places, directory: Path) -> Path:
 
 def list_transcripts(places: Places, directory: Path) -> Iterator[Transcript]:
     """The transcripts of the project around a directory, in both homes, with those of sub-agents."""
-    for folder in list_transcript_folders(places, directory, read_cwd=lambda one: read_working_directory(one.directory)):
+    folders = list_transcript_folders(places, directory, read_cwd=lambda one: read_working_directory(one.directory))
+    for folder in folders:
         for file in list_session_files(folder.directory):
             if file.kind == "transcript":
                 yield Transcript(file.path, file.session)
