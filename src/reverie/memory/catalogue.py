@@ -12,7 +12,7 @@ from contextlib import suppress
 from dataclasses import replace
 
 from reverie.errors import Damaged
-from reverie.memory.git.entries import Entries, entry_oid
+from reverie.memory.git.entries import Entries, Seen, entry_oid
 from reverie.memory.git.reading import read_blob
 from reverie.memory.history import History, blob_id
 from reverie.memory.index import IndexRow, index_row, render_index
@@ -20,7 +20,7 @@ from reverie.memory.index_lines import Entry, parse_index
 from reverie.memory.row_table import RowTable, read_names
 from reverie.memory.topic import Topic, parse_topic, render_topic
 from reverie.memory.tracked import INDEX_FILE, is_topic_path, read_tracked
-from reverie.memory.worktree import list_content_ids
+from reverie.memory.worktree import known_content_ids
 from reverie.secret_scan import redact
 
 TEAM = "team/"
@@ -80,11 +80,11 @@ class Catalogue:
         """The tracked file that a file system without case would take for one of this `path_key`."""
         return self._loaded().path_with_key(key)
 
-    def read_names(self) -> dict[str, str]:
-        """Path → name of every topic on disk that can be read, without the lock; only what is new is read."""
+    def read_names(self, listed: Mapping[str, Seen]) -> dict[str, str]:
+        """Path → name of every listed topic that can be read, without the lock; only what is new is read."""
         known = read_names(self._folder.search_index / _FILE)
         names: dict[str, str] = {}
-        for path, oid in list_content_ids(self._folder, self._history).items():
+        for path, oid in known_content_ids(listed, self._history).items():
             if path in known and known[path][0] == oid:
                 names[path] = known[path][1]
             elif is_topic_path(path) and (row := _row(path, read_tracked(self._folder, path) or b"")) is not None:

@@ -126,7 +126,8 @@ class Store:
 
     def find(self, name: str) -> str:
         """The path of the topic that a person means."""
-        found = find_topic(name, filter(is_topic_path, list_tracked(self.folder)), self._catalogue.read_names)
+        listed = list_tracked(self.folder)
+        found = find_topic(name, filter(is_topic_path, listed), lambda: self._catalogue.read_names(listed))
         return found or _missing(name, self.folder)
 
     def _find_committed(self, name: str) -> str:

@@ -187,12 +187,12 @@ class WorkTree:
             return looks, file.read()
 
 
-def list_content_ids(folder: MemoryFolder, history: History) -> dict[str, bytes | None]:
-    """Every tracked file on disk, with its content id where the index file knows it; needs no lock, reads no file."""
+def known_content_ids(listed: Mapping[str, Seen], history: History) -> dict[str, bytes | None]:
+    """The content id of each listed file where the index file knows it; needs no lock, reads no other file."""
     entries, written_ns = history.read_entries()
     doubtful_from = time_key(written_ns - _CLOCK_STEP_NS)
     ids: dict[str, bytes | None] = {}
-    for path, looks in list_tracked(folder).items():
+    for path, looks in listed.items():
         entry = entries.get(path)
         is_known = entry is not None and modified_at(entry) < doubtful_from and is_as_seen(entry, looks)
         ids[path] = entry_oid(entry) if entry is not None and is_known else None
