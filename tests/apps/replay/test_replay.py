@@ -109,3 +109,15 @@ def test_mistakes_are_named(terminal: Terminal, arguments: tuple[str, ...], word
 
     assert ran.code == 2
     assert words in ran.err
+
+
+@requirement("replay:strategies")
+def test_a_recording_without_its_beginning_starts_at_the_first_question(terminal: Terminal, tmp_path: Path) -> None:
+    lines = SAMPLE.read_text(encoding="utf-8").splitlines()
+    headless = tmp_path / "headless.jsonl"
+    headless.write_text("\n".join(lines[4:]) + "\n", encoding="utf-8")
+
+    (session,) = terminal.run("replay", str(headless), "--json").document["sessions"]
+
+    assert session["totals"]["stopped"] is None
+    assert 0 < session["totals"]["requests"] < 13

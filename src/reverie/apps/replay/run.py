@@ -20,7 +20,7 @@ from reverie.apps.replay.steps import Step, steps
 from reverie.context.receipt import receipts
 from reverie.context.strategies import Strategy
 from reverie.errors import ContextTooLong, UserMistake
-from reverie.messages.entries import AttachmentEntry, Entry, PromptEntry, UserEntry
+from reverie.messages.entries import AssistantEntry, AttachmentEntry, Entry, PromptEntry, UserEntry
 from reverie.messages.message import Usage
 from reverie.request_body import encode_body
 from reverie.settings import Settings
@@ -109,7 +109,7 @@ class _Run:
         """One request, as it would be sent and billed."""
         self.time = step.at
         for entry in step.arrived:
-            assert isinstance(entry, UserEntry | AttachmentEntry | PromptEntry)
+            assert isinstance(entry, UserEntry | AssistantEntry | AttachmentEntry | PromptEntry)
             self.log.adopt(entry)
         before = time.perf_counter()
         prepared = self.preparer.prepare(self.log)

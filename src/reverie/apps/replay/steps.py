@@ -60,7 +60,17 @@ def steps(entries: Sequence[Entry]) -> list[Step]:
         arrived.append(entry)
     if reply:
         found.append(_step(arrived, reply, clock))
-    return _in_order(found)
+    return _in_order(_from_the_first_question(found))
+
+
+def _from_the_first_question(found: list[Step]) -> list[Step]:
+    """A recording whose beginning is missing may open with replies and results: they are history, not requests."""
+    lost: tuple[Entry, ...] = ()
+    for number, step in enumerate(found):
+        if any(isinstance(entry, UserEntry) and not entry.message.tool_results for entry in step.arrived):
+            return [replace(step, arrived=(*lost, *step.arrived)), *found[number + 1 :]]
+        lost = (*lost, *step.arrived, *(replace(entry, usage=None) for entry in step.reply))
+    return []
 
 
 def _step(arrived: Sequence[Entry], reply: Sequence[AssistantEntry], otherwise: datetime) -> Step:

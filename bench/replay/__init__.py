@@ -1,0 +1,1 @@
+"""Every recording under every strategy and window: cost, cache, refusals, breaks, receipts."""
