@@ -191,3 +191,24 @@ def test_a_model_without_a_cache_gets_no_marks() -> None:
 
     assert request.cache_marks == ()
     assert "cache_control" not in repr(request_body(request))
+
+
+@requirement("cache:marks:lifetime")
+@pytest.mark.parametrize(
+    ("minutes", "setting", "ttl"),
+    [(1, "auto", "5m"), (7, "auto", "1h"), (90, "auto", "5m"), (7, "5m", "5m"), (1, "1h", "1h")],
+)
+def test_the_conversation_is_kept_longer_once_the_user_has_paused(minutes: int, setting: str, ttl: str) -> None:
+    from dataclasses import replace
+
+    from reverie.settings import Settings
+
+    clock = [NOW]
+    settings = replace(Settings(), cache=replace(Cache(), ttl=setting))
+    window = Window(MODEL, settings, now=lambda: clock[0])
+    window.prepare([user("one")])
+    clock[0] += timedelta(minutes=minutes)
+
+    request = window.prepare([user("one"), assistant("two"), user("three")]).request
+
+    assert {mark.ttl for mark in request.cache_marks if mark.level == "messages"} == {ttl}

@@ -21,6 +21,10 @@ PROMISES = {
         "The next turn reads what was written, also when one turn adds more than twenty blocks.",
         source="issue 4, item 5",
     ),
+    "cache:marks:lifetime": Requirement(
+        "The conversation is asked to be kept for an hour once the user has paused for over five minutes.",
+        source="issue 4, Goals",
+    ),
     "cache:breaks:named": Requirement(
         "A break is named by its cause: model, tools, system, memory, message, time.", source="issue 4, item 5"
     ),

@@ -156,11 +156,17 @@ class Window:
         missing = detect(promised_tokens(self._usage, self._predicted), seen, self.settings.cache)
         if missing is None:
             return None
-        cost = price(missing, self._preparer.facts, self.settings.cache.ttl)
+        cost = price(missing, self._preparer.facts, self._lifetime)
         idle = self._now() - self._answered_at if self._answered_at else None
-        cause = Cause.TIME if idle is not None and is_expired(idle, self.settings.cache.ttl) else Cause.UNKNOWN
+        cause = Cause.TIME if idle is not None and is_expired(idle, self._lifetime) else Cause.UNKNOWN
         share = missing / max(1, self._usage.cache_read_tokens + self._usage.cache_write_tokens)
         return Break(cause, "the kept prefix", share, lost_tokens=missing, cost_usd=cost)
+
+    @property
+    def _lifetime(self) -> str:
+        """For how long the last request asked to be kept."""
+        marks = self._last_request.cache_marks if self._last_request else ()
+        return marks[-1].ttl if marks else "5m"
 
     def _spill_path(self, tool_use_id: str) -> Path:
         assert self._folder is not None

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from datetime import datetime, timedelta
 
 from reverie.messages.blocks import Block, JsonObject, Opaque, RedactedThinking, Text, Thinking, ToolResult
 from reverie.messages.message import Message, Role
@@ -18,6 +19,9 @@ from reverie.messages.view import Item, Kind, View
 from reverie.ports import CacheMark, Request
 from reverie.settings import Cache
 from reverie.tokens.profiles import Profile
+
+SHORT_LIFETIME, LONG_LIFETIME = timedelta(minutes=5), timedelta(hours=1)
+"""For how long the provider keeps a prefix, as asked (spec 8 §1.10)."""
 
 
 def request_from(
@@ -59,7 +63,27 @@ def cache_marks(view: View, messages: Sequence[Message], cache: Cache) -> tuple[
         marks.append(CacheMark("tools", len(view.tools) - 1, ttl=cache.system_ttl))
     ends = [_end_of(messages, _before_last_reply(messages)), _end_of(messages, len(messages))]
     found = dict.fromkeys(end for end in ends if end is not None)
-    return (*marks, *(CacheMark("messages", number, block, ttl=cache.ttl) for number, block in found))
+    ttl = message_ttl(view.items, cache)
+    return (*marks, *(CacheMark("messages", number, block, ttl=ttl) for number, block in found))
+
+
+def message_ttl(items: Sequence[Item], cache: Cache) -> str:
+    """How long the conversation shall be kept: the setting, or an hour once somebody has let five minutes pass.
+
+    A pause between two messages of the view costs writing all of it again, which is more than an hour costs.
+    """
+    if cache.ttl != "auto":
+        return cache.ttl
+    before: datetime | None = None
+    for item in items:
+        try:
+            at = datetime.fromisoformat(item.timestamp)
+        except ValueError:
+            continue
+        if before is not None and item.kind is not Kind.REPLY and SHORT_LIFETIME <= at - before < LONG_LIFETIME:
+            return "1h"
+        before = at
+    return "5m"
 
 
 def _before_last_reply(messages: Sequence[Message]) -> int:

@@ -250,8 +250,9 @@ class Cache:
     """Mark what the provider shall keep (product §2)."""
     system_ttl: Literal["5m", "1h"] = "1h"
     """How long tools and system text are asked to live (spec 6 §1, `cache_ttl`)."""
-    ttl: Literal["5m", "1h"] = "5m"
-    """The same for the conversation: five minutes cost a quarter more than plain input, an hour twice as much."""
+    ttl: Literal["auto", "5m", "1h"] = "auto"
+    """The same for the conversation: five minutes cost a quarter more than plain input, an hour twice as much. `auto`
+    takes the hour once the user has paused for longer than five minutes."""
     break_fraction: Share = 0.05
     """Share by which cache reads must fall short of the promise to count as a break (product §6)."""
     break_tokens: Count = 2_000

@@ -45,9 +45,7 @@ def steps(entries: Sequence[Entry]) -> list[Step]:
         if isinstance(entry, AssistantEntry):
             if entry.is_error:
                 continue
-            if reply and entry.message_id != reply[-1].message_id:
-                found.append(_step(arrived, reply, clock))
-                arrived, reply, clock = [], [], clock + timedelta(seconds=SECONDS_BETWEEN)
+            # Two replies with nothing between are taken as one: no request ends with the model's own words.
             reply.append(entry)
             continue
         if not isinstance(entry, UserEntry | AttachmentEntry | PromptEntry):
