@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
+from typing import Literal
 
 import pytest
 from hypothesis import given
@@ -198,7 +199,9 @@ def test_a_model_without_a_cache_gets_no_marks() -> None:
     ("minutes", "setting", "ttl"),
     [(1, "auto", "5m"), (7, "auto", "1h"), (90, "auto", "5m"), (7, "5m", "5m"), (1, "1h", "1h")],
 )
-def test_the_conversation_is_kept_longer_once_the_user_has_paused(minutes: int, setting: str, ttl: str) -> None:
+def test_the_conversation_is_kept_longer_once_the_user_has_paused(
+    minutes: int, setting: Literal["auto", "5m", "1h"], ttl: str
+) -> None:
     from dataclasses import replace
 
     from reverie.settings import Settings

@@ -251,8 +251,7 @@ class Cache:
     system_ttl: Literal["5m", "1h"] = "1h"
     """How long tools and system text are asked to live (spec 6 §1, `cache_ttl`)."""
     ttl: Literal["auto", "5m", "1h"] = "auto"
-    """The same for the conversation: five minutes cost a quarter more than plain input, an hour twice as much. `auto`
-    takes the hour once the user has paused for longer than five minutes."""
+    """The same for the conversation; `auto` takes the hour, which costs more, once the user has paused for long."""
     break_fraction: Share = 0.05
     """Share by which cache reads must fall short of the promise to count as a break (product §6)."""
     break_tokens: Count = 2_000
