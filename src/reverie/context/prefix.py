@@ -80,7 +80,7 @@ def message_ttl(items: Sequence[Item], cache: Cache) -> str:
             at = datetime.fromisoformat(item.timestamp)
         except ValueError:
             continue
-        if before is not None and item.kind is not Kind.REPLY and SHORT_LIFETIME <= at - before < LONG_LIFETIME:
+        if before is not None and SHORT_LIFETIME <= at - before < LONG_LIFETIME:
             return "1h"
         before = at
     return "5m"
