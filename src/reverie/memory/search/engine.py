@@ -17,7 +17,7 @@ from reverie.memory.search.analyze import QueryText, analyse_query, is_weak, syn
 from reverie.memory.search.database import Database, Row
 from reverie.memory.search.document import Document, Known, Query, Scored, Why
 from reverie.memory.search.features import NAME_WORTH, SYNONYM_WORTH, Measured, Wanted, measure
-from reverie.memory.search.rank import PRIOR_WEIGHTS, VECTOR_WEIGHTS, WORD_WEIGHTS, parts_of
+from reverie.memory.search.rank import PRIOR_WEIGHTS, TITLED_WEIGHT, VECTOR_WEIGHTS, WORD_WEIGHTS, parts_of
 from reverie.memory.search.spelling import corrections
 
 if TYPE_CHECKING:
@@ -99,7 +99,7 @@ class SearchIndex:
             return []
         wanted, measured, corrected = self.measured(query)
         has_vectors = any("similarity" in each.values for each in measured)
-        weights = VECTOR_WEIGHTS if has_vectors else WORD_WEIGHTS
+        weights = (VECTOR_WEIGHTS if has_vectors else WORD_WEIGHTS) | {"titled": TITLED_WEIGHT}
         ranked = []
         for each in measured:
             if each.row.key in query.exclude:

@@ -75,6 +75,7 @@ def measure(rows: Sequence[Row], wanted: Wanted) -> list[Measured]:
     for each in measured:
         _join_neighbours(each, places)
         _fill(each, places, groups, wanted)
+    _fill_shares(measured)
     return measured
 
 
@@ -186,7 +187,16 @@ def _fill(
     values["time"] = float(wanted.text.asks_when and bool(row.has_time))
     values["date"] = _date_match(row, wanted.text)
     values["personal"] = min(1.0, row.personal / _PERSONAL_SHARE) if wanted.text.is_personal else 0.0
+    values["titled"] = float(not wanted.text.proper.isdisjoint(each.fields.get("title", ())))
     values["length"] = math.log((row.length + 1) / (wanted.mean_length + 1))
+
+
+def _fill_shares(measured: Sequence[Measured]) -> None:
+    """How near each comes to the best candidate: a long query reaches higher sums, but not a clearer winner."""
+    for name in ("words", "passage"):
+        best = max((each.values[name] for each in measured), default=0.0)
+        for each in measured:
+            each.values[f"{name}_share"] = each.values[name] / best if best > 0 else 0.0
 
 
 def _date_match(row: Row, text: QueryText) -> float:
