@@ -1,7 +1,7 @@
 """`python -m bench.recall.fit`: fit the weights of `rank.py` and the coefficients of `abstain.py`, and print them.
 
 Ranking: a listwise softmax over each question's candidates. Abstention: a logistic model of the best hit, with real
-questions against foreign ones and everyday requests. Ranking is checked by leaving out every fourth case in turn.
+questions against foreign ones and everyday requests. Both are checked by leaving out every fourth case in turn.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import argparse
 import random
 import sys
 import tempfile
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -31,8 +32,8 @@ if TYPE_CHECKING:
     Array = NDArray[np.float64]
 
 _FOLDS = 4
-_FOREIGN = 40
-"""Strangers' questions per case."""
+_FOREIGN = 12
+"""Strangers' questions of a case that has one question of its own; cases with many are asked ten times as many."""
 _SET_BY_HAND = ("known_names", "complete", "single", "titled")
 
 
@@ -63,8 +64,9 @@ def main(arguments: Sequence[str]) -> int:
         ("vectors", embedder, VECTOR_WEIGHTS, VECTOR_COEFFICIENTS),
     ):
         asked = [each for name in SETS for each in _ask_all(name, read_cases(name), used)]
-        print(label, "ranking", fit_ranking([each for each in asked if each.kind == "real"], list(weights)))
-        print(label, "abstention", fit_abstention(asked, weights, [name for name in table if name != "bias"]))
+        fitted = fit_ranking([each for each in asked if each.kind == "real"], list(weights))
+        print(label, "ranking", fitted)
+        print(label, "abstention", fit_abstention(asked, fitted, table))
     return 0
 
 
@@ -81,10 +83,12 @@ def _ask_all(name: str, cases: Sequence[Case], embedder: RememberingEmbedder | N
             if embedder is not None:
                 index.add_vectors(case.documents, embedder)
             strangers = [each.text for other in cases if other is not case for each in other.questions]
-            few = 3 if name == "longmemeval" else 3 * _FOREIGN
+            few = _FOREIGN if len(case.questions) == 1 else 10 * _FOREIGN
             queries = [("real", each.text, each.pieces) for each in case.questions]
             queries += [("foreign", text, ()) for text in draw.sample(strangers, few)]
-            queries += [("everyday", text, ()) for text in draw.sample(everyday, 6 if few == 3 else len(everyday))]
+            queries += [
+                ("everyday", text, ()) for text in draw.sample(everyday, 6 if few == _FOREIGN else len(everyday))
+            ]
             for kind, text, pieces in queries:
                 wanted, measured, _ = index.measured(Query(text, NOW))
                 places = {each.row.key: at for at, each in enumerate(measured)}
@@ -144,33 +148,74 @@ def _softmax_fit(tables: Sequence[Array], asked: Sequence[Asked], steps: int = 1
     return fitted
 
 
-def fit_abstention(asked: Sequence[Asked], weights: Mapping[str, float], names: Sequence[str]) -> dict[str, float]:
-    """Coefficients for the best hit; `python -m bench.recall` shows what a threshold on them costs and keeps."""
-    fitted_names = [name for name in names if name not in _SET_BY_HAND]
-    features, labels, worth = [], [], []
-    for each in asked:
-        ranked = sorted(((sum(parts_of(c.values, weights).values()), c) for c in each.candidates), key=lambda p: -p[0])
-        of_query = query_features(each.wanted, each.candidates)
-        scores = [score for score, _ in ranked]
-        best = hit_features(each.wanted, ranked[0][1], scores[0], scores[1:], of_query) if ranked else {}
-        features.append([best.get(name, 0.0) for name in [*fitted_names, *_SET_BY_HAND]])
-        labels.append(each.kind == "real")
-        same = sum(other.set_name == each.set_name and other.kind == each.kind for other in asked)
-        worth.append((2 if each.kind == "real" else 1) / same)
-    matrix = np.array(features)
-    target = np.array(labels, dtype=float)
-    # Those set by hand take part in the fit, so that the others do not stand in for them.
-    spread = matrix.std(axis=0) + 1e-9
-    scaled = np.c_[np.ones(len(matrix)), matrix / spread]
-    share = np.array(worth) * 1000
+def fit_abstention(
+    asked: Sequence[Asked], weights: Mapping[str, float], by_hand: Mapping[str, float]
+) -> dict[str, float]:
+    """Coefficients for the best hit, those set by hand in place; prints on left-out cases what saying nothing costs."""
+    names = ["bias", *(name for name in by_hand if name != "bias")]
+    best = [_best_hit(each, weights) for each in asked]
+    matrix = np.array([[1.0, *(features.get(name, 0.0) for name in names[1:])] for features, _ in best])
+    likely = np.zeros(len(asked))
+    folds = np.array([each.fold for each in asked])
+    for fold in range(_FOLDS):
+        kept = np.flatnonzero(folds != fold)
+        found = _with_hand(names, _logistic_fit(matrix[kept], [asked[int(at)] for at in kept]), by_hand)
+        likely[folds == fold] = matrix[folds == fold] @ np.array([found[name] for name in names])
+    for set_name in SETS:
+        _print_trade_off(set_name, asked, likely, [recall for _, recall in best])
+    return _with_hand(names, _logistic_fit(matrix, asked), by_hand)
+
+
+def _best_hit(each: Asked, weights: Mapping[str, float]) -> tuple[dict[str, float], float]:
+    """The features of the first hit, and recall@5 of the whole ranking."""
+    scores = [sum(parts_of(candidate.values, weights).values()) for candidate in each.candidates]
+    order = sorted(range(len(scores)), key=lambda at: -scores[at])
+    if not order:
+        return {}, 0.0
+    of_query = query_features(each.wanted, each.candidates)
+    others = [scores[at] for at in order[1:]]
+    features = hit_features(each.wanted, each.candidates[order[0]], scores[order[0]], others, of_query)
+    found = sum(not set(order[:5]).isdisjoint(piece) for piece in each.pieces)
+    return features, found / max(1, len(each.pieces))
+
+
+def _logistic_fit(matrix: Array, asked: Sequence[Asked]) -> Array:
+    counts = Counter((each.set_name, each.kind) for each in asked)
+    share = np.array([(2 if each.kind == "real" else 1) / counts[each.set_name, each.kind] for each in asked]) * 1000
+    target = np.array([float(each.kind == "real") for each in asked])
+    spread = np.r_[1, matrix[:, 1:].std(axis=0) + 1e-9]
+    scaled = matrix / spread
     found = np.zeros(scaled.shape[1])
     for _ in range(25):
         likely = 1 / (1 + np.exp(-np.clip(scaled @ found, -60, 60)))
         slope = scaled.T @ (share * (likely - target)) + 0.001 * found
         bend = (scaled * (share * likely * (1 - likely))[:, None]).T @ scaled + 0.001 * np.eye(len(found))
         found -= np.linalg.solve(bend, slope)
-    names_in_order = ["bias", *fitted_names, *_SET_BY_HAND]
-    return dict(zip(names_in_order, np.round(found / np.r_[1, spread], 3).tolist(), strict=True))
+    fitted: Array = found / spread
+    return fitted
+
+
+def _with_hand(names: Sequence[str], fitted: Array, by_hand: Mapping[str, float]) -> dict[str, float]:
+    """Those set by hand take part in the fit, so that the others do not stand in for them, and keep their value."""
+    found = dict(zip(names, np.round(fitted, 3).tolist(), strict=True))
+    return found | {name: by_hand[name] for name in _SET_BY_HAND}
+
+
+def _print_trade_off(set_name: str, asked: Sequence[Asked], likely: Array, recalls: Sequence[float]) -> None:
+    foreign = np.sort([likely[at] for at, e in enumerate(asked) if e.set_name == set_name and e.kind == "foreign"])[
+        ::-1
+    ]
+    real = sorted(
+        (likely[at], recalls[at]) for at, e in enumerate(asked) if e.set_name == set_name and e.kind == "real"
+    )
+    lost = np.cumsum([recall for _, recall in real]) / len(real)
+    strict = foreign[int(0.05 * len(foreign))]
+    at_strict = sum(recall for score, recall in real if score <= strict) / len(real)
+    mild = real[min(int(np.searchsorted(lost, 0.02, side="right")), len(real) - 1)][0]
+    print(
+        f"{set_name}, left-out cases: {at_strict:.3f} of recall@5 lost when 5 % of strangers are answered, "
+        f"{(foreign >= mild).mean():.3f} of strangers answered when 0.02 is lost"
+    )
 
 
 if __name__ == "__main__":

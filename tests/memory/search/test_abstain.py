@@ -27,6 +27,14 @@ def test_a_proper_name_that_a_memory_is_named_by_finds_it(memory: Memory) -> Non
     assert hit.topic.name == "Tidewater dates"
 
 
+@requirement("search:abstain:named")
+def test_a_proper_name_outranks_a_word_that_only_looks_like_one_of_the_query(memory: Memory) -> None:
+    about_user = "Works mostly in notebooks, knows pandas well"
+    memory.save(name="User is a data scientist", type="user", description=about_user, body=about_user)
+
+    assert memory.recall("Why did a Tidewater booking land in March?")[0].topic.name == "Tidewater dates"
+
+
 @requirement("search:abstain:unrelated")
 @pytest.mark.parametrize(
     "request_text",

@@ -18,18 +18,19 @@ from reverie.memory.search.features import Measured, Wanted
 from reverie.memory.search.rank import logistic
 
 WORD_COEFFICIENTS: dict[str, float] = {
-    "bias": -3.379, "unknown": -0.954, "strange_names": -0.027, "known_names": 5.0, "terms": -2.134, "matched":
-    0.701, "complete": 3.0, "single": 2.0, "titled": 6.0, "coverage": 0.485, "passage": 0.138, "pairs": 0.898,
-    "gap": 0.342, "personal": 3.854,
+    "bias": -4.43, "unknown": -1.142, "strange_names": -0.262, "known_names": 5.0, "terms": -0.713, "matched": 0.293,
+    "complete": 3.5, "single": 2.5, "titled": 6.5, "coverage": 0.73, "passage": 0.199, "pairs": 0.639, "gap": 0.121,
+    "personal": 3.711,
 }  # fmt: skip
-WORD_THRESHOLD = 0.2
+WORD_THRESHOLD = 0.3
 VECTOR_COEFFICIENTS: dict[str, float] = {
-    "bias": -5.755, "unknown": 0.664, "strange_names": -0.608, "known_names": 5.0, "terms": -1.736, "matched":
-    0.544, "complete": 3.0, "single": 2.0, "titled": 6.0, "coverage": 0.32, "passage": 0.041, "pairs": 0.636,
-    "gap": 0.549, "personal": 3.268, "whole_similarity": 3.325, "context_similarity": 4.401,
+    "bias": -7.511, "unknown": 0.231, "strange_names": -0.784, "known_names": 5.0, "terms": -0.214, "matched": 0.154,
+    "complete": 3.5, "single": 2.5, "titled": 6.5, "coverage": 0.674, "passage": 0.026, "pairs": 0.569, "gap": 0.382,
+    "personal": 3.385, "whole_similarity": 6.183, "context_similarity": 3.389,
 }  # fmt: skip
-VECTOR_THRESHOLD = 0.12
-"""Below this probability of the best hit nothing is returned; unrelated requests pass once in twenty at most."""
+VECTOR_THRESHOLD = 0.2
+"""Below this probability of the best hit nothing is returned. Everyday requests pass once in twenty at most; a
+stranger's first-person questions pass more often, as refusing them costs real answers (see `docs/recall.md`)."""
 
 _COMPARED = 11
 """With how many runners-up a hit is compared."""
