@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,34 @@ settings.register_profile("reverie", deadline=None, suppress_health_check=[Healt
 settings.load_profile("reverie")
 
 _BESIDE_THE_PROJECT = Path(__file__).resolve().parents[2] / "shared" / "data"
+
+
+_SENDERS = ("api", "apps", "agent", "context")
+"""The folders whose tests send requests as the product does; others send what they like."""
+
+
+@pytest.fixture(autouse=True)
+def prefix_net(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Fail a test in which a request does not extend its predecessor, unless the test says that it moves the prefix."""
+    folder = request.path.relative_to(Path(__file__).parent).parts[0]
+    if folder not in _SENDERS:
+        yield
+        return
+    from reverie.testing import simulator
+    from reverie.testing.prefix_net import Net
+
+    simulator.started.clear()
+    yield
+    torn = []
+    for running in simulator.started:
+        net = Net()
+        for record in running.requests:
+            if record.status == 200 and isinstance(record.body, dict) and record.path.endswith("/messages"):
+                net.take(record.body)
+        torn += net.torn
+    simulator.started.clear()
+    if request.node.get_closest_marker("moves_prefix") is None:
+        assert not torn, torn
 
 
 @pytest.fixture(scope="session")

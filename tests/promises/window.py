@@ -31,6 +31,9 @@ PROMISES = {
     "cache:breaks:detected": Requirement(
         "A break shows in the usage when reads fall by more than 5 % and 2,000 tokens.", source="product §6"
     ),
+    "testing:prefix-net": Requirement(
+        "A test in which a request does not extend its predecessor fails, unless it says so.", source="issue 4, item 5"
+    ),
     "window:prepare:fits": Requirement(
         "What is prepared fits into the window, whatever was handed over.", source="issue 4, item 6"
     ),

@@ -53,7 +53,7 @@ class Source:
     """The words it rests on."""
 
 
-class NotUnderstood(ValueError):  # noqa: N818 - it is caught two frames up and never leaves the package
+class NotUnderstood(ValueError):
     """A known key holds something that it cannot mean."""
 
 

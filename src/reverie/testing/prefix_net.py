@@ -1,7 +1,8 @@
 """A net under the prompt cache: requests that a test sent must extend one another.
 
 `classify` names the relation of two Messages API bodies; `check` fails for a list of them in which one does not extend
-the one before. Tests that move the prefix on purpose say so with the marker `moves_prefix`.
+the one before. `Net` does the same for requests of several conversations that come in any order: a request must extend
+the newest that began alike, or begin a conversation. Tests that move the prefix on purpose say so with the marker `moves_prefix`.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from itertools import pairwise
 from typing import Any
 
-from reverie.context.cache_breaks import fingerprint, predict
+from reverie.context.cache_breaks import Fingerprint, fingerprint, predict
 
 IDENTICAL, EXTENDS = "identical", "extends"
 
@@ -29,3 +30,27 @@ def check(bodies: Iterable[Mapping[str, Any]]) -> None:
     for number, (before, after) in enumerate(pairwise(bodies), 2):
         found = classify(before, after)
         assert found in (IDENTICAL, EXTENDS), f"request {number} does not extend the one before: {found}"
+
+
+class Net:
+    """Watches the requests of one provider."""
+
+    def __init__(self) -> None:
+        self._known: list[Fingerprint] = []
+        self.torn: list[str] = []
+        """What did not extend the newest request that began with the same message."""
+
+    def take(self, body: Mapping[str, Any]) -> None:
+        """Look at the next request."""
+        new = fingerprint(body)
+        before = next((known for known in reversed(self._known) if _same_opening(known, new)), None)
+        parted = predict(before, new) if before is not None else None
+        if parted is not None:
+            self.torn.append(f"request {len(self._known) + 1}: {parted.cause.value} ({parted.where})")
+        self._known.append(new)
+
+
+def _same_opening(one: Fingerprint, other: Fingerprint) -> bool:
+    """Whether two requests belong to one conversation: their first messages are the same."""
+    first = next((piece.digest for piece in one.pieces if piece.level == "messages"), None)
+    return first is not None and first == next((p.digest for p in other.pieces if p.level == "messages"), None)

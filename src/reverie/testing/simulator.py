@@ -25,6 +25,10 @@ API_KEY = "simulated"
 """Any key will do; this one says what it is."""
 
 
+started: list[RunningSimulator] = []
+"""Every simulator of this process, for nets that look at all requests of a test; whoever looks empties it."""
+
+
 @dataclass(frozen=True, slots=True)
 class RunningSimulator:
     """A simulator that takes requests."""
@@ -64,7 +68,9 @@ def simulator(
     """
     simulation = Simulation(clock=clock or SettableClock(), seed=seed, script=_script(script))
     with BackgroundServer(simulation) as server:
-        yield RunningSimulator(server.url, simulation)
+        running = RunningSimulator(server.url, simulation)
+        started.append(running)
+        yield running
 
 
 def _script(given: Script | Iterable[Rule] | Json | Path) -> Script | None:
