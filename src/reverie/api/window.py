@@ -79,6 +79,7 @@ class Window:
         )
         self._usage: Usage | None = None
         self._answered_at: datetime | None = None
+        self._kept_for = "5m"
         self._predicted: Break | None = None
         self._last_request: Request | None = None
 
@@ -105,7 +106,7 @@ class Window:
         seen = usage if isinstance(usage, Usage) else usage_from_wire(usage)
         self._log.observe(seen, self.model)
         found = self._break(seen)
-        self._usage, self._answered_at = seen, self._now()
+        self._usage, self._answered_at, self._kept_for = seen, self._now(), self._lifetime
         return found
 
     async def compact(self, model: Model | None = None, *, instructions: str = "") -> tuple[Reduction, ...]:
@@ -156,9 +157,9 @@ class Window:
         missing = detect(promised_tokens(self._usage, self._predicted), seen, self.settings.cache)
         if missing is None:
             return None
-        cost = price(missing, self._preparer.facts, self._lifetime)
+        cost = price(missing, self._preparer.facts, self._kept_for)
         idle = self._now() - self._answered_at if self._answered_at else None
-        cause = Cause.TIME if idle is not None and is_expired(idle, self._lifetime) else Cause.UNKNOWN
+        cause = Cause.TIME if idle is not None and is_expired(idle, self._kept_for) else Cause.UNKNOWN
         share = missing / max(1, self._usage.cache_read_tokens + self._usage.cache_write_tokens)
         return Break(cause, "the kept prefix", share, lost_tokens=missing, cost_usd=cost)
 

@@ -2,7 +2,8 @@
 
 `classify` names the relation of two Messages API bodies; `check` fails for a list of them in which one does not extend
 the one before. `Net` does the same for requests of several conversations that come in any order: a request must extend
-the newest that began alike, or begin a conversation. Tests that move the prefix on purpose say so with the marker `moves_prefix`.
+the newest that began alike, or begin a conversation. Tests that move the prefix on purpose say so with the marker
+`moves_prefix`.
 """
 
 from __future__ import annotations
