@@ -10,7 +10,7 @@ from reverie.context.compact import compact
 from reverie.context.receipt import Fate, Sort, receipts
 from reverie.context.spans import read_span, uncompact
 from reverie.context.survive import divide, must_survive
-from reverie.messages.entries import AssistantEntry, AttachmentEntry, UserEntry
+from reverie.messages.entries import AssistantEntry, AttachmentEntry, Entry, UserEntry
 from reverie.messages.rules import conform, violations
 from reverie.messages.transcript import read_entries
 from reverie.messages.view import project
@@ -26,7 +26,8 @@ def test_a_real_session_is_compacted_without_silent_loss(window: int, shared_dat
     path = shared_data / SESSION
     if not path.exists():
         pytest.skip("this recording is not here")
-    said = [entry for entry in read_entries(path) if isinstance(entry, UserEntry | AssistantEntry | AttachmentEntry)]
+    spoken = UserEntry | AssistantEntry | AttachmentEntry
+    said: list[Entry] = [entry for entry in read_entries(path) if isinstance(entry, spoken)]
     session = Session(said[: len(said) // 2], project(said[: len(said) // 2]).leaf, count=0x1000)
     before, tokens = session.view, session.tokens()
     outcome = embedded(compact(session.case(window)))
