@@ -8,7 +8,7 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from reverie.errors import Damaged
+from reverie.errors import Damaged, UserMistake
 from reverie.memory.topic import MemoryType, Topic, Trust, parse_topic, render_topic
 from tests.memory.topic_strategies import topics
 from tests.requirements import requirement
@@ -233,3 +233,16 @@ def test_any_text_is_read_or_named_as_damaged(text: str) -> None:
             continue
         assert topic.name
         assert render_topic(topic, candidate) == candidate
+
+
+@requirement("topic:plain-words")
+def test_a_caller_may_write_types_as_plain_words() -> None:
+    topic = Topic(name="Plain", type="feedback", trust="said")  # type: ignore[arg-type]  # that is the point
+
+    assert (topic.type, topic.trust) == (MemoryType.feedback, Trust.said)
+
+
+@requirement("topic:plain-words")
+def test_a_type_that_there_is_not_is_a_mistake_with_those_that_there_are() -> None:
+    with pytest.raises(UserMistake, match="reference"):
+        Topic(name="Wrong", type="habit")  # type: ignore[arg-type]  # that is the point

@@ -5,6 +5,7 @@ from __future__ import annotations
 from tests.promises import Requirement
 
 PROMISES: dict[str, Requirement] = {
+    "topic:plain-words": Requirement("Callers may name type and trust in plain words.", source="contract, Python"),
     "memory:topic:round-trip": Requirement(
         "a topic that is written and read again is the same topic", source="style §5.10"
     ),

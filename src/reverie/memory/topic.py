@@ -11,8 +11,10 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import date, datetime
-from typing import Any
+from enum import StrEnum
+from typing import Any, TypeVar
 
+from reverie.errors import UserMistake
 from reverie.memory import frontmatter
 from reverie.memory.anchors import Anchor
 from reverie.memory.frontmatter import BOM, FrontMatter, Table, canonical
@@ -29,11 +31,11 @@ DERIVED_DESCRIPTION_CHARS = 200
 class Topic:
     """One subject worth remembering. Name and description are made one line, the body loses its outer blank lines."""
 
-    path: str
-    """Inside the memory directory, with forward slashes: `feedback_testing.md`."""
-    name: str
+    path: str = ""
+    """Inside the memory directory, with forward slashes: `feedback_testing.md`; when empty, saving finds one."""
+    name: str = ""
     """Empty is replaced by the first heading of the body or by the file name."""
-    description: str
+    description: str = ""
     """What recall shows and matches first; empty is replaced by the first line of prose."""
     type: MemoryType | None = None
     body: str = ""
@@ -55,6 +57,8 @@ class Topic:
     """Keys we do not know, or hold what we do not understand, in order, each with its value as one line of YAML."""
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "type", _member(MemoryType, self.type, "type"))
+        object.__setattr__(self, "trust", _member(Trust, self.trust, "trust"))
         body = _outer_blank_lines_removed(_valid(self.body))
         object.__setattr__(self, "body", body)
         object.__setattr__(self, "name", _one_line(self.name) or _derived_name(self.path, body))
@@ -62,6 +66,19 @@ class Topic:
         # A value that was not understood stands only as long as nothing better takes its place.
         extra = tuple((key, text) for key, text in self.extra if not _is_said(self, key))
         object.__setattr__(self, "extra", extra)
+
+
+Word = TypeVar("Word", bound=StrEnum)
+
+
+def _member(words: type[Word], value: str | None, key: str) -> Word | None:
+    """The word that a caller wrote as plain text; raises `UserMistake` with those that there are."""
+    if value is None or isinstance(value, words):
+        return value
+    try:
+        return words(value)
+    except ValueError:
+        raise UserMistake(f"there is no {key} {value!r} of a memory; there are {', '.join(words)}") from None
 
 
 _BY_KEY = {field.key: field for field in FIELDS}
