@@ -7,6 +7,7 @@ is not YAML is `Damaged` with its line. Editing replaces the lines of one key an
 
 from __future__ import annotations
 
+import functools
 import json
 import re
 from dataclasses import dataclass
@@ -33,7 +34,12 @@ _NESTS = re.compile(r"(?:[-?:][ \t]+){32}|^[ \t]{64}", re.MULTILINE)
 _OPENING = re.compile(r"---[ \t]*(?:\r|\n|\Z)")
 _ROW = re.compile(r"[^\r\n]*(?:\r\n|\n|\r)|[^\r\n]+\Z")
 _BREAKS_ONLY_IN_YAML = str.maketrans("\x85\u2028\u2029", "   ")
-_UNSAFE_IN_YAML = re.compile("[^\t\x20-\x7e\xa0-\u2027\u202a-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]")
+
+
+@functools.cache
+def _unsafe_in_yaml() -> re.Pattern[str]:
+    """Characters that YAML wants escaped; made when something is first written, since making it takes milliseconds."""
+    return re.compile("[^\t\x20-\x7e\xa0-\u2027\u202a-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,7 +144,7 @@ def split(path: str, text: str) -> FrontMatter | None:
 
 def quoted(text: str) -> str:
     """A string in double quotes that YAML and JSON readers take for the same text, on one line."""
-    return _UNSAFE_IN_YAML.sub(_escape, json.dumps(text, ensure_ascii=False))
+    return _unsafe_in_yaml().sub(_escape, json.dumps(text, ensure_ascii=False))
 
 
 def canonical(value: Value) -> str:
