@@ -68,5 +68,9 @@ PROMISES = {
     "replay:no-silent-breaks": Requirement(
         "Under our strategy no request breaks the prefix unannounced.", source="issue 4, item 5"
     ),
+    "replay:lost": Requirement(
+        "Replay counts every typed message that a compaction left neither in view nor behind a pointer.",
+        source="issue 4, item 7",
+    ),
     "replay:picture": Requirement("Replay draws its figures as SVG.", source="issue 4, item 7"),
 }

@@ -6,6 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from reverie.apps.replay.run import lost_words
+from reverie.messages.transcript import read_entries
+from reverie.messages.view import Kind, project
 from reverie.simulator.rules.check import validate
 from tests.apps.cli.conftest import Terminal, terminal
 from tests.requirements import requirement
@@ -121,3 +124,27 @@ def test_a_recording_without_its_beginning_starts_at_the_first_question(terminal
 
     assert session["totals"]["stopped"] is None
     assert 0 < session["totals"]["requests"] < 13
+
+
+@requirement("replay:lost")
+def test_words_of_the_user_that_are_gone_are_counted() -> None:
+    entries = read_entries(SAMPLE)
+    whole = project(entries)
+    typed = [item for item in whole.items if item.kind is Kind.TYPED]
+
+    gone = lost_words(entries, whole.with_items(item for item in whole.items if item is not typed[1]))
+
+    assert gone == (typed[1].uuid,)
+    assert lost_words(entries, whole) == ()
+
+
+@requirement("replay:lost")
+def test_a_plain_summary_loses_words_and_our_compaction_does_not(terminal: Terminal, shared_data: Path) -> None:
+    path = shared_data / "transcripts" / "episodic-memory" / "long-conversation.jsonl"
+    strategies = ("--strategy", "default", "--strategy", "summarise")
+
+    ours, plain = terminal.run("replay", str(path), "--window", "60000", *strategies, "--json").document["sessions"]
+
+    assert "full compaction" in ours["totals"]["reductions"]
+    assert ours["totals"]["receipt_failures"] == 0
+    assert plain["totals"]["receipt_failures"] > 0

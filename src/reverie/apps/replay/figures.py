@@ -25,6 +25,8 @@ class RequestRow:
     refused: str | None = None
     """The provider's words when it would not have taken the request."""
     prepare_ms: float = 0.0
+    lost: tuple[str, ...] = ()
+    """Messages of the user that a compaction before this request left neither in view nor behind a pointer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +43,6 @@ class SessionFigures:
     """Why the replay ended before the recording did."""
     steps: int = 0
     """How many requests the recording holds."""
-    violations: int = 0
     seconds: float = field(default=0.0, compare=False)
 
     @property
@@ -80,8 +81,8 @@ class SessionFigures:
 
     @property
     def receipt_failures(self) -> int:
-        """Things that had to survive a compaction and are neither in the view nor listed with a pointer."""
-        return sum(int(str(receipt.get("lost", 0))) for receipt in self.receipts)
+        """Messages of the user that a compaction left neither in view nor behind a pointer of its receipt."""
+        return sum(len(row.lost) for row in self.requests)
 
     def totals(self) -> dict[str, object]:
         """The totals as the contract names them, and more."""
@@ -134,5 +135,6 @@ def _request(row: RequestRow) -> dict[str, object]:
         ],
         "break": row.break_cause,
         "refused": row.refused,
+        "lost": list(row.lost),
         "prepare_ms": round(row.prepare_ms, 3),
     }
