@@ -1,4 +1,4 @@
 """The loop.
 
-`flow` drives everything that asks a model without holding one.
+`flow` drives everything that asks a model without holding one, `events` says what happens in a turn.
 """

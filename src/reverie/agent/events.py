@@ -1,0 +1,178 @@
+"""What happens in a turn, as values: everything an interface needs to show it, and nothing of how it looks.
+
+Pieces of an answer keep their own types from `ports`. Whoever reads the stream may leave out any event it does not
+know; the last one of a turn is always `TurnEnded`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import TypeAlias
+
+from reverie.context.cache_breaks import Break
+from reverie.context.receipt import Receipt
+from reverie.context.stage import Reduction
+from reverie.messages.blocks import JsonObject, nothing_more
+from reverie.messages.message import Message, Usage
+from reverie.ports import Retrying, TextDelta, ThinkingDelta, ToolUseStarted
+from reverie.tokens.window import Level
+
+
+class Ending(StrEnum):
+    """Why a turn is over."""
+
+    COMPLETED = "completed"
+    CANCELLED = "cancelled"
+    MAX_ROUNDS = "max_rounds"
+    BUDGET = "budget"
+    HOOK = "hook"
+    """A hook said stop."""
+    BLOCKED = "blocked"
+    """A hook refused the prompt; nothing was sent."""
+    FAILED = "failed"
+    """Nobody answered; the message says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Status:
+    """What a status line shows; figures of the session so far."""
+
+    model: str
+    used_tokens: int = 0
+    window_tokens: int = 0
+    """The effective window."""
+    level: Level = Level.CALM
+    cache_share: float | None = None
+    """Of all input tokens so far, the share that was read from the cache."""
+    cost_usd: float | None = None
+    mode: str = "default"
+    background: tuple[str, ...] = ()
+    """A line for each piece of background work."""
+
+
+@dataclass(frozen=True, slots=True)
+class TurnStarted:
+    """The user's words were taken and are on disk."""
+
+    session: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class RequestSent:
+    """A round begins."""
+
+    round: int
+    tokens: int
+
+
+@dataclass(frozen=True, slots=True)
+class Replied:
+    """One whole answer of the model, which is on disk now."""
+
+    message: Message
+    usage: Usage
+    stop_reason: str | None
+    model: str
+    message_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ToolStarted:
+    """A call begins to run."""
+
+    call_id: str
+    name: str
+    given: JsonObject
+    summary: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ToolProgress:
+    """A line of a tool at work."""
+
+    call_id: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class ToolEnded:
+    """A call has its result, which may be a refusal."""
+
+    call_id: str
+    name: str
+    text: str
+    is_error: bool
+    seconds: float
+    details: JsonObject = field(default_factory=nothing_more)
+    refused: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Reduced:
+    """Something was taken out of the view."""
+
+    reductions: tuple[Reduction, ...]
+    receipt: Receipt | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class CacheBroken:
+    """The provider's cache was lost in part."""
+
+    parted: Break
+    cost_usd: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Attached:
+    """Something that nobody typed joined the conversation: recalled memories, instructions, a date, a message."""
+
+    kind: str
+    summary: str
+    data: JsonObject = field(default_factory=nothing_more)
+
+
+@dataclass(frozen=True, slots=True)
+class Notice:
+    """A sentence for the person."""
+
+    text: str
+    level: str = "info"
+    """`info`, `warning` or `error`."""
+
+
+@dataclass(frozen=True, slots=True)
+class TurnEnded:
+    """The last event of a turn."""
+
+    ending: Ending
+    text: str
+    """The last words of the model, or why there are none."""
+    rounds: int
+    usage: Usage
+    """All requests of the turn together."""
+    cost_usd: float | None
+    seconds: float
+    status: Status
+
+
+TurnEvent: TypeAlias = (
+    TurnStarted
+    | RequestSent
+    | TextDelta
+    | ThinkingDelta
+    | ToolUseStarted
+    | Retrying
+    | Replied
+    | ToolStarted
+    | ToolProgress
+    | ToolEnded
+    | Reduced
+    | CacheBroken
+    | Attached
+    | Notice
+    | Status
+    | TurnEnded
+)

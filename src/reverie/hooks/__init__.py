@@ -1,0 +1,1 @@
+"""WHAT THE USER'S SCRIPTS SAY."""

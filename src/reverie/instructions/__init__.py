@@ -1,0 +1,1 @@
+"""WHAT THE PROJECT ASKS."""

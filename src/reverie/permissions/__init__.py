@@ -1,0 +1,4 @@
+"""WHAT MAY HAPPEN WITHOUT ASKING.
+
+`need` says what a call would do, `approval` how a person is asked and answers.
+"""

@@ -1,0 +1,1 @@
+"""WHAT OTHERS PACKED: folders that bring hooks, agents, skills and servers."""

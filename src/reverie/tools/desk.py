@@ -1,0 +1,64 @@
+"""What the tools of one agent share: where it stands, what it has read, what it is up to.
+
+A child agent works at a copy (`cloned`), so that what it reads and where it goes stays its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from pathlib import Path
+
+from reverie.settings import Settings
+from reverie.tools.seen_files import SeenFiles
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """One line of the list that the model keeps of its own work."""
+
+    content: str
+    status: str
+    """`pending`, `in_progress` or `completed`."""
+    doing: str = ""
+    """The same as an activity, for the status line."""
+
+
+def _unheard(_: str) -> None:
+    return
+
+
+@dataclass(slots=True)
+class Desk:
+    """The shared state of one agent's tools. Mutable: tools change it, nobody else does."""
+
+    directory: Path
+    """Where the agent stands; the shell may move it."""
+    project: Path
+    """The root of the project."""
+    scratch: Path
+    """A folder of this session for files that no project wants."""
+    settings: Settings
+    now: Callable[[], datetime]
+    environment: Mapping[str, str]
+    """For processes that tools start."""
+    additional: tuple[Path, ...] = ()
+    """Further folders that tools may enter."""
+    seen: SeenFiles = field(default_factory=SeenFiles)
+    tasks: tuple[Task, ...] = ()
+    progress: Callable[[str], None] = _unheard
+    """Hears a line of a tool at work; set anew for each call."""
+
+    @property
+    def roots(self) -> tuple[Path, ...]:
+        """The folders inside which file tools work without a question."""
+        return (self.project, *self.additional, self.scratch)
+
+    def resolve(self, path: str) -> Path:
+        """A path as the model wrote it, absolute, with `~` and relative names resolved from where the agent stands."""
+        return self.directory / Path(path).expanduser()
+
+    def cloned(self) -> Desk:
+        """The same for a child agent: what it does to its desk stays there."""
+        return replace(self, seen=self.seen.cloned(), progress=_unheard)

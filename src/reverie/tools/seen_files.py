@@ -1,0 +1,67 @@
+"""Which files the agent has read, and what they held: the ground for "read before you edit" and for recall.
+
+A bounded list, the least recently used file goes first. Whether a file changed since is told by its content.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+
+DEFAULT_FILES = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """A file as it was when it was read or written by us."""
+
+    digest: str
+    """SHA-256 of its bytes."""
+    modified_ns: int
+    is_whole: bool
+    """False when only a part was shown."""
+
+
+class SeenFiles:
+    """Files by real path, the most recent last."""
+
+    def __init__(self, limit: int = DEFAULT_FILES) -> None:
+        self._limit = limit
+        self._files: OrderedDict[Path, Seen] = OrderedDict()
+
+    def note(self, path: Path, content: bytes, *, modified_ns: int, is_whole: bool = True) -> None:
+        """Remember what a file holds now; a part that is read after the whole does not undo the whole."""
+        real = path.resolve()
+        digest = sha256(content).hexdigest()
+        known = self._files.get(real)
+        whole = is_whole or (known is not None and known.is_whole and known.digest == digest)
+        self._files[real] = Seen(digest, modified_ns, whole)
+        self._files.move_to_end(real)
+        while len(self._files) > self._limit:
+            self._files.popitem(last=False)
+
+    def get(self, path: Path) -> Seen | None:
+        """What is known of a file."""
+        return self._files.get(path.resolve())
+
+    def is_current(self, path: Path, content: bytes) -> bool:
+        """Whether the file was read and still holds what was read."""
+        known = self.get(path)
+        return known is not None and known.digest == sha256(content).hexdigest()
+
+    @property
+    def paths(self) -> tuple[Path, ...]:
+        """All files, the most recent last."""
+        return tuple(self._files)
+
+    def forget(self) -> None:
+        """Nothing was read any more; after a compaction the model no longer sees what it read."""
+        self._files.clear()
+
+    def cloned(self) -> SeenFiles:
+        """A copy of its own."""
+        copy = SeenFiles(self._limit)
+        copy._files = OrderedDict(self._files)
+        return copy
