@@ -8,28 +8,22 @@ nothing that was recorded is ever rewritten. It decides nothing: reducing is the
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
-from itertools import takewhile
+from itertools import count, takewhile
 from typing import Any, TypeAlias
 
-from reverie.context.spans import chain
-from reverie.messages.chain import linearize
+from reverie.agent.log import Log
 from reverie.messages.codec import message_from_wire, tool_from_wire
 from reverie.messages.entries import (
     AssistantEntry,
-    AttachmentEntry,
-    Entry,
-    Envelope,
     PromptEntry,
     SystemBlock,
     ToolSpec,
     UserEntry,
     envelope_of,
 )
-from reverie.messages.fork import iso
 from reverie.messages.message import Message, Role, Usage
-from reverie.messages.view import Projection, View
 
 AnyMessage: TypeAlias = Message | Mapping[str, Any]
 AnyTool: TypeAlias = ToolSpec | Mapping[str, Any]
@@ -52,28 +46,15 @@ class _Seen:
         return self.given is given and self.content is content and self.parts == _parts(content)
 
 
-class Followed:
+class Followed(Log):
     """The entries of one conversation that somebody else keeps as messages."""
 
-    def __init__(self, *, session: str, now: Callable[[], datetime], entries: Sequence[Entry] = ()) -> None:
-        self.session = session
-        self.entries: list[Entry] = list(entries)
-        self._now = now
+    def __init__(self, *, session: str, now: Callable[[], datetime]) -> None:
+        numbers = count(1)
+        super().__init__(session=session, now=now, new_id=lambda: f"{session}-{next(numbers)}")
         self._seen: list[_Seen] = []
-        self._projection = Projection().extend(self.entries)
-        self._leaf: str | None = None
-        self._count = 0
         self._prompt: tuple[tuple[SystemBlock, ...], tuple[ToolSpec, ...]] = ((), ())
         self._usage: tuple[Usage, str | None] | None = None
-
-    @property
-    def view(self) -> View:
-        """What the model would see now."""
-        return self._projection.view()
-
-    @property
-    def projection(self) -> Projection:
-        return self._projection
 
     def knows(self, messages: Sequence[AnyMessage]) -> int:
         """How many of our messages these begin with; as many as we have when they continue this conversation."""
@@ -98,25 +79,6 @@ class Followed:
         """Note what a provider reported; it belongs to the next reply that is recorded."""
         self._usage = (usage, model)
 
-    def append(self, *entries: Entry) -> None:
-        """Add entries of any kind to the end of the conversation."""
-        self.entries.extend(entries)
-        self._projection.extend(entries)
-
-    def adopt(self, entry: UserEntry | AssistantEntry | AttachmentEntry | PromptEntry) -> None:
-        """Add a recorded entry as it is, except that it hangs under the present leaf."""
-        envelope = replace(entry.envelope, parent=self._leaf, logical_parent=None)
-        self._leaf = envelope.uuid
-        self.append(replace(entry, envelope=envelope, raw=None))
-
-    def envelope(self) -> Envelope:
-        """The envelope of the next entry, under the one before it."""
-        self._count += 1
-        uuid = f"{self.session}-{self._count}"
-        made = Envelope(uuid, self._leaf, self.session, iso(self._now()))
-        self._leaf = uuid
-        return made
-
     def _agreement(self, messages: Sequence[AnyMessage]) -> int:
         for number, (known, given) in enumerate(zip(self._seen, messages, strict=False)):
             # Values of ours cannot change; what others hand over may, without becoming another object.
@@ -127,15 +89,11 @@ class Followed:
 
     def branch_from(self, leaf: str | None) -> None:
         """Go on from an earlier entry; what came after it stays in the entries and is no longer seen."""
-        self._leaf = leaf
-        self._projection = Projection()
-        known: set[str] = set()
-        if leaf is not None:
-            self._projection.extend(linearize(self.entries, leaf))
-            known = {found.uuid for entry in chain(self.entries, leaf) if (found := envelope_of(entry)) is not None}
+        super().branch_from(leaf)
+        known = {found.uuid for entry in self.chain() if (found := envelope_of(entry)) is not None} if leaf else set()
         # Messages that were recorded after that entry are recorded again when they are next handed over.
         self._seen = list(takewhile(lambda seen: seen.uuid in known, self._seen))
-        view = self._projection.view()
+        view = self.view
         self._prompt = (view.system, view.tools)
 
     def _branch(self, agreed: int) -> None:

@@ -15,7 +15,7 @@ from typing import Any
 
 from reverie.agent.flow import run_flow
 from reverie.api.followed import AnyMessage, AnySystem, AnyTool, Followed
-from reverie.api.preparing import Prepared, Preparer, Report
+from reverie.agent.preparing import Prepared, Preparer, Report
 from reverie.context.cache_breaks import Break, Cause, detect, is_expired, price, promised_tokens
 from reverie.context.embedded import answered
 from reverie.context.pipeline import compact_now

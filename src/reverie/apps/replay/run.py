@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from reverie.api.followed import Followed
-from reverie.api.preparing import Prepared, Preparer
+from reverie.agent.preparing import Prepared, Preparer
 from reverie.apps.replay.figures import RequestRow, SessionFigures
 from reverie.apps.replay.steps import Step, steps
 from reverie.context.receipt import receipts

@@ -1,7 +1,7 @@
-"""From a followed conversation to the next request: stages, rescue, cache marks, report.
+"""From a conversation to its next request: stages, rescue, cache marks, report.
 
-The one path by which `Window`, the client wrapper and replay make requests, so that what is measured is what is sent.
-Never calls a model.
+The one path by which the loop, `Window`, the client wrapper and replay make requests, so that what is measured is what
+is sent. Never calls a model.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from reverie.api.followed import Followed
+from reverie.agent.log import Log
 from reverie.context.cache_breaks import Break, announcements, extends, fingerprint, predict
 from reverie.context.compact import too_large
 from reverie.context.microcompact import api_clearing
@@ -97,15 +97,15 @@ class Preparer:
             self._weights[item.uuid] = (item.message, weight)
         return weight
 
-    def measure(self, log: Followed) -> int:
+    def measure(self, log: Log) -> int:
         """The canonical count of the conversation as it stands."""
         return count(log.view, self.facts, entries=log.entries, rates=self._rates).tokens
 
-    def scene(self, log: Followed) -> Scene:
+    def scene(self, log: Log) -> Scene:
         """What a stage or a compaction may know now."""
         return Scene(self.budget.using(self.measure(log)), self._now(), log.envelope, self.weigh)
 
-    def prepare(self, log: Followed, *, max_tokens: int | None = None) -> Prepared:
+    def prepare(self, log: Log, *, max_tokens: int | None = None) -> Prepared:
         """Reduce the conversation where that is due and make its next request.
 
         Raises `ContextTooLong`, naming the largest message, when nothing makes it fit; nothing is lost.
@@ -114,7 +114,7 @@ class Preparer:
         scene = self.scene(log)
         steps = self.strategy.stages(self.settings, log.entries, self._spill_path, self.facts.abilities.cache_edits)
         done = prepare(log.projection, scene, steps, lambda view: self._count(view, log), written)
-        log.entries.extend(done.outcome.entries)
+        log.record(done.outcome.entries)
         outcome, scene = done.outcome, done.scene
         rescued = self._rescue(log, scene)
         if rescued.entries:
@@ -123,14 +123,14 @@ class Preparer:
         failures = tuple(f"{one.stage}: {one.error}" for one in done.failures)
         return self._request(log, scene, outcome, start, max_tokens, failures)
 
-    def add(self, log: Followed, outcome: Outcome) -> None:
+    def add(self, log: Log, outcome: Outcome) -> None:
         """Append what a compaction asked for."""
         log.append(*written(outcome).entries)
 
-    def _count(self, view: View, log: Followed) -> int:
+    def _count(self, view: View, log: Log) -> int:
         return count(view, self.facts, entries=log.entries, rates=self._rates).tokens
 
-    def _rescue(self, log: Followed, scene: Scene) -> Outcome:
+    def _rescue(self, log: Log, scene: Scene) -> Outcome:
         if not scene.budget.must_compact:
             return NOTHING
         wanted = self.strategy.rescue(Situation(log.view, log.entries, scene, self.settings))
@@ -142,7 +142,7 @@ class Preparer:
 
     def _request(
         self,
-        log: Followed,
+        log: Log,
         scene: Scene,
         outcome: Outcome,
         start: int,
@@ -176,7 +176,7 @@ class Preparer:
         )
         return Prepared(request, request_body(request), report, tuple(log.entries[start:]))
 
-    def _parted(self, request: Request, log: Followed) -> Break | None:
+    def _parted(self, request: Request, log: Log) -> Break | None:
         """Where this request leaves the one before it; looked for only when it does not simply extend it."""
         if self._last is None or extends(self._last, request):
             return None

@@ -1,0 +1,107 @@
+"""A conversation as it grows: its entries, where the next one hangs, and what the model sees of them.
+
+The one place where entries are added to a running conversation. With a `write`, every entry is on disk before it takes
+part in anything. It decides nothing: what to add is the matter of the loop and of `context`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from datetime import datetime
+
+from reverie.context.spans import chain
+from reverie.messages.chain import linearize, newest_leaf
+from reverie.messages.entries import (
+    AssistantEntry,
+    AttachmentEntry,
+    Entry,
+    Envelope,
+    PromptEntry,
+    SpillEntry,
+    UserEntry,
+    envelope_of,
+)
+from reverie.messages.fork import iso
+from reverie.messages.view import Projection, View
+
+
+def _kept_in_memory(_: Sequence[Entry]) -> None:
+    return
+
+
+class Log:
+    """The entries of one conversation, and their projection."""
+
+    def __init__(
+        self,
+        *,
+        session: str,
+        now: Callable[[], datetime],
+        new_id: Callable[[], str],
+        entries: Sequence[Entry] = (),
+        write: Callable[[Sequence[Entry]], None] = _kept_in_memory,
+        stamp: Callable[[Envelope], Envelope] = lambda envelope: envelope,
+    ) -> None:
+        """`write` puts entries on disk; `stamp` fills in what every envelope of this conversation says."""
+        self.session = session
+        self.entries: list[Entry] = list(entries)
+        self._now = now
+        self._new_id = new_id
+        self._write = write
+        self._stamp = stamp
+        self._projection = Projection()
+        self._leaf: str | None = None
+        if entries:
+            self.branch_from(newest_leaf(self.entries))
+
+    @property
+    def view(self) -> View:
+        """What the model would see now."""
+        return self._projection.view()
+
+    @property
+    def projection(self) -> Projection:
+        return self._projection
+
+    @property
+    def leaf(self) -> str | None:
+        """The entry under which the next one hangs."""
+        return self._leaf
+
+    def append(self, *entries: Entry) -> None:
+        """Add entries of any kind to the end of the conversation."""
+        self.record(entries)
+        self._projection.extend(entries)
+
+    def record(self, entries: Sequence[Entry]) -> None:
+        """Keep entries that the projection has taken in already."""
+        self._write(entries)
+        self.entries.extend(entries)
+
+    def adopt(self, entry: UserEntry | AssistantEntry | AttachmentEntry | PromptEntry) -> None:
+        """Add a recorded entry as it is, except that it hangs under the present leaf."""
+        envelope = replace(entry.envelope, parent=self._leaf, logical_parent=None)
+        self._leaf = envelope.uuid
+        self.append(replace(entry, envelope=envelope, raw=None))
+
+    def envelope(self) -> Envelope:
+        """The envelope of the next entry, under the one before it."""
+        uuid = self._new_id()
+        made = self._stamp(Envelope(uuid, self._leaf, self.session, iso(self._now())))
+        self._leaf = uuid
+        return made
+
+    def branch_from(self, leaf: str | None) -> None:
+        """Go on from an earlier entry; what came after it stays in the entries and is no longer seen."""
+        self._leaf = leaf
+        known = {found.uuid: entry for entry in self.entries if (found := envelope_of(entry)) is not None}
+        self._projection = Projection(known)
+        if leaf is not None:
+            # Decisions of other writers hang on no chain and hold on every branch.
+            loose = (one for one in self.entries if isinstance(one, SpillEntry) and one.envelope is None)
+            self._projection.extend(loose).extend(linearize(self.entries, leaf))
+
+    def chain(self) -> list[Entry]:
+        """All entries from the first to the present leaf, across compactions."""
+        return chain(self.entries, self._leaf)
