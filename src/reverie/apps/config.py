@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from reverie.errors import UserMistake
@@ -20,12 +20,13 @@ from reverie.settings.environment import givens_from, near_misses, speaks
 from reverie.settings.layers import Caution, Given, Layer, Merged, Origin, Source, givens_of, merge, unknown
 from reverie.settings.schema import find
 from reverie.settings.vendor import givens_of_vendor
+from reverie.values import value
 
 MAX_FILE_BYTES = 2 * 1024 * 1024
 """A larger settings file is refused, as the vendor does (spec 8 §1.7)."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Flags:
     """What the command line says about settings."""
 
@@ -55,7 +56,7 @@ class Secrets:
         return "Secrets(***)"
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Configuration:
     """The settings of this process and where they came from."""
 

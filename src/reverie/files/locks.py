@@ -15,12 +15,13 @@ import os
 import sys
 import time
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from datetime import datetime
 from pathlib import Path
 
 from reverie.errors import Conflict
 from reverie.files.durable import PRIVATE_FILE_MODE, explained, temporary_beside, write_folder, write_new
+from reverie.values import value
 
 _OPEN_FLAGS = os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC
 _HOLDER_BYTES = 4096
@@ -28,7 +29,7 @@ _HEAD_PAUSE_SECONDS = 0.002
 _QUEUE_PAUSE_SECONDS = 0.006
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Holder:
     """Who holds a lock."""
 

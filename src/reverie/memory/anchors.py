@@ -10,13 +10,13 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 from typing import TypeAlias
 
 from reverie.errors import Refused
 from reverie.files import safe_join
+from reverie.values import value
 
 MAX_DERIVED = 8
 """A memory that names more than this is a list of files, and each check costs a read."""
@@ -25,7 +25,7 @@ MAX_FILE_BYTES = 4_000_000
 """Larger files are generated or data; they are tied to by existence only."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class FileAnchor:
     """A file or directory of the project."""
 
@@ -35,7 +35,7 @@ class FileAnchor:
     """Of its bytes when the memory was written or last verified; None ties the memory to its existence only."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class SymbolAnchor:
     """A function, class, flag or other name in the code."""
 
@@ -44,14 +44,14 @@ class SymbolAnchor:
     """The file it stands in; None when the memory does not say."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class CommitAnchor:
     """A commit of the project's repository."""
 
     id: str
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class UrlAnchor:
     """A page elsewhere."""
 
@@ -70,7 +70,7 @@ class AnchorState(StrEnum):
     unchecked = "unchecked"
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class AnchorCheck:
     """An anchor and its state."""
 

@@ -22,7 +22,7 @@ from reverie.memory.search.document import Query, Scored
 from reverie.memory.situations import Situation, matches
 from reverie.memory.tasks import tasks_asked
 from reverie.memory.topic_table import Indexed
-from reverie.settings.area import area
+from reverie.values import value
 
 if TYPE_CHECKING:
     from reverie.memory.anchors import AnchorCheck
@@ -62,7 +62,7 @@ SCHEMA: JsonObject = {
 }
 
 
-@area
+@value
 class Asked:
     """What recall is asked for."""
 
@@ -80,7 +80,7 @@ class Asked:
     """Whether vectors are left aside: loading them takes longer than a hook may."""
 
 
-@area
+@value
 class Searched:
     """One memory directory to be searched."""
 
@@ -91,7 +91,7 @@ class Searched:
         return f"{self.folder.folder.directory}/{key}"
 
 
-@area
+@value
 class Recalled:
     """What recall found."""
 
@@ -128,7 +128,7 @@ def recall(
     return Recalled(hits=within(hits, limits.turn_bytes), searched=sum(len(each.folder) for each in searched))
 
 
-@area
+@value
 class Candidate:
     """A memory that may be recalled."""
 

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING
 
 from reverie.memory.search.analyze import terms
-from reverie.settings.area import area
+from reverie.values import value
 
 if TYPE_CHECKING:
     from reverie.memory.anchors import AnchorCheck
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 _LEFT_OUT = "[…]"
 
 
-@area
+@value
 class Limits:
     """How much may be shown (spec 2 §7.5; product §6)."""
 
@@ -33,7 +33,7 @@ class Limits:
     show_again_tokens: int = 50_000
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Reasons:
     """Why a memory was recalled, part by part."""
 
@@ -64,7 +64,7 @@ class Reasons:
 _PRIORS = {"recency": "recent", "use": "often of use", "type": "a memory of how to work or whom with"}
 
 
-@area
+@value
 class Hit:
     """One recalled memory."""
 
@@ -93,7 +93,7 @@ class Hit:
         return len(self.text.encode())
 
 
-@area
+@value
 class Shown:
     """A memory that stands in the conversation."""
 

@@ -9,16 +9,16 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 from reverie.places import AgentScope, MemoryFolder, Places, ProjectFolder, memory_folder, validate_memory_directory
 from reverie.settings import Settings
+from reverie.values import value
 
 _MENTION = re.compile(r"(?<![\w@])@agent-([A-Za-z0-9_][\w:-]*)")
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Scope:
     """One memory directory and why it is one."""
 

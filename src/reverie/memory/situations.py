@@ -7,10 +7,10 @@ How it stands in front matter is `topic_fields.py`; what recall makes of the rea
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 
 from reverie.memory.globs import glob_matches
 from reverie.memory.tasks import tasks_asked, tasks_spoken_of
+from reverie.values import value
 
 RULE_CHARS = 1000
 """A rule stands at the beginning; what comes later is explanation."""
@@ -19,7 +19,7 @@ MAX_DERIVED_TASKS = 3
 """A rule that speaks of more kinds of task than this speaks of none in particular."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class When:
     """The situations a memory speaks to; any one of them is enough."""
 
@@ -34,7 +34,7 @@ class When:
     """Words or phrases of the request."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Situation:
     """What is going on when memories are looked for."""
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cache, lru_cache
 
+from reverie.values import value
 
-@dataclass(frozen=True, slots=True)
+
+@value
 class Kind:
     """One kind of task."""
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from datetime import date, datetime
 from enum import StrEnum
 from typing import Any, TypeVar
@@ -20,6 +19,7 @@ from reverie.memory.anchors import Anchor
 from reverie.memory.frontmatter import BOM, FrontMatter, Table, canonical
 from reverie.memory.situations import When
 from reverie.memory.topic_fields import FIELDS, MemoryType, NotUnderstood, Source, Trust
+from reverie.values import value
 
 __all__ = ["MemoryType", "Source", "Topic", "Trust", "parse_topic", "prose_lines", "render_topic"]
 
@@ -27,7 +27,7 @@ DERIVED_DESCRIPTION_CHARS = 200
 """A first line may be a whole paragraph; a description is one line."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Topic:
     """One subject worth remembering. Name and description are made one line, the body loses its outer blank lines."""
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
@@ -15,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from reverie.memory.anchors import Anchor, CommitAnchor, FileAnchor, SymbolAnchor, UrlAnchor
 from reverie.memory.frontmatter import Scalar, Table, Value, plain_text, quoted
 from reverie.memory.situations import When
+from reverie.values import value
 
 if TYPE_CHECKING:
     from typing import TypeVar
@@ -42,7 +42,7 @@ class Trust(StrEnum):
     """In a tool result, a web page or the repository: never an instruction."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Source:
     """Where a memory comes from."""
 
@@ -57,7 +57,7 @@ class NotUnderstood(ValueError):
     """A known key holds something that it cannot mean."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Field:
     """One known key, which is also the name of the attribute of `Topic`."""
 

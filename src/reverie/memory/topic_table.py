@@ -18,7 +18,7 @@ from reverie.memory.filenames import path_key
 from reverie.memory.situations import When
 from reverie.memory.topic import Topic
 from reverie.memory.topic_rows import topic_from_row, topic_to_row, when_from_row, when_to_row
-from reverie.settings.area import area
+from reverie.values import value
 
 _VERSION = 1
 _ASKED_AT_ONCE = 500
@@ -40,7 +40,7 @@ Looks: TypeAlias = tuple[int, int, int]
 """When a file was modified, its size, and when it was last touched in any way (0: look again)."""
 
 
-@area
+@value
 class Indexed:
     """A topic with what its file adds."""
 
@@ -50,7 +50,7 @@ class Indexed:
     file_time: datetime
 
 
-@area
+@value
 class Unreadable:
     """A file that cannot be read as a topic."""
 
@@ -58,7 +58,7 @@ class Unreadable:
     detail: str
 
 
-@area
+@value
 class Row:
     """What is to be kept of one file."""
 

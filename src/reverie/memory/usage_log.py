@@ -9,12 +9,12 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
 from reverie.files import append_lines, write_atomic
 from reverie.places.paths import MemoryFolder
+from reverie.values import value
 
 QUERY_CHARS = 200
 """Enough to recognise the request."""
@@ -22,7 +22,7 @@ MAX_BYTES = 2_000_000
 """A longer log loses its older half."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Use:
     """One recall of one memory."""
 

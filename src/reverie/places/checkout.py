@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import os
 import stat
-from dataclasses import dataclass
 from pathlib import Path
 
 from reverie.files import is_inside, read_small
 from reverie.places.git_config import read_git_config
+from reverie.values import value
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Checkout:
     """A work tree and the repository it belongs to."""
 

@@ -13,7 +13,7 @@ import json
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from datetime import datetime
 from enum import StrEnum
 from pathlib import Path
@@ -24,6 +24,7 @@ from reverie.places.checkout import find_checkout
 from reverie.places.paths import Places, ProjectFolder
 from reverie.places.remotes import read_remotes
 from reverie.places.slug import canonical, slug_of
+from reverie.values import value
 
 _MARKER_FILE = "reverie-id"
 _MARKER = re.compile(r"[A-Za-z0-9-]{8,64}")
@@ -39,7 +40,7 @@ class Evidence(StrEnum):
     PATH = "path"
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Identity:
     """What a project is known by."""
 
@@ -54,7 +55,7 @@ class Identity:
     """Where it also is or once was: transcripts of those places lie under their names."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Project:
     """A project and its store."""
 

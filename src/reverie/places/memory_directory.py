@@ -8,7 +8,6 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
@@ -16,6 +15,7 @@ from reverie.errors import UserMistake
 from reverie.files import is_encodable
 from reverie.places.checkout import find_checkout
 from reverie.places.paths import MemoryFolder, Places
+from reverie.values import value
 
 
 class Source(StrEnum):
@@ -31,7 +31,7 @@ class Source(StrEnum):
     DEFAULT = "default"
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Candidate:
     """A directory that somebody named."""
 
@@ -41,7 +41,7 @@ class Candidate:
     """The settings file it stands in."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class MemoryDirectory:
     """The directory that won."""
 

@@ -8,16 +8,16 @@ from __future__ import annotations
 
 import sys
 import unicodedata
-from dataclasses import dataclass
 from datetime import date
 from enum import StrEnum
 from pathlib import Path
 
 from reverie.files import checked_name
 from reverie.places.slug import checked_folder_name, slug
+from reverie.values import value
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class SessionFolder:
     """What lies beside one transcript."""
 
@@ -49,7 +49,7 @@ class SessionFolder:
         return self.subagents / f"agent-{checked_name(agent_id, what='agent id')}.meta.json"
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class ProjectFolder:
     """`projects/<slug>/` of either home."""
 
@@ -78,7 +78,7 @@ class ProjectFolder:
         return self.directory / "mailboxes" / checked_name(team, what="team") / f"{agent_folder_name(agent)}.jsonl"
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class MemoryFolder:
     """One memory directory and what Reverie keeps for it."""
 
@@ -156,7 +156,7 @@ class AgentScope(StrEnum):
     LOCAL = "local"
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class SettingsFiles:
     """The settings files that apply to a project, the strongest first."""
 
@@ -166,7 +166,7 @@ class SettingsFiles:
     user: Path
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class InstructionFiles:
     """The instruction files of one level or one folder, in the order in which they count."""
 
@@ -177,7 +177,7 @@ class InstructionFiles:
     """Follows the others of its folder; not shared."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Places:
     """Everything outside the project, and the names of what lies inside it."""
 

@@ -9,17 +9,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from typing import TypeAlias
 
 from reverie.secret_scan.plausible import is_placeholder
 from reverie.secret_scan.rules import IN_CONTEXT, TOKEN_MIN_CHARS, TOKENS
 from reverie.secret_scan.visible import INVISIBLE, lines_of, without
+from reverie.values import value
 
 __all__ = ["Finding", "redact", "scan"]
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Finding:
     """A secret, by place."""
 

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import cache
 
 from reverie.secret_scan import plausible
+from reverie.values import value
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Rule:
     """One kind of secret."""
 

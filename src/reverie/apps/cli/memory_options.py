@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 from reverie.apps.cli.options import Common
+from reverie.values import value
 
 if TYPE_CHECKING:
     from reverie.api.memory import Memory
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Which:
     """What was said about the memory that is meant."""
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from reverie.values import value
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Listed:
     """One command as `reverie --help` shows it."""
 

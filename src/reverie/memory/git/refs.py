@@ -6,11 +6,11 @@ Only the `files` format of references, which our repositories are made with.
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
 from pathlib import Path
 
 from reverie.errors import Conflict
 from reverie.files.durable import flush, write_new
+from reverie.values import value
 
 _WAIT_SECONDS = 3.0
 """How long somebody's git may hold the branch before we say so."""
@@ -38,7 +38,7 @@ def read_head(git_directory: Path) -> str | None:
     return read_reference(git_directory, head_reference(git_directory))
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Move:
     """A reference that is held, with its new commit waiting beside it."""
 

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from dataclasses import dataclass
 from itertools import pairwise
 
 from reverie.memory.search.stem import stem
 from reverie.memory.search.words import CJK_FUNCTION, FIRST_PERSON, MONTHS, STOP_WORDS, SYNONYMS, TIME_WORDS, WEAK_WORDS
+from reverie.values import value
 
 _WORD = re.compile(r"[^\W_]+")
 _CAMEL = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
@@ -55,7 +55,7 @@ _FIRST_PERSON = FIRST_PERSON | {word.capitalize() for word in FIRST_PERSON}
 _TIME_WORDS = TIME_WORDS | {word.capitalize() for word in TIME_WORDS}
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Analysed:
     """The terms of a text and the few facts about its manner that ranking uses."""
 
@@ -70,7 +70,7 @@ class Analysed:
     has_time: bool
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class QueryText:
     """What a query asks for."""
 

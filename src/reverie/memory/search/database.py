@@ -10,12 +10,12 @@ import hashlib
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
 from reverie.memory.search.analyze import Analysed, analyse, terms
 from reverie.memory.search.document import Document, Known
+from reverie.values import value
 
 SCHEMA_VERSION = 2
 FIELDS = ("title", "summary", "body", "anchors", "situation", "about")
@@ -101,7 +101,7 @@ class Row(NamedTuple):
     about: str
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Totals:
     """The size of the whole index."""
 

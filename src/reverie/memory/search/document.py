@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import date, datetime
 
+from reverie.values import value
 
-@dataclass(frozen=True, slots=True)
+
+@value
 class Document:
     """One thing that can be found: a topic file, or a passage of a transcript."""
 
@@ -30,7 +32,7 @@ class Document:
     position: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Known:
     """What the index remembers of a document, to tell whether the file changed."""
 
@@ -39,7 +41,7 @@ class Known:
     digest: bytes
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Query:
     """A question to the index."""
 
@@ -55,7 +57,7 @@ class Query:
     """Whether hits below the calibrated threshold are left out; searching by hand wants them all."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Why:
     """Why a document was found. The shares in `parts` add up to the ranking score."""
 
@@ -69,7 +71,7 @@ class Why:
     """Reason → what it added to the ranking score."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Scored:
     """One hit."""
 

@@ -13,6 +13,7 @@ from datetime import date
 
 from reverie.memory.search.analyze import QueryText
 from reverie.memory.search.database import FIELD_WEIGHTS, FIELDS, Row
+from reverie.values import value
 
 _SATURATION = 0.9
 """BM25's k1: how fast a repeated word stops adding."""
@@ -30,7 +31,7 @@ NAME_WORTH = 0.5
 _PERSONAL_SHARE = 0.08
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Wanted:
     """What the query asks for, weighed by this store."""
 
