@@ -1,0 +1,1 @@
+"""Precision and recall of extraction without a model, on labelled messages."""
