@@ -20,7 +20,7 @@ from reverie.errors import Error, Refused, UserMistake
 from reverie.memory.recall import Asked, Recalled, recall
 from reverie.memory.recalled import Hit, Limits
 from reverie.memory.scopes import Scope, project_scope, user_scope, without_mentions
-from reverie.memory.topic import Topic
+from reverie.memory.topic_value import Topic
 from reverie.places import Places, find_checkout, memory_folder, open_project
 from reverie.settings import Settings
 from reverie.settings.features import Off, memory_state
@@ -39,8 +39,8 @@ if TYPE_CHECKING:
     from reverie.memory.passages import Found, PastHit, PastQuery
     from reverie.memory.store import Changed, Store
     from reverie.memory.timeline import Refusal, Undone
-    from reverie.memory.topic import MemoryType, Trust
     from reverie.memory.topic_table import Indexed
+    from reverie.memory.topic_value import MemoryType, Trust
     from reverie.ports import Model
 
 AnyPath = str | PathLike[str]

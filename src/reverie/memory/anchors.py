@@ -7,7 +7,6 @@ matter is `topic_fields.py`.
 
 from __future__ import annotations
 
-import hashlib
 import re
 from collections.abc import Callable, Iterator
 from enum import StrEnum
@@ -118,30 +117,31 @@ def read_anchors(text: str, root: Path, *, has_commit: Ask | None = None) -> tup
     files = list(dict.fromkeys(_paths_named(text)))
     contents = {path: content for path in files if (content := _read_content(root, path)) is not None}
     anchors: list[Anchor] = [
-        FileAnchor(path, hashlib.sha256(contents[path]).hexdigest() if path in contents else None)
+        FileAnchor(path, _sha256(contents[path]) if path in contents else None)
         for path in files
         if path in contents or _read_kind(root, path) is not None
     ]
-    for symbol in dict.fromkeys(match[1] for match in _SYMBOL.finditer(text)):
+    for symbol in dict.fromkeys(match[1] for match in re.finditer(_SYMBOL, text)):
         home = next((path for path, content in contents.items() if _has_word(content, symbol)), None)
         anchors += [SymbolAnchor(symbol, home)] if home else []
     if has_commit is not None:
-        commits = dict.fromkeys(match[1] for match in _COMMIT.finditer(text))
+        commits = dict.fromkeys(match[1] for match in re.finditer(_COMMIT, text))
         anchors += [CommitAnchor(commit) for commit in commits if has_commit(commit)]
-    anchors += [UrlAnchor(url) for url in dict.fromkeys(match[0].rstrip(".,;:!?)") for match in _URL.finditer(text))]
+    anchors += [
+        UrlAnchor(url) for url in dict.fromkeys(match[0].rstrip(".,;:!?)") for match in re.finditer(_URL, text))
+    ]
     return tuple(anchors[:MAX_DERIVED])
 
 
-_URL = re.compile(r"https?://[^\s<>\"'`\])]+")
-_PATH = re.compile(
-    r"(?<![\w/.:@-])((?:[\w.@+-]+/)*[\w@+-][\w.@+-]*\.[A-Za-z][A-Za-z0-9]{0,7}|(?:[\w.@+-]+/)+)(?![\w/])"
-)
-_SYMBOL = re.compile(r"`(?:[A-Za-z_]\w*(?:\.|::))*([A-Za-z_]\w{2,})(?:\(\))?`")
-_COMMIT = re.compile(r"(?<![\w-])(?=[0-9a-f]*\d)([0-9a-f]{7,40})(?![\w-])")
+# Compiled when a text is searched for anchors: most processes only read those that were found.
+_URL = r"https?://[^\s<>\"'`\])]+"
+_PATH = r"(?<![\w/.:@-])((?:[\w.@+-]+/)*[\w@+-][\w.@+-]*\.[A-Za-z][A-Za-z0-9]{0,7}|(?:[\w.@+-]+/)+)(?![\w/])"
+_SYMBOL = r"`(?:[A-Za-z_]\w*(?:\.|::))*([A-Za-z_]\w{2,})(?:\(\))?`"
+_COMMIT = r"(?<![\w-])(?=[0-9a-f]*\d)([0-9a-f]{7,40})(?![\w-])"
 
 
 def _paths_named(text: str) -> Iterator[str]:
-    for match in _PATH.finditer(_URL.sub(" ", text)):
+    for match in re.finditer(_PATH, re.sub(_URL, " ", text)):
         yield match[1].removeprefix("./").rstrip("/")
 
 
@@ -169,7 +169,13 @@ def _read_file_state(root: Path, path: str, sha256: str | None) -> AnchorState:
     content = _read_content(root, path)
     if sha256 is None or content is None:
         return AnchorState.fresh
-    return AnchorState.fresh if hashlib.sha256(content).hexdigest() == sha256 else AnchorState.changed
+    return AnchorState.fresh if _sha256(content) == sha256 else AnchorState.changed
+
+
+def _sha256(content: bytes) -> str:
+    import hashlib
+
+    return hashlib.sha256(content).hexdigest()
 
 
 def _has_word(content: bytes, word: str) -> bool:

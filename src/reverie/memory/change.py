@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Literal, TypeAlias, get_args
 
-from reverie.memory.topic_fields import Source
+from reverie.memory.topic_value import Source
 
 Author: TypeAlias = Literal["user", "agent", "extraction", "dream", "sync", "import", "unknown"]
 AUTHORS: tuple[Author, ...] = get_args(Author)

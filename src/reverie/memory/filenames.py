@@ -6,7 +6,6 @@ the comparison that holds everywhere.
 
 from __future__ import annotations
 
-import hashlib
 import re
 import unicodedata
 from collections.abc import Container
@@ -44,10 +43,13 @@ def file_name(topic_type: str | None, name: str, taken: Container[str] = ()) -> 
 def _stem(name: str) -> str:
     kept = "".join(c if c.isalnum() or unicodedata.category(c)[0] == "M" else "_" for c in _unaccented(name))
     words = [word for word in kept.split("_") if any(c.isalnum() for c in word)]
-    return (
-        unicodedata.normalize("NFC", "_".join(words))
-        or "topic_" + hashlib.sha256(name.encode(errors="surrogatepass")).hexdigest()[:8]
-    )
+    return unicodedata.normalize("NFC", "_".join(words)) or f"topic_{_short_hash(name)}"
+
+
+def _short_hash(name: str) -> str:
+    import hashlib
+
+    return hashlib.sha256(name.encode(errors="surrogatepass")).hexdigest()[:8]
 
 
 def _unaccented(name: str) -> str:

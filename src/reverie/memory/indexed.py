@@ -7,12 +7,12 @@ Committing what others edited is `store.py`; ranking is `search`.
 
 from __future__ import annotations
 
-import hashlib
 import os
 import re
 import sqlite3
 import threading
 import time
+import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -23,10 +23,9 @@ from reverie.files import write_folder
 from reverie.memory.search.document import Document, Query, Scored
 from reverie.memory.search.engine import SearchIndex
 from reverie.memory.situations import When
-from reverie.memory.topic import Topic, parse_topic
 from reverie.memory.topic_table import Indexed, Looks, Row, TopicTable, Unreadable
+from reverie.memory.topic_value import Topic
 from reverie.memory.tracked import is_topic_path, list_tracked, place_of
-from reverie.secret_scan import scan
 
 if TYPE_CHECKING:
     import tempfile
@@ -219,6 +218,8 @@ class IndexedFolder:
         touched: list[tuple[str, Looks]] = []
         gone = list(removed)
         is_doubtful = False
+        from hashlib import blake2b
+
         digests = self._table.digests(changed)
         now_ns = time.time_ns()
         for path in changed:
@@ -230,7 +231,7 @@ class IndexedFolder:
             is_recent = found.st_ctime_ns > now_ns - _CLOCK_STEP_NS
             is_doubtful |= is_recent
             looks = (found.st_mtime_ns, found.st_size, 0 if is_recent else found.st_ctime_ns)
-            digest = hashlib.blake2b(content, digest_size=16).digest()
+            digest = blake2b(content, digest_size=16).digest()
             if digests.get(path) == digest:
                 touched.append((path, looks))
             else:
@@ -267,10 +268,13 @@ class IndexedFolder:
 
 
 def _fingerprint(listed: Mapping[str, Seen]) -> bytes:
-    """A short hash of how the whole directory looks: comparing it spares a new process ten thousand rows."""
-    numbers = repr(list(listed.values())).encode()
+    """How the whole directory looks, in a few bytes: comparing them spares a new process ten thousand rows.
+
+    The hash of numbers is the same in every process, unlike that of text; another version of Python looks once more.
+    """
     names = "\0".join(listed).encode("utf-8", "surrogateescape")
-    return hashlib.blake2b(numbers + names, digest_size=16).digest()
+    looks = hash(tuple(listed.values())).to_bytes(8, "big", signed=True)
+    return looks + zlib.crc32(names).to_bytes(4, "big")
 
 
 def document_of(topic: Topic, mtime_ns: int = 0, size: int = 0) -> Document:
@@ -304,6 +308,9 @@ def _agree(table: TopicTable, search: SearchIndex) -> None:
 
 
 def _row(path: str, looks: Looks, digest: bytes, content: bytes) -> Row:
+    from reverie.memory.topic import parse_topic
+    from reverie.secret_scan import scan
+
     try:
         text = content.decode()
         topic = parse_topic(path, text)

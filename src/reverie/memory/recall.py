@@ -35,7 +35,8 @@ STANDING_PLACES = 3
 _STANDING_WORTH = {"says": 0.6, "matches": 0.55, "in use": 0.5, "about": 0.4}
 """How likely a rule helps by the kind of its situation: a word of its own says more than a kind of task."""
 _EXPIRED_WORTH = 0.5
-_UNSPACED = re.compile(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\u0e00-\u0e7f\U00020000-\U0003ffff]")
+_UNSPACED = "\u3040\u30ff\u3400\u4dbf\u4e00\u9fff\uf900\ufaff\u0e00\u0e7f\U00020000\U0003ffff"
+"""First and last characters of the ranges of scripts without spaces."""
 _FIELD_WORDS = {
     "title": "name",
     "summary": "description",
@@ -110,7 +111,13 @@ def is_worth_recalling(message: str, *, min_words: int = 2, min_unspaced_chars: 
     """Whether a message says enough to look for memories (spec 2 §7.1); without spaces, characters count."""
     if len(message.split()) >= min_words:
         return True
-    return len(_UNSPACED.findall(message)) >= min_unspaced_chars
+    return sum(map(_is_unspaced, message)) >= min_unspaced_chars
+
+
+def _is_unspaced(char: str) -> bool:
+    return not char.isascii() and any(
+        first <= char <= last for first, last in zip(_UNSPACED[::2], _UNSPACED[1::2], strict=True)
+    )
 
 
 def recall(
@@ -237,7 +244,7 @@ def _spelled(query: str, found: Iterable[str]) -> tuple[str, ...]:
     """The words of the query that became these terms; in scripts without spaces, its longest stretches."""
     wanted = set(found)
     words = [re.sub(r"^\W+|\W+$", "", word) for word in query.split()]
-    spaced = [word for word in words if not _UNSPACED.search(word) and wanted.intersection(terms(word))]
+    spaced = [word for word in words if not any(map(_is_unspaced, word)) and wanted.intersection(terms(word))]
     pairs = [number for number in range(len(query) - 1) if query[number : number + 2] in wanted]
     stretches: list[list[int]] = []
     for number in pairs:
@@ -245,7 +252,7 @@ def _spelled(query: str, found: Iterable[str]) -> tuple[str, ...]:
             stretches[-1][1] = number + 1
         else:
             stretches.append([number, number + 1])
-    unspaced = [query[first : last + 1] for first, last in stretches if _UNSPACED.search(query[first])]
+    unspaced = [query[first : last + 1] for first, last in stretches if _is_unspaced(query[first])]
     return tuple(dict.fromkeys([*spaced, *unspaced])) or tuple(sorted(wanted))
 
 

@@ -63,7 +63,7 @@ def derive_when(name: str, description: str, body: str, topic_type: str | None) 
     """The situations that the text of a rule names; None where it names none or is no rule."""
     rule = "\n".join((name[:RULE_CHARS], description[:RULE_CHARS], _before_reasons(body[:RULE_CHARS])))
     if topic_type == "user":
-        return When(always=True) if _MANNER.search(rule) and _DEMAND.search(rule) else None
+        return When(always=True) if _speaks(_MANNER, rule) and _speaks(_DEMAND, rule) else None
     if topic_type != "feedback":
         return None
     files, tools = _files_named(rule), _tools_named(rule)
@@ -71,7 +71,7 @@ def derive_when(name: str, description: str, body: str, topic_type: str | None) 
     tasks = tasks if len(tasks) <= MAX_DERIVED_TASKS else ()
     if files or tools or tasks:
         return When(files=files, tools=tools, tasks=tasks)
-    return When(always=True) if _DEMAND.search(rule) or _MANNER.search(rule) else None
+    return When(always=True) if _speaks(_DEMAND, rule) or _speaks(_MANNER, rule) else None
 
 
 def _says(request: str, word: str) -> bool:
@@ -83,29 +83,31 @@ def _says(request: str, word: str) -> bool:
     return phrase.casefold() in request.casefold()
 
 
+def _speaks(words: str, rule: str) -> bool:
+    return re.search(words, rule, re.IGNORECASE) is not None
+
+
 def _before_reasons(body: str) -> str:
     """The rule itself: what explains it would name situations of its own."""
     return re.split(r"(?m)^\s*\*{0,2}(?:Why|Reason|Because|原因|理由)\b", body, maxsplit=1)[0]
 
 
-_DEMAND = re.compile(
+# Compiled when a rule is saved: most processes only ask whether one holds.
+_DEMAND = (
     r"\b(?:always|never|don'?t|do not|must(?: not)?|should(?: not|n't)?|avoid|prefers?|stop|no more|from now on|"
     r"every time|keep|use|ask before|only)\b|总是|永远|从不|绝不|不要|别|禁止|必须|务必|应该|一律|每次|以后|避免|优先|"
-    r"必ず|絶対|しない|ください|항상|절대",
-    re.IGNORECASE,
+    r"必ず|絶対|しない|ください|항상|절대"
 )
-_MANNER = re.compile(
+_MANNER = (
     r"\b(?:answers?|repl(?:y|ies)|responses?|explanations?|tone|emojis?|terse|concise|verbose|brief(?:ly)?|"
     r"summar(?:y|ies)|wording|greetings?|apolog(?:y|ies|ize)|in (?:english|german|chinese|japanese|french|spanish))\b|"
-    r"回答|回复|语气|表情|简洁|简短|用中文|用英文|返信|回答は|簡潔|日本語で",
-    re.IGNORECASE,
+    r"回答|回复|语气|表情|简洁|简短|用中文|用英文|返信|回答は|簡潔|日本語で"
 )
 
-_GLOB = re.compile(
-    r"(?<![\w*/.-])(?:[\w.-]+/)*(?:\*\*/)?\*{1,2}(?:\.[\w*]+)*(?:/[\w.*-]+)*(?![\w*])|(?<![\w/])(?:[\w.-]+/)+\*\*"
-)
-_EXTENSION = re.compile(
-    r"(?<![\w/*])\.(py|js|jsx|ts|tsx|go|rs|rb|java|kt|swift|c|h|cpp|cs|php|sql|sh|md|ya?ml|toml|json|css|html|vue|tf|proto)\b"
+_GLOB = r"(?<![\w*/.-])(?:[\w.-]+/)*(?:\*\*/)?\*{1,2}(?:\.[\w*]+)*(?:/[\w.*-]+)*(?![\w*])|(?<![\w/])(?:[\w.-]+/)+\*\*"
+_EXTENSION = (
+    r"(?<![\w/*])\.(py|js|jsx|ts|tsx|go|rs|rb|java|kt|"
+    r"swift|c|h|cpp|cs|php|sql|sh|md|ya?ml|toml|json|css|html|vue|tf|proto)\b"
 )
 _LANGUAGES = {
     r"python": ("*.py",),
@@ -124,7 +126,7 @@ _LANGUAGES = {
     r"makefiles?": ("Makefile",),
     r"terraform": ("*.tf",),
 }
-_TOOLS = re.compile(
+_TOOLS = (
     r"(?<![\w/.-])(?:(?P<program>git|gh|npm|npx|pnpm|yarn|bun|pip|uv|poetry|conda|docker|kubectl|helm|make|cmake|cargo|"
     r"pytest|tox|ruff|mypy|eslint|prettier|terraform|psql|sqlite3|curl|wget|ssh|rsync|sed|awk|rg|grep)"
     r"|(?P<tool>Bash|Edit|Write|Read|Grep|Glob|WebFetch|WebSearch|Task))(?![\w/.-])"
@@ -132,8 +134,8 @@ _TOOLS = re.compile(
 
 
 def _files_named(rule: str) -> tuple[str, ...]:
-    found = [match[0] for match in _GLOB.finditer(rule) if match[0].strip("*/")]
-    found += [f"*.{match[1].lower()}" for match in _EXTENSION.finditer(rule)]
+    found = [match[0] for match in re.finditer(_GLOB, rule) if match[0].strip("*/")]
+    found += [f"*.{match[1].lower()}" for match in re.finditer(_EXTENSION, rule)]
     for words, globs in _LANGUAGES.items():
         if re.search(rf"(?<![\w-])(?:{words})(?![\w-])", rule, re.IGNORECASE):
             found += globs
@@ -143,7 +145,7 @@ def _files_named(rule: str) -> tuple[str, ...]:
 def _tools_named(rule: str) -> tuple[str, ...]:
     """Programs as words; tools of the agent, whose names are ordinary words, only in backticks or as `the … tool`."""
     found: list[str] = []
-    for match in _TOOLS.finditer(rule):
+    for match in re.finditer(_TOOLS, rule):
         before, after = rule[max(0, match.start() - 1) : match.start()], rule[match.end() : match.end() + 5]
         is_marked = (before == "`" and after[:1] == "`") or after == " tool"
         is_ordinary_word = match[0] in {"make", "go", "task"} or match["tool"] is not None

@@ -14,43 +14,13 @@ from typing import TYPE_CHECKING, Any
 from reverie.memory.anchors import Anchor, CommitAnchor, FileAnchor, SymbolAnchor, UrlAnchor
 from reverie.memory.frontmatter import Scalar, Table, Value, plain_text, quoted
 from reverie.memory.situations import When
+from reverie.memory.topic_value import MemoryType, Source, Trust
 from reverie.values import value
 
 if TYPE_CHECKING:
     from typing import TypeVar
 
     Name = TypeVar("Name", bound=StrEnum)
-
-
-class MemoryType(StrEnum):
-    """The closed taxonomy of memories; a label, not a container."""
-
-    user = "user"
-    feedback = "feedback"
-    project = "project"
-    reference = "reference"
-
-
-class Trust(StrEnum):
-    """Whose word a memory is."""
-
-    said = "said"
-    """By the user."""
-    inferred = "inferred"
-    """By the agent, from what it saw and did."""
-    seen = "seen"
-    """In a tool result, a web page or the repository: never an instruction."""
-
-
-@value
-class Source:
-    """Where a memory comes from."""
-
-    session: str | None = None
-    message: str | None = None
-    """The id of the message; several messages are several sources."""
-    quote: str | None = None
-    """The words it rests on."""
 
 
 class NotUnderstood(ValueError):

@@ -11,7 +11,7 @@ from typing import Any
 
 from reverie.memory.anchors import Anchor, CommitAnchor, FileAnchor, SymbolAnchor, UrlAnchor
 from reverie.memory.situations import When
-from reverie.memory.topic import MemoryType, Source, Topic, Trust
+from reverie.memory.topic_value import MemoryType, Source, Topic, Trust
 
 _KINDS: dict[str, type[Anchor]] = {
     "file": FileAnchor,

@@ -16,8 +16,8 @@ from typing import TypeAlias
 
 from reverie.memory.filenames import path_key
 from reverie.memory.situations import When
-from reverie.memory.topic import Topic
 from reverie.memory.topic_rows import topic_from_row, topic_to_row, when_from_row, when_to_row
+from reverie.memory.topic_value import Topic
 from reverie.values import value
 
 _VERSION = 1

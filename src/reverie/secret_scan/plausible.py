@@ -11,34 +11,30 @@ from collections import Counter
 MIN_BITS = 2.6
 """Bits per character that a random value of 16 hexadecimal digits or more nearly always has."""
 
-_PLACEHOLDER = re.compile(
-    r"example|placeholder|change.?me|redacted|dummy|your[_-]|<[^>]*>|\{\{|\$\{|\$[a-z_(]|%\(|%s|x{4,}|\*{3,}|\.{3,}|…|"
-    r"0{7,}|insert|my_?secret|my_?password|\[secret",
-    re.IGNORECASE,
+# Compiled at their first use: most texts hold nothing to judge.
+_PLACEHOLDER = (
+    r"(?i)example|placeholder|change.?me|redacted|dummy|your[_-]|<[^>]*>|\{\{|\$\{|\$[a-z_(]|%\(|%s|x{4,}|\*{3,}|\.{3,}|…|"
+    r"0{7,}|insert|my_?secret|my_?password|\[secret"
 )
-_VARIABLE = re.compile(r"[A-Z][A-Z0-9]*(_[A-Z0-9]+)+|[A-Za-z_]\w*(?:(?:\.|::|->)[A-Za-z_]\w*)+")
-_PATH = re.compile(
-    r"(?:[\w@.~-]*/)+[\w.@-]*\.\w{1,5}|~?/[\w./-]+|[\w-]+\.(?:py|js|ts|json|ya?ml|toml|md|txt|env|sh|cfg|ini)"
+_VARIABLE = r"[A-Z][A-Z0-9]*(_[A-Z0-9]+)+|[A-Za-z_]\w*(?:(?:\.|::|->)[A-Za-z_]\w*)+"
+_PATH = r"(?:[\w@.~-]*/)+[\w.@-]*\.\w{1,5}|~?/[\w./-]+|[\w-]+\.(?:py|js|ts|json|ya?ml|toml|md|txt|env|sh|cfg|ini)"
+_WORD = r"[A-Z]?[a-z]{3,}|[A-Z]{3,}"
+_SPEAKABLE = r"(?i)(?=.*[aeiouy])[aeiouy]*(?:[^aeiouy]{1,3}[aeiouy]+)*[^aeiouy]{0,3}"
+_JOINED_WORDS = r"[A-Za-z]+(?:[-/+=&|][A-Za-z]+)*[!?*]?|\d+[- ]?[a-z]+|[A-Za-z_]\w*=[\w.]*"
+_HARMLESS_NAME = (
+    r"(?i)(?:names?|ids?|path|file|url|uri|type|env|ref|counts?|limits?|length|size|ttl|expiry|prefix|pattern|regex|field|"
+    r"header|param|index|usage|hash|sha\d*|budget)\Z"
 )
-_WORD = re.compile(r"[A-Z]?[a-z]{3,}|[A-Z]{3,}")
-_SPEAKABLE = re.compile(r"(?=.*[aeiouy])[aeiouy]*(?:[^aeiouy]{1,3}[aeiouy]+)*[^aeiouy]{0,3}", re.IGNORECASE)
-_JOINED_WORDS = re.compile(r"[A-Za-z]+(?:[-/+=&|][A-Za-z]+)*[!?*]?|\d+[- ]?[a-z]+|[A-Za-z_]\w*=[\w.]*")
-_HARMLESS_NAME = re.compile(
-    r"(?:names?|ids?|path|file|url|uri|type|env|ref|counts?|limits?|length|size|ttl|expiry|prefix|pattern|regex|field|"
-    r"header|param|index|usage|hash|sha\d*|budget)\Z",
-    re.IGNORECASE,
+_USUAL_WORD = (
+    r"(?i)(?:(?:my|the|db|user|test|new|old|your)?[_-]?(?:pass(?:word|wd|phrase)?|pwd|secret|token|credentials?|auth))\d{0,3}|"
+    r"user(?:name)?|root|admin|guest|test|postgres|null|none|true|false|undefined|string|required|optional"
 )
-_USUAL_WORD = re.compile(
-    r"(?:(?:my|the|db|user|test|new|old|your)?[_-]?(?:pass(?:word|wd|phrase)?|pwd|secret|token|credentials?|auth))\d{0,3}|"
-    r"user(?:name)?|root|admin|guest|test|postgres|null|none|true|false|undefined|string|required|optional",
-    re.IGNORECASE,
-)
-_LOCAL_HOST = re.compile(r"localhost|127\.|\[?::1|(?:[\w-]+\.)*example\.")
+_LOCAL_HOST = r"localhost|127\.|\[?::1|(?:[\w-]+\.)*example\."
 
 
 def is_placeholder(value: str) -> bool:
     """Whether a value is the kind that documentation shows in place of a secret."""
-    return _PLACEHOLDER.search(value) is not None
+    return re.search(_PLACEHOLDER, value) is not None
 
 
 def is_real(match: re.Match[str]) -> bool:
@@ -55,7 +51,7 @@ def is_random(match: re.Match[str]) -> bool:
 def is_assigned_secret(match: re.Match[str]) -> bool:
     """Accept what is assigned to a name such as `apiToken`, unless the name or the value says otherwise."""
     value = _secret(match).rstrip(".")
-    if is_placeholder(value) or _HARMLESS_NAME.search(match["name"]):
+    if is_placeholder(value) or re.search(_HARMLESS_NAME, match["name"]):
         return False
     if not (re.search(r"\d", value) and re.search(r"[A-Za-z]", value)):
         return False
@@ -67,9 +63,9 @@ def is_assigned_secret(match: re.Match[str]) -> bool:
 def is_password(match: re.Match[str]) -> bool:
     """Accept what is said to be a password, unless it is an ordinary word."""
     value = _secret(match).rstrip(".,;:!?。，；")
-    if len(value) < 6 or is_placeholder(value) or _USUAL_WORD.fullmatch(value):
+    if len(value) < 6 or is_placeholder(value) or re.fullmatch(_USUAL_WORD, value):
         return False
-    if _is_variable_or_path(value) or "://" in value or _JOINED_WORDS.fullmatch(value):
+    if _is_variable_or_path(value) or "://" in value or re.fullmatch(_JOINED_WORDS, value):
         return False
     if value.isdigit():
         return True
@@ -79,9 +75,9 @@ def is_password(match: re.Match[str]) -> bool:
 def is_url_password(match: re.Match[str]) -> bool:
     """Accept the password of a URL, unless it is a stand-in."""
     value = _secret(match)
-    if is_placeholder(value) or _USUAL_WORD.fullmatch(value) or value.startswith(("$", "{", "%", "<")):
+    if is_placeholder(value) or re.fullmatch(_USUAL_WORD, value) or value.startswith(("$", "{", "%", "<")):
         return False
-    return not (_LOCAL_HOST.match(match["host"]) and value == match["user"])
+    return not (re.match(_LOCAL_HOST, match["host"]) and value == match["user"])
 
 
 def is_basic_login(match: re.Match[str]) -> bool:
@@ -90,7 +86,7 @@ def is_basic_login(match: re.Match[str]) -> bool:
         user, colon, password = base64.b64decode(_secret(match) + "==").decode("utf-8").partition(":")
     except (binascii.Error, ValueError):
         return False
-    is_usual = _USUAL_WORD.fullmatch(password) or is_placeholder(password)
+    is_usual = re.fullmatch(_USUAL_WORD, password) or is_placeholder(password)
     return bool(colon and user and len(password) >= 4 and not is_usual)
 
 
@@ -104,10 +100,10 @@ def _entropy(value: str) -> float:
 
 
 def _is_variable_or_path(value: str) -> bool:
-    return _VARIABLE.fullmatch(value) is not None or _PATH.fullmatch(value) is not None
+    return re.fullmatch(_VARIABLE, value) is not None or re.fullmatch(_PATH, value) is not None
 
 
 def _reads_like_a_name(value: str) -> bool:
     """Words with at most two numbers among them: an identifier, not a random string."""
-    words = [word for word in _WORD.findall(value) if _SPEAKABLE.fullmatch(word)]
+    words = [word for word in re.findall(_WORD, value) if re.fullmatch(_SPEAKABLE, word)]
     return len(re.findall(r"\d+", value)) <= 2 and sum(map(len, words)) >= 0.6 * len(value)

@@ -6,7 +6,6 @@ which files changed since the last commit. An index we cannot read counts as emp
 
 from __future__ import annotations
 
-import hashlib
 import os
 import struct
 from collections.abc import Mapping
@@ -101,7 +100,7 @@ def read_entries(path: Path) -> tuple[Entries, bytes]:
         return {}, b""
     with suppress(struct.error, ValueError, IndexError):
         magic, version, count = _HEADER.unpack_from(data)
-        if magic == b"DIRC" and version in (2, 3) and hashlib.sha1(data[:-20]).digest() == data[-20:]:
+        if magic == b"DIRC" and version in (2, 3) and _checksum(data[:-20]) == data[-20:]:
             return _parse(data, count), data[-20:]
     return {}, b""
 
@@ -119,6 +118,13 @@ def _parse(data: bytes, count: int) -> Entries:
     return entries
 
 
+def _checksum(body: bytes) -> bytes:
+    # Looking at files needs this module and no hash, whose import takes longer than a query.
+    import hashlib
+
+    return hashlib.sha1(body).digest()
+
+
 def _encoded(path: str) -> bytes:
     return path.encode("utf-8", "surrogateescape")
 
@@ -127,7 +133,7 @@ def write_entries(path: Path, entries: Mapping[str, bytes]) -> bytes:
     """Replace an index file unless another git holds it; return its checksum (empty when it was held)."""
     names = sorted(entries) if all(map(str.isascii, entries)) else sorted(entries, key=_encoded)
     body = _HEADER.pack(b"DIRC", 2, len(names)) + b"".join([entries[name] for name in names])
-    checksum = hashlib.sha1(body).digest()
+    checksum = _checksum(body)
     lock = path.with_name(path.name + ".lock")
     if lock.exists() and is_stale(lock):
         lock.unlink(missing_ok=True)

@@ -6,7 +6,6 @@ empty one, and `known()` then tells the caller to index everything again. Severa
 
 from __future__ import annotations
 
-import hashlib
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -347,8 +346,10 @@ class Database:
 
 def digest_of(document: Document) -> bytes:
     """A short hash of everything that a query can find in a document."""
+    from hashlib import blake2b
+
     parts = (document.name, document.description, document.body, document.when, *document.anchors, "", *document.about)
-    return hashlib.blake2b("\0".join(parts).encode("utf-8", "surrogatepass"), digest_size=16).digest()
+    return blake2b("\0".join(parts).encode("utf-8", "surrogatepass"), digest_size=16).digest()
 
 
 def _count(texts: Iterable[str]) -> int:

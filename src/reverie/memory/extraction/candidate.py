@@ -1,0 +1,94 @@
+"""What extraction deals in: a message that a person typed, a candidate for a memory, and a refusal."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import date, datetime
+from enum import StrEnum
+
+from reverie.memory.topic import MemoryType, Source, Topic, Trust
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """One message of the user, with the place and time that its words are understood by."""
+
+    message: str
+    """The id of the message."""
+    text: str
+    session: str = ""
+    when: datetime | None = None
+    """In the zone of the session; None when the record has no time that can be read."""
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """Something that may be worth a memory; the gate decides."""
+
+    type: MemoryType
+    name: str
+    description: str
+    body: str
+    quote: str
+    """The words it rests on, exactly as they stand in the message."""
+    message: str
+    session: str = ""
+    trust: Trust = Trust.said
+    cue: str = ""
+    """Which rule found it, or `model`."""
+    observed: date | None = None
+    expires: date | None = None
+
+    @property
+    def text(self) -> str:
+        """Everything that would be stored as prose."""
+        return f"{self.name}\n{self.description}\n{self.body}"
+
+    @property
+    def source(self) -> Source:
+        """Where it comes from."""
+        return Source(self.session or None, self.message or None, self.quote)
+
+    def topic(self) -> Topic:
+        """The candidate as a topic that has no path yet."""
+        return Topic(
+            "",
+            self.name,
+            self.description,
+            self.type,
+            self.body,
+            self.trust,
+            observed=self.observed,
+            expires=self.expires,
+            sources=(self.source,),
+        )
+
+
+class Reason(StrEnum):
+    """Why something was not stored, in words for the user."""
+
+    derivable = "can be read from the repository or from git"
+    known = "already known"
+    outdated = "a newer memory says otherwise"
+    transient = "only matters now"
+    echo = "repeats text that was recalled or injected"
+    secret = "holds a secret"
+    judgement = "judges a person"
+    foreign = "came from a tool, a file or a web page"
+    unfounded = "rests on no words of this session"
+    unclear = "cannot be understood on its own"
+    erased = "was erased, and only a person may save it again"
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """Something that was not stored, and why."""
+
+    reason: Reason
+    quote: str
+    message: str = ""
+    session: str = ""
+    known: str = ""
+    """The path of the memory that says it already, if that is the reason."""
+    when: str = ""
+    """When it was refused; set when it is written down."""

@@ -1,0 +1,228 @@
+"""Relative dates → absolute ones, by the day on which they were said; and which day a sentence names last.
+
+Recurring days (`every Sunday`, `on Tuesdays`, 每周日) are left alone. English, Chinese, German and Japanese.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import date, timedelta
+
+_DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
+_TAGE = ("montag", "dienstag", "mittwoch", "donnerstag", "freitag", "samstag", "sonntag")
+_MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
+_MONATE = ("jan", "feb", "mär", "apr", "mai", "jun", "jul", "aug", "sep", "okt", "nov", "dez")
+_NUMBERS = {word: number for number, word in enumerate("a one two three four five six seven eight nine ten".split())}
+_NUMBERS |= {"a": 1, "an": 1, "ein": 1, "eine": 1, "einem": 1, "einer": 1, "zwei": 2, "drei": 3, "vier": 4}
+_HAN = {char: number for number, char in enumerate("零一二三四五六七八九十")} | {"两": 2, "日": 7, "天": 7}
+_YOUBI = "月火水木金土日"
+
+_RECURS = r"(?<!every )(?<!each )(?<!jeden )(?<!every other )"
+_MONTH_NAMES = (
+    r"jan(?:uary|uar)?|feb(?:ruary|ruar)?|mar(?:ch)?|mär(?:z)?|apr(?:il)?|may|mai|june?|juni|july?|juli|aug(?:ust)?"
+    r"|sept?(?:ember)?|o[ck]t(?:ober)?|nov(?:ember)?|de[cz](?:ember)?"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Placed:
+    """A text in which relative dates are absolute."""
+
+    text: str
+    last: date | None = None
+    """The latest day that it names."""
+    is_relative: bool = False
+    """Whether there was something to place."""
+
+
+def placed(text: str, said_on: date | None) -> Placed:
+    """Make the dates of a text absolute; without the day on which it was said nothing changes."""
+    last: list[date] = []
+    found = False
+
+    def put(match: re.Match[str], rule: _Rule) -> str:
+        nonlocal found
+        if said_on is None:
+            found = found or rule.is_relative
+            return match[0]
+        result = rule.day(match, said_on)
+        if result is None:
+            return match[0]
+        day, words = result
+        found = found or rule.is_relative
+        last.append(day)
+        return words
+
+    for rule in _RULES:
+        text = rule.pattern.sub(lambda match, rule=rule: put(match, rule), text)  # type: ignore[misc]
+    last += [day for match in _ISO.finditer(text) if (day := _day(int(match[1]), int(match[2]), int(match[3])))]
+    return Placed(text, max(last, default=None), found)
+
+
+_ISO = re.compile(r"\b(\d{4})-(\d{2})-(\d{2})\b")
+_Day = Callable[[re.Match[str], date], tuple[date, str] | None]
+
+
+@dataclass(frozen=True, slots=True)
+class _Rule:
+    pattern: re.Pattern[str]
+    day: _Day
+    is_relative: bool = True
+
+
+def _rule(pattern: str, day: _Day, *, is_relative: bool = True) -> _Rule:
+    return _Rule(re.compile(pattern, re.IGNORECASE), day, is_relative)
+
+
+def _exact(day: date) -> tuple[date, str]:
+    return day, day.isoformat()
+
+
+def _after(days: int) -> _Day:
+    return lambda _match, today: _exact(today + timedelta(days=days))
+
+
+def _day(year: int, month: int, day: int) -> date | None:
+    try:
+        return date(year, month, day)
+    except ValueError:
+        return None
+
+
+def _weekday(number: int, today: date, *, next_week: bool) -> date:
+    """The coming day of that name; of the next week when so said."""
+    if next_week:
+        return today + timedelta(days=7 - today.weekday() + number)
+    return today + timedelta(days=(number - today.weekday()) % 7)
+
+
+def _named_day(match: re.Match[str], today: date) -> tuple[date, str]:
+    word = match["day"].lower()
+    number = next(index for names in (_DAYS, _TAGE) for index, name in enumerate(names) if name == word)
+    lead = match["lead"].lower().strip()
+    return _exact(_weekday(number, today, next_week=lead.startswith(("next", "nächst", "kommend"))))
+
+
+def _han_day(match: re.Match[str], today: date) -> tuple[date, str]:
+    number = _HAN[match["day"]] - 1
+    return _exact(_weekday(number, today, next_week=bool(match["next"])))
+
+
+def _youbi(match: re.Match[str], today: date) -> tuple[date, str]:
+    return _exact(_weekday(_YOUBI.index(match["day"]), today, next_week=match["week"] == "来週"))
+
+
+def _month_day(match: re.Match[str], today: date) -> tuple[date, str] | None:
+    word = match["month"].lower()[:3]
+    months = _MONTHS if word in _MONTHS else _MONATE
+    return _of_year(match["year"], months.index(word) + 1, int(match["day"]), today) if word in months else None
+
+
+def _numbered(match: re.Match[str], today: date) -> tuple[date, str] | None:
+    return _of_year(match["year"], int(match["month"]), int(match["day"]), today)
+
+
+def _of_year(year: str | None, month: int, day: int, today: date) -> tuple[date, str] | None:
+    """The day in its year; without one the next such day, or the last if it was less than two months ago."""
+    found = _day(int(year) if year else today.year, month, day)
+    if found and not year and (today - found).days > 60:
+        found = _day(today.year + 1, month, day)
+    return _exact(found) if found else None
+
+
+def _in_some_time(match: re.Match[str], today: date) -> tuple[date, str] | None:
+    said = match["count"].lower()
+    count = int(said) if said.isdigit() else _NUMBERS.get(said, _HAN.get(said, 0))
+    unit = match["unit"].lower()
+    if not 0 < count < 500:
+        return None
+    per = 7 if unit.startswith(("week", "woche", "周", "週", "星")) else 30 if unit.startswith("mon") else 1
+    return _exact(today + timedelta(days=per * count))
+
+
+def _week(weeks: int, words: str) -> _Day:
+    def of(_match: re.Match[str], today: date) -> tuple[date, str]:
+        monday = today + timedelta(days=7 * weeks - today.weekday())
+        return monday + timedelta(days=6), words.format(monday.isoformat())
+
+    return of
+
+
+def _month(months: int) -> _Day:
+    def of(_match: re.Match[str], today: date) -> tuple[date, str]:
+        first = _month_start(today, months)
+        return _month_start(today, months + 1) - timedelta(days=1), f"{first:%Y-%m}"
+
+    return of
+
+
+def _month_end(_match: re.Match[str], today: date) -> tuple[date, str]:
+    return _exact(_month_start(today, 1) - timedelta(days=1))
+
+
+def _month_start(today: date, months: int) -> date:
+    years, month = divmod(today.month - 1 + months, 12)
+    return date(today.year + years, month + 1, 1)
+
+
+def _year(years: int) -> _Day:
+    def of(_match: re.Match[str], today: date) -> tuple[date, str]:
+        return date(today.year + years, 12, 31), str(today.year + years)
+
+    return of
+
+
+_RULES: tuple[_Rule, ...] = (
+    _rule(
+        rf"\b(?P<month>{_MONTH_NAMES})\.? (?P<day>\d{{1,2}})(?:st|nd|rd|th)?\b(?:,? (?P<year>20\d\d))?(?![\d:.])",
+        _month_day,
+        is_relative=False,
+    ),
+    _rule(
+        rf"\b(?P<day>\d{{1,2}})(?:st|nd|rd|th|\.)? (?:of )?(?P<month>{_MONTH_NAMES})\b\.?(?:,? (?P<year>20\d\d))?",
+        _month_day,
+        is_relative=False,
+    ),
+    _rule(r"(?:(?P<year>20\d\d)年)?(?P<month>\d{1,2})月(?P<day>\d{1,2})[日号號]", _numbered, is_relative=False),
+    _rule(r"\bday after tomorrow\b|\bübermorgen\b|后天|明後日", _after(2)),
+    _rule(r"\btomorrow\b|(?<!guten )(?<!am )\bmorgen\b(?! früh)|明天|明日", _after(1)),
+    _rule(r"\bday before yesterday\b|\bvorgestern\b|前天", _after(-2)),
+    _rule(r"\byesterday\b|\bgestern\b|昨天|昨日", _after(-1)),
+    _rule(r"\btoday\b|\btonight\b|\bheute\b|今天|今日", _after(0)),
+    _rule(
+        _RECURS
+        + r"\b(?P<lead>(?:next|this|coming|nächste[nrms]?|kommende[nrms]?|diese[nrms]?) )?"
+        + rf"(?P<day>{'|'.join(_DAYS + _TAGE)})\b(?!s\b)",
+        lambda match, today: _named_day(_Lead(match), today),  # type: ignore[arg-type]
+    ),
+    _rule(r"(?<![每隔])(?P<next>下(?:个|個)?)?(?:这|本)?(?:周|週|星期|礼拜)(?P<day>[一二三四五六日天])(?![周週个])", _han_day),
+    _rule(r"(?<!毎)(?P<week>来週|今週)の?(?P<day>[月火水木金土日])曜日?", _youbi),
+    _rule(r"\bin (?P<count>\d{1,3}|an?|one|two|three|four|five|six|ten) (?P<unit>days?|weeks?|months?)\b", _in_some_time),
+    _rule(
+        r"\bin (?P<count>\d{1,3}|eine[mr]?|zwei|drei|vier) (?P<unit>tag(?:en)?|wochen?|monat(?:en)?)\b",
+        lambda match, today: _in_some_time(match, today),
+    ),
+    _rule(r"(?P<count>\d{1,3}|[一两二三四五六七八九十])(?:个|個)?(?P<unit>天|周|週|星期)(?:之后|以后|后)", _in_some_time),
+    _rule(r"\b(?:the )?end of (?:the|this) month\b|\bmonatsende\b|月底|月末", _month_end),
+    _rule(r"\bnext week\b|\bnächste woche\b|下周|下週|来週", _week(1, "week of {}")),
+    _rule(r"\bthis week\b|\bdiese woche\b|本周|这周|今週", _week(0, "week of {}")),
+    _rule(r"\blast week\b|\bletzte woche\b|上周|上週|先週", _week(-1, "week of {}")),
+    _rule(r"\bnext month\b|\bnächsten monat\b|下个月|下個月|来月", _month(1)),
+    _rule(r"\bthis month\b|\bdiesen monat\b|这个月|本月|今月", _month(0)),
+    _rule(r"\blast month\b|\bletzten monat\b|上个月|上個月|先月", _month(-1)),
+    _rule(r"\bnext year\b|\bnächstes jahr\b|明年|来年", _year(1)),
+    _rule(r"\bthis year\b|\bdieses jahr\b|今年", _year(0)),
+    _rule(r"\blast year\b|\bletztes jahr\b|去年|昨年", _year(-1)),
+)
+
+
+class _Lead:
+    """A match whose absent lead reads as nothing."""
+
+    def __init__(self, match: re.Match[str]) -> None:
+        self._match = match
+
+    def __getitem__(self, key: str) -> str:
+        return self._match[key] or ""

@@ -1,0 +1,135 @@
+"""What a person typed, told apart from what a program wrapped around it or they pasted: sentences with their places.
+
+Offsets never move: whatever is not the person's own prose is blanked out, character by character. Quoted words and
+inline code stay in the stored quote but are hidden from the rules, which must not take orders from them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+LONGEST_BY_HAND_CHARS = 1_500
+"""Of a longer message only the first and the last paragraph are taken for typed; the middle is a document."""
+LONGEST_SENTENCE_CHARS = 400
+_HIDDEN = "▯"
+"""Stands for each character that is quoted."""
+
+_TAGGED = re.compile(r"<([a-z][a-z0-9]*(?:[-_][a-z0-9]+)+)(?:\s[^>]*)?>.*?(?:</\1>|\Z)", re.DOTALL | re.IGNORECASE)
+_WRAPPED = re.compile(
+    r"<(summary|result|output|stdout|stderr|context|document|documents|file|memory|example|examples|instructions|system"
+    r"|tool|email|transcript|conversation|log|logs|diff|code|pre|quote|blockquote)(?:\s[^>]*)?>.*?</\1>",
+    re.DOTALL | re.IGNORECASE,
+)
+_FENCE = re.compile(r"(?m)^[ \t]*(```+|~~~+).*?(?:^[ \t]*\1|\Z)|```.*?(?:```|\Z)", re.DOTALL)
+_NOTICE = re.compile(
+    r"\[(?:Request interrupted by user|Image|Pasted text|Attachment)[^\]]*\]"
+    r"|\ACaveat: The messages below[^\n]*|\A(?:Stop|\w+) hook feedback:.*|Full transcript available at:[^\n]*",
+    re.DOTALL,
+)
+_INTRODUCES = re.compile(
+    r"(?im)^[^\n]{0,200}\b(?:feedback|review(?:er)?|comments?|logs?|output|error|trace(?:back)?|says|said|wrote|from"
+    r"|email|e-mail|message|docs?|documentation|readme|article|spec|run|pr|issue|ticket|transcript|conversation)\b"
+    r"[^\n]{0,80}:[ \t]*\n"
+)
+"""A line that announces a pasted text: whatever follows it is not the person speaking."""
+_SPEAKER = re.compile(r"(?m)^(?:User|Human|Assistant|Agent|AI|System|Q|A|>|\w+ \(\d)[^\n]{0,40}?[:：]\s")
+_QUOTED = re.compile(
+    r"`[^`\n]+`|\"[^\"\n]{2,}\"|“[^”\n]+”|„[^“”\n]+[“”]|«[^»\n]+»|「[^」\n]+」|『[^』\n]+』|(?<![\w])'[^'\n]{2,}'(?![\w])"
+)
+_PRINTED_LINE = re.compile(
+    r"""^(?:\s{4,}\S.*|\t.*|\s*[>|│┃┌└├╭╰━═✔✓✗×⏺⎿❯$%#+*=-]{1,3}\s.*|\s*(?:at\ |File\ ").*|.*[│┃━═]{2,}.*
+      |\s*(?:npm|yarn|pip|error|warning|info|debug|traceback|fatal|e)\b[^a-z]{0,3}[:\[].*
+      |\s*\d{1,4}[-:]\d{1,2}[-:T]\d{1,2}.*|\s*[\w./-]+\.\w{1,5}:\d+.*|\s*\[[\w:+. -]+\]\s.*|\s*[{}()\[\];]+\s*
+      |.*[;{]\s*|\s*@@.*)$""",
+    re.VERBOSE | re.IGNORECASE,
+)
+_BULLET = re.compile(r"^\s*(?:[-*•]|\d+[.)、])\s+")
+_BOUNDARY = re.compile(r"(?<=[.!?;])(?<!\b[A-Za-z]\.)(?<!e\.g\.)(?<!i\.e\.)(?<!etc\.)\s+(?=\S)|(?<=[。！？；])|\n+")
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """One sentence of a message."""
+
+    start: int
+    end: int
+    text: str
+    """As it stands in the message."""
+    plain: str
+    """The same, of the same length, with what is quoted in it hidden."""
+
+    @property
+    def asks(self) -> bool:
+        """Whether it is a question."""
+        return bool(re.search(r"[?？][\s)\"'”」]*\Z|[吗呢么][。.]?\Z|ですか[。.]?\Z|ますか[。.]?\Z", self.plain))
+
+
+def sentences(text: str) -> tuple[Sentence, ...]:
+    """The sentences that the person wrote by hand, in order."""
+    shown = _own_words(text)
+    hidden = _blanked(shown, _QUOTED, _HIDDEN)
+    return tuple(
+        Sentence(start, end, text[start:end], hidden[start:end])
+        for start, end in _spans(hidden)
+        if end - start <= LONGEST_SENTENCE_CHARS
+    )
+
+
+def own_words(text: str) -> str:
+    """What the person wrote by hand, the rest left out."""
+    return "\n".join(line.strip() for line in _own_words(text).splitlines() if line.strip())
+
+
+def _own_words(text: str) -> str:
+    """The text with everything blanked out that is not the person's own prose."""
+    for pattern in (_TAGGED, _WRAPPED, _FENCE, _NOTICE):
+        text = _blanked(text, pattern, " ")
+    announced = _INTRODUCES.search(text)
+    if announced and text.count("\n", announced.end()) >= 2:
+        text = text[: announced.end()] + _spaces(text[announced.end() :])
+    if len(_SPEAKER.findall(text)) >= 2:
+        return _spaces(text)
+    text = _without_middle(text)
+    return "".join(_spaces(line) if _is_printed(line) else line for line in text.splitlines(keepends=True))
+
+
+def _is_printed(line: str) -> bool:
+    bare = line.rstrip("\r\n")
+    if _BULLET.match(bare) and not bare.startswith(("    ", "\t")):
+        return False
+    return bool(_PRINTED_LINE.match(bare)) or bare.lstrip().startswith(">")
+
+
+def _without_middle(text: str) -> str:
+    if len(text.strip()) <= LONGEST_BY_HAND_CHARS:
+        return text
+    breaks = [match.start() for match in re.finditer(r"\n[ \t]*\n", text.rstrip())]
+    first = breaks[0] if breaks else text.find("\n")
+    last = breaks[-1] if breaks else len(text)
+    if first < 0:
+        return _spaces(text)
+    return text[:first] + _spaces(text[first:last]) + text[last:]
+
+
+def _blanked(text: str, pattern: re.Pattern[str], instead: str) -> str:
+    return pattern.sub(lambda found: _spaces(found[0], instead), text)
+
+
+def _spaces(text: str, instead: str = " ") -> str:
+    """As many blanks as there are characters, the line breaks kept."""
+    return re.sub(r"[^\n]", instead, text)
+
+
+def _spans(text: str) -> Iterator[tuple[int, int]]:
+    at = 0
+    for boundary in [*_BOUNDARY.finditer(text), None]:
+        start, end = at, boundary.start() if boundary else len(text)
+        at = boundary.end() if boundary else at
+        piece = text[start:end]
+        bullet = _BULLET.match(piece)
+        start += bullet.end() if bullet else len(piece) - len(piece.lstrip())
+        end = start + len(text[start:end].rstrip())
+        if end > start:
+            yield start, end
