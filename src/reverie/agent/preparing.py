@@ -7,7 +7,7 @@ is sent. Never calls a model.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -61,6 +61,17 @@ class Prepared:
     """What the reductions added to the conversation."""
 
 
+@dataclass(frozen=True, slots=True)
+class Reduced:
+    """What the stages did before a request, and how large the conversation is now."""
+
+    outcome: Outcome
+    scene: Scene
+    start: int
+    """How many entries there were before."""
+    failures: tuple[str, ...] = ()
+
+
 class Preparer:
     """Makes the requests of one conversation."""
 
@@ -110,18 +121,21 @@ class Preparer:
 
         Raises `ContextTooLong`, naming the largest message, when nothing makes it fit; nothing is lost.
         """
+        reduced = self.reduce(log)
+        rescued = self._rescue(log, reduced.scene)
+        if rescued.entries:
+            reduced = replace(reduced, outcome=reduced.outcome + rescued, scene=self.scene(log))
+        return self.request(log, reduced, max_tokens=max_tokens)
+
+    def reduce(self, log: Log) -> Reduced:
+        """Run the stages that cost nothing and never ask; a compaction may follow before `request`."""
         start = len(log.entries)
         scene = self.scene(log)
         steps = self.strategy.stages(self.settings, log.entries, self._spill_path, self.facts.abilities.cache_edits)
         done = prepare(log.projection, scene, steps, lambda view: self._count(view, log), written)
         log.record(done.outcome.entries)
-        outcome, scene = done.outcome, done.scene
-        rescued = self._rescue(log, scene)
-        if rescued.entries:
-            scene = self.scene(log)
-        outcome += rescued
         failures = tuple(f"{one.stage}: {one.error}" for one in done.failures)
-        return self._request(log, scene, outcome, start, max_tokens, failures)
+        return Reduced(done.outcome, done.scene, start, failures)
 
     def add(self, log: Log, outcome: Outcome) -> None:
         """Append what a compaction asked for."""
@@ -140,15 +154,9 @@ class Preparer:
         log.append(*kept.entries)
         return kept
 
-    def _request(
-        self,
-        log: Log,
-        scene: Scene,
-        outcome: Outcome,
-        start: int,
-        max_tokens: int | None,
-        failures: tuple[str, ...],
-    ) -> Prepared:
+    def request(self, log: Log, reduced: Reduced, *, max_tokens: int | None = None) -> Prepared:
+        """Make the request of a conversation as it stands. Raises `ContextTooLong` as `prepare` does."""
+        scene, outcome = reduced.scene, reduced.outcome
         view = log.view
         if not self.facts.abilities.cache_edits:
             view = without_server_edits(view, CLEARED)
@@ -172,9 +180,9 @@ class Preparer:
             reductions=outcome.reductions,
             predicted_break=parted,
             compaction_is_due=scene.budget.must_compact,
-            failures=failures,
+            failures=reduced.failures,
         )
-        return Prepared(request, request_body(request), report, tuple(log.entries[start:]))
+        return Prepared(request, request_body(request), report, tuple(log.entries[reduced.start :]))
 
     def _parted(self, request: Request, log: Log) -> Break | None:
         """Where this request leaves the one before it; looked for only when it does not simply extend it."""

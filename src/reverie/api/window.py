@@ -13,10 +13,11 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from reverie.agent.cache_watch import CacheWatch
 from reverie.agent.flow import run_flow
-from reverie.api.followed import AnyMessage, AnySystem, AnyTool, Followed
 from reverie.agent.preparing import Prepared, Preparer, Report
-from reverie.context.cache_breaks import Break, Cause, detect, is_expired, price, promised_tokens
+from reverie.api.followed import AnyMessage, AnySystem, AnyTool, Followed
+from reverie.context.cache_breaks import Break
 from reverie.context.embedded import answered
 from reverie.context.pipeline import compact_now
 from reverie.context.receipt import Receipt, receipts
@@ -77,9 +78,7 @@ class Window:
             now=self._now,
             spill_path=None if self._folder is None else self._spill_path,
         )
-        self._usage: Usage | None = None
-        self._answered_at: datetime | None = None
-        self._kept_for = "5m"
+        self._cache = CacheWatch(facts, self.settings.cache)
         self._predicted: Break | None = None
         self._last_request: Request | None = None
 
@@ -105,9 +104,7 @@ class Window:
         """Note what the provider reported for the last request; returns a cache break that it shows."""
         seen = usage if isinstance(usage, Usage) else usage_from_wire(usage)
         self._log.observe(seen, self.model)
-        found = self._break(seen)
-        self._usage, self._answered_at, self._kept_for = seen, self._now(), self._lifetime
-        return found
+        return self._cache.observe(seen, self._last_request, self._predicted, self._now())
 
     async def compact(self, model: Model | None = None, *, instructions: str = "") -> tuple[Reduction, ...]:
         """Compact now; with a model it writes the summary, without one the embedded summariser does."""
@@ -149,25 +146,6 @@ class Window:
     def knows(self, messages: Sequence[AnyMessage]) -> bool:
         """Whether these messages continue the conversation of this window."""
         return len(self._log) > 0 and self._log.knows(messages) == len(self._log)
-
-    def _break(self, seen: Usage) -> Break | None:
-        """A break that the usage shows, with its cause: what moved, or the time that passed."""
-        if self._usage is None:
-            return None
-        missing = detect(promised_tokens(self._usage, self._predicted), seen, self.settings.cache)
-        if missing is None:
-            return None
-        cost = price(missing, self._preparer.facts, self._kept_for)
-        idle = self._now() - self._answered_at if self._answered_at else None
-        cause = Cause.TIME if idle is not None and is_expired(idle, self._kept_for) else Cause.UNKNOWN
-        share = missing / max(1, self._usage.cache_read_tokens + self._usage.cache_write_tokens)
-        return Break(cause, "the kept prefix", share, lost_tokens=missing, cost_usd=cost)
-
-    @property
-    def _lifetime(self) -> str:
-        """For how long the last request asked to be kept."""
-        marks = self._last_request.cache_marks if self._last_request else ()
-        return marks[-1].ttl if marks else "5m"
 
     def _spill_path(self, tool_use_id: str) -> Path:
         assert self._folder is not None

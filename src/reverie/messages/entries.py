@@ -46,6 +46,8 @@ class UserEntry:
     """The summary that stands for what a compaction took away."""
     source: str | None = None
     """Where the text came from when the writer knew: `typed`, `system`, `sdk`, `queued`, …"""
+    tool_details: JsonObject | None = field(default=None, compare=False, repr=False)
+    """A tool's result for programs and viewers; written, never sent, and not read back."""
     raw: bytes | None = field(default=None, compare=False, repr=False)
 
 

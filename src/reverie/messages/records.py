@@ -194,7 +194,7 @@ def _user(record: _Record, envelope: Envelope, line: bytes) -> Entry:
         Message(Role.USER, content_from_wire(message.content)),
         bool(record.isCompactSummary),
         record.promptSource,
-        line,
+        raw=line,
     )
 
 
@@ -307,6 +307,8 @@ def _wire(entry: Entry) -> dict[str, Any]:
                 wire |= {"isCompactSummary": True, "isVisibleInTranscriptOnly": True}
             if entry.source is not None:
                 wire["promptSource"] = entry.source
+            if entry.tool_details is not None:
+                wire["toolUseResult"] = dict(entry.tool_details)
             return wire
         case AssistantEntry():
             return _chain("assistant", entry.envelope) | _assistant_wire(entry)

@@ -1,0 +1,43 @@
+"""Whether the provider kept what it was asked to keep, told from what it reports (spec 1 §16)."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from reverie.context.cache_breaks import Break, Cause, detect, is_expired, price, promised_tokens
+from reverie.messages.message import Usage
+from reverie.ports import Request
+from reverie.settings import Cache
+from reverie.tokens.profiles import Profile
+
+
+class CacheWatch:
+    """Follows the requests of one conversation and their usage."""
+
+    def __init__(self, facts: Profile, settings: Cache) -> None:
+        self._facts = facts
+        self._settings = settings
+        self._usage: Usage | None = None
+        self._answered_at: datetime | None = None
+        self._kept_for = "5m"
+
+    def observe(self, usage: Usage, request: Request | None, predicted: Break | None, now: datetime) -> Break | None:
+        """Note what was reported for a request; returns a break that it shows."""
+        found = self._break(usage, predicted, now)
+        marks = request.cache_marks if request is not None else ()
+        self._usage, self._answered_at = usage, now
+        self._kept_for = marks[-1].ttl if marks else "5m"
+        return found
+
+    def _break(self, seen: Usage, predicted: Break | None, now: datetime) -> Break | None:
+        """A break that the usage shows, with its cause: what moved, or the time that passed."""
+        if self._usage is None:
+            return None
+        missing = detect(promised_tokens(self._usage, predicted), seen, self._settings)
+        if missing is None:
+            return None
+        cost = price(missing, self._facts, self._kept_for)
+        idle = now - self._answered_at if self._answered_at else None
+        cause = Cause.TIME if idle is not None and is_expired(idle, self._kept_for) else Cause.UNKNOWN
+        share = missing / max(1, self._usage.cache_read_tokens + self._usage.cache_write_tokens)
+        return Break(cause, "the kept prefix", share, lost_tokens=missing, cost_usd=cost)

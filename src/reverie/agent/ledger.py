@@ -1,0 +1,213 @@
+"""Every model call is booked: what for, who asked, tokens by kind, price. One budget for all that nobody waits for.
+
+The ledger is a file of JSON lines per month under `REVERIE_HOME`, appended by every process. `Governor` says whether
+background work may begin; it keeps the figures of one session and knows nothing of files.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import AsyncGenerator, Callable, Iterable, Iterator
+from contextlib import aclosing
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+from reverie.files import append_lines
+from reverie.messages.message import Usage
+from reverie.ports import Event, Finished, Model, Request
+from reverie.settings import Budget
+
+FOREGROUND = frozenset({"turn", "compaction", "summary", "recall", "collapse"})
+"""Purposes for which somebody waits; all others count against the budget of background work."""
+
+
+@dataclass(frozen=True, slots=True)
+class Booking:
+    """One model call."""
+
+    when: datetime
+    session: str
+    project: str
+    purpose: str
+    model: str
+    usage: Usage
+    cost_usd: float | None
+    """None for a model whose price nobody knows."""
+    agent: str = ""
+    """Which agent asked; empty for the main one."""
+
+    @property
+    def is_background(self) -> bool:
+        return self.purpose not in FOREGROUND
+
+
+def append_booking(folder: Path, booking: Booking) -> None:
+    """Write one call to the ledger of its month."""
+    import json
+
+    line = json.dumps(_wire(booking), ensure_ascii=False, separators=(",", ":")) + "\n"
+    append_lines(folder / f"{booking.when:%Y-%m}.jsonl", (line.encode(),), durable=False)
+
+
+def read_bookings(folder: Path, *, since: datetime | None = None) -> Iterator[Booking]:
+    """All calls in the ledger, oldest first; lines that cannot be read are passed over."""
+    import json
+
+    for path in sorted(folder.glob("????-??.jsonl")):
+        if since is not None and path.stem < f"{since:%Y-%m}":
+            continue
+        for line in path.read_text(encoding="utf-8", errors="replace").splitlines():
+            try:
+                booking = _booking(json.loads(line))
+            except (ValueError, KeyError, TypeError):
+                continue
+            if since is None or booking.when >= since:
+                yield booking
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One row of a bill."""
+
+    key: str
+    calls: int
+    usage: Usage
+    cost_usd: float | None
+    """None when the price of every call is unknown."""
+
+    @property
+    def cache_share(self) -> float | None:
+        """Of all input tokens, the share that was read from the cache."""
+        whole = self.usage.context_tokens
+        return self.usage.cache_read_tokens / whole if whole else None
+
+
+def by(bookings: Iterable[Booking], key: Callable[[Booking], str]) -> list[Line]:
+    """The calls added up by a key, in the order in which the keys first appear."""
+    groups: dict[str, list[Booking]] = defaultdict(list)
+    for booking in bookings:
+        groups[key(booking)].append(booking)
+    return [_line(name, group) for name, group in groups.items()]
+
+
+def total(bookings: Iterable[Booking]) -> Line:
+    """All calls together."""
+    return _line("total", list(bookings))
+
+
+class Governor:
+    """What this session may still spend while nobody waits."""
+
+    def __init__(self, budget: Budget, now: Callable[[], datetime]) -> None:
+        self._budget = budget
+        self._now = now
+        self._spent: list[Booking] = []
+
+    def note(self, booking: Booking) -> None:
+        """A call was made."""
+        self._spent.append(booking)
+
+    @property
+    def bookings(self) -> tuple[Booking, ...]:
+        return tuple(self._spent)
+
+    @property
+    def cost_usd(self) -> float:
+        """What the session has cost so far, as far as prices are known."""
+        return sum(one.cost_usd or 0.0 for one in self._spent)
+
+    @property
+    def background_usd(self) -> float:
+        """The part of it for which nobody waited."""
+        return sum(one.cost_usd or 0.0 for one in self._spent if one.is_background)
+
+    def session_is_spent(self) -> str:
+        """Why the session may ask no more; empty while it may."""
+        limit = self._budget.session_usd
+        if limit is not None and self.cost_usd >= limit:
+            return f"the session has cost ${self.cost_usd:.2f}; its limit is ${limit:.2f} (budget.session_usd)"
+        return ""
+
+    def refuses(self, estimate_usd: float = 0.0) -> str:
+        """Why background work may not begin now; empty when it may."""
+        spent = self.session_is_spent()
+        if spent:
+            return spent
+        foreground = self.cost_usd - self.background_usd
+        share = self._budget.background_fraction * foreground
+        background = self.background_usd + estimate_usd
+        if background > 0 and background > share:
+            fraction = f"{self._budget.background_fraction:.0%}"
+            return (
+                f"background work would have cost ${background:.4f} of the ${share:.4f} it may ({fraction} of the "
+                "session, budget.background_fraction); it goes on when the session has earned more"
+            )
+        hour_ago = self._now() - timedelta(hours=1)
+        lately = sum(one.cost_usd or 0.0 for one in self._spent if one.is_background and one.when >= hour_ago)
+        if lately + estimate_usd > self._budget.background_usd_per_hour:
+            return (
+                f"background work has cost ${lately:.2f} within the hour, of at most "
+                f"${self._budget.background_usd_per_hour:.2f} (budget.background_usd_per_hour)"
+            )
+        return ""
+
+
+class Booked:
+    """A model whose every answer is booked."""
+
+    def __init__(self, model: Model, book: Callable[[str, str, Usage], None]) -> None:
+        """`book` hears purpose, model and usage of each answer."""
+        self._model = model
+        self._book = book
+
+    @property
+    def name(self) -> str:
+        return self._model.name
+
+    async def stream(self, request: Request) -> AsyncGenerator[Event, None]:
+        """Pass everything on and book the end."""
+        async with aclosing(self._model.stream(request)) as events:
+            async for event in events:
+                if isinstance(event, Finished):
+                    self._book(request.purpose, event.reply.model or request.model, event.reply.usage)
+                yield event
+
+
+def _line(key: str, group: list[Booking]) -> Line:
+    usage = sum((one.usage for one in group), Usage())
+    prices = [one.cost_usd for one in group if one.cost_usd is not None]
+    return Line(key, len(group), usage, sum(prices) if prices else None)
+
+
+def _wire(booking: Booking) -> dict[str, Any]:
+    usage = booking.usage
+    return {
+        "when": booking.when.isoformat(timespec="milliseconds"),
+        "session": booking.session,
+        "project": booking.project,
+        "purpose": booking.purpose,
+        "agent": booking.agent,
+        "model": booking.model,
+        "input": usage.input_tokens,
+        "output": usage.output_tokens,
+        "cache_read": usage.cache_read_tokens,
+        "cache_write": usage.cache_write_tokens,
+        "cache_write_1h": usage.cache_write_1h_tokens,
+        "cost_usd": booking.cost_usd,
+    }
+
+
+def _booking(wire: dict[str, Any]) -> Booking:
+    usage = Usage(wire["input"], wire["output"], wire["cache_read"], wire["cache_write"], wire["cache_write_1h"])
+    return Booking(
+        datetime.fromisoformat(wire["when"]),
+        wire["session"],
+        wire["project"],
+        wire["purpose"],
+        wire["model"],
+        usage,
+        wire["cost_usd"],
+        wire.get("agent", ""),
+    )
