@@ -8,14 +8,14 @@ answer may stand in. The flow is closed whatever happens.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TypeVar
 
 from reverie.errors import ContextTooLong, Unavailable
-from reverie.messages.message import Usage, assistant, user
+from reverie.messages.message import Message, Usage, assistant, user
 from reverie.messages.rules import conform
 from reverie.models.answer import answer
-from reverie.ports import Ask, Flow, Model, Reply, Request
+from reverie.ports import Ask, CacheMark, Flow, Model, Reply, Request
 
 EMBEDDED = "embedded"
 """The model's name in a reply that no model gave."""
@@ -75,14 +75,36 @@ async def _reply(ask: Ask, model: Model, parent: Request, timeout_seconds: float
 
 def as_request(ask: Ask, parent: Request) -> Request:
     """A question as the request that is sent: the parent's prefix, the context, the prompt."""
+    messages = conform((*ask.context, user(ask.prompt)))
     return Request(
         parent.model,
-        conform((*ask.context, user(ask.prompt))),
+        messages,
         system=parent.system,
         tools=parent.tools,
         max_tokens=ask.max_tokens,
+        cache_marks=shared_marks(parent, messages),
         output_schema=ask.output_schema,
         betas=parent.betas,
         purpose=ask.purpose,
         embedded=ask.embedded,
+    )
+
+
+def shared_marks(parent: Request, messages: Sequence[Message]) -> tuple[CacheMark, ...]:
+    """The parent's breakpoints up to where these messages leave its own, so that what it wrote is read."""
+    same = 0
+    for ours, theirs in zip(messages, parent.messages, strict=False):
+        if ours is not theirs and ours != theirs:
+            break
+        same += 1
+    blocks = 0
+    if same < min(len(messages), len(parent.messages)) and messages[same].role is parent.messages[same].role:
+        for one, other in zip(messages[same].content, parent.messages[same].content, strict=False):
+            if one != other:
+                break
+            blocks += 1
+    return tuple(
+        mark
+        for mark in parent.cache_marks
+        if mark.level != "messages" or mark.index < same or (mark.index == same and 0 <= mark.block < blocks)
     )
