@@ -1,0 +1,7 @@
+"""WHAT A SHELL COMMAND WOULD DO, told from its text without running it. Unknown is never taken for harmless.
+
+Reading order: `script` (a command as values), `parse` (text to script), `second_reading` (another reader that must
+agree before anything is allowed), `flags` (which options a program may get), `programs` (which programs only read),
+`git`, `find` and `scripts` (those that need a closer look), `read_only` (the verdict), `wrapped` (commands inside
+commands).
+"""

@@ -1,0 +1,292 @@
+"""Text to script, by tree-sitter. Only node types on a list are understood; anything else makes the script a guess.
+
+The grammar forgives much that the shell does not, so a script without expansions must also pass `second_reading`.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+import unicodedata
+from typing import TYPE_CHECKING
+
+from reverie.permissions.shell.script import Assignment, Redirect, Script, Shape, Step, Word
+from reverie.permissions.shell.second_reading import Unsure, read_plainly
+
+if TYPE_CHECKING:
+    from tree_sitter import Node, Parser
+
+MAX_CHARS = 20_000
+"""A longer command is not examined."""
+_GROUPS = frozenset({"program", "list", "pipeline", "subshell", "negated_command", "redirected_statement"})
+_CONTROL = frozenset(
+    {"if_statement", "elif_clause", "else_clause", "for_statement", "while_statement", "do_group", "case_statement"}
+    | {"case_item"}
+)
+_JOINTS = frozenset({"&&", "||", ";", "\n", "|", "|&", "(", ")", "{", "}", "!", "comment"})
+_CONTROL_JOINTS = _JOINTS | {"if", "then", "elif", "else", "fi", "for", "in", "do", "done", "while", "until", "variable_name"}
+_WORDS = frozenset(
+    {"word", "number", "string", "raw_string", "ansi_c_string", "translated_string", "concatenation", "simple_expansion"}
+    | {"expansion", "command_substitution", "process_substitution", "arithmetic_expansion", "brace_expression"}
+)
+_EXPANSIONS = {
+    "simple_expansion": Shape.EXPANSION,
+    "expansion": Shape.EXPANSION,
+    "arithmetic_expansion": Shape.EXPANSION,
+    "command_substitution": Shape.SUBSTITUTION,
+    "process_substitution": Shape.PROCESS,
+}
+_GLOB = re.compile(r"[*?\[]")
+_BRACES = re.compile(r"\{[^{}\s]*(?:,|\.\.)")
+_PLAIN_EXPANSION = re.compile(r"\$(?:\w+|[?#$!@*-]|\{#?\w+\}|\{\w+(?::?[-+]|##?|%%?)[\w./*:@ -]*\}|\(\([\d\s+*/%-]*\)\))")
+"""What has no second level: the text of a variable, a default, a cut-off end, a sum of numbers."""
+_PLAIN_DELIMITER = re.compile(r"(['\"]?)(\w+)\1")
+_ANSI_ESCAPE = re.compile(r"\\(x[0-9a-fA-F]{2}|[0-7]{1,3}|[nrtabfv\\'\"])")
+
+
+def parse(command: str) -> Script:
+    """Read a command. Never raises: what cannot be understood has a `problem`."""
+    if len(command) > MAX_CHARS:
+        return Script((), problem="it is too long to be examined")
+    try:
+        source = command.encode("utf-8")
+    except UnicodeEncodeError:
+        return Script((), problem="it holds characters that no shell can get")
+    tree = _parser().parse(source)
+    reader = _Reader()
+    reader.read(tree.root_node)
+    if tree.root_node.has_error:
+        reader.complain("it is not valid shell syntax")
+    reader.complain(_odd_character(tree.root_node, command))
+    script = reader.script()
+    if not script.problem and not (script.shapes - {Shape.ASSIGNMENT, Shape.BRACES, Shape.BACKGROUND}):
+        reader.complain(_disagreement(command, script))
+    return reader.script()
+
+
+@functools.cache
+def _parser() -> Parser:
+    import tree_sitter_bash
+    from tree_sitter import Language, Parser
+
+    return Parser(Language(tree_sitter_bash.language()))
+
+
+def _disagreement(command: str, script: Script) -> str:
+    try:
+        plain = read_plainly(command)
+    except Unsure as unsure:
+        return str(unsure)
+    steps = [tuple(word.text for word in step.words) for step in script.steps if step.words]
+    targets = [redirect.target.text for redirect in script.redirects]
+    if steps != [command.words for command in plain if command.words]:
+        return "two ways to read it do not agree"
+    if sorted(targets) != sorted(target for command in plain for target in command.targets):
+        return "two ways to read its redirections do not agree"
+    return ""
+
+
+def _odd_character(root: Node, command: str) -> str:
+    """Characters that some shells and terminals take for blanks or for nothing; inside quotes only control characters."""
+    if command.isascii() and command.replace("\n", "").replace("\t", "").isprintable():
+        return ""
+    outside = _without_quoted(root, command)
+    for character in command:
+        if unicodedata.category(character) == "Cc" and character not in "\n\t":
+            return f"it holds the control character U+{ord(character):04X}"
+    for character in outside:
+        if unicodedata.category(character)[0] in "ZC" and character not in " \n\t":
+            return f"it holds the invisible character U+{ord(character):04X} outside of quotes"
+    return ""
+
+
+def _without_quoted(root: Node, command: str) -> str:
+    source = bytearray(command.encode("utf-8"))
+    waiting = [root]
+    while waiting:
+        node = waiting.pop()
+        if node.type in ("string", "raw_string", "heredoc_body", "comment"):
+            source[node.start_byte : node.end_byte] = b"q" * (node.end_byte - node.start_byte)
+        else:
+            waiting.extend(node.children)
+    return source.decode("utf-8", "replace")
+
+
+class _Reader:
+    """Gathers what the tree holds."""
+
+    def __init__(self) -> None:
+        self._steps: list[Step] = []
+        self._redirects: list[Redirect] = []
+        self._shapes: set[Shape] = set()
+        self._problem = ""
+
+    def script(self) -> Script:
+        return Script(tuple(self._steps), tuple(self._redirects), frozenset(self._shapes), self._problem)
+
+    def complain(self, problem: str) -> None:
+        self._problem = self._problem or problem
+
+    def read(self, node: Node) -> None:
+        if node.type == "command":
+            self._command(node)
+        elif node.type in _GROUPS or (node.type == "compound_statement" and node.children[0].type == "{"):
+            self._group(node, _JOINTS)
+        elif node.type in _CONTROL:
+            self._shapes.add(Shape.CONTROL)
+            if node.type.startswith("case"):
+                self.complain("it holds a `case`")
+            self._group(node, _CONTROL_JOINTS)
+        elif node.type in ("file_redirect", "heredoc_redirect", "herestring_redirect"):
+            self._redirect(node)
+        elif node.type == "variable_assignment":
+            self._shapes.add(Shape.ASSIGNMENT)
+            self._steps.append(Step(_text(node), (), (self._assignment(node),)))
+        elif node.type in _WORDS:
+            self._word(node)
+        else:
+            self.complain(f"it holds shell syntax that is not examined (`{_text(node)[:40]}`)")
+            for child in node.named_children:
+                self.read(child)
+
+    def _group(self, node: Node, joints: frozenset[str]) -> None:
+        for child in node.children:
+            if child.type == "&":
+                self._shapes.add(Shape.BACKGROUND)
+            elif child.type not in joints:
+                self.read(child)
+
+    def _command(self, node: Node) -> None:
+        words: list[Word] = []
+        assignments: list[Assignment] = []
+        place = len(self._steps)
+        ends = node.start_byte
+        for child in node.children:
+            if child.type == "variable_assignment":
+                self._shapes.add(Shape.ASSIGNMENT)
+                assignments.append(self._assignment(child))
+            elif child.type == "command_name":
+                words.append(self._word(child.children[0]))
+            elif child.type.endswith("_redirect"):
+                self._redirect(child)
+                continue
+            elif child.type in _WORDS:
+                words.append(self._word(child))
+            else:
+                self.complain(f"it holds `{_text(child)[:40]}` where a word should be")
+                self.read(child)
+            ends = child.end_byte
+        text = node.text or b""
+        written = text[: ends - node.start_byte].decode("utf-8", "replace")
+        # The command that uses a substitution stands before what the substitution runs.
+        self._steps.insert(place, Step(written, tuple(words), tuple(assignments)))
+
+    def _assignment(self, node: Node) -> Assignment:
+        name = _text(node).partition("=")[0]
+        value = node.child_by_field_name("value")
+        if value is not None and value.type not in _WORDS:
+            self.complain("it fills an array")
+        word = Word("", "") if value is None else self._word(value)
+        if not name.isidentifier():
+            self.complain(f"it assigns to `{name[:40]}`")
+        return Assignment(name, word)
+
+    def _redirect(self, node: Node) -> None:
+        if node.type == "herestring_redirect":
+            for child in node.named_children:
+                self._word(child)
+            return
+        if node.type == "heredoc_redirect":
+            self._heredoc(node)
+            return
+        targets = node.children_by_field_name("destination")
+        operator = next((child.type for child in node.children if not child.is_named), "")
+        if operator not in ("<", ">", ">>", ">|", "&>", "&>>", ">&", "<&", ">&-", "<&-"):
+            self.complain(f"it redirects with `{operator}`")
+        if len(targets) > 1:
+            self.complain("words follow its redirection")
+        for target in targets:
+            word = self._word(target)
+            if operator in (">&", "<&") and re.fullmatch(r"\d+-?|-", word.text):
+                continue
+            self._redirects.append(Redirect(word, writes=not operator.startswith("<")))
+
+    def _heredoc(self, node: Node) -> None:
+        self._shapes.add(Shape.HEREDOC)
+        start = next((_text(child) for child in node.children if child.type == "heredoc_start"), "")
+        delimiter = _PLAIN_DELIMITER.fullmatch(start)
+        body = "".join(_text(child) for child in node.children if child.type == "heredoc_body")
+        if delimiter is None or any(line.strip() == delimiter[2] for line in body.split("\n")):
+            self.complain("it holds a here-document whose end is not certain")
+        for child in node.named_children:
+            if child.type == "heredoc_body":
+                if delimiter is None or not delimiter[1]:
+                    self._parts(child)
+            elif child.type not in ("heredoc_start", "heredoc_end", "heredoc_content", "file_descriptor"):
+                self.read(child)
+
+    def _parts(self, node: Node) -> bool:
+        """Read what expands below a node, and say whether anything does."""
+        found = False
+        for child in node.named_children:
+            if child.type in _EXPANSIONS:
+                if _text(child) != "$?":
+                    self._expansion(child)
+                    found = True
+            elif child.type not in ("word", "raw_string", "string_content", "number", "heredoc_content"):
+                found = self._parts(child) or found
+        return found
+
+    def _expansion(self, node: Node) -> None:
+        self._shapes.add(_EXPANSIONS[node.type])
+        if node.type in ("command_substitution", "process_substitution"):
+            self._group(node, _JOINTS | {"$(", "`", "<(", ">(", "))"})
+        else:
+            self._parts(node)
+            if not _PLAIN_EXPANSION.fullmatch(_text(node)):
+                self.complain("it expands a variable in a way that is not examined")
+
+    def _word(self, node: Node) -> Word:
+        text = _text(node)
+        if text in ("$?", '"$?"'):
+            return Word(text, "0")
+        if node.type in _EXPANSIONS:
+            self._expansion(node)
+            return Word(text, None)
+        parts = [node] if node.type != "concatenation" else node.children
+        values = [self._part(part) for part in parts]
+        bare = "".join(_text(part) if part.type in ("word", "number") else "q" for part in parts)
+        bare = re.sub(r"\\.", "q", bare, flags=re.DOTALL)
+        dynamic = any(value is None for value in values)
+        if node.type == "brace_expression" or any(part.type == "brace_expression" for part in parts) or _BRACES.search(bare):
+            self._shapes.add(Shape.BRACES)
+            dynamic = True
+        if text.startswith("~") and not re.match(r"~(/|$)", bare):
+            dynamic = True
+        value = None if dynamic else "".join(value or "" for value in values)
+        return Word(text, value, has_glob=bool(_GLOB.search(bare)), has_tilde=text.startswith("~"))
+
+    def _part(self, node: Node) -> str | None:
+        """The value of one piece of a word; None when the shell must work it out."""
+        text = _text(node)
+        match node.type:
+            case "word" | "number" | "{" | "}" | "[" | "]":
+                return re.sub(r"\\(.)", lambda found: "" if found[1] == "\n" else found[1], text, flags=re.DOTALL)
+            case "raw_string":
+                return text[1:-1]
+            case "string" if not self._parts(node):
+                return re.sub(r'\\([$`"\\\n])', lambda found: found[1].strip("\n"), text.removeprefix("$")[1:-1])
+            case "ansi_c_string" if "\\" not in _ANSI_ESCAPE.sub("", text):
+                return _ANSI_ESCAPE.sub(lambda found: found[0].encode().decode("unicode_escape"), text[2:-1])
+            case kind if kind in _EXPANSIONS:
+                self._expansion(node)
+                return None
+            case "string" | "ansi_c_string" | "translated_string" | "brace_expression":
+                return None
+            case _:
+                self.complain(f"it holds `{text[:40]}` inside a word")
+                return None
+
+
+def _text(node: Node) -> str:
+    return (node.text or b"").decode("utf-8", "replace")

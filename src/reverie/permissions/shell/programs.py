@@ -1,0 +1,243 @@
+"""Which programs only read, with which options, and which of their words are paths.
+
+A program is here because none of the listed uses writes a file, runs another program, asks the network or shows the
+environment. `None` as a reader's answer means: this use is not known to be harmless.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from typing import TypeAlias
+
+from reverie.permissions.shell.find import find_paths
+from reverie.permissions.shell.flags import Flags
+from reverie.permissions.shell.git import git_paths
+from reverie.permissions.shell.script import Word
+from reverie.permissions.shell.scripts import awk_paths, jq_paths, sed_paths
+
+Reader: TypeAlias = Callable[[Sequence[Word]], tuple[Word, ...] | None]
+"""Takes the words after the program's name; answers with the paths among them, or None."""
+
+
+def _paths(flags: Flags) -> Reader:
+    """Every operand is a path."""
+    return flags.operands
+
+
+def _after_pattern(flags: Flags, pattern_options: str) -> Reader:
+    """The first operand is a pattern unless an option gives it; the others are paths."""
+
+    def read(words: Sequence[Word]) -> tuple[Word, ...] | None:
+        operands = flags.operands(words)
+        if operands is None or any(re.match(pattern_options, word.value or "") for word in words):
+            return operands
+        return operands[1:]
+
+    return read
+
+
+def _no_paths(flags: Flags) -> Reader:
+    """Operands are names or text, not paths."""
+    return lambda words: None if flags.operands(words) is None else ()
+
+
+def _at_most_one(flags: Flags) -> Reader:
+    """A second operand would be written to."""
+
+    def read(words: Sequence[Word]) -> tuple[Word, ...] | None:
+        operands = flags.operands(words)
+        return None if operands is None or len(operands) > 1 or any(word.has_glob for word in operands) else operands
+
+    return read
+
+
+def _bare(words: Sequence[Word]) -> tuple[Word, ...] | None:
+    return None if words else ()
+
+
+def _text(words: Sequence[Word]) -> tuple[Word, ...] | None:
+    """What is only printed may be anything that can be told; a pattern lists names of files, so it counts as a path."""
+    return None if any(word.value is None for word in words) else tuple(word for word in words if word.has_glob)
+
+
+def _printf(words: Sequence[Word]) -> tuple[Word, ...] | None:
+    # `printf -v name[$(command)]` runs the command.
+    return None if not words or (words[0].value or "-").startswith("-") or words[0].has_glob else _text(words)
+
+
+def _date(words: Sequence[Word]) -> tuple[Word, ...] | None:
+    operands = _DATE.operands(words)
+    is_format = operands is not None and all((word.value or "").startswith("+") for word in operands)
+    return () if is_format else None
+
+
+def _command(words: Sequence[Word]) -> tuple[Word, ...] | None:
+    """Only the question where a program is; `read_only` looks behind any other use."""
+    asks = len(words) >= 2 and words[0].value in ("-v", "-V")
+    return () if asks and all(word.value is not None for word in words) else None
+
+
+def _test(words: Sequence[Word]) -> tuple[Word, ...] | None:
+    values = [word.value for word in words]
+    match values:
+        case ["-f" | "-d" | "-e" | "-s" | "-r" | "-w" | "-x" | "-L" | "-h", str()]:
+            return (words[1],)
+        case ["-n" | "-z", str()]:
+            return ()
+        case [str(), "=" | "!=", str()] if values[0] and values[0][0] not in "-!(":
+            return ()
+        case _:
+            return None
+
+
+def _version(words: Sequence[Word]) -> tuple[Word, ...] | None:
+    return () if [word.value for word in words] in (["--version"], ["-V"]) else None
+
+
+_DATE = Flags("uR", valued="d", optional="I", long="utc universal date= iso-8601? rfc-3339= rfc-email")
+_LISTING = Flags(
+    "aAlhrtRS1dFiGgonkmpqsucCxUvXfLHNQbBD",
+    long="all almost-all human-readable recursive reverse size classify directory inode color? full-time sort= time= "
+    "time-style= group-directories-first hide= ignore= si numeric-uid-gid no-group format= author dereference",
+    harmless=True,
+)
+_GREP = Flags(
+    "abcEFGHhILlnoPqRrsTUvwxZzi",
+    valued="eABCmdD",
+    long="extended-regexp fixed-strings perl-regexp basic-regexp regexp= ignore-case no-ignore-case invert-match "
+    "word-regexp line-regexp count color? colour? files-with-matches files-without-match max-count= only-matching quiet "
+    "silent no-messages byte-offset with-filename no-filename line-number null after-context= before-context= context= "
+    "text binary-files= include= exclude= exclude-dir= recursive dereference-recursive directories= null-data label=",
+    numbers=True,
+    harmless=True,
+)
+_RIPGREP = Flags(
+    "aFiHIlLnNopPqsSUuvwx0c.",
+    valued="eABCgtTmjMdEr",
+    long="regexp= after-context= before-context= context= glob= iglob= type= type-not= type-list max-count= max-depth= "
+    "max-columns= max-filesize= files files-with-matches files-without-match count count-matches fixed-strings "
+    "ignore-case case-sensitive smart-case invert-match word-regexp line-regexp line-number no-line-number "
+    "with-filename no-filename heading no-heading only-matching quiet hidden no-ignore no-ignore-vcs no-ignore-parent "
+    "multiline multiline-dotall pcre2 pretty color= colors= column no-column sort= sortr= stats json passthru null "
+    "replace= trim vimgrep text binary unrestricted one-file-system no-messages no-config threads= path-separator= "
+    "context-separator= encoding= glob-case-insensitive byte-offset debug no-unicode crlf",
+)
+_SORT = Flags(
+    "bdfgiMhnRrVcCmsuz",
+    valued="kt",
+    long="numeric-sort reverse unique key= field-separator= human-numeric-sort version-sort ignore-case stable check? "
+    "general-numeric-sort month-sort random-sort dictionary-order ignore-leading-blanks zero-terminated merge parallel=",
+)
+_TREE = Flags(
+    "adfixlpsughDFqNQrtcUCASnvJX",
+    valued="LIP",
+    long="dirsfirst filesfirst gitignore noreport prune du si inodes device charset= filelimit= matchdirs ignore-case "
+    "sort? timefmt= fromfile metafirst",
+)
+_CHECKSUM = Flags("bctwz", long="binary check text zero tag quiet status strict warn ignore-missing", harmless=True)
+
+READERS: Mapping[str, Reader] = {
+    "ls": _paths(_LISTING),
+    "dir": _paths(_LISTING),
+    "cat": _paths(
+        Flags("AbeEnstTuv", long="number number-nonblank show-all show-ends show-tabs squeeze-blank", harmless=True)
+    ),
+    "head": _paths(
+        Flags("qvz", valued="nc", long="lines= bytes= quiet silent verbose", numbers=True, harmless=True)
+    ),
+    "tail": _paths(
+        Flags("qvzrfF", valued="nc", long="lines= bytes= quiet silent verbose follow? retry", numbers=True, harmless=True)
+    ),
+    "wc": _paths(Flags("clmwL", long="bytes chars lines words max-line-length", harmless=True)),
+    "grep": _after_pattern(_GREP, r"-[a-zA-Z]*e|--regexp"),
+    "egrep": _after_pattern(_GREP, r"-[a-zA-Z]*e|--regexp"),
+    "fgrep": _after_pattern(_GREP, r"-[a-zA-Z]*e|--regexp"),
+    "rg": _after_pattern(_RIPGREP, r"-[a-zA-Z]*e|--regexp|--files$|--type-list$"),
+    "find": find_paths,
+    "git": git_paths,
+    "sed": sed_paths,
+    "awk": awk_paths,
+    "gawk": awk_paths,
+    "jq": jq_paths,
+    "sort": _paths(_SORT),
+    "uniq": _at_most_one(
+        Flags("cdDiuz", valued="fsw", long="count repeated unique ignore-case skip-fields= skip-chars= check-chars=")
+    ),
+    "cut": _paths(
+        Flags("nsz", valued="bcdf", long="bytes= characters= delimiter= fields= complement only-delimited output-delimiter=")
+    ),
+    "tr": _no_paths(Flags("cCdst", long="complement delete squeeze-repeats truncate-set1")),
+    "nl": _paths(Flags("p", valued="abdfhilnsvw", long="body-numbering= number-width=", harmless=True)),
+    "tac": _paths(Flags("br", valued="s", harmless=True)),
+    "rev": _paths(Flags(harmless=True)),
+    "paste": _paths(Flags("sz", valued="d", long="delimiters= serial")),
+    "column": _paths(Flags("tnex", valued="sco", long="table separator=")),
+    "fold": _paths(Flags("bs", valued="w", long="bytes spaces width=")),
+    "expand": _paths(Flags("i", valued="t")),
+    "comm": _paths(Flags("123", long="check-order nocheck-order output-delimiter= total")),
+    "join": _paths(Flags("iz", valued="12jtaveo")),
+    "cmp": _paths(Flags("bls", valued="in", long="print-bytes verbose quiet silent")),
+    "diff": _paths(
+        Flags(
+            "abBcdeEHinNpqrstTuwyZ",
+            valued="CUxWIF",
+            long="unified? context? brief recursive side-by-side ignore-case ignore-all-space ignore-space-change "
+            "ignore-blank-lines new-file text report-identical-files exclude= color? suppress-common-lines "
+            "strip-trailing-cr minimal width= label=",
+        )
+    ),
+    "tree": _paths(_TREE),
+    "stat": _paths(Flags("Lfxtnqr", valued="c", long="dereference file-system format= printf= terse", harmless=True)),
+    "file": _paths(Flags("bhiLkNnr0", valued="F", long="brief mime mime-type mime-encoding dereference separator=")),
+    "du": _paths(
+        Flags(
+            "abcDhHkLlmPSsx0",
+            valued="dtB",
+            long="all bytes human-readable summarize max-depth= apparent-size total exclude= one-file-system threshold= si",
+            harmless=True,
+        )
+    ),
+    "df": _paths(
+        Flags("ahHiklmPTv", valued="tBx", long="all human-readable inodes print-type total type= exclude-type= si")
+    ),
+    "readlink": _paths(Flags("efmnqsvz", long="canonicalize canonicalize-existing no-newline", harmless=True)),
+    "realpath": _paths(Flags("eLmPqsz", long="canonicalize-existing canonicalize-missing strip no-symlinks", harmless=True)),
+    "basename": _no_paths(Flags("az", valued="s", long="multiple suffix=")),
+    "dirname": _no_paths(Flags("z")),
+    "od": _paths(Flags("abcdfilosvx", valued="AjNt", optional="w", long="address-radix= format= read-bytes= skip-bytes=", harmless=True)),
+    "hexdump": _paths(Flags("bcCdovx", valued="ns", harmless=True)),
+    "xxd": _at_most_one(Flags("abEeipu", valued="cglos")),
+    "strings": _paths(Flags("af", valued="nt")),
+    "md5sum": _paths(_CHECKSUM),
+    "sha1sum": _paths(_CHECKSUM),
+    "sha256sum": _paths(_CHECKSUM),
+    "sha512sum": _paths(_CHECKSUM),
+    "b2sum": _paths(_CHECKSUM),
+    "cksum": _paths(Flags(harmless=True)),
+    "cd": _paths(Flags()),
+    "test": _test,
+    "echo": _text,
+    "printf": _printf,
+    "pwd": _no_paths(Flags("LP")),
+    "true": _bare,
+    "false": _bare,
+    ":": _bare,
+    "date": _date,
+    "sleep": _no_paths(Flags()),
+    "seq": _no_paths(Flags("w", valued="fs")),
+    "which": _no_paths(Flags("a")),
+    "type": _no_paths(Flags("aptP")),
+    "command": _command,
+    "uname": _no_paths(Flags("asnrvmpio", long="all kernel-name kernel-release machine")),
+    "whoami": _bare,
+    "id": _no_paths(Flags("ugGnr")),
+    "groups": _bare,
+    "hostname": _bare,
+    "uptime": _bare,
+    "nproc": _bare,
+    "arch": _bare,
+    "free": _no_paths(Flags("bkmghtw")),
+    **dict.fromkeys(("python", "python3", "node", "npm", "pip", "pip3", "gcc", "clang", "ruby", "perl", "make"), _version),
+}
+"""By the program's name. `cd` moves the place from which later paths count; `read_only` follows it."""

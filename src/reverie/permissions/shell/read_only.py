@@ -1,0 +1,117 @@
+"""Whether a command only reads, and from where. Unknown means no."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+from reverie.permissions.shell.git import pretends_to_be_repository
+from reverie.permissions.shell.parse import parse
+from reverie.permissions.shell.programs import READERS
+from reverie.permissions.shell.script import Assignment, Redirect, Script, Shape, Step, Word
+from reverie.permissions.shell.wrapped import inner_step
+
+_SYSTEM_FOLDERS = ("/bin/", "/usr/bin/")
+_HARMLESS_VARIABLES = frozenset(
+    {"LANG", "LANGUAGE", "TZ", "NO_COLOR", "FORCE_COLOR", "CLICOLOR", "COLUMNS", "LINES", "CI", "PYTHONUNBUFFERED"}
+    | {"LC_ALL", "LC_CTYPE", "LC_COLLATE", "LC_MESSAGES", "LC_NUMERIC", "LC_TIME"}
+)
+_PAGERS = frozenset({"PAGER", "GIT_PAGER"})
+NOWHERE = frozenset({"/dev/null", "/dev/stdout", "/dev/stderr"})
+"""Redirections to these change nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reads:
+    """What a harmless command looks at."""
+
+    paths: tuple[Path, ...]
+    """Absolute, `..` and links not resolved; of a pattern, the part before it."""
+
+
+def is_read_only(command: str, directory: Path) -> bool:
+    """Whether a command, run in this directory, changes nothing anywhere. What it may read is not judged here."""
+    return reads_of(parse(command), directory, home=None) is not None
+
+
+def reads_of(script: Script, directory: Path, *, home: Path | None) -> Reads | None:
+    """What a script would read; None when it is not known to be harmless. Without a home `~` stays as it is."""
+    if script.problem or not script.steps or script.shapes - {Shape.ASSIGNMENT}:
+        return None
+    if any(redirect.writes and not is_nowhere(redirect) for redirect in script.redirects):
+        return None
+    # A `cd` may or may not happen, so later paths count from every place that was named.
+    places = [directory]
+    paths: list[Path] = []
+    for step in script.steps:
+        words = step_reads(step)
+        if words is None:
+            return None
+        found = [_absolute(word, place, home) for word in words for place in places]
+        if _name(step) == "cd":
+            if len(words) != 1 or words[0].has_glob or words[0].value in ("-", ""):
+                return None
+            places += found
+        elif _name(step) == "git" and (len(places) > 1 or pretends_to_be_repository(directory)):
+            return None
+        paths += found
+    inputs = [redirect.target for redirect in script.redirects if not redirect.writes]
+    if any(word.value is None for word in inputs):
+        return None
+    paths += [_absolute(word, place, home) for word in inputs for place in places]
+    return Reads(tuple(dict.fromkeys(paths)))
+
+
+def step_reads(step: Step) -> tuple[Word, ...] | None:
+    """The words of a simple command that are paths it reads; None when it is not known to be harmless."""
+    if not all(is_harmless(assignment) for assignment in step.assignments):
+        return None
+    inner = inner_step(step)
+    if inner is not None:
+        return step_reads(inner)
+    name = _name(step)
+    reader = READERS.get(name or "")
+    if reader is None or step.words[0].has_glob:
+        return None
+    return reader(step.words[1:])
+
+
+def is_harmless(assignment: Assignment) -> bool:
+    """Whether a variable before a command cannot change what the command does, only how it shows it."""
+    if assignment.word.value is None or assignment.word.has_tilde:
+        return False
+    if assignment.name in _PAGERS:
+        return assignment.word.value in ("", "cat")
+    return assignment.name in _HARMLESS_VARIABLES
+
+
+def is_nowhere(redirect: Redirect) -> bool:
+    return redirect.target.value in NOWHERE
+
+
+def _name(step: Step) -> str | None:
+    """The program by its plain name; one outside the system's folders is another program."""
+    program = step.program
+    if program is None:
+        return None
+    for folder in _SYSTEM_FOLDERS:
+        if program.startswith(folder):
+            return program.removeprefix(folder)
+    return program
+
+
+def _absolute(word: Word, place: Path, home: Path | None) -> Path:
+    value = word.value or ""
+    if word.has_tilde and home is not None:
+        return home / value[1:].lstrip("/")
+    if word.has_glob:
+        value = _before_pattern(word.text)
+    return Path(os.path.join(place, value))  # noqa: PTH118 - keeps `..`, as the shell does
+
+
+def _before_pattern(text: str) -> str:
+    """The folder in which a pattern begins to be one; a `..` behind it is not hidden."""
+    first = min((text.find(mark) for mark in "*?[" if mark in text), default=len(text))
+    folder, slash, _ = text[:first].rpartition("/")
+    return (folder + slash or ".") + "/.." * text[first:].count("..")

@@ -1,0 +1,87 @@
+"""A shell command as values: simple commands, their words, their redirections, and the shapes around them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class Shape(StrEnum):
+    """What a script holds besides simple commands, pipes and lists."""
+
+    EXPANSION = "a variable"
+    SUBSTITUTION = "a command substitution"
+    PROCESS = "a process substitution"
+    BACKGROUND = "a background job"
+    CONTROL = "a loop or a condition"
+    HEREDOC = "a here-document"
+    ASSIGNMENT = "a variable assignment"
+    BRACES = "a brace expansion"
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """One word as the shell sees it."""
+
+    text: str
+    """As it was written."""
+    value: str | None
+    """What the program gets; None when only the running shell can tell."""
+    has_glob: bool = False
+    """An unquoted pattern: the value may become any number of file names."""
+    has_tilde: bool = False
+    """It begins with an unquoted `~`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Assignment:
+    """`NAME=value` before a command."""
+
+    name: str
+    word: Word
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One simple command."""
+
+    text: str
+    """As it was written, without redirections behind it."""
+    words: tuple[Word, ...]
+    assignments: tuple[Assignment, ...] = ()
+
+    @property
+    def program(self) -> str | None:
+        """The first word; None when it cannot be told."""
+        return self.words[0].value if self.words else None
+
+
+@dataclass(frozen=True, slots=True)
+class Redirect:
+    """A file that the shell itself opens."""
+
+    target: Word
+    writes: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Script:
+    """Everything a command line would run, also inside substitutions, in the order of the text."""
+
+    steps: tuple[Step, ...]
+    redirects: tuple[Redirect, ...] = ()
+    shapes: frozenset[Shape] = frozenset()
+    problem: str = ""
+    """Why the text cannot be relied on; empty when both readers understand it. The steps are then a guess."""
+
+
+def quoted(value: str) -> str:
+    """A word as one would type it: plain when it is plain, else in single quotes."""
+    if value and all(character.isalnum() or character in "_-./:=@%+,^~" for character in value):
+        return value
+    return "'" + value.replace("'", "'\"'\"'") + "'"
+
+
+def spelled(words: tuple[Word, ...]) -> str:
+    """The words in one plain spelling, so that quotes and spaces make no difference."""
+    return " ".join(word.text if word.value is None or word.has_glob else quoted(word.value) for word in words)

@@ -1,0 +1,99 @@
+"""`sed`, `awk` and `jq`: programs whose first word is a program itself. Only small, plainly harmless ones pass."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from reverie.permissions.shell.flags import Flags
+from reverie.permissions.shell.script import Word
+
+_SED_FLAGS = Flags("nErsuz", valued="e", long="quiet silent regexp-extended expression= separate null-data sandbox")
+_ADDRESS = r"(?:\d+(?:~\d+)?|\$|/(?:[^/\\\n]|\\[^\n])*/I?)"
+_SED_COMMAND = re.compile(
+    rf"\s*(?:{_ADDRESS}(?:\s*,\s*(?:{_ADDRESS}|\+\d+))?\s*!?)?\s*"
+    r"(?:[pPdDgGhHxNn=l]|[qQ]\d*|s(?P<mark>[/|,#@!:])(?:(?!(?P=mark))[^\\\n]|\\[^\n])*(?P=mark)"
+    r"(?:(?!(?P=mark))[^\\\n]|\\[^\n])*(?P=mark)[gpiI0-9]*)\s*"
+)
+_AWK_FLAGS = Flags(valued="Fv", long="field-separator= assign=")
+_AWK_CALLS = frozenset(
+    "print printf length substr tolower toupper index int sprintf split if for while sub gsub match in".split()
+)
+_AWK_NEVER = re.compile(r"[|>@\\`]|system|getline|close|ENVIRON|ARG[CV]|PROCINFO|SYMTAB|FUNCTAB|FILENAME|function|func\b")
+_AWK_STRING = re.compile(r'"[^"]*"')
+_JQ_FLAGS = Flags(
+    "rcnsSejaCMR",
+    long="raw-output compact-output null-input slurp sort-keys exit-status join-output ascii-output color-output "
+    "monochrome-output raw-input tab indent=",
+)
+_JQ_NEVER = re.compile(r"env|ENV|input|import|include|debug|stderr|halt|get_search_list|\$__")
+
+
+def sed_paths(words: Sequence[Word]) -> tuple[Word, ...] | None:
+    """The files that `sed` prints from; None when a script could write, run or read something else."""
+    operands = _SED_FLAGS.operands(words)
+    if operands is None:
+        return None
+    scripts = list(_given(words, "e", "expression"))
+    if not scripts:
+        if not operands or operands[0].has_glob:
+            return None
+        scripts, operands = [operands[0].value or ""], operands[1:]
+    return operands if all(_is_plain_sed(script) for script in scripts) else None
+
+
+def _is_plain_sed(script: str) -> bool:
+    # Some versions end a pattern at a separator inside brackets, others do not.
+    if re.search(r"\[[^\]\n]*/", script) or ("[" in script and re.search(r"s[|,#@!:]", script)):
+        return False
+    position = 0
+    while True:
+        found = _SED_COMMAND.match(script, position)
+        if found is None:
+            return False
+        position = found.end()
+        if position == len(script):
+            return True
+        if script[position] not in ";\n":
+            return False
+        position += 1
+        if position == len(script):
+            return True
+
+
+def awk_paths(words: Sequence[Word]) -> tuple[Word, ...] | None:
+    """The files that `awk` reads; None unless its program can only print."""
+    operands = _AWK_FLAGS.operands(words)
+    if not operands or operands[0].has_glob:
+        return None
+    program = operands[0].value or ""
+    code = _AWK_STRING.sub('""', program)
+    calls = re.findall(r"([A-Za-z_]\w*)\s*\(", code)
+    if _AWK_NEVER.search(program) or '"' in code.replace('""', "") or not set(calls) <= _AWK_CALLS:
+        return None
+    return operands[1:]
+
+
+def jq_paths(words: Sequence[Word]) -> tuple[Word, ...] | None:
+    """The files that `jq` reads; None when its filter might show the environment or read more files."""
+    operands = _JQ_FLAGS.operands(words)
+    if not operands or operands[0].has_glob or _JQ_NEVER.search(operands[0].value or ""):
+        return None
+    return operands[1:]
+
+
+def _given(words: Sequence[Word], letter: str, name: str) -> list[str]:
+    """The values of one option, joined or as the next word."""
+    found: list[str] = []
+    for place, word in enumerate(words):
+        value = word.value or ""
+        if value == "--":
+            break
+        following = words[place + 1].value or "" if place + 1 < len(words) else ""
+        if value == f"--{name}":
+            found.append(following)
+        elif value.startswith(f"--{name}="):
+            found.append(value.partition("=")[2])
+        elif re.match(rf"-[a-zA-Z]*{letter}", value) and not value.startswith("--"):
+            found.append(value.partition(letter)[2] or following)
+    return found

@@ -1,0 +1,87 @@
+"""A second, much simpler reader of shell text: words, operators, redirections, and nothing else.
+
+It exists to disagree. A grammar made for colouring text guesses where it must, and a wrong guess about where a command
+ends would let one through; so a plain command counts only when this reader finds the same words in the same commands.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+
+
+class Unsure(Exception):
+    """This reader does not know the syntax; the sentence says which."""
+
+
+@dataclass(slots=True)
+class PlainCommand:
+    """Words and redirection targets between two operators, as they were written."""
+
+    words: tuple[str, ...] = ()
+    targets: list[str] = field(default_factory=list)
+
+
+_TOKEN = re.compile(
+    r"""
+    (?P<blank>(?:[ \t]|\\\n)+)
+  | (?P<redirect>\d*(?:>>|>\||>&|<&|>|<)|&>>|&>)
+  | (?P<operator>&&|\|\||\|&|[;&|()\n])
+  | (?P<comment>\#[^\n]*)
+  | (?P<word>(?:[^\s\\'"|&;()<>$`]|\\[^\n]|\\\n|'[^']*'|"(?:[^"\\$`]|\\[\s\S]|\$\?)*"|\$\?)+)
+    """,
+    re.VERBOSE,
+)
+_DOUBLED = re.compile(r"\d*(<<|<>|<\(|>\()")
+_GROUPING = ("{", "}", "!")
+_ASSIGNMENT = re.compile(r"[A-Za-z_]\w*\+?=")
+
+
+def read_plainly(command: str) -> list[PlainCommand]:
+    """The commands of a text without expansions. Raises `Unsure` for anything beyond."""
+    commands = [PlainCommand()]
+    words: list[str] = []
+    waits_for_target = False
+    position = 0
+    while position < len(command):
+        if _DOUBLED.match(command, position):
+            raise Unsure("it holds a redirection that is not examined")
+        token = _TOKEN.match(command, position)
+        if token is None:
+            raise Unsure(f"`{command[position : position + 20]}` in it is not examined")
+        kind, text = token.lastgroup, token.group()
+        position = token.end()
+        match kind:
+            case "word" if waits_for_target:
+                commands[-1].targets.append(text)
+                waits_for_target = False
+            case "word":
+                words.append(text)
+            case "redirect":
+                if waits_for_target:
+                    raise Unsure("a redirection in it has no target")
+                waits_for_target = True
+                closing = re.compile(r"[ \t]*(\d+-?|-)(?=[\s;&|()]|$)").match(command, position)
+                if text.endswith("&") and closing:
+                    position = closing.end()
+                    waits_for_target = False
+            case "operator":
+                if waits_for_target:
+                    raise Unsure("a redirection in it has no target")
+                commands[-1].words = _plain(words)
+                commands.append(PlainCommand())
+                words = []
+    if waits_for_target:
+        raise Unsure("a redirection in it has no target")
+    commands[-1].words = _plain(words)
+    return commands
+
+
+def _plain(words: list[str]) -> tuple[str, ...]:
+    """Without what only groups, and without assignments."""
+    rest = list(words)
+    while rest and (rest[0] in _GROUPING or _ASSIGNMENT.match(rest[0])):
+        rest.pop(0)
+    if rest and rest[-1] == "}":
+        raise Unsure("a brace stands where no group ends")
+    return tuple(rest)

@@ -1,0 +1,77 @@
+"""Commands inside commands: what `timeout`, `env`, `sudo`, `xargs`, `sh -c` and their like would run."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from reverie.permissions.shell.parse import parse
+from reverie.permissions.shell.script import Script, Step, Word
+
+_RUNNERS = frozenset(
+    {"env", "sudo", "doas", "su", "timeout", "gtimeout", "nice", "ionice", "nohup", "time", "stdbuf", "setsid", "xargs"}
+    | {"parallel", "watch", "command", "builtin", "exec", "eval", "chroot", "strace", "ltrace", "busybox", "toybox"}
+    | {"unshare", "flock", "script", "ssh", "find", "fd", "entr", "caffeinate", "arch", "taskset", "chrt", "runuser"}
+    | {"sh", "bash", "zsh", "dash", "ksh", "fish", "trap", "coproc", "if", "then", "do", "else", "while", "until", "!"}
+    | {"systemd-run", "setpriv", "proxychains", "torsocks", "unbuffer", "expect", "git", "source", "."}
+)
+"""Programs that may run what their words say."""
+_DURATION = re.compile(r"\d+(\.\d+)?[smhd]?")
+_DEPTH = 4
+
+
+def inner_step(step: Step) -> Step | None:
+    """The command that a plain `timeout`, `time`, `nice`, `nohup` or `command` only carries; None for anything else."""
+    words = list(step.words[1:])
+    match step.program:
+        case "timeout":
+            while words and re.fullmatch(r"--preserve-status|--foreground|-k\d+s?|--kill-after=\d+s?", words[0].value or ""):
+                words.pop(0)
+            if not words or not _DURATION.fullmatch(words.pop(0).value or ""):
+                return None
+        case "nice":
+            if words and words[0].value == "-n":
+                words = words[1:]
+                if not words or not re.fullmatch(r"-?\d+", words.pop(0).value or ""):
+                    return None
+        case "time":
+            if words and words[0].value == "-p":
+                words.pop(0)
+        case "command" if not words or words[0].value in ("-v", "-V"):
+            return None
+        case "command":
+            pass
+        case _:
+            return None
+    if not words or words[0].value is None or words[0].value.startswith("-"):
+        return None
+    return Step(" ".join(word.text for word in words), tuple(words), step.assignments)
+
+
+def everything_run(script: Script, depth: int = 0) -> Iterator[Step]:
+    """Each command with all that might hide in its words. Finds too much rather than too little: for refusals only."""
+    for step in script.steps:
+        yield from _with_hidden(step, depth)
+
+
+def _with_hidden(step: Step, depth: int) -> Iterator[Step]:
+    yield step
+    if depth >= _DEPTH:
+        return
+    name = (step.program or "").rpartition("/")[2]
+    if name not in _RUNNERS:
+        return
+    for place in range(1, len(step.words)):
+        rest = step.words[place:]
+        if rest[0].value is not None:
+            yield Step(" ".join(word.text for word in rest), rest)
+    yield from _scripts(step.words[1:], depth)
+
+
+def _scripts(words: tuple[Word, ...], depth: int) -> Iterator[Step]:
+    """Words that are scripts themselves, alone or joined as `eval` joins them."""
+    values = [word.value for word in words if word.value is not None]
+    texts = [value for value in values if re.search(r"\s|;|\||&", value)]
+    joined = " ".join(values)
+    for text in dict.fromkeys([*texts, joined]):
+        yield from everything_run(parse(text), depth + 1)
