@@ -82,5 +82,8 @@ PROMISES: dict[str, Requirement] = {
         "a wrong name exits with 2 and names those that are near; nothing asks without a terminal", source="contract"
     ),
     "cli:recall:light": Requirement("recall loads neither YAML nor anything heavy", source="issue 3, goals"),
+    "cli:recall:quick": Requirement(
+        "a plain recall is understood without the parser of commands, and exactly as by it", source="issue 3, goals"
+    ),
     "cli:completion": Requirement("the shell can complete commands", source="issue 3 §7"),
 }

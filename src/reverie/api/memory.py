@@ -14,7 +14,7 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
-from reverie.api.process import new_id, places_of, process_settings, system_now
+from reverie.api.process import fresh_marker, places_of, process_settings, system_now
 from reverie.api.shelves import Shelves
 from reverie.errors import Error, Refused, UserMistake
 from reverie.memory.recall import Asked, Recalled, recall
@@ -98,7 +98,8 @@ class Memory:
         if isinstance(memory_state(settings), Off):
             store = places.project(root)
         else:
-            store = open_project(places, directory, new_marker=new_id(), first_commit=_first_commit, now=now()).folder
+            marker = fresh_marker()
+            store = open_project(places, directory, new_marker=marker, first_commit=_first_commit, now=now()).folder
         scope = project_scope(places, settings, store, root, Path.home())
         top = checkout.top if checkout else directory
         memory._set_up(places, settings, scope, root=top, now=now, is_project=True)

@@ -5,6 +5,7 @@ The one place where a public face looks up at `apps`: `Memory.open(".")` must fi
 
 from __future__ import annotations
 
+import os
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -26,6 +27,11 @@ def new_id() -> str:
     import uuid
 
     return str(uuid.uuid4())  # noqa: TID251 - the default ids of the public faces
+
+
+def fresh_marker() -> str:
+    """A fresh mark for a repository; importing `uuid` would take longer than opening a memory."""
+    return os.urandom(16).hex()
 
 
 def process_settings(project: Path) -> tuple[Places, Settings]:

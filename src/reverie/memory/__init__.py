@@ -3,8 +3,8 @@
 In reading order, by what they are about:
 
 - a topic: `topic_value`, `topic` (its file), `topic_fields` and `frontmatter` (its head), `topic_merge` (two edits of
-  one), `topic_remarks` (what was guessed), `filenames`, `age`, `anchors` (what it is tied to), `situations`, `tasks` and
-  `globs` (when it applies), `injection` (text that tries to be more than data)
+  one), `topic_remarks` (what was guessed), `filenames`, `age`, `anchors` (what it is tied to), `situations`, `tasks`
+  and `globs` (when it applies), `injection` (text that tries to be more than data)
 - MEMORY.md: `index`, `index_lines`, `index_edits`, `catalogue` and `row_table` (what it must know of every topic)
 - a directory: `store` (save, edit, forget), `finding` (which topic is meant), `writer` (the only way to write),
   `worktree` and `tracked` (the files beside the last commit), `exchange` (two renames)

@@ -12,7 +12,7 @@ from datetime import date, datetime
 from types import MappingProxyType
 
 from reverie.memory.anchors import AnchorCheck, AnchorState, named
-from reverie.memory.topic import MemoryType, Topic, Trust
+from reverie.memory.topic_value import MemoryType, Topic, Trust
 
 HALF_LIFE_DAYS: Mapping[MemoryType | None, int] = MappingProxyType(
     {MemoryType.user: 365, MemoryType.feedback: 180, MemoryType.project: 30, MemoryType.reference: 120, None: 60}

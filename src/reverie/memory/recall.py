@@ -26,7 +26,7 @@ from reverie.values import value
 
 if TYPE_CHECKING:
     from reverie.memory.anchors import AnchorCheck
-    from reverie.memory.topic import Topic
+    from reverie.memory.topic_value import Topic
     from reverie.messages.blocks import JsonObject
     from reverie.ports import Flow
 

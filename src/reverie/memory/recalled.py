@@ -16,7 +16,7 @@ from reverie.values import value
 
 if TYPE_CHECKING:
     from reverie.memory.anchors import AnchorCheck
-    from reverie.memory.topic import Topic
+    from reverie.memory.topic_value import Topic
 
 _LEFT_OUT = "[…]"
 

@@ -345,7 +345,7 @@ def test_team_and_user_memories_have_their_own_places(terminal: Terminal) -> Non
 @requirement("cli:recall:light")
 def test_recall_loads_nothing_heavy(terminal: Terminal) -> None:
     directory = Path(save(terminal)["path"]).parent
-    heavy = {"yaml", "rich", "numpy", "msgspec", "asyncio", "ssl", "anthropic", "openai", "starlette"}
+    heavy = {"yaml", "rich", "numpy", "msgspec", "asyncio", "ssl", "anthropic", "openai", "starlette", "click", "ast"}
 
     loaded = imported_by("recall", "kiwi", "server", "--memory-dir", str(directory))
 

@@ -1,7 +1,8 @@
 """The command line, one file per command.
 
-`program` is the group and the one place where errors become exit codes; `table` lists the commands without importing
-them; `options` are the flags that many commands share, `memory_options` those of the commands about memories; `output`
-prints rows for people or JSON for programs, `memory_documents` the documents of memories; `find_session` turns what a
-person types into a transcript; `print_turn` is `-p`.
+`program` is the group; `exits` the one place where errors become exit codes; `table` lists the commands without
+importing them; `options` are the flags that many commands share, `memory_options` those of the commands about memories,
+`which` what they become; `quick_recall` understands a plain `recall` before click is imported, `recall_answer` answers
+it; `output` prints rows for people or JSON for programs, `memory_documents` the documents of memories; `find_session`
+turns what a person types into a transcript; `print_turn` is `-p`.
 """

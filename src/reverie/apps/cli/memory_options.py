@@ -1,66 +1,17 @@
-"""Which memory a command works on: the flags, and the `Memory` they lead to."""
+"""The flags by which a command is told which memory it works on."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 import click
 
-from reverie.apps.cli.options import Common
-from reverie.values import value
+from reverie.apps.cli.which import Common, Which
 
-if TYPE_CHECKING:
-    from reverie.api.memory import Memory
+__all__ = ["Which", "memory_options"]
 
 Command = TypeVar("Command", bound=Callable[..., Any])
-
-
-@value
-class Which:
-    """What was said about the memory that is meant."""
-
-    common: Common
-    project: str | None
-    directory: str | None
-    is_user: bool
-
-    def open(self) -> Memory:
-        """The memory: of the named directory, of the user, or of the project."""
-        from reverie.api.memory import Memory
-        from reverie.places import Places
-
-        configuration = self.common.configuration(self.project)
-        settings = configuration.settings
-        if self.directory is not None:
-            place = Path(self.directory).expanduser()
-            return Memory(place, project=configuration.project, settings=settings)
-        places = Places.at(configuration.home, configuration.config_home, project_dir_name=settings.project_dir_name)
-        memory = Memory.at(places, settings, self.common.directory(self.project))
-        return memory.user if self.is_user else memory
-
-    def open_for(self, name: str, *, or_gone: bool = False) -> Memory:
-        """The memory that holds a name: the user's own when the project has nothing of that name.
-
-        `or_gone` allows for a name that only the past of the project knows.
-        """
-        from reverie.errors import UserMistake
-
-        memory = self.open()
-        if self.directory is not None or self.is_user or not memory.user.directory.is_dir():
-            return memory
-        try:
-            memory.path_of(name)
-        except UserMistake as missing:
-            try:
-                memory.user.path_of(name)
-            except UserMistake:
-                if or_gone:
-                    return memory
-                raise missing from None
-            return memory.user
-        return memory
 
 
 def memory_options(command: Command) -> Command:

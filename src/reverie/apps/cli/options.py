@@ -1,50 +1,17 @@
-"""The flags that every command shares, and what they become."""
+"""The flags that many commands share, and what they become."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 import click
 
-from reverie.values import value
+from reverie.apps.cli.which import Common
 
-if TYPE_CHECKING:
-    from reverie.apps.config import Configuration
+__all__ = ["Common", "as_json", "project_option"]
 
 Command = TypeVar("Command", bound=Callable[..., Any])
-
-
-@value
-class Common:
-    """What was said before the name of the command."""
-
-    project: str | None = None
-    settings_files: tuple[str, ...] = ()
-    assignments: tuple[str, ...] = ()
-    bare: bool = False
-    model: str | None = None
-
-    def directory(self, project: str | None = None) -> Path:
-        """The working directory that the command is about."""
-        return Path(project or self.project or ".").resolve()
-
-    def configuration(self, project: str | None = None) -> Configuration:
-        """The settings of this process; a project named with the command counts for more."""
-        from reverie.apps.config import Flags, from_process
-
-        named = project or self.project
-        flags = Flags(
-            project=None if named is None else Path(named),
-            settings=self.settings_files,
-            assignments=self.assignments,
-            bare=self.bare,
-        )
-        configuration = from_process(flags)
-        for caution in configuration.cautions:
-            click.echo(f"reverie: {caution}", err=True)
-        return configuration
 
 
 def as_json(command: Command) -> Command:

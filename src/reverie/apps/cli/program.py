@@ -1,23 +1,16 @@
-"""The `reverie` command group, and the one place where errors become messages and exit codes.
-
-Commands are imported when they are run: `reverie --help` needs only their names. Exit codes: 0 done, 1 failed, 2
-mistake of the user, 130 interrupted.
-"""
+"""The `reverie` command group. Commands are imported when they are run: `reverie --help` needs only their names."""
 
 from __future__ import annotations
 
 import importlib
-import os
 import sys
 from collections.abc import Sequence
 
 import click
 
 from reverie import __version__
+from reverie.apps.cli.exits import DONE, MISTAKE, ended
 from reverie.apps.cli.table import COMMANDS
-from reverie.errors import Error, UserMistake
-
-DONE, FAILED, MISTAKE, INTERRUPTED = 0, 1, 2, 130
 
 
 class LazyGroup(click.Group):
@@ -110,31 +103,20 @@ def cli(
 
 def run(arguments: Sequence[str]) -> int:
     """Run one command line and return its exit code; nothing raised on purpose ends in a stack trace."""
+    return ended(lambda: _run(arguments))
+
+
+def _run(arguments: Sequence[str]) -> int:
     try:
         result = cli.main(list(arguments), prog_name="reverie", standalone_mode=False)
         return result if isinstance(result, int) else DONE
     except click.exceptions.Exit as leaving:
         return leaving.exit_code
-    except (click.exceptions.Abort, KeyboardInterrupt):
-        _say("interrupted")
-        return INTERRUPTED
+    except click.exceptions.Abort:
+        raise KeyboardInterrupt from None
     except click.ClickException as mistake:
         mistake.show(file=sys.stderr)
         return MISTAKE
-    except UserMistake as mistake:
-        _say(str(mistake))
-        return MISTAKE
-    except Error as failure:
-        _say(str(failure))
-        return FAILED
-    except BrokenPipeError:
-        # The reader left, as `| head` does; what is still buffered has nowhere to go.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return DONE
-
-
-def _say(message: str) -> None:
-    sys.stderr.write(f"reverie: {message}\n")
 
 
 def _no_such_command(name: str) -> str:

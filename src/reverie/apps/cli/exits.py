@@ -1,0 +1,38 @@
+"""How a command ends: its exit codes, and what is said when something is raised on purpose.
+
+Exit codes: 0 done, 1 failed, 2 mistake of the user, 130 interrupted.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable
+
+from reverie.errors import Error, UserMistake
+
+DONE, FAILED, MISTAKE, INTERRUPTED = 0, 1, 2, 130
+
+
+def ended(act: Callable[[], int]) -> int:
+    """Run a command and return its exit code; nothing raised on purpose ends in a stack trace."""
+    try:
+        return act()
+    except KeyboardInterrupt:
+        say("interrupted")
+        return INTERRUPTED
+    except UserMistake as mistake:
+        say(str(mistake))
+        return MISTAKE
+    except Error as failure:
+        say(str(failure))
+        return FAILED
+    except BrokenPipeError:
+        # The reader left, as `| head` does; what is still buffered has nowhere to go.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return DONE
+
+
+def say(message: str) -> None:
+    """Tell the user something that is no data."""
+    sys.stderr.write(f"reverie: {message}\n")
