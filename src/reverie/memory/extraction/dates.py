@@ -39,26 +39,22 @@ class Placed:
 
 def placed(text: str, said_on: date | None) -> Placed:
     """Make the dates of a text absolute; without the day on which it was said nothing changes."""
-    last: list[date] = []
-    found = False
-
-    def put(match: re.Match[str], rule: _Rule) -> str:
-        nonlocal found
-        if said_on is None:
-            found = found or rule.is_relative
-            return match[0]
-        result = rule.day(match, said_on)
-        if result is None:
-            return match[0]
-        day, words = result
-        found = found or rule.is_relative
-        last.append(day)
-        return words
-
+    if said_on is None:
+        return Placed(text, is_relative=any(rule.is_relative and rule.pattern.search(text) for rule in _RULES))
+    days: list[date] = []
+    is_relative = False
     for rule in _RULES:
-        text = rule.pattern.sub(lambda match, rule=rule: put(match, rule), text)  # type: ignore[misc]
-    last += [day for match in _ISO.finditer(text) if (day := _day(int(match[1]), int(match[2]), int(match[3])))]
-    return Placed(text, max(last, default=None), found)
+        parts, done = [], 0
+        for match in rule.pattern.finditer(text):
+            result = rule.day(match, said_on)
+            if result is not None:
+                days.append(result[0])
+                parts += [text[done : match.start()], result[1]]
+                done = match.end()
+                is_relative = is_relative or rule.is_relative
+        text = "".join([*parts, text[done:]])
+    days += [day for match in _ISO.finditer(text) if (day := _day(int(match[1]), int(match[2]), int(match[3])))]
+    return Placed(text, max(days, default=None), is_relative)
 
 
 _ISO = re.compile(r"\b(\d{4})-(\d{2})-(\d{2})\b")
@@ -193,16 +189,16 @@ _RULES: tuple[_Rule, ...] = (
     _rule(r"\btoday\b|\btonight\b|\bheute\b|今天|今日", _after(0)),
     _rule(
         _RECURS
-        + r"\b(?P<lead>(?:next|this|coming|nächste[nrms]?|kommende[nrms]?|diese[nrms]?) )?"
-        + rf"(?P<day>{'|'.join(_DAYS + _TAGE)})\b(?!s\b)",
-        lambda match, today: _named_day(_Lead(match), today),  # type: ignore[arg-type]
+        + r"\b(?P<lead>(?:(?:next|this|coming|nächste[nrms]?|kommende[nrms]?|diese[nrms]?) )?)"
+        + rf"(?P<day>{'|'.join(_DAYS + _TAGE)})\b",
+        _named_day,
     ),
     _rule(r"(?<![每隔])(?P<next>下(?:个|個)?)?(?:这|本)?(?:周|週|星期|礼拜)(?P<day>[一二三四五六日天])(?![周週个])", _han_day),
     _rule(r"(?<!毎)(?P<week>来週|今週)の?(?P<day>[月火水木金土日])曜日?", _youbi),
     _rule(r"\bin (?P<count>\d{1,3}|an?|one|two|three|four|five|six|ten) (?P<unit>days?|weeks?|months?)\b", _in_some_time),
     _rule(
         r"\bin (?P<count>\d{1,3}|eine[mr]?|zwei|drei|vier) (?P<unit>tag(?:en)?|wochen?|monat(?:en)?)\b",
-        lambda match, today: _in_some_time(match, today),
+        _in_some_time,
     ),
     _rule(r"(?P<count>\d{1,3}|[一两二三四五六七八九十])(?:个|個)?(?P<unit>天|周|週|星期)(?:之后|以后|后)", _in_some_time),
     _rule(r"\b(?:the )?end of (?:the|this) month\b|\bmonatsende\b|月底|月末", _month_end),
@@ -216,13 +212,3 @@ _RULES: tuple[_Rule, ...] = (
     _rule(r"\bthis year\b|\bdieses jahr\b|今年", _year(0)),
     _rule(r"\blast year\b|\bletztes jahr\b|去年|昨年", _year(-1)),
 )
-
-
-class _Lead:
-    """A match whose absent lead reads as nothing."""
-
-    def __init__(self, match: re.Match[str]) -> None:
-        self._match = match
-
-    def __getitem__(self, key: str) -> str:
-        return self._match[key] or ""

@@ -46,7 +46,7 @@ _PRINTED_LINE = re.compile(
     re.VERBOSE | re.IGNORECASE,
 )
 _BULLET = re.compile(r"^\s*(?:[-*•]|\d+[.)、])\s+")
-_BOUNDARY = re.compile(r"(?<=[.!?;])(?<!\b[A-Za-z]\.)(?<!e\.g\.)(?<!i\.e\.)(?<!etc\.)\s+(?=\S)|(?<=[。！？；])|\n+")
+_BOUNDARY = re.compile(r"(?<=[.!?;])(?<!e\.g\.)(?<!i\.e\.)(?<!etc\.)\s+(?=\S)|(?<=[。！？；])|\n+")
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,123 @@
+"""Find what is worth remembering in the words of a user, without a model: candidates, in the order of the text.
+
+Pure and deterministic. Whether a candidate is stored is the matter of `gate.py`.
+"""
+
+from __future__ import annotations
+
+import re
+
+from reverie.memory.extraction.candidate import Candidate, Said
+from reverie.memory.extraction.cues import CUES, GENERAL, GUARD, LASTING, REASON, REPORTED, Cue, remembered_type
+from reverie.memory.extraction.dates import placed
+from reverie.memory.extraction.typed import Sentence, sentences
+from reverie.memory.extraction.wording import gives_reason, statement, worded
+
+SHORTEST_CHARS = 14
+SHORTEST_HAN_CHARS = 6
+"""A shorter sentence says nothing that holds on its own."""
+_QUOTATION = "▯▯"
+_STAND_ALONE = frozenset({"remember", "decision", "preference"})
+_CONDITION = re.compile(r"\b(?:when|if|before|after|unless|while|for|in)\b|时|如果", re.IGNORECASE)
+_CLAUSE = re.compile(r"[,;]\s|\s[-–]\s|，")
+_JOINED_CHARS = 90
+"""A short order to go on as before means little without the sentence before it."""
+
+
+def find_candidates(said: Said) -> tuple[Candidate, ...]:
+    """What one message holds that may be worth a memory."""
+    spoken = sentences(said.text)
+    found: list[Candidate] = []
+    taken = 0
+    for number, sentence in enumerate(spoken):
+        cue = cue_of(sentence, said) if sentence.start >= taken else None
+        if cue is None:
+            continue
+        first = _with_what_is_meant(spoken, number, taken)
+        last = _with_its_example(spoken, number)
+        reason = _reason_after(spoken, spoken.index(last))
+        start, end = first.start, (reason or last).end
+        taken = end
+        begin = start if first is not sentence else start + _lead_chars(cue, sentence.plain)
+        found.append(_candidate(said, cue, said.text[begin : last.end], reason, said.text[start:end]))
+    return tuple(found)
+
+
+def cue_of(sentence: Sentence, said: Said) -> Cue | None:
+    """The rule that takes a sentence for something lasting, if any."""
+    plain = sentence.plain
+    if sentence.asks or _is_short(plain) or REPORTED.search(plain):
+        return None
+    is_tied = bool(GUARD.search(plain))
+    for cue in CUES:
+        if not cue.matches(plain) or (is_tied and not cue.overrides_guards):
+            continue
+        if cue.needs_day and not _names_a_coming_day(plain, said):
+            continue
+        if cue.needs_reason and not (REASON.search(plain) or GENERAL.search(plain) or LASTING.search(plain)):
+            continue
+        return cue
+    return None
+
+
+def _names_a_coming_day(plain: str, said: Said) -> bool:
+    if said.when is None:
+        return placed(plain, None).is_relative
+    last = placed(plain, said.when.date()).last
+    return last is not None and last >= said.when.date()
+
+
+def _is_short(plain: str) -> bool:
+    own = plain.replace("▯", "").strip()
+    return len(plain.strip()) < (SHORTEST_CHARS if own.isascii() else SHORTEST_HAN_CHARS)
+
+
+def _with_what_is_meant(spoken: tuple[Sentence, ...], number: int, taken: int) -> Sentence:
+    """The sentence with which a memory begins: the one before, where `keep doing it` refers to that."""
+    sentence = spoken[number]
+    before = spoken[number - 1] if number else None
+    refers = LASTING.search(sentence.plain) and any(
+        word in f" {sentence.plain.lower()} " for word in (" it ", " this way", " like that", " that way", "这个方式", "这样")
+    )
+    if before and refers and len(sentence.plain) <= _JOINED_CHARS and before.start >= taken and not before.asks:
+        return before
+    return sentence
+
+
+def _with_its_example(spoken: tuple[Sentence, ...], number: int) -> Sentence:
+    """The sentence with which the statement ends: the next one when that begins with a quotation."""
+    after = spoken[number + 1] if number + 1 < len(spoken) else None
+    return after if after and not after.asks and after.plain.startswith(_QUOTATION) else spoken[number]
+
+
+def _lead_chars(cue: Cue, plain: str) -> int:
+    """How much of a sentence comes before the clause that matters and is no condition or reason for it."""
+    match = cue.pattern.search(plain) if cue.name in _STAND_ALONE else None
+    if match is None:
+        return 0
+    ends = [found.end() for found in _CLAUSE.finditer(plain, 0, match.start() + 1)]
+    leads = (plain[:end] for end in reversed(ends))
+    return next((len(lead) for lead in leads if not REASON.search(lead) and not _CONDITION.search(lead)), 0)
+
+
+def _reason_after(spoken: tuple[Sentence, ...], number: int) -> Sentence | None:
+    after = spoken[number + 1] if number + 1 < len(spoken) else None
+    return after if after and not after.asks and gives_reason(after.text) else None
+
+
+def _candidate(said: Said, cue: Cue, text: str, reason: Sentence | None, quote: str) -> Candidate:
+    kind = remembered_type(statement(text)) if cue.name == "remember" else cue.type
+    day = said.when.date() if said.when else None
+    prose = worded(kind, text, reason.text if reason else "", day)
+    return Candidate(
+        kind,
+        prose.name,
+        prose.description,
+        prose.body,
+        quote,
+        said.message,
+        said.session,
+        cue=cue.name,
+        observed=day,
+        expires=prose.last_day if cue.name == "deadline" else None,
+    )

@@ -1,0 +1,130 @@
+"""From the user's sentence to the text of a memory: title, one sentence, reason and use, all in the user's own words.
+
+Nothing is added but the labels `**Why:**` and `**How to apply:**`, and days in the place of relative dates.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from datetime import date
+
+from reverie.memory.extraction.dates import placed
+from reverie.memory.topic import MemoryType
+
+NAME_CHARS = 60
+DESCRIPTION_CHARS = 200
+_FLAGS = re.VERBOSE | re.IGNORECASE
+
+_LEAD = re.compile(
+    r"""\A(?:
+      (?:(?:ok(?:ay)?|yes|yeah|no|so|and|but|also|well|hey|oh|hi|please|actually|btw|by\sthe\sway|thanks?|perfect|great|exactly
+        |again|fyi|for\sthe\srecord|for\sfuture\sreference|as\sa\s(?:general\s)?rule(?:\sof\sthumb)?|then)\b[\s,.:;!—–-]*)
+      |(?:please\s)?(?:remember|keep\sin\smind|bear\sin\smind|note|don'?t\sforget)(?:\s(?:that|this))?[\s:,]+
+      |(?:from\snow\son|from\shere\son|going\sforward|in\sgeneral|in\s(?:the\s)?future)[\s,:]+
+      |i\swant\syou\sto\s|make\ssure\s(?:that\s)?you\s|make\ssure\sto\s|you\s(?:should|must)\s
+      |(?:好的?|嗯|对|就是这样|那么|另外|还有)[，,。\s]+|(?:请|你?要)?(?:记住|记得)[：:，,\s]*|(?:从现在开始|以后|今后|从今以后)[，,]?|请(?=\S)
+      |(?:bitte|merk\sdir|ab\sjetzt|und|aber)[\s:,]+|覚えておいて[：:、,\s]*|これからは[、,]?
+    )""",
+    _FLAGS,
+)
+_WHY = re.compile(
+    r"""(?:[,;—–-]\s*|\s+)(?P<mark>because|since(?!\s\d)|so\sthat|otherwise|or\selse|as\sotherwise|weil|denn|sonst)\b[,\s]*
+        (?:of\s)?(?P<why>.{6,})\Z
+      |[，,；]?\s*(?:因为|由于|否则|不然)(?P<han>.{3,})\Z|[，,](?P<last>上次.{3,})\Z""",
+    _FLAGS | re.DOTALL,
+)
+_WHY_FIRST = re.compile(r"\A(?:because|since|as)\s(?P<why>[^,]{6,}),\s|\A(?:因为|由于)(?P<han>[^，]{3,})，", _FLAGS)
+_ASIDE = re.compile(
+    r",\s(?P<why>(?:it|they|that|the|other|otherwise|analytics|release|mocks?)\s(?!is\b.{0,3}\Z)[^,]{8,})\Z", _FLAGS
+)
+_HOW = re.compile(
+    r"""\b(?P<how>(?:when(?:ever)?|before|after|while|if|every\stime|each\stime)\s(?:you|i|we|\w+ing)\b[^,;.]{2,60}
+      |before\s\w+ing\s[^,;.]{2,50}
+      |(?:in|for)\s(?:integration\stests|unit\stests|tests|code|commit\smessages|commits|pull\srequests|prs|refactors?
+      |refactoring|docs|reviews|production|this\srepo(?:'s\s\w+)?|this\sproject))\b
+      |(?P<han>(?:改|写|提交|安装|回答|测试|发布|部署|重构)[^，。]{0,12}(?:时|之前|之后|的时候))""",
+    _FLAGS,
+)
+_NEXT_REASON = re.compile(
+    r"""\A(?:because|since|otherwise|that'?s\sbecause|the\sreason|it\sonce|last\stime|we\shad|mocks?\s|this\sonce|i\sdon'?t\slike
+      |i\skeep|because\sof)\b|\A(?:因为|否则|不然|上次|之前)|\A(?:weil|denn|sonst)\b|\A(?:前回|なぜなら)""",
+    _FLAGS,
+)
+_CLAUSE_END = re.compile(r"[,;:]\s+|[—–，；：、]\s*|\s[-–—]\s|\s(?:because|since|so that|otherwise|weil|denn)\s|因为|由于", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Wording:
+    """The prose of a memory."""
+
+    name: str
+    description: str
+    body: str
+    last_day: date | None = None
+    is_relative: bool = False
+    """Whether the sentence had dates that depend on the day it was said."""
+
+
+def gives_reason(sentence: str) -> bool:
+    """Whether a sentence is there to give the reason for the one before it."""
+    return bool(_NEXT_REASON.search(sentence.strip()))
+
+
+def statement(sentence: str) -> str:
+    """The sentence on one line without what leads up to it."""
+    flat = " ".join(sentence.split())
+    while (found := _LEAD.match(flat)) and len(flat) - found.end() >= 4:
+        flat = flat[found.end() :].lstrip(" ,.:;!—–-")
+    return flat
+
+
+def worded(kind: MemoryType, sentence: str, reason: str, said_on: date | None) -> Wording:
+    """The text of a memory made of one sentence, and of a second one that gives the reason."""
+    said = placed(statement(sentence), said_on)
+    extra = placed(" ".join(reason.split()), said_on)
+    description = _cut(_capital(said.text), DESCRIPTION_CHARS)
+    body = [_capital(said.text)]
+    if kind in {MemoryType.feedback, MemoryType.project}:
+        why = extra.text or _why(said.text)
+        body += [f"**Why:** {_capital(why)}"] if why else []
+        how = _HOW.search(said.text)
+        body += [f"**How to apply:** {_capital((how['how'] or how['han']).strip())}"] if how else []
+    elif extra.text:
+        body.append(extra.text)
+    days = [day for day in (said.last, extra.last) if day]
+    return Wording(
+        _name(said.text), description, "\n\n".join(body), max(days, default=None), said.is_relative or extra.is_relative
+    )
+
+
+def _why(text: str) -> str:
+    for pattern in (_WHY, _WHY_FIRST, _ASIDE):
+        found = pattern.search(text.rstrip(" .。!"))
+        if found:
+            return next(part for name, part in found.groupdict().items() if part and name != "mark").strip()
+    return ""
+
+
+def _name(text: str) -> str:
+    """The main clause, as long as it says something on its own, cut where a word ends."""
+    bare = text.strip(" .。!！,，;；:：")
+    for end in _CLAUSE_END.finditer(bare):
+        if len(bare) <= NAME_CHARS and not re.search(r"because|since|so that|otherwise|weil|denn|因为|由于", end[0]):
+            break
+        if 16 <= end.start() <= NAME_CHARS or (not bare.isascii() and 6 <= end.start() <= NAME_CHARS):
+            bare = bare[: end.start()]
+            break
+    return _capital(_cut(bare, NAME_CHARS)).strip(" .。!！,，;；:：")
+
+
+def _cut(text: str, limit: int) -> str:
+    if len(text) <= limit:
+        return text
+    head = text[: limit - 1]
+    space = head.rfind(" ")
+    return (head[:space] if space > limit // 2 else head).rstrip(" ,;:，、") + "…"
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]
