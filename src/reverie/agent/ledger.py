@@ -47,8 +47,8 @@ def append_booking(folder: Path, booking: Booking) -> None:
     """Write one call to the ledger of its month."""
     import json
 
-    line = json.dumps(_wire(booking), ensure_ascii=False, separators=(",", ":")) + "\n"
-    append_lines(folder / f"{booking.when:%Y-%m}.jsonl", (line.encode(),), durable=False)
+    line = json.dumps(_wire(booking), ensure_ascii=False, separators=(",", ":"))
+    append_lines(folder / f"{booking.when:%Y-%m}.jsonl", (line,), durable=False)
 
 
 def read_bookings(folder: Path, *, since: datetime | None = None) -> Iterator[Booking]:
@@ -58,7 +58,7 @@ def read_bookings(folder: Path, *, since: datetime | None = None) -> Iterator[Bo
     for path in sorted(folder.glob("????-??.jsonl")):
         if since is not None and path.stem < f"{since:%Y-%m}":
             continue
-        for line in path.read_text(encoding="utf-8", errors="replace").splitlines():
+        for line in path.read_text(encoding="utf-8", errors="replace").split("\n"):
             try:
                 booking = _booking(json.loads(line))
             except (ValueError, KeyError, TypeError):

@@ -308,7 +308,8 @@ class Places:
 
     @property
     def ledger(self) -> Path:
-        return self.home / "ledger.jsonl"
+        """What every model call cost, a file per month."""
+        return self.home / "ledger"
 
     @property
     def tasks(self) -> Path:

@@ -37,6 +37,7 @@ COMMANDS: tuple[Listed, ...] = (
     Listed("span", "Read messages again that were left out of the window.", "span", "Sessions"),
     Listed("uncompact", "Take a compaction back.", "uncompact", "Sessions"),
     Listed("replay", "Run recorded sessions again through a strategy of the window.", "replay", "Sessions"),
+    Listed("cost", "What model calls cost, by day, purpose or session.", "cost", "Sessions"),
     Listed("doctor", "What is wrong with a memory, and what to do.", "doctor", "Setup"),
     Listed("models", "The weights for search by meaning.", "models", "Setup"),
     Listed("completion", "Let your shell complete commands.", "completion", "Setup"),

@@ -1,0 +1,99 @@
+"""`reverie cost`: what model calls cost, from the ledger."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from reverie.apps.cli.options import Common, as_json
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from reverie.agent.ledger import Booking, Line
+
+_KEYS: dict[str, Callable[[Booking], str]] = {
+    "day": lambda booking: f"{booking.when.astimezone():%Y-%m-%d}",
+    "purpose": lambda booking: booking.purpose,
+    "session": lambda booking: booking.session,
+    "model": lambda booking: booking.model,
+    "project": lambda booking: booking.project,
+}
+
+
+@click.command("cost")
+@click.option("--by", "key", type=click.Choice(list(_KEYS)), default="day", show_default=True, help="How to add up.")
+@click.option("--days", type=click.IntRange(min=1), metavar="N", help="Only the last so many days.")
+@click.option("--session", metavar="ID", help="Only this session; the beginning of its id is enough.")
+@as_json
+@click.pass_obj
+def command(common: Common, *, key: str, days: int | None, session: str | None, as_json: bool) -> None:
+    """Show what model calls cost; those for which nobody waited count against the budget of background work.
+
+    \b
+    Examples:
+      reverie cost
+      reverie cost --by purpose --days 7
+      reverie cost --by session --json
+    """
+    from datetime import timedelta
+
+    from reverie.agent.ledger import by, read_bookings, total
+    from reverie.apps import wiring
+    from reverie.apps.cli.output import print_json
+
+    configuration = common.configuration()
+    folder = wiring.places(configuration).ledger
+    since = wiring.SystemClock().now() - timedelta(days=days) if days else None
+    bookings = [one for one in read_bookings(folder, since=since) if one.session.startswith(session or "")]
+    lines = by(bookings, _KEYS[key])
+    if as_json:
+        print_json([_document(key, line) for line in lines])
+    elif not lines:
+        click.echo(f"No model call is booked in {folder}.", err=True)
+    else:
+        _draw(key, [*lines, total(bookings)] if len(lines) > 1 else lines)
+
+
+def _document(key: str, line: Line) -> dict[str, object]:
+    usage = line.usage
+    return {
+        key: line.key,
+        "calls": line.calls,
+        "input_tokens": usage.input_tokens,
+        "cache_read_tokens": usage.cache_read_tokens,
+        "cache_write_tokens": usage.cache_write_tokens,
+        "output_tokens": usage.output_tokens,
+        "cache_share": line.cache_share,
+        "cost_usd": line.cost_usd,
+    }
+
+
+def _draw(key: str, lines: list[Line]) -> None:
+    from reverie.apps.cli.output import dollars, print_table, short_count
+
+    columns = [
+        (key, "flex"),
+        ("calls", "right"),
+        ("fresh", "right"),
+        ("cached", "right"),
+        ("written", "right"),
+        ("output", "right"),
+        ("from cache", "right"),
+        ("cost", "right"),
+    ]
+    rows = [
+        (
+            line.key or "–",
+            str(line.calls),
+            short_count(line.usage.input_tokens),
+            short_count(line.usage.cache_read_tokens),
+            short_count(line.usage.cache_write_tokens),
+            short_count(line.usage.output_tokens),
+            "–" if line.cache_share is None else f"{line.cache_share:.0%}",
+            dollars(line.cost_usd),
+        )
+        for line in lines
+    ]
+    print_table(columns, rows)

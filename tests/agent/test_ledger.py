@@ -1,0 +1,115 @@
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from reverie.agent.ledger import Booked, Booking, Governor, append_booking, by, read_bookings, total
+from reverie.messages.message import Usage
+from reverie.models.answer import answer
+from reverie.settings import Budget
+from reverie.testing.build import request
+from reverie.testing.scripted_model import ScriptedModel
+from tests.requirements import requirement
+
+NOON = datetime(2026, 11, 15, 12, tzinfo=UTC)
+
+tokens = st.integers(0, 10**9)
+bookings = st.builds(
+    Booking,
+    st.integers(0, 10**12).map(lambda ms: NOON - timedelta(milliseconds=ms)),
+    st.text(max_size=8),
+    st.text(max_size=8),
+    st.sampled_from(["turn", "notes", "extraction"]),
+    st.text(max_size=8),
+    st.builds(Usage, tokens, tokens, tokens, tokens, tokens),
+    st.none() | st.floats(0, 100),
+    st.text(max_size=8),
+)
+
+
+def booking(purpose: str, cost: float, *, when: datetime = NOON) -> Booking:
+    return Booking(when, "s", "p", purpose, "m", Usage(10, 5, 30, 10), cost)
+
+
+@requirement("ledger:book:many-writers")
+@given(st.lists(bookings, max_size=6))
+def test_what_is_booked_is_read_back(tmp_path_factory: object, made: list[Booking]) -> None:
+    folder = Path(str(tmp_path_factory.mktemp("ledger")))  # type: ignore[attr-defined]
+    for one in made:
+        append_booking(folder, one)
+
+    found = list(read_bookings(folder))
+
+    assert sorted(found, key=repr) == sorted(made, key=repr)
+
+
+@requirement("ledger:book:many-writers")
+def test_a_torn_line_is_passed_over(tmp_path: Path) -> None:
+    append_booking(tmp_path, booking("turn", 1.0))
+    with (tmp_path / "2026-11.jsonl").open("a", encoding="utf-8") as file:
+        file.write('{"when": "2026-11-15T1\n')
+    append_booking(tmp_path, booking("notes", 2.0))
+
+    assert [one.purpose for one in read_bookings(tmp_path)] == ["turn", "notes"]
+
+
+@requirement("ledger:book:every-call")
+async def test_a_booked_model_books_each_answer_with_its_purpose() -> None:
+    heard: list[tuple[str, str, Usage]] = []
+    model = Booked(ScriptedModel(["hello"]), lambda *what: heard.append(what))
+
+    reply = await answer(model, request("hi"))
+
+    assert reply.text == "hello"
+    assert heard == [("turn", reply.model, reply.usage)]
+
+
+@requirement("ledger:governor:stops")
+def test_background_work_stops_at_its_share_and_goes_on_when_the_session_has_earned_more() -> None:
+    governor = Governor(Budget(background_fraction=0.1, background_usd_per_hour=10.0), lambda: NOON)
+    assert governor.refuses() == ""
+    governor.note(booking("turn", 1.0))
+    governor.note(booking("extraction", 0.2))
+
+    assert "background_fraction" in governor.refuses()
+    governor.note(booking("turn", 1.5))
+    assert governor.refuses() == ""
+    assert "background_fraction" in governor.refuses(estimate_usd=0.06)
+
+
+@requirement("ledger:governor:stops")
+def test_background_work_stops_at_its_dollars_per_hour_until_the_hour_has_passed() -> None:
+    now = NOON
+    governor = Governor(Budget(background_fraction=1.0, background_usd_per_hour=0.5), lambda: now)
+    governor.note(booking("turn", 100.0))
+    governor.note(booking("dream", 0.6))
+
+    assert "background_usd_per_hour" in governor.refuses()
+    now = NOON + timedelta(hours=1, minutes=1)
+    assert governor.refuses() == ""
+
+
+@requirement("ledger:governor:stops")
+def test_a_session_stops_at_its_own_limit() -> None:
+    governor = Governor(Budget(session_usd=1.0), lambda: NOON)
+    governor.note(booking("turn", 0.9))
+    assert governor.session_is_spent() == ""
+    governor.note(booking("turn", 0.1))
+    assert "budget.session_usd" in governor.session_is_spent()
+    assert "budget.session_usd" in governor.refuses()
+
+
+@requirement("ledger:command:adds-up")
+def test_lines_add_up() -> None:
+    made = [booking("turn", 1.0), booking("notes", 0.25), booking("turn", 2.0)]
+
+    lines = {line.key: line for line in by(made, lambda one: one.purpose)}
+
+    assert lines["turn"].cost_usd == 3.0
+    assert lines["turn"].calls == 2
+    assert lines["turn"].usage == Usage(20, 10, 60, 20)
+    assert lines["notes"].cache_share == 0.6
+    assert total(made).cost_usd == 3.25

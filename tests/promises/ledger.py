@@ -1,0 +1,22 @@
+"""What we promise of costs."""
+
+from __future__ import annotations
+
+from tests.promises import Requirement
+
+PROMISES = {
+    "ledger:book:every-call": Requirement(
+        "Each model call is booked with purpose, tokens by kind, price and who asked.", source="issue 5, item 9"
+    ),
+    "ledger:book:many-writers": Requirement(
+        "Bookings of several processes lie beside each other; a torn line is passed over.", source="issue 5, item 9"
+    ),
+    "ledger:governor:stops": Requirement(
+        "Background work stops at its share of the session and at its dollars per hour, says so, and may go on when "
+        "the session has earned more or the hour has passed.",
+        source="product §6, budgets",
+    ),
+    "ledger:command:adds-up": Requirement(
+        "`reverie cost` adds calls up by day, purpose, session, model or project.", source="contract; issue 5, item 9"
+    ),
+}
