@@ -10,8 +10,12 @@ import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
+from reverie.apps.amounts import dollars, short_count, short_size
+
 if TYPE_CHECKING:
     from rich.console import Console
+
+__all__ = ["console", "dollars", "print_json", "print_table", "short_count", "short_size"]
 
 
 def print_json(document: Any) -> None:
@@ -51,32 +55,3 @@ def print_table(columns: Sequence[tuple[str, str]], rows: Sequence[Sequence[str]
     for row in rows:
         table.add_row(*(Text(cell) for cell in row))
     screen.print(table)
-
-
-def short_count(number: int | None) -> str:
-    """A number as people say it: 950, 12.3k, 1.2M."""
-    if number is None:
-        return "–"
-    if number < 1_000:
-        return str(number)
-    if number < 1_000_000:
-        return f"{number / 1_000:.1f}k" if number < 100_000 else f"{number / 1_000:.0f}k"
-    return f"{number / 1_000_000:.1f}M"
-
-
-def short_size(size_bytes: int) -> str:
-    """A size as people say it."""
-    if size_bytes < 1_000:
-        return f"{size_bytes} B"
-    if size_bytes < 1_000_000:
-        return f"{size_bytes / 1_000:.1f} kB"
-    if size_bytes < 1_000_000_000:
-        return f"{size_bytes / 1_000_000:.1f} MB"
-    return f"{size_bytes / 1_000_000_000:.1f} GB"
-
-
-def dollars(amount: float | None) -> str:
-    """A cost; a dash where the price is not known."""
-    if amount is None:
-        return "–"
-    return f"${amount:.4f}" if amount < 0.1 else f"${amount:.2f}"

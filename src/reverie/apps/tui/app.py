@@ -1,0 +1,465 @@
+"""The terminal agent: log, prompt, questions and status line around one conversation.
+
+Textual's driver is used full-screen with the terminal's own sixteen colours, so light and dark are the terminal's
+matter. All that happens comes from the conversation's events; all that is done goes through its methods.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Sequence
+from typing import ClassVar, cast
+
+from rich.text import Text
+from textual import events, work
+from textual.app import App, ComposeResult
+from textual.binding import Binding
+from textual.containers import Horizontal
+from textual.filter import Monochrome, NoColor
+from textual.screen import ModalScreen
+from textual.widgets import Static
+
+from reverie.agent.events import Ending, Status, TurnEnded
+from reverie.apps.tui.commands import COMMANDS, find, near
+from reverie.apps.tui.conversation import Conversation, Surroundings, settled
+from reverie.apps.tui.files import list_project_files
+from reverie.apps.tui.history import Walk, append_input_history, read_input_history
+from reverie.apps.tui.log import Log
+from reverie.apps.tui.memory_screen import MemoryScreen
+from reverie.apps.tui.past import pieces_of
+from reverie.apps.tui.picker import Picker, Row
+from reverie.apps.tui.pieces import Call, Note, Piece, Progress, Said
+from reverie.apps.tui.prompt import Popup, Prompt
+from reverie.apps.tui.question import Asking
+from reverie.apps.tui.remember import remember
+from reverie.apps.tui.shell import run_command
+from reverie.apps.tui.status_line import StatusLine
+from reverie.apps.tui.turn import TurnView
+from reverie.errors import Error
+from reverie.permissions.approval import Approval, Question
+
+FRAMES_PER_SECOND = 20
+"""How often a growing answer is drawn."""
+TWICE_SECONDS = 2.0
+"""Within this time a second Ctrl-C leaves."""
+CYCLE = ("default", "acceptEdits", "plan")
+"""The permission modes of Shift+Tab; the others are chosen by name."""
+FILES_SECONDS = 10.0
+"""How long a listing of files is taken for true."""
+_SPINNER = "✶✸✹✺✹✸"
+
+
+class Chat(App[None]):
+    """The program on the screen."""
+
+    ENABLE_COMMAND_PALETTE = False
+    CSS = """
+    Screen { layers: base; background: ansi_default; }
+    #activity { height: 1; padding: 0 1; display: none; }
+    #queue { height: auto; max-height: 5; padding: 0 1; display: none; }
+    #entry { height: auto; max-height: 14; border-top: solid ansi_bright_black; border-bottom: solid ansi_bright_black;
+        padding: 0 1 0 0; }
+    #mark { width: 3; padding: 0 0 0 1; color: ansi_cyan; text-style: bold; }
+    """
+    BINDINGS: ClassVar = [
+        Binding("ctrl+c", "interrupt", show=False, priority=True),
+        Binding("ctrl+d", "end_of_input", show=False, priority=True),
+        Binding("escape", "stop", show=False),
+        Binding("shift+tab", "next_mode", show=False, priority=True),
+        Binding("pageup", "page(-1)", show=False, priority=True),
+        Binding("pagedown", "page(1)", show=False, priority=True),
+        Binding("ctrl+home", "go(False)", show=False, priority=True),
+        Binding("ctrl+end", "go(True)", show=False, priority=True),
+        Binding("ctrl+o", "unfold", show=False, priority=True),
+        Binding("ctrl+t", "unfold_all", show=False, priority=True),
+        Binding("ctrl+r", "search_history", show=False, priority=True),
+        Binding("ctrl+g", "edit_message", show=False, priority=True),
+        Binding("ctrl+z", "suspend_process", show=False, priority=True),
+    ]
+
+    def __init__(
+        self, surroundings: Surroundings, *, resume: str | None = None, model: str | None = None, first: str = ""
+    ) -> None:
+        super().__init__(ansi_color=True)
+        self.theme = "ansi-dark"
+        if surroundings.is_colourless or self.no_color:
+            self._filters[:] = [each for each in self._filters if not isinstance(each, Monochrome)]
+            self._filters.append(NoColor())
+        self.surroundings = surroundings
+        self._resume = resume
+        self._model = model
+        self._first = first
+        self._conversation: Conversation | None = None
+        self._view: TurnView | None = None
+        self._turn_started = 0.0
+        self._queue: list[str] = []
+        self._last_interrupt = -TWICE_SECONDS
+        self._one_question = asyncio.Lock()
+        self._files: tuple[float, Sequence[str]] = (-FILES_SECONDS, ())
+        self._is_leaving = False
+
+    def compose(self) -> ComposeResult:
+        popup = Popup("", id="popup")
+        yield Log(id="log")
+        yield Static("", id="activity")
+        yield Static("", id="queue")
+        yield popup
+        with Horizontal(id="entry"):
+            yield Static("❯", id="mark")
+            yield Prompt(
+                Walk(read_input_history(self.surroundings.input_history)),
+                popup,
+                commands=self._command_names,
+                files=self._project_files,
+                id="prompt",
+            )
+        yield StatusLine(meter=self.surroundings.has_meter, id="status")
+
+    def on_mount(self) -> None:
+        self._talk = self.query_one(Log)
+        self._prompt = self.query_one(Prompt)
+        self._status = self.query_one(StatusLine)
+        self._prompt.focus()
+        self.set_interval(1 / FRAMES_PER_SECOND, self._tick)
+        self._begin()
+
+    @work
+    async def _begin(self) -> None:
+        """Open the conversation while the first picture is already on the screen."""
+        await self._open(self._resume, self._model)
+        if self._conversation is not None and self._first:
+            self.send(self._first)
+
+    async def _open(self, resume: str | None, model: str | None) -> bool:
+        try:
+            opened = await settled(self.surroundings.open(self, resume=resume, model=model))
+        except Error as problem:
+            self.say(str(problem), "error")
+            return False
+        self._conversation = cast("Conversation", opened)
+        self._status.show(self._conversation.status)
+        self.redraw()
+        if self.surroundings.greeting:
+            self.show(Note(self.surroundings.greeting, "warning"))
+        self._send_queued()
+        return True
+
+    @property
+    def conversation(self) -> Conversation:
+        """The present one."""
+        assert self._conversation is not None
+        return self._conversation
+
+    @property
+    def pieces(self) -> Sequence[Piece]:
+        """What stands in the log."""
+        return self._talk.pieces
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether a turn runs, or nothing is open yet."""
+        return self._view is not None or self._conversation is None
+
+    def show(self, piece: Piece) -> None:
+        """Put something into the log."""
+        self._talk.add(piece)
+
+    def say(self, text: str, level: str = "info") -> None:
+        """Put a sentence into the log."""
+        self._talk.add(Note(text, level))
+
+    def fill(self, text: str) -> None:
+        """Put a text where the user types."""
+        self._prompt.fill(text)
+        self._prompt.focus()
+
+    def redraw(self) -> None:
+        """Draw the log anew from the conversation."""
+        self._talk.clear()
+        for piece in pieces_of(self.conversation.entries):
+            self._talk.add(piece)
+        self._status.show(self.conversation.status)
+
+    async def choose(self, title: str, rows: Sequence[Row]) -> str | None:
+        """Let the user choose a row."""
+        return await self.push_screen_wait(Picker(title, rows))
+
+    async def browse_memory(self) -> None:
+        """Show the memories."""
+        await self.push_screen_wait(MemoryScreen(self.conversation.memory, self._edit))
+
+    async def reopen(self, *, resume: str | None = None, model: str | None = None) -> None:
+        """Close this conversation and open another; when that fails, this one goes on."""
+        before = self._conversation
+        if await self._open(resume, model) and before is not None:
+            await before.close()
+
+    def copy(self, text: str) -> None:
+        """Put a text on every clipboard that can be reached."""
+        self.copy_to_clipboard(text)
+        self.surroundings.copy(text)
+        count = text.count("\n") + 1
+        self._hint(f"copied {count} line{'' if count == 1 else 's'}")
+
+    def leave(self) -> None:
+        """End the program; a running turn is stopped first."""
+        if not self._is_leaving:
+            self._is_leaving = True
+            self._close_down()
+
+    @work
+    async def _close_down(self) -> None:
+        if self._conversation is not None:
+            if self._view is not None:
+                await settled(self._conversation.cancel())
+            await settled(self._conversation.close())
+        self.exit()
+
+    async def on_prompt_sent(self, event: Prompt.Sent) -> None:
+        """The user has typed something."""
+        text = event.text
+        self._prompt.walk.add(text)
+        append_input_history(
+            self.surroundings.input_history, text, project=self.surroundings.directory, now=self.surroundings.now()
+        )
+        if text.startswith("/") and not text[1:2].isspace() and len(text) > 1:
+            self._command(text)
+        elif text.startswith("#") and not text.startswith("##") and text[1:].strip():
+            self._remember(text[1:].strip())
+        elif text.startswith("!") and text[1:].strip():
+            self._shell(text[1:].strip())
+        else:
+            self.send(text)
+
+    def send(self, text: str) -> None:
+        """Send a message now, or at the end of the turn that runs."""
+        if self.is_busy:
+            self._queue.append(text)
+            self._show_queue()
+            return
+        self._talk.add(Said(text))
+        self._talk.scroll_end(animate=False)
+        self._view = TurnView(self._talk)
+        self._turn_started = time.monotonic()
+        self._run_turn(text, self._view)
+
+    @work
+    async def _run_turn(self, text: str, view: TurnView) -> None:
+        ending = Ending.FAILED
+        try:
+            async for event in self.conversation.send(text):
+                view.take(event)
+                if isinstance(event, Status):
+                    self._status.show(event)
+                elif isinstance(event, TurnEnded):
+                    ending = event.ending
+                    self._status.show(event.status)
+        except Error as problem:
+            self.say(str(problem), "error")
+        view.flush()
+        self._view = None
+        self._show_activity()
+        if ending is Ending.CANCELLED and self._queue:
+            waiting, self._queue = self._queue, []
+            self._show_queue()
+            self.fill("\n\n".join([*waiting, *filter(None, [self._prompt.text])]))
+        else:
+            self._send_queued()
+
+    def _send_queued(self) -> None:
+        if self._queue:
+            text, self._queue = "\n\n".join(self._queue), []
+            self._show_queue()
+            self.send(text)
+
+    def _show_queue(self) -> None:
+        queue = self.query_one("#queue", Static)
+        queue.display = bool(self._queue)
+        lines = [Text(f"⋯ {' '.join(text.split())}", "dim", no_wrap=True, overflow="ellipsis") for text in self._queue]
+        queue.update(Text("\n", no_wrap=True, overflow="ellipsis").join(lines))
+
+    @work
+    async def _command(self, text: str) -> None:
+        name, _, argument = text[1:].partition(" ")
+        command = find(name, COMMANDS)
+        self._talk.add(Said(text, "/"))
+        if command is None:
+            if name in dict(self._skills()):
+                self.send(text)
+            else:
+                self.say(near(name, [known for known, _ in self._command_names()]), "warning")
+        elif self._conversation is None and name != "exit":
+            self.say("there is no conversation yet", "warning")
+        elif command.needs_rest and self.is_busy:
+            self.say(f"/{name} waits for the end of the turn; Esc stops it", "warning")
+        else:
+            try:
+                await command.run(self, argument.strip())
+            except Error as problem:
+                self.say(str(problem), "error")
+            if self._conversation is not None:
+                self._status.show(self._conversation.status)
+
+    def _skills(self) -> tuple[tuple[str, str], ...]:
+        return (self._conversation.describe("skills") or ()) if self._conversation is not None else ()
+
+    def _command_names(self) -> list[tuple[str, str]]:
+        return [*((one.name, one.help) for one in COMMANDS), *self._skills()]
+
+    def _project_files(self) -> Sequence[str]:
+        now = time.monotonic()
+        if now - self._files[0] > FILES_SECONDS:
+            self._files = (now, list_project_files(self.surroundings.directory))
+        return self._files[1]
+
+    def _remember(self, text: str) -> None:
+        self._talk.add(Said(text, "#"))
+        if self._conversation is None:
+            self.say("there is no conversation yet", "warning")
+            return
+        try:
+            self.show(remember(self._conversation.memory, text, session=self._conversation.id))
+        except Error as problem:
+            self.say(str(problem), "error")
+
+    @work
+    async def _shell(self, command: str) -> None:
+        number = self._talk.add(Call("!", command, Progress.RUNNING))
+        self._talk.put(number, await run_command(command, self.surroundings.directory))
+        if not self._talk.is_open(number):
+            self._talk.toggle(number)
+
+    async def approve(self, question: Question) -> Approval:
+        """Ask the user; the prompt waits meanwhile. Cancelling takes the question away."""
+        async with self._one_question:
+            answer: asyncio.Future[Approval] = asyncio.get_running_loop().create_future()
+            asking = Asking(question, answer)
+            entry = self.query_one("#entry")
+            await self.mount(asking, before=entry)
+            entry.display = False
+            self.bell()
+            try:
+                return await answer
+            finally:
+                entry.display = True
+                await asking.remove()
+                self._prompt.focus()
+
+    def on_text_selected(self, event: events.TextSelected) -> None:
+        """What is selected with the mouse is copied at once, as terminals do."""
+        del event
+        text = self.screen.get_selected_text()
+        if text:
+            self.copy(text)
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Keys of the conversation rest while another screen is open."""
+        del parameters
+        resting = ("page", "go", "unfold", "unfold_all", "search_history", "edit_message", "next_mode", "end_of_input")
+        return not (action in resting and isinstance(self.screen, ModalScreen))
+
+    def action_interrupt(self) -> None:
+        """Stop the turn, else empty the input; twice leaves."""
+        if isinstance(self.screen, ModalScreen):
+            self.screen.dismiss(None)
+            return
+        now = time.monotonic()
+        if now - self._last_interrupt < TWICE_SECONDS:
+            self.leave()
+            return
+        self._last_interrupt = now
+        if self._view is not None:
+            self.action_stop()
+        elif self._prompt.text:
+            self._prompt.clear_all()
+        self._hint("Ctrl-C again leaves")
+
+    def action_stop(self) -> None:
+        """Stop the running turn."""
+        if self._view is not None:
+            self._view.doing = "stopping"
+            self._stop_turn()
+
+    @work
+    async def _stop_turn(self) -> None:
+        await settled(self.conversation.cancel())
+
+    def action_end_of_input(self) -> None:
+        """Ctrl-D: leave, unless there is something to delete."""
+        if self._prompt.has_focus and self._prompt.text:
+            self._prompt.action_delete_right()
+        else:
+            self.leave()
+
+    @work
+    async def action_next_mode(self) -> None:
+        """The next permission mode."""
+        if self._conversation is None:
+            return
+        mode = self._conversation.status.mode
+        following = CYCLE[(CYCLE.index(mode) + 1) % len(CYCLE)] if mode in CYCLE else CYCLE[0]
+        await settled(self._conversation.set_mode(following))
+        self._status.show(self._conversation.status)
+
+    def action_page(self, pages: int) -> None:
+        """Scroll the log, or the diff that is asked about."""
+        for asking in self.query(Asking):
+            asking.action_page(pages)
+            return
+        self._talk.scroll_relative(y=pages * max(1, self._talk.size.height - 2), animate=False)
+
+    def action_go(self, end: bool) -> None:
+        """To the end or the beginning of the log."""
+        if end:
+            self._talk.scroll_end(animate=False)
+        else:
+            self._talk.scroll_home(animate=False)
+
+    def action_unfold(self) -> None:
+        """Show or hide what the newest call did."""
+        self._talk.toggle_last()
+
+    def action_unfold_all(self) -> None:
+        """Show or hide everything that folds."""
+        self._talk.toggle_all()
+
+    @work
+    async def action_search_history(self) -> None:
+        """Find something that was typed before."""
+        texts = list(reversed(self._prompt.walk.texts))
+        rows = [Row(str(number), " ".join(text.split())) for number, text in enumerate(texts)]
+        chosen = await self.choose("What did you type?", rows)
+        if chosen is not None:
+            self.fill(texts[int(chosen)])
+
+    def action_edit_message(self) -> None:
+        """Write the message in an editor."""
+        edited = self._edit(self._prompt.text)
+        if edited is not None:
+            self.fill(edited.rstrip("\n"))
+
+    def _edit(self, text: str) -> str | None:
+        """Leave the screen to an editor for a while."""
+        if self.is_headless:
+            return self.surroundings.edit(text)
+        with self.suspend():
+            return self.surroundings.edit(text)
+
+    def _hint(self, text: str) -> None:
+        self._status.hint(text)
+        self.set_timer(TWICE_SECONDS, lambda: self._status.hint(""))
+
+    def _tick(self) -> None:
+        if self._view is not None:
+            self._view.flush()
+            self._show_activity()
+
+    def _show_activity(self) -> None:
+        line = self.query_one("#activity", Static)
+        line.display = self._view is not None
+        if self._view is not None:
+            seconds = time.monotonic() - self._turn_started
+            mark = _SPINNER[int(seconds * 5) % len(_SPINNER)]
+            text = Text(f"{mark} ", style="cyan").append(f"{self._view.doing} · {seconds:.0f} s · Esc stops", "dim")
+            line.update(text)

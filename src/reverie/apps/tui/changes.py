@@ -1,0 +1,144 @@
+"""Slash commands that change something: the conversation, the memory, a file, the screen."""
+
+from __future__ import annotations
+
+from importlib import resources
+
+from reverie.apps.amounts import short_count
+from reverie.apps.tui.conversation import settled
+from reverie.apps.tui.export import as_markdown
+from reverie.apps.tui.host import Host
+from reverie.apps.tui.picker import Row
+from reverie.apps.tui.pieces import Answer, Listing
+from reverie.apps.tui.status_line import MODES
+from reverie.apps.tui.turn import receipt_note
+from reverie.files import write_atomic
+from reverie.messages.view import Kind, project
+
+
+async def memory(host: Host, argument: str) -> None:  # noqa: ARG001 - every command takes one
+    """The browser of memories."""
+    await host.browse_memory()
+
+
+async def compact(host: Host, argument: str) -> None:
+    """Compact now."""
+    host.say("compacting…")
+    receipt = await host.conversation.compact(argument)
+    if receipt is None:
+        host.say("there is nothing to compact yet")
+    else:
+        host.show(receipt_note(receipt))
+
+
+async def uncompact(host: Host, argument: str) -> None:  # noqa: ARG001
+    """Take a compaction back."""
+    await settled(host.conversation.uncompact())
+    host.redraw()
+    host.say("the last compaction is taken back; the conversation stands as before it")
+
+
+async def snip(host: Host, argument: str) -> None:  # noqa: ARG001
+    """Not by hand yet."""
+    host.say("Snipping happens by itself when the setting snip.enabled is on; by hand, /compact makes room.")
+
+
+async def dream(host: Host, argument: str) -> None:  # noqa: ARG001
+    """Not there yet."""
+    host.say("This version does not dream yet; /memory lets you put memories in order by hand.")
+
+
+async def resume(host: Host, argument: str) -> None:
+    """Go on with an earlier session."""
+    sessions = [each for each in host.surroundings.list_sessions() if each.id != host.conversation.id]
+    if argument:
+        chosen: str | None = next((each.id for each in sessions if each.id.startswith(argument)), None)
+        if chosen is None:
+            host.say(f"no session of this project begins with {argument!r}", "warning")
+            return
+    else:
+        rows = [
+            Row(each.id, each.title or each.id, f"{each.updated[:16].replace('T', ' ')}  {short_count(each.tokens)}")
+            for each in sessions
+        ]
+        if not rows:
+            host.say("there is no earlier session of this project")
+            return
+        chosen = await host.choose("Which session?", rows)
+    if chosen is not None:
+        await host.reopen(resume=chosen)
+
+
+async def rewind(host: Host, argument: str) -> None:  # noqa: ARG001
+    """Go back to before a message, which returns to the prompt."""
+    typed = [item for item in project(host.conversation.entries).items if item.kind is Kind.TYPED]
+    if not typed:
+        host.say("nothing was said yet")
+        return
+    rows = [Row(item.uuid, " ".join(item.message.text.split())) for item in reversed(typed)]
+    chosen = await host.choose("Go back to before which message?", rows)
+    if chosen is None:
+        return
+    await settled(host.conversation.rewind(chosen))
+    host.redraw()
+    host.say("gone back; files stay as they are")
+    host.fill(next(item.message.text for item in typed if item.uuid == chosen))
+
+
+async def clear(host: Host, argument: str) -> None:  # noqa: ARG001
+    """Begin anew."""
+    await settled(host.conversation.clear())
+    host.redraw()
+
+
+async def model(host: Host, argument: str) -> None:
+    """Say or change who answers."""
+    if not argument:
+        host.say(f"{host.conversation.status.model} answers; /model NAME lets another go on with this conversation")
+        return
+    await host.reopen(resume=host.conversation.id if host.conversation.entries else None, model=argument)
+    host.say(f"{host.conversation.status.model} answers from now on")
+
+
+async def permissions(host: Host, argument: str) -> None:
+    """Show the rules, or change the mode."""
+    if argument and argument not in MODES:
+        host.say(f"there is no mode {argument!r}; there are {', '.join(MODES)}", "warning")
+        return
+    if argument:
+        await settled(host.conversation.set_mode(argument))
+        host.say(f"permission mode {argument}: {MODES[argument][0]}")
+        return
+    mode = host.conversation.status.mode
+    rows = (("mode", f"{mode}: {MODES.get(mode, (mode, ''))[0]}"), *(host.conversation.describe("permissions") or ()))
+    host.show(Listing("Permissions", rows))
+
+
+async def init(host: Host, argument: str) -> None:  # noqa: ARG001
+    """Ask the model for an instruction file."""
+    prompt = resources.files("reverie.apps.tui").joinpath("prompts/init.md").read_text(encoding="utf-8")
+    host.send(prompt.partition("-->")[2].strip())
+
+
+async def write_export(host: Host, argument: str) -> None:
+    """Write the conversation into a file that is not there yet."""
+    path = host.surroundings.directory / (argument or f"conversation-{host.conversation.id[:8]}.md")
+    if path.exists():
+        host.say(f"{path} is there already; name another file", "warning")
+        return
+    write_atomic(path, as_markdown(host.pieces, title=f"Session {host.conversation.id}"), durable=False)
+    host.say(f"written to {path}")
+
+
+async def copy(host: Host, argument: str) -> None:  # noqa: ARG001
+    """Copy the last answer as the Markdown it is."""
+    answer = next((piece for piece in reversed(host.pieces) if isinstance(piece, Answer)), None)
+    if answer is None:
+        host.say("there is no answer to copy yet")
+        return
+    host.copy(answer.text)
+
+
+async def leave(host: Host, argument: str) -> None:  # noqa: ARG001
+    """End the program."""
+    host.leave()

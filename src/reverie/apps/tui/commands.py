@@ -1,0 +1,80 @@
+"""The table of slash commands. Adding one is one line here and a function beside those it resembles."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from reverie.apps.tui import changes, inspections
+from reverie.apps.tui.host import Command, Host
+from reverie.apps.tui.pieces import Listing
+
+KEYS = (
+    ("Enter", "send; while a turn runs the message waits for its end"),
+    ("Shift+Enter, Alt+Enter, Ctrl+J, \\ Enter", "new line"),
+    ("Up, Down, Ctrl+R", "what you typed before, also in earlier sessions"),
+    ("Tab", "complete a /command or an @path"),
+    ("Shift+Tab", "next permission mode"),
+    ("Esc", "stop the turn"),
+    ("Ctrl+C", "stop the turn or empty the input; twice leaves"),
+    ("Ctrl+D", "leave"),
+    ("Ctrl+O, click", "unfold the newest call, or the one under the mouse"),
+    ("Ctrl+T", "unfold all"),
+    ("PageUp, PageDown, wheel", "scroll; Ctrl+End goes to the end"),
+    ("drag", "select; it is copied at once. With Shift held the terminal itself selects"),
+    ("Ctrl+G", "write the message in your editor"),
+)
+TYPED = (
+    ("/name", "a command or a skill"),
+    ("@path", "a file, completed as you type"),
+    ("#text", "remember this, as your own word"),
+    ("!command", "run it here; the model does not see it"),
+)
+
+
+async def show_help(host: Host, argument: str) -> None:  # noqa: ARG001 - every command takes one
+    """What can be typed."""
+    rows = tuple((f"/{one.name} {one.argument}".rstrip(), one.help) for one in COMMANDS)
+    host.show(Listing("Commands", rows))
+    host.show(Listing("Beginnings", TYPED))
+    host.show(Listing("Keys", KEYS))
+
+
+COMMANDS: tuple[Command, ...] = (
+    Command("help", "what can be typed here", show_help),
+    Command("memory", "browse, edit, pin, forget and undo memories", changes.memory),
+    Command("context", "what fills the window, as a picture", inspections.context),
+    Command("cost", "what this session has cost", inspections.cost),
+    Command("compact", "make room now; instructions say what matters", changes.compact, "[instructions]", True),
+    Command("uncompact", "take the last compaction back", changes.uncompact, needs_rest=True),
+    Command("snip", "leave the oldest messages out of what is sent", changes.snip, needs_rest=True),
+    Command("dream", "put the memories in order", changes.dream),
+    Command("resume", "go on with an earlier session", changes.resume, "[id]", True),
+    Command("rewind", "go back to before one of your messages", changes.rewind, needs_rest=True),
+    Command("clear", "begin anew; the transcript stays", changes.clear, needs_rest=True),
+    Command("model", "which model answers, or change it", changes.model, "[name]", True),
+    Command("permissions", "the rules, or change the mode", changes.permissions, "[mode]"),
+    Command("init", "let the model write AGENTS.md for this project", changes.init, needs_rest=True),
+    Command("agents", "agents that can be called", inspections.described("agents")),
+    Command("tasks", "work in the background", inspections.described("tasks")),
+    Command("hooks", "your scripts that run on events", inspections.described("hooks")),
+    Command("skills", "skills, each also a command", inspections.described("skills")),
+    Command("mcp", "servers that bring tools", inspections.described("mcp")),
+    Command("export", "write this conversation as Markdown", changes.write_export, "[file]"),
+    Command("copy", "copy the last answer", changes.copy),
+    Command("exit", "leave; the session can be resumed", changes.leave),
+)
+"""All commands, in the order of the help."""
+
+
+def find(name: str, commands: Sequence[Command]) -> Command | None:
+    """The command of this name."""
+    return next((command for command in commands if command.name == name), None)
+
+
+def near(name: str, names: Sequence[str]) -> str:
+    """A sentence for a command that there is not."""
+    from difflib import get_close_matches
+
+    close = get_close_matches(name, names, n=1)
+    hint = f"did you mean /{close[0]}? " if close else ""
+    return f"there is no command /{name}; {hint}/help lists them"

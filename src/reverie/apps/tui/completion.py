@@ -1,0 +1,77 @@
+"""What could stand at the cursor: a slash command at the start, a path after `@`. Pure; the prompt shows it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+MOST = 8
+_PATH = re.compile(r"(?:^|(?<=\s))@(\S*)$")
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """One way to go on."""
+
+    text: str
+    """What takes the place of the word."""
+    label: str
+    help: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Completion:
+    """The word before the cursor and what it could become."""
+
+    start: int
+    """Where the word begins, in characters of its line."""
+    choices: tuple[Choice, ...]
+
+
+NONE = Completion(0, ())
+
+
+def complete(
+    before: str, *, is_first_line: bool, commands: Sequence[tuple[str, str]], files: Callable[[], Sequence[str]]
+) -> Completion:
+    """Complete what stands on the line before the cursor; `commands` are names without slash and their help."""
+    if is_first_line and re.fullmatch(r"/\S*", before):
+        typed = before[1:].casefold()
+        fitting = [each for each in commands if each[0].casefold().startswith(typed)]
+        fitting += [each for each in commands if typed and typed in each[0].casefold() and each not in fitting]
+        return Completion(0, tuple(Choice(f"/{name} ", f"/{name}", sentence) for name, sentence in fitting))
+    found = _PATH.search(before)
+    if found is None:
+        return NONE
+    ranked = rank(found[1], files())
+    choices = tuple(Choice(f"@{path}" + ("" if path.endswith("/") else " "), path) for path in ranked)
+    return Completion(found.start(), choices)
+
+
+def rank(typed: str, paths: Sequence[str]) -> list[str]:
+    """The paths that a few letters mean, the likeliest first."""
+    wanted = typed.casefold()
+    if not wanted:
+        return sorted(paths, key=lambda path: (path.rstrip("/").count("/"), path))[:MOST]
+    scored = []
+    for path in paths:
+        score = _score(wanted, path.casefold())
+        if score is not None:
+            scored.append((score, len(path), path))
+    return [path for _, _, path in sorted(scored)[:MOST]]
+
+
+def _score(wanted: str, path: str) -> int | None:
+    """How well letters fit a path; less is better, None is not at all."""
+    name = path.rstrip("/").rpartition("/")[2]
+    if path.startswith(wanted):
+        return 0
+    if name.startswith(wanted):
+        return 1
+    if wanted in name:
+        return 2
+    if wanted in path:
+        return 3
+    letters = iter(path)
+    return 4 if all(letter in letters for letter in wanted) else None

@@ -1,0 +1,124 @@
+"""What the terminal needs: of a session, exactly the methods that it calls; of everything else, plain functions.
+
+`api.session.Session` is such a conversation. Nothing in this package reaches past these two.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import AsyncIterator, Callable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Protocol
+
+from reverie.agent.events import Status, TurnEvent
+from reverie.api.memory import Memory
+from reverie.context.receipt import Receipt
+from reverie.messages.entries import Entry
+from reverie.messages.listing import Glance
+from reverie.permissions.approval import Approver
+from reverie.tokens.profiles import ProfileOverride
+from reverie.tokens.window import Budget
+
+
+class Conversation(Protocol):
+    """A session as the terminal sees it. Methods that return `object` may also be coroutines."""
+
+    @property
+    def id(self) -> str:
+        """The id of the session, by which it is resumed."""
+        ...
+
+    @property
+    def status(self) -> Status:
+        """The figures of the status line."""
+        ...
+
+    @property
+    def entries(self) -> Sequence[Entry]:
+        """The lines of the transcript."""
+        ...
+
+    @property
+    def memory(self) -> Memory:
+        """The memory of the project."""
+        ...
+
+    def send(self, text: str) -> AsyncIterator[TurnEvent]:
+        """Run a turn; the last event is `TurnEnded`. A `/name` of a skill is sent as it was typed."""
+        ...
+
+    def cancel(self) -> object:
+        """Stop the running turn; its stream still ends with `TurnEnded`."""
+        ...
+
+    async def compact(self, instructions: str = "") -> Receipt | None:
+        """Compact now; None when there was nothing to do."""
+        ...
+
+    def uncompact(self) -> object:
+        """Take the last compaction back."""
+        ...
+
+    def rewind(self, message_id: str) -> object:
+        """Go back to before a message of the user."""
+        ...
+
+    def clear(self) -> object:
+        """Begin anew; the transcript stays."""
+        ...
+
+    def set_mode(self, mode: str) -> object:
+        """Change the permission mode."""
+        ...
+
+    def describe(self, subject: str) -> tuple[tuple[str, str], ...] | None:
+        """Rows of a name and a sentence on `agents`, `hooks`, `skills`, `mcp`, `tasks`, `permissions` or `cost`.
+
+        None says that this session has no such part.
+        """
+        ...
+
+    async def close(self) -> object:
+        """Finish what must be finished."""
+        ...
+
+
+class Opener(Protocol):
+    """Who starts conversations."""
+
+    def __call__(self, approver: Approver, *, resume: str | None = None, model: str | None = None) -> object:
+        """A conversation, or a coroutine that gives one; of `resume` where it is named, with `model`."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """What the terminal has besides the conversation."""
+
+    directory: Path
+    """Where the user stands: paths are completed and commands run from here."""
+    input_history: Path
+    """The file of what was typed in earlier sessions."""
+    open: Opener
+    now: Callable[[], datetime]
+    list_sessions: Callable[[], Sequence[Glance]]
+    """The sessions of this project, the newest first."""
+    budget: Callable[[str], Budget]
+    """The lines of a model's window."""
+    edit: Callable[[str], str | None]
+    """Lets the user change a text in an editor; None when they left it alone."""
+    copy: Callable[[str], None]
+    """Hands text to a clipboard that the terminal itself does not reach."""
+    overrides: Callable[[], dict[str, ProfileOverride]] = dict
+    """What the user's own model profiles say."""
+    greeting: str = ""
+    """What is said first, such as that there is no key."""
+    is_colourless: bool = False
+    has_meter: bool = True
+
+
+async def settled(result: object) -> object:
+    """The value of a call that may or may not be a coroutine."""
+    return await result if inspect.isawaitable(result) else result

@@ -1,0 +1,103 @@
+"""Choosing one row of a list, with a word typed to narrow it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from rich.table import Table
+from rich.text import Text
+from textual.app import ComposeResult
+from textual.binding import Binding
+from textual.containers import Vertical
+from textual.screen import ModalScreen
+from textual.widgets import Input, OptionList, Static
+from textual.widgets.option_list import Option
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One thing to choose."""
+
+    key: str
+    label: str
+    facts: str = ""
+    """A few words at the right: when, how many."""
+
+
+class Picker(ModalScreen[str | None]):
+    """A list; dismissed with the key of a row, or with None."""
+
+    DEFAULT_CSS = """
+    Picker { align: center bottom; background: transparent; }
+    Picker > Vertical { height: auto; max-height: 80%; border-top: solid ansi_cyan; padding: 0 1;
+        background: ansi_default; }
+    Picker Static { height: auto; }
+    Picker Input { border: none; height: 1; padding: 0; background: transparent; }
+    Picker OptionList { height: auto; max-height: 16; border: none; padding: 0; background: transparent;
+        scrollbar-size-vertical: 1; }
+    Picker OptionList > .option-list--option-highlighted { text-style: reverse; background: transparent;
+        color: ansi_default; }
+    """
+    BINDINGS: ClassVar = [
+        Binding("escape,ctrl+c", "leave", show=False, priority=True),
+        Binding("up", "move(-1)", show=False, priority=True),
+        Binding("down", "move(1)", show=False, priority=True),
+        Binding("pageup", "move(-10)", show=False, priority=True),
+        Binding("pagedown", "move(10)", show=False, priority=True),
+    ]
+
+    def __init__(self, title: str, rows: Sequence[Row], *, empty: str = "nothing fits") -> None:
+        super().__init__()
+        self._title = title
+        self._rows = tuple(rows)
+        self._empty = empty
+
+    def compose(self) -> ComposeResult:
+        with Vertical():
+            yield Static(Text(self._title, style="bold"))
+            yield Input(placeholder="type to narrow, Enter chooses, Esc leaves", compact=True)
+            yield OptionList()
+            yield Static("", id="none")
+
+    def on_mount(self) -> None:
+        self._show("")
+        self.query_one(OptionList).can_focus = False
+        self.query_one(Input).focus()
+
+    def on_input_changed(self, event: Input.Changed) -> None:
+        self._show(event.value)
+
+    def on_input_submitted(self) -> None:
+        options = self.query_one(OptionList)
+        if options.highlighted is not None:
+            self.dismiss(options.get_option_at_index(options.highlighted).id)
+
+    def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
+        self.dismiss(event.option.id)
+
+    def action_leave(self) -> None:
+        self.dismiss(None)
+
+    def action_move(self, step: int) -> None:
+        options = self.query_one(OptionList)
+        if options.option_count:
+            options.highlighted = min(max(0, (options.highlighted or 0) + step), options.option_count - 1)
+
+    def _show(self, typed: str) -> None:
+        words = typed.casefold().split()
+        fitting = [row for row in self._rows if all(word in f"{row.label} {row.facts}".casefold() for word in words)]
+        options = self.query_one(OptionList)
+        options.clear_options()
+        options.add_options(Option(_drawn(row), id=row.key) for row in fitting)
+        options.highlighted = 0 if fitting else None
+        self.query_one("#none", Static).update("" if fitting else Text(self._empty, style="dim"))
+
+
+def _drawn(row: Row) -> Table:
+    grid = Table.grid(expand=True, padding=(0, 1, 0, 0))
+    grid.add_column(ratio=1, no_wrap=True, overflow="ellipsis")
+    grid.add_column(justify="right", no_wrap=True)
+    grid.add_row(Text(row.label), Text(row.facts, style="dim"))
+    return grid

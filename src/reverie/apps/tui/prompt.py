@@ -1,0 +1,176 @@
+"""Where one types: several lines, history, completion, folded pastes.
+
+Enter sends; Shift+Enter, Alt+Enter, Ctrl+J or a backslash before Enter begin a new line.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from rich.cells import cell_len
+from rich.table import Table
+from rich.text import Text
+from textual import events
+from textual.message import Message
+from textual.widgets import Static, TextArea
+
+from reverie.apps.tui.completion import MOST, NONE, Choice, Completion, complete
+from reverie.apps.tui.history import Walk
+from reverie.apps.tui.paste import Pastes
+
+NEW_LINE_KEYS = frozenset({"shift+enter", "alt+enter", "ctrl+j", "ctrl+enter"})
+
+
+class Popup(Static):
+    """The choices of a completion, above the prompt."""
+
+    DEFAULT_CSS = "Popup { height: auto; max-height: 10; padding: 0 1; display: none; }"
+
+    def show(self, choices: Sequence[Choice], chosen: int) -> None:
+        """Show some of the choices around the chosen one; none hides it."""
+        self.display = bool(choices)
+        if not choices:
+            return
+        first = max(0, min(chosen - MOST // 2, len(choices) - MOST))
+        grid = Table.grid(padding=(0, 2, 0, 0))
+        widest = max(cell_len(choice.label) for choice in choices)
+        grid.add_column(no_wrap=True, overflow="ellipsis", max_width=max(20, min(widest, 50)))
+        grid.add_column(no_wrap=True, overflow="ellipsis", ratio=1)
+        for number, choice in enumerate(choices[first : first + MOST], first):
+            style = "reverse" if number == chosen else ""
+            grid.add_row(Text(choice.label, style=style or "cyan"), Text(choice.help, style="dim"))
+        self.update(grid)
+
+
+class Prompt(TextArea):
+    """The input."""
+
+    DEFAULT_CSS = """
+    Prompt { height: auto; max-height: 12; border: none; padding: 0; background: transparent; }
+    Prompt:focus { border: none; }
+    Prompt .text-area--placeholder { text-style: dim; color: ansi_default; }
+    """
+
+    @dataclass
+    class Sent(Message):
+        """The user has finished a message; pastes are in it in full."""
+
+        text: str
+
+    def __init__(
+        self,
+        walk: Walk,
+        popup: Popup,
+        *,
+        commands: Callable[[], Sequence[tuple[str, str]]],
+        files: Callable[[], Sequence[str]],
+        id: str | None = None,  # noqa: A002 - Textual's word
+    ) -> None:
+        super().__init__(
+            id=id,
+            soft_wrap=True,
+            compact=True,
+            highlight_cursor_line=False,
+            tab_behavior="focus",
+            placeholder="Say what to do.  / commands  @ files  # remember  ! shell",
+        )
+        self.walk = walk
+        self._popup = popup
+        self._commands = commands
+        self._files = files
+        self._pastes = Pastes()
+        self._completion: Completion = NONE
+        self._chosen = 0
+        self._quiet = False
+        """Completion was waved away until the text changes."""
+
+    def fill(self, text: str) -> None:
+        """Put a text in, with the cursor at its end."""
+        self.load_text(text)
+        self.move_cursor(self.document.end)
+        self._quiet = True
+        self._show_choices(NONE)
+
+    def clear_all(self) -> None:
+        """Forget what was typed."""
+        self._pastes.clear()
+        self.fill("")
+
+    async def _on_key(self, event: events.Key) -> None:
+        if self._take_key(event.key):
+            event.stop()
+            event.prevent_default()
+            return
+        await super()._on_key(event)
+
+    def _take_key(self, key: str) -> bool:
+        """Do what a key means here; False leaves it to the text area."""
+        choosing = bool(self._completion.choices)
+        if key in NEW_LINE_KEYS:
+            self.insert("\n")
+        elif key == "enter":
+            self._enter(choosing)
+        elif key == "tab":
+            if choosing:
+                self._accept()
+        elif key == "escape" and choosing:
+            self._quiet = True
+            self._show_choices(NONE)
+        elif key in ("up", "down") and choosing:
+            step = -1 if key == "up" else 1
+            self._chosen = (self._chosen + step) % len(self._completion.choices)
+            self._popup.show(self._completion.choices, self._chosen)
+        elif key == "up" and self.cursor_at_first_line:
+            self._walk(self.walk.older(self.text))
+        elif key == "down" and self.cursor_at_last_line:
+            self._walk(self.walk.newer())
+        else:
+            return False
+        return True
+
+    def _enter(self, choosing: bool) -> None:
+        row, column = self.cursor_location
+        if choosing:
+            typed = self.document[row][self._completion.start : column]
+            if self._completion.choices[self._chosen].text.strip() != typed:
+                is_command = typed.startswith("/")
+                self._accept()
+                if not is_command:
+                    return
+        row, column = self.cursor_location
+        if column and self.document[row][column - 1] == "\\":
+            self.replace("\n", (row, column - 1), (row, column))
+            return
+        text = self._pastes.whole(self.text).strip("\n")
+        if text.strip():
+            self.clear_all()
+            self.post_message(self.Sent(text))
+
+    def _accept(self) -> None:
+        row, column = self.cursor_location
+        choice = self._completion.choices[self._chosen]
+        self.replace(choice.text, (row, self._completion.start), (row, column))
+        self.move_cursor((row, self._completion.start + len(choice.text)))
+
+    def _walk(self, text: str | None) -> None:
+        if text is not None:
+            self.fill(text)
+
+    async def _on_paste(self, event: events.Paste) -> None:
+        event.stop()
+        event.prevent_default()
+        self.insert(self._pastes.folded(event.text))
+
+    def on_text_area_changed(self) -> None:
+        """Look anew what could stand here."""
+        if self._quiet:
+            self._quiet = False
+            return
+        row, column = self.cursor_location
+        before = self.document[row][:column]
+        self._show_choices(complete(before, is_first_line=row == 0, commands=self._commands(), files=self._files))
+
+    def _show_choices(self, completion: Completion) -> None:
+        self._completion, self._chosen = completion, 0
+        self._popup.show(completion.choices, 0)

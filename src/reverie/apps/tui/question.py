@@ -1,0 +1,151 @@
+"""Asking for permission: what would be done, with its diff, and the answers one may give.
+
+It stands where one types, so that the conversation above stays in sight and can be scrolled.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+from typing import ClassVar
+
+from rich.console import Group, RenderableType
+from rich.text import Text
+from textual import events
+from textual.app import ComposeResult
+from textual.binding import Binding
+from textual.containers import Vertical, VerticalScroll
+from textual.content import Content
+from textual.widgets import Input, OptionList, Static
+from textual.widgets.option_list import Option
+
+from reverie.apps.tui.diff import balance, coloured, is_diff
+from reverie.permissions.approval import Approval, Question
+from reverie.permissions.need import Act
+
+MOST_SUGGESTIONS = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """One answer that is offered."""
+
+    label: str
+    approval: Approval
+    asks_why: bool = False
+
+
+def ways(question: Question) -> tuple[Way, ...]:
+    """The answers to a question, the usual one first."""
+    if question.need.tool == "ExitPlanMode":
+        return (
+            Way("Yes, and edit without asking", Approval(True, mode="acceptEdits")),
+            Way("Yes, and ask before each change", Approval(True, mode="default")),
+            Way("No, keep planning; say what is missing", Approval(False), asks_why=True),
+        )
+    found = [Way("Yes", Approval(True))]
+    for rule in question.suggestions[:MOST_SUGGESTIONS]:
+        found.append(Way(f"Yes, and allow {rule} for this session", Approval(True, rule, "session")))
+        found.append(Way(f"Yes, and allow {rule} in this project from now on", Approval(True, rule, "local")))
+    found.append(Way("No, and say why", Approval(False), asks_why=True))
+    return tuple(found)
+
+
+def picture(question: Question) -> RenderableType:
+    """What would be done."""
+    need = question.need
+    who = f"{question.agent}: " if question.agent else ""
+    title = Text(f"{who}{need.summary or need.tool}", style="bold")
+    preview = need.preview or need.command or need.url
+    if is_diff(preview):
+        added, removed = balance(preview)
+        title.append("  ").append(f"+{added}", style="green").append(" ").append(f"−{removed}", style="red")
+        body = coloured(preview)
+    elif need.act is Act.RUN:
+        body = Text(f"$ {preview}", overflow="fold")
+    else:
+        body = Text(preview, overflow="fold")
+    return Group(title, body) if preview.strip() and preview != need.summary else title
+
+
+class Asking(Vertical):
+    """The question on the screen."""
+
+    DEFAULT_CSS = """
+    Asking { height: auto; max-height: 70%; border-top: solid ansi_yellow; padding: 0 1; }
+    Asking > VerticalScroll { height: auto; max-height: 16; scrollbar-size-vertical: 1; }
+    Asking > VerticalScroll > Static { height: auto; }
+    Asking > #reason { height: auto; margin: 1 0; }
+    Asking > OptionList { height: auto; max-height: 9; border: none; padding: 0; background: transparent;
+        scrollbar-size-vertical: 1; }
+    Asking > OptionList > .option-list--option-highlighted { text-style: bold reverse; background: transparent;
+        color: ansi_default; }
+    Asking > Input { border: none; height: 1; padding: 0; display: none; background: transparent; }
+    """
+    BINDINGS: ClassVar = [
+        Binding("y", "choose(0)", show=False),
+        Binding("n", "choose(-1)", show=False),
+        Binding("escape", "refuse", show=False),
+        Binding("pageup", "page(-1)", show=False, priority=True),
+        Binding("pagedown", "page(1)", show=False, priority=True),
+    ]
+
+    def __init__(self, question: Question, answer: asyncio.Future[Approval]) -> None:
+        super().__init__(id="asking")
+        self._question = question
+        self._answer = answer
+        self._ways = ways(question)
+
+    def compose(self) -> ComposeResult:
+        with VerticalScroll(can_focus=False):
+            yield Static(picture(self._question))
+        if self._question.reason:
+            yield Static(Text(self._question.reason, style="yellow"), id="reason")
+        numbered = (Content(f"{number}. {way.label}") for number, way in enumerate(self._ways, 1))
+        yield OptionList(*(Option(label) for label in numbered))
+        yield Input(placeholder="why not, or what to do instead (Enter sends, Esc goes back)", compact=True)
+
+    def on_mount(self) -> None:
+        self.query_one(OptionList).focus()
+
+    def on_key(self, event: events.Key) -> None:
+        """A digit answers at once."""
+        if event.key.isdigit() and not self.query_one(Input).has_focus and 0 < int(event.key) <= len(self._ways):
+            event.stop()
+            self.action_choose(int(event.key) - 1)
+
+    def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
+        event.stop()
+        self.action_choose(event.option_index)
+
+    def on_input_submitted(self, event: Input.Submitted) -> None:
+        event.stop()
+        self._settle(Approval(False, message=event.value.strip()))
+
+    def action_choose(self, number: int) -> None:
+        """Give an answer by its place."""
+        way = self._ways[number]
+        if not way.asks_why:
+            self._settle(way.approval)
+            return
+        reason = self.query_one(Input)
+        reason.display = True
+        reason.focus()
+
+    def action_refuse(self) -> None:
+        """Back from the reason to the answers; from there it is a no."""
+        reason = self.query_one(Input)
+        if reason.has_focus:
+            reason.display = False
+            self.query_one(OptionList).focus()
+        else:
+            self._settle(Approval(False))
+
+    def action_page(self, pages: int) -> None:
+        """Look through a long diff."""
+        scroll = self.query_one(VerticalScroll)
+        scroll.scroll_relative(y=pages * max(1, scroll.size.height - 1), animate=False)
+
+    def _settle(self, approval: Approval) -> None:
+        if not self._answer.done():
+            self._answer.set_result(approval)

@@ -1,0 +1,108 @@
+"""One line that says how things stand; what matters less gives way on narrow terminals."""
+
+from __future__ import annotations
+
+from rich.cells import cell_len
+from rich.text import Text
+from textual.widgets import Static
+
+from reverie.agent.events import Status
+from reverie.apps.amounts import dollars, short_count
+from reverie.tokens.window import Level
+
+BAR_CELLS = 10
+_EIGHTHS = " ▏▎▍▌▋▊▉█"
+LEVEL_STYLES = {
+    Level.CALM: "green",
+    Level.WARNING: "yellow",
+    Level.ERROR: "red",
+    Level.COMPACT: "red",
+    Level.BLOCKED: "bold red reverse",
+}
+_LEVEL_WORDS = {Level.WARNING: "filling", Level.ERROR: "nearly full", Level.COMPACT: "full", Level.BLOCKED: "blocked"}
+MODES = {
+    "default": ("asks before changes", ""),
+    "acceptEdits": ("edits without asking", "magenta"),
+    "plan": ("plans only", "cyan"),
+    "bypassPermissions": ("never asks", "bold red"),
+    "dontAsk": ("refuses instead of asking", "cyan"),
+    "auto": ("decides by itself", "magenta"),
+}
+"""What each permission mode means, in a few words, and its colour."""
+
+
+def status_text(status: Status, width: int, *, meter: bool = True) -> Text:
+    """The line for this width: model, window, cache, cost, mode, background."""
+    words, style = MODES.get(status.mode, (status.mode, ""))
+    mode = Text(words, style=style)
+    pill = Text()
+    if status.background:
+        count = len(status.background)
+        pill = Text(f" {count} in background ", style="reverse cyan")
+    model = Text(status.model, style="bold")
+    found: list[tuple[int, Text]] = [(0, model)]
+    if meter:
+        found.append((1, _window(status)))
+        if status.cache_share is not None:
+            found.append((4, Text(f"cache {status.cache_share:.0%}")))
+        if status.cost_usd is not None:
+            found.append((3, Text(dollars(status.cost_usd))))
+    found.append((2, mode))
+    if pill.plain:
+        found.append((1, pill))
+    while len(found) > 1 and _width(found) > width:
+        found.remove(max(found, key=lambda each: each[0]))
+    line = Text(" · ", style="dim").join([part for _, part in found])
+    line.truncate(max(1, width), overflow="ellipsis")
+    return line
+
+
+def _width(found: list[tuple[int, Text]]) -> int:
+    return sum(cell_len(part.plain) for _, part in found) + 3 * (len(found) - 1)
+
+
+def _window(status: Status) -> Text:
+    """The window as a bar, its share and, where it matters, its level in a word."""
+    share = min(1.0, status.used_tokens / status.window_tokens) if status.window_tokens else 0.0
+    style = LEVEL_STYLES[status.level]
+    eighths = round(share * BAR_CELLS * 8)
+    full, rest = divmod(eighths, 8)
+    bar = "█" * full + (_EIGHTHS[rest] if rest else "")
+    drawn = Text("▕", style="dim").append(bar, style=style)
+    drawn.append("·" * (BAR_CELLS - len(bar)), style="dim").append("▏", style="dim")
+    drawn.append(f"{share:.0%}", style=style if status.level is not Level.CALM else "")
+    if status.window_tokens:
+        drawn.append(f" of {short_count(status.window_tokens)}", style="dim")
+    word = _LEVEL_WORDS.get(status.level)
+    return drawn.append(f" {word}", style=style) if word else drawn
+
+
+class StatusLine(Static):
+    """The last line of the screen."""
+
+    DEFAULT_CSS = "StatusLine { height: 1; padding: 0 1; }"
+
+    def __init__(self, *, meter: bool = True, id: str | None = None) -> None:  # noqa: A002 - Textual's word
+        super().__init__("", id=id)
+        self._meter = meter
+        self._status: Status | None = None
+        self._hint = ""
+
+    def show(self, status: Status) -> None:
+        """Show these figures."""
+        self._status = status
+        self._draw()
+
+    def hint(self, text: str) -> None:
+        """Say something in place of the figures until it is taken back with an empty text."""
+        self._hint = text
+        self._draw()
+
+    def on_resize(self) -> None:
+        self._draw()
+
+    def _draw(self) -> None:
+        if self._hint:
+            self.update(Text(self._hint, style="dim", no_wrap=True, overflow="ellipsis"))
+        elif self._status is not None:
+            self.update(status_text(self._status, max(1, self.size.width - 2), meter=self._meter))

@@ -1,0 +1,144 @@
+"""A conversation that follows a script, and the surroundings of a terminal in a test."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+from reverie.agent.events import Ending, Status, TurnEnded, TurnEvent
+from reverie.api.memory import Memory
+from reverie.apps.tui.app import Chat
+from reverie.apps.tui.conversation import Surroundings
+from reverie.context.receipt import Receipt
+from reverie.messages.entries import Entry
+from reverie.messages.listing import Glance
+from reverie.messages.message import Usage
+from reverie.permissions.approval import Approval, Approver, Question
+from reverie.ports import TextDelta
+from reverie.settings import Settings
+from reverie.tokens.window import Budget, budget_by
+
+NOW = datetime(2026, 11, 15, 12, 0, tzinfo=UTC)
+Step = TurnEvent | Question | asyncio.Event
+"""What a script holds: events to yield, questions to ask, and gates to wait at."""
+
+
+@dataclass
+class Scripted:
+    """Satisfies `Conversation`; each turn takes the next list of steps, or an echo when none is left."""
+
+    memory: Memory
+    turns: list[list[Step]] = field(default_factory=list)
+    id: str = "5f0c954e-0000-4000-8000-000000000000"
+    status: Status = Status("claude-sonnet-5", 84_000, 180_000, cache_share=0.93, cost_usd=0.4213)
+    entries: Sequence[Entry] = ()
+    receipt: Receipt | None = None
+    facts: dict[str, tuple[tuple[str, str], ...]] = field(default_factory=dict)
+    approver: Approver | None = None
+    sent: list[str] = field(default_factory=list)
+    approvals: list[Approval] = field(default_factory=list)
+    done: list[str] = field(default_factory=list)
+    _running: asyncio.Event = field(default_factory=asyncio.Event)
+
+    async def send(self, text: str) -> AsyncIterator[TurnEvent]:
+        self.sent.append(text)
+        self._cancelled = asyncio.Event()
+        steps = self.turns.pop(0) if self.turns else [TextDelta(f"You said: {text}")]
+        for step in steps:
+            if isinstance(step, asyncio.Event):
+                waiting = [asyncio.create_task(each.wait()) for each in (step, self._cancelled)]
+                await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
+                for task in waiting:
+                    task.cancel()
+            elif isinstance(step, Question):
+                assert self.approver is not None
+                self.approvals.append(await self.approver.approve(step))
+            else:
+                yield step
+            if self._cancelled.is_set():
+                yield self._ended(Ending.CANCELLED)
+                return
+        if not steps or not isinstance(steps[-1], TurnEnded):
+            yield self._ended(Ending.COMPLETED)
+
+    def _ended(self, ending: Ending) -> TurnEnded:
+        return TurnEnded(ending, "", 1, Usage(), self.status.cost_usd, 1.0, self.status)
+
+    def cancel(self) -> None:
+        self.done.append("cancel")
+        self._cancelled.set()
+
+    async def compact(self, instructions: str = "") -> Receipt | None:
+        self.done.append(f"compact {instructions}".strip())
+        return self.receipt
+
+    def uncompact(self) -> None:
+        self.done.append("uncompact")
+
+    def rewind(self, message_id: str) -> None:
+        self.done.append(f"rewind {message_id}")
+
+    def clear(self) -> None:
+        self.done.append("clear")
+
+    def set_mode(self, mode: str) -> None:
+        self.status = replace(self.status, mode=mode)
+
+    def describe(self, subject: str) -> tuple[tuple[str, str], ...] | None:
+        return self.facts.get(subject)
+
+    async def close(self) -> None:
+        self.done.append("close")
+
+
+@dataclass
+class Table:
+    """A terminal with a scripted conversation at it."""
+
+    folder: Path
+    conversation: Scripted
+    others: dict[str, Scripted] = field(default_factory=dict)
+    """By the id or the model under which they are opened."""
+    sessions: list[Glance] = field(default_factory=list)
+    copied: list[str] = field(default_factory=list)
+    edit: Callable[[str], str | None] = field(default=lambda _: None)
+    greeting: str = ""
+    is_colourless: bool = False
+
+    def open(self, approver: Approver, *, resume: str | None = None, model: str | None = None) -> Scripted:
+        conversation = self.others.get(model or resume or "", self.conversation)
+        conversation.approver = approver
+        return conversation
+
+    def surroundings(self) -> Surroundings:
+        return Surroundings(
+            directory=self.folder,
+            input_history=self.folder.parent / "input.jsonl",
+            open=self.open,
+            now=lambda: NOW,
+            list_sessions=lambda: self.sessions,
+            budget=budget,
+            edit=lambda text: self.edit(text),
+            copy=self.copied.append,
+            greeting=self.greeting,
+            is_colourless=self.is_colourless,
+        )
+
+    def chat(self) -> Chat:
+        return Chat(self.surroundings())
+
+
+def budget(model: str) -> Budget:
+    return budget_by(Settings(), model)
+
+
+def table(folder: Path, *turns: list[Step]) -> Table:
+    """A project in a folder, with a conversation that answers these turns."""
+    project = folder / "project"
+    project.mkdir()
+    settings = replace(Settings(), home=str(folder / "home"))
+    memory = Memory(folder / "memory", project=project, settings=settings, now=lambda: NOW)
+    return Table(project, Scripted(memory, list(turns)))
