@@ -1,7 +1,7 @@
 """THE TERMINAL AGENT: what plain `reverie` starts. Nothing here decides anything; it shows a conversation and asks.
 
 `conversation` names what it needs of a session and of its surroundings. `pieces` are what can stand in the log, drawn
-with `markdown`, `diff` and `window_picture`; `log` shows them; `turn` makes them of events, `past` of a resumed session.
+with `markdown`, `diff` and `window_picture`; `log` shows them; `turn` makes them of events, `past` of an old session.
 `prompt` is where one types, with `completion`, `files`, `history` and `paste`. `question` asks for permission,
 `status_line` says how things stand, `picker` chooses from a list, `memory_screen` shows memories. `commands` is the
 table of slash commands, `host` what they may do, `inspections` and `changes` what they do. `shell` runs a command of

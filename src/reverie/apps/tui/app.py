@@ -11,7 +11,9 @@ import time
 from collections.abc import Sequence
 from typing import ClassVar, cast
 
+from rich.console import Group
 from rich.text import Text
+from rich.theme import Theme
 from textual import events, work
 from textual.app import App, ComposeResult
 from textual.binding import Binding
@@ -26,6 +28,7 @@ from reverie.apps.tui.conversation import Conversation, Surroundings, settled
 from reverie.apps.tui.files import list_project_files
 from reverie.apps.tui.history import Walk, append_input_history, read_input_history
 from reverie.apps.tui.log import Log
+from reverie.apps.tui.markdown import MARKDOWN_STYLES
 from reverie.apps.tui.memory_screen import MemoryScreen
 from reverie.apps.tui.past import pieces_of
 from reverie.apps.tui.picker import Picker, Row
@@ -56,6 +59,12 @@ class Chat(App[None]):
     ENABLE_COMMAND_PALETTE = False
     CSS = """
     Screen { layers: base; background: ansi_default; }
+    * { scrollbar-color: ansi_bright_black; scrollbar-color-hover: ansi_white; scrollbar-color-active: ansi_white;
+        scrollbar-background: ansi_default; scrollbar-background-hover: ansi_default;
+        scrollbar-background-active: ansi_default; }
+    OptionList, OptionList:focus { border: none; padding: 0 1; background: transparent; scrollbar-size-vertical: 1; }
+    OptionList > .option-list--option-highlighted, OptionList:focus > .option-list--option-highlighted {
+        text-style: reverse; background: transparent; color: ansi_default; }
     #activity { height: 1; padding: 0 1; display: none; }
     #queue { height: auto; max-height: 5; padding: 0 1; display: none; }
     #entry { height: auto; max-height: 14; border-top: solid ansi_bright_black; border-bottom: solid ansi_bright_black;
@@ -83,6 +92,7 @@ class Chat(App[None]):
     ) -> None:
         super().__init__(ansi_color=True)
         self.theme = "ansi-dark"
+        self.console.push_theme(Theme(MARKDOWN_STYLES))
         if surroundings.is_colourless or self.no_color:
             self._filters[:] = [each for each in self._filters if not isinstance(each, Monochrome)]
             self._filters.append(NoColor())
@@ -277,13 +287,13 @@ class Chat(App[None]):
         queue = self.query_one("#queue", Static)
         queue.display = bool(self._queue)
         lines = [Text(f"⋯ {' '.join(text.split())}", "dim", no_wrap=True, overflow="ellipsis") for text in self._queue]
-        queue.update(Text("\n", no_wrap=True, overflow="ellipsis").join(lines))
+        queue.update(Group(*lines))
 
     @work
     async def _command(self, text: str) -> None:
         name, _, argument = text[1:].partition(" ")
         command = find(name, COMMANDS)
-        self._talk.add(Said(text, "/"))
+        self._talk.add(Said(text[1:], "/"))
         if command is None:
             if name in dict(self._skills()):
                 self.send(text)
@@ -461,5 +471,5 @@ class Chat(App[None]):
         if self._view is not None:
             seconds = time.monotonic() - self._turn_started
             mark = _SPINNER[int(seconds * 5) % len(_SPINNER)]
-            text = Text(f"{mark} ", style="cyan").append(f"{self._view.doing} · {seconds:.0f} s · Esc stops", "dim")
-            line.update(text)
+            text = Text().append(f"{mark} ", "cyan").append(f"{self._view.doing} · {seconds:.0f} s · Esc stops", "dim")
+            line.update(Group(text))

@@ -10,7 +10,7 @@ from reverie.apps.tui.pieces import Listing
 
 KEYS = (
     ("Enter", "send; while a turn runs the message waits for its end"),
-    ("Shift+Enter, Alt+Enter, Ctrl+J, \\ Enter", "new line"),
+    ("Alt+Enter, \\ Enter", "new line; also Shift+Enter or Ctrl+J"),
     ("Up, Down, Ctrl+R", "what you typed before, also in earlier sessions"),
     ("Tab", "complete a /command or an @path"),
     ("Shift+Tab", "next permission mode"),
@@ -19,7 +19,7 @@ KEYS = (
     ("Ctrl+D", "leave"),
     ("Ctrl+O, click", "unfold the newest call, or the one under the mouse"),
     ("Ctrl+T", "unfold all"),
-    ("PageUp, PageDown, wheel", "scroll; Ctrl+End goes to the end"),
+    ("PageUp, PageDown", "scroll, as does the wheel; Ctrl+End goes to the end"),
     ("drag", "select; it is copied at once. With Shift held the terminal itself selects"),
     ("Ctrl+G", "write the message in your editor"),
 )

@@ -16,9 +16,11 @@ def is_diff(text: str) -> bool:
 
 
 def coloured(text: str) -> Text:
-    """A diff with colours; its file lines are left to whoever names the file."""
+    """A diff with colours; the names of a single file are left to whoever shows it under its name."""
     drawn = Text(no_wrap=False, overflow="fold")
     lines = text.rstrip("\n").split("\n")
+    if len(lines) > 2 and lines[0].startswith("--- ") and sum(line.startswith("--- ") for line in lines) == 1:
+        lines = lines[2:]
     for number, line in enumerate(lines):
         style = ""
         if line.startswith(("--- ", "+++ ")) and number < 4:

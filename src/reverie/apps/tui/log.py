@@ -17,7 +17,7 @@ from textual.scroll_view import ScrollView
 from textual.selection import Selection
 from textual.strip import Strip
 
-from reverie.apps.tui.pieces import Call, Note, Part, Piece, Thought
+from reverie.apps.tui.pieces import Call, Note, Part, Piece, Prose, Thought
 
 MARGIN = 1
 """Columns left free on either side."""
@@ -160,7 +160,8 @@ class Log(ScrollView, can_focus=False):
         options = console.options.update(width=max(4, self._width - 2 * margin), height=None, highlight=False)
         gap = Text(" " * margin)
         lines = console.render_lines(part.draw(), options, pad=False)
-        return [Strip([*gap.render(console, end=""), *line]) for line in lines]
+        strips = [Strip([*gap.render(console, end=""), *line]) for line in lines]
+        return _trimmed(strips) if isinstance(part, Prose) else strips
 
     def render_line(self, y: int) -> Strip:
         """One line of what is visible."""
@@ -186,6 +187,12 @@ class Log(ScrollView, can_focus=False):
     def selection_updated(self, selection: Selection | None) -> None:  # noqa: ARG002 - Textual's signature
         """Draw what is selected."""
         self.refresh()
+
+
+def _trimmed(strips: list[Strip]) -> list[Strip]:
+    """Without the blank lines that Markdown puts around tables and code, since parts are set apart already."""
+    spoken = [number for number, strip in enumerate(strips) if strip.text.strip()]
+    return strips[spoken[0] : spoken[-1] + 1] if spoken else strips
 
 
 def _is_close(one: Piece, other: Piece) -> bool:

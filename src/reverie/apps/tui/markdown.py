@@ -14,6 +14,9 @@ from rich.text import Text
 CODE_THEME = "ansi_dark"
 """Names the terminal's own sixteen colours, so that it suits a light terminal as well as a dark one."""
 
+MARKDOWN_STYLES = {"markdown.code": "cyan", "markdown.block_quote": "dim", "markdown.link_url": "underline blue"}
+"""Styles without a background, which on a light terminal would be a dark box."""
+
 _FENCE = re.compile(r"^ {0,3}(`{3,}|~{3,})")
 
 

@@ -37,11 +37,8 @@ class MemoryScreen(ModalScreen[None]):
     MemoryScreen > #find { border: none; height: 1; padding: 0 1; display: none; background: transparent; }
     MemoryScreen > #body { height: 1fr; layout: vertical; }
     MemoryScreen.-wide > #body { layout: horizontal; }
-    MemoryScreen OptionList { height: 40%; border: none; padding: 0 1; background: transparent;
-        scrollbar-size-vertical: 1; }
+    MemoryScreen OptionList { height: 40%; }
     MemoryScreen.-wide OptionList { height: 1fr; width: 40%; }
-    MemoryScreen OptionList > .option-list--option-highlighted { text-style: reverse; background: transparent;
-        color: ansi_default; }
     MemoryScreen VerticalScroll { height: 1fr; border-top: solid ansi_bright_black; padding: 0 1;
         scrollbar-size-vertical: 1; }
     MemoryScreen.-wide VerticalScroll { border-top: none; border-left: solid ansi_bright_black; }
@@ -194,7 +191,7 @@ class MemoryScreen(ModalScreen[None]):
             self._show(Text("Nothing is remembered here yet. `#text` in the prompt saves a memory.", style="dim"))
 
     def _show(self, what: RenderableType) -> None:
-        self.query_one("#text", Static).update(what)
+        self.query_one("#text", Static).update(Group(what))
         self.query_one(VerticalScroll).scroll_home(animate=False)
 
 

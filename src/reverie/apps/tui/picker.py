@@ -35,10 +35,7 @@ class Picker(ModalScreen[str | None]):
         background: ansi_default; }
     Picker Static { height: auto; }
     Picker Input { border: none; height: 1; padding: 0; background: transparent; }
-    Picker OptionList { height: auto; max-height: 16; border: none; padding: 0; background: transparent;
-        scrollbar-size-vertical: 1; }
-    Picker OptionList > .option-list--option-highlighted { text-style: reverse; background: transparent;
-        color: ansi_default; }
+    Picker OptionList { height: auto; max-height: 16; }
     """
     BINDINGS: ClassVar = [
         Binding("escape,ctrl+c", "leave", show=False, priority=True),

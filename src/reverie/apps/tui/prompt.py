@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from rich.cells import cell_len
+from rich.console import Group
 from rich.table import Table
 from rich.text import Text
 from textual import events
@@ -40,7 +41,7 @@ class Popup(Static):
         for number, choice in enumerate(choices[first : first + MOST], first):
             style = "reverse" if number == chosen else ""
             grid.add_row(Text(choice.label, style=style or "cyan"), Text(choice.help, style="dim"))
-        self.update(grid)
+        self.update(Group(grid))
 
 
 class Prompt(TextArea):

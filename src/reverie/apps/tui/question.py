@@ -65,7 +65,7 @@ def picture(question: Question) -> RenderableType:
         body = Text(f"$ {preview}", overflow="fold")
     else:
         body = Text(preview, overflow="fold")
-    return Group(title, body) if preview.strip() and preview != need.summary else title
+    return Group(title, body) if preview.strip() and preview != need.summary else Group(title)
 
 
 class Asking(Vertical):
@@ -76,10 +76,7 @@ class Asking(Vertical):
     Asking > VerticalScroll { height: auto; max-height: 16; scrollbar-size-vertical: 1; }
     Asking > VerticalScroll > Static { height: auto; }
     Asking > #reason { height: auto; margin: 1 0; }
-    Asking > OptionList { height: auto; max-height: 9; border: none; padding: 0; background: transparent;
-        scrollbar-size-vertical: 1; }
-    Asking > OptionList > .option-list--option-highlighted { text-style: bold reverse; background: transparent;
-        color: ansi_default; }
+    Asking > OptionList { height: auto; max-height: 9; }
     Asking > Input { border: none; height: 1; padding: 0; display: none; background: transparent; }
     """
     BINDINGS: ClassVar = [
@@ -100,7 +97,7 @@ class Asking(Vertical):
         with VerticalScroll(can_focus=False):
             yield Static(picture(self._question))
         if self._question.reason:
-            yield Static(Text(self._question.reason, style="yellow"), id="reason")
+            yield Static(Group(Text(self._question.reason, style="yellow")), id="reason")
         numbered = (Content(f"{number}. {way.label}") for number, way in enumerate(self._ways, 1))
         yield OptionList(*(Option(label) for label in numbered))
         yield Input(placeholder="why not, or what to do instead (Enter sends, Esc goes back)", compact=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from rich.cells import cell_len
+from rich.console import Group
 from rich.text import Text
 from textual.widgets import Static
 
@@ -11,6 +12,8 @@ from reverie.apps.amounts import dollars, short_count
 from reverie.tokens.window import Level
 
 BAR_CELLS = 10
+_SIZE = 5
+"""The rank of the window's size, which goes first and belongs to the bar before it."""
 _EIGHTHS = " ▏▎▍▌▋▊▉█"
 LEVEL_STYLES = {
     Level.CALM: "green",
@@ -43,6 +46,8 @@ def status_text(status: Status, width: int, *, meter: bool = True) -> Text:
     found: list[tuple[int, Text]] = [(0, model)]
     if meter:
         found.append((1, _window(status)))
+        if status.window_tokens:
+            found.append((_SIZE, Text(f"of {short_count(status.window_tokens)}", style="dim")))
         if status.cache_share is not None:
             found.append((4, Text(f"cache {status.cache_share:.0%}")))
         if status.cost_usd is not None:
@@ -52,8 +57,9 @@ def status_text(status: Status, width: int, *, meter: bool = True) -> Text:
         found.append((1, pill))
     while len(found) > 1 and _width(found) > width:
         found.remove(max(found, key=lambda each: each[0]))
-    line = Text(" · ", style="dim").join([part for _, part in found])
-    line.truncate(max(1, width), overflow="ellipsis")
+    line = Text(no_wrap=True, overflow="ellipsis")
+    for number, (rank, part) in enumerate(found):
+        line.append(" " if rank == _SIZE else " · " if number else "", style="dim").append_text(part)
     return line
 
 
@@ -68,17 +74,15 @@ def _window(status: Status) -> Text:
     eighths = round(share * BAR_CELLS * 8)
     full, rest = divmod(eighths, 8)
     bar = "█" * full + (_EIGHTHS[rest] if rest else "")
-    drawn = Text("▕", style="dim").append(bar, style=style)
+    drawn = Text().append("▕", style="dim").append(bar, style=style)
     drawn.append("·" * (BAR_CELLS - len(bar)), style="dim").append("▏", style="dim")
     drawn.append(f"{share:.0%}", style=style if status.level is not Level.CALM else "")
-    if status.window_tokens:
-        drawn.append(f" of {short_count(status.window_tokens)}", style="dim")
     word = _LEVEL_WORDS.get(status.level)
     return drawn.append(f" {word}", style=style) if word else drawn
 
 
 class StatusLine(Static):
-    """The last line of the screen."""
+    """The last line of the screen. A group keeps Rich's colours as they are, which are the terminal's own."""
 
     DEFAULT_CSS = "StatusLine { height: 1; padding: 0 1; }"
 
@@ -103,6 +107,6 @@ class StatusLine(Static):
 
     def _draw(self) -> None:
         if self._hint:
-            self.update(Text(self._hint, style="dim", no_wrap=True, overflow="ellipsis"))
+            self.update(Group(Text(self._hint, style="dim", no_wrap=True, overflow="ellipsis")))
         elif self._status is not None:
-            self.update(status_text(self._status, max(1, self.size.width - 2), meter=self._meter))
+            self.update(Group(status_text(self._status, max(1, self.size.width - 2), meter=self._meter)))
