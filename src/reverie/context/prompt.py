@@ -1,4 +1,4 @@
-"""The prompts of this package: Markdown files beside the code, and how their placeholders are filled."""
+"""Prompts: Markdown files beside the code of a package, and how their placeholders are filled."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ _HEADER = re.compile(r"\A\s*<!--.*?-->\s*", re.DOTALL)
 
 
 @cache
-def read_prompt(name: str) -> str:
-    """The text of one prompt without its header comment."""
-    text = (files("reverie.context") / "prompts" / f"{name}.md").read_text(encoding="utf-8")
+def read_prompt(name: str, package: str = "reverie.context") -> str:
+    """The text of one prompt of a package without its header comment."""
+    text = (files(package) / "prompts" / f"{name}.md").read_text(encoding="utf-8")
     return without_header(text)
 
 
