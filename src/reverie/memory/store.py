@@ -210,6 +210,25 @@ class Store:
             commit = self.writer.commit({path: text.encode()}, change)
         return Saved(topic, commit, warnings)
 
+    def write_files(
+        self, files: Mapping[str, str | None], *, author: Author, reason: str, session: str | None = None
+    ) -> str | None:
+        """Write topic files exactly as given, or remove them (None), as one commit; return it.
+
+        Raises:
+            UserMistake: a path cannot be a topic file.
+            Refused: a text holds a secret, or was erased.
+        """
+        with self.writer.writing():
+            erased = read_erased(self.history.private)
+            for path, text in files.items():
+                if not is_safe_path(path) or not is_topic_path(path):
+                    raise UserMistake(f"{path!r} cannot be a topic file: name a `.md` file that is not an index")
+                if text is not None:
+                    self._check(parse_topic(path, text), text, author, erased)
+            contents = {path: None if text is None else text.encode() for path, text in files.items()}
+            return self.writer.commit(contents, Change(author, reason, session))
+
     def forget(self, name: str, *, author: Author = "user", reason: str = "", session: str | None = None) -> Changed:
         """Remove a topic from the directory; `undo` brings it back. Its text stays in the history: see `erase`."""
         with self.writer.writing():
