@@ -123,6 +123,8 @@ class Tools:
     """Tools that only read and may run at once (spec 3 §3)."""
     read_cache_files: Count = 100
     """Files remembered as read (spec 3 §1)."""
+    web_fetch: Personal[bool] = False
+    """Let the model fetch pages from the web."""
 
 
 @area
