@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from reverie.permissions.shell.flags import may_become_option
 from reverie.permissions.shell.script import Word
 
 _LEADING = frozenset({"-H", "-L", "-P"})
@@ -22,7 +23,7 @@ _VALUED_BY_PATH = frozenset({"-newer", "-anewer", "-cnewer", "-samefile"})
 
 def find_paths(words: Sequence[Word]) -> tuple[Word, ...] | None:
     """The starting points and files it compares with; None when it might do more than look."""
-    if any(word.value is None or (word.has_glob and word.text[0] in "*?[") for word in words):
+    if any(word.value is None or may_become_option(word) for word in words):
         return None
     waiting = list(words)
     paths: list[Word] = []

@@ -31,7 +31,7 @@ class Flags:
         waiting = list(words)
         while waiting:
             word = waiting.pop(0)
-            if word.value is None or (word.has_glob and not self.harmless and word.text[0] in "*?["):
+            if word.value is None or (not self.harmless and may_become_option(word)):
                 return None
             if word.value == "--":
                 return (*found, *waiting) if all(_is_known(other) for other in waiting) else None
@@ -65,5 +65,10 @@ class Flags:
         return False
 
 
+def may_become_option(word: Word) -> bool:
+    """Whether a pattern could match a file whose name looks like an option."""
+    return word.has_glob and (word.value or "*")[0] in "*?["
+
+
 def _is_known(word: Word) -> bool:
-    return word.value is not None and not (word.has_glob and word.text[0] in "*?[")
+    return word.value is not None and not may_become_option(word)

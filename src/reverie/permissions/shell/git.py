@@ -21,30 +21,25 @@ _DIFF_LONG = (
     "stat? shortstat numstat dirstat? summary compact-summary name-only name-status patch no-patch unified= raw color? "
     "no-color word-diff? word-diff-regex= color-words? color-moved? ignore-all-space ignore-space-change "
     "ignore-space-at-eol ignore-blank-lines ignore-cr-at-eol cached staged merge-base find-renames? find-copies? "
-    "find-copies-harder no-renames diff-filter= relative? no-relative no-ext-diff no-textconv minimal patience histogram "
-    "diff-algorithm= anchored= check full-index binary abbrev? quiet exit-code text function-context submodule? "
+    "find-copies-harder no-renames diff-filter= relative? no-relative no-ext-diff no-textconv minimal patience "
+    "histogram diff-algorithm= anchored= check full-index binary abbrev? quiet exit-code text function-context submodule? "
     "ignore-submodules? src-prefix= dst-prefix= no-prefix patch-with-stat inter-hunk-context= pickaxe-all "
     "pickaxe-regex cc combined-all-paths indent-heuristic ita-invisible-in-index rotate-to= skip-to= "
 )
 _LOG_LONG = (
-    "oneline graph decorate? no-decorate decorate-refs= all branches? tags? remotes? glob= exclude= since= after= until= "
-    "before= since-as-filter= author= committer= grep= grep-reflog= all-match invert-grep regexp-ignore-case "
+    "oneline graph decorate? no-decorate decorate-refs= all branches? tags? remotes? glob= exclude= since= after= "
+    "until= before= since-as-filter= author= committer= grep= grep-reflog= all-match invert-grep regexp-ignore-case "
     "extended-regexp fixed-strings perl-regexp max-count= skip= reverse first-parent merges no-merges min-parents= "
     "max-parents= follow pretty? format= abbrev-commit no-abbrev-commit date= topo-order date-order author-date-order "
     "left-right left-only right-only cherry cherry-pick cherry-mark boundary simplify-by-decoration full-history dense "
     "sparse ancestry-path? source notes? no-notes use-mailmap mailmap no-mailmap walk-reflogs show-pulls encoding= "
     "relative-date parents children count log-size expand-tabs? no-expand-tabs diff-merges= remerge-diff "
 )
-_DIFF = Flags("puswbBDRazWtcm", valued="SGOU", optional="MCX", long=_DIFF_LONG)
-_LOG = Flags(
-    "puswbiEFPgzaRtcmW", valued="nSGLU", optional="MC", long=_DIFF_LONG + _LOG_LONG, numbers=True
-)
-_PLAIN_LISTING = Flags(
-    "arvlzi",
-    valued="n",
-    optional="",
-    long="all remotes verbose list show-current contains= no-contains= merged? no-merged? points-at= sort= format= color? "
-    "no-color column? no-column abbrev= no-abbrev ignore-case",
+_DIFF = Flags("puswbBDRazWtcm", valued="SGU", optional="MCX", long=_DIFF_LONG)
+_LOG = Flags("puswbiEFPgzaRtcmW", valued="nSGLU", optional="MC", long=_DIFF_LONG + _LOG_LONG, numbers=True)
+_LISTING_LONG = (
+    "list contains? no-contains? merged? no-merged? points-at= sort= format= color? no-color column? no-column "
+    "ignore-case"
 )
 
 
@@ -63,11 +58,11 @@ def _listing(words: Sequence[Word], operands: _Operands) -> bool:
 
 
 def _begins(*first: str) -> _Check:
-    return lambda _words, operands: bool(operands) and operands[0].value in first
+    return lambda words, _operands: bool(words) and words[0].value in first
 
 
 def _empty_or(*first: str) -> _Check:
-    return lambda _words, operands: not operands or operands[0].value in first
+    return lambda words, operands: not operands or words[0].value in first
 
 
 def _config(words: Sequence[Word], operands: _Operands) -> bool:
@@ -79,8 +74,12 @@ def _config(words: Sequence[Word], operands: _Operands) -> bool:
 
 _QUESTIONS: Mapping[str, tuple[Flags, _Check]] = {
     "status": (
-        Flags("sbvz", optional="u", long="short branch porcelain? long verbose untracked-files? ignored? show-stash "
-              "ahead-behind no-ahead-behind renames no-renames find-renames? column? no-column null"),
+        Flags(
+            "sbvz",
+            optional="u",
+            long="short branch porcelain? long verbose untracked-files? ignored? show-stash "
+            "ahead-behind no-ahead-behind renames no-renames find-renames? column? no-column null",
+        ),
         _any,
     ),
     "diff": (_DIFF, _any),
@@ -93,40 +92,57 @@ _QUESTIONS: Mapping[str, tuple[Flags, _Check]] = {
     "diff-index": (_DIFF, _any),
     "diff-files": (_DIFF, _any),
     "blame": (
-        Flags("wselfntpcb", valued="L", optional="MC", long="porcelain line-porcelain show-email date= abbrev= root "
-              "show-name show-number incremental ignore-rev= color-lines color-by-age reverse first-parent since="),
+        Flags(
+            "wselfntpcb",
+            valued="L",
+            optional="MC",
+            long="porcelain line-porcelain show-email date= abbrev= root "
+            "show-name show-number incremental ignore-rev= color-lines color-by-age reverse first-parent since=",
+        ),
         _any,
     ),
     "grep": (
         Flags(
             "aiIvwhHEGPFnlLcpWrzqo",
             valued="eABCm",
-            long="cached untracked no-index-off text ignore-case word-regexp invert-match full-name extended-regexp "
-            "perl-regexp fixed-strings line-number column files-with-matches files-without-match name-only count color? "
-            "no-color break heading show-function context= after-context= before-context= function-context and or not "
+            long="cached untracked text ignore-case word-regexp invert-match full-name extended-regexp "
+            "perl-regexp fixed-strings line-number column files-with-matches files-without-match name-only count "
+            "color? no-color break heading show-function context= after-context= before-context= function-context and or not "
             "all-match quiet only-matching max-depth= max-count= recursive no-recursive threads= exclude-standard",
             numbers=True,
         ),
         _any,
     ),
     "ls-files": (
-        Flags("cdmoiuktvzsf", valued="xX", long="cached deleted modified others ignored stage unmerged killed "
-              "exclude= exclude-standard error-unmatch full-name abbrev? eol deduplicate directory no-empty-directory "
-              "recurse-submodules format= debug with-tree="),
+        Flags(
+            "cdmoiuktvzsf",
+            valued="x",
+            long="cached deleted modified others ignored stage unmerged killed "
+            "exclude= exclude-standard error-unmatch full-name abbrev? eol deduplicate directory no-empty-directory "
+            "recurse-submodules format= debug with-tree=",
+        ),
         _any,
     ),
-    "ls-tree": (Flags("drtlz", long="name-only name-status long full-name full-tree abbrev? object-only format="), _any),
+    "ls-tree": (
+        Flags("drtlz", long="name-only name-status long full-name full-tree abbrev? object-only format="),
+        _any,
+    ),
     "cat-file": (Flags("tsep", long="batch? batch-check? batch-all-objects"), _any),
     "rev-parse": (
-        Flags("q", long="verify quiet short? abbrev-ref? symbolic symbolic-full-name show-toplevel show-prefix show-cdup "
-              "git-dir absolute-git-dir git-common-dir is-inside-work-tree is-inside-git-dir is-bare-repository "
-              "is-shallow-repository all branches? tags? remotes? show-superproject-working-tree default= revs-only "
-              "show-object-format git-path="),
+        Flags(
+            "q",
+            long="verify quiet short? abbrev-ref? symbolic symbolic-full-name show-toplevel show-prefix show-cdup "
+            "git-dir absolute-git-dir git-common-dir is-inside-work-tree is-inside-git-dir is-bare-repository "
+            "is-shallow-repository all branches? tags? remotes? show-superproject-working-tree default= revs-only "
+            "show-object-format git-path=",
+        ),
         _any,
     ),
     "describe": (
-        Flags(long="all tags always dirty? broken? long abbrev= match= exclude= exact-match candidates= contains "
-              "first-parent"),
+        Flags(
+            long="all tags always dirty? broken? long abbrev= match= exclude= exact-match candidates= contains "
+            "first-parent"
+        ),
         _any,
     ),
     "merge-base": (Flags("a", long="all octopus independent is-ancestor fork-point"), _any),
@@ -139,15 +155,18 @@ _QUESTIONS: Mapping[str, tuple[Flags, _Check]] = {
     "check-ignore": (Flags("qvnz", long="quiet verbose non-matching no-index"), _any),
     "check-attr": (Flags("az", long="all cached"), _any),
     "count-objects": (Flags("vH", long="verbose human-readable"), _no_operand),
-    "branch": (_PLAIN_LISTING, _listing),
-    "tag": (_PLAIN_LISTING, _listing),
+    "branch": (Flags("arvli", long=f"all remotes verbose show-current abbrev= no-abbrev {_LISTING_LONG}"), _listing),
+    "tag": (Flags("li", optional="n", long=_LISTING_LONG), _listing),
     "remote": (Flags("v", long="verbose all push"), _empty_or("get-url")),
     "stash": (_LOG, _begins("list", "show")),
     "worktree": (Flags("vz", long="porcelain verbose"), _begins("list")),
     "reflog": (_LOG, _empty_or("show")),
     "config": (
-        Flags("lz", long="list get get-all get-regexp local global system name-only show-origin show-scope null type= "
-              "bool int includes no-includes"),
+        Flags(
+            "lz",
+            long="list get get-all get-regexp local global system name-only show-origin show-scope null type= "
+            "bool int includes no-includes",
+        ),
         _config,
     ),
     "version": (Flags(), _no_operand),

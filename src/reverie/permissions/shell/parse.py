@@ -24,9 +24,31 @@ _CONTROL = frozenset(
     | {"case_item"}
 )
 _JOINTS = frozenset({"&&", "||", ";", "\n", "|", "|&", "(", ")", "{", "}", "!", "comment"})
-_CONTROL_JOINTS = _JOINTS | {"if", "then", "elif", "else", "fi", "for", "in", "do", "done", "while", "until", "variable_name"}
+_CONTROL_JOINTS = _JOINTS | {
+    "if",
+    "then",
+    "elif",
+    "else",
+    "fi",
+    "for",
+    "in",
+    "do",
+    "done",
+    "while",
+    "until",
+    "variable_name",
+}
 _WORDS = frozenset(
-    {"word", "number", "string", "raw_string", "ansi_c_string", "translated_string", "concatenation", "simple_expansion"}
+    {
+        "word",
+        "number",
+        "string",
+        "raw_string",
+        "ansi_c_string",
+        "translated_string",
+        "concatenation",
+        "simple_expansion",
+    }
     | {"expansion", "command_substitution", "process_substitution", "arithmetic_expansion", "brace_expression"}
 )
 _EXPANSIONS = {
@@ -38,9 +60,12 @@ _EXPANSIONS = {
 }
 _GLOB = re.compile(r"[*?\[]")
 _BRACES = re.compile(r"\{[^{}\s]*(?:,|\.\.)")
-_PLAIN_EXPANSION = re.compile(r"\$(?:\w+|[?#$!@*-]|\{#?\w+\}|\{\w+(?::?[-+]|##?|%%?)[\w./*:@ -]*\}|\(\([\d\s+*/%-]*\)\))")
+_PLAIN_EXPANSION = re.compile(
+    r"\$(?:\w+|[?#$!@*-]|\{#?\w+\}|\{\w+(?::?[-+]|##?|%%?)[\w./*:@ -]*\}|\(\([\d\s+*/%-]*\)\))"
+)
 """What has no second level: the text of a variable, a default, a cut-off end, a sum of numbers."""
 _PLAIN_DELIMITER = re.compile(r"(['\"]?)(\w+)\1")
+_PLAIN_TEST = re.compile(r"(\[\[?)\s+(-[a-zA-Z])\s+([\w./-]+|'[^']*'|\"[^\"$`\\]*\")\s+(\]\]?)")
 _ANSI_ESCAPE = re.compile(r"\\(x[0-9a-fA-F]{2}|[0-7]{1,3}|[nrtabfv\\'\"])")
 
 
@@ -56,7 +81,7 @@ def parse(command: str) -> Script:
     reader = _Reader()
     reader.read(tree.root_node)
     if tree.root_node.has_error:
-        reader.complain("it is not valid shell syntax")
+        reader.complain("it is not valid shell syntax", broken=True)
     reader.complain(_odd_character(tree.root_node, command))
     script = reader.script()
     if not script.problem and not (script.shapes - {Shape.ASSIGNMENT, Shape.BRACES, Shape.BACKGROUND}):
@@ -87,7 +112,7 @@ def _disagreement(command: str, script: Script) -> str:
 
 
 def _odd_character(root: Node, command: str) -> str:
-    """Characters that some shells and terminals take for blanks or for nothing; inside quotes only control characters."""
+    """A character that some take for a blank or for nothing; inside quotes only control characters count."""
     if command.isascii() and command.replace("\n", "").replace("\t", "").isprintable():
         return ""
     outside = _without_quoted(root, command)
@@ -120,12 +145,15 @@ class _Reader:
         self._redirects: list[Redirect] = []
         self._shapes: set[Shape] = set()
         self._problem = ""
+        self._broken = False
 
     def script(self) -> Script:
-        return Script(tuple(self._steps), tuple(self._redirects), frozenset(self._shapes), self._problem)
+        steps, redirects = tuple(self._steps), tuple(self._redirects)
+        return Script(steps, redirects, frozenset(self._shapes), self._problem, self._broken)
 
-    def complain(self, problem: str) -> None:
+    def complain(self, problem: str, *, broken: bool = False) -> None:
         self._problem = self._problem or problem
+        self._broken = self._broken or broken
 
     def read(self, node: Node) -> None:
         if node.type == "command":
@@ -137,6 +165,9 @@ class _Reader:
             if node.type.startswith("case"):
                 self.complain("it holds a `case`")
             self._group(node, _CONTROL_JOINTS)
+        elif node.type == "test_command" and (plain := _PLAIN_TEST.fullmatch(_text(node))):
+            words = tuple(Word(text, text.strip("'\"")) for text in plain.groups() if text)
+            self._steps.append(Step(_text(node), words))
         elif node.type in ("file_redirect", "heredoc_redirect", "herestring_redirect"):
             self._redirect(node)
         elif node.type == "variable_assignment":
@@ -258,7 +289,11 @@ class _Reader:
         bare = "".join(_text(part) if part.type in ("word", "number") else "q" for part in parts)
         bare = re.sub(r"\\.", "q", bare, flags=re.DOTALL)
         dynamic = any(value is None for value in values)
-        if node.type == "brace_expression" or any(part.type == "brace_expression" for part in parts) or _BRACES.search(bare):
+        if (
+            node.type == "brace_expression"
+            or any(part.type == "brace_expression" for part in parts)
+            or _BRACES.search(bare)
+        ):
             self._shapes.add(Shape.BRACES)
             dynamic = True
         if text.startswith("~") and not re.match(r"~(/|$)", bare):

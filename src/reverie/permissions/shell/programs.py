@@ -91,6 +91,10 @@ def _test(words: Sequence[Word]) -> tuple[Word, ...] | None:
             return None
 
 
+def _bracketed(words: Sequence[Word]) -> tuple[Word, ...] | None:
+    return _test(words[:-1]) if words and words[-1].value in ("]", "]]") else None
+
+
 def _version(words: Sequence[Word]) -> tuple[Word, ...] | None:
     return () if [word.value for word in words] in (["--version"], ["-V"]) else None
 
@@ -106,8 +110,8 @@ _GREP = Flags(
     "abcEFGHhILlnoPqRrsTUvwxZzi",
     valued="eABCmdD",
     long="extended-regexp fixed-strings perl-regexp basic-regexp regexp= ignore-case no-ignore-case invert-match "
-    "word-regexp line-regexp count color? colour? files-with-matches files-without-match max-count= only-matching quiet "
-    "silent no-messages byte-offset with-filename no-filename line-number null after-context= before-context= context= "
+    "word-regexp line-regexp count color? colour? files-with-matches files-without-match max-count= only-matching "
+    "quiet silent no-messages byte-offset with-filename no-filename line-number null after-context= before-context= context= "
     "text binary-files= include= exclude= exclude-dir= recursive dereference-recursive directories= null-data label=",
     numbers=True,
     harmless=True,
@@ -127,7 +131,8 @@ _SORT = Flags(
     "bdfgiMhnRrVcCmsuz",
     valued="kt",
     long="numeric-sort reverse unique key= field-separator= human-numeric-sort version-sort ignore-case stable check? "
-    "general-numeric-sort month-sort random-sort dictionary-order ignore-leading-blanks zero-terminated merge parallel=",
+    "general-numeric-sort month-sort random-sort dictionary-order ignore-leading-blanks zero-terminated merge "
+    "parallel=",
 )
 _TREE = Flags(
     "adfixlpsughDFqNQrtcUCASnvJX",
@@ -143,11 +148,11 @@ READERS: Mapping[str, Reader] = {
     "cat": _paths(
         Flags("AbeEnstTuv", long="number number-nonblank show-all show-ends show-tabs squeeze-blank", harmless=True)
     ),
-    "head": _paths(
-        Flags("qvz", valued="nc", long="lines= bytes= quiet silent verbose", numbers=True, harmless=True)
-    ),
+    "head": _paths(Flags("qvz", valued="nc", long="lines= bytes= quiet silent verbose", numbers=True, harmless=True)),
     "tail": _paths(
-        Flags("qvzrfF", valued="nc", long="lines= bytes= quiet silent verbose follow? retry", numbers=True, harmless=True)
+        Flags(
+            "qvzrfF", valued="nc", long="lines= bytes= quiet silent verbose follow? retry", numbers=True, harmless=True
+        )
     ),
     "wc": _paths(Flags("clmwL", long="bytes chars lines words max-line-length", harmless=True)),
     "grep": _after_pattern(_GREP, r"-[a-zA-Z]*e|--regexp"),
@@ -165,7 +170,11 @@ READERS: Mapping[str, Reader] = {
         Flags("cdDiuz", valued="fsw", long="count repeated unique ignore-case skip-fields= skip-chars= check-chars=")
     ),
     "cut": _paths(
-        Flags("nsz", valued="bcdf", long="bytes= characters= delimiter= fields= complement only-delimited output-delimiter=")
+        Flags(
+            "nsz",
+            valued="bcdf",
+            long="bytes= characters= delimiter= fields= complement only-delimited output-delimiter=",
+        )
     ),
     "tr": _no_paths(Flags("cCdst", long="complement delete squeeze-repeats truncate-set1")),
     "nl": _paths(Flags("p", valued="abdfhilnsvw", long="body-numbering= number-width=", harmless=True)),
@@ -194,7 +203,8 @@ READERS: Mapping[str, Reader] = {
         Flags(
             "abcDhHkLlmPSsx0",
             valued="dtB",
-            long="all bytes human-readable summarize max-depth= apparent-size total exclude= one-file-system threshold= si",
+            long="all bytes human-readable summarize max-depth= apparent-size total exclude= one-file-system "
+            "threshold= si",
             harmless=True,
         )
     ),
@@ -202,10 +212,20 @@ READERS: Mapping[str, Reader] = {
         Flags("ahHiklmPTv", valued="tBx", long="all human-readable inodes print-type total type= exclude-type= si")
     ),
     "readlink": _paths(Flags("efmnqsvz", long="canonicalize canonicalize-existing no-newline", harmless=True)),
-    "realpath": _paths(Flags("eLmPqsz", long="canonicalize-existing canonicalize-missing strip no-symlinks", harmless=True)),
+    "realpath": _paths(
+        Flags("eLmPqsz", long="canonicalize-existing canonicalize-missing strip no-symlinks", harmless=True)
+    ),
     "basename": _no_paths(Flags("az", valued="s", long="multiple suffix=")),
     "dirname": _no_paths(Flags("z")),
-    "od": _paths(Flags("abcdfilosvx", valued="AjNt", optional="w", long="address-radix= format= read-bytes= skip-bytes=", harmless=True)),
+    "od": _paths(
+        Flags(
+            "abcdfilosvx",
+            valued="AjNt",
+            optional="w",
+            long="address-radix= format= read-bytes= skip-bytes=",
+            harmless=True,
+        )
+    ),
     "hexdump": _paths(Flags("bcCdovx", valued="ns", harmless=True)),
     "xxd": _at_most_one(Flags("abEeipu", valued="cglos")),
     "strings": _paths(Flags("af", valued="nt")),
@@ -217,6 +237,8 @@ READERS: Mapping[str, Reader] = {
     "cksum": _paths(Flags(harmless=True)),
     "cd": _paths(Flags()),
     "test": _test,
+    "[": _bracketed,
+    "[[": _bracketed,
     "echo": _text,
     "printf": _printf,
     "pwd": _no_paths(Flags("LP")),
@@ -238,6 +260,8 @@ READERS: Mapping[str, Reader] = {
     "nproc": _bare,
     "arch": _bare,
     "free": _no_paths(Flags("bkmghtw")),
-    **dict.fromkeys(("python", "python3", "node", "npm", "pip", "pip3", "gcc", "clang", "ruby", "perl", "make"), _version),
+    **dict.fromkeys(
+        ("python", "python3", "node", "npm", "pip", "pip3", "gcc", "clang", "ruby", "perl", "make"), _version
+    ),
 }
 """By the program's name. `cd` moves the place from which later paths count; `read_only` follows it."""

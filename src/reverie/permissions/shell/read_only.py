@@ -48,18 +48,18 @@ def reads_of(script: Script, directory: Path, *, home: Path | None) -> Reads | N
         words = step_reads(step)
         if words is None:
             return None
-        found = [_absolute(word, place, home) for word in words for place in places]
-        if _name(step) == "cd":
+        found = [absolute(word, place, home) for word in words for place in places]
+        if program_name(step) == "cd":
             if len(words) != 1 or words[0].has_glob or words[0].value in ("-", ""):
                 return None
             places += found
-        elif _name(step) == "git" and (len(places) > 1 or pretends_to_be_repository(directory)):
+        elif program_name(step) == "git" and (len(places) > 1 or pretends_to_be_repository(directory)):
             return None
         paths += found
     inputs = [redirect.target for redirect in script.redirects if not redirect.writes]
     if any(word.value is None for word in inputs):
         return None
-    paths += [_absolute(word, place, home) for word in inputs for place in places]
+    paths += [absolute(word, place, home) for word in inputs for place in places]
     return Reads(tuple(dict.fromkeys(paths)))
 
 
@@ -70,7 +70,7 @@ def step_reads(step: Step) -> tuple[Word, ...] | None:
     inner = inner_step(step)
     if inner is not None:
         return step_reads(inner)
-    name = _name(step)
+    name = program_name(step)
     reader = READERS.get(name or "")
     if reader is None or step.words[0].has_glob:
         return None
@@ -87,11 +87,15 @@ def is_harmless(assignment: Assignment) -> bool:
 
 
 def is_nowhere(redirect: Redirect) -> bool:
+    """Whether a redirection changes nothing."""
     return redirect.target.value in NOWHERE
 
 
-def _name(step: Step) -> str | None:
+def program_name(step: Step) -> str | None:
     """The program by its plain name; one outside the system's folders is another program."""
+    inner = inner_step(step)
+    if inner is not None:
+        return program_name(inner)
     program = step.program
     if program is None:
         return None
@@ -101,17 +105,18 @@ def _name(step: Step) -> str | None:
     return program
 
 
-def _absolute(word: Word, place: Path, home: Path | None) -> Path:
+def absolute(word: Word, place: Path, home: Path | None) -> Path:
+    """A word as a path, from a place or from home; of a pattern, the folder in which it begins."""
     value = word.value or ""
     if word.has_tilde and home is not None:
         return home / value[1:].lstrip("/")
     if word.has_glob:
-        value = _before_pattern(word.text)
+        value = _before_pattern(value)
     return Path(os.path.join(place, value))  # noqa: PTH118 - keeps `..`, as the shell does
 
 
-def _before_pattern(text: str) -> str:
+def _before_pattern(value: str) -> str:
     """The folder in which a pattern begins to be one; a `..` behind it is not hidden."""
-    first = min((text.find(mark) for mark in "*?[" if mark in text), default=len(text))
-    folder, slash, _ = text[:first].rpartition("/")
-    return (folder + slash or ".") + "/.." * text[first:].count("..")
+    first = min((value.find(mark) for mark in "*?[" if mark in value), default=len(value))
+    folder, slash, _ = value[:first].rpartition("/")
+    return (folder + slash or ".") + "/.." * value[first:].count("..")

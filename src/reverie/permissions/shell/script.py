@@ -73,6 +73,8 @@ class Script:
     shapes: frozenset[Shape] = frozenset()
     problem: str = ""
     """Why the text cannot be relied on; empty when both readers understand it. The steps are then a guess."""
+    is_broken: bool = False
+    """The shell itself would not understand it."""
 
 
 def quoted(value: str) -> str:

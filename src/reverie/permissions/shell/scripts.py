@@ -17,9 +17,12 @@ _SED_COMMAND = re.compile(
 )
 _AWK_FLAGS = Flags(valued="Fv", long="field-separator= assign=")
 _AWK_CALLS = frozenset(
-    "print printf length substr tolower toupper index int sprintf split if for while sub gsub match in".split()
+    {"print", "printf", "length", "substr", "tolower", "toupper", "index", "int", "sprintf", "split", "sub", "gsub"}
+    | {"match", "if", "for", "while", "in"}
 )
-_AWK_NEVER = re.compile(r"[|>@\\`]|system|getline|close|ENVIRON|ARG[CV]|PROCINFO|SYMTAB|FUNCTAB|FILENAME|function|func\b")
+_AWK_NEVER = re.compile(
+    r"[|>@\\`]|system|getline|close|ENVIRON|ARG[CV]|PROCINFO|SYMTAB|FUNCTAB|FILENAME|function|func\b"
+)
 _AWK_STRING = re.compile(r'"[^"]*"')
 _JQ_FLAGS = Flags(
     "rcnsSejaCMR",

@@ -25,7 +25,9 @@ def inner_step(step: Step) -> Step | None:
     words = list(step.words[1:])
     match step.program:
         case "timeout":
-            while words and re.fullmatch(r"--preserve-status|--foreground|-k\d+s?|--kill-after=\d+s?", words[0].value or ""):
+            while words and re.fullmatch(
+                r"--preserve-status|--foreground|-k\d+s?|--kill-after=\d+s?", words[0].value or ""
+            ):
                 words.pop(0)
             if not words or not _DURATION.fullmatch(words.pop(0).value or ""):
                 return None

@@ -1,0 +1,184 @@
+"""The verdict on one call: deny rules, then ask rules, then the mode, then allow rules; what is left asks.
+
+Reasons are sentences that a model can act on. Nothing here asks anybody or changes anything.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from pathlib import Path
+
+from reverie.permissions.covers import covers_need, covers_path, names_tool
+from reverie.permissions.need import Act, Need
+from reverie.permissions.policy import Mode, Policy
+from reverie.permissions.real_paths import is_protected, is_within, real
+from reverie.permissions.rule import Kind
+from reverie.permissions.run import Examined, examine, first_rule, uncovered
+
+
+class Verdict(StrEnum):
+    """What becomes of a call."""
+
+    ALLOW = "allow"
+    ASK = "ask"
+    DENY = "deny"
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """The verdict and why."""
+
+    verdict: Verdict
+    reason: str
+    """A sentence for the person who is asked or the model that is refused."""
+    rule: str = ""
+    """The rule that decided, with its place; empty when it was the mode or nothing at all."""
+
+
+def decide(need: Need, policy: Policy) -> Decision:
+    """Whether a call may run now."""
+    decision = _judged(need, policy)
+    if decision.verdict is Verdict.ASK and policy.mode is Mode.DONT_ASK:
+        reason = f"{decision.reason} Nobody is asked in the mode `dontAsk`, so it is refused; work without it."
+        return replace(decision, verdict=Verdict.DENY, reason=reason)
+    return decision
+
+
+def _judged(need: Need, policy: Policy) -> Decision:
+    examined = examine(need, policy) if need.act is Act.RUN else None
+    for kind, verdict in ((Kind.DENY, Verdict.DENY), (Kind.ASK, Verdict.ASK)):
+        rule = _first_rule(need, policy, kind, examined)
+        if rule and verdict is Verdict.DENY:
+            return Decision(verdict, f"The rule {rule} forbids this. Do not try it in another way; ask the user.", rule)
+        if rule:
+            return Decision(verdict, f"The rule {rule} wants this to be asked each time.", rule)
+    if policy.mode is Mode.BYPASS:
+        return Decision(Verdict.ALLOW, "Nothing is asked in the mode `bypassPermissions`.")
+    match need.act:
+        case Act.NONE:
+            return Decision(Verdict.ALLOW, "It touches nothing outside of the conversation.")
+        case Act.READ:
+            return _read(need, policy)
+        case Act.EDIT:
+            return _edit(need, policy)
+        case Act.RUN:
+            assert examined is not None
+            return _run(need, policy, examined)
+        case Act.FETCH | Act.OTHER:
+            rule = _first_rule(need, policy, Kind.ALLOW, None)
+            if rule:
+                return _allowed(rule)
+            what = f"asks {need.url}" if need.act is Act.FETCH else f"uses {need.tool}"
+            return Decision(Verdict.ASK, f"No rule says whether a call that {what} is fine.")
+
+
+def _first_rule(need: Need, policy: Policy, kind: Kind, examined: Examined | None) -> str:
+    if examined is not None:
+        return first_rule(examined, policy, kind)
+    return next((str(rule) for rule in policy.rules(kind) if covers_need(rule, need, kind)), "")
+
+
+def _read(need: Need, policy: Policy) -> Decision:
+    for path in need.paths:
+        if not may_read(need.tool, path, policy):
+            return Decision(
+                Verdict.ASK,
+                f"{_shown(path)} lies outside of the folders of this session ({_folders(policy)}); "
+                "read something inside them, or let the user agree.",
+            )
+    return Decision(Verdict.ALLOW, "It reads inside the folders of this session.")
+
+
+def may_read(tool: str, path: Path, policy: Policy) -> bool:
+    """Whether a file may be read without a question: it lies in the roots, is the plan, or a rule names it."""
+    return is_within(path, policy.roots) or _is_plan(path, policy) or bool(_path_rule(tool, path, policy))
+
+
+def _edit(need: Need, policy: Policy) -> Decision:
+    if policy.mode is Mode.PLAN:
+        if need.paths and all(_is_plan(path, policy) for path in need.paths):
+            return Decision(Verdict.ALLOW, "The plan may be written in plan mode.")
+        return Decision(Verdict.DENY, _only_reading(policy))
+    rule = ""
+    for path in need.paths:
+        if is_protected(path):
+            return Decision(
+                Verdict.ASK, f"{_shown(path)} steers what programs do later, so changing it is asked each time."
+            )
+        inside = is_within(path, policy.roots)
+        rule = _path_rule(need.tool, path, policy, inside=inside)
+        if rule or (inside and policy.mode in (Mode.ACCEPT_EDITS, Mode.AUTO)):
+            continue
+        if not inside:
+            sentence = f"{_shown(path)} lies outside of the folders of this session ({_folders(policy)})"
+            return Decision(Verdict.ASK, f"{sentence}; write inside them, or let the user agree.")
+        return Decision(Verdict.ASK, f"Changing {_shown(path)} needs a yes.")
+    if not need.paths:
+        return Decision(Verdict.ASK, "It does not say which file it would change.")
+    return _allowed(rule) if rule else Decision(Verdict.ALLOW, f"Edits are accepted in the mode `{policy.mode}`.")
+
+
+def _path_rule(tool: str, path: Path, policy: Policy, *, inside: bool = False) -> str:
+    """The allow rule that covers a file. Outside of the roots only a rule that names a path counts."""
+    for rule in policy.allow:
+        named = names_tool(rule, tool, Kind.ALLOW) and (rule.about or inside)
+        if named and covers_path(rule, path, Kind.ALLOW):
+            return str(rule)
+    return ""
+
+
+def _run(need: Need, policy: Policy, examined: Examined) -> Decision:
+    if examined.script.problem and (examined.script.is_broken or not examined.blanket):
+        return _refused_in_plan(policy) or Decision(
+            Verdict.ASK,
+            f"The command cannot be examined: {examined.script.problem}. A simpler one may need no question.",
+        )
+    if examined.reads is not None:
+        outside = next((path for path in examined.reads.paths if not may_read("Read", path, policy)), None)
+        if outside is None:
+            return Decision(Verdict.ALLOW, "The command only reads, inside the folders of this session.")
+        if policy.mode is Mode.PLAN or uncovered(examined, policy, lambda path: may_read("Read", path, policy)):
+            return Decision(Verdict.ASK, f"The command reads {_shown(outside)}, outside of {_folders(policy)}.")
+    refusal = _refused_in_plan(policy)
+    if refusal is not None:
+        return refusal
+    for redirect in examined.written:
+        answer = _edit(replace(need, tool="Edit", act=Act.EDIT, paths=(redirect,)), policy)
+        if answer.verdict is not Verdict.ALLOW and not (examined.blanket and not is_protected(redirect)):
+            return Decision(Verdict.ASK, f"The command writes {_shown(redirect)}. {answer.reason}")
+    left = uncovered(examined, policy, lambda path: may_read("Read", path, policy))
+    if not left:
+        return _allowed(examined.blanket or "of the shell")
+    shown = "; ".join(dict.fromkeys(left))
+    return Decision(Verdict.ASK, f"No rule allows `{_short(shown)}`, and it is not known to only read.")
+
+
+def _refused_in_plan(policy: Policy) -> Decision | None:
+    return Decision(Verdict.DENY, _only_reading(policy)) if policy.mode is Mode.PLAN else None
+
+
+def _only_reading(policy: Policy) -> str:
+    plan = f" write the plan to {policy.plan_file} and" if policy.plan_file else ""
+    return f"In plan mode only reading is possible;{plan} ask the user to approve it before changing anything."
+
+
+def _is_plan(path: Path, policy: Policy) -> bool:
+    return policy.plan_file is not None and real(path) is not None and real(path) == real(policy.plan_file)
+
+
+def _allowed(rule: str) -> Decision:
+    return Decision(Verdict.ALLOW, f"The rule {rule} allows this.", rule)
+
+
+def _folders(policy: Policy) -> str:
+    return ", ".join(str(root) for root in policy.roots) or "none"
+
+
+def _shown(path: Path) -> str:
+    actual = real(path)
+    return str(path) if actual is None or actual == path else f"{path} (really {actual})"
+
+
+def _short(text: str, limit_chars: int = 200) -> str:
+    return text if len(text) <= limit_chars else f"{text[:limit_chars]}…"

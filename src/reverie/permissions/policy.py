@@ -1,0 +1,123 @@
+"""What holds now: the mode, the rules with their sources, and the folders in which tools work."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from pathlib import Path
+
+from reverie.permissions.rule import Kind, Rule, parse_rule
+from reverie.settings import Settings
+from reverie.settings.layers import Origin, Source
+
+
+class Mode(StrEnum):
+    """How questions are settled; the names are those of the hook protocol (spec 8 §1.8)."""
+
+    DEFAULT = "default"
+    ACCEPT_EDITS = "acceptEdits"
+    """Edits inside the roots need no question."""
+    PLAN = "plan"
+    """Only reading, and writing the plan."""
+    AUTO = "auto"
+    """Like `acceptEdits`: no model judges calls here, so what is not plainly harmless asks."""
+    DONT_ASK = "dontAsk"
+    """A question is a no."""
+    BYPASS = "bypassPermissions"
+    """Only deny and ask rules count."""
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """Everything that `decide` looks at."""
+
+    project: Path
+    """Where commands run when they name no directory, and where plain paths of rules count from."""
+    home: Path
+    """The user's home, for `~`."""
+    mode: Mode = Mode.DEFAULT
+    allow: tuple[Rule, ...] = ()
+    ask: tuple[Rule, ...] = ()
+    deny: tuple[Rule, ...] = ()
+    roots: tuple[Path, ...] = ()
+    """Folders inside which files are read without a question."""
+    plan_file: Path | None = None
+    """The one file that plan mode may write."""
+
+    def rules(self, kind: Kind) -> tuple[Rule, ...]:
+        return {Kind.ALLOW: self.allow, Kind.ASK: self.ask, Kind.DENY: self.deny}[kind]
+
+    def with_rule(self, text: str, kind: Kind = Kind.ALLOW, *, source: str = "session") -> Policy:
+        """The same with one more rule. Raises `UserMistake` when it cannot be read."""
+        rule = parse_rule(text, kind=kind, base=self.project, project=self.project, home=self.home, source=source)
+        rules = (*self.rules(kind), rule)
+        match kind:
+            case Kind.ALLOW:
+                return replace(self, allow=rules)
+            case Kind.ASK:
+                return replace(self, ask=rules)
+            case Kind.DENY:
+                return replace(self, deny=rules)
+
+    def with_mode(self, mode: Mode | str) -> Policy:
+        """The same in another mode."""
+        return replace(self, mode=Mode(mode))
+
+    def with_roots(self, *roots: Path) -> Policy:
+        """The same with further folders."""
+        return replace(self, roots=tuple(dict.fromkeys((*self.roots, *roots))))
+
+    def with_plan_file(self, plan_file: Path | None) -> Policy:
+        """The same with another plan file."""
+        return replace(self, plan_file=plan_file)
+
+
+def policy_from(
+    settings: Settings,
+    *,
+    project: Path,
+    home: Path,
+    additional: Sequence[Path] = (),
+    origins: Mapping[str, Sequence[Origin]] | None = None,
+    plan_file: Path | None = None,
+) -> Policy:
+    """The policy that the settings describe.
+
+    `home` is the user's own home; `additional` are roots beside the project and those of the settings, such as the
+    session's scratch folder. `origins` says where each rule stands, for messages and for paths that count from there.
+    Raises `UserMistake` for the first rule that cannot be read.
+    """
+    said = settings.permissions
+    places = origins or {}
+
+    def rules(kind: Kind, texts: Iterable[str]) -> tuple[Rule, ...]:
+        found = places.get(f"permissions.{kind.value}", ())
+        pairs: list[tuple[str, Origin | None]] = []
+        for origin in found:
+            assert isinstance(origin.value, tuple)
+            pairs += [(str(text), origin) for text in origin.value]
+        pairs = pairs or [(text, None) for text in texts]
+        return tuple(_rule(text, kind, origin, project=project, home=home) for text, origin in pairs)
+
+    named = (home / text[2:] if text.startswith("~/") else project / text for text in said.additional_directories)
+    return Policy(
+        project=project,
+        home=home,
+        mode=Mode(said.mode),
+        allow=rules(Kind.ALLOW, said.allow),
+        ask=rules(Kind.ASK, said.ask),
+        deny=rules(Kind.DENY, said.deny),
+        roots=tuple(dict.fromkeys((project, *named, *additional))),
+        plan_file=plan_file,
+    )
+
+
+def _rule(text: str, kind: Kind, origin: Origin | None, *, project: Path, home: Path) -> Rule:
+    base = project
+    if origin is not None and origin.source in (Source.USER, Source.MANAGED):
+        file = Path(re.sub(r":\d+$", "", origin.place))
+        base = file.parent if file.is_absolute() else project
+    source = origin.place if origin is not None else f"permissions.{kind.value}"
+    return parse_rule(text, kind=kind, base=base, project=project, home=home, source=source)

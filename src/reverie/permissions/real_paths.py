@@ -1,0 +1,60 @@
+"""Where a path really leads, whether that lies in the allowed folders, and which files nobody changes unasked."""
+
+from __future__ import annotations
+
+import os
+import re
+import unicodedata
+from collections.abc import Iterable
+from pathlib import Path
+
+from reverie.files import is_encodable
+
+_PROTECTED = re.compile(
+    r"(?:^|/)(?:"
+    r"\.git(?:/.*)?"
+    r"|\.(?:reverie|claude)/(?:settings[^/]*|hooks(?:/.*)?)"
+    r"|\.mcp\.json|\.gitconfig|\.gitmodules|\.envrc|\.ripgreprc"
+    r"|\.(?:bashrc|bash_profile|bash_login|bash_logout|profile|zshrc|zprofile|zshenv|zlogin|zlogout|kshrc|cshrc|tcshrc)"
+    r"|\.inputrc|config\.fish|fish/conf\.d/.*|\.config/git/.*"
+    r"|\.ssh(?:/.*)?|\.husky(?:/.*)?|\.vscode/(?:settings|tasks|launch)\.json"
+    r")$"
+)
+
+
+def real(path: Path) -> Path | None:
+    """The path with all links followed, also of a file that does not exist yet; None when there can be no such path."""
+    if not is_encodable(str(path)):
+        return None
+    try:
+        # `strict=False` keeps what does not exist and still follows the links above it.
+        return Path(os.path.realpath(path))
+    except (OSError, ValueError):
+        return None
+
+
+def is_within(path: Path, roots: Iterable[Path]) -> bool:
+    """Whether a path, links followed, lies in one of the roots."""
+    target = real(path)
+    if target is None:
+        return False
+    folders = (real(root) for root in roots)
+    return any(folder is not None and target.is_relative_to(folder) for folder in folders)
+
+
+def folded(text: str) -> str:
+    """One spelling for what some file systems take for the same name: case, composed letters, invisible characters."""
+    plain = unicodedata.normalize("NFKC", text).casefold()
+    return "".join(character for character in plain if unicodedata.category(character) != "Cf")
+
+
+def spellings(path: Path) -> tuple[Path, ...]:
+    """The path as it was named and as it is, without `..`."""
+    named = Path(os.path.normpath(path))
+    actual = real(path)
+    return (named,) if actual is None or actual == named else (named, actual)
+
+
+def is_protected(path: Path) -> bool:
+    """Whether writing here could make other programs, or this one, do something unasked later."""
+    return any(_PROTECTED.search(folded(spelling.as_posix())) for spelling in spellings(path))

@@ -1,0 +1,88 @@
+"""One rule in the users' syntax: a tool's name and, in brackets, what of it.
+
+`Bash(git diff:*)`, `Edit(src/**)`, `WebFetch(domain:example.com)`, `mcp__server__tool`, `Skill(name)`. What a rule
+covers is the matter of `covers`.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+
+from reverie.errors import UserMistake
+
+FILE_TOOLS = frozenset({"Read", "Glob", "Grep", "LS", "NotebookRead", "Edit", "Write", "MultiEdit", "NotebookEdit"})
+_SHAPE = re.compile(r"(?P<tool>[A-Za-z_*][\w*.\-]*)(?:\((?P<about>.*)\))?", re.DOTALL)
+_ANYTHING = frozenset({"", "*", "**"})
+
+
+class Kind(StrEnum):
+    """What a rule does with the calls it covers."""
+
+    ALLOW = "allow"
+    ASK = "ask"
+    DENY = "deny"
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """One rule."""
+
+    text: str
+    """As somebody wrote it."""
+    tool: str
+    """The name before the brackets; may hold `*`."""
+    about: str
+    """What stands in the brackets; empty for everything the tool does."""
+    base: Path
+    """The folder from which `/path` counts: of the settings file, or the project."""
+    project: Path
+    """The folder from which a plain path counts."""
+    home: Path
+    source: str = ""
+    """Where it was written: `settings.toml:3`, `session`."""
+
+    def __str__(self) -> str:
+        return f"{self.text} ({self.source})" if self.source else self.text
+
+
+def parse_rule(text: str, *, kind: Kind, base: Path, project: Path, home: Path, source: str = "") -> Rule:
+    """Read one rule. Raises `UserMistake` naming the rule, its place and what to write instead."""
+    shape = _SHAPE.fullmatch(text.strip())
+    if shape is None:
+        raise _mistake(text, source, "a rule is a tool's name, with what it may do in brackets: `Bash(git diff:*)`")
+    tool, about = shape["tool"], shape["about"]
+    if about is not None and not about.strip():
+        raise _mistake(text, source, f"its brackets are empty; write `{tool}` for all that the tool does")
+    about = "" if about is None or about.strip() in _ANYTHING else about.strip()
+    problem = _problem(tool, about, kind)
+    if problem:
+        raise _mistake(text, source, problem)
+    return Rule(text.strip(), "Agent" if tool == "Task" else tool, about, base, project, home, source)
+
+
+def _problem(tool: str, about: str, kind: Kind) -> str:
+    if "*" in tool and kind is Kind.ALLOW and not re.fullmatch(r"mcp__[\w.\-]+?__[\w*.\-]*", tool):
+        return "a name with `*` can only be allowed below one server: `mcp__server__*`"
+    if tool.startswith("mcp__") and about:
+        return "a tool of a server is allowed as a whole; write its name without brackets"
+    if tool == "Bash":
+        if about in (":*", " *"):
+            return "name a command before `:*`"
+        if re.search(r":\*.", about):
+            return "`:*` stands only at the end"
+    if tool == "WebFetch" and about and not re.fullmatch(r"domain:(\*\.)?[^\s/:*]+", about):
+        return "write the host as `WebFetch(domain:example.com)`"
+    if tool in FILE_TOOLS and about:
+        if about.startswith("!"):
+            return "a path pattern cannot be turned round with `!`; write a rule of the other kind"
+        if "\0" in about or "\n" in about:
+            return "a path pattern is one line"
+    return ""
+
+
+def _mistake(text: str, source: str, problem: str) -> UserMistake:
+    place = f"{source}: " if source else ""
+    return UserMistake(f"{place}the permission rule {text!r} cannot be read: {problem}")

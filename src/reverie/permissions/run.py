@@ -1,0 +1,147 @@
+"""A shell command against the rules: refusals look into every corner of it, permissions need every part of it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from reverie.permissions.covers import command_pattern, covers_path, covers_step, names_tool
+from reverie.permissions.need import Need
+from reverie.permissions.policy import Policy
+from reverie.permissions.rule import Kind, Rule
+from reverie.permissions.shell.parse import parse
+from reverie.permissions.shell.read_only import Reads, absolute, is_nowhere, program_name, reads_of, step_reads
+from reverie.permissions.shell.script import Script, Step, Word
+from reverie.permissions.shell.wrapped import everything_run, inner_step
+
+_WRITERS = frozenset(
+    {"rm", "rmdir", "mv", "cp", "touch", "mkdir", "tee", "truncate", "dd", "ln", "chmod", "chown", "install", "shred"}
+    | {"sed", "rsync", "unlink", "patch", "ed", "ex", "vi", "vim"}
+)
+"""Programs whose words name files that they change."""
+_STAR = re.compile(r"(?<!\\)\*")
+
+
+@dataclass(frozen=True, slots=True)
+class Examined:
+    """What is known of a command before any rule is asked."""
+
+    command: str
+    script: Script
+    places: tuple[Path, ...]
+    """Where the command runs, and wherever a `cd` in it may lead."""
+    reads: Reads | None
+    """What it reads; None when it may do more than read."""
+    written: tuple[Path, ...]
+    """Files that its redirections write."""
+    blanket: str
+    """An allow rule that covers the command as a whole: `Bash` alone, or this very text."""
+    home: Path
+
+
+def examine(need: Need, policy: Policy) -> Examined:
+    """Parse a command and find what can be told from its text."""
+    script = parse(need.command)
+    directory = need.directory or policy.project
+    places = [directory]
+    for step in script.steps:
+        if program_name(step) == "cd" and len(step.words) == 2 and step.words[1].value is not None:
+            places += [absolute(step.words[1], place, policy.home) for place in places]
+    targets = [redirect.target for redirect in script.redirects if redirect.writes and not is_nowhere(redirect)]
+    return Examined(
+        command=need.command.strip(),
+        script=script,
+        places=tuple(dict.fromkeys(places)),
+        reads=reads_of(script, directory, home=policy.home),
+        written=tuple(absolute(word, place, policy.home) for word in targets for place in places),
+        blanket=next((str(rule) for rule in policy.allow if _is_blanket(rule, need.command.strip())), ""),
+        home=policy.home,
+    )
+
+
+def first_rule(examined: Examined, policy: Policy, kind: Kind) -> str:
+    """The first deny or ask rule that any part of the command falls under; empty when there is none."""
+    steps = list(everything_run(examined.script))
+    if examined.script.problem:
+        steps += _fragments(examined.command)
+    for rule in policy.rules(kind):
+        if names_tool(rule, "Bash", kind):
+            whole = command_pattern(rule.about).fullmatch(examined.command) if rule.about else True
+            if whole or any(covers_step(rule, step, kind) for step in steps):
+                return str(rule)
+        elif rule.about and any(covers_path(rule, path, kind) for path in _files(rule, kind, steps, examined)):
+            return str(rule)
+    return ""
+
+
+def uncovered(examined: Examined, policy: Policy, may_read: Callable[[Path], bool]) -> list[str]:
+    """The simple commands that neither a rule allows nor are known to only read what may be read."""
+    if examined.blanket:
+        return []
+    left = [step.text for step in examined.script.steps if not _is_covered(step, examined, policy, may_read)]
+    for redirect in examined.script.redirects:
+        word = redirect.target
+        if word.value is None or word.has_glob:
+            left.append(f"{'>' if redirect.writes else '<'} {word.text}")
+        elif not redirect.writes and not all(map(may_read, _located([word], examined))):
+            left.append(f"< {word.text}")
+    return left
+
+
+def _is_covered(step: Step, examined: Examined, policy: Policy, may_read: Callable[[Path], bool]) -> bool:
+    if any(names_tool(rule, "Bash", Kind.ALLOW) and covers_step(rule, step, Kind.ALLOW) for rule in policy.allow):
+        return True
+    inner = inner_step(step)
+    if inner is not None:
+        return _is_covered(inner, examined, policy, may_read)
+    words = step_reads(step)
+    if words is None or (program_name(step) == "git" and len(examined.places) > 1):
+        return False
+    return all(map(may_read, _located(words, examined)))
+
+
+def _located(words: list[Word] | tuple[Word, ...], examined: Examined) -> Iterator[Path]:
+    return (absolute(word, place, examined.home) for word in words for place in examined.places)
+
+
+def _files(rule: Rule, kind: Kind, steps: list[Step], examined: Examined) -> Iterator[Path]:
+    """The files that a rule of a file tool should know of, as far as the text tells."""
+    if names_tool(rule, "Read", kind):
+        inputs = [redirect.target for redirect in examined.script.redirects if not redirect.writes]
+        yield from _located(inputs, examined)
+        for step in steps:
+            words = step_reads(step)
+            if words is not None:
+                yield from _located(words, examined)
+            else:
+                yield from (path for path in _located(step.words[1:], examined) if _is_file(path))
+    if names_tool(rule, "Edit", kind):
+        yield from examined.written
+        for step in steps:
+            if (step.program or "").rpartition("/")[2] in _WRITERS:
+                yield from _located(step.words[1:], examined)
+
+
+def _is_file(path: Path) -> bool:
+    try:
+        return path.is_file()
+    except (OSError, ValueError):
+        return False
+
+
+def _fragments(command: str) -> Iterator[Step]:
+    """Anything that looks like a command in a text that no reader understands."""
+    for fragment in re.split(r"[;&|\n()`{}]+", command):
+        words = tuple(Word(text, text.strip("'\"\\$")) for text in fragment.split())
+        if words:
+            yield from everything_run(Script((Step(fragment.strip(), words),)))
+
+
+def _is_blanket(rule: Rule, command: str) -> bool:
+    if not names_tool(rule, "Bash", Kind.ALLOW):
+        return False
+    if not rule.about:
+        return True
+    return _STAR.search(rule.about) is None and rule.about.replace("\\*", "*") == command
