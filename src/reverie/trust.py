@@ -2,7 +2,7 @@
 
 A project may bring hooks, agents, permission rules, folders and servers; somebody else may have written them, and a
 pull may change them. Each is a `Part`, known by a digest of its kind and text. Answers are kept by project in one file
-of our home, never in the repository; a changed part has another digest and is asked about again, a no is remembered too.
+of our home, never in the repository. A changed part has another digest and is asked about again; a no is kept too.
 """
 
 from __future__ import annotations

@@ -1,0 +1,91 @@
+"""A hook's program: started in a process group of its own, given its input, ended for good when it takes too long.
+
+Input and output are files without a name instead of pipes: a child that the program leaves running in the background
+keeps nobody waiting, and a program that does not read its input is not disturbed.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import signal
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from tempfile import TemporaryFile
+from typing import IO
+
+from reverie.errors import Unavailable
+
+MAX_OUTPUT_BYTES = 32 * 1024 * 1024
+_READ_BYTES = 4 * 1024 * 1024
+_LOOK_SECONDS = 0.25
+_GRACE_SECONDS = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """What to run."""
+
+    words: tuple[str, ...]
+    directory: Path
+    environment: Mapping[str, str] = field(repr=False)
+    given: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """How it ended."""
+
+    code: int
+    stdout: str
+    stderr: str
+
+
+async def run_program(program: Program) -> Ended:
+    """Run it to its end; being cancelled ends it and all its children. Raises `OSError` when it cannot be started."""
+    with TemporaryFile() as given, TemporaryFile() as out, TemporaryFile() as err:
+        given.write(program.given)
+        given.seek(0)
+        process = await asyncio.create_subprocess_exec(
+            *program.words,
+            stdin=given,
+            stdout=out,
+            stderr=err,
+            cwd=program.directory,
+            env=dict(program.environment),
+            start_new_session=True,
+        )
+        try:
+            await _ended(process, (out, err))
+        except BaseException:
+            # Being cancelled once more must not leave a program that ignores the polite signal.
+            await asyncio.shield(asyncio.ensure_future(_end(process)))
+            raise
+        assert process.returncode is not None
+        return Ended(process.returncode, _text(out), _text(err))
+
+
+async def _ended(process: asyncio.subprocess.Process, outputs: Sequence[IO[bytes]]) -> None:
+    waiting = asyncio.ensure_future(process.wait())
+    try:
+        while not (await asyncio.wait({waiting}, timeout=_LOOK_SECONDS))[0]:
+            if any(os.fstat(output.fileno()).st_size > MAX_OUTPUT_BYTES for output in outputs):
+                raise Unavailable(f"it printed more than {MAX_OUTPUT_BYTES:,} bytes and was ended")
+    finally:
+        waiting.cancel()
+
+
+async def _end(process: asyncio.subprocess.Process) -> None:
+    """Ask the whole group to end, then make it."""
+    for how in (signal.SIGTERM, signal.SIGKILL):
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(process.pid, how)
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(process.wait(), _GRACE_SECONDS)
+
+
+def _text(output: IO[bytes]) -> str:
+    output.seek(0)
+    return output.read(_READ_BYTES).decode("utf-8", "replace")

@@ -1,0 +1,70 @@
+"""What hooks say to an event, as one value. The words of one hook and of all together have the same shape."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Literal, TypeAlias
+
+from reverie.messages.blocks import Json, JsonObject, nothing_more
+
+Permission: TypeAlias = Literal["allow", "deny", "ask"]
+
+_STRICTEST: tuple[Permission, ...] = ("deny", "ask", "allow")
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """The words of hooks; the empty one lets everything go on."""
+
+    blocked: str | None = None
+    """Why the event must not happen: the prompt is not sent, the tool not run, the agent does not stop yet."""
+    permission: Permission | None = None
+    """For a tool call; `deny` also blocks."""
+    reason: str = ""
+    """Why this permission."""
+    updated_input: JsonObject | None = None
+    """What the tool is to be called with instead."""
+    updated_output: Json = None
+    """What the model is to read instead of the tool's result."""
+    context: tuple[str, ...] = ()
+    """For the model."""
+    stop: str | None = None
+    """Why the agent is to stop altogether; goes before everything else."""
+    messages: tuple[str, ...] = ()
+    """For the user: words of hooks, and whatever went wrong with one."""
+    more: JsonObject = field(default_factory=nothing_more)
+    """Control fields that few events have, by the names of the format: `sessionTitle`, `initialUserMessage`,
+    `watchPaths`, `reloadSkills`, `suppressOriginalPrompt`, `retry`, `interrupt`, `updatedPermissions`,
+    `displayContent`, `action`, `content`, `worktreePath`."""
+
+
+NOTHING = Verdict()
+
+
+def merged(verdicts: Sequence[Verdict]) -> Verdict:
+    """One verdict of many, in the order of their sources: the strictest permission wins, a later input the earlier."""
+    permission = next((one for one in _STRICTEST if any(said.permission == one for said in verdicts)), None)
+    reasons = _distinct(said.reason for said in verdicts if permission is not None and said.permission == permission)
+    inputs = [said.updated_input for said in verdicts if said.updated_input is not None]
+    outputs = [said.updated_output for said in verdicts if said.updated_output is not None]
+    return Verdict(
+        blocked=_joined(said.blocked for said in verdicts),
+        permission=permission,
+        reason="\n".join(reasons),
+        updated_input=inputs[-1] if inputs and permission != "deny" else None,
+        updated_output=outputs[-1] if outputs else None,
+        context=_distinct(text for said in verdicts for text in said.context),
+        stop=_joined(said.stop for said in verdicts),
+        messages=_distinct(text for said in verdicts for text in said.messages),
+        more={name: value for said in verdicts for name, value in said.more.items()},
+    )
+
+
+def _joined(texts: Iterable[str | None]) -> str | None:
+    said = [text for text in texts if text is not None]
+    return "\n".join(_distinct(said)) if said else None
+
+
+def _distinct(texts: Iterable[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(text for text in texts if text))
