@@ -3,7 +3,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from pathlib import Path
 
-from reverie.memory.usage_log import Use, append_uses, read_counts, read_uses, remove_uses, usage_file, use_of
+from reverie.memory.usage_log import Use, append_uses, read_counts, read_uses, remove_uses, told_query, usage_file
 from reverie.places.paths import MemoryFolder
 from tests.requirements import requirement
 
@@ -29,7 +29,7 @@ def test_recalls_are_kept_counted_and_forgotten(tmp_path: Path) -> None:
 def test_a_secret_in_a_request_is_not_kept() -> None:
     token = "ghp_" + "a1B2c3D4e5" * 4
 
-    use = use_of("a.md", 0.5, f"why does {token} not work", NOW, None)
+    use = Use("a.md", NOW.isoformat(), told_query(f"why does {token} not work"), 0.5)
 
     assert token not in use.query
     assert "why does" in use.query

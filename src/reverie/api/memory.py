@@ -318,13 +318,15 @@ class Memory:
 
     def note_recalled(self, found: Recalled, query: str, *, session: str | None = None) -> None:
         """Remember what was recalled for what; a directory that cannot be written forgets it."""
-        from reverie.memory.usage_log import append_uses, use_of
+        if not found.hits:
+            return
+        from reverie.memory.usage_log import Use, append_uses, told_query
 
+        when, told = self._now().isoformat(timespec="seconds"), told_query(query)
         for scope, folder in {each.scope: each for each in self._shelves.standing}.items():
             hits = [hit for hit in found.hits if hit.scope == scope]
-            uses = [use_of(hit.topic.path, hit.score, query, self._now(), session) for hit in hits]
             with suppress(Error, OSError):
-                append_uses(folder.folder.folder, uses)
+                append_uses(folder.folder.folder, [Use(hit.topic.path, when, told, hit.score, session) for hit in hits])
 
     def search(
         self,
@@ -533,6 +535,7 @@ class Memory:
                 history=History.open(folder) if self.settings.memory.history else History(folder, program=None),
                 noticed=self.index.refresh,
                 use=lambda: read_counts(folder),
+                vetted=self.index.vetted,
             )
         return self._store
 

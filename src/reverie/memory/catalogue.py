@@ -20,6 +20,7 @@ from reverie.memory.index_lines import Entry, parse_index
 from reverie.memory.row_table import RowTable, read_names
 from reverie.memory.topic import Topic, parse_topic, render_topic
 from reverie.memory.tracked import INDEX_FILE, is_topic_path, read_tracked
+from reverie.memory.vetted import Vetted
 from reverie.memory.worktree import known_content_ids
 from reverie.secret_scan import redact
 
@@ -36,10 +37,17 @@ def is_indexed(path: str) -> bool:
 class Catalogue:
     """The rows of all topics of one directory. Used under the writer's lock."""
 
-    def __init__(self, history: History, *, use: Callable[[], Mapping[str, float]] = dict) -> None:
+    def __init__(
+        self,
+        history: History,
+        *,
+        use: Callable[[], Mapping[str, float]] = dict,
+        vetted: Vetted | None = None,
+    ) -> None:
         self._history = history
         self._folder = history.folder
         self._use = use
+        self._vetted = vetted or Vetted()
         self._entries: Entries | None = None
         self._table = RowTable(self._folder.search_index / _FILE)
 
@@ -97,8 +105,9 @@ class Catalogue:
         self._put(touched)
         # Should the change fail, the next loading finds that these are not what the last commit holds.
         self._history.touched.update(touched)
-        changed = [path for path in touched if table.get(path) is not None]
-        removed = [path for path in touched if path not in changed and path != INDEX_FILE]
+        rows = {path: table.get(path) for path in touched}
+        changed = [path for path, row in rows.items() if row is not None]
+        removed = [path for path, row in rows.items() if row is None and path != INDEX_FILE]
         if not (changed or removed or INDEX_FILE in touched) or not (len(table) or previous):
             return None
         return render_index(table, previous, changed=changed, removed=removed, use=self._use())
@@ -175,13 +184,17 @@ class Catalogue:
         """Set the rows of new contents, before they are on disk."""
         self._table.remove(path for path, content in files.items() if content is None)
         self._table.put(
-            (path, blob_id(content), _row(path, content) if is_indexed(path) else None)
+            (path, blob_id(content), self._row(path, content) if is_indexed(path) else None)
             for path, content in files.items()
             if content is not None
         )
 
     def _read_row(self, path: str) -> IndexRow | None:
-        return _row(path, read_tracked(self._folder, path) or b"") if is_indexed(path) else None
+        return self._row(path, read_tracked(self._folder, path) or b"") if is_indexed(path) else None
+
+    def _row(self, path: str, content: bytes) -> IndexRow | None:
+        vetted = self._vetted.get(path, content)
+        return _row(path, content) if vetted is None else index_row(vetted)
 
     def _start_anew(self) -> None:
         """Go on without the file, which cannot be used."""

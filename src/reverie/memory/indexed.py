@@ -26,6 +26,7 @@ from reverie.memory.situations import When
 from reverie.memory.topic_table import Indexed, Looks, Row, TopicTable, Unreadable
 from reverie.memory.topic_value import Topic
 from reverie.memory.tracked import is_topic_path, list_tracked, place_of
+from reverie.memory.vetted import Vetted
 
 if TYPE_CHECKING:
     import tempfile
@@ -48,11 +49,14 @@ _HEAD = re.compile(r"\A\ufeff?---[ \t]*\r?\n(?:.*?\n)??---[ \t]*(?:\r?\n|\Z)", r
 class IndexedFolder:
     """The topics of one memory directory, ready to be searched. Safe to use from several threads."""
 
+    vetted: Vetted
+    """What a store of this directory has just looked at itself."""
     has_news: bool
     """Whether a sweep found edits that nobody told of; whoever commits them sets it back."""
 
     def __init__(self, folder: MemoryFolder, *, embedder: Callable[[], Embeds | None] = lambda: None) -> None:
         self.folder = folder
+        self.vetted = Vetted()
         self.has_news = False
         self._embedder = embedder
         self._lock = threading.RLock()
@@ -101,9 +105,7 @@ class IndexedFolder:
         with self._lock:
             if not self._exists():
                 return
-            topics = [path for path in paths if is_topic_path(path)]
-            there = [path for path in topics if place_of(self.folder, path).exists()]
-            self._update(there, [path for path in topics if path not in set(there)])
+            self._update([path for path in paths if is_topic_path(path)], ())
             self._listed = None
 
     def search(self, query: Query, *, by_words: bool = False) -> list[Scored]:
@@ -235,7 +237,7 @@ class IndexedFolder:
             if digests.get(path) == digest:
                 touched.append((path, looks))
             else:
-                rows.append(_row(path, looks, digest, content))
+                rows.append(_row(path, looks, digest, content, self.vetted.get(path, content)))
         dropped = [*gone, *(row.path for row in rows if row.topic is None)]
         documents = [document_of(row.topic, *row.looks[:2]) for row in rows if row.topic is not None]
         if documents or dropped:
@@ -307,16 +309,17 @@ def _agree(table: TopicTable, search: SearchIndex) -> None:
     table.update((), (), held - searched)
 
 
-def _row(path: str, looks: Looks, digest: bytes, content: bytes) -> Row:
+def _row(path: str, looks: Looks, digest: bytes, content: bytes, vetted: Topic | None) -> Row:
+    """What is to be kept of a content; one that was vetted is neither parsed nor scanned."""
     from reverie.memory.topic import parse_topic
     from reverie.secret_scan import scan
 
     try:
         text = content.decode()
-        topic = parse_topic(path, text)
+        topic = vetted or parse_topic(path, text)
     except (Damaged, UnicodeDecodeError) as problem:
         return Row(path=path, looks=looks, digest=digest, problem=str(problem))
-    if rules := sorted({finding.rule for finding in scan(text)}):
+    if vetted is None and (rules := sorted({finding.rule for finding in scan(text)})):
         # What a hand wrote into a file stays there, but is neither copied into the index nor recalled.
         return Row(path=path, looks=looks, digest=digest, problem=f"{LEFT_OUT} ({', '.join(rules)})")
     head = _HEAD.match(text)

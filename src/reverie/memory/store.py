@@ -27,6 +27,7 @@ from reverie.memory.past import log, original_path, read_at
 from reverie.memory.relearning import Erased, read_erased
 from reverie.memory.topic import Source, Topic, parse_topic, render_topic
 from reverie.memory.tracked import ARCHIVE, ARCHIVED_SUFFIX, is_safe_path, is_topic_path, list_tracked, read_tracked
+from reverie.memory.vetted import Vetted
 from reverie.memory.writer import Attribute, Files, Writer, conflict_path, merged_bytes
 from reverie.places.paths import MemoryFolder
 from reverie.secret_scan import redact, scan
@@ -69,9 +70,11 @@ class Store:
         noticed: Callable[[Files], None] = lambda _: None,
         attribute: Attribute = lambda _path, _content: None,
         use: Callable[[], Mapping[str, float]] = dict,
+        vetted: Vetted | None = None,
         timeout_seconds: float = 30.0,
     ) -> None:
-        """`noticed` is told of every committed change; `use` says how useful each path has been.
+        """`noticed` is told of every committed change; `use` says how useful each path has been;
+        `vetted` lets them know what was looked at already.
 
         `secrets_found` names the files that others edited and that hold a secret, with the rules.
         """
@@ -82,7 +85,8 @@ class Store:
         self._told = noticed
         self._attribute_to = attribute
         self.secrets_found: dict[str, tuple[str, ...]] = {}
-        self._catalogue = Catalogue(self.history, use=use)
+        self._vetted = vetted or Vetted()
+        self._catalogue = Catalogue(self.history, use=use, vetted=self._vetted)
         self._parsed: dict[str, tuple[Seen, Topic]] = {}
         self.writer = Writer(
             folder,
@@ -290,6 +294,8 @@ class Store:
             self.index_problem = None
         except (Error, OSError, ValueError, RuntimeError) as problem:
             self.index_problem = problem
+        finally:
+            self._vetted.clear()
 
     def _check(self, topic: Topic, text: str, author: Author, erased: Erased) -> tuple[str, ...]:
         found = sorted({finding.rule for finding in scan(text)})
@@ -305,6 +311,7 @@ class Store:
             raise Refused(
                 f"{topic.name!r} was not saved: this was erased, and only a person may save it again", by="erase"
             )
+        self._vetted.add(text.encode(), topic)
         return tuple(dict.fromkeys(flag.suspicion.value for flag in flags(text)))
 
     def _note_refused(self, topic: Topic, author: Author, rules: tuple[str, ...]) -> None:

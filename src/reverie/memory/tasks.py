@@ -127,25 +127,27 @@ def _found(text: str, *, spoken_of: bool) -> dict[str, str]:
     lowered = text.lower()
     for kind in KINDS:
         words = kind.spoken_of if spoken_of else kind.asked
-        # Compiling all patterns takes longer than a whole recall; most kinds have no stem in a text.
-        if not any(stem in lowered for stem in _stems(words, kind.unspaced)):
-            continue
-        match = _pattern(words, kind.unspaced).search(text)
+        # Compiling all words takes longer than a whole recall; most have no stem in a text.
+        spaced = tuple(word for word, stem in _stems(words) if stem in lowered)
+        unspaced = tuple(word for word in kind.unspaced.split() if word.lower() in lowered)
+        match = _pattern(spaced, unspaced).search(text) if spaced or unspaced else None
         if match:
             found[kind.name] = match.start(), match[0]
     return {name: word for name, (_, word) in sorted(found.items(), key=lambda item: item[1])}
 
 
 @cache
-def _stems(words: str, unspaced: str) -> tuple[str, ...]:
-    """What a text must hold, at the least, for one of the words to stand in it."""
-    return (*(word.split("-")[0].rstrip("~").rstrip("ey") for word in words.split()), *unspaced.lower().split())
+def _stems(words: str) -> tuple[tuple[str, str], ...]:
+    """Each word with what a text must hold, at the least, for it to stand there."""
+    return tuple((word, word.split("-")[0].rstrip("~").rstrip("ey")) for word in words.split())
 
 
-@cache
-def _pattern(words: str, unspaced: str) -> re.Pattern[str]:
-    spaced = [_word(word) for word in words.split()]
-    alternatives = [rf"(?<![A-Za-z0-9_])(?:{'|'.join(spaced)})(?![A-Za-z0-9_])", *map(re.escape, unspaced.split())]
+@lru_cache(maxsize=256)
+def _pattern(spaced: tuple[str, ...], unspaced: tuple[str, ...]) -> re.Pattern[str]:
+    alternatives = list(map(re.escape, unspaced))
+    if spaced:
+        words = "|".join(map(_word, spaced))
+        alternatives.insert(0, rf"(?<![A-Za-z0-9_])(?:{words})(?![A-Za-z0-9_])")
     return re.compile("|".join(alternatives), re.IGNORECASE)
 
 

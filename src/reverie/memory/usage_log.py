@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from datetime import datetime
 from pathlib import Path
 
 from reverie.files import append_lines, write_atomic
@@ -86,10 +85,8 @@ def remove_uses(folder: MemoryFolder, paths: Iterable[str]) -> None:
     append_uses(folder, kept)
 
 
-def use_of(path: str, score: float, query: str, now: datetime, session: str | None) -> Use:
-    """A recall that happens now; a secret in the request is not kept."""
+def told_query(query: str) -> str:
+    """A request as the log may keep it: one line, and no secret."""
     from reverie.secret_scan import redact
 
-    return Use(
-        path, now.isoformat(timespec="seconds"), redact(" ".join(query.split())[: 2 * QUERY_CHARS]), score, session
-    )
+    return redact(" ".join(query.split())[: 2 * QUERY_CHARS])
