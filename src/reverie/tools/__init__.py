@@ -1,4 +1,12 @@
 """WHAT THE MODEL CAN DO.
 
-`tool` is the shape of every tool, `desk` what all tools of one agent share, `seen_files` which files it has read.
+The shapes: `tool` is the shape of every tool, `desk` what all tools of one agent share, `seen_files` which files it has
+read. `describe` and `schema` say how a tool is told of and hold its input against that; `registry` finds tools by name,
+`standard` lists those that every agent has.
+
+Files: `reach` (a path must lead where it led when the call was judged), `lines` (text as it is shown), `changing` (what
+`write` and `edit` share), `read` with `notebook`. Search: `walk` (which files there are), `glob_pattern`, `glob`,
+`grep` by `ripgrep` or `line_search`, with `search_query` and `file_types`. Commands: `process`, `shell_output`,
+`shells`, `bash`. The rest: `tasks`, `plan`, `span`, `remember`, `memory_files` (the provider's own memory tool),
+`web_fetch` with `page_fetch` and `html_text`, and `mcp` (tools of other servers).
 """

@@ -46,6 +46,8 @@ class Desk:
     additional: tuple[Path, ...] = ()
     """Further folders that tools may enter."""
     seen: SeenFiles = field(default_factory=SeenFiles)
+    leads: dict[Path, Path] = field(default_factory=dict)
+    """Where the paths of calls led when they were judged; see `reach`."""
     tasks: tuple[Task, ...] = ()
     progress: Callable[[str], None] = _unheard
     """Hears a line of a tool at work; set anew for each call."""
@@ -61,4 +63,4 @@ class Desk:
 
     def cloned(self) -> Desk:
         """The same for a child agent: what it does to its desk stays there."""
-        return replace(self, seen=self.seen.cloned(), progress=_unheard)
+        return replace(self, seen=self.seen.cloned(), leads={}, progress=_unheard)

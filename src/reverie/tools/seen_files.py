@@ -6,7 +6,7 @@ A bounded list, the least recently used file goes first. Whether a file changed 
 from __future__ import annotations
 
 from collections import OrderedDict
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import sha256
 from pathlib import Path
 
@@ -41,6 +41,12 @@ class SeenFiles:
         self._files.move_to_end(real)
         while len(self._files) > self._limit:
             self._files.popitem(last=False)
+
+    def mark_partial(self, path: Path) -> None:
+        """Of this file only a part was shown, as after an edit of a part."""
+        real = path.resolve()
+        if real in self._files:
+            self._files[real] = replace(self._files[real], is_whole=False)
 
     def get(self, path: Path) -> Seen | None:
         """What is known of a file."""

@@ -1,0 +1,154 @@
+"""Edit: replace an exact piece of a file that the model has read, and nothing else.
+
+Line ends are the file's own: a piece is found whatever they are, and what is put in its place gets the same. Byte order
+mark, mode and bytes that are no text stay as they are.
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+
+from reverie.messages.blocks import JsonObject
+from reverie.permissions.need import Need
+from reverie.tools.changing import change_details, need_of_change, read_current
+from reverie.tools.describe import described, field
+from reverie.tools.desk import Desk
+from reverie.tools.lines import cut, decode, encode, numbered, shown, split
+from reverie.tools.reach import judged, write_content
+from reverie.tools.schema import flag, text
+from reverie.tools.tool import Answer, ToolMistake
+
+SNIPPET_LINES = 4
+"""Shown before and after a change."""
+LONGEST_SNIPPET_LINES = 60
+
+_LINE_NUMBERS = re.compile(r"^\s*\d+→", re.MULTILINE)
+_LIKENESS = 0.6
+_COMPARED_LINES = 5_000
+
+
+class Edit:
+    """Changes files."""
+
+    def __init__(self) -> None:
+        self.spec = described(
+            "Edit",
+            "edit",
+            {
+                "file_path": field("string", "Absolute path of the file.", minLength=1),
+                "old_string": field("string", "The piece to replace, exactly as it stands in the file.", minLength=1),
+                "new_string": field("string", "What shall stand in its place; empty removes the piece."),
+                "replace_all": field("boolean", "Replace every occurrence instead of the only one."),
+            },
+            required=("file_path", "old_string", "new_string"),
+        )
+
+    def need(self, given: JsonObject, desk: Desk) -> Need:
+        path = text(given, "file_path")
+        judged(path, desk)
+        before = decode(read_current(path, desk).data)
+        return need_of_change("Edit", path, desk, before, _edited(before, given))
+
+    def is_concurrent(self, given: JsonObject, desk: Desk) -> bool:  # noqa: ARG002 - the shape of every tool
+        return False
+
+    async def run(self, given: JsonObject, desk: Desk) -> Answer:
+        path = text(given, "file_path")
+        content = read_current(path, desk)
+        before = decode(content.data)
+        after = _edited(before, given)
+        was_whole = (seen := desk.seen.get(content.path)) is not None and seen.is_whole
+        real = write_content(path, desk, encode(after), is_new=False)
+        if not was_whole:
+            desk.seen.mark_partial(real)
+        details = change_details(real, content.data, after, desk, replaceAll=flag(given, "replace_all"))
+        return Answer(f"Changed {real}. It now reads there:\n{_snippet(before, after)}", details=details)
+
+
+def replaced(content: str, old: str, new: str, *, everywhere: bool = False) -> str:
+    """The content with one piece replaced. Raises `ToolMistake` when it is not there, or more than once."""
+    old, new = _plain(old), _plain(new)
+    if old == new:
+        raise ToolMistake("`old_string` and `new_string` are the same; there is nothing to change.")
+    pattern = re.compile(r"\r?\n".join(map(re.escape, old.split("\n"))))
+    found = list(pattern.finditer(content))
+    if not found:
+        raise ToolMistake(_not_found(content, old))
+    if len(found) > 1 and not everywhere:
+        places = ", ".join(str(content.count("\n", 0, match.start()) + 1) for match in found[:20])
+        raise ToolMistake(
+            f"`old_string` stands in the file {len(found)} times (at lines {places}). "
+            "Give more of the surrounding text so that it is unique, or set `replace_all`."
+        )
+    newline = _newline(content)
+    return pattern.sub(lambda match: new.replace("\n", _newline(match[0], newline)), content)
+
+
+def _edited(content: str, given: JsonObject) -> str:
+    old, new = text(given, "old_string"), text(given, "new_string")
+    return replaced(content, old, new, everywhere=flag(given, "replace_all"))
+
+
+def _plain(piece: str) -> str:
+    return piece.replace("\r\n", "\n")
+
+
+def _newline(content: str, default: str = "\n") -> str:
+    """How most lines of a text end."""
+    all_ends, windows = content.count("\n"), content.count("\r\n")
+    if not all_ends:
+        return default
+    return "\r\n" if windows * 2 > all_ends else "\n"
+
+
+def _not_found(content: str, old: str) -> str:
+    said = "`old_string` does not stand in the file exactly like this."
+    if _LINE_NUMBERS.search(old) and _LINE_NUMBERS.sub("", old) in _plain(content):
+        return f"{said} It holds the line numbers that Read puts in front; leave them out."
+    lines = split(content)
+    wanted = split(old)
+    place = _alike_but_for_blanks(lines, wanted)
+    if place is not None:
+        near = numbered([cut(line) for line in lines[place : place + len(wanted)]], place + 1)
+        return f"{said} These lines differ from it only in white space:\n{shown(near)}"
+    place = _most_alike(lines, wanted)
+    if place is None:
+        return f"{said} Nothing in the file is like it; Read the file again."
+    first = max(0, place - 2)
+    near = numbered([cut(line) for line in lines[first : place + max(3, min(len(wanted), 12))]], first + 1)
+    return f"{said} Most alike is this:\n{shown(near)}"
+
+
+def _alike_but_for_blanks(lines: list[str], wanted: list[str]) -> int | None:
+    bare = ["".join(line.split()) for line in lines]
+    sought = ["".join(line.split()) for line in wanted]
+    if not any(sought):
+        return None
+    starts = range(len(bare) - len(sought) + 1)
+    return next((start for start in starts if bare[start : start + len(sought)] == sought), None)
+
+
+def _most_alike(lines: list[str], wanted: list[str]) -> int | None:
+    """The place of the line that is most like the first telling line of what was sought."""
+    telling = max((line.strip()[:300] for line in wanted[:10]), key=len, default="")
+    if not telling:
+        return None
+    best = difflib.get_close_matches(
+        telling, [line.strip()[:300] for line in lines[:_COMPARED_LINES]], n=1, cutoff=_LIKENESS
+    )
+    if not best:
+        return None
+    return next(place for place, line in enumerate(lines) if line.strip()[:300] == best[0])
+
+
+def _snippet(before: str, after: str) -> str:
+    """The changed lines with a few around them; of many changes the first."""
+    old, new = split(before), split(after)
+    first = next((place for place, pair in enumerate(zip(old, new, strict=False)) if pair[0] != pair[1]), len(new))
+    same_tail = 0
+    while same_tail < min(len(old), len(new)) - first and old[-1 - same_tail] == new[-1 - same_tail]:
+        same_tail += 1
+    start = max(0, first - SNIPPET_LINES)
+    end = min(len(new), len(new) - same_tail + SNIPPET_LINES, start + LONGEST_SNIPPET_LINES)
+    return shown(numbered([cut(line) for line in new[start:end]], start + 1)) or "(the file is empty)"

@@ -1,0 +1,81 @@
+"""Glob: files by name, the most recently changed first."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from pathlib import Path
+
+from reverie.messages.blocks import JsonObject
+from reverie.permissions.need import Act, Need
+from reverie.tools.describe import described, field
+from reverie.tools.desk import Desk
+from reverie.tools.glob_pattern import GlobPattern, fixed_start, glob_pattern
+from reverie.tools.lines import shown
+from reverie.tools.reach import judged, reached, shortened
+from reverie.tools.schema import text
+from reverie.tools.tool import Answer, ToolMistake
+from reverie.tools.walk import list_files
+
+MAX_FILES = 100
+
+
+class Glob:
+    """Finds files by their names."""
+
+    def __init__(self) -> None:
+        self.spec = described(
+            "Glob",
+            "glob",
+            {
+                "pattern": field("string", "For example `src/**/*.py` or `**/*.{ts,tsx}`.", minLength=1),
+                "path": field("string", "The folder to search; the working directory when left out."),
+            },
+            required=("pattern",),
+        )
+
+    def need(self, given: JsonObject, desk: Desk) -> Need:
+        start, _ = _start(given)
+        path = judged(start, desk)
+        pattern = text(given, "pattern")
+        return Need("Glob", Act.READ, (path,), summary=f"Glob {pattern} in {shortened(path, desk)}")
+
+    def is_concurrent(self, given: JsonObject, desk: Desk) -> bool:  # noqa: ARG002 - the shape of every tool
+        return True
+
+    async def run(self, given: JsonObject, desk: Desk) -> Answer:
+        start, rest = _start(given)
+        root = reached(start, desk)
+        if not root.is_dir():
+            raise ToolMistake(f"There is no folder {root} to search in.")
+        found = await asyncio.to_thread(list_matching, root, glob_pattern(rest))
+        names = [shown(str(path)) for path in found[:MAX_FILES]]
+        details: JsonObject = {"filenames": [*names], "numFiles": len(names), "truncated": len(found) > MAX_FILES}
+        if not found:
+            return Answer(f"No file in {root} matches {text(given, 'pattern')!r}.", details=details)
+        if len(found) > MAX_FILES:
+            names.append(f"({len(found) - MAX_FILES:,} more files match; narrow the pattern or the path)")
+        return Answer("\n".join(names), details=details)
+
+
+def list_matching(root: Path, pattern: GlobPattern) -> list[Path]:
+    """The files under a pattern, the most recently changed first, equal ones by name."""
+    prefix = len(str(root).rstrip("/")) + 1
+    found = [entry for entry in list_files(root) if pattern.matches(entry.path[prefix:])]
+    return [Path(entry.path) for entry in sorted(found, key=lambda entry: (-_modified_ns(entry), entry.path))]
+
+
+def _start(given: JsonObject) -> tuple[str, str]:
+    """The folder where the search starts and what is left of the pattern there."""
+    pattern = text(given, "pattern")
+    if ".." in pattern.split("/"):
+        raise ToolMistake("A pattern cannot go up with `..`; name the folder in `path`.")
+    fixed, rest = fixed_start(pattern)
+    return str(Path(text(given, "path") or ".", fixed).expanduser()), rest
+
+
+def _modified_ns(entry: os.DirEntry[str]) -> int:
+    try:
+        return entry.stat().st_mtime_ns
+    except OSError:
+        return 0

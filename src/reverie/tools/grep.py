@@ -1,0 +1,144 @@
+"""Grep: lines of files by a regular expression, through ripgrep or our own search; both give the same answer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from reverie.messages.blocks import JsonObject
+from reverie.permissions.need import Act, Need
+from reverie.tools.describe import described, field
+from reverie.tools.desk import Desk
+from reverie.tools.file_types import names_of_type
+from reverie.tools.lines import cut
+from reverie.tools.reach import judged, reached, shortened
+from reverie.tools.ripgrep import MAX_ROWS, Found, search
+from reverie.tools.schema import flag, number, text
+from reverie.tools.search_query import FileHits, Query
+from reverie.tools.tool import Answer, ToolMistake
+
+TIMEOUT_SECONDS = 30.0
+LINE_CHARS = 500
+"""Of a line that matches; longer ones are mostly made by machines."""
+FILES = "files_with_matches"
+
+
+class Grep:
+    """Searches in files. `ripgrep` is the path of that program, where there is one."""
+
+    def __init__(self, ripgrep: str | None = None, *, timeout_seconds: float = TIMEOUT_SECONDS) -> None:
+        self._ripgrep = ripgrep
+        self._timeout_seconds = timeout_seconds
+        self.spec = described(
+            "Grep",
+            "grep",
+            {
+                "pattern": field("string", "The regular expression to look for.", minLength=1),
+                "path": field("string", "File or folder to search; the working directory when left out."),
+                "glob": field("string", "Only files that fit, such as `*.js` or `src/**/*.ts`; `!` in front excludes."),
+                "type": field("string", "Only files of this kind: `py`, `js`, `ts`, `rust`, `go`, `md`, …"),
+                "output_mode": field(
+                    "string",
+                    "`files_with_matches` (default) lists files, `content` shows lines, `count` counts them.",
+                    enum=["files_with_matches", "content", "count"],
+                ),
+                "-A": field("integer", "Lines to show after each match (content).", minimum=0),
+                "-B": field("integer", "Lines to show before each match (content).", minimum=0),
+                "-C": field("integer", "Lines to show before and after each match (content).", minimum=0),
+                "-n": field("boolean", "Show line numbers (content); true when left out."),
+                "-i": field("boolean", "Take upper and lower case as the same."),
+                "multiline": field("boolean", "Let a match span lines; `.` then matches line ends too."),
+                "head_limit": field("integer", "Show only the first lines, files or counts.", minimum=1),
+            },
+            required=("pattern",),
+        )
+
+    def need(self, given: JsonObject, desk: Desk) -> Need:
+        path = judged(_place(given), desk)
+        return Need("Grep", Act.READ, (path,), summary=f"Grep {text(given, 'pattern')!r} in {shortened(path, desk)}")
+
+    def is_concurrent(self, given: JsonObject, desk: Desk) -> bool:  # noqa: ARG002 - the shape of every tool
+        return True
+
+    async def run(self, given: JsonObject, desk: Desk) -> Answer:
+        root = reached(_place(given), desk)
+        if not root.exists():
+            raise ToolMistake(f"There is no file or folder {root} to search.")
+        found = await search(
+            _query(given, root),
+            ripgrep=self._ripgrep,
+            environment=desk.environment,
+            timeout_seconds=self._timeout_seconds,
+        )
+        return _answer(found, given)
+
+
+def _place(given: JsonObject) -> str:
+    return text(given, "path") or "."
+
+
+def _query(given: JsonObject, root: Path) -> Query:
+    mode = text(given, "output_mode", FILES)
+    around = number(given, "-C", 0) if mode == "content" else 0
+    kind = text(given, "type")
+    return Query(
+        root,
+        text(given, "pattern"),
+        ignores_case=flag(given, "-i"),
+        is_multiline=flag(given, "multiline"),
+        before=number(given, "-B", around) if mode == "content" else 0,
+        after=number(given, "-A", around) if mode == "content" else 0,
+        first_only=mode == FILES,
+        names=names_of_type(kind) if kind else (),
+        glob=text(given, "glob"),
+    )
+
+
+def _answer(found: Found, given: JsonObject) -> Answer:
+    mode = text(given, "output_mode", FILES)
+    if not found.files:
+        return Answer("Nothing matches.", details={"mode": mode, "numFiles": 0, "filenames": []})
+    if mode == "content":
+        lines = list(_content(found.files, given))
+    elif mode == "count":
+        lines = [f"{hits.path}:{hits.matches}" for hits in found.files]
+    else:
+        lines = [str(path) for path in sorted((hits.path for hits in found.files), key=_newest_first)]
+    limit = number(given, "head_limit", len(lines))
+    kept = lines[:limit]
+    if mode == "count" and len(kept) == len(lines):
+        kept.append(f"({sum(hits.matches for hits in found.files):,} matching lines in {len(found.files):,} files)")
+    if len(lines) > limit:
+        kept.append(f"({len(lines) - limit:,} more lines of this answer are not shown; `head_limit` is {limit})")
+    if found.is_cut:
+        kept.append(f"(the search ended after {MAX_ROWS:,} lines; there is more)")
+    details: JsonObject = {
+        "mode": mode,
+        "numFiles": len(found.files),
+        "filenames": [str(hits.path) for hits in found.files[:100]],
+        "numLines": min(limit, len(lines)),
+    }
+    return Answer("\n".join(kept), details=details)
+
+
+def _content(files: tuple[FileHits, ...], given: JsonObject) -> Iterator[str]:
+    """Rows as `path:12:text`, those around them as `path-11-text`, groups apart by `--`."""
+    has_numbers = flag(given, "-n", default=True)
+    has_groups = any(number(given, name, 0) for name in ("-A", "-B", "-C"))
+    is_first = True
+    for hits in files:
+        previous = None
+        for row in hits.rows:
+            if has_groups and not is_first and row.number - 1 != previous:
+                yield "--"
+            mark = ":" if row.is_match else "-"
+            place = f"{row.number}{mark}" if has_numbers else ""
+            yield f"{hits.path}{mark}{place}{cut(row.text, LINE_CHARS)}"
+            previous, is_first = row.number, False
+
+
+def _newest_first(path: Path) -> tuple[int, str]:
+    try:
+        return -path.stat().st_mtime_ns, str(path)
+    except OSError:
+        return 0, str(path)

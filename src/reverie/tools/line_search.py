@@ -1,0 +1,114 @@
+"""The built-in search, a program of its own: a regular expression may take for ever, and only a process can be stopped.
+
+Run as `python -m reverie.tools.line_search QUERY` with the query as JSON. Prints what `rg --json` would, as far as
+`ripgrep.py` reads it. Files that hold NUL bytes are no text and are passed over, links are not followed.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from collections.abc import Iterator
+from dataclasses import asdict
+from pathlib import Path
+
+from reverie.tools.lines import decode, is_binary, shown
+from reverie.tools.search_query import MAX_FILE_BYTES, Query, Row
+from reverie.tools.walk import list_files
+
+BAD_PATTERN = 3
+"""Exit code when the expression cannot be understood; standard error says why."""
+
+_POSIX = {
+    "alpha": "a-zA-Z", "digit": "0-9", "alnum": "a-zA-Z0-9", "upper": "A-Z", "lower": "a-z", "space": r"\s",
+    "punct": r"!-/:-@\[-`{-~", "xdigit": "0-9a-fA-F", "word": r"\w", "blank": r" \t", "cntrl": r"\x00-\x1f\x7f",
+}  # fmt: skip
+
+
+def encode_query(query: Query) -> str:
+    """A query as one argument."""
+    return json.dumps({**asdict(query), "root": str(query.root)})
+
+
+def decode_query(text: str) -> Query:
+    """The opposite of `encode_query`."""
+    fields = json.loads(text)
+    return Query(**{**fields, "root": Path(fields["root"]), "names": tuple(fields["names"])})
+
+
+def compiled(query: Query) -> re.Pattern[str]:
+    """The expression, with the names of character classes that other search programs know."""
+    pattern = re.sub(r"\[:(\w+):\]", lambda found: _POSIX.get(found[1], found[0]), query.pattern)
+    flags = re.IGNORECASE if query.ignores_case else re.NOFLAG
+    if query.is_multiline:
+        flags |= re.MULTILINE | re.DOTALL
+    return re.compile(pattern, flags)
+
+
+def find_rows(text: str, expression: re.Pattern[str], query: Query) -> Iterator[Row]:
+    """The matching lines of a text with those around them, in order, each once."""
+    lines = [line.removesuffix("\r") for line in text.split("\n")]
+    if lines[-1] == "":
+        lines.pop()
+    matching = set(_matching(text, lines, expression, query))
+    if query.first_only and matching:
+        matching = {min(matching)}
+    around = {
+        near
+        for place in matching
+        for near in range(max(0, place - query.before), min(len(lines), place + query.after + 1))
+    }
+    for place in sorted(around):
+        yield Row(place + 1, lines[place], place in matching)
+
+
+def _matching(text: str, lines: list[str], expression: re.Pattern[str], query: Query) -> Iterator[int]:
+    if not query.is_multiline:
+        yield from (place for place, line in enumerate(lines) if expression.search(line))
+        return
+    text = "\n".join(lines) + ("\n" if lines else "")
+    last_line, last_place = 0, 0
+    for match in expression.finditer(text):
+        if match.start() == len(text) and lines:
+            continue
+        last_line += text.count("\n", last_place, match.start())
+        last_place = match.start()
+        spanned = text.count("\n", match.start(), max(match.start(), match.end() - 1))
+        yield from range(last_line, last_line + spanned + 1)
+
+
+def main(argument: str) -> int:
+    """Search, printing one JSON object per line."""
+    query = decode_query(argument)
+    try:
+        expression = compiled(query)
+    except (re.error, OverflowError, RecursionError) as problem:
+        sys.stderr.write(str(problem))
+        return BAD_PATTERN
+    for path in _list_searched(query):
+        try:
+            data = path.read_bytes() if path.stat().st_size <= MAX_FILE_BYTES else b"\0"
+        except OSError:
+            continue
+        if is_binary(data):
+            continue
+        for row in find_rows(decode(data), expression, query):
+            kind = "match" if row.is_match else "context"
+            said = {"path": {"text": shown(str(path))}, "lines": {"text": shown(row.text)}, "line_number": row.number}
+            sys.stdout.write(json.dumps({"type": kind, "data": said}) + "\n")
+    return 0
+
+
+def _list_searched(query: Query) -> Iterator[Path]:
+    if not query.root.is_dir():
+        yield query.root
+        return
+    prefix = len(str(query.root).rstrip("/")) + 1
+    for entry in list_files(query.root):
+        if not entry.is_symlink() and query.takes(entry.path[prefix:]):
+            yield Path(entry.path)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1]))

@@ -1,0 +1,33 @@
+"""ExitPlanMode: the plan, put before the user. Asking and leaving the mode are the loop's matter."""
+
+from __future__ import annotations
+
+from reverie.messages.blocks import JsonObject
+from reverie.permissions.need import Act, Need
+from reverie.tools.describe import described, field
+from reverie.tools.desk import Desk
+from reverie.tools.schema import text
+from reverie.tools.tool import Answer
+
+NAME = "ExitPlanMode"
+
+
+class ExitPlanMode:
+    """Ends planning. It runs when the plan was approved."""
+
+    def __init__(self) -> None:
+        plan = field("string", "The plan, in Markdown.", minLength=1)
+        self.spec = described(NAME, "exit_plan_mode", {"plan": plan}, required=("plan",))
+
+    def need(self, given: JsonObject, desk: Desk) -> Need:  # noqa: ARG002 - the shape of every tool
+        return Need(NAME, Act.NONE, summary="Begin with the plan", preview=text(given, "plan"))
+
+    def is_concurrent(self, given: JsonObject, desk: Desk) -> bool:  # noqa: ARG002 - the shape of every tool
+        return False
+
+    async def run(self, given: JsonObject, desk: Desk) -> Answer:  # noqa: ARG002 - the shape of every tool
+        plan = text(given, "plan")
+        return Answer(
+            f"The user approved the plan. Begin with it, and keep the task list up to date.\n\n{plan}",
+            details={"plan": plan},
+        )

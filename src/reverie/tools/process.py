@@ -1,0 +1,62 @@
+"""Processes that tools start: each leads a group of its own, so that ending it ends everything it started."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import signal
+from asyncio.subprocess import DEVNULL, Process
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+GRACE_SECONDS = 1.0
+"""How long a process may take to end when asked to."""
+_LOOK_AGAIN_SECONDS = 0.02
+
+
+async def start(
+    command: Sequence[str],
+    *,
+    directory: Path,
+    environment: Mapping[str, str],
+    output: int,
+    errors: int | None = None,
+) -> Process:
+    """Start a program without input; what it prints goes to the given handle."""
+    return await asyncio.create_subprocess_exec(
+        *command,
+        cwd=directory,
+        env=dict(environment),
+        stdin=DEVNULL,
+        stdout=output,
+        stderr=output if errors is None else errors,
+        start_new_session=True,
+    )
+
+
+async def end_group(process: Process) -> None:
+    """End a process and all of its group: asked first, then made to. Returns when none is left."""
+    try:
+        _signal_group(process.pid, signal.SIGTERM)
+        for _ in range(round(GRACE_SECONDS / _LOOK_AGAIN_SECONDS)):
+            if not _has_group(process.pid):
+                break
+            await asyncio.sleep(_LOOK_AGAIN_SECONDS)
+    finally:
+        # Also when this wait is itself cancelled: nothing may stay behind.
+        _signal_group(process.pid, signal.SIGKILL)
+    await process.wait()
+
+
+def _has_group(leader: int) -> bool:
+    try:
+        os.killpg(leader, 0)
+    except (ProcessLookupError, PermissionError):
+        return False
+    return True
+
+
+def _signal_group(leader: int, number: signal.Signals) -> None:
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.killpg(leader, number)

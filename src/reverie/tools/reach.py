@@ -1,0 +1,141 @@
+"""How file tools get at files: a call is judged by where its path leads, and must still lead there when it runs.
+
+`judged` belongs into `Tool.need`, everything else into `Tool.run`. A link that is put into the path between the two is
+not followed. Whether a place may be touched at all is for `permissions` to say.
+"""
+
+from __future__ import annotations
+
+import difflib
+import errno
+import os
+import stat
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from reverie.errors import Error
+from reverie.files import is_encodable, write_atomic
+from reverie.tools.desk import Desk
+from reverie.tools.tool import ToolMistake
+
+MAX_BYTES = 64 * 1024 * 1024
+"""What is read into memory at most; nobody reads more through a window of a million tokens."""
+
+
+@dataclass(frozen=True, slots=True)
+class Content:
+    """A file as it was at one moment."""
+
+    path: Path
+    """Its real path."""
+    data: bytes
+    modified_ns: int
+
+
+def judged(path: str, desk: Desk) -> Path:
+    """The absolute path of a call that is about to be judged; where it leads now is what it may lead to later."""
+    whole = _whole(path, desk)
+    desk.leads[whole] = _real(whole)
+    return whole
+
+
+def reached(path: str, desk: Desk) -> Path:
+    """The real path, which must be the one that was judged."""
+    whole = _whole(path, desk)
+    real = _real(whole)
+    if desk.leads.get(whole, real) != real:
+        raise ToolMistake(
+            f"{whole} leads to another place than when this call was allowed (a link was changed meanwhile); "
+            "nothing was done. Look at the path and call again."
+        )
+    return real
+
+
+def read_content(path: str, desk: Desk, *, limit_bytes: int = MAX_BYTES) -> Content:
+    """The file at a path. Raises `ToolMistake` for what is no plain file, too large, or not there."""
+    real = reached(path, desk)
+    try:
+        # Without O_NONBLOCK, opening a pipe waits for its other end, perhaps for ever.
+        handle = os.open(real, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError as error:
+        raise explained_mistake(error, real, "read") from error
+    try:
+        found = os.fstat(handle)
+        _check_kind(real, found, limit_bytes)
+        reached(path, desk)
+        with os.fdopen(os.dup(handle), "rb") as file:
+            return Content(real, file.read(), found.st_mtime_ns)
+    finally:
+        os.close(handle)
+
+
+def write_content(path: str, desk: Desk, data: bytes, *, is_new: bool) -> Path:
+    """Replace or make the file as a whole; a new one and its folders get the modes the user's programs would give."""
+    real = reached(path, desk)
+    try:
+        real.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise explained_mistake(error, real.parent, "make the folder") from error
+    try:
+        write_atomic(reached(path, desk), data, mode=0o666 & ~_umask() if is_new else None)
+    except Error as error:
+        raise ToolMistake(str(error)) from error
+    desk.seen.note(real, data, modified_ns=real.stat().st_mtime_ns)
+    return real
+
+
+def explained_mistake(error: OSError, path: Path, doing: str) -> ToolMistake:
+    """An error of the operating system as a sentence for the model."""
+    if isinstance(error, FileNotFoundError | NotADirectoryError):
+        near = _near(path)
+        hint = f" Did you mean {' or '.join(map(str, near))}?" if near else " Glob finds files by name."
+        return ToolMistake(f"There is no file {path}.{hint}")
+    if error.errno == errno.ELOOP:
+        return ToolMistake(f"{path} is a link that was put there meanwhile; it was not followed.")
+    return ToolMistake(f"Cannot {doing} {path}: {error.strerror or error}.")
+
+
+def shortened(path: Path, desk: Desk) -> str:
+    """A path for a line that people read."""
+    return str(path.relative_to(desk.directory)) if path.is_relative_to(desk.directory) else str(path)
+
+
+def _check_kind(real: Path, found: os.stat_result, limit_bytes: int) -> None:
+    if stat.S_ISDIR(found.st_mode):
+        raise ToolMistake(f"{real} is a directory. List it with Glob (pattern `*`) or with `ls` in Bash.")
+    if not stat.S_ISREG(found.st_mode):
+        raise ToolMistake(f"{real} is not a plain file but a device, pipe or socket; it cannot be read.")
+    if found.st_size > limit_bytes:
+        raise ToolMistake(
+            f"{real} has {found.st_size:,} bytes, more than can be read at once ({limit_bytes:,}). "
+            "Search it with Grep, or take a part with `sed -n` or `head` in Bash."
+        )
+
+
+def _near(path: Path) -> tuple[Path, ...]:
+    """Files of the same folder whose name is like this one."""
+    try:
+        names: Iterable[str] = sorted(os.listdir(path.parent))  # noqa: PTH208 - names, not paths, are compared
+    except OSError:
+        return ()
+    by_case = {name.lower(): name for name in names}
+    close = difflib.get_close_matches(path.name.lower(), by_case, n=2, cutoff=0.75)
+    return tuple(path.parent / by_case[name] for name in close)
+
+
+def _whole(path: str, desk: Desk) -> Path:
+    if not path or not is_encodable(path):
+        raise ToolMistake(f"{path!r} is not a path; give the absolute path of a file.")
+    return desk.resolve(path)
+
+
+def _real(path: Path) -> Path:
+    return Path(os.path.realpath(path))
+
+
+def _umask() -> int:
+    # It can only be asked for by setting it; for that moment a stricter one holds than any user has.
+    mask = os.umask(0o077)
+    os.umask(mask)
+    return mask

@@ -1,0 +1,179 @@
+"""Read: a file page by page, with line numbers; pictures as pictures, notebooks as cells.
+
+What was read is noted at the desk, which is what Edit and Write ask for.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from reverie.messages.blocks import Image, JsonObject, Text
+from reverie.permissions.need import Act, Need
+from reverie.tools.describe import described, field
+from reverie.tools.desk import Desk
+from reverie.tools.lines import LONGEST_LINE_CHARS, cut, decode, is_binary, numbered, shown, split
+from reverie.tools.notebook import NotANotebook, render_notebook
+from reverie.tools.reach import Content, judged, read_content, shortened
+from reverie.tools.schema import number, text
+from reverie.tools.tool import Answer, ToolMistake
+
+PAGE_LINES = 2_000
+PAGE_CHARS = 100_000
+"""A page never spills, so it must fit beside others: about 25,000 tokens."""
+IMAGE_BYTES = 3_750_000
+"""Five million characters once encoded, the provider's limit for one picture."""
+
+_PICTURES = {
+    b"\x89PNG\r\n\x1a\n": "image/png",
+    b"\xff\xd8\xff": "image/jpeg",
+    b"GIF87a": "image/gif",
+    b"GIF89a": "image/gif",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """A part of a file's lines."""
+
+    lines: tuple[str, ...]
+    first: int
+    total: int
+    has_cut_lines: bool
+
+    @property
+    def last(self) -> int:
+        return self.first + len(self.lines) - 1
+
+    @property
+    def is_whole(self) -> bool:
+        return self.first == 1 and self.last == self.total and not self.has_cut_lines
+
+
+class Read:
+    """Shows files."""
+
+    def __init__(self) -> None:
+        self.spec = described(
+            "Read",
+            "read",
+            {
+                "file_path": field("string", "Absolute path of the file.", minLength=1),
+                "offset": field("integer", "Number of the first line to show; 1 when left out.", minimum=0),
+                "limit": field("integer", f"How many lines to show; {PAGE_LINES:,} when left out.", minimum=1),
+            },
+            required=("file_path",),
+        )
+
+    def need(self, given: JsonObject, desk: Desk) -> Need:
+        path = judged(text(given, "file_path"), desk)
+        return Need("Read", Act.READ, (path,), summary=f"Read {shortened(path, desk)}")
+
+    def is_concurrent(self, given: JsonObject, desk: Desk) -> bool:  # noqa: ARG002 - the shape of every tool
+        return True
+
+    async def run(self, given: JsonObject, desk: Desk) -> Answer:
+        content = read_content(text(given, "file_path"), desk)
+        picture = _media_type(content.data)
+        if picture is not None:
+            return _as_picture(content, picture, desk)
+        if content.data.startswith(b"%PDF-"):
+            raise ToolMistake(
+                f"{content.path} is a PDF, which cannot be shown here. "
+                "Where `pdftotext` is installed, `pdftotext -layout FILE -` in Bash gives its text."
+            )
+        if is_binary(content.data):
+            raise ToolMistake(
+                f"{content.path} is a binary file of {len(content.data):,} bytes; it has no lines to show. "
+                "`file` or `xxd | head` in Bash tell more about it."
+            )
+        return _as_text(content, number(given, "offset", 1), number(given, "limit", PAGE_LINES), desk)
+
+
+def page_of(lines: Sequence[str], offset: int, limit: int) -> Page:
+    """The lines from a number on, as many as fit."""
+    first = max(1, offset)
+    kept: list[str] = []
+    size = 0
+    has_cut = False
+    for line in lines[first - 1 : first - 1 + limit]:
+        has_cut = has_cut or len(line) > LONGEST_LINE_CHARS
+        kept.append(cut(line))
+        size += len(kept[-1]) + 8
+        if size > PAGE_CHARS:
+            break
+    return Page(tuple(kept), first, len(lines), has_cut)
+
+
+def _as_text(content: Content, offset: int, limit: int, desk: Desk) -> Answer:
+    notebook = _as_notebook(content)
+    rendered, pictures = notebook or (decode(content.data), ())
+    lines = split(rendered)
+    if not lines:
+        desk.seen.note(content.path, content.data, modified_ns=content.modified_ns)
+        return Answer(f"({content.path} exists and is empty)", details=_details(content.path, Page((), 1, 0, False)))
+    page = page_of(lines, offset, limit)
+    if not page.lines:
+        raise ToolMistake(f"{content.path} has {page.total:,} lines; there is nothing from line {page.first:,} on.")
+    is_whole = page.is_whole and notebook is None
+    desk.seen.note(content.path, content.data, modified_ns=content.modified_ns, is_whole=is_whole)
+    told = "\n\n".join([shown(numbered(page.lines, page.first)), *_notes(page, rendered)])
+    details = _details(content.path, page)
+    if pictures and page.first == 1:
+        return Answer((Text(told), *pictures), details=details)
+    return Answer(told, details=details)
+
+
+def _as_notebook(content: Content) -> tuple[str, tuple[Image, ...]] | None:
+    if content.path.suffix != ".ipynb":
+        return None
+    try:
+        return render_notebook(json.loads(content.data))
+    except (ValueError, NotANotebook):
+        return None
+
+
+def _notes(page: Page, whole: str) -> list[str]:
+    notes = []
+    if page.first > 1 or page.last < page.total:
+        rest = f"; go on with offset {page.last + 1}" if page.last < page.total else ""
+        notes.append(f"(lines {page.first:,} to {page.last:,} of {page.total:,}{rest})")
+    if page.has_cut_lines:
+        notes.append(f"(lines of more than {LONGEST_LINE_CHARS:,} characters were cut; Bash can show them whole)")
+    if not whole.isascii() and shown(whole) != whole:
+        notes.append("(not all of it is UTF-8; such bytes are shown as �)")
+    return notes
+
+
+def _details(path: Path, page: Page) -> JsonObject:
+    return {
+        "type": "text",
+        "file": {
+            "filePath": str(path),
+            "numLines": len(page.lines),
+            "startLine": page.first,
+            "totalLines": page.total,
+        },
+    }
+
+
+def _media_type(data: bytes) -> str | None:
+    if data.startswith(b"RIFF") and data[8:12] == b"WEBP":
+        return "image/webp"
+    return next((kind for magic, kind in _PICTURES.items() if data.startswith(magic)), None)
+
+
+def _as_picture(content: Content, kind: str, desk: Desk) -> Answer:
+    if len(content.data) > IMAGE_BYTES:
+        raise ToolMistake(
+            f"{content.path} is a picture of {len(content.data):,} bytes; at most {IMAGE_BYTES:,} can be shown. "
+            "Make a smaller copy in Bash and read that."
+        )
+    desk.seen.note(content.path, content.data, modified_ns=content.modified_ns)
+    data = base64.b64encode(content.data).decode("ascii")
+    image = Image({"type": "base64", "media_type": kind, "data": data})
+    details: JsonObject = {"type": "image", "file": {"filePath": str(content.path), "originalSize": len(content.data)}}
+    return Answer((image,), details=details)

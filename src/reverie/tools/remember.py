@@ -1,0 +1,125 @@
+"""SaveMemory and RecallMemory: what lasts, within reach of the model. What it saves is `inferred`, never `said`."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from typing import Protocol
+
+from reverie.errors import Error
+from reverie.memory.passages import PastHit
+from reverie.memory.recalled import Hit
+from reverie.memory.topic import MemoryType, Topic
+from reverie.messages.blocks import JsonObject
+from reverie.permissions.need import Act, Need
+from reverie.tools.describe import described, field
+from reverie.tools.desk import Desk
+from reverie.tools.schema import number, text
+from reverie.tools.tool import Answer, ToolMistake
+
+MOST = 20
+
+
+class Remembering(Protocol):
+    """The part of `api.Memory` that the tools need."""
+
+    def save(
+        self,
+        *,
+        name: str,
+        description: str,
+        type: str | MemoryType | None,  # noqa: A002 - the word of the contract
+        body: str = "",
+    ) -> Topic:
+        """Keep a memory."""
+        ...
+
+    def recall(self, query: str, *, limit: int | None = None) -> Sequence[Hit]:
+        """The memories that matter for a query."""
+        ...
+
+    def search(self, query: str, *, limit: int = 10) -> Sequence[PastHit]:
+        """Passages of past sessions."""
+        ...
+
+
+class SaveMemory:
+    """Keeps a memory."""
+
+    def __init__(self, memory: Remembering) -> None:
+        self._memory = memory
+        self.spec = described(
+            "SaveMemory",
+            "save_memory",
+            {
+                "name": field("string", "A short name of the subject.", minLength=1),
+                "description": field("string", "One line by which it is found again.", minLength=1),
+                "type": field("string", "What kind of memory.", enum=[str(kind) for kind in MemoryType]),
+                "body": field("string", "The memory itself, in Markdown.", minLength=1),
+            },
+            required=("name", "description", "type", "body"),
+        )
+
+    def need(self, given: JsonObject, desk: Desk) -> Need:  # noqa: ARG002 - the shape of every tool
+        name = text(given, "name")
+        return Need("SaveMemory", Act.NONE, summary=f"Remember {name!r}", preview=text(given, "body"))
+
+    def is_concurrent(self, given: JsonObject, desk: Desk) -> bool:  # noqa: ARG002 - the shape of every tool
+        return False
+
+    async def run(self, given: JsonObject, desk: Desk) -> Answer:  # noqa: ARG002 - the shape of every tool
+        try:
+            # In place: a commit takes milliseconds, and one that was begun is not to be left by a cancelled thread.
+            topic = self._memory.save(
+                name=text(given, "name"),
+                description=text(given, "description"),
+                type=text(given, "type"),
+                body=text(given, "body"),
+            )
+        except Error as problem:
+            raise ToolMistake(f"It was not kept: {problem}") from problem
+        return Answer(f"Kept as {topic.path}.", details={"path": topic.path, "name": topic.name})
+
+
+class RecallMemory:
+    """Looks up memories and past sessions."""
+
+    def __init__(self, memory: Remembering) -> None:
+        self._memory = memory
+        self.spec = described(
+            "RecallMemory",
+            "recall_memory",
+            {
+                "query": field("string", "What to look for.", minLength=1),
+                "where": field("string", "`memories` (default) or `past`.", enum=["memories", "past"]),
+                "limit": field("integer", "How many to show at most; 5 when left out.", minimum=1, maximum=MOST),
+            },
+            required=("query",),
+        )
+
+    def need(self, given: JsonObject, desk: Desk) -> Need:  # noqa: ARG002 - the shape of every tool
+        return Need("RecallMemory", Act.NONE, summary=f"Recall {text(given, 'query')[:80]!r}")
+
+    def is_concurrent(self, given: JsonObject, desk: Desk) -> bool:  # noqa: ARG002 - the shape of every tool
+        return True
+
+    async def run(self, given: JsonObject, desk: Desk) -> Answer:  # noqa: ARG002 - the shape of every tool
+        query, limit = text(given, "query"), number(given, "limit", 5)
+        try:
+            if text(given, "where") == "past":
+                found = [_passage(hit) for hit in await asyncio.to_thread(self._memory.search, query, limit=limit)]
+            else:
+                found = [_memory(hit) for hit in await asyncio.to_thread(self._memory.recall, query, limit=limit)]
+        except Error as problem:
+            raise ToolMistake(str(problem)) from problem
+        if not found:
+            return Answer("Nothing that was kept fits; try other words, or look in the other place.")
+        return Answer("\n\n".join(found), details={"count": len(found)})
+
+
+def _memory(hit: Hit) -> str:
+    return f"## {hit.topic.name}\n{hit.header}\n{hit.text}".strip()
+
+
+def _passage(hit: PastHit) -> str:
+    return f"## session {hit.session[:8]}, {hit.role}, {hit.when[:16]}\n{hit.text}"

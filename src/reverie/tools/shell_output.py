@@ -1,0 +1,136 @@
+"""What a command prints: kept whole in a file, and its beginning and end in memory.
+
+A command that prints more than the disk should bear goes on, and the rest is counted and dropped. Whatever still holds
+the other end after the command itself is gone (a server in the background) is read on, so that it does not break.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import re
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from reverie.files.durable import write_folder
+
+FILE_BYTES = 64 * 1024 * 1024
+"""Spec 8 §1.3."""
+HEAD_BYTES = 128 * 1024
+TAIL_BYTES = 128 * 1024
+_CHUNK_BYTES = 65_536
+_PROGRESS_SECONDS = 0.1
+_ESCAPES = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\^_])")
+_OVERWRITTEN = re.compile(r"[^\n]*\r(?!\n|\Z)")
+
+
+class ShellOutput:
+    """The output of one command, read from a pipe by the running loop."""
+
+    def __init__(self, path: Path, progress: Callable[[str], None]) -> None:
+        self.path = path
+        self.total_bytes = 0
+        self.is_closed = asyncio.Event()
+        self._progress = progress
+        self._told_at = 0.0
+        self._head = bytearray()
+        self._tail = bytearray()
+        write_folder(path.parent)
+        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+        self._file = os.open(path, flags, 0o600)
+        self._receiving, self.sending = os.pipe()
+        os.set_blocking(self._receiving, False)
+        asyncio.get_running_loop().add_reader(self._receiving, self._receive)
+
+    def started(self) -> None:
+        """The command has its own end of the pipe; ours would keep it open for ever."""
+        os.close(self.sending)
+
+    def mute(self) -> None:
+        """Nobody listens to progress any more."""
+        self._progress = lambda _line: None
+
+    def close(self) -> None:
+        """Stop reading, whoever still writes."""
+        if not self.is_closed.is_set():
+            asyncio.get_running_loop().remove_reader(self._receiving)
+            os.close(self._receiving)
+            os.close(self._file)
+            self.is_closed.set()
+
+    def text(self, limit_chars: int) -> tuple[str, bool]:
+        """What was printed, with the middle left out where it is longer than this; and whether it was."""
+        if self.total_bytes <= len(self._head):
+            whole = plain(bytes(self._head))
+            if len(whole) <= limit_chars:
+                return whole, False
+            head, tail = whole, whole
+        else:
+            head = plain(bytes(self._head))
+            tail = plain(bytes(self._tail))
+        half = limit_chars // 2
+        return f"{_head(head, half)}\n{self._gap()}\n{_tail(tail, half)}", True
+
+    def read_from(self, offset: int) -> tuple[bytes, int]:
+        """The bytes in the file from a place on, and the place after them."""
+        with self.path.open("rb") as file:
+            file.seek(offset)
+            data = file.read(HEAD_BYTES)
+        return data, offset + len(data)
+
+    @property
+    def kept_bytes(self) -> int:
+        """How much of it is in the file."""
+        return min(self.total_bytes, FILE_BYTES)
+
+    def _gap(self) -> str:
+        rest = "" if self.total_bytes <= FILE_BYTES else f", of which the file has the first {FILE_BYTES:,}"
+        return (
+            f"\n[… the middle of this output is left out here: it has {self.total_bytes:,} bytes in all{rest}. "
+            f"Do not guess what is missing; read or search {self.path} …]\n"
+        )
+
+    def _receive(self) -> None:
+        try:
+            data = os.read(self._receiving, _CHUNK_BYTES)
+        except BlockingIOError:
+            return
+        if not data:
+            self.close()
+            return
+        room = FILE_BYTES - self.total_bytes
+        if room > 0:
+            os.write(self._file, data[:room])
+        self._head += data[: max(0, HEAD_BYTES - len(self._head))]
+        self._tail += data
+        del self._tail[:-TAIL_BYTES]
+        self.total_bytes += len(data)
+        self._tell(data)
+
+    def _tell(self, data: bytes) -> None:
+        if time.monotonic() - self._told_at < _PROGRESS_SECONDS:
+            return
+        lines = [line for line in plain(data).split("\n") if line.strip()]
+        if lines:
+            self._told_at = time.monotonic()
+            self._progress(lines[-1].strip()[:200])
+
+
+def plain(data: bytes) -> str:
+    """Printed bytes as a reader sees them: no colours, and of a line that was written over only the last state."""
+    text = _ESCAPES.sub("", data.decode("utf-8", "replace"))
+    return _OVERWRITTEN.sub("", text).replace("\r\n", "\n").replace("\0", "�")
+
+
+def _head(text: str, chars: int) -> str:
+    """The beginning, cut at a line where one ends near."""
+    part = text[:chars]
+    line_end = part.rfind("\n")
+    return part[:line_end] if line_end > chars // 2 else part
+
+
+def _tail(text: str, chars: int) -> str:
+    part = text[-chars:]
+    line_end = part.find("\n")
+    return part[line_end + 1 :] if 0 <= line_end < chars // 2 else part

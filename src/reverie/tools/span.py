@@ -1,0 +1,75 @@
+"""recall_span: a part of this conversation that is no longer in view, read again from the transcript."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from reverie.context.spans import Span
+from reverie.errors import UserMistake
+from reverie.messages.blocks import JsonObject
+from reverie.permissions.need import Act, Need
+from reverie.tools.describe import described, field
+from reverie.tools.desk import Desk
+from reverie.tools.schema import number, text
+from reverie.tools.tool import Answer, ToolMistake
+
+LIMIT_TOKENS = 4_000
+
+
+class ReadSpan(Protocol):
+    """`context.spans.read_span` over the entries of the running session."""
+
+    def __call__(
+        self,
+        *,
+        first: str | None = None,
+        last: str | None = None,
+        subject: str | None = None,
+        limit_tokens: int = LIMIT_TOKENS,
+        offset_chars: int = 0,
+    ) -> Span:
+        """Read it."""
+        ...
+
+
+class RecallSpan:
+    """Reads again what was left out."""
+
+    def __init__(self, read_span: ReadSpan) -> None:
+        self._read_span = read_span
+        self.spec = described(
+            "recall_span",
+            "recall_span",
+            {
+                "first": field("string", "Id of the first message, or its beginning."),
+                "last": field("string", "Id of the last message; only the first one when left out."),
+                "subject": field("string", "A file, command or name, instead of ids."),
+                "offset": field("integer", "Where to go on in a part that was cut.", minimum=0),
+            },
+        )
+
+    def need(self, given: JsonObject, desk: Desk) -> Need:  # noqa: ARG002 - the shape of every tool
+        about = text(given, "subject") or text(given, "first")
+        if not about:
+            raise ToolMistake("Name the first message in 'first', or what it is about in 'subject'.")
+        return Need("recall_span", Act.NONE, summary=f"Read again: {about[:80]}")
+
+    def is_concurrent(self, given: JsonObject, desk: Desk) -> bool:  # noqa: ARG002 - the shape of every tool
+        return True
+
+    async def run(self, given: JsonObject, desk: Desk) -> Answer:  # noqa: ARG002 - the shape of every tool
+        try:
+            span = self._read_span(
+                first=text(given, "first") or None,
+                last=text(given, "last") or None,
+                subject=text(given, "subject") or None,
+                limit_tokens=LIMIT_TOKENS,
+                offset_chars=number(given, "offset", 0),
+            )
+        except UserMistake as mistake:
+            raise ToolMistake(str(mistake)) from mistake
+        if not span.items:
+            return Answer("Nothing in this conversation mentions it.")
+        rest = span.next_offset_chars
+        more = f"\n\n(this is a part of {span.items} messages; go on with offset {rest})" if rest is not None else ""
+        return Answer(span.text + more, details={"first": span.first, "last": span.last, "messages": span.items})

@@ -1,0 +1,60 @@
+"""The tools that an agent has without asking anybody: always the same ones in the same order for the same arguments."""
+
+from __future__ import annotations
+
+from reverie.memory.store import Store
+from reverie.settings import Settings
+from reverie.tools.bash import Bash, BashOutput, KillShell, ReadOnly, never_concurrent
+from reverie.tools.edit import Edit
+from reverie.tools.glob import Glob
+from reverie.tools.grep import Grep
+from reverie.tools.memory_files import MemoryFiles
+from reverie.tools.page_fetch import Fetch, fetch_page
+from reverie.tools.plan import ExitPlanMode
+from reverie.tools.read import Read
+from reverie.tools.remember import RecallMemory, Remembering, SaveMemory
+from reverie.tools.shells import Shells
+from reverie.tools.span import ReadSpan, RecallSpan
+from reverie.tools.tasks import TodoWrite
+from reverie.tools.tool import Tool
+from reverie.tools.web_fetch import WebFetch
+from reverie.tools.write import Write
+
+
+def standard_tools(
+    settings: Settings,
+    shells: Shells,
+    *,
+    is_read_only: ReadOnly = never_concurrent,
+    ripgrep: str | None = None,
+    memory: Remembering | None = None,
+    memory_store: Store | None = None,
+    read_span: ReadSpan | None = None,
+    fetch: Fetch = fetch_page,
+    session: str | None = None,
+) -> tuple[Tool, ...]:
+    """The tools for what is at hand; `shells` belongs to the caller, who closes it at the end of the session.
+
+    `ripgrep` is the path of that program; `memory_store` adds the provider's own memory tool.
+    """
+    tools: list[Tool] = [
+        Bash(shells, is_read_only),
+        BashOutput(shells),
+        KillShell(shells),
+        Read(),
+        Write(),
+        Edit(),
+        Glob(),
+        Grep(ripgrep),
+        TodoWrite(),
+        ExitPlanMode(),
+    ]
+    if settings.tools.web_fetch:
+        tools.append(WebFetch(fetch))
+    if memory is not None:
+        tools += [SaveMemory(memory), RecallMemory(memory)]
+    if read_span is not None:
+        tools.append(RecallSpan(read_span))
+    if memory_store is not None:
+        tools.append(MemoryFiles(memory_store, session=session))
+    return tuple(tools)

@@ -1,0 +1,104 @@
+"""The files of a folder that a person would call theirs: not those that `.gitignore` names, nor version control's own.
+
+The rules are git's: the nearest `.gitignore` that says anything counts, an ignored folder is not entered, and above
+the top of a repository nothing counts. Links to folders are not entered.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pathspec import GitIgnoreSpec
+
+VERSION_CONTROL = frozenset({".git", ".hg", ".svn", ".jj"})
+
+
+@dataclass(frozen=True, slots=True)
+class Ignoring:
+    """One `.gitignore`: where it stands, and what it says."""
+
+    folder: str
+    spec: GitIgnoreSpec
+
+
+Rules = tuple[Ignoring, ...]
+"""The outermost first."""
+
+
+def list_files(root: Path) -> Iterator[os.DirEntry[str]]:
+    """Every file below a folder, links to files among them, in no particular order."""
+    yield from _list_folder(str(root), read_rules_above(root))
+
+
+def read_rules_above(root: Path) -> Rules:
+    """What the folders above say; nothing, when they ignore the folder itself, since it was asked for by name."""
+    folders = []
+    folder = root
+    while not _is_top(folder) and folder.parent != folder:
+        folder = folder.parent
+        folders.append(folder)
+    rules: Rules = ()
+    for above in reversed(folders):
+        rules += _read_rules(str(above))
+    below = root
+    while below not in (folder, below.parent):
+        if _is_ignored(str(below), rules, is_folder=True):
+            return ()
+        below = below.parent
+    return rules
+
+
+def _list_folder(folder: str, rules: Rules) -> Iterator[os.DirEntry[str]]:
+    try:
+        with os.scandir(folder) as found:
+            entries = list(found)
+    except OSError:
+        return
+    names = {entry.name for entry in entries}
+    if ".git" in names:
+        rules = ()
+    if ".gitignore" in names:
+        rules += _read_rules(folder)
+    for entry in entries:
+        is_folder = entry.is_dir(follow_symlinks=False)
+        if entry.name in VERSION_CONTROL or _is_ignored(entry.path, rules, is_folder=is_folder):
+            continue
+        if is_folder:
+            yield from _list_folder(entry.path, rules)
+        elif _is_file(entry):
+            yield entry
+
+
+def _is_file(entry: os.DirEntry[str]) -> bool:
+    try:
+        return entry.is_file()
+    except OSError:
+        return False
+
+
+def _is_top(folder: Path) -> bool:
+    return (folder / ".git").exists()
+
+
+def _is_ignored(path: str, rules: Rules, *, is_folder: bool) -> bool:
+    for rule in reversed(rules):
+        inside = path[len(rule.folder) :].lstrip("/") + ("/" if is_folder else "")
+        said = rule.spec.check_file(inside).include
+        if said is not None:
+            return said
+    return False
+
+
+def _read_rules(folder: str) -> Rules:
+    from pathspec import GitIgnoreSpec
+
+    try:
+        text = Path(folder, ".gitignore").read_text(encoding="utf-8", errors="replace")
+        return (Ignoring(folder, GitIgnoreSpec.from_lines(text.split("\n"))),)
+    except (OSError, ValueError):
+        return ()

@@ -1,0 +1,122 @@
+"""WebFetch: a page of the web as text. Off unless `tools.web_fetch` is set.
+
+Only public addresses; a redirect is followed on the same host only, since the permission was for that host.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import re
+from urllib.parse import urljoin, urlsplit, urlunsplit
+
+from reverie.errors import Error
+from reverie.messages.blocks import JsonObject
+from reverie.permissions.need import Act, Need
+from reverie.tools.describe import described, field
+from reverie.tools.desk import Desk
+from reverie.tools.html_text import html_text
+from reverie.tools.page_fetch import Fetch, Fetched, check_public, fetch_page
+from reverie.tools.schema import text
+from reverie.tools.tool import Answer, ToolMistake
+
+MAX_REDIRECTS = 5
+MAX_CHARS = 40_000
+_REDIRECTS = frozenset({301, 302, 303, 307, 308})
+_LOCAL_NAMES = re.compile(r"(^|\.)(localhost|local|internal|lan|home\.arpa)\.?$")
+
+
+class WebFetch:
+    """Fetches pages. `fetch` asks for one address and follows nothing."""
+
+    def __init__(self, fetch: Fetch = fetch_page) -> None:
+        self._fetch = fetch
+        url = field("string", "The complete address of the page.", minLength=1)
+        self.spec = described("WebFetch", "web_fetch", {"url": url}, required=("url",))
+
+    def need(self, given: JsonObject, desk: Desk) -> Need:  # noqa: ARG002 - the shape of every tool
+        url = checked_address(text(given, "url"))
+        return Need("WebFetch", Act.FETCH, url=url, summary=f"Fetch {url}", preview=url)
+
+    def is_concurrent(self, given: JsonObject, desk: Desk) -> bool:  # noqa: ARG002 - the shape of every tool
+        return True
+
+    async def run(self, given: JsonObject, desk: Desk) -> Answer:
+        url = checked_address(text(given, "url"))
+        for _ in range(MAX_REDIRECTS + 1):
+            desk.progress(f"fetching {url}")
+            try:
+                found = await self._fetch(url)
+            except Error as problem:
+                raise ToolMistake(f"{url} was not fetched: {problem}") from problem
+            if found.status not in _REDIRECTS or not found.location:
+                return _answer(url, found)
+            target = checked_address(urljoin(url, found.location))
+            if _host(target) != _host(url):
+                return Answer(
+                    f"{url} leads to another host: {target}\nFetch that address if it is what you want.",
+                    details={"url": url, "code": found.status, "redirect": target},
+                )
+            url = target
+        raise ToolMistake(f"{url} leads from one address to the next more than {MAX_REDIRECTS} times; it was given up.")
+
+
+def checked_address(url: str) -> str:
+    """A public address with `https` where it said `http`. Raises `ToolMistake` for any other."""
+    try:
+        parts = urlsplit(url.strip())
+        host, port = parts.hostname or "", parts.port
+    except ValueError as error:
+        raise ToolMistake(f"{url!r} is not an address: {error}.") from error
+    if parts.scheme not in {"http", "https"} or not host:
+        raise ToolMistake(f"{url!r} is not the complete address of a page; it must start with https://.")
+    if parts.username or parts.password:
+        raise ToolMistake("An address with a name or password in it is not fetched.")
+    if _LOCAL_NAMES.search(host.lower()) or ("." not in host and ":" not in host):
+        raise ToolMistake(f"{host} is a name inside this machine or network; only public pages are fetched.")
+    try:
+        ipaddress.ip_address(host)
+    except ValueError:
+        pass
+    else:
+        try:
+            check_public(host)
+        except Error as problem:
+            raise ToolMistake(f"{url!r} is not fetched: {problem}.") from problem
+    scheme = "https" if port in (None, 443) else parts.scheme
+    return urlunsplit((scheme, parts.netloc, parts.path, parts.query, ""))
+
+
+def _host(url: str) -> str:
+    host = (urlsplit(url).hostname or "").lower()
+    return host.removeprefix("www.")
+
+
+def _answer(url: str, found: Fetched) -> Answer:
+    page = _page(url, found)
+    notes = [f"({url} answered with status {found.status})"] if found.status >= 400 else []
+    if len(page) > MAX_CHARS:
+        notes.append(f"(the first {MAX_CHARS:,} of {len(page):,} characters; the rest is not shown)")
+        page = page[:MAX_CHARS]
+    elif found.is_cut:
+        notes.append("(the page was too large; its end is missing)")
+    details: JsonObject = {"url": url, "code": found.status, "bytes": len(found.body)}
+    return Answer("\n\n".join([page or "(an empty page)", *notes]), is_error=found.status >= 400, details=details)
+
+
+def _page(url: str, found: Fetched) -> str:
+    kind = found.kind.split(";")[0].strip().lower()
+    if (
+        b"\0" in found.body[:4096]
+        or kind.startswith(("image/", "audio/", "video/", "font/"))
+        or kind == "application/pdf"
+    ):
+        raise ToolMistake(
+            f"{url} is no text but {kind or 'binary data'} ({len(found.body):,} bytes); it cannot be shown."
+        )
+    named = re.search(r"charset=[\"']?([\w-]+)", found.kind)
+    try:
+        said = found.body.decode(named[1] if named else "utf-8", "replace")
+    except LookupError:
+        said = found.body.decode("utf-8", "replace")
+    is_html = "html" in kind or (not kind and said.lstrip()[:200].lower().startswith(("<!doctype", "<html")))
+    return html_text(said, url) if is_html else said.strip()

@@ -1,0 +1,63 @@
+"""Write: a file as a whole, new or in place of one that the model has read."""
+
+from __future__ import annotations
+
+from reverie.messages.blocks import JsonObject
+from reverie.permissions.need import Need
+from reverie.tools.changing import change_details, need_of_change, read_current
+from reverie.tools.describe import described, field
+from reverie.tools.desk import Desk
+from reverie.tools.lines import decode, encode, split
+from reverie.tools.reach import judged, reached, write_content
+from reverie.tools.schema import text
+from reverie.tools.tool import Answer, ToolMistake
+
+
+class Write:
+    """Makes and replaces files."""
+
+    def __init__(self) -> None:
+        self.spec = described(
+            "Write",
+            "write",
+            {
+                "file_path": field("string", "Absolute path of the file.", minLength=1),
+                "content": field("string", "The whole content, as it shall stand in the file."),
+            },
+            required=("file_path", "content"),
+        )
+
+    def need(self, given: JsonObject, desk: Desk) -> Need:
+        path = text(given, "file_path")
+        judged(path, desk)
+        before = _read_replaced(path, desk)
+        return need_of_change("Write", path, desk, decode(before or b""), text(given, "content"))
+
+    def is_concurrent(self, given: JsonObject, desk: Desk) -> bool:  # noqa: ARG002 - the shape of every tool
+        return False
+
+    async def run(self, given: JsonObject, desk: Desk) -> Answer:
+        path, content = text(given, "file_path"), text(given, "content")
+        before = _read_replaced(path, desk)
+        real = write_content(path, desk, encode(content), is_new=before is None)
+        said = "Made" if before is None else "Replaced"
+        lines = len(split(content))
+        return Answer(
+            f"{said} {real} ({lines:,} line{'' if lines == 1 else 's'}).",
+            details=change_details(real, before, content, desk),
+        )
+
+
+def _read_replaced(path: str, desk: Desk) -> bytes | None:
+    """What the write would replace; None when it makes a file."""
+    real = reached(path, desk)
+    if not real.exists():
+        return None
+    content = read_current(path, desk)
+    known = desk.seen.get(real)
+    if known is not None and not known.is_whole:
+        raise ToolMistake(
+            f"Only a part of {real} was shown, and Write would replace all of it. "
+            "Use Edit for a change, or Read the whole file first (with a larger `limit`)."
+        )
+    return content.data

@@ -1,0 +1,42 @@
+"""What the tests of the tools share: a desk in a temporary project, and a call as the loop makes it."""
+
+from __future__ import annotations
+
+import os
+from datetime import UTC, datetime
+from pathlib import Path
+
+from reverie.messages.blocks import Json
+from reverie.settings import Settings
+from reverie.tools.desk import Desk
+from reverie.tools.registry import Checked
+from reverie.tools.tool import Answer, Tool
+
+
+def desk_at(folder: Path) -> Desk:
+    """A desk whose project lies in this folder, with the process's own environment."""
+    project = folder.resolve() / "project"
+    scratch = folder.resolve() / "scratch"
+    project.mkdir(exist_ok=True)
+    scratch.mkdir(exist_ok=True)
+    return Desk(
+        directory=project,
+        project=project,
+        scratch=scratch,
+        settings=Settings(),
+        now=lambda: datetime(2026, 3, 1, tzinfo=UTC),
+        environment=dict(os.environ),
+    )
+
+
+async def call(tool: Tool, desk: Desk, /, **given: Json) -> Answer:
+    """Judge a call and run it."""
+    checked = Checked(tool)
+    checked.need(given, desk)
+    return await checked.run(given, desk)
+
+
+def told(answer: Answer) -> str:
+    """The text of an answer."""
+    assert isinstance(answer.content, str)
+    return answer.content
