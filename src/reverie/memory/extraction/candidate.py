@@ -72,7 +72,7 @@ class Reason(StrEnum):
     outdated = "a newer memory says otherwise"
     transient = "only matters now"
     echo = "repeats text that was recalled or injected"
-    secret = "holds a secret"
+    secret = "holds a secret"  # noqa: S105 - the reason, not one
     judgement = "judges a person"
     foreign = "came from a tool, a file or a web page"
     unfounded = "rests on no words of this session"

@@ -90,7 +90,7 @@ _SYSTEMS = (
     r"|mixpanel|sharepoint|onedrive|dropbox|google\s(?:drive|docs?|sheets?)|github\s?(?:issues|projects?|discussions|wiki)?"
     r"|gitlab|bitbucket|bugzilla|youtrack|monday\.com|basecamp|1password|vault|wiki|wandb|snowflake|bigquery)"
 )
-_SYSTEMS_HAN = r"(?:飞书|语雀|钉钉|企业微信|禅道|石墨|腾讯文档|Tapd|Linear|Jira|Notion|Confluence|Slack|Grafana|Sentry|Figma|GitHub)"
+_SYSTEMS_HAN = r"(?:飞书|语雀|钉钉|企业微信|禅道|Tapd|Linear|Jira|Notion|Confluence|Slack|Grafana|Sentry|Figma|GitHub)"
 
 _ROLES = (
     r"(?:engineer|developer|programmer|scientist|designer|manager|student|founder|maintainer|analyst|architect|researcher"
@@ -132,7 +132,9 @@ CUES: tuple[Cue, ...] = (
               |(?:都|统一|全部|一般)?(?:记|放|写|存|在)(?:录)?在?\s?{_SYSTEMS_HAN}
               |(?:面板|文档|看板|手册|工单|日志|设计稿|需求)[^。？]{{0,8}}在\s?https?://"""
         ),
-        unless=_re(r"\b(?:login|auth|oauth|webhook|integration|(?<!/)api|sdk|client|clone|push|pull\srequest)\b|接入|登录"),
+        unless=_re(
+            r"\b(?:login|auth|oauth|webhook|integration|(?<!/)api|sdk|client|clone|push|pull\srequest)\b|接入|登录"
+        ),
     ),
     Cue(
         "role",
@@ -160,7 +162,9 @@ CUES: tuple[Cue, ...] = (
     Cue(
         "meaning",
         MemoryType.feedback,
-        _re(r"\bwhen(?:ever)?\si\s(?:say|ask|write|mention)\b|我说[^，。]{1,12}(?:的时候|时)|wenn\sich\s(?:sage|schreibe)"),
+        _re(
+            r"\bwhen(?:ever)?\si\s(?:say|ask|write|mention)\b|我说[^，。]{1,12}(?:的时候|时)|wenn\sich\s(?:sage|schreibe)"
+        ),
         overrides_guards=True,
     ),
     Cue("lasting", MemoryType.feedback, LASTING, overrides_guards=True),
@@ -246,7 +250,9 @@ CUES: tuple[Cue, ...] = (
               |\b(?:our|the)\s(?:qa|security|legal|platform|mobile|infra\w*|design|data)(?:\steam)?\s
               (?:owns|maintains|signs\soff|reviews|approves|is\sresponsible)\b|由[^，。]{1,8}负责|(?:归|是)[^，。]{1,6}(?:负责|维护)的"""
         ),
-        unless=_re(r"\b(?:function|class|module|method|parser|server|it|this|that)\s(?:owns|runs|handles)\b|^(?:this|it|that)"),
+        unless=_re(
+            r"\b(?:function|class|module|method|parser|server|it|this|that)\s(?:owns|runs|handles)\b|^(?:this|it|that)"
+        ),
     ),
     Cue(
         "decision",

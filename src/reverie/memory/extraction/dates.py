@@ -14,8 +14,8 @@ _DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "su
 _TAGE = ("montag", "dienstag", "mittwoch", "donnerstag", "freitag", "samstag", "sonntag")
 _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 _MONATE = ("jan", "feb", "mär", "apr", "mai", "jun", "jul", "aug", "sep", "okt", "nov", "dez")
-_NUMBERS = {word: number for number, word in enumerate("a one two three four five six seven eight nine ten".split())}
-_NUMBERS |= {"a": 1, "an": 1, "ein": 1, "eine": 1, "einem": 1, "einer": 1, "zwei": 2, "drei": 3, "vier": 4}
+_NUMBERS = {"a": 1, "an": 1, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "ten": 10}
+_NUMBERS |= {"eine": 1, "einem": 1, "einer": 1, "zwei": 2, "drei": 3, "vier": 4}
 _HAN = {char: number for number, char in enumerate("零一二三四五六七八九十")} | {"两": 2, "日": 7, "天": 7}
 _YOUBI = "月火水木金土日"
 
@@ -193,14 +193,21 @@ _RULES: tuple[_Rule, ...] = (
         + rf"(?P<day>{'|'.join(_DAYS + _TAGE)})\b",
         _named_day,
     ),
-    _rule(r"(?<![每隔])(?P<next>下(?:个|個)?)?(?:这|本)?(?:周|週|星期|礼拜)(?P<day>[一二三四五六日天])(?![周週个])", _han_day),
+    _rule(
+        r"(?<![每隔])(?P<next>下(?:个|個)?)?(?:这|本)?(?:周|週|星期|礼拜)(?P<day>[一二三四五六日天])(?![周週个])",
+        _han_day,
+    ),
     _rule(r"(?<!毎)(?P<week>来週|今週)の?(?P<day>[月火水木金土日])曜日?", _youbi),
-    _rule(r"\bin (?P<count>\d{1,3}|an?|one|two|three|four|five|six|ten) (?P<unit>days?|weeks?|months?)\b", _in_some_time),
+    _rule(
+        r"\bin (?P<count>\d{1,3}|an?|one|two|three|four|five|six|ten) (?P<unit>days?|weeks?|months?)\b", _in_some_time
+    ),
     _rule(
         r"\bin (?P<count>\d{1,3}|eine[mr]?|zwei|drei|vier) (?P<unit>tag(?:en)?|wochen?|monat(?:en)?)\b",
         _in_some_time,
     ),
-    _rule(r"(?P<count>\d{1,3}|[一两二三四五六七八九十])(?:个|個)?(?P<unit>天|周|週|星期)(?:之后|以后|后)", _in_some_time),
+    _rule(
+        r"(?P<count>\d{1,3}|[一两二三四五六七八九十])(?:个|個)?(?P<unit>天|周|週|星期)(?:之后|以后|后)", _in_some_time
+    ),
     _rule(r"\b(?:the )?end of (?:the|this) month\b|\bmonatsende\b|月底|月末", _month_end),
     _rule(r"\bnext week\b|\bnächste woche\b|下周|下週|来週", _week(1, "week of {}")),
     _rule(r"\bthis week\b|\bdiese woche\b|本周|这周|今週", _week(0, "week of {}")),

@@ -77,7 +77,8 @@ def _with_what_is_meant(spoken: tuple[Sentence, ...], number: int, taken: int) -
     sentence = spoken[number]
     before = spoken[number - 1] if number else None
     refers = LASTING.search(sentence.plain) and any(
-        word in f" {sentence.plain.lower()} " for word in (" it ", " this way", " like that", " that way", "这个方式", "这样")
+        word in f" {sentence.plain.lower()} "
+        for word in (" it ", " this way", " like that", " that way", "这个方式", "这样")
     )
     if before and refers and len(sentence.plain) <= _JOINED_CHARS and before.start >= taken and not before.asks:
         return before

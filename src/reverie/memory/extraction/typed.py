@@ -82,6 +82,11 @@ def own_words(text: str) -> str:
     return "\n".join(line.strip() for line in _own_words(text).splitlines() if line.strip())
 
 
+def machine_words(text: str) -> tuple[str, ...]:
+    """What a program put into a message of the user: reminders, notices, output of commands."""
+    return tuple(found[0] for found in _TAGGED.finditer(text))
+
+
 def _own_words(text: str) -> str:
     """The text with everything blanked out that is not the person's own prose."""
     for pattern in (_TAGGED, _WRAPPED, _FENCE, _NOTICE):

@@ -51,7 +51,9 @@ _NEXT_REASON = re.compile(
       |i\skeep|because\sof)\b|\A(?:因为|否则|不然|上次|之前)|\A(?:weil|denn|sonst)\b|\A(?:前回|なぜなら)""",
     _FLAGS,
 )
-_CLAUSE_END = re.compile(r"[,;:]\s+|[—–，；：、]\s*|\s[-–—]\s|\s(?:because|since|so that|otherwise|weil|denn)\s|因为|由于", re.IGNORECASE)
+_CLAUSE_END = re.compile(
+    r"[,;:]\s+|[—–，；：、]\s*|\s[-–—]\s|\s(?:because|since|so that|otherwise|weil|denn)\s|因为|由于", re.IGNORECASE
+)
 
 
 @dataclass(frozen=True, slots=True)

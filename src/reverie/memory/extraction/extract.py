@@ -1,0 +1,62 @@
+"""Extraction without a model over one session: candidates of every new message, through the gate."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from reverie.memory.extraction.candidate import Candidate, Refusal
+from reverie.memory.extraction.find import find_candidates
+from reverie.memory.extraction.gate import Passed, Scene, Verdicts
+from reverie.memory.extraction.session import SessionWords, Spoken
+from reverie.memory.topic import Topic
+
+
+@dataclass(frozen=True, slots=True)
+class Extracted:
+    """What one run over a session came to."""
+
+    passed: tuple[Passed, ...] = ()
+    refused: tuple[Refusal, ...] = ()
+
+
+def extract(words: SessionWords, messages: Sequence[Spoken], scene: Scene) -> Extracted:
+    """What these messages of a session teach; `scene` says what is known and forbidden."""
+    verdicts = Verdicts()
+    for each in messages:
+        verdicts.judge(find_candidates(each.said), scene_at(words, each, scene))
+    return Extracted(verdicts.passed, verdicts.refused)
+
+
+def let_through(words: SessionWords, candidates: Sequence[Candidate], scene: Scene) -> Extracted:
+    """What a model proposes for a session, through the same gate."""
+    verdicts = Verdicts()
+    by_id = {each.said.message: each for each in words.messages}
+    for candidate in candidates:
+        spoken = by_id.get(candidate.message)
+        last = words.messages[-1] if words.messages else None
+        place = spoken or last
+        verdicts.judge([candidate], scene_at(words, place, scene) if place else scene)
+    return Extracted(verdicts.passed, verdicts.refused)
+
+
+def scene_at(words: SessionWords, spoken: Spoken, scene: Scene) -> Scene:
+    """What had been put into the session before a message: only that can have been repeated in it."""
+    return replace(scene, injected=words.injected[: spoken.injected], foreign=words.foreign[: spoken.foreign])
+
+
+def brought_up_to_date(old: Topic, new: Topic) -> Topic:
+    """A topic with a newer word on its subject; the word before is kept below it."""
+    before = old.body.split("\n\n", 1)[0] or old.description
+    day = f" {old.observed.isoformat()}" if old.observed else ""
+    return replace(
+        new,
+        path=old.path,
+        body=f"{new.body}\n\nBefore (said{day}): {before}",
+        pinned=old.pinned,
+        anchors=new.anchors or old.anchors,
+        about=old.about,
+        sources=tuple(dict.fromkeys((*old.sources, *new.sources))),
+        modified=old.modified,
+        extra=old.extra,
+    )

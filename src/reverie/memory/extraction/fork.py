@@ -1,0 +1,137 @@
+"""Extraction by a model: the work as a `ForkSpec` for the agent, and the gate that sees each file before it is written.
+
+The fork may read anywhere and write topic files below the memory directory; it has no shell, since lists of harmless
+commands leak (critique 34). The prompt is `prompts/extraction.md`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from reverie.errors import Error
+from reverie.memory.extraction.candidate import Refusal
+from reverie.memory.extraction.gate import Scene, judge_written
+from reverie.memory.topic import Topic
+from reverie.memory.tracked import INDEX_FILE
+from reverie.messages.blocks import JsonObject
+from reverie.ports import ForkSpec
+
+LABEL = "extraction"
+TOOLS = ("Read", "Grep", "Glob", "Edit", "Write")
+MANIFEST_LINES = 200
+"""As many as a scan keeps (spec 2 §7.3)."""
+_PROMPTS = Path(__file__).parents[1] / "prompts"
+
+
+def extraction_fork(
+    directory: Path,
+    topics: Iterable[Topic],
+    *,
+    messages: int,
+    written: Iterable[str] = (),
+    max_rounds: int = 5,
+    embedded: Callable[[], str] | None = None,
+) -> ForkSpec:
+    """The work of one run over the last `messages` messages; `written` names what the main agent saved by itself."""
+    values = {
+        "messages": str(messages),
+        "directory": str(directory),
+        "rounds": str(max_rounds),
+        "manifest": manifest(topics) or "(none yet)",
+        "written": _already(written),
+    }
+    return ForkSpec(
+        LABEL,
+        filled("extraction", values),
+        tools=TOOLS,
+        paths=(directory,),
+        max_rounds=max_rounds,
+        embedded=embedded,
+    )
+
+
+def manifest(topics: Iterable[Topic]) -> str:
+    """One line for each memory there is, the newest first: `- [type] file (day): description`."""
+    newest = sorted(topics, key=lambda topic: (topic.observed is not None, topic.observed, topic.path), reverse=True)
+    return "\n".join(_line(topic) for topic in newest[:MANIFEST_LINES])
+
+
+def filled(name: str, values: Mapping[str, str]) -> str:
+    """A prompt of this package with its placeholders filled, in one pass."""
+    return re.sub(r"\{\{(\w+)\}\}", lambda found: values.get(found[1], found[0]), _read_prompt(name))
+
+
+@dataclass(frozen=True, slots=True)
+class WriteGate:
+    """Judges the calls of a fork that write topic files; to be asked besides the tools and paths of its spec."""
+
+    directory: Path
+    scene: Scene
+    refused: Callable[[Refusal], None] = lambda _refusal: None
+    """Is told of every refusal, to keep it."""
+
+    def refuse(self, tool: str, given: JsonObject) -> str:
+        """Why a call may not be made, in a sentence for the model; empty when it may."""
+        said = given.get("file_path")
+        if tool not in {"Write", "Edit"} or not isinstance(said, str):
+            return ""
+        path = Path(said)
+        if path.name == INDEX_FILE:
+            return f"{INDEX_FILE} is generated from the topic files; write only those."
+        if path.suffix != ".md":
+            return "Only topic files (`.md`) may be written here."
+        text = _after_call(path, given)
+        if text is None:
+            return ""
+        try:
+            refusal = judge_written(_inside(path, self.directory), text, self.scene)
+        except Error as problem:
+            return f"This is no topic file: {problem}"
+        if refusal is None:
+            return ""
+        self.refused(refusal)
+        return f"Not stored: it {refusal.reason.value}. Leave it out; doing nothing is a normal result."
+
+
+def _after_call(path: Path, given: JsonObject) -> str | None:
+    """The text that the file would have; None when the call cannot succeed anyway."""
+    content, old, new = given.get("content"), given.get("old_string"), given.get("new_string")
+    if isinstance(content, str):
+        return content
+    if not isinstance(old, str) or not isinstance(new, str):
+        return None
+    try:
+        before = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError):
+        return None
+    return before.replace(old, new, -1 if given.get("replace_all") is True else 1) if old in before else None
+
+
+def _inside(path: Path, directory: Path) -> str:
+    try:
+        return path.resolve().relative_to(directory.resolve()).as_posix()
+    except ValueError:
+        return path.name
+
+
+def _line(topic: Topic) -> str:
+    kind = f"[{topic.type}] " if topic.type else ""
+    day = f" ({topic.observed.isoformat()})" if topic.observed else ""
+    return f"- {kind}{topic.path}{day}: {topic.description}"
+
+
+def _already(written: Iterable[str]) -> str:
+    names = ", ".join(f"`{name}`" for name in written)
+    if not names:
+        return ""
+    return f"\nIn these messages you have already saved {names}. Leave that alone and look for what else is there.\n"
+
+
+@cache
+def _read_prompt(name: str) -> str:
+    text = (_PROMPTS / f"{name}.md").read_text(encoding="utf-8")
+    return re.sub(r"\A<!--.*?-->\s*", "", text, flags=re.DOTALL)

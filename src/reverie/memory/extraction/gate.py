@@ -1,0 +1,252 @@
+"""The quality gate: whether a candidate may become a memory, whoever made it. Every refusal has a reason and a quote.
+
+Pure. It is asked by embedded extraction, by what a model proposes, and by the permission of the fork, which shows it
+each topic file before it is written.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import date
+from functools import cached_property
+
+from reverie.memory.extraction.candidate import Candidate, Reason, Refusal
+from reverie.memory.extraction.dates import placed
+from reverie.memory.extraction.known import Found, KnownTopics, Likeness
+from reverie.memory.injection import Suspicion, flags
+from reverie.memory.relearning import normal
+from reverie.memory.search.analyze import terms
+from reverie.memory.topic import MemoryType, Trust, parse_topic
+from reverie.secret_scan import redact, scan
+
+QUOTE_CHARS = 200
+"""Enough of a refused sentence to recognise it."""
+_SHORTEST_ECHO_CHARS = 20
+"""A shorter text is found in others by chance."""
+_FLAGS = re.VERBOSE | re.IGNORECASE
+
+
+class Heard:
+    """A text that somebody other than the user put into the session; brought to its words when first looked into."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+
+    @cached_property
+    def words(self) -> str:
+        return normal(self.text)
+
+
+@dataclass(frozen=True, slots=True)
+class Scene:
+    """What a candidate is judged against."""
+
+    known: KnownTopics = field(default_factory=KnownTopics)
+    injected: Sequence[Heard] = ()
+    """Text that the system put before the model: recalled memories, reminders, summaries."""
+    foreign: Sequence[Heard] = ()
+    """What tools printed: files, pages, output."""
+    written: Sequence[Heard] = ()
+    """What the repository says by itself: instruction files, the README."""
+    said: Sequence[Heard] = ()
+    """The user's messages, for a candidate that somebody else made; empty when it was found in them."""
+    is_erased: Callable[[str], bool] = lambda _text: False
+    today: date | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Passed:
+    """A candidate that may be stored, over the topic of this path when there is one on its subject."""
+
+    candidate: Candidate
+    updates: str = ""
+
+
+def judge(candidate: Candidate, scene: Scene) -> Passed | Refusal:
+    """Whether a candidate may be stored."""
+    for reason, holds in _CHECKS:
+        if holds(candidate, scene):
+            return _refusal(candidate, reason)
+    found = scene.known.find(candidate)
+    if found.likeness is Likeness.same:
+        return _refusal(candidate, Reason.known, found)
+    if found.likeness is Likeness.subject:
+        if found.observed and candidate.observed and found.observed > candidate.observed:
+            return _refusal(candidate, Reason.outdated, found)
+        return Passed(candidate, found.path)
+    return Passed(candidate)
+
+
+class Verdicts:
+    """One run of the gate: what passed counts as known, and a later word on its subject replaces it."""
+
+    def __init__(self) -> None:
+        self._passed: dict[str, Passed] = {}
+        self._refused: list[Refusal] = []
+
+    def judge(self, candidates: Iterable[Candidate], scene: Scene) -> None:
+        """Judge in order."""
+        for candidate in candidates:
+            verdict = judge(candidate, scene)
+            if isinstance(verdict, Refusal):
+                self._refused.append(verdict)
+                continue
+            place = verdict.updates if verdict.updates in self._passed else f"{_PENDING}{len(self._passed)}"
+            if place in self._passed:
+                replaced = self._passed[place]
+                self._refused.append(_refusal(replaced.candidate, Reason.outdated))
+                verdict = Passed(candidate, replaced.updates)
+            self._passed[place] = verdict
+            scene.known.add(replace(candidate.topic(), path=place))
+
+    @property
+    def passed(self) -> tuple[Passed, ...]:
+        return tuple(self._passed.values())
+
+    @property
+    def refused(self) -> tuple[Refusal, ...]:
+        return tuple(self._refused)
+
+
+def judge_written(path: str, text: str, scene: Scene) -> Refusal | None:
+    """Whether a fork may write this topic file: the same gate, over the words it gives as its sources.
+
+    A memory that quotes nothing is taken for the agent's own conclusion, which is never an instruction from outside.
+    """
+    topic = parse_topic(path, text)
+    quote = next((source.quote for source in topic.sources if source.quote), "")
+    trust = topic.trust or Trust.inferred
+    candidate = Candidate(
+        topic.type or MemoryType.project, topic.name, topic.description, topic.body, quote or topic.description,
+        "", trust=trust, cue="model", observed=topic.observed,
+    )  # fmt: skip
+    verdict = judge(candidate, scene)
+    is_own_file = isinstance(verdict, Refusal) and verdict.reason in {Reason.known, Reason.outdated}
+    return None if isinstance(verdict, Passed) or (is_own_file and verdict.known == path) else verdict
+
+
+_PENDING = "\0"
+"""The place of a topic that is let through and not stored yet; no path begins so."""
+
+
+def _refusal(candidate: Candidate, reason: Reason, found: Found | None = None) -> Refusal:
+    quote = redact(" ".join(candidate.quote.split()))
+    if len(quote) > QUOTE_CHARS:
+        quote = quote[: QUOTE_CHARS - 1] + "…"
+    if reason is Reason.secret and not scan(candidate.quote):
+        quote = _PASSWORD.sub("[secret]", quote)
+    path = found.path if found else ""
+    known = "" if path.startswith(_PENDING) else path
+    return Refusal(reason, quote, candidate.message, candidate.session, known)
+
+
+_PASSWORD = re.compile(
+    r"""\b(?:passwords?|passphrase|passwort|kennwort|api[\s_-]?key|secret\skey|access\stoken|token|pin\scode)\b
+        [^.\n]{0,40}?(?:\bis\b|\bist\b|=|:)\s*["'`]?(?:[^\s"'`,;]*\d[^\s"'`,;]{3,}|[^\s"'`,;]{10,})
+      |(?:密码|口令|密钥|パスワード)[^。\n]{0,20}?(?:是|为|=|：|:|は)\s*[!-~]{5,}""",
+    _FLAGS,
+)
+_JUDGEMENT = re.compile(
+    r"""\b(?:idiots?|stupid|dumb|lazy|incompetent|useless|clueless|moron|jerk|terrible\s(?:engineer|developer|manager)
+      |bad\s(?:engineer|developer|manager|boss)|(?:he|she|they)\s(?:sucks?|(?:is|are)\s(?:slow|bad|awful|annoying)))\b
+      |懒|笨|蠢|白痴|傻|没用的人|水平(?:很)?差|\b(?:faul|dumm|unfähig|idiot\w*)\b|バカ|無能|怠け""",
+    _FLAGS,
+)
+_CODE_FACT = re.compile(
+    r"""\b(?:function|method|class|module|file|variable|helper|constant|component|endpoint|table|struct)\b[^.]{0,60}
+      \b(?:is\sdefined|is\simplemented|is\sin|lives\sin|returns?|takes|contains|extends|inherits|imports?|calls)\b
+      |\b[\w/-]+\.(?:py|js|ts|tsx|go|rs|java|rb|c|cpp|h|cs|php|swift|kt|vue|css|html|sql)\s
+      (?:contains|defines|holds|has|exports|implements|is\swhere)\b
+      |\b\w+_\w+(?:\(\))?\s(?:lives|is|sits)\s(?:defined\s|implemented\s)?in\s[\w/.-]+\.\w{1,4}\b
+      |(?:函数|方法|类|模块|文件|变量)[^。]{0,20}(?:在|位于|定义在)\s?[\w/.-]+\.\w{1,4}""",
+    _FLAGS,
+)
+_GIT_FACT = re.compile(
+    r"""\b(?:i|we|he|she|they)\s(?:just\s|already\s)?(?:merged|pushed|committed|rebased|reverted|tagged|cherry-picked)\b
+      |\b(?:commit|pr|pull\srequest|branch)\s(?:\#?\w+\s)?(?:was|is|has\sbeen|got)\s(?:merged|pushed|reverted|rebased)\b
+      |\bfixed\s(?:it|the\sbug|this|that)\sby\b|(?:合并|提交|推送)了(?:那个|这个|一个)?\s?(?:PR|分支|代码)""",
+    _FLAGS,
+)
+_PASSING = re.compile(
+    r"""\b(?:right\snow|at\sthe\smoment|currently|for\snow|in\sa\s(?:minute|moment|second)|in\s\d+\s(?:minutes?|hours?)
+      |for\sthe\snext\s(?:few\s)?(?:minutes?|hours?)|just\sthis\sonce|temporarily|as\swe\sspeak|is\s(?:broken|down)\s(?:now|again)
+      |this\s(?:morning|afternoon|evening))\b|现在(?!开始)|目前|暂时|马上|刚才|\b(?:momentan|im\smoment|gerade\seben)\b|今だけ|とりあえず""",
+    _FLAGS,
+)
+_EMPTY_TERMS = 2
+"""A memory of fewer words than this says nothing."""
+
+
+def _is_secret(candidate: Candidate, _scene: Scene) -> bool:
+    text = f"{candidate.text}\n{candidate.quote}"
+    return bool(scan(text) or _PASSWORD.search(text))
+
+
+def _is_judgement(candidate: Candidate, _scene: Scene) -> bool:
+    return bool(_JUDGEMENT.search(f"{candidate.text}\n{candidate.quote}"))
+
+
+def _is_echo(candidate: Candidate, scene: Scene) -> bool:
+    return _stands_in(candidate, scene.injected)
+
+
+def _is_foreign(candidate: Candidate, scene: Scene) -> bool:
+    """Words of a tool, or an order to disregard or to leak, which no user gives as a preference."""
+    orders = any(
+        flag.suspicion in {Suspicion.order, Suspicion.disguise, Suspicion.leak} for flag in flags(candidate.text)
+    )
+    is_seen = candidate.trust is Trust.seen and candidate.type in {MemoryType.user, MemoryType.feedback}
+    return orders or is_seen or _stands_in(candidate, scene.foreign)
+
+
+def _is_unfounded(candidate: Candidate, scene: Scene) -> bool:
+    """Whether somebody ascribes to the user what the user did not say."""
+    if candidate.trust is not Trust.said or not scene.said:
+        return False
+    quote = normal(candidate.quote)
+    return not quote or not any(quote in text.words for text in scene.said)
+
+
+def _is_derivable(candidate: Candidate, scene: Scene) -> bool:
+    quote = candidate.quote
+    return bool(_CODE_FACT.search(quote) or _GIT_FACT.search(quote)) or _stands_in(candidate, scene.written)
+
+
+def _is_transient(candidate: Candidate, scene: Scene) -> bool:
+    if candidate.expires and scene.today and candidate.expires < scene.today:
+        return True
+    return bool(_PASSING.search(candidate.quote))
+
+
+def _is_unclear(candidate: Candidate, _scene: Scene) -> bool:
+    """Nothing is left to say, or it names a day that nobody can place."""
+    says = [term for term in terms(candidate.description) if len(term) > 1 or not term.isascii()]
+    return len(set(says)) < _EMPTY_TERMS or (candidate.observed is None and placed(candidate.text, None).is_relative)
+
+
+def _is_erased(candidate: Candidate, scene: Scene) -> bool:
+    return scene.is_erased(f"{candidate.description}\n{candidate.body}")
+
+
+def _stands_in(candidate: Candidate, texts: Sequence[Heard]) -> bool:
+    """Whether the words of a candidate are to be found in one of these texts."""
+    quote = normal(candidate.quote)
+    if len(quote) < _SHORTEST_ECHO_CHARS and quote.isascii():
+        return False
+    return bool(quote) and any(quote in text.words for text in texts)
+
+
+_CHECKS: tuple[tuple[Reason, Callable[[Candidate, Scene], bool]], ...] = (
+    (Reason.secret, _is_secret),
+    (Reason.erased, _is_erased),
+    (Reason.echo, _is_echo),
+    (Reason.foreign, _is_foreign),
+    (Reason.unfounded, _is_unfounded),
+    (Reason.judgement, _is_judgement),
+    (Reason.derivable, _is_derivable),
+    (Reason.transient, _is_transient),
+    (Reason.unclear, _is_unclear),
+)
+"""What is dangerous first, then what is useless."""

@@ -1,0 +1,69 @@
+"""How far each session was read, kept with the store: a second run over the same transcripts adds nothing.
+
+One JSON line per run over a session, the last one counts. Written after the memories, so a crash in between reads the
+range again, and the gate knows what came of it.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+
+from reverie.files import append_lines, write_atomic
+from reverie.places.paths import MemoryFolder
+
+_MOST_ROWS_PER_SESSION = 4
+"""A file with more lines than this for each session is written anew."""
+
+
+@dataclass(frozen=True, slots=True)
+class Learnt:
+    """How far one session was read."""
+
+    session: str
+    """The name of its file."""
+    last: str
+    """The id of the last message that was handled."""
+    messages: int
+    """How many of the user's messages that were."""
+    size_bytes: int = 0
+    """The size of the file then: one that has not grown holds nothing new."""
+
+
+def learnt_file(folder: MemoryFolder) -> Path:
+    """Where the cursors of a directory lie."""
+    return folder.state / "learnt.jsonl"
+
+
+def read_learnt(folder: MemoryFolder) -> dict[str, Learnt]:
+    """The cursor of every session; lines that cannot be read are passed over."""
+    found: dict[str, Learnt] = {}
+    for row in _rows(folder):
+        try:
+            said = json.loads(row)
+            one = Learnt(said["session"], said["last"], int(said["messages"]), int(said.get("size", 0)))
+        except (ValueError, KeyError, TypeError):
+            continue
+        found[one.session] = one
+    return found
+
+
+def append_learnt(folder: MemoryFolder, learnt: Learnt) -> None:
+    """Move the cursor of a session."""
+    append_lines(learnt_file(folder), [_row(learnt)])
+    rows, known = _rows(folder), read_learnt(folder)
+    if len(rows) > _MOST_ROWS_PER_SESSION * max(len(known), 16):
+        write_atomic(learnt_file(folder), "".join(f"{_row(each)}\n" for each in known.values()).encode())
+
+
+def _rows(folder: MemoryFolder) -> list[str]:
+    try:
+        return learnt_file(folder).read_text(encoding="utf-8", errors="replace").splitlines()
+    except FileNotFoundError:
+        return []
+
+
+def _row(learnt: Learnt) -> str:
+    said = {"session": learnt.session, "last": learnt.last, "messages": learnt.messages, "size": learnt.size_bytes}
+    return json.dumps(said, ensure_ascii=False)

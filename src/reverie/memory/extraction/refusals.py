@@ -1,0 +1,97 @@
+"""What was refused and why, one JSON line each, beside the locks of the directory; `reverie log --refused` shows it.
+
+Quotes are short and hold no secret. The file is bounded, says nothing twice, and erasing a topic takes out what quotes
+it. Losing it loses no memory.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from dataclasses import replace
+from datetime import datetime
+from pathlib import Path
+
+from reverie.files import append_lines, write_atomic
+from reverie.memory.extraction.candidate import Reason, Refusal
+from reverie.memory.search.analyze import terms
+from reverie.places.paths import MemoryFolder
+
+MAX_ROWS = 2_000
+"""A longer file loses its older half."""
+_QUOTES_IT = 0.5
+"""The share of a refused sentence's words from which on it repeats an erased text."""
+
+
+def refusals_file(folder: MemoryFolder) -> Path:
+    """Where the refusals of a directory lie."""
+    return folder.state / "refused.jsonl"
+
+
+def read_refusals(folder: MemoryFolder) -> tuple[Refusal, ...]:
+    """What was refused, oldest first; lines that cannot be read are passed over."""
+    try:
+        rows = refusals_file(folder).read_text(encoding="utf-8", errors="replace").splitlines()
+    except FileNotFoundError:
+        return ()
+    return tuple(found for row in rows if (found := _parsed(row)) is not None)
+
+
+def append_refusals(folder: MemoryFolder, refused: Iterable[Refusal], now: datetime) -> None:
+    """Keep refusals that are not there yet."""
+    before = read_refusals(folder)
+    there = {replace(each, when="") for each in before}
+    fresh = [each for each in dict.fromkeys(refused) if replace(each, when="") not in there]
+    if not fresh:
+        return
+    stamp = now.isoformat(timespec="seconds")
+    append_lines(refusals_file(folder), [_row(replace(each, when=stamp)) for each in fresh], durable=False)
+    if len(before) + len(fresh) > MAX_ROWS:
+        _write_all(folder, read_refusals(folder)[-MAX_ROWS // 2 :])
+
+
+def remove_refusals(folder: MemoryFolder, paths: Iterable[str], texts: Iterable[str]) -> int:
+    """Forget what repeats these topics, by their paths and by their words; return how many lines went."""
+    gone, words = set(paths), [frozenset(terms(text)) for text in texts]
+    before = read_refusals(folder)
+    kept = [each for each in before if each.known not in gone and not _repeats(each.quote, words)]
+    if len(kept) < len(before):
+        _write_all(folder, kept)
+    return len(before) - len(kept)
+
+
+def _repeats(quote: str, words: list[frozenset[str]]) -> bool:
+    mine = frozenset(terms(quote))
+    return bool(mine) and any(len(mine & theirs) / len(mine) >= _QUOTES_IT for theirs in words)
+
+
+def _write_all(folder: MemoryFolder, refused: Iterable[Refusal]) -> None:
+    text = "".join(f"{_row(each)}\n" for each in refused)
+    write_atomic(refusals_file(folder), text.encode(), durable=False)
+
+
+def _row(refusal: Refusal) -> str:
+    said = {
+        "when": refusal.when,
+        "reason": refusal.reason.name,
+        "quote": refusal.quote,
+        "session": refusal.session,
+        "message": refusal.message,
+        "known": refusal.known,
+    }
+    return json.dumps({key: value for key, value in said.items() if value}, ensure_ascii=False)
+
+
+def _parsed(row: str) -> Refusal | None:
+    try:
+        said = json.loads(row)
+        return Refusal(
+            Reason[said["reason"]],
+            said["quote"],
+            said.get("message", ""),
+            said.get("session", ""),
+            said.get("known", ""),
+            said.get("when", ""),
+        )
+    except (ValueError, KeyError, TypeError, AttributeError):
+        return None

@@ -1,0 +1,164 @@
+"""When extraction runs: gates, throttle, coalescing with one trailing run, retries, the last run at exit (spec 2 §10).
+
+A pure state machine. The agent loop tells it what happened and does what it answers; the cursor lies in the transcript
+(`cursor.py`) and every answer that moves it says where to.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from typing import TypeAlias
+
+
+class Why(StrEnum):
+    """Why a turn starts no run."""
+
+    sub_agent = "a sub-agent's turn"
+    off = "extraction is off"
+    memory_off = "memory is off"
+    remote = "remote mode"
+    overlap = "a run is under way; this turn follows it"
+    throttled = "not every turn is looked at"
+    no_news = "no new messages"
+    nothing_here = "nothing in it to keep"
+
+
+@dataclass(frozen=True, slots=True)
+class Gates:
+    """What must hold for a turn to be looked at, in this order."""
+
+    is_main: bool = True
+    is_on: bool = True
+    """The switch, and in non-interactive mode the further one (`settings.features`)."""
+    memory_on: bool = True
+    is_remote: bool = False
+
+    def closed(self) -> Why | None:
+        """The first gate that does not hold."""
+        checks = (
+            (self.is_main, Why.sub_agent),
+            (self.is_on, Why.off),
+            (self.memory_on, Why.memory_off),
+            (not self.is_remote, Why.remote),
+        )
+        return next((why for holds, why in checks if not holds), None)
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """The end of a turn, as the transcript tells it."""
+
+    newest: str
+    """The id of the newest message."""
+    messages: int
+    """How many user and assistant messages lie after the cursor."""
+    holds_nothing: bool = False
+    """What the local filter says of the user's messages among them."""
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """Between two calls; a fresh one for each session."""
+
+    running: Turn | None = None
+    pending: Turn | None = None
+    """The newest turn that ended during a run."""
+    turns: int = 0
+    """Eligible turns since the last run."""
+    failures: int = 0
+    """How often the messages after the cursor have failed; on resume taken from the cursor."""
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """Start a run over the messages after the cursor up to this turn's end."""
+
+    turn: Turn
+    is_trailing: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Rest:
+    """Start nothing."""
+
+    why: Why
+    covers: str | None = None
+    """Where the cursor moves, if it does."""
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """A run succeeded: the cursor moves."""
+
+    covers: str
+
+
+@dataclass(frozen=True, slots=True)
+class Failed:
+    """A run failed and its messages will be tried again; the cursor keeps its place and this count."""
+
+    failures: int
+
+
+@dataclass(frozen=True, slots=True)
+class GivenUp:
+    """A run failed for the last time: the cursor moves over its messages, and the user is told."""
+
+    covers: str
+    failures: int
+
+
+Step: TypeAlias = Run | Rest
+Ended: TypeAlias = Done | Failed | GivenUp
+
+
+def turn_ended(state: State, turn: Turn, gates: Gates, *, every_n_turns: int = 1) -> tuple[State, Step]:
+    """What to do at the end of a turn; nobody waits for it."""
+    closed = gates.closed()
+    if closed is not None:
+        return state, Rest(closed)
+    if state.running is not None:
+        return replace(state, pending=turn), Rest(Why.overlap)
+    if turn.messages == 0:
+        return state, Rest(Why.no_news)
+    state = replace(state, turns=state.turns + 1)
+    if state.turns < every_n_turns:
+        return state, Rest(Why.throttled)
+    return _started(replace(state, turns=0), turn, is_trailing=False)
+
+
+def run_ended(state: State, *, succeeded: bool, max_retries: int = 2) -> tuple[State, Ended, Run | None]:
+    """What became of the run, and the one trailing run over what was said meanwhile; the throttle does not hold it."""
+    assert state.running is not None, "a run ends that was never started"
+    ended: Ended
+    failures = 0 if succeeded else state.failures + 1
+    if succeeded:
+        ended = Done(state.running.newest)
+    elif failures > max_retries:
+        ended, failures = GivenUp(state.running.newest, failures), 0
+    else:
+        ended = Failed(failures)
+    idle = replace(state, running=None, pending=None, failures=failures)
+    if state.pending is None:
+        return idle, ended, None
+    after, step = _started(idle, state.pending, is_trailing=True)
+    return after, ended, step if isinstance(step, Run) else None
+
+
+def leaving(state: State, turn: Turn | None, gates: Gates) -> tuple[State, Step]:
+    """What to do before the process ends: one run that no throttle holds, over whatever is left."""
+    closed = gates.closed()
+    if closed is not None:
+        return state, Rest(closed)
+    if state.running is not None:
+        return replace(state, pending=turn or state.pending), Rest(Why.overlap)
+    if turn is None or turn.messages == 0:
+        return state, Rest(Why.no_news)
+    return _started(replace(state, turns=0), turn, is_trailing=True)
+
+
+def _started(state: State, turn: Turn, *, is_trailing: bool) -> tuple[State, Step]:
+    if turn.holds_nothing:
+        return replace(state, failures=0), Rest(Why.nothing_here, turn.newest)
+    return replace(state, running=turn), Run(turn, is_trailing)

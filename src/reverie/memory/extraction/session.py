@@ -1,0 +1,95 @@
+"""A transcript → what the user typed in it, each message with what others had put into the session before it.
+
+Sub-agents' conversations are left out: their prompts were written by the agent. So are summaries and meta records.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime, tzinfo
+
+from reverie.memory.extraction.candidate import Said
+from reverie.memory.extraction.gate import Heard
+from reverie.memory.extraction.typed import machine_words
+from reverie.messages.blocks import Text, ToolResult
+from reverie.messages.entries import AssistantEntry, AttachmentEntry, Entry, UserEntry
+
+_BY_HAND = frozenset({None, "typed", "queued", "sdk", "user"})
+"""Sources of a prompt that stand for a person; a record without one is of a writer that does not say."""
+
+
+@dataclass(frozen=True, slots=True)
+class Spoken:
+    """A message of the user and how much of the session came before it."""
+
+    said: Said
+    injected: int
+    """How many injected texts."""
+    foreign: int
+    """How many texts of tools."""
+
+
+@dataclass(frozen=True, slots=True)
+class SessionWords:
+    """What extraction needs of a session."""
+
+    messages: tuple[Spoken, ...] = ()
+    injected: Sequence[Heard] = ()
+    foreign: Sequence[Heard] = ()
+    first: datetime | None = None
+
+    def after(self, last: str | None) -> tuple[Spoken, ...]:
+        """The messages after a cursor; all of them when it is not there, never none for that reason."""
+        places = [number for number, each in enumerate(self.messages) if each.said.message == last]
+        return self.messages[places[-1] + 1 :] if places else self.messages
+
+
+def words_of(entries: Iterable[Entry], session: str, zone: tzinfo | None) -> SessionWords:
+    """What was said in a session, its times in this zone."""
+    messages: list[Spoken] = []
+    injected: list[Heard] = []
+    foreign: list[Heard] = []
+    seen: set[str] = set()
+    for entry in entries:
+        match entry:
+            case AttachmentEntry():
+                injected += [Heard(block.text) for block in entry.content if isinstance(block, Text)]
+            case UserEntry() if not entry.envelope.is_sidechain:
+                foreign += [Heard(block.text) for block in entry.message.content if isinstance(block, ToolResult)]
+                text = entry.message.text
+                if not is_by_hand(entry):
+                    injected.append(Heard(text))
+                elif entry.envelope.uuid not in seen and text.strip():
+                    seen.add(entry.envelope.uuid)
+                    injected += [Heard(piece) for piece in machine_words(text)]
+                    when = _moment(entry.envelope.timestamp, zone)
+                    said = Said(entry.envelope.uuid, text, session, when)
+                    messages.append(Spoken(said, len(injected), len(foreign)))
+            case _:
+                pass
+    first = next((each.said.when for each in messages if each.said.when), None)
+    return SessionWords(tuple(messages), injected, foreign, first)
+
+
+def is_by_hand(entry: UserEntry) -> bool:
+    """Whether a record is a message that a person typed."""
+    return (
+        not entry.envelope.is_meta
+        and not entry.envelope.is_sidechain
+        and not entry.is_summary
+        and entry.source in _BY_HAND
+        and not any(isinstance(block, ToolResult) for block in entry.message.content)
+    )
+
+
+def is_spoken(entry: Entry) -> bool:
+    """Whether an entry is a message that the model sees as talk: the user's, with tool results, or the model's."""
+    return isinstance(entry, UserEntry | AssistantEntry) and not entry.envelope.is_sidechain
+
+
+def _moment(stamp: str, zone: tzinfo | None) -> datetime | None:
+    try:
+        return datetime.fromisoformat(stamp).astimezone(zone)
+    except (ValueError, OverflowError):
+        return None
