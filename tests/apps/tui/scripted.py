@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from reverie.agent.events import Ending, Status, TurnEnded, TurnEvent
+from reverie.agent.events import Ending, Status, TurnEnded, TurnEvent, TurnStarted
 from reverie.api.memory import Memory
 from reverie.apps.tui.app import Chat
 from reverie.apps.tui.conversation import Surroundings
@@ -22,6 +22,7 @@ from reverie.settings import Settings
 from reverie.tokens.window import Budget, budget_by
 
 NOW = datetime(2026, 11, 15, 12, 0, tzinfo=UTC)
+FIGURES = Status("claude-sonnet-5", 84_000, 180_000, cache_share=0.93, cost_usd=0.4213)
 Step = TurnEvent | Question | asyncio.Event
 """What a script holds: events to yield, questions to ask, and gates to wait at."""
 
@@ -33,7 +34,7 @@ class Scripted:
     memory: Memory
     turns: list[list[Step]] = field(default_factory=list)
     id: str = "5f0c954e-0000-4000-8000-000000000000"
-    status: Status = Status("claude-sonnet-5", 84_000, 180_000, cache_share=0.93, cost_usd=0.4213)
+    status: Status = FIGURES
     entries: Sequence[Entry] = ()
     receipt: Receipt | None = None
     facts: dict[str, tuple[tuple[str, str], ...]] = field(default_factory=dict)
@@ -41,7 +42,9 @@ class Scripted:
     sent: list[str] = field(default_factory=list)
     approvals: list[Approval] = field(default_factory=list)
     done: list[str] = field(default_factory=list)
-    _running: asyncio.Event = field(default_factory=asyncio.Event)
+    prompts: tuple[tuple[str, str], ...] = ()
+    waiting: list[str] = field(default_factory=list)
+    heard: list[Callable[[TurnEvent], None]] = field(default_factory=list)
 
     async def send(self, text: str) -> AsyncIterator[TurnEvent]:
         self.sent.append(text)
@@ -58,6 +61,9 @@ class Scripted:
                 self.approvals.append(await self.approver.approve(step))
             else:
                 yield step
+            while isinstance(step, asyncio.Event) and self.waiting and not self._cancelled.is_set():
+                self.sent.append(self.waiting[0])
+                yield TurnStarted(self.id, self.waiting.pop(0))
             if self._cancelled.is_set():
                 yield self._ended(Ending.CANCELLED)
                 return
@@ -66,6 +72,19 @@ class Scripted:
 
     def _ended(self, ending: Ending) -> TurnEnded:
         return TurnEnded(ending, "", 1, Usage(), self.status.cost_usd, 1.0, self.status)
+
+    def queue(self, text: str) -> None:
+        self.waiting.append(text)
+
+    def unqueue(self) -> tuple[str, ...]:
+        taken, self.waiting = tuple(self.waiting), []
+        return taken
+
+    def listen(self, heard: Callable[[TurnEvent], None]) -> None:
+        self.heard.append(heard)
+
+    async def begin(self) -> None:
+        self.done.append("begin")
 
     def cancel(self) -> None:
         self.done.append("cancel")

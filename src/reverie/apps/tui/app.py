@@ -22,7 +22,7 @@ from textual.filter import Monochrome, NoColor
 from textual.screen import ModalScreen
 from textual.widgets import Static
 
-from reverie.agent.events import Ending, Status, TurnEnded
+from reverie.agent.events import Ending, Status, TurnEnded, TurnEvent, TurnStarted
 from reverie.apps.tui.commands import COMMANDS, find, near
 from reverie.apps.tui.conversation import Conversation, Surroundings, settled
 from reverie.apps.tui.files import list_project_files
@@ -58,13 +58,13 @@ class Chat(App[None]):
 
     ENABLE_COMMAND_PALETTE = False
     CSS = """
-    Screen { layers: base; background: ansi_default; }
     * { scrollbar-color: ansi_bright_black; scrollbar-color-hover: ansi_white; scrollbar-color-active: ansi_white;
         scrollbar-background: ansi_default; scrollbar-background-hover: ansi_default;
         scrollbar-background-active: ansi_default; }
     OptionList, OptionList:focus { border: none; padding: 0 1; background: transparent; scrollbar-size-vertical: 1; }
     OptionList > .option-list--option-highlighted, OptionList:focus > .option-list--option-highlighted {
-        text-style: reverse; background: transparent; color: ansi_default; }
+        text-style: bold; background: ansi_cyan; color: ansi_black; }
+    .-colourless OptionList > .option-list--option-highlighted { text-style: bold underline; }
     #activity { height: 1; padding: 0 1; display: none; }
     #queue { height: auto; max-height: 5; padding: 0 1; display: none; }
     #entry { height: auto; max-height: 14; border-top: solid ansi_bright_black; border-bottom: solid ansi_bright_black;
@@ -96,6 +96,7 @@ class Chat(App[None]):
         if surroundings.is_colourless or self.no_color:
             self._filters[:] = [each for each in self._filters if not isinstance(each, Monochrome)]
             self._filters.append(NoColor())
+            self.add_class("-colourless")
         self.surroundings = surroundings
         self._resume = resume
         self._model = model
@@ -107,6 +108,7 @@ class Chat(App[None]):
         self._last_interrupt = -TWICE_SECONDS
         self._one_question = asyncio.Lock()
         self._files: tuple[float, Sequence[str]] = (-FILES_SECONDS, ())
+        self._is_open = False
         self._is_leaving = False
 
     def compose(self) -> ComposeResult:
@@ -137,9 +139,13 @@ class Chat(App[None]):
     @work
     async def _begin(self) -> None:
         """Open the conversation while the first picture is already on the screen."""
-        await self._open(self._resume, self._model)
-        if self._conversation is not None and self._first:
-            self.send(self._first)
+        if await self._open(self._resume, self._model):
+            self._is_open = True
+            waiting = [*filter(None, [self._first]), *self._queue]
+            self._queue.clear()
+            self._show_queue()
+            if waiting:
+                self.send("\n\n".join(waiting))
 
     async def _open(self, resume: str | None, model: str | None) -> bool:
         try:
@@ -147,13 +153,25 @@ class Chat(App[None]):
         except Error as problem:
             self.say(str(problem), "error")
             return False
-        self._conversation = cast("Conversation", opened)
-        self._status.show(self._conversation.status)
+        conversation = cast("Conversation", opened)
+        conversation.listen(self._hear)
+        self._conversation = conversation
         self.redraw()
         if self.surroundings.greeting:
             self.show(Note(self.surroundings.greeting, "warning"))
-        self._send_queued()
+        try:
+            await conversation.begin()
+        except Error as problem:
+            self.say(str(problem), "error")
         return True
+
+    def _hear(self, event: TurnEvent) -> None:
+        """Something happened while no turn ran."""
+        if isinstance(event, Status):
+            self._status.show(event)
+        else:
+            TurnView(self._talk).take(event)
+            self._status.show(self.conversation.status)
 
     @property
     def conversation(self) -> Conversation:
@@ -169,7 +187,7 @@ class Chat(App[None]):
     @property
     def is_busy(self) -> bool:
         """Whether a turn runs, or nothing is open yet."""
-        return self._view is not None or self._conversation is None
+        return self._view is not None or not self._is_open
 
     def show(self, piece: Piece) -> None:
         """Put something into the log."""
@@ -243,10 +261,12 @@ class Chat(App[None]):
             self.send(text)
 
     def send(self, text: str) -> None:
-        """Send a message now, or at the end of the turn that runs."""
+        """Send a message now, or at the next boundary of the turn that runs."""
         if self.is_busy:
             self._queue.append(text)
             self._show_queue()
+            if self._view is not None:
+                self.conversation.queue(text)
             return
         self._talk.add(Said(text))
         self._talk.scroll_end(animate=False)
@@ -260,7 +280,11 @@ class Chat(App[None]):
         try:
             async for event in self.conversation.send(text):
                 view.take(event)
-                if isinstance(event, Status):
+                if isinstance(event, TurnStarted) and event.text in self._queue:
+                    self._queue.remove(event.text)
+                    self._show_queue()
+                    view.interrupt(Said(event.text))
+                elif isinstance(event, Status):
                     self._status.show(event)
                 elif isinstance(event, TurnEnded):
                     ending = event.ending
@@ -270,18 +294,13 @@ class Chat(App[None]):
         view.flush()
         self._view = None
         self._show_activity()
-        if ending is Ending.CANCELLED and self._queue:
-            waiting, self._queue = self._queue, []
-            self._show_queue()
+        waiting = self.conversation.unqueue()
+        self._queue.clear()
+        self._show_queue()
+        if waiting and ending is Ending.COMPLETED:
+            self.send("\n\n".join(waiting))
+        elif waiting:
             self.fill("\n\n".join([*waiting, *filter(None, [self._prompt.text])]))
-        else:
-            self._send_queued()
-
-    def _send_queued(self) -> None:
-        if self._queue:
-            text, self._queue = "\n\n".join(self._queue), []
-            self._show_queue()
-            self.send(text)
 
     def _show_queue(self) -> None:
         queue = self.query_one("#queue", Static)

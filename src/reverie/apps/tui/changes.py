@@ -13,7 +13,6 @@ from reverie.apps.tui.pieces import Answer, Listing
 from reverie.apps.tui.status_line import MODES
 from reverie.apps.tui.turn import receipt_note
 from reverie.files import write_atomic
-from reverie.messages.view import Kind, project
 
 
 async def memory(host: Host, argument: str) -> None:  # noqa: ARG001 - every command takes one
@@ -71,18 +70,18 @@ async def resume(host: Host, argument: str) -> None:
 
 async def rewind(host: Host, argument: str) -> None:  # noqa: ARG001
     """Go back to before a message, which returns to the prompt."""
-    typed = [item for item in project(host.conversation.entries).items if item.kind is Kind.TYPED]
+    typed = dict(host.conversation.prompts)
     if not typed:
         host.say("nothing was said yet")
         return
-    rows = [Row(item.uuid, " ".join(item.message.text.split())) for item in reversed(typed)]
+    rows = [Row(uuid, " ".join(text.split())) for uuid, text in reversed(typed.items())]
     chosen = await host.choose("Go back to before which message?", rows)
     if chosen is None:
         return
     await settled(host.conversation.rewind(chosen))
     host.redraw()
     host.say("gone back; files stay as they are")
-    host.fill(next(item.message.text for item in typed if item.uuid == chosen))
+    host.fill(typed[chosen])
 
 
 async def clear(host: Host, argument: str) -> None:  # noqa: ARG001

@@ -41,12 +41,33 @@ class Conversation(Protocol):
         ...
 
     @property
+    def prompts(self) -> tuple[tuple[str, str], ...]:
+        """What the user said so far, with ids, oldest first."""
+        ...
+
+    @property
     def memory(self) -> Memory:
         """The memory of the project."""
         ...
 
     def send(self, text: str) -> AsyncIterator[TurnEvent]:
         """Run a turn; the last event is `TurnEnded`. A `/name` of a skill is sent as it was typed."""
+        ...
+
+    def queue(self, text: str) -> object:
+        """Words typed while a turn runs; they join it at its next boundary, where `TurnStarted` names them again."""
+        ...
+
+    def unqueue(self) -> tuple[str, ...]:
+        """Take back the words that no boundary has taken yet."""
+        ...
+
+    def listen(self, heard: Callable[[TurnEvent], None]) -> object:
+        """Hear of what happens while no turn runs: notices, figures, finished background work."""
+        ...
+
+    async def begin(self) -> object:
+        """What comes before the first turn: hooks and servers."""
         ...
 
     def cancel(self) -> object:

@@ -76,7 +76,7 @@ class Asking(Vertical):
     Asking > VerticalScroll { height: auto; max-height: 16; scrollbar-size-vertical: 1; }
     Asking > VerticalScroll > Static { height: auto; }
     Asking > #reason { height: auto; margin: 1 0; }
-    Asking > OptionList { height: auto; max-height: 9; }
+    Asking > OptionList { height: auto; max-height: 9; margin: 0 0 1 0; }
     Asking > Input { border: none; height: 1; padding: 0; display: none; background: transparent; }
     """
     BINDINGS: ClassVar = [

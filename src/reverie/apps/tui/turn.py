@@ -91,6 +91,11 @@ class TurnView:
             case _:
                 pass
 
+    def interrupt(self, piece: Piece) -> None:
+        """Put something of another origin between the pieces of the turn."""
+        self._close()
+        self._add(piece)
+
     def flush(self) -> None:
         """Show what has come since."""
         if self._streaming is not None:
