@@ -204,9 +204,7 @@ class Chat(App[None]):
 
     def redraw(self) -> None:
         """Draw the log anew from the conversation."""
-        self._talk.clear()
-        for piece in pieces_of(self.conversation.entries):
-            self._talk.add(piece)
+        self._talk.replace_all(pieces_of(self.conversation.entries))
         self._status.show(self.conversation.status)
 
     async def choose(self, title: str, rows: Sequence[Row]) -> str | None:

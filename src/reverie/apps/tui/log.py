@@ -7,6 +7,7 @@ what moved. A click on a foldable piece, or `toggle`, unfolds it. Text can be se
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from rich.style import Style as RichStyle
@@ -48,6 +49,8 @@ class Log(ScrollView, can_focus=False):
         self._starts: list[int] = []
         self._width = 0
         self._unfold_all = False
+        self._follows = True
+        """Whether the end is kept in sight; scrolling up lets go of it, scrolling to the end takes it up again."""
 
     @property
     def pieces(self) -> tuple[Piece, ...]:
@@ -64,16 +67,17 @@ class Log(ScrollView, can_focus=False):
         self._draw_from(len(self._rows) - 1)
         return len(self._rows) - 1
 
+    def replace_all(self, pieces: Iterable[Piece]) -> None:
+        """Show these instead, from their end."""
+        self._rows = [_Row(piece, self._unfold_all and piece.folds) for piece in pieces]
+        self._follows = True
+        self._draw_from(0)
+
     def put(self, number: int, piece: Piece) -> None:
         """Replace a piece."""
         if self._rows[number].piece != piece:
             self._rows[number].piece = piece
             self._draw_from(number, also_after=False)
-
-    def clear(self) -> None:
-        """Take all pieces away."""
-        self._rows.clear()
-        self._draw_from(0)
 
     def toggle(self, number: int) -> None:
         """Fold or unfold a piece."""
@@ -125,7 +129,6 @@ class Log(ScrollView, can_focus=False):
         """Draw a piece, and those after it where they changed too, and keep the end in sight if it was."""
         if not self._width:
             return
-        at_end = self.is_vertical_scroll_end
         last = len(self._rows) if also_after else number + 1
         for index in range(number, last):
             self._draw(index)
@@ -135,9 +138,17 @@ class Log(ScrollView, can_focus=False):
             self._starts.append(line)
             line += len(row.lines)
         self.virtual_size = Size(self._width, line)
-        if at_end and follow:
-            self.scroll_end(animate=False, immediate=True, x_axis=False)
+        if self._follows and follow:
+            self.scroll_end(animate=False, x_axis=False)
         self.refresh()
+
+    def watch_scroll_y(self, old_value: float, new_value: float) -> None:
+        """Notice whether the reader has left the end."""
+        super().watch_scroll_y(old_value, new_value)
+        if new_value >= self.max_scroll_y:
+            self._follows = True
+        elif new_value < old_value:
+            self._follows = False
 
     def _draw(self, index: int) -> None:
         row = self._rows[index]
@@ -150,7 +161,7 @@ class Log(ScrollView, can_focus=False):
                 drawn.append((part, self._strips(part)))
         row.drawn = drawn
         row.lines = [line for _, strips in drawn for line in strips]
-        above = next((each.piece for each in reversed(self._rows[:index]) if each.lines), None)
+        above = next((self._rows[each].piece for each in range(index - 1, -1, -1) if self._rows[each].lines), None)
         if row.lines and above is not None and not _is_close(above, row.piece):
             row.lines.insert(0, Strip.blank(0))
 

@@ -55,7 +55,7 @@ def _gauge(tokens: int, budget: Budget) -> Text:
         return min(BAR, round(amount / max(1, budget.window_tokens) * BAR))
 
     filled, mark = place(tokens), min(BAR - 1, place(budget.compact_at_tokens))
-    bar = Text("▕", style="dim")
+    bar = Text().append("▕", style="dim")
     for cell in range(BAR):
         drawn = "█" if cell < filled else "┆" if cell == mark else "·"
         bar.append(drawn, style=LEVEL_STYLES[budget.level] if cell < filled else "dim")
