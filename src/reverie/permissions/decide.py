@@ -14,7 +14,7 @@ from reverie.permissions.need import Act, Need
 from reverie.permissions.policy import Mode, Policy
 from reverie.permissions.real_paths import is_protected, is_within, real
 from reverie.permissions.rule import Kind
-from reverie.permissions.run import Examined, examine, first_rule, uncovered
+from reverie.permissions.run import Examined, allowing_rules, examine, first_rule, uncovered
 
 
 class Verdict(StrEnum):
@@ -149,7 +149,8 @@ def _run(need: Need, policy: Policy, examined: Examined) -> Decision:
             return Decision(Verdict.ASK, f"The command writes {_shown(redirect)}. {answer.reason}")
     left = uncovered(examined, policy, lambda path: may_read("Read", path, policy))
     if not left:
-        return _allowed(examined.blanket or "of the shell")
+        rules = ", ".join(allowing_rules(examined, policy))
+        return _allowed(rules) if rules else Decision(Verdict.ALLOW, "Every part of the command only reads.")
     shown = "; ".join(dict.fromkeys(left))
     return Decision(Verdict.ASK, f"No rule allows `{_short(shown)}`, and it is not known to only read.")
 

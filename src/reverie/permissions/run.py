@@ -76,6 +76,14 @@ def first_rule(examined: Examined, policy: Policy, kind: Kind) -> str:
     return ""
 
 
+def allowing_rules(examined: Examined, policy: Policy) -> tuple[str, ...]:
+    """The allow rules that some part of the command needs."""
+    if examined.blanket:
+        return (examined.blanket,)
+    found = (_step_rule(step, policy) for step in examined.script.steps)
+    return tuple(dict.fromkeys(rule for rule in found if rule))
+
+
 def uncovered(examined: Examined, policy: Policy, may_read: Callable[[Path], bool]) -> list[str]:
     """The simple commands that neither a rule allows nor are known to only read what may be read."""
     if examined.blanket:
@@ -91,15 +99,21 @@ def uncovered(examined: Examined, policy: Policy, may_read: Callable[[Path], boo
 
 
 def _is_covered(step: Step, examined: Examined, policy: Policy, may_read: Callable[[Path], bool]) -> bool:
-    if any(names_tool(rule, "Bash", Kind.ALLOW) and covers_step(rule, step, Kind.ALLOW) for rule in policy.allow):
+    if _step_rule(step, policy):
         return True
-    inner = inner_step(step)
-    if inner is not None:
-        return _is_covered(inner, examined, policy, may_read)
     words = step_reads(step)
     if words is None or (program_name(step) == "git" and len(examined.places) > 1):
         return False
     return all(map(may_read, _located(words, examined)))
+
+
+def _step_rule(step: Step, policy: Policy) -> str:
+    """The allow rule for a simple command, or for the one that a `timeout` and the like carries."""
+    for rule in policy.allow:
+        if names_tool(rule, "Bash", Kind.ALLOW) and covers_step(rule, step, Kind.ALLOW):
+            return str(rule)
+    inner = inner_step(step)
+    return _step_rule(inner, policy) if inner is not None else ""
 
 
 def _located(words: list[Word] | tuple[Word, ...], examined: Examined) -> Iterator[Path]:

@@ -22,8 +22,8 @@ _DIFF_LONG = (
     "no-color word-diff? word-diff-regex= color-words? color-moved? ignore-all-space ignore-space-change "
     "ignore-space-at-eol ignore-blank-lines ignore-cr-at-eol cached staged merge-base find-renames? find-copies? "
     "find-copies-harder no-renames diff-filter= relative? no-relative no-ext-diff no-textconv minimal patience "
-    "histogram diff-algorithm= anchored= check full-index binary abbrev? quiet exit-code text function-context submodule? "
-    "ignore-submodules? src-prefix= dst-prefix= no-prefix patch-with-stat inter-hunk-context= pickaxe-all "
+    "histogram diff-algorithm= anchored= check full-index binary abbrev? quiet exit-code text function-context "
+    "submodule? ignore-submodules? src-prefix= dst-prefix= no-prefix patch-with-stat inter-hunk-context= pickaxe-all "
     "pickaxe-regex cc combined-all-paths indent-heuristic ita-invisible-in-index rotate-to= skip-to= "
 )
 _LOG_LONG = (
@@ -107,8 +107,9 @@ _QUESTIONS: Mapping[str, tuple[Flags, _Check]] = {
             valued="eABCm",
             long="cached untracked text ignore-case word-regexp invert-match full-name extended-regexp "
             "perl-regexp fixed-strings line-number column files-with-matches files-without-match name-only count "
-            "color? no-color break heading show-function context= after-context= before-context= function-context and or not "
-            "all-match quiet only-matching max-depth= max-count= recursive no-recursive threads= exclude-standard",
+            "color? no-color break heading show-function context= after-context= before-context= function-context "
+            "and or not all-match quiet only-matching max-depth= max-count= recursive no-recursive threads= "
+            "exclude-standard",
             numbers=True,
         ),
         _any,

@@ -72,6 +72,14 @@ def _date(words: Sequence[Word]) -> tuple[Word, ...] | None:
     return () if is_format else None
 
 
+def _cd(words: Sequence[Word]) -> tuple[Word, ...] | None:
+    """Only to a place that can be told: not home, not back."""
+    operands = Flags("LP").operands(words)
+    if operands is None or len(operands) != 1 or operands[0].has_glob or operands[0].value in ("-", ""):
+        return None
+    return operands
+
+
 def _command(words: Sequence[Word]) -> tuple[Word, ...] | None:
     """Only the question where a program is; `read_only` looks behind any other use."""
     asks = len(words) >= 2 and words[0].value in ("-v", "-V")
@@ -111,8 +119,9 @@ _GREP = Flags(
     valued="eABCmdD",
     long="extended-regexp fixed-strings perl-regexp basic-regexp regexp= ignore-case no-ignore-case invert-match "
     "word-regexp line-regexp count color? colour? files-with-matches files-without-match max-count= only-matching "
-    "quiet silent no-messages byte-offset with-filename no-filename line-number null after-context= before-context= context= "
-    "text binary-files= include= exclude= exclude-dir= recursive dereference-recursive directories= null-data label=",
+    "quiet silent no-messages byte-offset with-filename no-filename line-number null after-context= "
+    "before-context= context= text binary-files= include= exclude= exclude-dir= recursive "
+    "dereference-recursive directories= null-data label=",
     numbers=True,
     harmless=True,
 )
@@ -235,7 +244,7 @@ READERS: Mapping[str, Reader] = {
     "sha512sum": _paths(_CHECKSUM),
     "b2sum": _paths(_CHECKSUM),
     "cksum": _paths(Flags(harmless=True)),
-    "cd": _paths(Flags()),
+    "cd": _cd,
     "test": _test,
     "[": _bracketed,
     "[[": _bracketed,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -50,14 +51,13 @@ def reads_of(script: Script, directory: Path, *, home: Path | None) -> Reads | N
             return None
         found = [absolute(word, place, home) for word in words for place in places]
         if program_name(step) == "cd":
-            if len(words) != 1 or words[0].has_glob or words[0].value in ("-", ""):
-                return None
             places += found
         elif program_name(step) == "git" and (len(places) > 1 or pretends_to_be_repository(directory)):
             return None
         paths += found
     inputs = [redirect.target for redirect in script.redirects if not redirect.writes]
-    if any(word.value is None for word in inputs):
+    # The shell itself makes connections of some names below `/dev`.
+    if any(word.value is None or re.match(r"/dev/(?!null$|stdin$)", word.value) for word in inputs):
         return None
     paths += [absolute(word, place, home) for word in inputs for place in places]
     return Reads(tuple(dict.fromkeys(paths)))
