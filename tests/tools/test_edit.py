@@ -25,6 +25,10 @@ async def read_then_edit(desk: Desk, path: Path, old: str, new: str, *, replace_
     return told(await call(Edit(), desk, file_path=str(path), old_string=old, new_string=new, replace_all=replace_all))
 
 
+def apply(patch: str, folder: Path) -> None:
+    subprocess.run(["patch", "-p1"], input=patch, text=True, cwd=folder, check=True, capture_output=True)
+
+
 @requirement("tools:edit:exact")
 @given(before=st.lists(st.tuples(PIECES, ENDS)), after=st.lists(st.tuples(PIECES, ENDS)), new=PIECES, end=ENDS)
 def test_only_the_named_piece_changes_and_the_way_back_restores_all(
@@ -69,7 +73,7 @@ async def test_an_edit_shows_the_place_and_carries_a_patch_that_applies(desk: De
     assert (answer.details["added"], answer.details["removed"]) == (2, 1)
     changed = path.read_text(encoding="utf-8")
     path.write_text(original, encoding="utf-8")
-    subprocess.run(["patch", "-p1"], input=need.preview, text=True, cwd=desk.project, check=True, capture_output=True)
+    apply(need.preview, desk.project)
     assert path.read_text(encoding="utf-8") == changed
 
 
@@ -117,7 +121,7 @@ async def test_what_is_not_there_is_answered_with_what_is_like_it(desk: Desk) ->
 
     with pytest.raises(ToolMistake, match="only in white space:\n     4→def second"):
         await read_then_edit(desk, path, "def second():\n    pass", "x")
-    with pytest.raises(ToolMistake, match="(?s)Most alike.*return value \\+ 1"):
+    with pytest.raises(ToolMistake, match=r"(?s)Most alike.*return value \+ 1"):
         await read_then_edit(desk, path, "    return values + 1", "x")
     with pytest.raises(ToolMistake, match="line numbers"):
         await read_then_edit(desk, path, "     1→def first(value):", "x")

@@ -18,7 +18,7 @@ from reverie.tools.shell_output import ShellOutput
 
 # The trap runs whatever the command does short of `exec`; the exit code stays the command's.
 _WRAPPER = """__command=$1 __noted=$2; shift 2; trap 'pwd -P >"$__noted" 2>/dev/null' EXIT; eval "$__command" """
-_DRAIN_SECONDS = 0.5
+_DRAIN_SECONDS = 0.2
 """How long output is waited for after the end; only a process left in the background makes it last."""
 
 
