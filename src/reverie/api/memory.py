@@ -27,6 +27,7 @@ from reverie.settings.features import Off, memory_state
 
 if TYPE_CHECKING:
     from reverie.api.account import Account
+    from reverie.api.learning import Learned
     from reverie.api.past import Past
     from reverie.api.saving import Given, Kept
     from reverie.api.watching import Watch
@@ -363,6 +364,30 @@ class Memory:
             self._past = Past(self._places, self._root)
         return self._past.search(query, now=self._now(), fresh=fresh, progress=progress)
 
+    async def learn(
+        self,
+        paths: Iterable[AnyPath],
+        *,
+        model: Model | str | None = None,
+        dry_run: bool = False,
+        progress: Callable[[int, int, str], None] = lambda _done, _of, _session: None,
+    ) -> Learned:
+        """Learn from existing transcripts (files, or folders that hold some); a second run over them adds nothing.
+
+        With a model its answers go through the same gate as what the rules find; `dry_run` only says what would be.
+        """
+        from reverie.api.learning import learn
+
+        self._refuse_when_off()
+        return await learn(
+            self,
+            [Path(path) for path in paths],
+            model=None if model is None else self._model(model),
+            dry_run=dry_run,
+            now=self._now(),
+            progress=progress,
+        )
+
     def topics(self) -> Iterator[Topic]:
         """Every memory that can be read, in the order of paths."""
         return (each.topic for each in self.entries())
@@ -419,10 +444,12 @@ class Memory:
             return timeline.log(self.store, path, limit=limit)
 
     def refusals(self) -> tuple[Refusal, ...]:
-        """What was not saved, by rule; never what it said."""
+        """What was not saved and by which rule, the latest last; a secret is never quoted."""
+        from reverie.api.learning import refusals_of
         from reverie.memory import timeline
 
-        return timeline.refusals(self.store)
+        found = (*timeline.refusals(self.store), *refusals_of(self.scope.folder, self._now()))
+        return tuple(sorted(found, key=lambda each: each.when))
 
     def diff(self, commit: str | None = None) -> str:
         """What a change did, the last one when none is named."""
@@ -474,12 +501,16 @@ class Memory:
         """Erase a memory from the directory, its history and everything derived; `redact` names files that quote it."""
         from reverie.api.naming import named_well
         from reverie.memory import timeline
+        from reverie.memory.extraction.refusals import remove_refusals
+        from reverie.memory.relearning import said
         from reverie.memory.usage_log import remove_uses
 
         self._refuse_when_off()
         with named_well(self.index, name) as path:
+            texts = (said(self.store.read_bytes(path)[0]),) if (self.directory / path).is_file() else ()
             erased = timeline.erase(self.store, path, redact=redact)
         remove_uses(self.scope.folder, erased.paths)
+        remove_refusals(self.scope.folder, erased.paths, texts)
         self.index.remove()
         if erased.redacted and self._root is not None:
             from reverie.api.past import remove_erased

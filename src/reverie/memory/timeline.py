@@ -53,6 +53,9 @@ class Refusal:
     author: Author
     name: str
     rules: tuple[str, ...]
+    quote: str = ""
+    """The words that were refused, where they may be shown."""
+    session: str = ""
 
 
 def log(store: Store, name: str | None = None, *, limit: int | None = None) -> tuple[Commit, ...]:

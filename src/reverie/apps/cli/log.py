@@ -63,10 +63,20 @@ def _print_refused(memory: Memory, *, as_json: bool) -> None:
     if as_json:
         print_json(
             [
-                {"when": each.when.isoformat(), "author": each.author, "name": each.name, "rules": list(each.rules)}
+                {
+                    "when": each.when.isoformat(),
+                    "author": each.author,
+                    "name": each.name,
+                    "rules": list(each.rules),
+                    "quote": each.quote,
+                    "session": each.session,
+                }
                 for each in found
             ]
         )
     elif found:
-        rows = [(f"{each.when:%Y-%m-%d %H:%M}", each.author, each.name, ", ".join(each.rules)) for each in found]
-        print_table([("when", "left"), ("author", "left"), ("name", "flex"), ("refused by", "left")], rows)
+        rows = [
+            (f"{each.when:%Y-%m-%d %H:%M}", each.author, each.name or each.quote, ", ".join(each.rules))
+            for each in found
+        ]
+        print_table([("when", "left"), ("author", "left"), ("what", "flex"), ("refused because", "left")], rows)

@@ -23,6 +23,7 @@ COMMANDS: tuple[Listed, ...] = (
     Listed("show", "Show one memory.", "show", "Memory"),
     Listed("forget", "Remove a memory; undo brings it back.", "forget", "Memory"),
     Listed("pin", "Let a memory stand first.", "pin", "Memory"),
+    Listed("learn", "Learn from transcripts that exist already.", "learn", "Memory"),
     Listed("log", "Who changed what, when and why.", "log", "History"),
     Listed("diff", "What a change did.", "diff", "History"),
     Listed("why", "What a memory rests on.", "why", "History"),

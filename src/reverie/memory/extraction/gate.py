@@ -83,27 +83,36 @@ class Verdicts:
     """One run of the gate: what passed counts as known, and a later word on its subject replaces it."""
 
     def __init__(self) -> None:
-        self._passed: dict[str, Passed] = {}
+        self._passed: list[Passed] = []
         self._refused: list[Refusal] = []
+        self._mine = KnownTopics()
 
     def judge(self, candidates: Iterable[Candidate], scene: Scene) -> None:
         """Judge in order."""
         for candidate in candidates:
             verdict = judge(candidate, scene)
-            if isinstance(verdict, Refusal):
+            if isinstance(verdict, Passed):
+                self._take(verdict)
+            else:
                 self._refused.append(verdict)
-                continue
-            place = verdict.updates if verdict.updates in self._passed else f"{_PENDING}{len(self._passed)}"
-            if place in self._passed:
-                replaced = self._passed[place]
-                self._refused.append(_refusal(replaced.candidate, Reason.outdated))
-                verdict = Passed(candidate, replaced.updates)
-            self._passed[place] = verdict
-            scene.known.add(replace(candidate.topic(), path=place))
+
+    def _take(self, verdict: Passed) -> None:
+        found = self._mine.find(verdict.candidate)
+        if found.likeness is Likeness.same:
+            self._refused.append(_refusal(verdict.candidate, Reason.known))
+            return
+        place = len(self._passed) if found.likeness is Likeness.new else int(found.path)
+        if place < len(self._passed):
+            replaced = self._passed[place]
+            self._refused.append(_refusal(replaced.candidate, Reason.outdated))
+            self._passed[place] = Passed(verdict.candidate, replaced.updates or verdict.updates)
+        else:
+            self._passed.append(verdict)
+        self._mine.add(replace(verdict.candidate.topic(), path=str(place)))
 
     @property
     def passed(self) -> tuple[Passed, ...]:
-        return tuple(self._passed.values())
+        return tuple(self._passed)
 
     @property
     def refused(self) -> tuple[Refusal, ...]:
@@ -127,19 +136,13 @@ def judge_written(path: str, text: str, scene: Scene) -> Refusal | None:
     return None if isinstance(verdict, Passed) or (is_own_file and verdict.known == path) else verdict
 
 
-_PENDING = "\0"
-"""The place of a topic that is let through and not stored yet; no path begins so."""
-
-
 def _refusal(candidate: Candidate, reason: Reason, found: Found | None = None) -> Refusal:
     quote = redact(" ".join(candidate.quote.split()))
     if len(quote) > QUOTE_CHARS:
         quote = quote[: QUOTE_CHARS - 1] + "…"
     if reason is Reason.secret and not scan(candidate.quote):
         quote = _PASSWORD.sub("[secret]", quote)
-    path = found.path if found else ""
-    known = "" if path.startswith(_PENDING) else path
-    return Refusal(reason, quote, candidate.message, candidate.session, known)
+    return Refusal(reason, quote, candidate.message, candidate.session, found.path if found else "")
 
 
 _PASSWORD = re.compile(

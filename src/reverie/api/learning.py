@@ -1,0 +1,349 @@
+"""`Memory.learn`: extraction over transcripts that exist already, resumable and idempotent.
+
+Each session is read after its cursor, judged by the gate and kept as one commit by `extraction`; then the cursor moves.
+A kill in between leaves a store that reads the same messages again and finds them known. With a model its answers are
+judged by the same gate; without one the rules find what they find.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from reverie.errors import Error, Refused, Unavailable, UserMistake
+from reverie.files import read_small
+from reverie.memory import timeline
+from reverie.memory.extraction.asking import ANSWER_TOKENS, pieces, prompt_for, propose
+from reverie.memory.extraction.candidate import Reason, Refusal
+from reverie.memory.extraction.cursor import cursor
+from reverie.memory.extraction.extract import Extracted, brought_up_to_date, extract, let_through
+from reverie.memory.extraction.fork import manifest
+from reverie.memory.extraction.gate import Heard, Passed, Scene
+from reverie.memory.extraction.known import KnownTopics
+from reverie.memory.extraction.learnt import Learnt, append_learnt, read_learnt
+from reverie.memory.extraction.nothing_here import holds_nothing
+from reverie.memory.extraction.refusals import append_refusals, read_refusals
+from reverie.memory.extraction.session import SessionWords, Spoken, words_of
+from reverie.memory.finding import key_of
+from reverie.memory.relearning import read_erased
+from reverie.memory.topic import Topic
+from reverie.messages.transcript import read_entries
+
+if TYPE_CHECKING:
+    from reverie.api.memory import Memory
+    from reverie.memory.change import Author
+    from reverie.places.paths import MemoryFolder
+    from reverie.ports import Model
+
+AUTHOR: Author = "extraction"
+TRIES = 3
+"""A session whose question fails is asked again twice, then left for the next run and reported."""
+_WRITTEN = ("CLAUDE.md", "AGENTS.md", "README.md", "CLAUDE.local.md", ".claude/CLAUDE.md", "CONTRIBUTING.md")
+"""What the repository says by itself; nobody needs a memory of it."""
+_WRITTEN_BYTES = 400_000
+_NOT_SESSIONS = frozenset({"subagents", "tool-results", ".git", ".index", "node_modules"})
+
+Progress = Callable[[int, int, str], None]
+"""Told how many of how many sessions are done, and which one is next."""
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """What asking a model would come to."""
+
+    requests: int = 0
+    input_tokens: int = 0
+    output_tokens: int = 0
+    """At most."""
+    cost_usd: float | None = 0.0
+    """At most; None when the price is not known."""
+
+    def __add__(self, other: Estimate) -> Estimate:
+        unknown = self.cost_usd is None or other.cost_usd is None
+        return Estimate(
+            self.requests + other.requests,
+            self.input_tokens + other.input_tokens,
+            self.output_tokens + other.output_tokens,
+            None if unknown else (self.cost_usd or 0.0) + (other.cost_usd or 0.0),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Learned:
+    """What a run over transcripts came to."""
+
+    sessions: int = 0
+    """How many were looked at."""
+    messages: int = 0
+    """How many of the user's messages were new."""
+    saved: tuple[Topic, ...] = ()
+    updated: tuple[Topic, ...] = ()
+    refused: tuple[Refusal, ...] = ()
+    commits: tuple[str, ...] = ()
+    failed: tuple[tuple[str, str], ...] = ()
+    """Sessions that could not be read or asked about, each with the reason; they are tried again next time."""
+    estimate: Estimate = field(default_factory=Estimate)
+
+    def __add__(self, other: Learned) -> Learned:
+        return Learned(
+            self.sessions + other.sessions,
+            self.messages + other.messages,
+            self.saved + other.saved,
+            self.updated + other.updated,
+            self.refused + other.refused,
+            self.commits + other.commits,
+            self.failed + other.failed,
+            self.estimate + other.estimate,
+        )
+
+
+def list_transcripts(paths: Iterable[str | Path]) -> tuple[Path, ...]:
+    """The transcripts that files and folders hold, each once; those of sub-agents are left out.
+
+    Raises:
+        UserMistake: a path does not exist, or is no transcript.
+    """
+    found: dict[Path, None] = {}
+    for said in paths:
+        path = Path(said).expanduser().absolute()
+        if path.is_dir():
+            found |= dict.fromkeys(sorted(file for file in path.rglob("*.jsonl") if _is_session(file, path)))
+        elif path.suffix == ".jsonl" and path.is_file():
+            found[path] = None
+        else:
+            what = "is no transcript (a .jsonl file)" if path.exists() else "does not exist"
+            raise UserMistake(f"{path} {what}; name transcripts, or folders that hold some")
+    return tuple(found)
+
+
+async def learn(
+    memory: Memory,
+    paths: Iterable[str | Path],
+    *,
+    model: Model | None = None,
+    dry_run: bool = False,
+    now: datetime,
+    progress: Progress = lambda _done, _of, _name: None,
+) -> Learned:
+    """Learn from transcripts, the oldest session first; days are told in the zone of `now`.
+
+    Cancelling is safe at any point: what was learned stays, and the next run goes on where this one ended.
+    """
+    lesson = _Lesson(memory, model, now, dry_run=dry_run)
+    files = sorted(list_transcripts(paths), key=_first_moment)
+    total = Learned()
+    for number, path in enumerate(files):
+        progress(number, len(files), path.stem)
+        await asyncio.sleep(0)
+        total += await lesson.session(path)
+    progress(len(files), len(files), "")
+    return total
+
+
+def refusals_of(folder: MemoryFolder, now: datetime) -> Iterator[timeline.Refusal]:
+    """What extraction refused in a directory, as `Memory.refusals` tells it."""
+    for each in read_refusals(folder):
+        when = datetime.fromisoformat(each.when) if each.when else now
+        yield timeline.Refusal(when, AUTHOR, "", (each.reason.value,), each.quote, each.session)
+
+
+class _Lesson:
+    """One run: what is known, and how a session is taken in."""
+
+    def __init__(self, memory: Memory, model: Model | None, now: datetime, *, dry_run: bool) -> None:
+        self._memory = memory
+        self._model = model
+        self._now = now
+        self._dry_run = dry_run
+        self._folder = memory.scope.folder
+        self._learnt = read_learnt(self._folder)
+        self._topics = {topic.path: topic for topic in memory.topics()}
+        erased = read_erased(memory.store.history.private)
+        self._scene = Scene(
+            known=KnownTopics.of(self._topics.values()),
+            written=tuple(_read_written(memory.root)),
+            is_erased=erased.covers,
+            today=now.date(),
+        )
+
+    async def session(self, path: Path) -> Learned:
+        """Take in one session."""
+        key = _key(path)
+        known = self._learnt.get(key)
+        try:
+            size = path.stat().st_size
+            if known is not None and known.size_bytes == size:
+                return Learned(sessions=1)
+            entries = read_entries(path)
+        except (OSError, UserMistake) as problem:
+            return Learned(sessions=1, failed=((path.stem, str(problem)),))
+        words = words_of(entries, _session_id(path, entries), self._now.tzinfo)
+        marked = words.after(cursor(entries).covers)
+        fresh = words.after(known.last) if known else words.messages
+        new = fresh if len(fresh) <= len(marked) else marked
+        try:
+            extracted, estimate = await self._extracted(words, new)
+        except (Unavailable, ValueError) as problem:
+            return Learned(sessions=1, failed=((path.stem, str(problem)),))
+        done = Learned(1, len(new), refused=extracted.refused, estimate=estimate)
+        if self._dry_run:
+            return replace(done, saved=tuple(self._would_save(extracted)))
+        done += self._kept(extracted, words)
+        last = words.messages[-1].said.message if words.messages else ""
+        append_refusals(self._folder, done.refused, self._now)
+        append_learnt(self._folder, Learnt(key, last, len(words.messages), size))
+        return done
+
+    async def _extracted(self, words: SessionWords, new: Sequence[Spoken]) -> tuple[Extracted, Estimate]:
+        said = [each.said for each in new]
+        if self._model is None:
+            return extract(words, new, self._scene), Estimate()
+        if holds_nothing(said):
+            return Extracted(), Estimate()
+        listed = manifest(self._topics.values())
+        estimate = sum((_estimate(self._model.name, prompt_for(piece, listed)) for piece in pieces(said)), Estimate())
+        if self._dry_run:
+            return extract(words, new, self._scene), estimate
+        from reverie.agent.flow import run_flow
+        from reverie.ports import Request
+
+        for attempt in range(TRIES):
+            try:
+                found = await run_flow(propose(said, listed), self._model, Request(self._model.name, ()))
+                break
+            except (Unavailable, ValueError):
+                if attempt == TRIES - 1:
+                    raise
+        scene = replace(self._scene, said=tuple(Heard(each.text) for each in said))
+        return let_through(words, found, scene), estimate
+
+    def _would_save(self, extracted: Extracted) -> Iterator[Topic]:
+        for passed in extracted.passed:
+            topic = replace(passed.candidate.topic(), path=passed.updates)
+            self._scene.known.add(topic)
+            yield topic
+
+    def _kept(self, extracted: Extracted, words: SessionWords) -> Learned:
+        """Write what passed: what is new as one commit, and each topic that is brought up to date."""
+        session = words.messages[-1].said.session if words.messages else None
+        by_name = {key_of(topic.name): path for path, topic in self._topics.items()}
+        new: dict[str, Topic] = {}
+        kept = Learned()
+        for passed in extracted.passed:
+            # A title that is taken is the same subject: saving under it would write over the memory that has it.
+            path = passed.updates or by_name.get(key_of(passed.candidate.name), "")
+            if path in self._topics:
+                kept += self._updated(replace(passed, updates=path), session)
+            else:
+                topic = self._completed(passed)
+                name = _free_name(topic.name, new)
+                new[key_of(name)] = replace(topic, name=name)
+        return self._saved(list(new.values()), session) + kept
+
+    def _completed(self, passed: Passed) -> Topic:
+        from reverie.api.saving import completed
+
+        return completed(passed.candidate.topic(), self._now, self._memory.root)
+
+    def _saved(self, topics: list[Topic], session: str | None) -> Learned:
+        if not topics:
+            return Learned()
+        count = f"{len(topics)} memor{'y' if len(topics) == 1 else 'ies'}"
+        store = self._memory.store
+        try:
+            _, commit = store.save_many(topics, author=AUTHOR, reason=f"learn {count} from a session", session=session)
+        except Refused as problem:
+            if len(topics) == 1:
+                return Learned(refused=(_refused_late(topics[0], problem),))
+            return sum((self._saved([topic], session) for topic in topics), Learned())
+        for topic in topics:
+            path = self._memory.index.path_named(topic.name)
+            if path is not None:
+                self._topics[path] = replace(topic, path=path)
+                self._scene.known.add(self._topics[path])
+        return Learned(saved=tuple(topics), commits=(commit,) if commit else ())
+
+    def _updated(self, passed: Passed, session: str | None) -> Learned:
+        new = self._completed(passed)
+        try:
+            done = self._memory.store.edit(
+                passed.updates,
+                partial(_renew, new=new),
+                author=AUTHOR,
+                reason=f"bring {new.name} up to date",
+                session=session,
+                sources=new.sources,
+            )
+        except Refused as problem:
+            return Learned(refused=(_refused_late(new, problem),))
+        self._topics[done.topic.path] = done.topic
+        self._scene.known.add(done.topic)
+        return Learned(updated=(done.topic,), commits=(done.commit,) if done.commit else ())
+
+
+def _free_name(name: str, taken: Mapping[str, Topic]) -> str:
+    spellings = (name, *(f"{name} ({number})" for number in range(2, len(taken) + 3)))
+    return next(each for each in spellings if key_of(each) not in taken)
+
+
+def _renew(old: Topic, *, new: Topic) -> Topic:
+    return brought_up_to_date(old, new)
+
+
+def _refused_late(topic: Topic, problem: Refused) -> Refusal:
+    """What the store itself would not take, though the gate let it through."""
+    source = topic.sources[0]
+    reason = Reason.erased if problem.by == "erase" else Reason.secret
+    return Refusal(reason, "", source.message or "", source.session or "")
+
+
+def _estimate(model: str, prompt: str) -> Estimate:
+    from reverie.messages.message import Usage
+    from reverie.tokens.estimate import weigh_text
+    from reverie.tokens.profiles import cost, profile
+    from reverie.tokens.rates import rates_for
+
+    facts = profile(model)
+    tokens = int(weigh_text(prompt, rates_for(facts)))
+    return Estimate(1, tokens, ANSWER_TOKENS, cost(Usage(tokens, ANSWER_TOKENS), facts))
+
+
+def _read_written(root: Path | None) -> Iterator[Heard]:
+    for name in _WRITTEN if root is not None else ():
+        try:
+            content = read_small(Path(root or "") / name, limit_bytes=_WRITTEN_BYTES)
+        except (OSError, Error):
+            continue
+        if content:
+            yield Heard(content.decode("utf-8", "replace"))
+
+
+def _is_session(file: Path, below: Path) -> bool:
+    inside = file.relative_to(below).parts
+    return file.is_file() and not file.name.startswith("agent-") and not _NOT_SESSIONS.intersection(inside[:-1])
+
+
+def _key(path: Path) -> str:
+    """The name of a session among cursors: its id, which is its file's name; with its folder where that is no id."""
+    return path.stem if path.stem.count("-") >= 4 else f"{path.parent.name}/{path.stem}"
+
+
+def _session_id(path: Path, entries: Sequence[object]) -> str:
+    envelopes = (getattr(entry, "envelope", None) for entry in entries)
+    return next((each.session for each in envelopes if each is not None and each.session), path.stem)
+
+
+def _first_moment(path: Path) -> tuple[str, str]:
+    """When a session began, for the order; the text of its first time stamp sorts as the time does."""
+    try:
+        with path.open("rb") as file:
+            head = file.read(65_536)
+    except OSError:
+        head = b""
+    found = head.partition(b'"timestamp":')[2].lstrip().lstrip(b'"')
+    return found[:24].decode("ascii", "replace"), str(path)
