@@ -2,4 +2,7 @@
 
 `flow` drives everything that asks a model without holding one, `events` says what happens in a turn, `log` is a
 conversation as it grows, `preparing` makes its requests.
+
+What the model is told: `prompt` (the system text by sections), `memory_rules`, `output_style`, `git_status`,
+`user_context` (the first message), `prompt_text` (the Markdown files under `prompts/`).
 """

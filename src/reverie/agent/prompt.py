@@ -112,11 +112,12 @@ def _guidance(facts: PromptFacts) -> str:
 
 
 def _environment(facts: PromptFacts) -> str:
-    further = f"- Further directories you may work in: {', '.join(facts.additional)}\n" if facts.additional else ""
+    folders = ", ".join(map(_plain, facts.additional))
+    further = f"- Further directories you may work in: {folders}\n" if folders else ""
     cutoff = f"- Your training data ends: {facts.knowledge_cutoff}" if facts.knowledge_cutoff else ""
     return prompt_text(
         "environment",
-        directory=facts.directory,
+        directory=_plain(facts.directory),
         is_git="yes" if facts.is_git else "no",
         additional=further,
         platform=facts.platform,
@@ -137,8 +138,13 @@ def _style(style: OutputStyle) -> str:
 
 
 def _servers(facts: PromptFacts) -> str:
-    said = [f"## {name}\n\n{harmless(text).strip()}" for name, text in sorted(facts.servers) if text.strip()]
+    said = [f"## {_plain(name)}\n\n{harmless(text).strip()}" for name, text in sorted(facts.servers) if text.strip()]
     return "\n\n".join([prompt_text("mcp"), *said]) if said else ""
+
+
+def _plain(name: str) -> str:
+    """A name on one line: a folder that somebody else named must not write lines of its own into the prompt."""
+    return "".join(char if char.isprintable() else "?" for char in name)
 
 
 def _joined(found: Iterable[Section], tier: str) -> str:
