@@ -28,4 +28,26 @@ PROMISES = {
         "What a server is given in variables is not shown when the value is printed or asked about.",
         source="issue 5, item 8",
     ),
+    "plugins:found:enabled": Requirement(
+        "Enabled plugins are found where the host installed them, in our home, and in folders that a flag names.",
+        source="spec 8 §1.7, §1.9",
+    ),
+    "plugins:found:trust": Requirement(
+        "A file that came with the project switches a plugin on only when the user trusts the project.",
+        source="spec 7, row 63",
+    ),
+    "plugins:parts:read": Requirement(
+        "A plugin brings hooks, skills, commands, agents and servers, from their folders and from its manifest.",
+        source="spec 8 §1.9",
+    ),
+    "plugins:parts:inside": Requirement(
+        "Nothing that a plugin names lies outside its folder, not even through a link.", source="issue 5, item 8"
+    ),
+    "plugins:parts:broken": Requirement(
+        "A broken plugin is named and left out; a broken part costs only itself.", source="issue 5, item 8"
+    ),
+    "plugins:front-matter": Requirement(
+        "The head of a Markdown file is read as texts, lists and flags in the words people use, and forgives colons.",
+        source="spec 8 §1.9",
+    ),
 }

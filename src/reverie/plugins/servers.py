@@ -90,6 +90,9 @@ class Servers:
     """Entries that were left out, and variables without a value; a sentence each."""
 
 
+NO_SERVERS = Servers()
+
+
 def _nobody(_: Server) -> bool:
     return False
 
@@ -101,12 +104,12 @@ def list_servers(
     environment: Mapping[str, str],
     accepted: Callable[[Server], bool] = _nobody,
     flags: Iterable[Path] = (),
-    plugins: Servers = Servers(),  # noqa: B008 - a frozen value
+    plugins: Servers = NO_SERVERS,
 ) -> Servers:
     """Read every place where servers are named.
 
     `accepted` says whether the user agreed to a server that came with the project (see `reverie.trust`). `flags` are
-    files of the command line, which count for more than all others; `plugins` is what `plugin_servers` found.
+    files of the command line, which count for more than all others; `plugins` is `Plugins.servers`.
     """
     values = {**environment, "CLAUDE_PROJECT_DIR": str(project)}
     found: list[Server] = []
@@ -166,6 +169,16 @@ def parsed_servers(
         without = unset(server.written, values)
         problems.extend(f"{where}: ${{{variable}}} is not set and stays as it is" for variable in without)
     return Servers(tuple(ready), problems=tuple(problems))
+
+
+def joined(all_found: Iterable[Servers]) -> Servers:
+    """What several places named, one after the other."""
+    many = tuple(all_found)
+    return Servers(
+        tuple(server for one in many for server in one.ready),
+        tuple(server for one in many for server in one.waiting),
+        tuple(problem for one in many for problem in one.problems),
+    )
 
 
 class _Mistake(ValueError):

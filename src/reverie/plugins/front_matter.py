@@ -1,0 +1,110 @@
+"""The head of a Markdown file that somebody else wrote, read as texts; no type of YAML surprises anybody.
+
+The block of a memory has more to it and its own reader (`memory.frontmatter`); here a file is only read, never edited.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TypeAlias
+
+Field: TypeAlias = "str | list[Field] | dict[str, Field]"
+
+_BLOCK = re.compile(r"\A\ufeff?---[ \t]*\r?\n(?P<head>.*?)^---[ \t]*(?:\r?\n|\Z)", re.DOTALL | re.MULTILINE)
+_PLAIN = re.compile(r"^(?P<key>[\w-]+)[ \t]*:[ \t]+(?P<value>[^\s\"'|>].*?)[ \t]*$", re.MULTILINE)
+_MAX_HEAD_CHARS = 100_000
+_TRUE = frozenset({"true", "yes", "on", "1", "y"})
+_FALSE = frozenset({"false", "no", "off", "0", "n"})
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """A file cut in two."""
+
+    fields: Mapping[str, Field]
+    body: str
+    problem: str = ""
+    """Why the head could not be read."""
+
+    def text(self, *keys: str) -> str:
+        """The first of these fields, as one text; lists are joined by commas."""
+        for key in keys:
+            value = self.fields.get(key)
+            if isinstance(value, list):
+                return ", ".join(item for item in value if isinstance(item, str))
+            if isinstance(value, str) and value.strip():
+                return value.strip()
+        return ""
+
+    def flag(self, key: str, *, default: bool) -> bool:
+        """A yes or a no, in any of the words people use; anything else is the default."""
+        said = self.text(key).lower()
+        return True if said in _TRUE else False if said in _FALSE else default
+
+    def texts(self, key: str) -> tuple[str, ...]:
+        """A list, or a text that is one: parted by commas, or by blanks where there is none, outside of brackets."""
+        value = self.fields.get(key)
+        if isinstance(value, list):
+            return tuple(item.strip() for item in value if isinstance(item, str) and item.strip())
+        text = value.strip() if isinstance(value, str) else ""
+        outside = re.sub(r"\([^()]*\)", "", text)
+        pattern = r"(?:[^,()]|\([^()]*\)?)+" if "," in outside else r"(?:[^\s()]|\([^()]*\)?)+"
+        return tuple(item for piece in re.findall(pattern, text) if (item := piece.strip()))
+
+
+def read_page(text: str) -> Page:
+    """Cut a file at its front matter; one without is all body."""
+    block = _BLOCK.match(text)
+    if block is None:
+        return Page({}, text)
+    body = text[block.end() :]
+    head = block["head"]
+    if len(head) > _MAX_HEAD_CHARS:
+        return Page({}, body, "its front matter is too long")
+    try:
+        return Page(_loaded(head), body)
+    except ValueError as problem:
+        return Page({}, body, f"its front matter is not YAML: {problem}")
+
+
+def _loaded(head: str) -> Mapping[str, Field]:
+    import yaml
+
+    for attempt in (head, _quoted(head)):
+        try:
+            # Anchors could unfold a short text into a huge one, and nobody writes them here.
+            if any(isinstance(token, yaml.AliasToken) for token in yaml.scan(attempt)):
+                raise ValueError("aliases are not taken")
+            found = yaml.load(attempt, yaml.BaseLoader)  # noqa: S506 - makes nothing but text, lists and maps
+        except (yaml.YAMLError, RecursionError) as error:
+            problem = str(error).partition("\n")[0]
+            continue
+        if found is None or found == "":
+            return {}
+        if isinstance(found, dict):
+            return {str(key): value for key, value in found.items()}
+        problem = "expected `key: value` lines"
+    raise ValueError(problem)
+
+
+def _quoted(head: str) -> str:
+    """Once more with plain values in quotes: people write colons and brackets without."""
+
+    def line(found: re.Match[str]) -> str:
+        if found["value"][0] in "[{" and _is_yaml(found["value"]):
+            return found[0]
+        return f"{found['key']}: '" + found["value"].replace("'", "''") + "'"
+
+    return _PLAIN.sub(line, head)
+
+
+def _is_yaml(text: str) -> bool:
+    import yaml
+
+    try:
+        yaml.load(text, yaml.BaseLoader)  # noqa: S506 - makes nothing but text, lists and maps
+    except (yaml.YAMLError, RecursionError):
+        return False
+    return True
