@@ -1,7 +1,8 @@
 """The log of a conversation: pieces one below the other, drawn line by line, however long it gets.
 
 Each piece keeps its drawn lines until it or the width changes, so scrolling and streaming cost what is visible and
-what moved. A click on a foldable piece, or `toggle`, unfolds it. Text can be selected with the mouse.
+what moved; of a long log the older part is drawn when somebody scrolls there. A click on a foldable piece unfolds it.
+Text can be selected with the mouse.
 """
 
 from __future__ import annotations
@@ -20,6 +21,8 @@ from textual.strip import Strip
 
 from reverie.apps.tui.pieces import Call, Note, Part, Piece, Prose, Thought
 
+RECENT = 150
+"""How many pieces are drawn at once."""
 MARGIN = 1
 """Columns left free on either side."""
 _NARROW = 40
@@ -48,6 +51,8 @@ class Log(ScrollView, can_focus=False):
         self._rows: list[_Row] = []
         self._starts: list[int] = []
         self._width = 0
+        self._first = 0
+        """The pieces before this one are not drawn yet."""
         self._unfold_all = False
         self._follows = True
         """Whether the end is kept in sight; scrolling up lets go of it, scrolling to the end takes it up again."""
@@ -71,7 +76,7 @@ class Log(ScrollView, can_focus=False):
         """Show these instead, from their end."""
         self._rows = [_Row(piece, self._unfold_all and piece.folds) for piece in pieces]
         self._follows = True
-        self._draw_from(0)
+        self._draw_all()
 
     def put(self, number: int, piece: Piece) -> None:
         """Replace a piece."""
@@ -98,7 +103,7 @@ class Log(ScrollView, can_focus=False):
         self._unfold_all = not self._unfold_all
         for row in self._rows:
             row.is_open = self._unfold_all and row.piece.folds
-        self._draw_from(0)
+        self._draw_all()
 
     def is_open(self, number: int) -> bool:
         """Whether a piece is unfolded."""
@@ -115,7 +120,7 @@ class Log(ScrollView, can_focus=False):
             self._width = width
             for row in self._rows:
                 row.drawn.clear()
-            self._draw_from(0)
+            self._draw_all()
 
     def on_click(self, event: events.Click) -> None:
         if self.text_selection is not None or not self._rows:
@@ -124,6 +129,23 @@ class Log(ScrollView, can_focus=False):
         number = bisect_right(self._starts, line) - 1
         if 0 <= number < len(self._rows) and line < self.virtual_size.height:
             self.toggle(number)
+
+    def _draw_all(self) -> None:
+        """Draw anew what is recent."""
+        self._first = max(0, len(self._rows) - RECENT)
+        for row in self._rows[: self._first]:
+            row.lines = []
+        self._starts[:] = [0] * self._first
+        self._draw_from(self._first)
+
+    def _draw_older(self) -> None:
+        """Draw some more of what came before, without moving what is seen."""
+        before, self._first = self._first, max(0, self._first - RECENT)
+        height = self.virtual_size.height
+        for index in range(self._first, before):
+            self._draw(index)
+        self._draw_from(self._first, also_after=False, follow=False)
+        self.scroll_to(y=self.scroll_offset.y + self.virtual_size.height - height, animate=False, immediate=True)
 
     def _draw_from(self, number: int, *, also_after: bool = True, follow: bool = True) -> None:
         """Draw a piece, and those after it where they changed too, and keep the end in sight if it was."""
@@ -149,6 +171,8 @@ class Log(ScrollView, can_focus=False):
             self._follows = True
         elif new_value < old_value:
             self._follows = False
+            if new_value == 0 and self._first:
+                self.call_next(self._draw_older)
 
     def _draw(self, index: int) -> None:
         row = self._rows[index]

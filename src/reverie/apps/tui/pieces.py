@@ -69,7 +69,7 @@ class Said:
     def parts(self, is_open: bool) -> tuple[Part, ...]:
         lines = self.text.split("\n")
         shown = lines if is_open or not self.folds else lines[: SAID_LINES // 2]
-        words = Text("\n".join(shown), style="bold", overflow="fold")
+        words = Text("\n".join(shown), style="bold")
         if len(shown) < len(lines):
             words.append(f"\n… {len(lines) - len(shown)} more lines", style="not bold dim")
         return (Marked(self.mark, "bold cyan", words),)
@@ -82,12 +82,16 @@ class Marked:
     mark: str
     style: str
     text: Text
+    wraps: bool = True
+    """False cuts it to one line. Rich leaves this out when it compares texts, so it must stand here."""
 
     def draw(self) -> RenderableType:
         grid = Table.grid(padding=(0, 1, 0, 0))
         grid.add_column(no_wrap=True)
         grid.add_column(ratio=1, overflow="fold")
-        grid.add_row(Text(self.mark, style=self.style), self.text)
+        text = self.text.copy()
+        text.no_wrap, text.overflow = not self.wraps, "fold" if self.wraps else "ellipsis"
+        grid.add_row(Text(self.mark, style=self.style), text)
         return grid
 
 
@@ -116,10 +120,9 @@ class Thought:
     folds = True
 
     def parts(self, is_open: bool) -> tuple[Part, ...]:
-        first = " ".join(self.text.split())
         if is_open:
-            return (Marked("✻", "dim", Text(self.text.strip(), style="dim italic", overflow="fold")),)
-        return (Marked("✻", "dim", Text(first, style="dim italic", no_wrap=True, overflow="ellipsis")),)
+            return (Marked("✻", "dim", Text(self.text.strip(), style="dim italic")),)
+        return (Marked("✻", "dim", Text(" ".join(self.text.split()), style="dim italic"), wraps=False),)
 
 
 class Progress(StrEnum):
@@ -161,7 +164,7 @@ class Call:
 
     def parts(self, is_open: bool) -> tuple[Part, ...]:
         mark, style = _MARKS[self.progress]
-        found: list[Part] = [Marked(mark, style, self._line())]
+        found: list[Part] = [Marked(mark, style, self._line(), wraps=False)]
         if self.progress is Progress.RUNNING and self.lines:
             found.append(Drawn(Text("\n".join(self.lines[-PROGRESS_LINES:]), style="dim", overflow="fold"), 2))
         if is_open and self.folds:
@@ -172,7 +175,7 @@ class Call:
         return tuple(found)
 
     def _line(self) -> Text:
-        line = Text(no_wrap=True, overflow="ellipsis")
+        line = Text()
         rest = self.summary.removeprefix(self.name).strip()
         line.append(self.name, style="bold")
         if rest:
@@ -233,7 +236,7 @@ class Note:
 
     def parts(self, is_open: bool) -> tuple[Part, ...]:
         mark, style = _LEVELS.get(self.level, _LEVELS["info"])
-        found: list[Part] = [Marked(mark, style, Text(self.text, style=style, overflow="fold"))]
+        found: list[Part] = [Marked(mark, style, Text(self.text, style=style))]
         if is_open and self.details:
             found.append(Below(Text(self.details, style="dim", overflow="fold")))
         return tuple(found)

@@ -1,0 +1,79 @@
+"""Typing and looking, for tests of the terminal."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+
+from textual.pilot import Pilot
+from textual.widgets import Static
+
+from reverie.apps.tui.app import Chat
+from reverie.apps.tui.log import Log
+from reverie.apps.tui.prompt import Prompt
+from tests.apps.tui.scripted import Table
+
+WAIT_SECONDS = 5.0
+_NAMES = {" ": "space", "/": "slash", "#": "number_sign", "!": "exclamation_mark", "@": "at", "\\": "backslash"}
+
+
+class Seat:
+    """Somebody at a terminal."""
+
+    def __init__(self, app: Chat, pilot: Pilot[None]) -> None:
+        self.app = app
+        self.pilot = pilot
+
+    @property
+    def log(self) -> Log:
+        return self.app.query_one(Log)
+
+    @property
+    def prompt(self) -> Prompt:
+        return self.app.query_one(Prompt)
+
+    async def type(self, text: str) -> None:
+        await self.pilot.press(*(_NAMES.get(letter, letter) for letter in text))
+
+    async def press(self, *keys: str) -> None:
+        await self.pilot.press(*keys)
+
+    async def enter(self, text: str) -> None:
+        """Type a message at once, and send it."""
+        self.prompt.fill(text)
+        await self.pilot.press("enter")
+
+    async def until(self, holds: Callable[[], bool]) -> None:
+        """Wait, with a bound, until something is so."""
+        async with asyncio.timeout(WAIT_SECONDS):
+            while not holds():
+                await self.pilot.pause(0.01)
+        await self.pilot.pause()
+
+    async def sees(self, text: str) -> None:
+        """Wait until the log shows a text."""
+        try:
+            await self.until(lambda: text in self.log.plain)
+        except TimeoutError:
+            raise AssertionError(f"{text!r} is not in\n{self.log.plain}") from None
+
+    def line(self, selector: str) -> str:
+        """What a line of the screen shows."""
+        widget = self.app.query_one(selector, Static)
+        return "\n".join(widget.render_line(y).text.rstrip() for y in range(widget.size.height)).strip()
+
+    def screen(self) -> str:
+        """The whole screen as text."""
+        lines = self.app.screen._compositor.render_strips()
+        return "\n".join(strip.text.rstrip() for strip in lines)
+
+
+@asynccontextmanager
+async def at(table: Table, *, size: tuple[int, int] = (80, 24)) -> AsyncIterator[Seat]:
+    """Sit down at a table until the conversation is open."""
+    app = table.chat()
+    async with app.run_test(size=size) as pilot:
+        seat = Seat(app, pilot)
+        await seat.until(lambda: not app.is_busy)
+        yield seat

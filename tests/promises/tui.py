@@ -1,0 +1,59 @@
+"""What we promise of the terminal agent."""
+
+from __future__ import annotations
+
+from tests.promises import Requirement
+
+_SOURCE = "issue 5, item 7"
+
+PROMISES = {
+    "tui:turn:streams": Requirement("An answer appears as it comes, as Markdown.", source=_SOURCE),
+    "tui:turn:calls-fold": Requirement(
+        "A tool call is one line; its diff or output unfolds by key or click.", source=_SOURCE
+    ),
+    "tui:turn:retry": Requirement("Of a failed attempt nothing stays on the screen but why it failed.", source=_SOURCE),
+    "tui:turn:stops": Requirement("Esc or Ctrl-C stops the turn; Ctrl-C twice and Ctrl-D leave.", source=_SOURCE),
+    "tui:turn:queue": Requirement(
+        "What is typed during a turn is shown and sent at the next boundary; after a stop it returns to the prompt.",
+        source=_SOURCE,
+    ),
+    "tui:turn:failure": Requirement("A turn that fails says why and the program goes on.", source=_SOURCE),
+    "tui:ask:answers": Requirement(
+        "A permission is asked with its diff; yes, a rule for session or project, or no with a reason.", source=_SOURCE
+    ),
+    "tui:ask:withdrawn": Requirement("A question disappears when its turn is stopped.", source=_SOURCE),
+    "tui:status:shows": Requirement(
+        "The status line shows model, window with three levels, cache, cost, mode and background work, and gives way.",
+        source=_SOURCE,
+    ),
+    "tui:modes:cycle": Requirement("Shift+Tab goes through the permission modes.", source=_SOURCE),
+    "tui:prompt:lines": Requirement("Several lines can be typed; Enter sends.", source=_SOURCE),
+    "tui:prompt:history": Requirement("What was typed before comes back, also from earlier sessions.", source=_SOURCE),
+    "tui:prompt:paste": Requirement("A long paste is shown folded and sent in full.", source=_SOURCE),
+    "tui:prompt:completion": Requirement("Commands, skills and paths are completed.", source=_SOURCE),
+    "tui:commands:table": Requirement("Every slash command of product.md §5 is there and in the help.", source=_SOURCE),
+    "tui:commands:honest": Requirement(
+        "A command for something that is not there says so; an unknown one names the nearest.", source=_SOURCE
+    ),
+    "tui:commands:rest": Requirement("What changes the conversation waits for the end of the turn.", source=_SOURCE),
+    "tui:context:picture": Requirement("`/context` shows what fills the window.", source=_SOURCE),
+    "tui:memory:browser": Requirement(
+        "`/memory` lists, shows, edits, pins, forgets and undoes, and says why.", source=_SOURCE
+    ),
+    "tui:memory:said": Requirement("`#text` keeps a memory at once, as the user's word.", source=_SOURCE),
+    "tui:resume:picker": Requirement("`/resume` shows earlier sessions and opens one.", source=_SOURCE),
+    "tui:rewind:picker": Requirement("`/rewind` goes back to before a message, which can be changed.", source=_SOURCE),
+    "tui:shell:direct": Requirement("`!command` runs at once, without the model.", source=_SOURCE),
+    "tui:colour:none": Requirement(
+        "Without colour nothing is coloured and everything can be told apart.", source=_SOURCE
+    ),
+    "tui:width:cjk": Requirement("Wide characters wrap by their width; narrow terminals work.", source=_SOURCE),
+    "tui:log:markdown-parts": Requirement(
+        "Markdown is cut only where a new block begins, and earlier parts never change.", source=_SOURCE
+    ),
+    "tui:log:long": Requirement("A long log is drawn in parts and scrolls to its beginning.", source=_SOURCE),
+    "tui:log:copy": Requirement("Selected text is copied, also inside tmux.", source=_SOURCE),
+    "tui:start:no-key": Requirement("Without a key three honest lines stand first.", source="product §5"),
+    "tui:start:light": Requirement("Other commands do not import the terminal's library.", source=_SOURCE),
+    "tui:terminal:real": Requirement("It works in a real terminal against the simulator.", source="issue 5, judged"),
+}
