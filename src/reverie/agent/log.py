@@ -102,6 +102,19 @@ class Log:
             loose = (one for one in self.entries if isinstance(one, SpillEntry) and one.envelope is None)
             self._projection.extend(loose).extend(linearize(self.entries, leaf))
 
+    def forked(
+        self,
+        *,
+        write: Callable[[Sequence[Entry]], None] = _kept_in_memory,
+        stamp: Callable[[Envelope], Envelope] = lambda envelope: envelope,
+    ) -> Log:
+        """A conversation that begins with this one, as a child agent has it; what it adds is its own."""
+        child = Log(session=self.session, now=self._now, new_id=self._new_id, write=write, stamp=stamp)
+        child.entries = list(self.entries)
+        child._projection = self._projection.cloned()
+        child._leaf = self._leaf
+        return child
+
     def chain(self) -> list[Entry]:
         """All entries from the first to the present leaf, across compactions."""
         return chain(self.entries, self._leaf)

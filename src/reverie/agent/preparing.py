@@ -7,6 +7,7 @@ is sent. Never calls a model.
 from __future__ import annotations
 
 from collections.abc import Callable
+from copy import copy
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
@@ -97,6 +98,12 @@ class Preparer:
         self._weights: dict[str, tuple[Message, int]] = {}
         self._last: Request | None = None
         self._sent_entries = 0
+
+    def cloned(self) -> Preparer:
+        """The same for a child that begins with this conversation."""
+        child = copy(self)
+        child._weights = dict(self._weights)
+        return child
 
     def weigh(self, item: Item) -> int:
         """The estimated size of an item; remembered, since most items stay from request to request."""

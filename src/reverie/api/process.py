@@ -14,6 +14,8 @@ from reverie.places import Places
 from reverie.settings import Settings
 
 if TYPE_CHECKING:
+    from reverie.api.session_setup import Setup
+    from reverie.permissions.approval import Approver
     from reverie.ports import Model
 
 
@@ -55,6 +57,18 @@ def process_model(name: str, project: Path) -> Model:
     from reverie.apps.wiring import model
 
     return model(from_process(Flags(project=project)), name)
+
+
+def session_setup(project: Path, model: str | None, approver: Approver | None) -> Setup:
+    """The ingredients of a session in a project, with the settings and keys of this process."""
+    from reverie.apps.config import Flags, from_process
+    from reverie.apps.wiring import model_choice
+    from reverie.apps.wiring import session_setup as made
+
+    directory = project.expanduser().resolve()
+    configuration = from_process(Flags(project=directory))
+    name = model_choice(configuration, model).name
+    return made(configuration, directory, name, approver=approver, is_interactive=approver is not None)
 
 
 def _places(home: Path, config_home: Path, settings: Settings) -> Places:

@@ -9,6 +9,7 @@ import uuid
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from reverie.apps.config import Configuration
 from reverie.errors import UserMistake
@@ -17,6 +18,10 @@ from reverie.ports import Model
 from reverie.settings import ModelProfile, Settings
 from reverie.tokens.profiles import Abilities, Prices, ProfileOverride, Tokenizer
 from reverie.tokens.window import Budget, budget_by
+
+if TYPE_CHECKING:
+    from reverie.api.session_setup import Setup
+    from reverie.permissions.approval import Approver
 
 OFFLINE = "offline"
 FIRST_CHOICE = {"anthropic": "claude-sonnet-5", "openai": "openai/gpt-5"}
@@ -139,3 +144,39 @@ def budget(settings: Settings, model_name: str, *, window: int | None = None, re
 def transcript_path(configuration: Configuration, directory: Path, session: str) -> Path:
     """Where a session of this working directory is written."""
     return places(configuration).project(directory).transcript(session)
+
+
+def session_setup(
+    configuration: Configuration,
+    directory: Path,
+    model_name: str,
+    *,
+    approver: Approver | None = None,
+    **further: Any,
+) -> Setup:
+    """The ingredients of a session; `further` are fields of `Setup` that the command line gives."""
+    import os
+    import shutil
+
+    from reverie import __version__
+    from reverie.api.session_setup import Setup
+    from reverie.permissions.approval import NobodyThere
+
+    return Setup(
+        settings=configuration.settings,
+        places=places(configuration),
+        directory=directory,
+        project=configuration.project,
+        model=model_name,
+        make_model=lambda name: model(configuration, name),
+        now=SystemClock().now,
+        new_id=new_id,
+        user_home=Path.home(),
+        environment=dict(os.environ),
+        overrides=profile_overrides(configuration.settings),
+        approver=approver or NobodyThere(),
+        origins=configuration.origins,
+        ripgrep=shutil.which("rg"),
+        version=__version__,
+        **further,
+    )

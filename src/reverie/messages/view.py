@@ -141,6 +141,17 @@ class Projection:
             frozenset(self._decided),
         )
 
+    def cloned(self) -> Projection:
+        """A copy that goes its own way."""
+        copy = Projection(dict(self._known))
+        copy._items = list(self._items)
+        copy._system, copy._tools = self._system, self._tools
+        copy._instead, copy._decided = dict(self._instead), set(self._decided)
+        copy._kept, copy._boundary, copy._leaf = self._kept, self._boundary, self._leaf
+        copy._answered, copy._called = set(self._answered), set(self._called)
+        copy._last_counted, copy._reduced_after = self._last_counted, self._reduced_after
+        return copy
+
     def _take(self, entry: Entry) -> None:
         envelope = envelope_of(entry)
         if envelope is not None:

@@ -1,0 +1,126 @@
+"""Compaction in a running session: the gate, the hooks around it, the model or the embedded writer, the way back.
+
+What a compaction makes of a view is `context`'s matter; when, with what surroundings, and what the user's scripts have
+to say is decided here. A compaction that fails leaves a mark and never costs the turn.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from reverie.agent.events import Notice, Reduced, TurnEvent
+from reverie.agent.flow import run_flow
+from reverie.agent.hooking import Fires
+from reverie.agent.log import Log
+from reverie.agent.preparing import Preparer
+from reverie.context.embedded import answered
+from reverie.context.gate import Compact, breaker, gate
+from reverie.context.pipeline import compact_now, failed
+from reverie.context.reactive import Attempts, SendAgain, rescue
+from reverie.context.receipt import Receipt, receipts
+from reverie.context.replacement import Case
+from reverie.context.restore import Surroundings
+from reverie.context.session_notes import NotesFile
+from reverie.context.stage import NOTHING, Outcome, Scene
+from reverie.errors import ContextTooLong, Unavailable
+from reverie.messages.blocks import JsonObject
+from reverie.messages.entries import UserEntry
+from reverie.ports import Model, Request
+from reverie.settings import Settings
+
+
+@dataclass(slots=True)
+class Compactor:
+    """Keeps one running conversation inside its window."""
+
+    log: Log
+    preparer: Preparer
+    settings: Settings
+    hooks: Fires
+    surroundings: Callable[[], Surroundings]
+    """What returns after a compaction; asked only when one takes place."""
+    notes: Callable[[], NotesFile | None]
+    reopened: Callable[[], None]
+    """Called after every compaction: cached parts of the prompt are rendered anew."""
+    attach: Callable[[str, str], None]
+    """Adds words of a hook for the model: kind and text."""
+    emit: Callable[[TurnEvent], None]
+    is_internal: bool = False
+    """Whether the conversation is a background fork's, which is never compacted by itself."""
+
+    async def if_due(self, scene: Scene, model: Model, parent: Request | None) -> bool:
+        """Compact when the gate says so; whether it did."""
+        if not scene.budget.must_compact:
+            return False
+        decision = gate(scene.budget, self.settings, breaker(self.log.chain()), internal=self.is_internal)
+        if not isinstance(decision, Compact):
+            return False
+        return bool(await self._compact("auto", "", scene, model, parent))
+
+    async def now(self, instructions: str, model: Model, parent: Request | None) -> Receipt | None:
+        """Compact because the user said so; the receipt, or None when nothing could be gained."""
+        outcome = await self._compact("manual", instructions, self.preparer.scene(self.log), model, parent)
+        return self._receipt(outcome)
+
+    async def rescue(self, problem: Unavailable, attempts: Attempts, model: Model, parent: Request) -> Attempts | None:
+        """Shrink after the provider refused a request; None when nothing helps and the error is the user's."""
+        scene = self.preparer.scene(self.log)
+        case = Case(self.log.view, self.log.entries, scene, self.settings.compaction, self.surroundings())
+        if isinstance(problem, ContextTooLong) and await self._refusal("auto", ""):
+            return None
+        flow = rescue(case, self.settings, problem, attempts)
+        try:
+            found = await run_flow(flow, model, parent)
+        except Unavailable:
+            found = answered(rescue(case, self.settings, problem, attempts))
+        if not isinstance(found, SendAgain):
+            return None
+        await self._add("auto", found.outcome)
+        return found.attempts
+
+    async def _compact(
+        self, trigger: str, instructions: str, scene: Scene, model: Model, parent: Request | None
+    ) -> Outcome:
+        refusal = await self._refusal(trigger, instructions)
+        if refusal:
+            self.emit(Notice(f"no compaction: a hook says {refusal}", "warning"))
+            return NOTHING
+        case = Case(
+            self.log.view, self.log.entries, scene, self.settings.compaction, self.surroundings(), trigger=trigger
+        )
+        notes = self.notes()
+        try:
+            flow = compact_now(case, self.settings, notes, instructions=instructions)
+            outcome = await run_flow(flow, model, parent or Request(model.name, ()))
+        except Unavailable as problem:
+            self.emit(Notice(f"the model wrote no summary ({problem}); the embedded one stands", "warning"))
+            outcome = answered(compact_now(case, self.settings, notes, instructions=instructions))
+        if not outcome.entries and trigger == "auto":
+            outcome = failed(scene, "nothing could be gained")
+        await self._add(trigger, outcome)
+        return outcome if outcome.reductions else NOTHING
+
+    async def _add(self, trigger: str, outcome: Outcome) -> None:
+        self.preparer.add(self.log, outcome)
+        if not outcome.reductions:
+            return
+        self.reopened()
+        self.emit(Reduced(outcome.reductions, self._receipt(outcome)))
+        summaries = [one.message.text for one in outcome.entries if isinstance(one, UserEntry) and one.is_summary]
+        if summaries:
+            told: JsonObject = {"trigger": trigger, "compact_summary": summaries[-1]}
+            await self.hooks.fire("PostCompact", told, subject=trigger)
+            start = await self.hooks.fire("SessionStart", {"source": "compact"}, subject="compact")
+            for text in start.context:
+                self.attach("hook_additional_context", text)
+
+    async def _refusal(self, trigger: str, instructions: str) -> str:
+        """Why a hook wants no compaction; empty when there may be one."""
+        facts: JsonObject = {"trigger": trigger, "custom_instructions": instructions}
+        said = await self.hooks.fire("PreCompact", facts, subject=trigger)
+        return said.blocked or ""
+
+    def _receipt(self, outcome: Outcome) -> Receipt | None:
+        found = receipts(outcome.entries)
+        return found[-1] if found else None

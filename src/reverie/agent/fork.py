@@ -1,0 +1,248 @@
+"""A child that shares the parent's cached prefix: same system bytes, tools, model and messages, then one message more.
+
+A fork is cheap because nothing of the prefix is rendered anew; what it may do is limited by refusing calls when they
+are made, never by another tool list. Its desk, spill decisions and log are copies; cancelling the parent's task cancels
+it. It never forks again. What a fork is for is the matter of whoever made its `ForkSpec`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator, Callable, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from reverie.agent.compacting import Compactor
+from reverie.agent.events import Ending, TurnEvent
+from reverie.agent.hooking import Silence
+from reverie.agent.log import Log
+from reverie.agent.loop import Loop, Parts
+from reverie.agent.tool_calls import ToolCalls
+from reverie.context.restore import NO_SURROUNDINGS
+from reverie.messages.blocks import JsonObject, ToolResult
+from reverie.messages.entries import Entry, UserEntry
+from reverie.messages.message import Usage, user
+from reverie.permissions.approval import NobodyThere
+from reverie.permissions.need import Act, Need
+from reverie.ports import Event, ForkSpec, Model, Request
+
+MARKER = "<fork_boilerplate_tag>"
+"""Stands in the first message of every fork; the Agent tool refuses where it finds it (spec 4 §2.3)."""
+PLACEHOLDER = "The call was handed over; its result will be told to the main agent."
+"""The one result that every open call gets in a fork, so that parallel forks share all but their directive."""
+
+
+@dataclass(frozen=True, slots=True)
+class ForkResult:
+    """What a fork came to."""
+
+    label: str
+    text: str
+    ending: Ending
+    rounds: int
+    usage: Usage
+    cost_usd: float
+    calls: tuple[str, ...] = ()
+    """The tools it used, in order."""
+
+    @property
+    def cache_share(self) -> float:
+        """Of its whole input, the share that was read from the cache."""
+        whole = self.usage.context_tokens
+        return self.usage.cache_read_tokens / whole if whole else 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Recorded:
+    """Where a fork's own entries go: a sidechain file, or nowhere."""
+
+    agent_id: str
+    write: Callable[[Sequence[Entry]], None]
+
+
+def is_fork(log: Log) -> bool:
+    """Whether a conversation is a fork's own."""
+    return any(MARKER in item.message.text for item in log.view.items if item.message.role == "user")
+
+
+async def run_fork(
+    spec: ForkSpec,
+    parent: Loop,
+    *,
+    emit: Callable[[TurnEvent], None] = lambda _event: None,
+    recorded: Recorded | None = None,
+    starts_after: Starting | None = None,
+    may: Callable[[Need, JsonObject], str] | None = None,
+) -> ForkResult:
+    """Run a fork to its end. It never raises for the outside world; its ending says what happened.
+
+    `may` judges each call besides the tools and paths of the spec; a sentence refuses.
+    """
+    child = forked(spec, parent, emit=emit, recorded=recorded, starts_after=starts_after, may=may)
+    ended = await child.turn(directive(spec.prompt), source="system")
+    added = child.parts.log.entries[len(parent.parts.log.entries) :]
+    used = tuple(call.name for entry in added for call in getattr(getattr(entry, "message", None), "tool_uses", ()))
+    return ForkResult(spec.label, ended.text, ended.ending, ended.rounds, ended.usage, ended.cost_usd or 0.0, used)
+
+
+def forked(
+    spec: ForkSpec,
+    parent: Loop,
+    *,
+    emit: Callable[[TurnEvent], None],
+    recorded: Recorded | None = None,
+    starts_after: Starting | None = None,
+    may: Callable[[Need, JsonObject], str] | None = None,
+) -> Loop:
+    """The child's loop, ready for its one turn."""
+    parts = parent.parts
+    log = parts.log.forked(
+        write=recorded.write if recorded else lambda _entries: None,
+        stamp=lambda made: replace(made, is_sidechain=True, agent_id=recorded.agent_id if recorded else spec.label),
+    )
+    _answer_open_calls(log)
+    preparer = parts.preparer.cloned()
+    model: Model = _Purposed(parts.model, spec.label)
+    if starts_after is not None:
+        model = starts_after.watched(model)
+    limits = _limits(spec)
+    calls = ToolCalls(
+        parts.calls.tools,
+        parts.calls.desk.cloned(),
+        replace(parts.calls.permits, remember=lambda _rule, _scope: None),
+        NobodyThere(),
+        Silence(),
+        emit,
+        agent=spec.label,
+        refuse=lambda need, given: limits(need) or (may(need, given) if may else ""),
+    )
+    compactor = Compactor(
+        log=log,
+        preparer=preparer,
+        settings=parts.settings,
+        hooks=Silence(),
+        surroundings=lambda: NO_SURROUNDINGS,
+        notes=lambda: None,
+        reopened=lambda: None,
+        attach=lambda _kind, _text: None,
+        emit=emit,
+        is_internal=True,
+    )
+    return Loop(
+        Parts(
+            log=log,
+            preparer=preparer,
+            model=model,
+            calls=calls,
+            compactor=compactor,
+            hooks=Silence(),
+            governor=parts.governor,
+            settings=parts.settings,
+            now=parts.now,
+            emit=emit,
+            opening=parts.opening,
+            max_rounds=spec.max_rounds,
+        )
+    )
+
+
+def directive(prompt: str) -> str:
+    """A fork's own message."""
+    return f"{MARKER}\n{prompt}"
+
+
+class Starting:
+    """Lets parallel forks begin once the first one's answer has begun, so that the shared prefix is written once."""
+
+    def __init__(self) -> None:
+        self._begun = asyncio.Event()
+        self._has_leader = False
+
+    def watched(self, model: Model) -> Model:
+        """A fork's model: the first to ask goes ahead, all others wait for its first word."""
+        return _Waiting(model, self)
+
+    async def ready(self) -> bool:
+        """Wait until the prefix is in the cache; whether this is the one that puts it there."""
+        if not self._has_leader:
+            self._has_leader = True
+            return True
+        await self._begun.wait()
+        return False
+
+    def begun(self) -> None:
+        """The leader's answer has begun, or it failed; nobody waits any longer."""
+        self._begun.set()
+
+
+class _Waiting:
+    def __init__(self, model: Model, starting: Starting) -> None:
+        self._model = model
+        self._starting = starting
+
+    @property
+    def name(self) -> str:
+        return self._model.name
+
+    async def stream(self, request: Request) -> AsyncGenerator[Event, None]:
+        leads = await self._starting.ready()
+        try:
+            async with aclosing(self._model.stream(request)) as events:
+                async for event in events:
+                    self._starting.begun()
+                    yield event
+        finally:
+            if leads:
+                self._starting.begun()
+
+
+class _Purposed:
+    """The parent's model under another purpose, for the ledger."""
+
+    def __init__(self, model: Model, purpose: str) -> None:
+        self._model = model
+        self._purpose = purpose
+
+    @property
+    def name(self) -> str:
+        return self._model.name
+
+    async def stream(self, request: Request) -> AsyncGenerator[Event, None]:
+        async with aclosing(self._model.stream(replace(request, purpose=self._purpose))) as events:
+            async for event in events:
+                yield event
+
+
+def _answer_open_calls(log: Log) -> None:
+    """Give every open call of the parent's last reply the same placeholder (spec 4 §2.2)."""
+    answered = {result.tool_use_id for item in log.view.items for result in item.message.tool_results}
+    waiting = [call.id for item in log.view.items for call in item.message.tool_uses if call.id not in answered]
+    if waiting:
+        results = (ToolResult(call, PLACEHOLDER) for call in waiting)
+        log.append(UserEntry(log.envelope(), user(*results), source="system"))
+
+
+def _limits(spec: ForkSpec) -> Callable[[Need], str]:
+    """The tools and paths of a spec as a judgement on a call."""
+    roots = tuple(_real(path) for path in spec.paths)
+
+    def judged(need: Need) -> str:
+        if need.tool not in spec.tools:
+            allowed = ", ".join(spec.tools) or "none"
+            return f"{need.tool} is not available in this background task ({spec.label}); it may use: {allowed}."
+        if roots and need.act is Act.EDIT:
+            outside = [path for path in need.paths if not _is_inside(_real(path), roots)]
+            if outside:
+                return f"This background task may write only below {', '.join(map(str, spec.paths))}, not {outside[0]}."
+        return ""
+
+    return judged
+
+
+def _real(path: Path) -> Path:
+    return path.resolve()
+
+
+def _is_inside(path: Path, roots: Sequence[Path]) -> bool:
+    return any(path == root or root in path.parents for root in roots)

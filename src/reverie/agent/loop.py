@@ -1,0 +1,439 @@
+"""The query loop: until the model stops asking for tools.
+
+One `Loop` per conversation. A turn takes the user's words, asks the model round after round, runs what it asks for, and
+ends with a `TurnEnded` whatever happens: an answer, a failure, a limit, or the user's own word. What is said is on disk
+before it is sent. `turn` does not return half-way: a cancelled turn leaves a history that a provider takes.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections import deque
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from itertools import count
+
+from reverie.agent.cache_watch import CacheWatch
+from reverie.agent.compacting import Compactor
+from reverie.agent.events import (
+    Attached,
+    CacheBroken,
+    Ending,
+    Notice,
+    Reduced,
+    Replied,
+    RequestSent,
+    Status,
+    TurnEnded,
+    TurnEvent,
+    TurnStarted,
+)
+from reverie.agent.hooking import Fires
+from reverie.agent.ledger import Governor
+from reverie.agent.log import Log
+from reverie.agent.preparing import Prepared, Preparer
+from reverie.agent.tool_calls import Done, ToolCalls, interrupted
+from reverie.context.reactive import FIRST
+from reverie.errors import ContextTooLong, MediaTooLarge, Overloaded, Unavailable
+from reverie.messages.blocks import Block, JsonObject, Text, ToolResult, ToolUse, nothing_more
+from reverie.messages.entries import (
+    AssistantEntry,
+    AttachmentEntry,
+    Entry,
+    PromptEntry,
+    SystemBlock,
+    TitleEntry,
+    ToolSpec,
+    UserEntry,
+)
+from reverie.messages.message import Message, Role, Usage, assistant, user
+from reverie.messages.records import SYNTHETIC_MODEL
+from reverie.messages.view import Kind
+from reverie.models.answer import answer
+from reverie.ports import Event, Finished, Model, Reply, Request, Retrying, TextDelta
+from reverie.settings import Settings
+
+INTERRUPTED = "[Request interrupted by user]"
+CUT_OFF = (
+    "Your last reply reached the output limit and was cut off. Go on exactly where it stopped, without repeating "
+    "anything; if much is left, do it in smaller pieces."
+)
+MAX_CONTINUES = 3
+"""How often a reply that was cut off is continued within one turn."""
+
+
+@dataclass(frozen=True, slots=True)
+class Joined:
+    """Something that joins the conversation at the next boundary without anybody having typed it."""
+
+    kind: str
+    text: str
+    summary: str = ""
+    data: JsonObject = field(default_factory=nothing_more)
+
+
+@dataclass(slots=True)
+class Parts:
+    """What a loop is made of; `api.session` puts it together."""
+
+    log: Log
+    preparer: Preparer
+    model: Model
+    calls: ToolCalls
+    compactor: Compactor
+    hooks: Fires
+    governor: Governor
+    settings: Settings
+    now: Callable[[], datetime]
+    emit: Callable[[TurnEvent], None]
+    opening: Callable[[], tuple[tuple[SystemBlock, ...], tuple[ToolSpec, ...], tuple[Joined, ...]]]
+    """System text, tools and the first messages of a conversation, rendered once."""
+    fallbacks: Sequence[Callable[[], Model]] = ()
+    """Models to try in this order when the first has no capacity."""
+    recall: Callable[[str], asyncio.Task[Sequence[Joined]] | None] = lambda _text: None
+    """Begins to look for memories that matter to the user's words."""
+    touched: Callable[[Sequence[Done]], Sequence[Joined]] = lambda _done: ()
+    """What the calls of a round bring along, such as instructions that hold below a folder."""
+    before_prompt: Callable[[], Sequence[Joined]] = lambda: ()
+    """What changed since the last turn and must be said before the user's words, such as the date."""
+    at_boundary: Callable[[], Sequence[Joined]] = lambda: ()
+    """What arrived meanwhile: messages of other agents, finished background work."""
+    after_reply: Callable[[Prepared, Reply], None] = lambda _prepared, _reply: None
+    """Starts what hangs on a reply and nobody waits for, such as notes."""
+    after_turn: Callable[[Ending], None] = lambda _ending: None
+    """Starts what hangs on a turn and nobody waits for: extraction, a dream."""
+    background: Callable[[], tuple[str, ...]] = lambda: ()
+    max_rounds: int | None = None
+    stop_event: str = "Stop"
+    recall_wait_seconds: float = 0.03
+    """How long the first request waits for memories; what comes later joins a later round."""
+
+
+class Loop:
+    """One conversation with a model, its tools and its memory."""
+
+    def __init__(self, parts: Parts) -> None:
+        self.parts = parts
+        self.queued: deque[str] = deque()
+        """What the user typed while a turn was running."""
+        self.last_request: Request | None = None
+        self._cache = CacheWatch(parts.preparer.facts, parts.settings.cache)
+        self._usage = Usage()
+        self._used_tokens = 0
+        self._recalling: asyncio.Task[Sequence[Joined]] | None = None
+        self._is_cancelled = False
+        self._running: asyncio.Task[TurnEnded] | None = None
+        self._partial = ""
+
+    @property
+    def status(self) -> Status:
+        """Figures for a status line."""
+        budget = self.parts.preparer.budget
+        whole = self._usage.context_tokens
+        return Status(
+            model=self.parts.model.name,
+            used_tokens=self._used_tokens,
+            window_tokens=budget.effective_tokens,
+            level=budget.using(self._used_tokens).level,
+            cache_share=self._usage.cache_read_tokens / whole if whole else None,
+            cost_usd=self.parts.governor.cost_usd,
+            mode=self.parts.calls.permits.policy.mode,
+            background=self.parts.background(),
+        )
+
+    def measure(self) -> None:
+        """Count the conversation anew, as after resuming or rewinding."""
+        self._used_tokens = self.parts.preparer.measure(self.parts.log)
+
+    def cancel(self) -> None:
+        """Stop the running turn; it ends by itself with a valid history."""
+        if self._running is not None and not self._running.done():
+            self._is_cancelled = True
+            self._running.cancel()
+
+    async def turn(self, text: str, content: Sequence[Block] = (), *, source: str = "typed") -> TurnEnded:
+        """Take the user's words and work until the model has nothing more to ask; never raises for the outside world.
+
+        `content` are further blocks, such as pictures. Cancelling the task from outside ends the turn too and is
+        passed on.
+        """
+        self._running = asyncio.current_task()
+        self._is_cancelled = False
+        started, spent_before, usage_before = time.monotonic(), self.parts.governor.cost_usd, self._usage
+        self._rounds = 0
+        try:
+            ending, words = await self._turn(text, content, source)
+        except asyncio.CancelledError:
+            self._close_interrupted()
+            ending, words = Ending.CANCELLED, INTERRUPTED
+            if not self._is_cancelled:
+                raise
+        finally:
+            self._running = None
+            if self._recalling is not None:
+                self._recalling.cancel()
+                self._recalling = None
+        ended = TurnEnded(
+            ending,
+            words,
+            self._rounds,
+            _difference(self._usage, usage_before),
+            self.parts.governor.cost_usd - spent_before,
+            time.monotonic() - started,
+            self.status,
+        )
+        self.parts.after_turn(ending)
+        self.parts.emit(ended)
+        return ended
+
+    async def _turn(self, text: str, content: Sequence[Block], source: str) -> tuple[Ending, str]:
+        parts = self.parts
+        said = await parts.hooks.fire("UserPromptSubmit", {"prompt": text})
+        for message in said.messages:
+            parts.emit(Notice(message, "warning"))
+        if said.blocked is not None or said.stop is not None:
+            return Ending.BLOCKED, said.blocked or said.stop or "A hook refused the prompt."
+        self.open()
+        self.join(parts.before_prompt())
+        said_by_user = UserEntry(parts.log.envelope(), Message(Role.USER, (Text(text), *content)), source=source)
+        parts.log.append(said_by_user, *((TitleEntry("last-prompt", text),) if source != "system" else ()))
+        parts.emit(TurnStarted(parts.log.session, text))
+        self.join([Joined("hook_additional_context", _reminder(one)) for one in said.context])
+        self._recalling = parts.recall(text)
+        if self._recalling is not None:
+            await asyncio.wait({self._recalling}, timeout=parts.recall_wait_seconds)
+        try:
+            return await self._rounds_until_done()
+        except Unavailable as problem:
+            return await self._failed(problem)
+
+    def open(self) -> None:
+        """Render system text, tools and first messages, where the conversation has none."""
+        view = self.parts.log.view
+        if view.system or view.tools:
+            return
+        system, tools, first = self.parts.opening()
+        self.parts.log.append(PromptEntry(self.parts.log.envelope(), system, tools))
+        self.join(first)
+
+    async def _rounds_until_done(self) -> tuple[Ending, str]:
+        parts = self.parts
+        continues = kept_working = 0
+        for number in count(1):
+            spent = parts.governor.session_is_spent()
+            if spent:
+                return Ending.BUDGET, spent
+            if parts.max_rounds is not None and number > parts.max_rounds:
+                return Ending.MAX_ROUNDS, f"stopped after {parts.max_rounds} rounds"
+            self._rounds = number
+            self._join_what_is_ready()
+            reply = await self._ask(number)
+            calls = reply.message.tool_uses
+            if calls:
+                stop = await self._run_calls(calls)
+                if stop:
+                    return Ending.HOOK, stop
+                continue
+            if reply.stop_reason == "pause_turn":
+                continue
+            if reply.stop_reason == "max_tokens" and continues < MAX_CONTINUES:
+                continues += 1
+                self.join([Joined("max_tokens", CUT_OFF)])
+                continue
+            if self.queued:
+                continue
+            reason, is_stopped = await self._stop_hooks(reply, is_active=kept_working > 0)
+            if is_stopped:
+                return Ending.HOOK, reason
+            if reason and kept_working < parts.settings.hook.max_continues:
+                kept_working += 1
+                self.join([Joined("hook_blocking_error", _reminder(reason), reason)])
+                continue
+            return Ending.COMPLETED, reply.text
+        raise AssertionError("unreachable")
+
+    async def _ask(self, number: int) -> Reply:
+        """Prepare, send, record: one reply, after as many rescues as help."""
+        parts = self.parts
+        attempts = FIRST
+        while True:
+            prepared = await self._prepared()
+            parts.emit(RequestSent(number, prepared.report.tokens))
+            try:
+                reply = await self._answered(prepared.request)
+                if reply.stop_reason == "model_context_window_exceeded":
+                    raise ContextTooLong("the provider stopped because the window is full")
+            except (ContextTooLong, MediaTooLarge) as problem:
+                parent = prepared.request
+                again = await parts.compactor.rescue(problem, attempts, parts.model, parent)
+                if again is None:
+                    raise
+                attempts = again
+                continue
+            break
+        self._record(reply)
+        parted = self._cache.observe(reply.usage, prepared.request, prepared.report.predicted_break, parts.now())
+        if parted is not None:
+            parts.emit(CacheBroken(parted, parted.cost_usd))
+        self._usage += reply.usage
+        self.measure()
+        parts.emit(Replied(reply.message, reply.usage, reply.stop_reason, reply.model, reply.message_id))
+        parts.emit(self.status)
+        parts.after_reply(prepared, reply)
+        return reply
+
+    async def _prepared(self) -> Prepared:
+        parts = self.parts
+        reduced = parts.preparer.reduce(parts.log)
+        if reduced.outcome.reductions:
+            parts.emit(Reduced(reduced.outcome.reductions))
+        if await parts.compactor.if_due(reduced.scene, parts.model, self.last_request):
+            reduced = replace(reduced, scene=parts.preparer.scene(parts.log))
+        prepared = parts.preparer.request(parts.log, reduced)
+        self.last_request = prepared.request
+        return prepared
+
+    async def _answered(self, request: Request) -> Reply:
+        """The reply of the model, or of the next one when it has no capacity."""
+        self._partial = ""
+        try:
+            return await answer(self.parts.model, request, self._listen)
+        except Overloaded as problem:
+            for make in self.parts.fallbacks:
+                other = make()
+                if other.name == self.parts.model.name:
+                    continue
+                self.parts.emit(Notice(f"{self.parts.model.name}: {problem}; asking {other.name} instead", "warning"))
+                self._partial = ""
+                try:
+                    return await answer(other, replace(request, model=other.name), self._listen)
+                except Overloaded:
+                    continue
+            raise
+
+    def _listen(self, event: Event) -> None:
+        match event:
+            case TextDelta(text):
+                self._partial += text
+            case Retrying():
+                self._partial = ""
+            case Finished():
+                return
+            case _:
+                pass
+        self.parts.emit(event)  # type: ignore[arg-type]
+
+    def _record(self, reply: Reply) -> None:
+        """One entry per block, as readers of these files expect."""
+        log = self.parts.log
+        log.append(
+            *(
+                AssistantEntry(
+                    log.envelope(),
+                    assistant(block),
+                    reply.message_id,
+                    reply.request_id,
+                    reply.model,
+                    reply.stop_reason,
+                    reply.usage,
+                )
+                for block in reply.message.content
+            )
+        )
+        self._partial = ""
+
+    async def _run_calls(self, calls: Sequence[ToolUse]) -> str:
+        """Run the calls and record their answers in order; why the turn must end, if a hook says so."""
+        done: dict[str, Done] = {}
+        try:
+            await self.parts.calls.run(calls, done)
+        finally:
+            results = [done.get(call.id) or interrupted(call, was_running=False) for call in calls]
+            self._record_results(results)
+        self.join([Joined("hook_additional_context", _reminder(one)) for each in results for one in each.said])
+        self.join(self.parts.touched(results))
+        return next((each.stop for each in results if each.stop), "")
+
+    def _record_results(self, results: Sequence[Done]) -> None:
+        log = self.parts.log
+        entries: list[Entry] = []
+        for each in results:
+            result = ToolResult(each.call.id, each.answer.content, is_error=each.answer.is_error)
+            entries.append(
+                UserEntry(log.envelope(), user(result), tool_details=each.answer.details or None, source="system")
+            )
+        log.append(*entries)
+
+    def _join_what_is_ready(self) -> None:
+        """Recalled memories, words typed meanwhile and messages of others, at a boundary between two requests."""
+        recalling = self._recalling
+        if recalling is not None and recalling.done():
+            self._recalling = None
+            if not recalling.cancelled() and recalling.exception() is None:
+                self.join(recalling.result())
+        self.join(self.parts.at_boundary())
+        log = self.parts.log
+        while self.queued:
+            text = self.queued.popleft()
+            log.append(UserEntry(log.envelope(), user(text), source="queued"))
+            self.parts.emit(TurnStarted(log.session, text))
+
+    def join(self, things: Sequence[Joined]) -> None:
+        """Add what nobody typed to the conversation."""
+        log = self.parts.log
+        for one in things:
+            log.append(AttachmentEntry(log.envelope(), one.kind, (Text(one.text),), one.data))
+            if one.summary:
+                self.parts.emit(Attached(one.kind, one.summary, one.data))
+
+    async def _stop_hooks(self, reply: Reply, *, is_active: bool) -> tuple[str, bool]:
+        """What keeps the agent working, or why it must stop."""
+        facts: JsonObject = {"stop_hook_active": is_active, "last_assistant_message": reply.text}
+        said = await self.parts.hooks.fire(self.parts.stop_event, facts)
+        for message in said.messages:
+            self.parts.emit(Notice(message, "warning"))
+        if said.stop is not None:
+            return said.stop or reply.text, True
+        return said.blocked or "\n".join(said.context), False
+
+    async def _failed(self, problem: Unavailable) -> tuple[Ending, str]:
+        log = self.parts.log
+        words = f"API Error: {problem}"
+        log.append(AssistantEntry(log.envelope(), assistant(words), model=SYNTHETIC_MODEL, is_error=True))
+        facts: JsonObject = {"error": _error_name(problem), "error_details": str(problem)}
+        await self.parts.hooks.fire("StopFailure", facts, subject=_error_name(problem))
+        return Ending.FAILED, str(problem)
+
+    def _close_interrupted(self) -> None:
+        """Leave a history that a provider takes: what was said so far stands, and that it was interrupted."""
+        log = self.parts.log
+        items = log.view.items
+        if self._partial.strip():
+            log.append(AssistantEntry(log.envelope(), assistant(self._partial.rstrip()), model=self.parts.model.name))
+            self._partial = ""
+        elif items and items[-1].kind is Kind.REPLY and not items[-1].message.tool_uses:
+            return
+        if items:
+            log.append(UserEntry(replace(log.envelope(), is_meta=True), user(INTERRUPTED), source="system"))
+
+
+def _difference(now: Usage, before: Usage) -> Usage:
+    return Usage(
+        now.input_tokens - before.input_tokens,
+        now.output_tokens - before.output_tokens,
+        now.cache_read_tokens - before.cache_read_tokens,
+        now.cache_write_tokens - before.cache_write_tokens,
+        now.cache_write_1h_tokens - before.cache_write_1h_tokens,
+    )
+
+
+def _reminder(text: str) -> str:
+    return f"<system-reminder>\n{text}\n</system-reminder>"
+
+
+def _error_name(problem: Unavailable) -> str:
+    """The public name of a failure, on which `StopFailure` hooks match."""
+    names = {"RateLimited": "rate_limit", "Unauthenticated": "authentication_failed", "Overloaded": "overloaded"}
+    return names.get(type(problem).__name__, "server_error" if problem.status and problem.status >= 500 else "unknown")

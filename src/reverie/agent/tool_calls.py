@@ -1,0 +1,241 @@
+"""The calls of one reply: each is permitted, framed by hooks, run, and answered in the order of the calls.
+
+Calls that only read run together, at most so many at once; all others one by one. A refusal, a mistake of the model
+and a crash of a tool are answers like any other, so no call ever stays open: when the turn is cancelled, what has not
+answered is answered for (`interrupted`).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
+
+from reverie.agent.events import ToolEnded, ToolProgress, ToolStarted, TurnEvent
+from reverie.agent.hooking import Fires
+from reverie.errors import Error
+from reverie.hooks.verdict import Verdict as HookVerdict
+from reverie.messages.blocks import Json, JsonObject, Text, ToolUse
+from reverie.messages.codec import encode_json
+from reverie.permissions.approval import Approval, Approver, Question
+from reverie.permissions.decide import Decision, Verdict, decide
+from reverie.permissions.need import Need
+from reverie.permissions.policy import Policy
+from reverie.permissions.suggestions import suggestions
+from reverie.ports import INVALID_INPUT
+from reverie.tools.desk import Desk
+from reverie.tools.plan import NAME as PLAN_TOOL
+from reverie.tools.registry import Registry
+from reverie.tools.tool import Answer, Tool, ToolMistake
+
+INTERRUPTED = "The user interrupted this call before it had an answer. Do not assume that it did anything."
+SKIPPED = "This call was not run, because the user interrupted the turn."
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """A call and its answer."""
+
+    call: ToolUse
+    answer: Answer
+    need: Need | None = None
+    """What it would do, or did; None when the call was not understood."""
+    refused: bool = False
+    said: tuple[str, ...] = ()
+    """What hooks want the model to know besides."""
+    stop: str = ""
+    """Why a hook wants the turn to end here."""
+
+
+@dataclass(slots=True)
+class Permits:
+    """What may happen without asking, as it stands; answers of the user change it."""
+
+    policy: Policy
+    remember: Callable[[str, str], None] = lambda _rule, _scope: None
+    """Writes down a rule that outlives the session: rule and scope."""
+
+    def grant(self, approval: Approval) -> None:
+        """Take an answer that holds longer than this once."""
+        if approval.mode:
+            self.policy = self.policy.with_mode(approval.mode)
+        if approval.rule and approval.scope != "once":
+            self.policy = self.policy.with_rule(approval.rule)
+            if approval.scope in ("local", "user"):
+                self.remember(approval.rule, approval.scope)
+
+
+@dataclass(slots=True)
+class ToolCalls:
+    """Runs the calls of one agent."""
+
+    tools: Registry
+    desk: Desk
+    permits: Permits
+    approver: Approver
+    hooks: Fires
+    emit: Callable[[TurnEvent], None]
+    agent: str = ""
+    refuse: Callable[[Need, JsonObject], str] = lambda _need, _given: ""
+    """A further say on every call, for child agents that may do little; a sentence refuses."""
+    _asking: asyncio.Lock = field(default_factory=asyncio.Lock)
+
+    async def run(self, calls: Sequence[ToolUse], done: dict[str, Done]) -> None:
+        """Run the calls; each answer is in `done` as soon as it is there, also when this is cancelled."""
+        for group in self._groups(calls):
+            if len(group) == 1:
+                await self._run(group[0], done)
+                continue
+            limit = asyncio.Semaphore(self.desk.settings.tools.concurrency)
+
+            async def limited(call: ToolUse, limit: asyncio.Semaphore = limit) -> None:
+                async with limit:
+                    await self._run(call, done)
+
+            async with asyncio.TaskGroup() as running:
+                for call in group:
+                    running.create_task(limited(call))
+
+    def _groups(self, calls: Sequence[ToolUse]) -> Iterable[list[ToolUse]]:
+        group: list[ToolUse] = []
+        for call in calls:
+            if call.name in self.tools and self.tools.find(call.name).is_concurrent(call.input, self.desk):
+                group.append(call)
+                continue
+            if group:
+                yield group
+                group = []
+            yield [call]
+        if group:
+            yield group
+
+    async def _run(self, call: ToolUse, done: dict[str, Done]) -> None:
+        started = time.monotonic()
+        try:
+            result = await self._answered(call)
+        except ToolMistake as mistake:
+            result = Done(call, Answer(str(mistake), is_error=True))
+        except Error as problem:
+            result = Done(call, Answer(f"{type(problem).__name__}: {problem}", is_error=True))
+        except asyncio.CancelledError:
+            done[call.id] = interrupted(call)
+            raise
+        except Exception as bug:  # noqa: BLE001 - a tool that breaks must cost one answer and never the session
+            result = Done(call, Answer(f"The tool failed: {type(bug).__name__}: {bug}", is_error=True))
+        done[call.id] = result
+        self.emit(
+            ToolEnded(
+                call.id,
+                call.name,
+                _text(result.answer),
+                result.answer.is_error,
+                time.monotonic() - started,
+                result.answer.details,
+                result.refused,
+            )
+        )
+
+    async def _answered(self, call: ToolUse) -> Done:
+        tool = self.tools.find(call.name)
+        if INVALID_INPUT in call.input:
+            raise ToolMistake("The input of this call was no JSON object. Send it again, complete.")
+        given = call.input
+        need = tool.need(given, self.desk)
+        self.emit(ToolStarted(call.id, call.name, given, need.summary))
+        facts: JsonObject = {"tool_name": call.name, "tool_input": dict(given), "tool_use_id": call.id}
+        before = await self.hooks.fire("PreToolUse", facts, subject=call.name)
+        if before.updated_input is not None:
+            given = before.updated_input
+            need = tool.need(given, self.desk)
+            facts = {**facts, "tool_input": dict(given)}
+        refusal, given = await self._refusal(call, given, need, before, facts)
+        if refusal:
+            await self.hooks.fire("PermissionDenied", {**facts, "reason": refusal}, subject=call.name)
+            return Done(call, Answer(refusal, is_error=True), need, True, before.context, before.stop or "")
+        return replace(await self._ran(call, tool, given, before, facts), need=need)
+
+    async def _ran(self, call: ToolUse, tool: Tool, given: JsonObject, before: HookVerdict, facts: JsonObject) -> Done:
+        started = time.monotonic()
+        desk = self.desk
+        if tool.is_concurrent(given, desk):
+            # A call beside others has a line of its own to report on; the rest of the desk is shared.
+            desk = replace(desk)
+        desk.progress = lambda line: self.emit(ToolProgress(call.id, line))
+        try:
+            answer = await tool.run(given, desk)
+        except (ToolMistake, Error) as problem:
+            answer = Answer(str(problem), is_error=True)
+        lasted = {"duration_ms": round((time.monotonic() - started) * 1000)}
+        if answer.is_error:
+            failed = {**facts, **lasted, "error": _text(answer), "is_interrupt": False}
+            after = await self.hooks.fire("PostToolUseFailure", failed, subject=call.name)
+        else:
+            response = dict(answer.details) or {"content": _text(answer)}
+            after = await self.hooks.fire(
+                "PostToolUse", {**facts, **lasted, "tool_response": response}, subject=call.name
+            )
+            if after.updated_output is not None:
+                answer = replace(answer, content=_as_text(after.updated_output))
+        said = [*before.context, *after.context]
+        if after.blocked:
+            said.append(after.blocked)
+        return Done(call, answer, said=tuple(said), stop=before.stop or after.stop or "")
+
+    async def _refusal(
+        self, call: ToolUse, given: JsonObject, need: Need, hook: HookVerdict, facts: JsonObject
+    ) -> tuple[str, JsonObject]:
+        """Why the call may not run, and the input with which it may; a hook loosens only what would be asked."""
+        if hook.blocked is not None or hook.permission == "deny":
+            return hook.blocked or hook.reason or "A hook refused this call.", given
+        own = self.refuse(need, given)
+        if own:
+            return own, given
+        decision = decide(need, self.permits.policy)
+        if decision.verdict is Verdict.DENY:
+            return decision.reason, given
+        if need.tool == PLAN_TOOL:
+            # A plan is nothing without the user's word, whatever the rules say.
+            decision = Decision(Verdict.ASK, "The plan waits for your approval.", PLAN_TOOL)
+        if hook.permission == "ask":
+            decision = Decision(Verdict.ASK, hook.reason or "a hook wants you to be asked", "")
+        if decision.verdict is Verdict.ALLOW or hook.permission == "allow":
+            return "", given
+        return await self._asked(call, given, need, decision, facts)
+
+    async def _asked(
+        self, call: ToolUse, given: JsonObject, need: Need, decision: Decision, facts: JsonObject
+    ) -> tuple[str, JsonObject]:
+        async with self._asking:
+            # While this call waited, an answer to another may have settled it.
+            if decide(need, self.permits.policy).verdict is Verdict.ALLOW and not decision.rule:
+                return "", given
+            offers = suggestions(need, self.permits.policy)
+            request: JsonObject = {**facts, "permission_suggestions": [*offers]}
+            hook = await self.hooks.fire("PermissionRequest", request, subject=call.name)
+            if hook.permission == "allow":
+                return "", hook.updated_input if hook.updated_input is not None else given
+            if hook.permission == "deny":
+                return hook.reason or "A hook refused this call.", given
+            answer = await self.approver.approve(Question(call.id, need, decision.reason, offers, self.agent))
+        if answer.allowed:
+            self.permits.grant(answer)
+            return "", given
+        because = f" They say: {answer.message}" if answer.message else ""
+        return f"The user did not allow this call ({decision.reason}).{because}", given
+
+
+def interrupted(call: ToolUse, *, was_running: bool = True) -> Done:
+    """The answer to a call that the user interrupted."""
+    return Done(call, Answer(INTERRUPTED if was_running else SKIPPED, is_error=True), refused=True)
+
+
+def _text(answer: Answer) -> str:
+    if isinstance(answer.content, str):
+        return answer.content
+    return "\n".join(block.text for block in answer.content if isinstance(block, Text))
+
+
+def _as_text(output: Json) -> str:
+    """What a hook wants the model to read; anything but text as JSON."""
+    return output if isinstance(output, str) else encode_json(output).decode()

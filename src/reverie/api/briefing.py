@@ -1,0 +1,279 @@
+"""What the model is told besides the conversation: system text, instruction files, memory index, date, plan mode.
+
+Rendered once, kept until a compaction or `/clear`; what changes in between (a day, a folder that is entered, a mode)
+joins the conversation as an attachment, so that nothing that was sent is ever rendered again.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import date
+from pathlib import Path
+
+from reverie.agent.git_status import git_status
+from reverie.agent.log import Log
+from reverie.agent.loop import Joined
+from reverie.agent.memory_rules import MemoryFacts
+from reverie.agent.prompt import PromptFacts, system_prompt
+from reverie.agent.tool_calls import Done, Permits
+from reverie.agent.user_context import date_change, user_context
+from reverie.api.memory import Memory
+from reverie.api.session_setup import Setup
+from reverie.context.restore import Attached, Surroundings
+from reverie.files import read_small, write_atomic
+from reverie.hooks import Hooks
+from reverie.instructions import Loaded, Reason, Where, compact_instructions, load, nested, render_nested
+from reverie.messages.entries import PromptEntry, SystemBlock, ToolSpec
+from reverie.permissions.need import Act
+from reverie.permissions.policy import Mode
+from reverie.places import find_checkout
+from reverie.settings.features import features
+from reverie.tools.desk import Desk
+from reverie.tools.plan import NAME as PLAN_TOOL
+from reverie.tools.registry import Registry
+
+CONTEXT = "instructions"
+"""The attachment that opens a conversation: instruction files, memory index, date."""
+PLAN_MODE, PLAN_MODE_LEFT = "plan_mode", "plan_mode_exit"
+_GIT_SECONDS = 2.0
+_MAX_RESTORED_BYTES = 2_000_000
+
+
+@dataclass(slots=True)
+class Briefing:
+    """Tells one session's model where it is and what holds there."""
+
+    setup: Setup
+    log: Log
+    memory: Memory
+    desk: Desk
+    permits: Permits
+    hooks: Hooks
+    tools: Callable[[], Registry]
+    plan_file: Path
+    transcripts: Path
+    _git: str = ""
+    _loaded: Loaded | None = None
+    _day: date | None = None
+    _announced: tuple[str, ...] = field(default=())
+
+    async def prepare(self) -> None:
+        """Gather what takes a moment, before the conversation is opened."""
+        if find_checkout(self.setup.directory) is not None:
+            self._git = await git_status(self._run)
+
+    def opening(self) -> tuple[tuple[SystemBlock, ...], tuple[ToolSpec, ...], tuple[Joined, ...]]:
+        """System text, tools and first messages, rendered now."""
+        return self._system(), self.tools().specs, (Joined(CONTEXT, self._context(Reason.SESSION_START)),)
+
+    def reopened(self) -> None:
+        """After a compaction the cached parts are rendered anew, where they differ."""
+        view = self.log.view
+        system, tools = self._system(), self.tools().specs
+        if (system, tools) != (view.system, view.tools):
+            self.log.append(PromptEntry(self.log.envelope(), system, tools))
+
+    def forget(self) -> None:
+        """The conversation begins anew."""
+        self._loaded = None
+        self._day = None
+
+    def before_prompt(self) -> Sequence[Joined]:
+        """What changed since the last turn: the day, the mode."""
+        joined = []
+        today = self.setup.now().date()
+        if self._day is None:
+            self._day = self._last_day()
+        if today != self._day:
+            joined.append(Joined("date_change", _reminder(date_change(today)), f"it is {today:%A}, {today} now"))
+            self._day = today
+        joined += self._mode_change()
+        return joined
+
+    def touched(self, done: Sequence[Done]) -> Sequence[Joined]:
+        """What the calls of a round bring along: instructions that hold where they went."""
+        for each in done:
+            if each.call.name == PLAN_TOOL and not each.answer.is_error:
+                self._keep_plan(each)
+        if not self._has_instructions:
+            return ()
+        joined: list[Joined] = []
+        paths = {
+            path
+            for each in done
+            if each.need is not None and each.need.act in (Act.READ, Act.EDIT) and not each.refused
+            for path in each.need.paths
+        }
+        for path in sorted(paths):
+            before = self._instructions(Reason.SESSION_START)
+            more = nested(before, path)
+            if more.files:
+                names = ", ".join(str(file.path) for file in more.files)
+                joined.append(Joined("nested_memory", _reminder(render_nested(more.files)), f"read {names}"))
+            self._loaded = before.joined(more)
+        return joined
+
+    def surroundings(self) -> Surroundings:
+        """What returns after a compaction; instruction files are read anew."""
+        self._loaded = None
+        context = self._context(Reason.COMPACT)
+        returning = [Attached(CONTEXT, context)]
+        if self.permits.policy.mode is Mode.PLAN:
+            returning.append(Attached(PLAN_MODE, _reminder(self._plan_rules())))
+        return Surroundings(
+            plan=self._plan_text(),
+            returning=tuple(returning),
+            read_text=_read_text,
+            reloads_instructions=True,
+        )
+
+    @property
+    def compact_instructions(self) -> str:
+        """What the project's files ask of a summary."""
+        return compact_instructions(self._instructions(Reason.SESSION_START).files) if self._has_instructions else ""
+
+    async def announce_loaded(self) -> None:
+        """Let hooks hear which instruction files were loaded."""
+        if not self._has_instructions:
+            return
+        for file in self._instructions(Reason.SESSION_START).files:
+            await self.hooks.fire("InstructionsLoaded", file.hook_fields, subject=file.reason.value)
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What a person should know of the instruction files."""
+        return self._loaded.warnings if self._loaded else ()
+
+    @property
+    def _has_instructions(self) -> bool:
+        return features(self.setup.settings, interactive=self.setup.is_interactive).instructions
+
+    def _instructions(self, reason: Reason) -> Loaded:
+        if self._loaded is None:
+            where = Where(
+                places=self.setup.places,
+                directory=self.setup.directory,
+                home=self.setup.user_home,
+                settings=self.setup.settings.instructions,
+                additional=self.desk.additional,
+            )
+            self._loaded = load(where, reason)
+        return self._loaded
+
+    def _context(self, reason: Reason) -> str:
+        today = self.setup.now().date()
+        self._day = today
+        files = self._instructions(reason).files if self._has_instructions else ()
+        path = self.memory.directory / "MEMORY.md"
+        index = ""
+        if self.memory.off is None and features(self.setup.settings, interactive=self.setup.is_interactive).index:
+            index = (read_small(path) or b"").decode("utf-8", "replace")
+        return user_context(files, today=today, index=index, index_path=str(path))
+
+    def _system(self) -> tuple[SystemBlock, ...]:
+        setup = self.setup
+        on = features(setup.settings, interactive=setup.is_interactive)
+        memory = None
+        if on.rules and self.memory.off is None:
+            memory = MemoryFacts(
+                directory=str(self.memory.directory),
+                transcripts=str(self.transcripts),
+                skip_index=setup.settings.memory.skip_index,
+                search_past=setup.settings.memory.search_past_context,
+                extra=setup.settings.memory.extra_guidelines or "",
+            )
+        import platform
+
+        return system_prompt(
+            PromptFacts(
+                directory=str(setup.directory),
+                platform=platform.system().lower(),
+                model=setup.model,
+                system=platform.platform(terse=True),
+                shell=Path(setup.environment.get("SHELL", "bash")).name,
+                is_git=find_checkout(setup.directory) is not None,
+                additional=tuple(map(str, self.desk.additional)),
+                is_interactive=setup.is_interactive,
+                memory=memory,
+                scratch=str(self.desk.scratch),
+                git_status=self._git,
+                custom=setup.system_prompt,
+                appended=setup.appended_prompt or "",
+            )
+        )
+
+    def _last_day(self) -> date:
+        """The day that a resumed conversation was told last."""
+        for item in reversed(self.log.view.items):
+            if item.timestamp:
+                from datetime import datetime
+
+                moment = datetime.fromisoformat(item.timestamp)
+                return moment.astimezone(self.setup.now().tzinfo).date()
+        return self.setup.now().date()
+
+    def _mode_change(self) -> Sequence[Joined]:
+        labels = [item.label for item in self.log.view.items if item.label in (PLAN_MODE, PLAN_MODE_LEFT)]
+        was_plan = bool(labels) and labels[-1] == PLAN_MODE
+        is_plan = self.permits.policy.mode is Mode.PLAN
+        if is_plan and not was_plan:
+            return (Joined(PLAN_MODE, _reminder(self._plan_rules()), "plan mode"),)
+        if was_plan and not is_plan:
+            return (Joined(PLAN_MODE_LEFT, _reminder(_text("plan_mode_left", path=str(self.plan_file)))),)
+        return ()
+
+    def _plan_rules(self) -> str:
+        return _text("plan_mode", path=str(self.plan_file))
+
+    def _plan_text(self) -> str:
+        return (read_small(self.plan_file) or b"").decode("utf-8", "replace")
+
+    def _keep_plan(self, done: Done) -> None:
+        plan = done.answer.details.get("plan")
+        if isinstance(plan, str) and plan.strip() != self._plan_text().strip():
+            write_atomic(self.plan_file, plan)
+        if self.permits.policy.mode is Mode.PLAN:
+            self.permits.policy = self.permits.policy.with_mode(Mode.DEFAULT)
+
+    async def _run(self, command: tuple[str, ...]) -> str | None:
+        """Run git where the agent stands, for a bounded time."""
+        try:
+            process = await asyncio.create_subprocess_exec(
+                *command,
+                cwd=self.setup.directory,
+                env={**self.setup.environment},
+                stdin=asyncio.subprocess.DEVNULL,
+                stdout=asyncio.subprocess.PIPE,
+                stderr=asyncio.subprocess.DEVNULL,
+            )
+        except OSError:
+            return None
+        try:
+            out, _ = await asyncio.wait_for(process.communicate(), _GIT_SECONDS)
+        except TimeoutError:
+            process.kill()
+            await process.wait()
+            return None
+        return out.decode("utf-8", "replace") if process.returncode == 0 else None
+
+
+def _reminder(text: str) -> str:
+    return f"<system-reminder>\n{text}\n</system-reminder>"
+
+
+def _text(name: str, **values: str) -> str:
+    from reverie.agent.prompt_text import prompt_text
+
+    return prompt_text(name, **values)
+
+
+def _read_text(path: str) -> str | None:
+    content = read_small(Path(path), limit_bytes=_MAX_RESTORED_BYTES)
+    return None if content is None else content.decode("utf-8", "replace")
+
+
+def with_directory(setup: Setup, directory: Path) -> Setup:
+    """The same ingredients for an agent that stands elsewhere."""
+    return replace(setup, directory=directory)

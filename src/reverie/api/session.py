@@ -1,0 +1,293 @@
+"""`Session`: an agent one can work with, for people who write Python. The terminal and `-p` only call this.
+
+A session is a transcript and what grows it: the loop, tools, hooks, memory, the window. It writes every entry before it
+acts on it, so a session that was killed is resumed where it stood. One process writes a session at a time; a second one
+gets a fork of it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Sequence
+from dataclasses import replace
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, Self
+
+from reverie.agent.events import Status, TurnEnded, TurnEvent
+from reverie.api.session_parts import SessionParts, assembled
+from reverie.api.session_setup import Setup
+from reverie.context.spans import uncompact
+from reverie.errors import UserMistake
+from reverie.messages.blocks import Block
+from reverie.messages.entries import AttachmentEntry, Entry, MarkEntry, UserEntry, envelope_of
+from reverie.messages.fork import write_fork
+from reverie.messages.transcript import Transcript, open_or_fork
+from reverie.messages.view import Kind
+from reverie.permissions.approval import Approver
+
+if TYPE_CHECKING:
+    from reverie.api.memory import Memory
+    from reverie.context.receipt import Receipt
+
+AnyPath = str | PathLike[str]
+
+REWOUND = "rewound"
+"""Name of the mark that a rewind leaves, so that the place is kept when the session is resumed."""
+CLEARED = "cleared"
+
+
+class Session:
+    """One conversation with an agent. Use as an async context manager, or call `close`."""
+
+    def __init__(self, setup: Setup, transcript: Transcript, *, source: str) -> None:
+        """`source` says how it begins: `startup`, `resume`, `fork` or `clear`."""
+        self._setup = setup
+        self._transcript = transcript
+        self._source = source
+        self._events: asyncio.Queue[TurnEvent | None] | None = None
+        self._heard_outside: list[Callable[[TurnEvent], None]] = []
+        self._has_begun = False
+        self._parts: SessionParts = assembled(setup, transcript, emit=self._emit)
+
+    @classmethod
+    def start(
+        cls,
+        project: AnyPath = ".",
+        model: str | None = None,
+        *,
+        approver: Approver | None = None,
+    ) -> Self:
+        """A new session in a project, with the settings and keys of this process.
+
+        `approver` is asked before tools do what the rules do not allow; without one the answer is no.
+        """
+        from reverie.api.process import session_setup
+
+        return cls.made(session_setup(Path(project), model, approver))
+
+    @classmethod
+    def resume(
+        cls,
+        id: str,  # noqa: A002 - the word of the contract
+        project: AnyPath = ".",
+        model: str | None = None,
+        *,
+        approver: Approver | None = None,
+        fork: bool = False,
+    ) -> Self:
+        """Go on with an earlier session of the project, or with a copy of it."""
+        from reverie.api.process import session_setup
+
+        return cls.made(session_setup(Path(project), model, approver), resume=id, fork=fork)
+
+    @classmethod
+    def made(cls, setup: Setup, *, resume: str | None = None, fork: bool = False) -> Self:
+        """As `start` and `resume`, from ingredients that the caller has put together."""
+        folder = setup.places.project(setup.directory)
+        now = setup.now()
+        if resume is None:
+            path = folder.transcript(setup.new_id())
+            return cls(setup, Transcript.open(path, now=now, label="reverie"), source="startup")
+        path = find_session(setup, resume)
+        if fork or not _is_ours(setup, path):
+            copy = write_fork(path, now=now, new_id=setup.new_id, to=folder.transcript(setup.new_id()))
+            return cls(setup, Transcript.open(copy, now=now, label="reverie"), source="fork")
+        taken = open_or_fork(path, now=now, new_id=setup.new_id, label="reverie")
+        return cls(setup, taken, source="resume" if taken.path == path else "fork")
+
+    @property
+    def id(self) -> str:
+        """The name of the session, by which it is resumed."""
+        return self._transcript.session
+
+    @property
+    def path(self) -> Path:
+        """Its transcript."""
+        return self._transcript.path
+
+    @property
+    def entries(self) -> Sequence[Entry]:
+        """The lines of the transcript."""
+        return self._parts.log.entries
+
+    @property
+    def memory(self) -> Memory:
+        """The memory of the project."""
+        return self._parts.memory
+
+    @property
+    def status(self) -> Status:
+        """Figures for a status line."""
+        return self._parts.loop.status
+
+    @property
+    def parts(self) -> SessionParts:
+        """What the session is made of."""
+        return self._parts
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.close()
+
+    def listen(self, heard: Callable[[TurnEvent], None]) -> None:
+        """Hear of what happens while no turn runs: finished background work, notices."""
+        self._heard_outside.append(heard)
+
+    async def send(
+        self, text: str, content: Sequence[Block] = (), *, source: str = "typed"
+    ) -> AsyncIterator[TurnEvent]:
+        """Run a turn and yield what happens; the last event is `TurnEnded`.
+
+        While a turn runs, further words wait for its next boundary (`queue`). Leaving the iteration early cancels the
+        turn.
+        """
+        if self._events is not None:
+            raise UserMistake("a turn is running; wait for it, cancel it, or queue the words")
+        events: asyncio.Queue[TurnEvent | None] = asyncio.Queue()
+        self._events = events
+        turn = asyncio.create_task(self._turn(text, content, source))
+        turn.add_done_callback(lambda _: events.put_nowait(None))
+        try:
+            while (event := await events.get()) is not None:
+                yield event
+                if isinstance(event, TurnEnded):
+                    break
+            await turn
+        finally:
+            if not turn.done():
+                self._parts.loop.cancel()
+                await asyncio.gather(turn, return_exceptions=True)
+            self._events = None
+
+    async def _turn(self, text: str, content: Sequence[Block], source: str) -> None:
+        await self.begin()
+        await self._parts.loop.turn(text, content, source=source)
+
+    async def begin(self) -> None:
+        """What comes before the first turn: hooks and servers; `send` does it when nobody has."""
+        if self._has_begun:
+            return
+        self._has_begun = True
+        await self._parts.begin(self._source)
+
+    def queue(self, text: str) -> None:
+        """Words typed while a turn runs; they join it at its next boundary."""
+        self._parts.loop.queued.append(text)
+
+    def cancel(self) -> None:
+        """Stop the running turn; its stream still ends with `TurnEnded`."""
+        self._parts.loop.cancel()
+
+    def set_mode(self, mode: str) -> None:
+        """Change the permission mode."""
+        self._parts.set_mode(mode)
+
+    async def compact(self, instructions: str = "") -> Receipt | None:
+        """Compact now; None when there was nothing to gain."""
+        loop = self._parts.loop
+        loop.open()
+        receipt = await loop.parts.compactor.now(instructions, loop.parts.model, loop.last_request)
+        loop.measure()
+        return receipt
+
+    def uncompact(self) -> int:
+        """Show everything again that the last compaction took away; returns the size of the view in tokens."""
+        log = self._parts.log
+        log.branch_from(uncompact(log.entries))
+        return self._marked(REWOUND, "uncompact")
+
+    def rewind(self, message_id: str) -> int:
+        """Go back to before a message of the user; returns the size of the view in tokens.
+
+        Nothing is removed: what came after stays in the transcript. Files are not changed back.
+        """
+        log = self._parts.log
+        found = next((one for one in log.chain() if _id(one) == message_id or _id(one).startswith(message_id)), None)
+        if not isinstance(found, UserEntry):
+            raise UserMistake(f"no message of yours has the id {message_id!r}; `/rewind` lists those that there are")
+        log.branch_from(found.envelope.parent)
+        return self._marked(REWOUND, "rewind")
+
+    def clear(self) -> None:
+        """Begin anew in the same file; everything before stays in it and is no longer seen."""
+        log = self._parts.log
+        log.branch_from(None)
+        self._parts.forget()
+        self._marked(CLEARED, "clear")
+
+    def describe(self, subject: str) -> tuple[tuple[str, str], ...] | None:
+        """Rows of a name and a sentence on a part of the session; None when it has no such part."""
+        return self._parts.describe(subject)
+
+    def _marked(self, name: str, why: str) -> int:
+        log = self._parts.log
+        log.append(MarkEntry(log.envelope(), name, {"by": why}))
+        self._parts.loop.measure()
+        return self._parts.loop.status.used_tokens
+
+    async def close(self, reason: str = "other") -> None:
+        """Finish what must be finished, within its time, and let go of the session."""
+        try:
+            await self._parts.close(reason, has_begun=self._has_begun)
+        finally:
+            self._transcript.close()
+
+    def _emit(self, event: TurnEvent) -> None:
+        if self._events is not None:
+            self._events.put_nowait(event)
+            return
+        for heard in self._heard_outside:
+            heard(event)
+
+    @property
+    def prompts(self) -> tuple[tuple[str, str], ...]:
+        """What the user said so far, with ids, oldest first; for rewinding."""
+        items = self._parts.log.view.items
+        return tuple((item.uuid, item.message.text) for item in items if item.kind is Kind.TYPED)
+
+    @property
+    def attachments(self) -> tuple[AttachmentEntry, ...]:
+        """Everything that joined the conversation without being typed."""
+        return tuple(entry for entry in self._parts.log.entries if isinstance(entry, AttachmentEntry))
+
+
+def find_session(setup: Setup, named: str) -> Path:
+    """The transcript of a session of this project, by its id or the beginning of it; the host agent's are found too."""
+    folders = (setup.places.project(setup.directory), setup.places.host_project(setup.directory))
+    path = Path(named).expanduser()
+    if path.suffix == ".jsonl" and path.is_file():
+        return path
+    found = [
+        each
+        for folder in folders
+        if folder.directory.is_dir()
+        for each in sorted(folder.directory.glob("*.jsonl"))
+        if each.stem.startswith(named)
+    ]
+    exact = [each for each in found if each.stem == named]
+    if exact:
+        return exact[0]
+    if not found:
+        raise UserMistake(f"no session here begins with {named!r}; `reverie sessions` lists them")
+    if len(found) > 1:
+        names = ", ".join(each.stem[:12] for each in found[:5])
+        raise UserMistake(f"{len(found)} sessions begin with {named!r}: {names}; write more of the id")
+    return found[0]
+
+
+def _is_ours(setup: Setup, path: Path) -> bool:
+    """Whether we may write the file: another agent's transcript is never touched."""
+    return setup.places.projects in path.parents
+
+
+def _id(entry: Entry) -> str:
+    envelope = envelope_of(entry)
+    return envelope.uuid if envelope is not None else ""
+
+
+def with_approver(setup: Setup, approver: Approver) -> Setup:
+    """The same ingredients with somebody to ask."""
+    return replace(setup, approver=approver, is_interactive=True)

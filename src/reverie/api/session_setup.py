@@ -1,0 +1,67 @@
+"""What a session is made from, as one value: everything that comes from outside the library.
+
+`apps.wiring` fills it from a configuration, `process` from this process for people who write Python.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
+
+from reverie.permissions.approval import Approver, NobodyThere
+from reverie.places import Places
+from reverie.ports import Model
+from reverie.settings import Settings
+from reverie.settings.layers import Origin
+from reverie.tokens.profiles import ProfileOverride
+
+
+def _no_environment() -> Mapping[str, str]:
+    return {}
+
+
+@dataclass(frozen=True, slots=True)
+class Setup:
+    """The ingredients of a session."""
+
+    settings: Settings
+    places: Places
+    directory: Path
+    """Where the agent stands at first."""
+    project: Path
+    """The root of the project."""
+    model: str
+    make_model: Callable[[str], Model]
+    now: Callable[[], datetime]
+    new_id: Callable[[], str]
+    user_home: Path
+    environment: Mapping[str, str] = field(default_factory=_no_environment, repr=False)
+    """For the processes that tools and hooks start."""
+    overrides: Mapping[str, ProfileOverride] = field(default_factory=dict)
+    approver: Approver = field(default_factory=NobodyThere)
+    is_interactive: bool = False
+    window_tokens: int | None = None
+    """The size of the window instead of the model's own."""
+    max_rounds: int | None = None
+    max_output_tokens: int | None = None
+    system_prompt: str | None = None
+    """Instead of the default system text."""
+    appended_prompt: str | None = None
+    """After the system text."""
+    mode: str | None = None
+    """The permission mode to begin with."""
+    allowed_tools: tuple[str, ...] = ()
+    """Rules that allow, besides those of the settings."""
+    disallowed_tools: tuple[str, ...] = ()
+    mcp_config: tuple[Path, ...] = ()
+    """Files of servers to connect to, besides those that are found."""
+    plugin_dirs: tuple[Path, ...] = ()
+    is_trusted: bool = False
+    """Whether the user agreed to what the project brings."""
+    origins: Mapping[str, Sequence[Origin]] | None = None
+    """Where each setting comes from, for rules whose paths count from there."""
+    ripgrep: str | None = None
+    """The path of the program, where there is one."""
+    version: str = ""
