@@ -78,3 +78,16 @@ async def test_many_changes_are_cut_at_a_line_and_counted(tmp_path: Path) -> Non
 @requirement("prompt:git-status")
 async def test_nothing_is_said_outside_of_a_repository(tmp_path: Path) -> None:
     assert await git_status(running_in(tmp_path)) == ""
+
+
+@requirement("prompt:git-status")
+async def test_a_repository_that_is_too_large_to_look_through_is_still_named(tmp_path: Path) -> None:
+    run = await prepared(tmp_path)
+
+    async def slow(command: tuple[str, ...]) -> str | None:
+        return None if "status" in command else await run(command)
+
+    text = await git_status(slow)
+
+    assert "Branch: topic\n" in text
+    assert "Status:\nunknown" in text

@@ -24,6 +24,8 @@ from tests.requirements import requirement
         ("description: for all\n", ()),
         ("paths:\n", ()),
         ("paths: 3\n", ("3",)),
+        ("# for the api\npaths:\n- a.py\n\n", ("a.py",)),
+        ("", ()),
     ],
 )
 def test_paths_are_read_as_people_write_them(head: str, globs: tuple[str, ...]) -> None:
@@ -33,7 +35,16 @@ def test_paths_are_read_as_people_write_them(head: str, globs: tuple[str, ...]) 
     assert body.text == "The rule.\n"
 
 
-@pytest.mark.parametrize("text", ["No head.\n", "---\nA line, then text\n", "", "---\n- a list\n---\ntext"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "No head.\n",
+        "---\nA line, then text\n",
+        "",
+        "---\n# Title\n\nRun make: it builds.\n\n---\n\nMore.\n",
+        "---\nNote: read this\n---\ntext",
+    ],
+)
 def test_a_text_without_front_matter_stays_whole(text: str) -> None:
     assert split_front_matter(text).text == text
 

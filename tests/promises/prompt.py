@@ -34,5 +34,8 @@ PROMISES: dict[str, Requirement] = {
         "the first message holds claudeMd and currentDate as a system reminder", source="spec 3 §5"
     ),
     "context:user:index": Requirement("the memory index is cut as specified and stays data", source="spec 2 §5, §6"),
+    "context:user:hidden": Requirement(
+        "instruction files with characters that the model reads and nobody sees are warned of", source="issue 5"
+    ),
     "context:user:date-change": Requirement("a new day is announced by an attachment", source="spec 2 §13"),
 }

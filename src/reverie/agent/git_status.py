@@ -30,14 +30,14 @@ async def git_status(run: Run) -> str:
     branch, commit, main, author, status, commits = await asyncio.gather(
         *(run(command) for command in (_BRANCH, _COMMIT, _MAIN, _AUTHOR, _STATUS, _COMMITS))
     )
-    if status is None:
+    if branch is None and status is None:
         return ""
     return prompt_text(
         "git_status",
         branch=_line(branch) or f"none, at commit {_line(commit) or 'unknown'}",
         main=_line(main).removeprefix("origin/") or "unknown",
         author=_line(author) or "unknown",
-        status=_cut(harmless(status).rstrip()) or "clean",
+        status="unknown: git did not answer in time" if status is None else _cut(harmless(status).rstrip()) or "clean",
         commits=harmless(commits or "").strip() or "none",
     )
 

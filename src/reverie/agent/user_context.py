@@ -14,7 +14,7 @@ from reverie.context.cut import unfenced
 from reverie.instructions.instruction_file import InstructionFile, Kind
 from reverie.instructions.render import render, section
 from reverie.memory.index import IndexLimits, index_for_model
-from reverie.memory.injection import harmless
+from reverie.memory.injection import Suspicion, flags, harmless
 
 # strftime speaks the language of the machine, and with it the prompt would.
 _WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
@@ -29,8 +29,10 @@ def user_context(
     limits: IndexLimits | None = None,
 ) -> str:
     """The text of that message; `index` is the whole of `MEMORY.md`, which is cut here, or empty without memory."""
+    instructions = render(files)
+    parts = [prompt_text("claude_md"), unfenced(instructions)] if instructions else []
     entries = {
-        "claudeMd": unfenced("\n\n".join(part for part in (render(files), _memory(index, index_path, limits)) if part)),
+        "claudeMd": "\n\n".join([*parts, *_memory(index, index_path, limits)]),
         "currentDate": f"Today's date is {_day(today)}.",
     }
     shown = "\n\n".join(f"# {key}\n{text}" for key, text in entries.items() if text)
@@ -42,10 +44,22 @@ def date_change(today: date) -> str:
     return prompt_text("date_change", date=_day(today))
 
 
-def _memory(index: str, path: str, limits: IndexLimits | None) -> str:
+def hidden_characters(files: Iterable[InstructionFile]) -> tuple[str, ...]:
+    """A warning for each file that holds characters which the model reads and no person sees."""
+    unseen = {Suspicion.invisible, Suspicion.direction}
+    found = ((file, next((flag for flag in flags(file.text) if flag.suspicion in unseen), None)) for file in files)
+    return tuple(
+        f"{file.path} holds {flag.suspicion.value}, first near line {flag.line} of what is loaded. The model reads "
+        "what you do not see there: look at it with `cat -v`, and take it out unless you know why it is there."
+        for file, flag in found
+        if flag is not None
+    )
+
+
+def _memory(index: str, path: str, limits: IndexLimits | None) -> list[str]:
     """The index as notes: whoever wrote a memory cannot speak for the user or for this program."""
     shown = harmless(index_for_model(index, limits)[0]).strip()
-    return section(path, Kind.AUTO_MEMORY, shown) if shown else ""
+    return [section(path, Kind.AUTO_MEMORY, shown)] if shown else []
 
 
 def _day(today: date) -> str:

@@ -25,7 +25,9 @@ def render(files: Iterable[InstructionFile]) -> str:
 
 def section(path: str, kind: Kind, text: str) -> str:
     """One file under a line that names it."""
-    return f"From {path} ({_WHOSE[kind]}):\n\n{text.strip()}"
+    # A folder that somebody else named must not write lines of its own.
+    shown = "".join(char if char.isprintable() else "?" for char in path)
+    return f"From {shown} ({_WHOSE[kind]}):\n\n{text.strip()}"
 
 
 def render_nested(files: Iterable[InstructionFile]) -> str:

@@ -10,6 +10,8 @@ from pathlib import Path
 from reverie.values import value
 
 _FRONT_MATTER = re.compile(r"\A---[ \t]*\n(?P<head>.*?)^---[ \t]*(?:\n|\Z)", re.DOTALL | re.MULTILINE)
+_KEYS_ONLY = re.compile(r"(?:(?:[a-z][\w-]*[ \t]*:.*|[ \t]+\S.*|-[ \t].*|#.*|[ \t]*)\n)*")
+"""Lines of keys as metadata has them, in small letters, with their values; anything else is text."""
 _PATHS_LINE = re.compile(r"^paths[ \t]*:[ \t]*(?P<inline>.*)$(?P<items>(?:\n[ \t]*-[ \t].*)*)", re.MULTILINE)
 _MAX_FOLDERS = 1_000
 """Folders below one folder of rules; links may lead to a whole disk."""
@@ -43,21 +45,22 @@ def list_rules(folder: Path) -> tuple[Path, ...]:
 
 
 def split_front_matter(text: str) -> Body:
-    """The text without its front matter, and the patterns of `paths:` in it; a rule about nothing stays whole."""
+    """The text without its front matter, and the patterns of `paths:` in it. A text that only looks so stays whole."""
     head = _FRONT_MATTER.match(text)
     if head is None:
         return Body(text)
     import yaml
 
+    if not _KEYS_ONLY.fullmatch(head["head"]):
+        return Body(text)  # prose between two rulers
     try:
         # Every scalar stays text: `- 1.0` is a pattern, not a number.
         known: object = yaml.load(head["head"], yaml.BaseLoader)  # noqa: S506 - makes nothing but text, lists and maps
     except (yaml.YAMLError, RecursionError, ValueError):
         # An unquoted `**/*.py` is the commonest pattern and no YAML.
         return Body(text[head.end() :], tuple(_loose(head["head"])))
-    if not isinstance(known, dict):
-        return Body(text if known else text[head.end() :])
-    return Body(text[head.end() :], tuple(_patterns(known.get("paths"))))
+    paths = known.get("paths") if isinstance(known, dict) else None
+    return Body(text[head.end() :], tuple(_patterns(paths)))
 
 
 def _entries(folder: Path) -> list[Path]:
