@@ -47,7 +47,8 @@ def date_change(today: date) -> str:
 def hidden_characters(files: Iterable[InstructionFile]) -> tuple[str, ...]:
     """A warning for each file that holds characters which the model reads and no person sees."""
     unseen = {Suspicion.invisible, Suspicion.direction}
-    found = ((file, next((flag for flag in flags(file.text) if flag.suspicion in unseen), None)) for file in files)
+    odd = [file for file in files if not file.text.isascii()]
+    found = ((file, next((flag for flag in flags(file.text) if flag.suspicion in unseen), None)) for file in odd)
     return tuple(
         f"{file.path} holds {flag.suspicion.value}, first near line {flag.line} of what is loaded. The model reads "
         "what you do not see there: look at it with `cat -v`, and take it out unless you know why it is there."

@@ -36,6 +36,8 @@ class Target:
 
 def mentions(text: str) -> tuple[str, ...]:
     """Every word that may be an include, as written after its `@`, each once, in order."""
+    if "@" not in text:
+        return ()
     return tuple(dict.fromkeys(match["path"] for match in _MENTION.finditer(prose(text))))
 
 

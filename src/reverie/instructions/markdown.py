@@ -60,6 +60,8 @@ def prose(text: str) -> str:
 
 def without_comments(text: str) -> str:
     """The text without its comments outside of code; a line that held nothing else goes with them."""
+    if "<!--" not in text:
+        return text
     parts, done = [], 0
     for region in regions(text):
         if not region.is_comment:
