@@ -31,6 +31,9 @@ PROMISES = {
     "search:quality:words": Requirement(
         "recall@5 without vectors stays ahead of FTS5 on real questions", source="issue 3"
     ),
+    "search:query:common-words-pruned": Requirement(
+        "a query of words that most documents have reads no more of them than another", source="issue 3, goals"
+    ),
     "search:vectors:meaning": Requirement("with vectors a paraphrase without common words is found", source="issue 3"),
     "search:weights:verified": Requirement("model files are checked before they are put in place", source="issue 3"),
 }

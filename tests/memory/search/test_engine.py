@@ -111,6 +111,17 @@ def test_what_was_shown_already_does_not_come_back(tmp_path: Path) -> None:
     assert "deploy.md" not in keys(hits)
 
 
+@requirement("search:query:common-words-pruned")
+def test_a_word_that_most_documents_have_is_looked_for_in_the_newest_of_them(tmp_path: Path) -> None:
+    index = opened(tmp_path, *(Document(key=f"{number:04}.md", body=f"meeting {number}") for number in range(3_000)))
+
+    found = [measured.row.key for measured in index.measured(Query("meeting", NOW))[1]]
+
+    assert len(found) > 20
+    assert min(found) >= "1000.md"
+    assert "0007.md" in ask(index, "meeting 7")
+
+
 @requirement("search:query:deterministic")
 def test_ties_go_by_key_whatever_the_order_of_indexing(tmp_path: Path) -> None:
     twins = [Document(key=name, body="the cache is warm") for name in ("c", "a", "b")]

@@ -176,12 +176,14 @@ class Database:
         found = self._connection.execute("SELECT documents FROM subjects WHERE term = ?", (term,)).fetchone()
         return found is not None and found[0] > 0
 
-    def best(self, wanted: Sequence[str], limit: int) -> list[int]:
-        """The ids of the documents that BM25 puts first for any of these terms."""
+    def best(self, wanted: Sequence[str], limit: int, *, share: float = 1.0) -> list[int]:
+        """The ids of the documents that BM25 puts first for any of these terms; below 1, among that newest share."""
         question = " OR ".join(f'"{term}"' for term in wanted)
         weights = ", ".join(map(str, FIELD_WEIGHTS))
-        sql = f"SELECT rowid FROM postings(?) ORDER BY bm25(postings, {weights}), rowid LIMIT ?"
-        return [found[0] for found in self._connection.execute(sql, (question, limit))]
+        last = self._connection.execute("SELECT max(id) FROM documents").fetchone()[0] or 0
+        sql = f"SELECT rowid FROM postings(?) WHERE rowid > ? ORDER BY bm25(postings, {weights}), rowid LIMIT ?"
+        found = self._connection.execute(sql, (question, int(last * (1.0 - share)), limit))
+        return [number for (number,) in found]
 
     def rows(self, ids: Sequence[int]) -> list[Row]:
         """The documents with these ids."""

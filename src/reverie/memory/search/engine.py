@@ -201,7 +201,9 @@ class SearchIndex:
                 break
             chosen.append(look)
             visited += frequencies[look][0]
-        return self._database.best(chosen, _CANDIDATES) if chosen else []
+        # A word that every second document has tells them apart so little that the newest are as good as any.
+        share = min(1.0, _POSTINGS_READ / visited) if visited else 1.0
+        return self._database.best(chosen, _CANDIDATES, share=share) if chosen else []
 
     def _with_neighbours(self, rows: list[Row]) -> list[Row]:
         """Add the rows around the candidates in their groups: they explain them, and may be meant themselves."""
