@@ -7,11 +7,13 @@ Markdown files can be written, since only they are memories. Hidden files and li
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 from reverie.errors import Error, Refused
 from reverie.files import safe_join
 from reverie.memory.store import Store
+from reverie.memory.topic import Trust, parse_topic, render_topic
 from reverie.memory.tracked import list_tracked
 from reverie.messages.blocks import Json, JsonObject
 from reverie.messages.entries import ToolSpec
@@ -105,7 +107,7 @@ class MemoryFiles:
     def _create(self, path: str, content: str) -> str:
         if self._place(path).exists():
             raise _Failed(f"Error: File {path} already exists")
-        self._write({self._inside(path): content}, f"create {path}")
+        self._write_own(path, content, f"create {path}")
         return f"File created successfully at: {path}"
 
     def _replace(self, path: str, old: str, new: str) -> str:
@@ -120,7 +122,7 @@ class MemoryFiles:
                 "Please ensure it is unique"
             )
         changed = content[: starts[0]] + new + content[starts[0] + len(old) :]
-        self._write({self._inside(path): changed}, f"edit {path}")
+        self._write_own(path, changed, f"edit {path}")
         first = content.count("\n", 0, starts[0])
         begin = max(0, first - SNIPPET_LINES)
         around = split(changed)[begin : first + new.count("\n") + SNIPPET_LINES + 1]
@@ -137,7 +139,7 @@ class MemoryFiles:
         if after and not lines[after - 1].endswith("\n"):
             lines[after - 1] += "\n"
         block = added if added.endswith("\n") else f"{added}\n"
-        self._write({self._inside(path): "".join([*lines[:after], block, *lines[after:]])}, f"edit {path}")
+        self._write_own(path, "".join([*lines[:after], block, *lines[after:]]), f"edit {path}")
         return f"The file {path} has been edited."
 
     def _delete(self, path: str) -> str:
@@ -167,6 +169,14 @@ class MemoryFiles:
         self._write(files, f"rename {old} to {new}")
         _remove_empty(place)
         return f"Successfully renamed {old} to {new}"
+
+    def _write_own(self, path: str, content: str, reason: str) -> None:
+        """Write words of the model, which are never what the user `said`."""
+        inside = self._inside(path)
+        topic = parse_topic(inside, content)
+        if topic.trust is Trust.said:
+            content = render_topic(replace(topic, trust=Trust.inferred), content)
+        self._write({inside: content}, reason)
 
     def _write(self, files: dict[str, str | None], reason: str) -> None:
         self._store.write_files(files, author="agent", reason=f"memory tool: {reason}", session=self._session)
