@@ -46,6 +46,8 @@ class SearchIndex:
         self._embedder = embedder
         self._table: VectorTable | None = None
         self._table_of = -1
+        self._missing: list[str] = []
+        self._missing_of = -1
 
     def close(self) -> None:
         """Let go of the file."""
@@ -70,7 +72,10 @@ class SearchIndex:
 
     def without_vectors(self) -> list[str]:
         """The keys of documents that `add_vectors` has not seen in their present state."""
-        return self._database.without_vectors()
+        version = self._database.version()
+        if version != self._missing_of:
+            self._missing, self._missing_of = self._database.without_vectors(), version
+        return list(self._missing)
 
     def add_vectors(self, documents: Sequence[Document], embedder: Embeds) -> None:
         """Embed documents and keep their vectors. Slow beside `update`, so it is a step of its own."""
