@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from reverie.instructions import Kind, Outside, Reason, load, nested
+from reverie.instructions import Kind, Outside, Reason, load, nested, taken_as_read
 from tests.instructions.trees import load_tree, names, somewhere, texts, write_tree
 from tests.requirements import requirement
 
@@ -164,6 +164,18 @@ def test_a_nested_rule_counts_from_its_own_folder(tmp_path: Path) -> None:
     passed = loaded.joined(nested(loaded, tmp_path / "project/sub/x.go"))
     assert texts(nested(passed, tmp_path / "project/api/x.go").files, tmp_path) == []
     assert texts(nested(passed, tmp_path / "project/sub/api/y.go").files, tmp_path) == ["api"]
+
+
+@requirement("instructions:once")
+def test_what_a_resumed_conversation_holds_does_not_come_again(tmp_path: Path) -> None:
+    loaded = load_tree(tmp_path, {**RULES, "project/sub/CLAUDE.md": "sub"})
+    touched = tmp_path / "project/sub/a.py"
+    shown = [file.path for file in nested(loaded, touched).files]
+
+    resumed = taken_as_read(load(loaded.where), [*shown[1:], tmp_path / "gone.md"])
+
+    assert texts(nested(loaded, touched).files, tmp_path) == ["sub", "more", "python @more.md"]
+    assert texts(nested(resumed, touched).files, tmp_path) == ["sub"]
 
 
 @requirement("instructions:compact")

@@ -8,7 +8,8 @@ of the project do not reach outside it, by include or by link, unless the user h
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 from reverie.instructions.globs import matches, unfolded
@@ -61,6 +62,13 @@ def nested(loaded: Loaded, touched: Path) -> Loaded:
         loading.read_folder(folder, Reason.NESTED)
     loading.read_matching_rules(real)
     return loading.result()
+
+
+def taken_as_read(loaded: Loaded, paths: Iterable[Path]) -> Loaded:
+    """The same, when these files stand in the conversation already, as after a resume: they will not come again."""
+    known = {identity for path in paths if (identity := read_identity(path)) is not None}
+    rules = tuple(rule for rule in loaded.rules if rule.identity not in known)
+    return replace(loaded, rules=rules, seen=loaded.seen | known)
 
 
 @value
