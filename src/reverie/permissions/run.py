@@ -64,6 +64,8 @@ def examine(need: Need, policy: Policy) -> Examined:
 def first_rule(examined: Examined, policy: Policy, kind: Kind) -> str:
     """The first deny or ask rule that any part of the command falls under; empty when there is none."""
     steps = list(everything_run(examined.script))
+    if "\\\n" in examined.command:
+        steps += everything_run(parse(examined.command.replace("\\\n", "")))
     if examined.script.problem:
         steps += _fragments(examined.command)
     for rule in policy.rules(kind):

@@ -66,6 +66,8 @@ _PLAIN_EXPANSION = re.compile(
 """What has no second level: the text of a variable, a default, a cut-off end, a sum of numbers."""
 _PLAIN_DELIMITER = re.compile(r"(['\"]?)(\w+)\1")
 _PLAIN_TEST = re.compile(r"(\[\[?)\s+(-[a-zA-Z])\s+([\w./-]+|'[^']*'|\"[^\"$`\\]*\")\s+(\]\]?)")
+_BROKEN_WORD = re.compile(r"[^\s\\]\\\n\S")
+"""The shell joins such lines into one word, the grammar does not."""
 _ANSI_ESCAPE = re.compile(r"\\(x[0-9a-fA-F]{2}|[0-7]{1,3}|[nrtabfv\\'\"])")
 
 
@@ -86,6 +88,8 @@ def parse(command: str) -> Script:
     script = reader.script()
     if not script.problem and not (script.shapes - {Shape.ASSIGNMENT, Shape.BRACES, Shape.BACKGROUND}):
         reader.complain(_disagreement(command, script))
+    elif _BROKEN_WORD.search(command):
+        reader.complain("a word in it goes over two lines")
     return reader.script()
 
 
@@ -240,6 +244,9 @@ class _Reader:
             word = self._word(target)
             if operator in (">&", "<&") and re.fullmatch(r"\d+-?|-", word.text):
                 continue
+            if operator in (">&", "<&") and not (word.value or "").replace("/", "").isalnum():
+                # The shell takes such a word apart twice.
+                self.complain(f"it redirects to `{word.text[:40]}` with `{operator}`")
             self._redirects.append(Redirect(word, writes=not operator.startswith("<")))
 
     def _heredoc(self, node: Node) -> None:
