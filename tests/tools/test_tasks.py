@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from reverie.context.facts.gathering import _todos
+from reverie.context.facts import gather
 from reverie.messages.blocks import Json
 from reverie.tools.desk import Desk, Task
 from reverie.tools.tasks import TodoWrite
 from reverie.tools.tool import ToolMistake
+from tests.context.kit import Session
 from tests.requirements import requirement
 from tests.tools.kit import call, told
 
@@ -32,9 +33,11 @@ async def test_the_list_stands_at_the_desk(desk: Desk) -> None:
 
 @requirement("tools:tasks:survive")
 async def test_the_facts_of_a_conversation_see_the_open_tasks(desk: Desk) -> None:
-    await call(TodoWrite(), desk, todos=LIST)
+    answer = await call(TodoWrite(), desk, todos=LIST)
+    session = Session().say("go").work(TodoWrite().spec.name, told(answer), todos=LIST)
 
-    assert [(todo.text, todo.status) for todo in _todos(LIST)] == [(task.content, task.status) for task in desk.tasks]
+    seen = gather(session.view.items).open_todos
+    assert [(todo.text, todo.status) for todo in seen] == [(task.content, task.status) for task in desk.tasks[1:]]
     assert desk.tasks[1] == Task("Fix the bug", "in_progress", "Fixing the bug")
 
 

@@ -21,7 +21,7 @@ def html_text(html: str, address: str) -> str:
     reader.close()
     text = "".join(reader.parts)
     text = re.sub(r"[ \t]*\n[ \t]*(?:\n[ \t]*)+", "\n\n", text)
-    return reader.restored(text).strip()
+    return reader.restored(text.strip())
 
 
 class _Reader(HTMLParser):
@@ -40,7 +40,7 @@ class _Reader(HTMLParser):
         """The text with the blocks of code, whose blanks count, put back, and the title in front."""
         text = re.sub("\x00(\\d+)\x00", lambda found: self._code[int(found[1])], text)
         title = " ".join(self.title.split())
-        return f"# {title}\n\n{text}" if title and not text.lstrip().startswith("# ") else text
+        return f"# {title}\n\n{text}" if title and not text.startswith("# ") else text
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         if tag == "title":
