@@ -52,7 +52,7 @@ from reverie.messages.message import Message, Role, Usage, assistant, user
 from reverie.messages.records import SYNTHETIC_MODEL
 from reverie.messages.view import Kind
 from reverie.models.answer import answer
-from reverie.ports import Event, Finished, Model, Reply, Request, Retrying, TextDelta
+from reverie.ports import BlockDone, Event, Finished, Model, Reply, Request, Retrying, TextDelta
 from reverie.settings import Settings
 
 INTERRUPTED = "[Request interrupted by user]"
@@ -106,6 +106,7 @@ class Parts:
     """Starts what hangs on a turn and nobody waits for: extraction, a dream."""
     background: Callable[[], tuple[str, ...]] = lambda: ()
     max_rounds: int | None = None
+    max_output_tokens: int | None = None
     stop_event: str = "Stop"
     recall_wait_seconds: float = 0.03
     """How long the first request waits for memories; what comes later joins a later round."""
@@ -291,7 +292,7 @@ class Loop:
             parts.emit(Reduced(reduced.outcome.reductions))
         if await parts.compactor.if_due(reduced.scene, parts.model, self.last_request):
             reduced = replace(reduced, scene=parts.preparer.scene(parts.log))
-        prepared = parts.preparer.request(parts.log, reduced)
+        prepared = parts.preparer.request(parts.log, reduced, max_tokens=parts.max_output_tokens)
         self.last_request = prepared.request
         return prepared
 
@@ -319,11 +320,11 @@ class Loop:
                 self._partial += text
             case Retrying():
                 self._partial = ""
-            case Finished():
+            case Finished() | BlockDone():
                 return
             case _:
                 pass
-        self.parts.emit(event)  # type: ignore[arg-type]
+        self.parts.emit(event)
 
     def _record(self, reply: Reply) -> None:
         """One entry per block, as readers of these files expect."""

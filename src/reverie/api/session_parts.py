@@ -321,6 +321,7 @@ def assembled(setup: Setup, transcript: Transcript, *, emit: Callable[[TurnEvent
             after_reply=noting.after_reply,
             background=lambda: _background(noting, shells),
             max_rounds=setup.max_rounds,
+            max_output_tokens=setup.max_output_tokens,
         )
     )
     parts = SessionParts(

@@ -41,11 +41,11 @@ def test_the_answer_is_printed_and_the_turn_recorded(terminal: Terminal) -> None
 
     assert (ran.code, ran.out) == (0, "Rain, then sun.\n")
     assert isinstance(request.body, dict)
-    assert request.body["system"] == [{"type": "text", "text": "Be brief."}]
+    assert request.body["system"][0]["text"].startswith("Be brief.")
     view = project(read_entries(session_of(terminal)))
-    assert [item.message.text for item in view.items] == ["what weather?", "Rain, then sun."]
-    assert view.items[1].usage is not None
-    assert view.items[1].usage.output_tokens > 0
+    assert [item.message.text for item in view.items if item.label == ""] == ["what weather?", "Rain, then sun."]
+    assert view.items[-1].usage is not None
+    assert view.items[-1].usage.output_tokens > 0
 
 
 @requirement("cli:print:answers")
@@ -107,7 +107,7 @@ def test_a_failure_exits_with_1_and_is_in_the_session(terminal: Terminal) -> Non
 
     assert ran.code == 1
     assert provider.api_key not in ran.err
-    asked, failed = read_entries(session_of(terminal))
+    asked, failed = [one for one in read_entries(session_of(terminal)) if isinstance(one, UserEntry | AssistantEntry)]
     assert isinstance(asked, UserEntry)
     assert isinstance(failed, AssistantEntry)
     assert failed.is_error

@@ -9,8 +9,10 @@ from collections.abc import Sequence
 import click
 
 from reverie import __version__
-from reverie.apps.cli.exits import DONE, MISTAKE, ended
+from reverie.apps.cli.exits import DONE, FAILED, MISTAKE, ended
 from reverie.apps.cli.table import COMMANDS
+
+MODES = ["default", "acceptEdits", "plan", "auto", "dontAsk", "bypassPermissions"]
 
 
 class LazyGroup(click.Group):
@@ -53,8 +55,19 @@ class LazyGroup(click.Group):
     show_default=True,
     help="How -p prints.",
 )
-@click.option("--system-prompt", metavar="TEXT", help="System text for -p.")
-@click.option("--max-tokens", type=click.IntRange(min=1), metavar="N", help="Limit of the answer for -p.")
+@click.option("-c", "--continue", "goes_on", is_flag=True, help="Go on with the newest session of this directory.")
+@click.option("-r", "--resume", metavar="SESSION", help="Go on with this session; the beginning of its id is enough.")
+@click.option("--fork-session", "fork", is_flag=True, help="Go on with a copy and leave the session as it is.")
+@click.option("--permission-mode", "mode", type=click.Choice(MODES), help="How questions are settled at first.")
+@click.option("--allowed-tools", "allowed", multiple=True, metavar="RULE", help="Allow without asking; repeatable.")
+@click.option("--disallowed-tools", "disallowed", multiple=True, metavar="RULE", help="Never allow; repeatable.")
+@click.option("--system-prompt", metavar="TEXT", help="Instead of the usual system text.")
+@click.option("--append-system-prompt", "appended_prompt", metavar="TEXT", help="After the system text.")
+@click.option("--max-turns", "max_rounds", type=click.IntRange(min=1), metavar="N", help="Most rounds of a turn.")
+@click.option("--max-tokens", type=click.IntRange(min=1), metavar="N", help="Limit of each answer.")
+@click.option("--window", type=click.IntRange(min=1), metavar="N", help="Size of the window instead of the model's.")
+@click.option("--mcp-config", multiple=True, metavar="FILE", help="Further tool servers; repeatable.")
+@click.option("--plugin-dir", "plugin_dirs", multiple=True, metavar="DIR", help="A plugin; repeatable.")
 @click.option("--project", metavar="DIR", help="A directory of the project; the current one by default.")
 @click.option("--settings", "settings_files", multiple=True, metavar="FILE|JSON", help="Further settings.")
 @click.option("--set", "assignments", multiple=True, metavar="KEY=VALUE", help="One setting; may be repeated.")
@@ -65,8 +78,19 @@ def cli(
     prompt: str | None,
     model: str | None,
     output_format: str,
+    goes_on: bool,
+    resume: str | None,
+    fork: bool,
+    mode: str | None,
+    allowed: tuple[str, ...],
+    disallowed: tuple[str, ...],
     system_prompt: str | None,
+    appended_prompt: str | None,
+    max_rounds: int | None,
     max_tokens: int | None,
+    window: int | None,
+    mcp_config: tuple[str, ...],
+    plugin_dirs: tuple[str, ...],
     project: str | None,
     settings_files: tuple[str, ...],
     assignments: tuple[str, ...],
@@ -75,30 +99,50 @@ def cli(
     """Reverie, the memory of an agent.
 
     \b
+    Without -p and without a command it is a terminal to work in.
+
+    \b
     Examples:
-      reverie -p "what is in this window?" --model claude-sonnet-4-5
-      reverie sessions
-      reverie context <session>
+      reverie
+      reverie --continue
+      reverie -p "why does the importer test fail?" --allowed-tools "Bash(pytest:*)"
+      reverie recall "how do we test the importer?"
     """
     from reverie.apps.cli.options import Common
 
     ctx.obj = Common(project, settings_files, assignments, bare, model)
     if ctx.invoked_subcommand is not None:
         return
-    if prompt is None:
-        click.echo(ctx.get_help())
-        return
-    from reverie.apps.cli.print_turn import print_turn
+    from pathlib import Path
 
-    ctx.exit(
-        print_turn(
-            ctx.obj,
-            prompt=prompt,
-            output_format=output_format,
-            system=system_prompt,
-            max_tokens=max_tokens,
-        )
+    from reverie.apps.cli.opening import Wanted, model_or_refusal, open_session, setup_of
+
+    wanted = Wanted(
+        resume=resume,
+        goes_on=goes_on,
+        fork=fork,
+        mode=mode,
+        allowed=allowed,
+        disallowed=disallowed,
+        system_prompt=system_prompt,
+        appended_prompt=appended_prompt,
+        max_rounds=max_rounds,
+        max_tokens=max_tokens,
+        window=window,
+        mcp_config=tuple(map(Path, mcp_config)),
+        plugin_dirs=tuple(map(Path, plugin_dirs)),
     )
+    if prompt is None:
+        from reverie.apps.cli.chat import chat
+
+        ctx.exit(chat(ctx.obj, wanted))
+    from reverie.apps.cli.print_turn import print_turn, prompt_text
+
+    text = prompt_text(prompt)
+    chosen = model_or_refusal(ctx.obj)
+    if chosen is None:
+        ctx.exit(FAILED)
+    ctx.exit(print_turn(open_session(setup_of(ctx.obj, wanted, chosen), wanted), text, output_format))
 
 
 def run(arguments: Sequence[str]) -> int:

@@ -1,0 +1,91 @@
+"""From the flags of `reverie` to a session: which model, which earlier session, what may be done without asking."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from reverie.apps import wiring
+from reverie.apps.cli.which import Common
+from reverie.errors import UserMistake
+
+if TYPE_CHECKING:
+    from reverie.api.session import Session
+    from reverie.api.session_setup import Setup
+    from reverie.permissions.approval import Approver
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What the command line says about the session to open."""
+
+    resume: str | None = None
+    goes_on: bool = False
+    """`--continue`: the newest session of this directory."""
+    fork: bool = False
+    mode: str | None = None
+    allowed: tuple[str, ...] = ()
+    disallowed: tuple[str, ...] = ()
+    system_prompt: str | None = None
+    appended_prompt: str | None = None
+    max_rounds: int | None = None
+    max_tokens: int | None = None
+    window: int | None = None
+    mcp_config: tuple[Path, ...] = ()
+    plugin_dirs: tuple[Path, ...] = ()
+
+
+def setup_of(common: Common, wanted: Wanted, model: str, *, approver: Approver | None = None) -> Setup:
+    """The ingredients of the session."""
+    return wiring.session_setup(
+        common.configuration(),
+        common.directory(),
+        model,
+        approver=approver,
+        is_interactive=approver is not None,
+        mode=wanted.mode,
+        allowed_tools=wanted.allowed,
+        disallowed_tools=wanted.disallowed,
+        system_prompt=wanted.system_prompt,
+        appended_prompt=wanted.appended_prompt,
+        max_rounds=wanted.max_rounds,
+        max_output_tokens=wanted.max_tokens,
+        window_tokens=wanted.window,
+        mcp_config=wanted.mcp_config,
+        plugin_dirs=wanted.plugin_dirs,
+    )
+
+
+def open_session(setup: Setup, wanted: Wanted) -> Session:
+    """A new session, or the one that is to be continued."""
+    from reverie.api.session import Session
+
+    resume = wanted.resume
+    if wanted.goes_on:
+        resume = newest_session(setup)
+    if wanted.fork and resume is None:
+        raise UserMistake("--fork-session copies a session: name it with --resume, or add --continue")
+    return Session.made(setup, resume=resume, fork=wanted.fork)
+
+
+def newest_session(setup: Setup) -> str:
+    """The id of the newest session of this directory."""
+    from reverie.messages.listing import list_glances
+
+    glances = list_glances([setup.places.project(setup.directory).directory])
+    if not glances:
+        raise UserMistake(f"there is no session of {setup.directory} to continue; start one without --continue")
+    return glances[0].id
+
+
+def model_or_refusal(common: Common) -> str | None:
+    """The model that answers; None, after three honest lines, when none can be asked and none was chosen."""
+    choice = wiring.model_choice(common.configuration(), common.model)
+    if choice.name == wiring.OFFLINE and not choice.is_chosen:
+        from reverie.models.offline import REFUSAL
+
+        sys.stderr.write(REFUSAL + "\n")
+        return None
+    return choice.name
