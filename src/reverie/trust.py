@@ -32,7 +32,7 @@ class Kind(StrEnum):
     ALLOW = "permissions.allow"
     DIRECTORIES = "permissions.additional_directories"
     SERVER = "server"
-    SKILL_COMMANDS = "skill commands"
+    SKILL = "skill"
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,6 +14,7 @@ Field: TypeAlias = "str | list[Field] | dict[str, Field]"
 
 _BLOCK = re.compile(r"\A\ufeff?---[ \t]*\r?\n(?P<head>.*?)^---[ \t]*(?:\r?\n|\Z)", re.DOTALL | re.MULTILINE)
 _PLAIN = re.compile(r"^(?P<key>[\w-]+)[ \t]*:[ \t]+(?P<value>[^\s\"'|>].*?)[ \t]*$", re.MULTILINE)
+_SIMPLE = re.compile(r"[\w-]+:(?: [A-Za-z0-9][^:#]*)?")
 _MAX_HEAD_CHARS = 100_000
 _TRUE = frozenset({"true", "yes", "on", "1", "y"})
 _FALSE = frozenset({"false", "no", "off", "0", "n"})
@@ -70,6 +71,10 @@ def read_page(text: str) -> Page:
 
 
 def _loaded(head: str) -> Mapping[str, Field]:
+    lines = head.splitlines()
+    if all(_SIMPLE.fullmatch(line) for line in lines):
+        # Most heads are a few plain lines, and a session reads hundreds; YAML takes a millisecond each.
+        return {key: value.strip() for key, _, value in (line.partition(":") for line in lines)}
     import yaml
 
     for attempt in (head, _quoted(head)):
