@@ -55,10 +55,14 @@ _LASTS = (
 )
 
 LASTING = _re(
-    rf"""\b(?:from\snow\son|from\shere\son|as\sa\s(?:general\s)?rule|(?:every|each|any)\stime\syou|whenever\syou|keep\sdoing\s(?:it|this|that|so))\b
+    rf"""\b(?:from\snow\son|from\shere\son|as\sa\s(?:general\s)?rule|keep\sdoing\s(?:it|this|that|so))\b
+      |\b(?:whenever|(?:every|each|any)\stime)\syou\b[^,.]*,\s(?:please\s|then\s)?{_ORDERS}\b
+      |\b{_ORDERS}\b[^.]*\b(?:whenever|(?:every|each|any)\stime)\syou\b
+      |\b(?:before|after|with|on|for)\s(?:each|every)\s(?:commit|pr|push|change|merge|release)\b
+      |\b(?:right|perfect|great|exactly|good)\b[^.]*\bkeep\s(?:using|writing|doing)\b
       |{_START}(?:that'?s\s(?:how|what)\si\swant\b|{_ORDERS}\s)[^.]*\b{_LASTS}\b
       |(?:^|[,.]\s|\band\s){_LASTS}[\s,]+(?:please\s|you\sshould\s|we\s)?{_ORDERS}\b
-      |以后|今后|从现在开始|从今以后|从此|每次|一律|一直都|默认(?:都|用)|往后
+      |(?:^|[，,。、])以后(?!再|会|的|有|看)|今后|从现在开始|从今以后|从此|每次|一律|一直都|默认(?:都|用)|往后
       |\b(?:ab\s(?:jetzt|sofort)|in\szukunft|künftig|von\snun\san|jedes\smal|grundsätzlich)\b
       |これから(?:は|も)|今後|以後は|毎回|常に"""
 )
@@ -75,7 +79,7 @@ _LANGUAGES = r"(?:english|german|chinese|japanese|french|spanish|italian|korean|
 _OPTION = _re(
     r"""\b(?:option|approach|version|variant|choice|solution|idea|plan)\s*(?:\d|[a-d]\b)
       |\b(?:the|your)\s(?:first|second|third|last|other|former|latter|\d)\b
-      |\b(?:prefer|rather|like)\s(?:\w+\s){0,2}?(?:this|that|these|those|it)\b|\bprefer\s(?:option|the\s\w+$)|第[一二三四]个|这个|那个|方案"""
+      |\b(?:prefer|rather|like)\s(?:\w+\s){0,2}?(?:this|that|these|those|it)\b|\bprefer\s(?:option|the)\b|第[一二三四]个|这个|那个|方案"""
 )
 """A choice among what was just offered is over once it is made."""
 
@@ -90,7 +94,9 @@ _SYSTEMS = (
     r"|mixpanel|sharepoint|onedrive|dropbox|google\s(?:drive|docs?|sheets?)|github\s?(?:issues|projects?|discussions|wiki)?"
     r"|gitlab|bitbucket|bugzilla|youtrack|monday\.com|basecamp|1password|vault|wiki|wandb|snowflake|bigquery)"
 )
-_SYSTEMS_HAN = r"(?:飞书|语雀|钉钉|企业微信|禅道|Tapd|Linear|Jira|Notion|Confluence|Slack|Grafana|Sentry|Figma|GitHub)"
+_SYSTEMS_HAN = (
+    r"(?:飞书|语雀|钉钉|企业微信|禅道|Tapd|Linear|Jira|Notion|Confluence|Slack|Grafana|Kibana|Sentry|Figma|GitHub)"
+)
 
 _ROLES = (
     r"(?:engineer|developer|programmer|scientist|designer|manager|student|founder|maintainer|analyst|architect|researcher"
@@ -103,16 +109,22 @@ GUARD = _re(
     r"""\b(?:this\stime|this\sonce|for\snow|right\snow|at\sthe\smoment|just\sthis|line\s\d+|never\s?mind|don'?t\sworry
       |(?:in|on|for|of)\sthis\s(?:change|pr|commit|file|function|test|one|branch|refactor\w*|session|task|step|case|class
       |method|module|run|patch|fix)|until\s(?:all|it|they|you|everything|the\stests?)\b|(?<!right\scall\s)\bhere\b
+      |(?:for|with|about)\s(?:this|that|it)\b(?!\sproject|\srepo)|in\sthe\s(?:header|footer|sidebar|modal)
       |(?:this|that|the)\s(?:function|method|line|variable|button|endpoint|file|test|error|class|loop)\b)
-      |这次|本次|这一次|暂时|先(?:别|不|看|跑)|这里|这个(?:函数|文件|测试|改动)|不要紧|别急|别担心
+      |这次|本次|这一次|暂时|(?:^|[，,])先(?:别|不|看|跑)|我先看|那个文件|这里|这个(?:函数|文件|测试|改动)|不要紧|别急|别担心
       |\b(?:diesmal|gerade|vorerst|in\sdieser\s(?:datei|funktion|änderung)|keine\ssorge)\b|今回は|とりあえず|ここ(?:で|は)"""
 )
 """Words that tie a sentence to the task at hand."""
 
+PERSONA = _re(
+    r"^(?:you\sare\s(?:an?|the|my|now)\s|act\sas\b|imagine\syou|pretend\b|your\s(?:task|job|role)\sis\b)|^(?:你是一[个名位]|请?扮演)"
+)
+"""The beginning of a prompt: a message that gives the model a part to play says nothing about its author."""
+
 REPORTED = _re(
     r"""\b(?:readme|docs?|documentation|bot|reviewer|review|article|page|website|manual|book|guide|linter|compiler|message
       |error|log|output|tutorial|blog|comment|coderabbit|copilot|claude|gpt|chatgpt|it|he|she|they)\s
-      (?:\w+\s)?(?:says?|said|states?|claims?|tells?|told|wrote|writes|recommends?|suggests?|reads|shows?)\b
+      (?:\w+\s)?(?:says?|said|states?|claims?|tells?|told|wrote|writes|recommends?|suggests?|reads|shows?)\b|[{}]|\bsample\b
       |\b(?:translate|rephrase|rewrite|proofread|according\sto|quote|laut)\b|\bshould\s(?:say|read|print|display|show)\b
       |文档(?:里)?(?:写|说)|报错|提示(?:说|信息)|翻译|上(?:面)?写着|据说|と書い(?:て|た)|によると"""
 )
@@ -129,7 +141,9 @@ CUES: tuple[Cue, ...] = (
               |\b(?:dashboard|board|runbook|tracker|wiki|docs?|documentation|designs?|mockups?|tickets?|issues?|backlog|specs?
               |roadmap|changelog|status\spage|metrics|logs|schedule|playbook|calendar)\b[^.?]{{0,40}}
               \b(?:is|are|lives?|sits?|can\sbe\sfound)\b[^.?]{{0,20}}https?://
-              |(?:都|统一|全部|一般)?(?:记|放|写|存|在)(?:录)?在?\s?{_SYSTEMS_HAN}
+              |\bfor\s[\w\s]{{3,30}}\s(?:look|check|see|go)\s(?:at|in|to|on)?\s?(?:the\s)?{_SYSTEMS}\b
+              |\byou(?:'ll|\scan|\swill)?\sfind\s[^.]{{3,40}}\sat\shttps?://|\bchannel\s(?:on|in)\sslack\b
+              |[去到]\s?{_SYSTEMS_HAN}\s?(?:上|里)?(?:查|看|找)|(?:都|统一|全部|一般)?(?:记|放|写|存|在)(?:录)?在?\s?{_SYSTEMS_HAN}
               |(?:面板|文档|看板|手册|工单|日志|设计稿|需求)[^。？]{{0,8}}在\s?https?://"""
         ),
         unless=_re(
@@ -140,22 +154,25 @@ CUES: tuple[Cue, ...] = (
         "role",
         MemoryType.user,
         _re(
-            rf"""\b(?:i\s?'?a?m|i\sam|i\swork\sas|my\s(?:role|job|background)\sis)\s(?:\w+\s){{0,2}}?(?:an?|the|as)?\s?
+            rf"""\b(?:i\s?'?a?m|i\sam|i\swork\sas|my\s(?:role|job|background)\sis)\s(?:\w+\s){{0,1}}?(?:an?|the|as|one\sof\sthe)\s
               (?:[\w-]+\s){{0,3}}?{_ROLES}\b
-              |\bi(?:'ve|\shave)\s(?:been\s)?(?:\w+\s){{0,2}}?(?:writing|programming|coding|using|doing|working|developing)\s
-              [^.?]{{0,40}}\b(?:years?|decades?)\b
+              |\bi(?:'ve|\shave)\s(?:been\s)?(?:\w+\s){{0,2}}?(?:writing|programming|coding|working|developing)\s
+              [^.?]{{0,40}}\b(?:years|decades?)\b
               |\bi(?:'m|\sam)\s(?:quite\s|very\s|totally\s|pretty\s|completely\s|relatively\s)?new\sto\s(?!this\b|that\b|it\b|here\b)
-              |\bi\swork\s(?:at|in|for|on\sthe)\s(?:the\s)?[A-Z]?\w+|\bmy\sname\sis\b
+              |\bi(?:'m|\sam)\s(?:not\s)?(?:an?\s)?(?:native\s\w+|colou?r[\s-]?blind|dyslexic|left-handed)\b
+              |\bi(?:'m|\sam)\son\s(?:windows|mac\w*|linux|ubuntu|debian|fedora|arch|nixos)\b
+              |\bi(?:'m|\sam)\s(?:(?:trying\sto|starting\sto)\slearn|learning)\s(?-i:[A-Z])\w+
+              |\bi\swork\s(?:at|in|for)\s(?:the\s)?(?-i:[A-Z])\w+|\bmy\sname\sis\b
               |\bi\s(?:lead|run|own|maintain|manage)\s(?:the|our|this|a)\b
               |我是[^，。？]{{0,12}}(?:工程师|开发|程序员|科学家|设计师|经理|学生|产品|运维|架构师|研究员|负责人|新手|初学者|老师)
-              |我(?:写了|做了|用了)[^，。]{{0,10}}年|我(?:第一次|刚开始)(?:接触|学|用)|我叫
+              |我(?:写了|做了|用了)[^，。]{{0,10}}年|我(?:不懂|不太懂|不熟悉|不会)[^，。？]{{2,8}}|我(?:第一次|刚开始)(?:接触|学|用)|我叫
               |\bich\sbin\s(?:\w+\s){{0,2}}?\w*(?:entwickler|ingenieur|wissenschaftler|designer|student|lehrer|berater
               |architekt|forscher|anfänger|neuling|chef|leiter)\w*
               |(?:私|僕|俺)は[^。？]{{0,15}}(?:エンジニア|サイエンティスト|開発者|デザイナー|学生|研究者|マネージャー|初心者|プログラマー)"""
         ),
         unless=_re(
-            r"""\b(?:getting|seeing|trying|going|not\ssure|sorry|wondering|stuck|confused|logged|signed|testing|building
-              |creating|making|as\san?\s(?:test|guest|admin)|imagine|pretend|act|you\sare|if\s|test\suser)\b|假设|扮演"""
+            r"""\b(?:getting|seeing|trying\sto\s(?!learn)|going|not\ssure|sorry|wondering|stuck|confused|logged|signed|testing|building
+              |creating|making|as\san?\s(?:test|guest|admin)|imagine|pretend|act|you\sare|if\s|test\s(?:user|data)|user\sstory|with\srole|account)\b|假设|扮演|登录|账号"""
         ),
         overrides_guards=True,
     ),
@@ -167,13 +184,23 @@ CUES: tuple[Cue, ...] = (
         ),
         overrides_guards=True,
     ),
-    Cue("lasting", MemoryType.feedback, LASTING, overrides_guards=True),
+    Cue(
+        "lasting",
+        MemoryType.feedback,
+        LASTING,
+        unless=_re(
+            r"""\b(?:the|this)\s(?:variable|function|class|file|method|column|field|button|page|app|server|test)\b
+              |\bi(?:'ll|\swill|'m\sgoing\sto)\b|以后再说|每次(?:点|运行|启动|刷新|打开|都会|都报)|\bevery\stime\si\b"""
+        ),
+        overrides_guards=True,
+    ),
     Cue(
         "always or never",
         MemoryType.feedback,
         _re(
             rf"""{_START}(?:please\s)?(?:always|never(?:\sever)?|don'?t\sever|do\snot\sever)\s
-              (?!mind\b|again\b\W*$|\w+(?:ing|ed|[^su]s)\b)\w+
+              (?!mind\b|again\b\W*$|\w+(?:ing|ed|[^su]s)\b|(?:an?|the|been|seem|thought|eager|have|had|was|were|want|felt|knew
+              |heard|got|tried|did|quite|really|something)\b)\w+
               |^use\s[^.]*,\snever\s\w+
               |永远(?:不要|别|都)|(?:总是|始终|务必|一定)(?:要|先|用|不)|绝(?:对)?不(?:要|能|许)|千万(?:不要|别)|严禁|禁止
               |^(?:bitte\s)?(?:\w+\s){{0,2}}?(?:immer|nie(?:mals)?)\s\w+|必ず[^。]{{2,}}(?:てください|こと)|絶対に"""
@@ -181,7 +208,7 @@ CUES: tuple[Cue, ...] = (
         unless=_re(
             r"""\b(?:it|this|that|which|who|he|she|they|there|response|function|test|page|value|result|build|app)\s
               (?:should\s|must\s|will\s|can\s|has\s|have\s|is\s|are\s|was\s)?(?:always|never)\b
-              |\b(?:to|that|which|who)\s(?:always|never)\b|^(?:i|you|we|it)\s(?:always|never)\b|\bdas\s\w+\s(?:nie|immer)
+              |\b(?:to|that|which|who)\s(?:always|never)\b|^(?:i|you|we|it)\s(?:always|never)\b|\b(?:always|never)\s\w+\s(?:it|them)\b|\bdas\s\w+\s(?:nie|immer)
               |\bnever\s(?:expected|called|worked|seen|heard|happened|returns?)\b|läuft|geht\snie"""
         ),
     ),
@@ -194,22 +221,29 @@ CUES: tuple[Cue, ...] = (
               |^no\s\w+\sin\s\w+|(?:^|[，。、；])(?:请)?(?:不要|别)(?:再)?[^，。]{{3,}}|しないでください|やめてください
               |\b(?:bitte\s)?(?:kein(?:e|en)?)\s\w+\s(?:in|im)\s\w+"""
         ),
-        unless=_re(r"\b(?:it|this|that|these|those|yet|now|today)\b\W*$|\b(?:this|that)\s\w+\W*$|\blet'?s\snot\b"),
+        unless=_re(
+            r"""\b(?:don'?t|do\snot|不要|别)\s?(?:commit|push|merge|deploy|run|start|close|submit|delete|提交|推送|合并|部署|删)
+              (?!\s(?:directly|to\smain))|\byet\b|换成|
+              \b(?:it|this|that|these|those|yet|now|today)\b\W*$|\b(?:this|that)\s\w+\W*$|\blet'?s\snot\b|\bdon'?t\s(?:they|we|i|you)\b"""
+        ),
         needs_reason=True,
     ),
     Cue(
         "manner",
         MemoryType.feedback,
         _re(
-            rf"""\bkeep\s(?:your|the|all)\s{_ANSWERS}\s\w+|\b(?:answer|reply|respond|write|talk)\s(?:to\sme\s)?(?:only\s)?
+            rf"""\bkeep\s(?:your|all(?:\syour)?)\s{_ANSWERS}\s\w+|\b(?:answer|reply|respond|talk)\s(?:to\sme\s)?(?:only\s)?
               in\s{_LANGUAGES}\b|\b(?:be|stay)\s(?:more\s|less\s)?(?:concise|terse|brief|verbose|direct)\b
               |\bstop\s(?:summari[sz]ing|apologi[sz]ing|asking|explaining|adding|repeating|thanking|praising)\b
               |\bno\s(?:emojis?|bullet\s(?:lists?|points?)|summaries|apologies|preambles?)\b
-              |\bask\s(?:me\s)?before\s\w+ing\b|\b(?:check|confirm)\swith\sme\sbefore\b
+              |\bask\s(?:me\s)?(?:first\s)?before\s(?:you\s)?\w+|\bask\s(?:me\s)?(?:instead\sof|rather\sthan)\s\w+
+              |\b(?:no\sneed\sto|you\sdon'?t\s(?:need|have)\sto)\s(?:explain|apologi|summari|ask|repeat|thank)\w*
+              |\b(?:try\sto\s)?keep\s(?:comments|functions|methods|commits|prs|diffs|files|changes)\s\w+
+              |^(?:all\s|our\s)?(?:tests?|commits?|prs?|comments?)\s(?:must|should|may)\s(?:not|never|always)\b|\b(?:check|confirm)\swith\sme\sbefore\b
               |(?:先问我|问我一下再|必须先问)|(?:回答|回复|解释)[^。？]{{0,6}}(?:简短|简洁|中文|英文|日文)
-              |简短的回答|表情符号|auf\s(?:deutsch|englisch)\b|(?:日本語|英語|中国語)で(?:回答|返信|答え|書い)"""
+              |(?:跟我说话|注释|提交信息|变量名)[^。，]{{0,4}}用(?:中文|英文)|简短的回答|表情符号|auf\s(?:deutsch|englisch)\b|(?:日本語|英語|中国語)で(?:回答|返信|答え|書い)"""
         ),
-        unless=_re(r"\b(?:readme|changelog|docstring|error)\b"),
+        unless=_re(r"\b(?:readme|changelog|docstring|error)\b|^your\s"),
     ),
     Cue(
         "preference",
@@ -219,7 +253,8 @@ CUES: tuple[Cue, ...] = (
               |\bi(?:'d|\swould)\s(?:much\s|really\s)?(?:rather|prefer)\s[^.]+\b(?:than|over|instead\sof)\b
               |\bi\s(?:really\s|do\s)?(?:hate|dislike|can'?t\sstand|love)\s(?:it\s)?when\syou\b
               |\bi\s(?:really\s)?(?:like|love)\s(?:small|short|simple|explicit|clean|plain|how\syou|the\sway\syou|when\syou)\b
-              |\bi\s(?:don'?t|do\snot)\slike\s\w+ing\b
+              |\bi\s(?:don'?t|do\snot)\s(?:like\s\w+ing|want\syou\sto)\b|\bi\salways\s(?:want|like|need)\s(?!the\b)
+              |\byou\skeep\s(?:forgetting|adding|removing|breaking|using|writing|renaming|changing|ignoring|skipping|asking)\b
               |\bi(?:'ve|\shave)?\s(?:noticed?|see|seen)\s(?:that\s)?you(?:'re|\sare|\skeep|\sbeing|\salways|\stend)\b
               |我(?:更|比较|很|还是)?(?:喜欢|偏好|倾向于?|习惯)(?!这|那|第)|我(?:不喜欢|讨厌)[^，。]{3,}
               |\bich\s(?:bevorzuge|mag\s(?:es|keine))|(?:の方|ほう)が好き"""
@@ -232,13 +267,14 @@ CUES: tuple[Cue, ...] = (
         _re(
             r"""\b(?:deadline|due|launch(?:es|ing)?|releas(?:e|es|ing)|demo|freez(?:e|es|ing)|frozen|ship(?:s|ping)?|go(?:es)?
               [\s-]live|cut(?:s|ting)?|sunset(?:s|ting)?|deprecat\w+|expires?|eol|code\sfreeze|deploys?|audit|milestone
-              |must\sbe\sdone|has\sto\sbe\sdone)\b
+              |shut\s?(?:down|s\sdown)|turned\soff|promised|on\s(?:\w+\s)?(?:leave|vacation|holiday)|must\sbe\sdone|has\sto\sbe\sdone)\b
               |\bwe\b[^.]*\b(?:supports?|keep(?:ing)?|kept)\b[^.]*\b(?:until|till)\b
               |截止|发布日期|上线|冻结|交付|演示|到期|\b(?:frist|abgabe|stichtag|termin)\b|締め?切り?|期限|リリース日?は"""
         ),
         unless=_re(
-            r"""\b(?:function|file|variable|check|test|bug|header|cookie|token|cache|session|shipping)\b
-              |\bwe\sneed\sto\sfix\b|\b(?:i|my|me)\b|^(?:great\s|ok\s)?(?:make|set|change|write|add)\b"""
+            r"""\b(?:function|file|variable|check|test|bug|header|cookie|token|cache|session|shipping|missing)\b
+              |\bwe\sneed\sto\sfix\b|\b(?:i|my|me)\b
+              |^deadline\s?:|^(?:great\s|ok\s|please\s)?(?:make|set|change|write|add|deploy|ship|release|cut|launch)\b"""
         ),
         needs_day=True,
     ),
@@ -262,28 +298,34 @@ CUES: tuple[Cue, ...] = (
               |standardi[sz]ed)\b
               |\bwe(?:'re|\sare)\s(?:going\swith|going\sto\s(?:drop|use|switch|move|migrate|adopt|support|keep|replace)
               |(?:dropping|moving|migrating|switching|deprecating|replacing|adopting|sunsetting)\b)
-              |\bwe\s(?:explicitly|definitely|deliberately|intentionally|really|only|never)\s(?:do\snot\s|don'?t\s)?
+              |\bwe\s(?:explicitly|definitely|deliberately|intentionally|only|never)\s(?:do\snot\s|don'?t\s)?
               (?:want|need|use|support|ship)\b
               |\bi\sknow\swe\s(?:want|need)\b|\bi\sthink\swe\s(?:want|need)\b.*\b(?:so\sthat|because|since)\b|\bwe\sdo\s[\w-]+-first\b
+              |\bin\s(?:this|our)\s(?:project|repo(?:sitory)?|team|code\s?base|company)\b[^.]*\bwe\s(?:always|never|only)\s\w+
+              |\bwe\s(?:can'?t|cannot|may\snot|must\snot|aren'?t\sallowed\sto)\suse\b[^.]*\b(?:because|since)\b
+              |\b(?:legal|compliance|security|finance|the\scustomer|our\scustomer)\s(?:team\s|department\s)?
+              (?:requires?|demands?|insists?|forbids?|mandates?)\b|\bthat'?s\swhy\swe\b
+              |\bwe\s(?:use|follow|practi[cs]e)\s[^.]*\b(?:development|workflow|versioning|semver|convention)\b
               |\bwe\s(?:must|have\sto|need\sto)\s(?:support|keep|stay|comply|remain)\b
               |\b(?:is|was|are|were)\s(?:being\s)?(?:driven|forced|mandated|required|demanded)\sby\b
-              |\bthe\sreason\s(?:we|why|for|that)\b|\blet'?s\s(?:use|go\swith|switch\sto|stick\s(?:with|to)|do)\s[^.?]*\binstead\sof\b
+              |\bthe\sreason\s(?:we|why\swe|for\s(?:the|this|keeping|our))\b|\blet'?s\s(?:use|go\swith|switch\sto|stick\s(?:with|to)|do)\s[^.?]*\binstead\sof\b
               |\blet'?s\suse\ssomething\b
-              |我们(?:决定|选择|选了|选用|打算|改用|不再|约定|商定|统一用)|(?:最终|最后)(?:决定|选择)
+              |(?:法务|合规|安全团队|客户)(?:团队|部门)?要求|我们(?:决定|选择|选了|选用|打算|改用|不再|约定|商定|统一用)|(?:最终|最后)(?:决定|选择)
               |\bwir\shaben\suns\s(?:für|gegen|entschieden)|\bwir\s(?:nehmen|verwenden|setzen\sauf)\b
               |(?:することに|使うことに)(?:した|しました|決め)"""
         ),
         unless=_re(
             rf"""\b(?:option|approach|version)\s?(?:\d|[a-c])\b|\b(?:a|the|an)\s{_CODE_WORDS}\b|\b(?:first|second|third)\s(?:one
               |approach|option|way)\b|\b(?:fix|merge|rebase|commit|push|rerun|debug)\b|\bwe\s(?:just\s)?need\sto\s(?:do|get|look)\b
-              |第[一二三]个"""
+              |第[一二三]个|\b(?:nothing|yet|haven'?t)\b|选第"""
         ),
     ),
     Cue(
         "remember",
         MemoryType.project,
         _re(
-            rf"""{_START}(?:remember(?:\s?[:,]|\sthat\b|\sthis\s?:|\sthe\b|\sour\b)|(?:keep|bear)\sin\smind\b)
+            rf"""{_START}(?:remember(?:\s?:|\sthat\b|\sthis\s?:)|(?:keep|bear)\sin\smind\b)
+              |^(?:please\s|and\s)?remember\s(?:the|our)\b[^.]*\b(?:is|are|has|have|must|can|will|was|were|gets?)\b
               |\bfor\s(?:the\srecord|future\sreference|your\sinformation)\b|\bfyi\b|\bdon'?t\sforget\sthat\b
               |(?:请|你?要)?记住[：:，,]?|记得[：:，,]|请注意[：:]|备忘
               |\bmerk(?:e)?\sdir\b|\bdenk\sdaran\b|\bnicht\svergessen\b|覚えておいて|忘れないで"""
@@ -297,7 +339,7 @@ CUES: tuple[Cue, ...] = (
 """In the order in which they are asked; the first that fits names the type."""
 
 GENERAL = _re(
-    r"""\b(?:ever|anymore|any\smore|again)\b|\bin\s(?:code|tests?|commits?|commit\smessages|comments|prs?|pull\srequests
+    r"""\b(?:ever|anymore|any\smore)\b|\bin\s(?:code|tests?|commits?|commit\smessages|comments|prs?|pull\srequests
       |production|general|integration\stests|unit\stests|replies|answers|docs)\b|\bto\stests\b
       |\b(?:every|each)\s(?:reply|response|answer|file|commit|test)\b|再|都|测试里|代码里|テストで|コードで"""
 )

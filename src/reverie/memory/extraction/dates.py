@@ -128,6 +128,13 @@ def _of_year(year: str | None, month: int, day: int, today: date) -> tuple[date,
     return _exact(found) if found else None
 
 
+def _whole_month(match: re.Match[str], today: date) -> tuple[date, str] | None:
+    word = (match["month"] or match["monat"]).lower()[:3]
+    number = (_MONTHS.index(word) if word in _MONTHS else _MONATE.index(word)) + 1
+    first = date(today.year + (number < today.month), number, 1)
+    return _month_start(first, 1) - timedelta(days=1), f"{first:%Y-%m}"
+
+
 def _in_some_time(match: re.Match[str], today: date) -> tuple[date, str] | None:
     said = match["count"].lower()
     count = int(said) if said.isdigit() else _NUMBERS.get(said, _HAN.get(said, 0))
@@ -182,6 +189,7 @@ _RULES: tuple[_Rule, ...] = (
         is_relative=False,
     ),
     _rule(r"(?:(?P<year>20\d\d)年)?(?P<month>\d{1,2})月(?P<day>\d{1,2})[日号號]", _numbered, is_relative=False),
+    _rule(rf"(?<=\buntil )(?P<month>{_MONTH_NAMES})\b(?! \d)|(?<=\bbis )(?P<monat>{_MONTH_NAMES})\b", _whole_month),
     _rule(r"\bday after tomorrow\b|\bübermorgen\b|后天|明後日", _after(2)),
     _rule(r"\btomorrow\b|(?<!guten )(?<!am )\bmorgen\b(?! früh)|明天|明日", _after(1)),
     _rule(r"\bday before yesterday\b|\bvorgestern\b|前天", _after(-2)),

@@ -8,7 +8,17 @@ from __future__ import annotations
 import re
 
 from reverie.memory.extraction.candidate import Candidate, Said
-from reverie.memory.extraction.cues import CUES, GENERAL, GUARD, LASTING, REASON, REPORTED, Cue, remembered_type
+from reverie.memory.extraction.cues import (
+    CUES,
+    GENERAL,
+    GUARD,
+    LASTING,
+    PERSONA,
+    REASON,
+    REPORTED,
+    Cue,
+    remembered_type,
+)
 from reverie.memory.extraction.dates import placed
 from reverie.memory.extraction.typed import Sentence, sentences
 from reverie.memory.extraction.wording import gives_reason, statement, worded
@@ -27,6 +37,8 @@ _JOINED_CHARS = 90
 def find_candidates(said: Said) -> tuple[Candidate, ...]:
     """What one message holds that may be worth a memory."""
     spoken = sentences(said.text)
+    if any(PERSONA.search(sentence.plain) for sentence in spoken):
+        return ()
     found: list[Candidate] = []
     taken = 0
     for number, sentence in enumerate(spoken):
