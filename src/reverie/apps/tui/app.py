@@ -373,6 +373,11 @@ class Chat(App[None]):
                 await asking.remove()
                 self._prompt.focus()
 
+    def on_resize(self, event: events.Resize) -> None:
+        """A question keeps its answers in sight."""
+        for asking in self.query(Asking):
+            asking.fit(event.size.height)
+
     def on_text_selected(self, event: events.TextSelected) -> None:
         """What is selected with the mouse is copied at once, as terminals do."""
         del event

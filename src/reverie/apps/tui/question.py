@@ -24,6 +24,8 @@ from reverie.permissions.approval import Approval, Question
 from reverie.permissions.need import Act
 
 MOST_SUGGESTIONS = 2
+ROUND_ABOUT_LINES = 9
+"""What stands around the diff and the answers: rules, the reason, the status, a little of the conversation."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,8 +74,8 @@ class Asking(Vertical):
     """The question on the screen."""
 
     DEFAULT_CSS = """
-    Asking { height: auto; max-height: 70%; border-top: solid ansi_yellow; padding: 0 1; }
-    Asking > VerticalScroll { height: auto; max-height: 16; scrollbar-size-vertical: 1; }
+    Asking { height: auto; border-top: solid ansi_yellow; padding: 0 1; }
+    Asking > VerticalScroll { height: auto; scrollbar-size-vertical: 1; }
     Asking > VerticalScroll > Static { height: auto; }
     Asking > #reason { height: auto; margin: 1 0; }
     Asking > OptionList { height: auto; max-height: 9; margin: 0 0 1 0; }
@@ -104,6 +106,11 @@ class Asking(Vertical):
 
     def on_mount(self) -> None:
         self.query_one(OptionList).focus()
+        self.fit(self.app.size.height)
+
+    def fit(self, height: int) -> None:
+        """Leave the answers in sight, however long the diff is and however low the screen."""
+        self.query_one(VerticalScroll).styles.max_height = max(3, height - len(self._ways) - ROUND_ABOUT_LINES)
 
     def on_key(self, event: events.Key) -> None:
         """A digit answers at once."""
