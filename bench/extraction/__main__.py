@@ -1,0 +1,111 @@
+"""`python -m bench.extraction`: precision and recall of extraction without a model, with 95 % intervals.
+
+A stored memory is right when the passage it quotes overlaps one that was labelled; anything else is junk.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import os
+import sys
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from bench.extraction.labels import HERE, Labelled, read_real, read_written
+
+_Z = 1.96
+GOAL = 0.9
+"""At most one stored memory in ten may be junk (issue 6)."""
+
+
+def main(arguments: Sequence[str]) -> int:
+    parser = argparse.ArgumentParser(prog="python -m bench.extraction", description=__doc__)
+    parser.add_argument(
+        "--data", type=Path, default=os.environ.get("REVERIE_SHARED_DATA", HERE.parents[2] / "shared/data")
+    )
+    parser.add_argument("--json", type=Path, help="write all figures to this file")
+    parser.add_argument(
+        "--misses", action="store_true", help="list what was wrong or missed (not of the held-out part)"
+    )
+    options = parser.parse_args(arguments)
+    labelled = list(read_written())
+    transcripts = Path(options.data) / "transcripts"
+    if transcripts.is_dir():
+        labelled += read_real(transcripts)
+    else:
+        print(f"no real sessions in {transcripts}: their row is left out", file=sys.stderr)
+    report = {}
+    print(
+        f"{'part':10} {'messages':>8} {'labels':>7} {'stored':>7} {'precision':>22} {'recall':>22} {'right type':>11}"
+    )
+    for part in dict.fromkeys(each.part for each in labelled):
+        report[part] = _row(part, [each for each in labelled if each.part == part])
+    if options.misses:
+        _print_misses(each for each in labelled if each.part != "held out")
+    if options.json:
+        options.json.write_text(json.dumps(report, indent=2), encoding="utf-8")
+    return 0
+
+
+def _row(part: str, labelled: list[Labelled]) -> dict[str, float]:
+    count: Counter[str] = Counter()
+    for each in labelled:
+        left = list(each.wanted)
+        count["labels"] += len(left)
+        count["stored"] += len(each.found)
+        for candidate in each.found:
+            start = each.text.find(candidate.quote)
+            end = start + len(candidate.quote)
+            fits = next((want for want in left if want.start < end and start < want.end), None)
+            if fits is not None:
+                left.remove(fits)
+                count["right"] += 1
+                count["right type"] += fits.type == candidate.type
+    precision, recall = _share(count["right"], count["stored"]), _share(count["right"], count["labels"])
+    typed = count["right type"] / max(1, count["right"])
+    print(
+        f"{part:10} {len(labelled):8} {count['labels']:7} {count['stored']:7} "
+        f"{_said(precision):>22} {_said(recall):>22} {typed:11.2f}"
+    )
+    return {
+        "messages": len(labelled),
+        "labels": count["labels"],
+        "stored": count["stored"],
+        "precision": precision[0],
+        "precision_low": precision[1],
+        "recall": recall[0],
+        "recall_low": recall[1],
+        "right_type": typed,
+    }
+
+
+def _share(hits: int, of: int) -> tuple[float, float, float]:
+    """A share with its 95 % interval after Wilson."""
+    if of == 0:
+        return math.nan, 0.0, 1.0
+    share = hits / of
+    middle = (share + _Z**2 / (2 * of)) / (1 + _Z**2 / of)
+    half = _Z * math.sqrt(share * (1 - share) / of + _Z**2 / (4 * of**2)) / (1 + _Z**2 / of)
+    return share, max(0.0, middle - half), min(1.0, middle + half)
+
+
+def _said(share: tuple[float, float, float]) -> str:
+    return f"{share[0]:.2f} ({share[1]:.2f} to {share[2]:.2f})"
+
+
+def _print_misses(labelled: Iterable[Labelled]) -> None:
+    for each in labelled:
+        spans = [(each.text.find(one.quote), each.text.find(one.quote) + len(one.quote), one) for one in each.found]
+        for start, end, one in spans:
+            if not any(want.start < end and start < want.end for want in each.wanted):
+                print(f"junk    {each.id}: {one.cue}")
+        for want in each.wanted:
+            if not any(want.start < end and start < want.end for start, end, _ in spans):
+                print(f"missed  {each.id}: {want.type}")
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

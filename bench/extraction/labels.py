@@ -1,0 +1,78 @@
+"""The labelled messages: ours with their text, real ones named by file and id; and what extraction makes of them.
+
+A label is a passage that should become a memory, with its type. Ours are split by a hash of their text into a part that
+rules were made with and a part that was only measured; what was added later says `"split": "dev"`.
+"""
+
+from __future__ import annotations
+
+import json
+import zlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from reverie.memory.extraction.candidate import Candidate, Said
+from reverie.memory.extraction.extract import extract
+from reverie.memory.extraction.gate import Scene
+from reverie.memory.extraction.session import SessionWords, Spoken, words_of
+from reverie.messages.transcript import read_entries
+
+HERE = Path(__file__).parent
+SAID = datetime(2026, 2, 16, 12, tzinfo=UTC)
+"""The Monday on which our own messages were said."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """A passage that should become a memory."""
+
+    type: str
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Labelled:
+    """One message, what it should teach and what it did."""
+
+    id: str
+    part: str
+    """`dev`, `held out` or `real`."""
+    text: str
+    wanted: tuple[Wanted, ...]
+    found: tuple[Candidate, ...]
+
+
+def read_written() -> Iterator[Labelled]:
+    """Our own messages, each as a session of its own."""
+    for line in (HERE / "written.jsonl").read_text(encoding="utf-8").splitlines():
+        row = json.loads(line)
+        text: str = row["text"]
+        part = row.get("split") or ("held out" if zlib.crc32(text.encode()) % 3 == 0 else "dev")
+        spoken = Spoken(Said(row["id"], text, row["id"], SAID), 0, 0)
+        found = extract(SessionWords((spoken,)), (spoken,), Scene(today=SAID.date()))
+        wanted = tuple(_passage(text, each["type"], each["words"]) for each in row["expect"])
+        yield Labelled(row["id"], part, text, wanted, tuple(each.candidate for each in found.passed))
+
+
+def read_real(transcripts: Path) -> Iterator[Labelled]:
+    """The user messages of the real sessions, as `learn` would take them."""
+    rows = [json.loads(line) for line in (HERE / "real.jsonl").read_text(encoding="utf-8").splitlines()]
+    for file in dict.fromkeys(row["file"] for row in rows):
+        words = words_of(read_entries(transcripts / file), file, UTC)
+        by_id = {each.said.message: each for each in words.messages}
+        passed = [each.candidate for each in extract(words, words.messages, Scene()).passed]
+        for row in rows:
+            if row["file"] == file:
+                spoken = by_id.get(row["message"])
+                wanted = tuple(Wanted(each["type"], each["start"], each["end"]) for each in row["expect"])
+                found = tuple(each for each in passed if each.message == row["message"])
+                text = spoken.said.text if spoken else ""
+                yield Labelled(f"{file} {row['message']}", "real", text, wanted, found)
+
+
+def _passage(text: str, kind: str, words: str) -> Wanted:
+    start = text.index(words)
+    return Wanted(kind, start, start + len(words))
