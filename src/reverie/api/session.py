@@ -177,6 +177,12 @@ class Session:
         """Words typed while a turn runs; they join it at its next boundary."""
         self._parts.loop.queued.append(text)
 
+    def unqueue(self) -> tuple[str, ...]:
+        """Take back the words that no boundary has taken yet."""
+        waiting = tuple(self._parts.loop.queued)
+        self._parts.loop.queued.clear()
+        return waiting
+
     def cancel(self) -> None:
         """Stop the running turn; its stream still ends with `TurnEnded`."""
         self._parts.loop.cancel()
