@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 
 from reverie.api.memory import Memory
+from reverie.memory.topic import MemoryType
 from reverie.tools.desk import Desk
-from reverie.tools.remember import RecallMemory, Remembering, SaveMemory
+from reverie.tools.remember import TYPES, RecallMemory, Remembering, SaveMemory
 from reverie.tools.tool import ToolMistake
 from tests.requirements import requirement
 from tests.tools.kit import call, told
@@ -58,3 +59,8 @@ async def test_nothing_found_says_so_in_both_places(desk: Desk, memory: Memory) 
     assert told(await call(RecallMemory(memory), desk, query="quantum zebra")).startswith("Nothing that was kept fits")
     past = await call(RecallMemory(memory), desk, query="quantum zebra", where="past")
     assert told(past).startswith("Nothing that was kept fits")
+
+
+@requirement("tools:memory:inferred")
+def test_the_types_are_those_of_memories() -> None:
+    assert list(MemoryType) == list(TYPES)

@@ -46,7 +46,11 @@ async def test_an_existing_file_must_be_read_whole_and_as_it_is(desk: Desk) -> N
     await call(Read(), desk, file_path=str(path), limit=1)
     with pytest.raises(ToolMistake, match="Only a part"):
         await call(Write(), desk, file_path=str(path), content="x")
-    await call(Read(), desk, file_path=str(path))
+    await call(Read(), desk, file_path=str(path), offset=3)
+    with pytest.raises(ToolMistake, match="Only a part"):
+        await call(Write(), desk, file_path=str(path), content="x")
+    await call(Read(), desk, file_path=str(path), offset=2, limit=1)
+    Write().need({"file_path": str(path), "content": "x"}, desk)
     path.write_text("else\n", encoding="utf-8")
     with pytest.raises(ToolMistake, match="changed since"):
         await call(Write(), desk, file_path=str(path), content="x")

@@ -21,4 +21,3 @@ def described(name: str, prompt: str, fields: dict[str, Json], *, required: tupl
 def field(kind: str, description: str, **more: Json) -> dict[str, Json]:
     """One field of a schema."""
     return {"type": kind, "description": description, **more}
-

@@ -48,10 +48,6 @@ class Page:
     def last(self) -> int:
         return self.first + len(self.lines) - 1
 
-    @property
-    def is_whole(self) -> bool:
-        return self.first == 1 and self.last == self.total and not self.has_cut_lines
-
 
 class Read:
     """Shows files."""
@@ -118,8 +114,12 @@ def _as_text(content: Content, offset: int, limit: int, desk: Desk) -> Answer:
     page = page_of(lines, offset, limit)
     if not page.lines:
         raise ToolMistake(f"{content.path} has {page.total:,} lines; there is nothing from line {page.first:,} on.")
-    is_whole = page.is_whole and notebook is None
-    desk.seen.note(content.path, content.data, modified_ns=content.modified_ns, is_whole=is_whole)
+    if notebook is not None or page.has_cut_lines:
+        desk.seen.note(content.path, content.data, modified_ns=content.modified_ns, is_whole=False)
+    else:
+        desk.seen.note_page(
+            content.path, content.data, page.first, page.last, page.total, modified_ns=content.modified_ns
+        )
     told = "\n\n".join([shown(numbered(page.lines, page.first)), *_notes(page, rendered)])
     details = _details(content.path, page)
     if pictures and page.first == 1:

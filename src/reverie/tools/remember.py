@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from reverie.errors import Error
-from reverie.memory.passages import PastHit
-from reverie.memory.recalled import Hit
-from reverie.memory.topic import MemoryType, Topic
 from reverie.messages.blocks import JsonObject
 from reverie.permissions.need import Act, Need
 from reverie.tools.describe import described, field
@@ -17,7 +14,14 @@ from reverie.tools.desk import Desk
 from reverie.tools.schema import number, text
 from reverie.tools.tool import Answer, ToolMistake
 
+if TYPE_CHECKING:
+    from reverie.memory.passages import PastHit
+    from reverie.memory.recalled import Hit
+    from reverie.memory.topic import MemoryType, Topic
+
 MOST = 20
+TYPES = ("user", "feedback", "project", "reference")
+"""The words of `memory.MemoryType`, which costs more to import than this module."""
 
 
 class Remembering(Protocol):
@@ -54,7 +58,7 @@ class SaveMemory:
             {
                 "name": field("string", "A short name of the subject.", minLength=1),
                 "description": field("string", "One line by which it is found again.", minLength=1),
-                "type": field("string", "What kind of memory.", enum=[str(kind) for kind in MemoryType]),
+                "type": field("string", "What kind of memory.", enum=[*TYPES]),
                 "body": field("string", "The memory itself, in Markdown.", minLength=1),
             },
             required=("name", "description", "type", "body"),

@@ -22,6 +22,8 @@ class Seen:
     modified_ns: int
     is_whole: bool
     """False when only a part was shown."""
+    parts: tuple[tuple[int, int], ...] = ()
+    """The first and last lines of the pages that were shown, apart and in order, as long as it is not whole."""
 
 
 class SeenFiles:
@@ -33,20 +35,35 @@ class SeenFiles:
 
     def note(self, path: Path, content: bytes, *, modified_ns: int, is_whole: bool = True) -> None:
         """Remember what a file holds now; a part that is read after the whole does not undo the whole."""
-        real = path.resolve()
-        digest = sha256(content).hexdigest()
-        known = self._files.get(real)
-        whole = is_whole or (known is not None and known.is_whole and known.digest == digest)
-        self._files[real] = Seen(digest, modified_ns, whole)
-        self._files.move_to_end(real)
-        while len(self._files) > self._limit:
-            self._files.popitem(last=False)
+        known = self._get_same(path, content)
+        self._put(path, content, modified_ns, is_whole or known.is_whole, known.parts)
+
+    def note_page(self, path: Path, content: bytes, first: int, last: int, total: int, *, modified_ns: int) -> None:
+        """Remember that some lines of a file were shown; the pages of one content together make the whole."""
+        known = self._get_same(path, content)
+        parts = _joined(((first, last), *known.parts))
+        self._put(path, content, modified_ns, known.is_whole or parts == ((1, total),), parts)
 
     def mark_partial(self, path: Path) -> None:
         """Of this file only a part was shown, as after an edit of a part."""
         real = path.resolve()
         if real in self._files:
             self._files[real] = replace(self._files[real], is_whole=False)
+
+    def _get_same(self, path: Path, content: bytes) -> Seen:
+        """What was shown of this content before; nothing, when the file held something else then."""
+        known = self.get(path)
+        digest = sha256(content).hexdigest()
+        return known if known is not None and known.digest == digest else Seen(digest, 0, is_whole=False)
+
+    def _put(
+        self, path: Path, content: bytes, modified_ns: int, is_whole: bool, parts: tuple[tuple[int, int], ...]
+    ) -> None:
+        real = path.resolve()
+        self._files[real] = Seen(sha256(content).hexdigest(), modified_ns, is_whole, () if is_whole else parts)
+        self._files.move_to_end(real)
+        while len(self._files) > self._limit:
+            self._files.popitem(last=False)
 
     def get(self, path: Path) -> Seen | None:
         """What is known of a file."""
@@ -71,3 +88,14 @@ class SeenFiles:
         copy = SeenFiles(self._limit)
         copy._files = OrderedDict(self._files)
         return copy
+
+
+def _joined(parts: tuple[tuple[int, int], ...]) -> tuple[tuple[int, int], ...]:
+    """The same lines, neighbouring parts put together."""
+    found: list[tuple[int, int]] = []
+    for first, last in sorted(parts):
+        if found and first <= found[-1][1] + 1:
+            found[-1] = (found[-1][0], max(found[-1][1], last))
+        else:
+            found.append((first, last))
+    return tuple(found)

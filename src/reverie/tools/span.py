@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
-from reverie.context.spans import Span
 from reverie.errors import UserMistake
 from reverie.messages.blocks import JsonObject
 from reverie.permissions.need import Act, Need
@@ -12,6 +11,9 @@ from reverie.tools.describe import described, field
 from reverie.tools.desk import Desk
 from reverie.tools.schema import number, text
 from reverie.tools.tool import Answer, ToolMistake
+
+if TYPE_CHECKING:
+    from reverie.context.spans import Span
 
 LIMIT_TOKENS = 4_000
 

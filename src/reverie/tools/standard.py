@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from reverie.memory.store import Store
+from typing import TYPE_CHECKING
+
 from reverie.settings import Settings
 from reverie.tools.bash import Bash, BashOutput, KillShell, ReadOnly, never_concurrent
 from reverie.tools.edit import Edit
 from reverie.tools.glob import Glob
 from reverie.tools.grep import Grep
-from reverie.tools.memory_files import MemoryFiles
-from reverie.tools.page_fetch import Fetch, fetch_page
 from reverie.tools.plan import ExitPlanMode
 from reverie.tools.read import Read
 from reverie.tools.remember import RecallMemory, Remembering, SaveMemory
@@ -17,8 +16,11 @@ from reverie.tools.shells import Shells
 from reverie.tools.span import ReadSpan, RecallSpan
 from reverie.tools.tasks import TodoWrite
 from reverie.tools.tool import Tool
-from reverie.tools.web_fetch import WebFetch
 from reverie.tools.write import Write
+
+if TYPE_CHECKING:
+    from reverie.memory.store import Store
+    from reverie.tools.page_fetch import Fetch
 
 
 def standard_tools(
@@ -30,7 +32,7 @@ def standard_tools(
     memory: Remembering | None = None,
     memory_store: Store | None = None,
     read_span: ReadSpan | None = None,
-    fetch: Fetch = fetch_page,
+    fetch: Fetch | None = None,
     session: str | None = None,
 ) -> tuple[Tool, ...]:
     """The tools for what is at hand; `shells` belongs to the caller, who closes it at the end of the session.
@@ -50,11 +52,16 @@ def standard_tools(
         ExitPlanMode(),
     ]
     if settings.tools.web_fetch:
-        tools.append(WebFetch(fetch))
+        from reverie.tools.page_fetch import fetch_page
+        from reverie.tools.web_fetch import WebFetch
+
+        tools.append(WebFetch(fetch or fetch_page))
     if memory is not None:
         tools += [SaveMemory(memory), RecallMemory(memory)]
     if read_span is not None:
         tools.append(RecallSpan(read_span))
     if memory_store is not None:
+        from reverie.tools.memory_files import MemoryFiles
+
         tools.append(MemoryFiles(memory_store, session=session))
     return tuple(tools)

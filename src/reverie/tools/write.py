@@ -58,6 +58,6 @@ def _read_replaced(path: str, desk: Desk) -> bytes | None:
     if known is not None and not known.is_whole:
         raise ToolMistake(
             f"Only a part of {real} was shown, and Write would replace all of it. "
-            "Use Edit for a change, or Read the whole file first (with a larger `limit`)."
+            "Use Edit for a change, or Read the rest of the file first."
         )
     return content.data
