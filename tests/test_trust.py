@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 import signal
 import subprocess
 import sys
@@ -9,8 +10,9 @@ from pathlib import Path
 
 import pytest
 
+from reverie.apps import config
 from reverie.errors import Damaged
-from reverie.trust import Kind, Part, Trust, read_trust, remove_answers, write_answers
+from reverie.trust import Kind, Part, Trust, parts_of_settings, read_trust, remove_answers, write_answers
 from tests.requirements import requirement
 
 NOW = datetime(2026, 5, 1, tzinfo=UTC)
@@ -70,6 +72,32 @@ def test_answers_belong_to_one_project_and_all_its_work_trees(store: Path, tmp_p
     assert read_trust(store, tree).accepts(HOOKS)
     assert not read_trust(store, other).accepts(HOOKS)
     assert subprocess.run([*git, "status", "--short"], capture_output=True, check=True).stdout == b""
+
+
+@requirement("trust:first-use")
+def test_settings_of_the_project_that_wait_for_trust_are_parts(tmp_path: Path) -> None:
+    def load(*, tracked: bool) -> tuple[Part, ...]:
+        loaded = config.load(
+            config.Flags(),
+            environ={},
+            user_home=tmp_path,
+            directory=tmp_path / "project",
+            is_tracked=lambda _: tracked,
+            trusted=True,
+        )
+        return parts_of_settings(loaded.origins)
+
+    theirs = {"permissions": {"allow": ["Bash(make:*)"], "deny": ["Read"]}, "hooks": {"Stop": []}, "agents": {"a": {}}}
+    mine = {"permissions": {"additionalDirectories": ["../x"]}}
+    (tmp_path / "project" / ".claude").mkdir(parents=True)
+    (tmp_path / "project" / ".claude" / "settings.json").write_text(json.dumps(theirs), encoding="utf-8")
+    (tmp_path / "project" / ".claude" / "settings.local.json").write_text(json.dumps(mine), encoding="utf-8")
+
+    assert {part.kind: part.text for part in load(tracked=False)} == {
+        Kind.ALLOW: '["Bash(make:*)"]',
+        Kind.AGENTS: '{"a": {}}',
+    }
+    assert Kind.DIRECTORIES in {part.kind for part in load(tracked=True)}
 
 
 @requirement("trust:damage")

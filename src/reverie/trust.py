@@ -8,17 +8,22 @@ of our home, never in the repository. A changed part has another digest and is a
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 from hashlib import sha256
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from reverie.errors import Damaged
 from reverie.files import locked, read_small, write_atomic
 from reverie.places import project_root
 from reverie.places.slug import canonical
+from reverie.settings import Declaration
+
+if TYPE_CHECKING:
+    from reverie.settings.layers import Origin
 
 _VERSION = 1
 _MAX_FILE_BYTES = 64 * 1024 * 1024
@@ -67,6 +72,26 @@ class Trust:
         """What nobody has answered yet, each once."""
         answered = self.accepted | self.refused
         return tuple({part.digest: part for part in parts if part.digest not in answered}.values())
+
+
+def parts_of_settings(origins: Mapping[str, Sequence[Origin]]) -> tuple[Part, ...]:
+    """What the project's own files set of the settings that wait for trust, as they are when loaded as trusted.
+
+    Hooks are left out: they bring scripts along and make their own parts (`hooks.consent`).
+    """
+    from reverie.settings.bounds import Guard
+    from reverie.settings.schema import find
+
+    parts = []
+    for name, said in origins.items():
+        key = find(tuple(name.split(".")))
+        if key is not None and key.guard is Guard.AFTER_TRUST and name != Kind.HOOKS:
+            parts += [Part(name, origin.place, _shown(origin.value)) for origin in said if origin.committed]
+    return tuple(parts)
+
+
+def _shown(value: object) -> str:
+    return value.text if isinstance(value, Declaration) else json.dumps(value, ensure_ascii=False)
 
 
 def read_trust(store: Path, project: Path) -> Trust:

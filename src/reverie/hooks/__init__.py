@@ -6,7 +6,7 @@ concerns), `verdict` (what they said, put together), `output` (how a script's wo
 the user must agree to first), `firing` (`Hooks`, all of them).
 """
 
-from reverie.hooks.declared import Declared, Handler, Hook, parse_declaration
+from reverie.hooks.declared import Declared, Handler, Hook, declared_hooks, parse_declaration
 from reverie.hooks.events import EVENTS, Event
 from reverie.hooks.firing import Hooks
 from reverie.hooks.running import Effects, Surroundings
@@ -23,5 +23,6 @@ __all__ = [
     "Hooks",
     "Surroundings",
     "Verdict",
+    "declared_hooks",
     "parse_declaration",
 ]

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
 from reverie.hooks.events import EVENTS
 from reverie.messages.blocks import Json, JsonObject
+from reverie.plugins.plugin import Plugin
 from reverie.settings import Declaration
 
 SOURCES = ("user", "project", "local", "environment", "flag", "managed", "plugin", "skill", "agent", "session")
@@ -114,6 +115,17 @@ def parse_declaration(
     problems: list[str] = []
     hooks = tuple(_hooks(declaration, _Brought(root, data, of_agent), problems))
     return Declared(declaration, hooks, tuple(f"{declaration.place}: {problem}" for problem in problems))
+
+
+def declared_hooks(declarations: Iterable[Declaration], plugins: Iterable[Plugin] = ()) -> tuple[Declared, ...]:
+    """The hooks of all settings files and of all plugins."""
+    own = (parse_declaration(declaration) for declaration in declarations)
+    brought = (
+        parse_declaration(declaration, root=plugin.root, data=plugin.data)
+        for plugin in plugins
+        for declaration in plugin.hooks
+    )
+    return (*own, *brought)
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@ listed as `waiting` and do not run.
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from hashlib import sha256
@@ -111,7 +112,8 @@ class Hooks:
         chosen = _once(hook for hook in self._by_event.get(event, ()) if self._concerns(hook, occasion, subject))
         if not chosen:
             return NOTHING
-        occasion = Occasion(known, {**self._facts(), **payload, "hook_event_name": event})
+        whole = {**self._facts(), **payload, "hook_event_name": event}
+        occasion = Occasion(known, whole, json.dumps(whole, default=str))
         self._used.update(hook for hook in chosen if hook.once)
         for hook in chosen:
             if hook.handler.in_background:

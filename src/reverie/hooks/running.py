@@ -85,11 +85,8 @@ class Occasion:
 
     event: Event
     payload: JsonObject
-    """With the common fields."""
-
-    @property
-    def text(self) -> str:
-        return json.dumps(self.payload, default=str)
+    text: str = "{}"
+    """The payload with the common fields, as every hook is given it."""
 
     @property
     def tool(self) -> str:

@@ -17,6 +17,7 @@ from reverie.messages.blocks import Json, JsonObject
 from reverie.places import Places
 from reverie.plugins.expand import expanded, unset
 from reverie.plugins.json_file import STATE_FILE_BYTES, Unread, read_object
+from reverie.trust import Kind, Part
 
 Pairs = tuple[tuple[str, str], ...]
 
@@ -71,6 +72,11 @@ class Server:
     def committed(self) -> bool:
         """It came with the project, so somebody else may have written it."""
         return self.source == "project"
+
+    @property
+    def part(self) -> Part:
+        """What the user agrees to; its variables stand in it by name."""
+        return Part(Kind.SERVER, self.place, f"{self.name}: {self.written}")
 
     @property
     def tool_prefix(self) -> str:

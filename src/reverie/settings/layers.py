@@ -60,6 +60,8 @@ class Origin(NamedTuple):
     source: Source
     place: str
     value: object
+    committed: bool = False
+    """It came with the project; it is here because the user trusts the project."""
 
 
 class Caution(NamedTuple):
@@ -144,7 +146,7 @@ def merge(layers: Iterable[Layer], *, trusted: bool = False, problems: Sequence[
                 waits = key.guard is Guard.AFTER_TRUST
                 cautions.append(Caution(name, given.place, f"`{name}` is ignored: {refusal}", waits))
                 continue
-            origins.setdefault(given.path, []).append(Origin(layer.source, given.place, value))
+            origins.setdefault(given.path, []).append(Origin(layer.source, given.place, value, layer.committed))
     settings = assembled({path: _joined(path, said) for path, said in origins.items()})
     mistakes += _out_of_order(settings, origins)
     if mistakes:

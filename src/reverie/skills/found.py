@@ -29,7 +29,7 @@ class Skills:
     """Files that were left out or read in part, a sentence each."""
 
     def find(self, name: str) -> Skill | None:
-        """The skill that a name means, with or without its slash; a plugin's also by its short name, if only one fits."""
+        """The skill that a name means, with or without its slash; a plugin's also by a short name that only one has."""
         name = name.removeprefix("/")
         exact = next((skill for skill in self.skills if skill.name == name), None)
         if exact is not None:
