@@ -11,8 +11,9 @@ from pathlib import Path
 from reverie.agent.events import Ending, Status, TurnEnded, TurnEvent, TurnStarted
 from reverie.api.memory import Memory
 from reverie.apps.tui.app import Chat
-from reverie.apps.tui.conversation import Surroundings
+from reverie.apps.tui.conversation import Surroundings, Wish
 from reverie.context.receipt import Receipt
+from reverie.errors import Error
 from reverie.messages.entries import Entry
 from reverie.messages.listing import Glance
 from reverie.messages.message import Usage
@@ -125,10 +126,14 @@ class Table:
     copied: list[str] = field(default_factory=list)
     edit: Callable[[str], str | None] = field(default=lambda _: None)
     greeting: str = ""
+    refuses: Error | None = None
+    """Why nothing can be opened."""
     is_colourless: bool = False
 
-    def open(self, approver: Approver, *, resume: str | None = None, model: str | None = None) -> Scripted:
-        conversation = self.others.get(model or resume or "", self.conversation)
+    def open(self, approver: Approver, wish: Wish) -> Scripted:
+        if self.refuses is not None:
+            raise self.refuses
+        conversation = self.others.get(wish.model or wish.resume or "", self.conversation)
         conversation.approver = approver
         return conversation
 

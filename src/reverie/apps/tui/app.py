@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Sequence
-from typing import ClassVar, cast
+from typing import ClassVar
 
 from rich.console import Group
 from rich.text import Text
@@ -24,7 +24,7 @@ from textual.widgets import Static
 
 from reverie.agent.events import Ending, Status, TurnEnded, TurnEvent, TurnStarted
 from reverie.apps.tui.commands import COMMANDS, find, near
-from reverie.apps.tui.conversation import Conversation, Surroundings, settled
+from reverie.apps.tui.conversation import Conversation, Surroundings, Wish, settled
 from reverie.apps.tui.files import list_project_files
 from reverie.apps.tui.history import Walk, append_input_history, read_input_history
 from reverie.apps.tui.log import Log
@@ -87,9 +87,7 @@ class Chat(App[None]):
         Binding("ctrl+z", "suspend_process", show=False, priority=True),
     ]
 
-    def __init__(
-        self, surroundings: Surroundings, *, resume: str | None = None, model: str | None = None, first: str = ""
-    ) -> None:
+    def __init__(self, surroundings: Surroundings, *, first: str = "") -> None:
         super().__init__(ansi_color=True)
         self.theme = "ansi-dark"
         self.console.push_theme(Theme(MARKDOWN_STYLES))
@@ -98,8 +96,9 @@ class Chat(App[None]):
             self._filters.append(NoColor())
             self.add_class("-colourless")
         self.surroundings = surroundings
-        self._resume = resume
-        self._model = model
+        self.failure: Error | None = None
+        """Why there was nothing to open."""
+        self._model: str | None = None
         self._first = first
         self._conversation: Conversation | None = None
         self._view: TurnView | None = None
@@ -139,7 +138,9 @@ class Chat(App[None]):
     @work
     async def _begin(self) -> None:
         """Open the conversation while the first picture is already on the screen."""
-        if await self._open(self._resume, self._model):
+        if not await self._open(Wish(is_first=True)):
+            self.exit()
+        else:
             self._is_open = True
             waiting = [*filter(None, [self._first]), *self._queue]
             self._queue.clear()
@@ -147,13 +148,13 @@ class Chat(App[None]):
             if waiting:
                 self.send("\n\n".join(waiting))
 
-    async def _open(self, resume: str | None, model: str | None) -> bool:
+    async def _open(self, wish: Wish) -> bool:
         try:
-            opened = await settled(self.surroundings.open(self, resume=resume, model=model))
+            conversation = self.surroundings.open(self, wish)
         except Error as problem:
+            self.failure = problem if wish.is_first else None
             self.say(str(problem), "error")
             return False
-        conversation = cast("Conversation", opened)
         conversation.listen(self._hear)
         self._conversation = conversation
         self.redraw()
@@ -178,6 +179,12 @@ class Chat(App[None]):
         """The present one."""
         assert self._conversation is not None
         return self._conversation
+
+    @property
+    def resumable(self) -> str | None:
+        """The id of a session in which something was said."""
+        conversation = self._conversation
+        return conversation.id if conversation is not None and conversation.prompts else None
 
     @property
     def pieces(self) -> Sequence[Piece]:
@@ -218,8 +225,10 @@ class Chat(App[None]):
     async def reopen(self, *, resume: str | None = None, model: str | None = None) -> None:
         """Close this conversation and open another; when that fails, this one goes on."""
         before = self._conversation
-        if await self._open(resume, model) and before is not None:
-            await before.close()
+        if await self._open(Wish(resume, model or self._model)):
+            self._model = model or self._model
+            if before is not None:
+                await before.close()
 
     def copy(self, text: str) -> None:
         """Put a text on every clipboard that can be reached."""

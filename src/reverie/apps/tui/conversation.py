@@ -109,9 +109,21 @@ class Conversation(Protocol):
 class Opener(Protocol):
     """Who starts conversations."""
 
-    def __call__(self, approver: Approver, *, resume: str | None = None, model: str | None = None) -> object:
-        """A conversation, or a coroutine that gives one; of `resume` where it is named, with `model`."""
+    def __call__(self, approver: Approver, wish: Wish) -> Conversation:
+        """The conversation that is wished for. Raises the `Error` family."""
         ...
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """Which conversation to open."""
+
+    resume: str | None = None
+    """The session to go on with; None begins a new one, or takes what the command line named for the first."""
+    model: str | None = None
+    """Who answers; None is who was chosen at the start."""
+    is_first: bool = False
+    """The program has just started."""
 
 
 @dataclass(frozen=True, slots=True)

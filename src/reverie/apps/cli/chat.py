@@ -1,0 +1,87 @@
+"""Plain `reverie`: a terminal to work in. Joins the screen (`apps.tui`) with sessions; decides nothing itself."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+import click
+
+from reverie.apps import wiring
+from reverie.apps.cli.exits import DONE, FAILED
+from reverie.apps.cli.opening import Wanted, open_session, setup_of
+from reverie.apps.cli.which import Common
+from reverie.errors import Unavailable, UserMistake
+
+if TYPE_CHECKING:
+    from reverie.api.session import Session
+    from reverie.apps.config import Configuration
+    from reverie.apps.tui.conversation import Surroundings, Wish
+    from reverie.permissions.approval import Approver
+
+INPUT_HISTORY = "input.jsonl"
+"""What was typed, in our home."""
+
+
+def chat(common: Common, wanted: Wanted) -> int:
+    """Work in the terminal until the user leaves; returns the exit code."""
+    configuration = common.configuration()
+    choice = wiring.model_choice(configuration, common.model)
+    greeting = "" if choice.is_chosen or choice.name != wiring.OFFLINE else _refusal()
+    if not (sys.stdin.isatty() and sys.stdout.isatty()):
+        if greeting:
+            click.echo(greeting, err=True)
+            return FAILED
+        raise UserMistake("there is no terminal here to work in; `reverie -p TEXT` answers one prompt")
+    try:
+        from reverie.apps.tui.app import Chat
+    except ImportError as problem:
+        raise Unavailable(
+            f"The terminal needs {problem.name}, which is not installed. Install `reverie[tui]`."
+        ) from problem
+    screen = Chat(_surroundings(common, wanted, configuration, choice.name, greeting))
+    screen.run()
+    if screen.failure is not None:
+        raise screen.failure
+    if screen.resumable:
+        click.echo(f"go on with this session: reverie --resume {screen.resumable}")
+    return DONE
+
+
+def _surroundings(
+    common: Common, wanted: Wanted, configuration: Configuration, model: str, greeting: str
+) -> Surroundings:
+    from reverie.apps.cli.find_session import session_folders
+    from reverie.apps.tui.clipboard import copy_to_tmux
+    from reverie.apps.tui.conversation import Surroundings
+    from reverie.messages.listing import list_glances
+
+    directory, settings = common.directory(), configuration.settings
+    is_in_tmux = configuration.secrets.get("TMUX") is not None
+
+    def opened(approver: Approver, wish: Wish) -> Session:
+        from reverie.api.session import Session
+
+        setup = setup_of(common, wanted, wish.model or model, approver=approver)
+        return open_session(setup, wanted) if wish.is_first else Session.made(setup, resume=wish.resume)
+
+    return Surroundings(
+        directory=directory,
+        input_history=configuration.home / INPUT_HISTORY,
+        open=opened,
+        now=wiring.SystemClock().now,
+        list_sessions=lambda: list_glances(session_folders(configuration, directory)),
+        budget=lambda name: wiring.budget(settings, name, window=wanted.window),
+        edit=lambda text: click.edit(text, extension=".md"),
+        copy=copy_to_tmux if is_in_tmux else lambda _: None,
+        overrides=lambda: wiring.profile_overrides(settings),
+        greeting="\n".join(filter(None, [greeting, *map(str, configuration.cautions)])),
+        is_colourless=settings.ui.color == "never",
+        has_meter=settings.ui.meter,
+    )
+
+
+def _refusal() -> str:
+    from reverie.models.offline import REFUSAL
+
+    return REFUSAL
