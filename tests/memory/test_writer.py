@@ -12,6 +12,7 @@ from reverie.memory.change import Change
 from reverie.memory.history import Pending
 from reverie.memory.indexed import IndexedFolder
 from reverie.memory.timeline import log
+from reverie.memory.writer import FoundEdit
 from tests.memory.stores import files_of, git, open_store, topic
 from tests.requirements import requirement
 
@@ -41,8 +42,8 @@ def test_an_edit_by_an_editor_is_committed_by_unknown_and_never_overwritten(tmp_
 def test_an_edit_is_attributed_to_whom_the_caller_knows(tmp_path: Path) -> None:
     agent = Change("agent", "written by the host", "session-9")
 
-    def attribute(path: str, _content: bytes | None) -> Change | None:
-        return agent if path == "by_agent.md" else None
+    def attribute(edit: FoundEdit) -> Change | None:
+        return agent if edit.path == "by_agent.md" else None
 
     store = open_store(tmp_path, attribute=attribute)
     store.save(topic("First"))

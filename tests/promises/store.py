@@ -25,6 +25,13 @@ PROMISES = {
     ),
     "store:git:absent": Requirement("Without git memory works, history is off and says so", source="product §3"),
     "store:git:packs-itself": Requirement("The repository packs itself in the background", source="issue 3"),
+    "store:foreign:attributed": Requirement(
+        "an edit that a recorded session explains is committed in its name; anything else is nobody's",
+        source="product §6, foreign writers",
+    ),
+    "memory:erase:moved": Requirement(
+        "the transcripts of a project are found where it was before it moved", source="issue 3 §2, §9"
+    ),
     "store:foreign:noticed": Requirement(
         "An edit by any program is noticed, committed by its author or `unknown`, and never overwritten",
         source="product §6, issue 3",

@@ -520,10 +520,10 @@ class Memory:
 
     def transcripts(self) -> tuple[Path, ...]:
         """Every file of the project's sessions that may quote a memory: transcripts and spilled results."""
+        from reverie.memory.passages.listing import list_session_folders
         from reverie.memory.retention import list_session_files
-        from reverie.places import list_transcript_folders
 
-        folders = list_transcript_folders(self._places, self._root) if self._root is not None else ()
+        folders = list_session_folders(self._places, self._root) if self._root is not None else ()
         return tuple(file.path for folder in folders for file in list_session_files(folder.directory))
 
     def problems(self) -> tuple[Problem, ...]:
@@ -555,6 +555,7 @@ class Memory:
     def store(self) -> Store:
         """The files and their history."""
         if self._store is None:
+            from reverie.memory.attribution import Attribution
             from reverie.memory.history import History
             from reverie.memory.store import Store
             from reverie.memory.usage_log import read_counts
@@ -565,6 +566,7 @@ class Memory:
                 now=self._now,
                 history=History.open(folder) if self.settings.memory.history else History(folder, program=None),
                 noticed=self.index.refresh,
+                attribute=Attribution(folder, lambda: (path for path in self.transcripts() if path.suffix == ".jsonl")),
                 use=lambda: read_counts(folder),
                 vetted=self.index.vetted,
             )

@@ -7,7 +7,8 @@ In reading order, by what they are about:
   and `globs` (when it applies), `injection` (text that tries to be more than data)
 - MEMORY.md: `index`, `index_lines`, `index_edits`, `catalogue` and `row_table` (what it must know of every topic)
 - a directory: `store` (save, edit, forget), `finding` (which topic is meant), `writer` (the only way to write),
-  `vetted` (what was looked at), `worktree` and `tracked` (the files beside the last commit), `exchange` (two renames)
+  `attribution` (who made an edit), `vetted` (what was looked at), `worktree` and `tracked` (the files beside the last
+  commit), `exchange` (two renames)
 - its history: `history`, `change` (who, why, on what grounds), `timeline` (log, why, undo, erase), `past`, `undo`,
   `erase`, `redact`, `relearning`, `tombstones`, `bundle`, `packing`, `retention`, `git` (the formats)
 - recall: `recall`, `recalled` (what a hit looks like), `indexed`, `topic_table` and `topic_rows` (what recall knows of

@@ -28,7 +28,7 @@ from reverie.memory.relearning import Erased, read_erased
 from reverie.memory.topic import Source, Topic, parse_topic, render_topic
 from reverie.memory.tracked import ARCHIVE, ARCHIVED_SUFFIX, is_safe_path, is_topic_path, list_tracked, read_tracked
 from reverie.memory.vetted import Vetted
-from reverie.memory.writer import Attribute, Files, Writer, conflict_path, merged_bytes
+from reverie.memory.writer import Attribute, Files, FoundEdit, Writer, conflict_path, merged_bytes
 from reverie.places.paths import MemoryFolder
 from reverie.secret_scan import redact, scan
 
@@ -68,7 +68,7 @@ class Store:
         now: Callable[[], datetime],
         history: History | None = None,
         noticed: Callable[[Files], None] = lambda _: None,
-        attribute: Attribute = lambda _path, _content: None,
+        attribute: Attribute = lambda _: None,
         use: Callable[[], Mapping[str, float]] = dict,
         vetted: Vetted | None = None,
         timeout_seconds: float = 30.0,
@@ -277,14 +277,14 @@ class Store:
         with self.writer.writing() as commits:
             return commits
 
-    def _attribute(self, path: str, content: bytes | None) -> Change | None:
+    def _attribute(self, edit: FoundEdit) -> Change | None:
         """Who made an edit; and whether it brought a secret, which is committed as found and told, never recalled."""
-        rules = sorted({finding.rule for finding in scan((content or b"").decode("utf-8", "replace"))})
+        rules = sorted({finding.rule for finding in scan((edit.content or b"").decode("utf-8", "replace"))})
         if rules:
-            self.secrets_found[path] = tuple(rules)
+            self.secrets_found[edit.path] = tuple(rules)
         else:
-            self.secrets_found.pop(path, None)
-        return self._attribute_to(path, content)
+            self.secrets_found.pop(edit.path, None)
+        return self._attribute_to(edit)
 
     def _notice(self, files: Files) -> None:
         """Tell the derived indexes; they may fail, the change stands."""

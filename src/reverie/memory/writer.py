@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from typing import TypeAlias
 
@@ -27,12 +28,26 @@ from reverie.memory.packing import UNFINISHED, finish_erasing, pack_when_due, pa
 from reverie.memory.tracked import CONFLICT_SUFFIX, CONFLICTS, INDEX_FILE
 from reverie.memory.worktree import Displaced, Edits, WorkTree
 from reverie.places.paths import MemoryFolder
+from reverie.values import value
 
 Files: TypeAlias = Mapping[str, bytes | None]
 """Path → new content; None removes the file."""
 Follow: TypeAlias = Callable[[Files], Files]
 """What else must change when these files change: the index, and topics whose line in the index was edited."""
-Attribute: TypeAlias = Callable[[str, bytes | None], Change | None]
+
+
+@value
+class FoundEdit:
+    """An edit that somebody made outside."""
+
+    path: str
+    content: bytes | None
+    """What stands there now; None when the file is gone."""
+    read_before: Callable[[], bytes | None]
+    """What the last commit holds."""
+
+
+Attribute: TypeAlias = Callable[[FoundEdit], Change | None]
 """Who made an edit that was found on disk; None when nobody knows."""
 Noticed: TypeAlias = Callable[[Files], None]
 """Told after every commit what changed, to bring derived indexes up to date."""
@@ -56,7 +71,7 @@ class Writer:
         now: Callable[[], datetime],
         follow: Follow = lambda _: {},
         noticed: Noticed = lambda _: None,
-        attribute: Attribute = lambda _path, _content: None,
+        attribute: Attribute = lambda _: None,
         timeout_seconds: float = 30.0,
     ) -> None:
         self.folder = folder
@@ -103,6 +118,10 @@ class Writer:
         entry = self.history.entries.get(path)
         return entry_oid(entry) if entry is not None else None
 
+    def _read_committed(self, path: str) -> bytes | None:
+        oid = self.committed(path)
+        return read_blob(self.history.git, oid) if oid is not None and self.history.is_on else None
+
     def _differing(self, files: Files) -> Files:
         """Those that are not already so in the last commit."""
         return {path: content for path, content in files.items() if self.committed(path) != _id(content)}
@@ -121,7 +140,8 @@ class Writer:
             return
         groups: dict[Change, dict[str, bytes | None]] = {}
         for path, content in files.items():
-            groups.setdefault(self._attribute(path, content) or FOREIGN_EDIT, {})[path] = content
+            edit = FoundEdit(path, content, partial(self._read_committed, path))
+            groups.setdefault(self._attribute(edit) or FOREIGN_EDIT, {})[path] = content
         for change, group in groups.items():
             follows = self._follow(group)
             if INDEX_FILE not in group:

@@ -8,7 +8,7 @@ from pathlib import Path
 from reverie.memory.passages.indexing import Transcript
 from reverie.memory.retention import list_session_files
 from reverie.messages.listing import read_working_directory
-from reverie.places import Places, find_checkout, list_transcript_folders
+from reverie.places import Places, ProjectFolder, find_checkout, find_project, list_transcript_folders
 
 
 def index_place(places: Places, directory: Path) -> Path:
@@ -17,10 +17,20 @@ def index_place(places: Places, directory: Path) -> Path:
     return places.caches / "passages" / f"{places.slug(checkout.root if checkout else directory)}.db"
 
 
+def list_session_folders(places: Places, directory: Path) -> tuple[ProjectFolder, ...]:
+    """The folders of the project around a directory, in both homes; also those of where it was before it moved."""
+    project = find_project(places, directory)
+    return list_transcript_folders(
+        places,
+        directory,
+        known=project.identity if project is not None else None,
+        read_cwd=lambda one: read_working_directory(one.directory),
+    )
+
+
 def list_transcripts(places: Places, directory: Path) -> Iterator[Transcript]:
     """The transcripts of the project around a directory, in both homes, with those of sub-agents."""
-    folders = list_transcript_folders(places, directory, read_cwd=lambda one: read_working_directory(one.directory))
-    for folder in folders:
+    for folder in list_session_folders(places, directory):
         for file in list_session_files(folder.directory):
             if file.kind == "transcript":
                 yield Transcript(file.path, file.session)
