@@ -238,6 +238,17 @@ async def test_a_background_command_is_read_bit_by_bit_and_ended(desk: Desk, she
 
 
 @requirement("tools:bash:background")
+async def test_a_character_that_is_half_printed_waits_for_its_other_half(desk: Desk, shells: Shells) -> None:
+    command = r"printf 'caf\303'; until [ -e go ]; do sleep 0.02; done; printf '\251 open\n'"
+    started = await call(Bash(shells), desk, command=command, run_in_background=True)
+    name = str(started.details["backgroundTaskId"])
+
+    assert (await output_with("caf", shells, desk, name)).endswith("caf")
+    (desk.project / "go").touch()
+    assert "é open" in await output_with("open", shells, desk, name)
+
+
+@requirement("tools:bash:background")
 async def test_a_background_command_tells_its_exit_code(desk: Desk, shells: Shells) -> None:
     started = await call(Bash(shells), desk, command="echo x; exit 4", run_in_background=True)
     name = str(started.details["backgroundTaskId"])

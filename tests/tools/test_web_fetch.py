@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import socket
 from collections.abc import Mapping
+from urllib.parse import urlsplit
 
 import pytest
 from hypothesis import given
@@ -13,7 +14,7 @@ from reverie.errors import Refused
 from reverie.permissions.need import Act
 from reverie.tools.desk import Desk
 from reverie.tools.html_text import html_text
-from reverie.tools.page_fetch import Fetch, Fetched, check_public, fetch_page
+from reverie.tools.page_fetch import Fetch, Fetched, ask, check_public, fetch_page
 from reverie.tools.tool import ToolMistake
 from reverie.tools.web_fetch import MAX_CHARS, MAX_REDIRECTS, WebFetch
 from tests.requirements import requirement
@@ -144,3 +145,16 @@ def test_the_address_is_told_before_it_is_fetched(desk: Desk) -> None:
 @given(st.text(st.sampled_from("<>/ab&;\"'= \n!-pretiscdh"), max_size=80))
 def test_any_text_can_be_read_as_a_page(text: str) -> None:
     assert "\0" not in html_text(text, "https://example.org/")
+
+
+@requirement("tools:web:text")
+async def test_a_page_is_asked_for_and_read_over_a_real_connection() -> None:
+    near, far = socket.socketpair()
+    body = b"5\r\nhello\r\n6\r\n world\r\n0\r\n\r\n"
+    far.sendall(b"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nTransfer-Encoding: chunked\r\n\r\n" + body)
+    with near, far:
+        found = ask(urlsplit("http://example.org/a?b=c"), near)
+        asked = far.recv(4096).decode()
+
+    assert (found.status, found.body, found.kind) == (200, b"hello world", "text/plain")
+    assert asked.startswith("GET /a?b=c HTTP/1.1\r\nHost: example.org\r\n")

@@ -24,6 +24,8 @@ MAX_TIMEOUT_MS = 600_000
 OUTPUT_CHARS = 30_000
 """Spec 8 §1.3; longer output shows its beginning and end and names the file that has all of it."""
 FAILED_OUTPUT_CHARS = 10_000
+LONGEST_CHARACTER_BYTES = 4
+"""Fewer may be one that is only half printed."""
 
 ReadOnly = Callable[[str, Path], bool]
 """Whether a command only reads, judged by its parse."""
@@ -129,7 +131,7 @@ class BashOutput:
         parts = [_state(shell), printed or "(nothing new)"]
         if len(printed) > OUTPUT_CHARS:
             parts[1] = f"{printed[:OUTPUT_CHARS]}\n[… cut here; {shell.output.path} has all of it …]"
-        if left > 0:
+        if left >= LONGEST_CHARACTER_BYTES:
             parts.append(f"({left:,} more bytes wait; ask again, or read {shell.output.path})")
         return Answer("\n\n".join(parts), details={"status": _state(shell), "exitCode": shell.exit_code})
 

@@ -11,6 +11,7 @@ import http.client
 import ipaddress
 import socket
 import ssl
+import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from urllib.parse import SplitResult, urlsplit
@@ -19,7 +20,11 @@ from reverie.errors import Refused, Unavailable
 
 MAX_BYTES = 5 * 1024 * 1024
 TIMEOUT_SECONDS = 30.0
+"""For the connection and for each piece of the answer."""
+WHOLE_SECONDS = 60.0
+"""For the whole answer: a server that sends a byte now and then is not waited for."""
 _AGENT = "reverie"
+_PIECE_BYTES = 65_536
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,12 +74,13 @@ def _fetch(parts: SplitResult) -> Fetched:
         check_public(address)
     try:
         with socket.create_connection((addresses[0], port), TIMEOUT_SECONDS) as connected:
-            return _ask(parts, connected)
+            return ask(parts, connected)
     except (OSError, http.client.HTTPException) as error:
         raise Unavailable(f"{host} did not answer: {error}") from error
 
 
-def _ask(parts: SplitResult, connected: socket.socket) -> Fetched:
+def ask(parts: SplitResult, connected: socket.socket) -> Fetched:
+    """Ask for a page over a connection that is there already."""
     host = parts.hostname or ""
     connection: http.client.HTTPConnection
     if parts.scheme == "https":
@@ -86,8 +92,18 @@ def _ask(parts: SplitResult, connected: socket.socket) -> Fetched:
     target = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
     connection.request("GET", target, headers={"User-Agent": _AGENT, "Accept": "text/html, text/*;q=0.9, */*;q=0.5"})
     answer = connection.getresponse()
-    body = answer.read(MAX_BYTES + 1)
+    body = _read_body(answer)
     kind = answer.getheader("Content-Type") or ""
     location = answer.getheader("Location") or ""
     connection.close()
     return Fetched(answer.status, kind, body[:MAX_BYTES], location, len(body) > MAX_BYTES)
+
+
+def _read_body(answer: http.client.HTTPResponse) -> bytes:
+    deadline = time.monotonic() + WHOLE_SECONDS
+    body = bytearray()
+    while len(body) <= MAX_BYTES and (piece := answer.read1(_PIECE_BYTES)):
+        body += piece
+        if time.monotonic() > deadline:
+            raise TimeoutError(f"the page was not complete after {WHOLE_SECONDS:g} seconds")
+    return bytes(body)

@@ -7,6 +7,7 @@ the other end after the command itself is gone (a server in the background) is r
 from __future__ import annotations
 
 import asyncio
+import codecs
 import os
 import re
 import time
@@ -73,11 +74,14 @@ class ShellOutput:
         return f"{_head(head, half)}\n{self._gap()}\n{_tail(tail, half)}", True
 
     def read_from(self, offset: int) -> tuple[bytes, int]:
-        """The bytes in the file from a place on, and the place after them."""
+        """The bytes in the file from a place on, up to the last whole character, and the place after them."""
         with self.path.open("rb") as file:
             file.seek(offset)
             data = file.read(HEAD_BYTES)
-        return data, offset + len(data)
+        decoder = codecs.getincrementaldecoder("utf-8")("replace")
+        decoder.decode(data)
+        whole = len(data) - len(decoder.getstate()[0])
+        return data[:whole], offset + whole
 
     @property
     def kept_bytes(self) -> int:
