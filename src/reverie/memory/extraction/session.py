@@ -58,9 +58,11 @@ def words_of(entries: Iterable[Entry], session: str, zone: tzinfo | None) -> Ses
             case UserEntry() if not entry.envelope.is_sidechain:
                 foreign += [Heard(block.text) for block in entry.message.content if isinstance(block, ToolResult)]
                 text = entry.message.text
+                if not text.strip():
+                    continue
                 if not is_by_hand(entry):
                     injected.append(Heard(text))
-                elif entry.envelope.uuid not in seen and text.strip():
+                elif entry.envelope.uuid not in seen:
                     seen.add(entry.envelope.uuid)
                     injected += [Heard(piece) for piece in machine_words(text)]
                     when = _moment(entry.envelope.timestamp, zone)

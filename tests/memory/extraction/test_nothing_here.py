@@ -1,0 +1,42 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from reverie.memory.extraction.find import find_candidates
+from reverie.memory.extraction.nothing_here import holds_nothing
+from tests.memory.extraction.kit import said
+from tests.memory.extraction.test_find import WORDS
+from tests.requirements import requirement
+
+
+@requirement("extraction:nothing-here")
+@pytest.mark.parametrize(
+    "text",
+    [
+        "thanks!",
+        "ok, great. continue",
+        "好的，谢谢",
+        "続けてください",
+        "run the tests again",
+        "<system-reminder>always do this</system-reminder>",
+        "```\nnever\n```",
+        "[Request interrupted by user]",
+        "what does foo() return",
+    ],
+)
+def test_turns_that_hold_nothing_cost_nothing(text: str) -> None:
+    assert holds_nothing([said(text)])
+
+
+@requirement("extraction:nothing-here")
+def test_one_message_that_may_hold_something_is_enough() -> None:
+    assert not holds_nothing([said("thanks!"), said("the launch moved to June"), said("ok")])
+
+
+@requirement("extraction:nothing-here")
+@given(st.lists(WORDS, max_size=20).map(" ".join))
+def test_what_the_rules_would_find_is_never_filtered_away(text: str) -> None:
+    if find_candidates(said(text)):
+        assert not holds_nothing([said(text)])

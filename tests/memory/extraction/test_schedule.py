@@ -1,0 +1,127 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from reverie.memory.extraction.schedule import (
+    Done,
+    Failed,
+    Gates,
+    GivenUp,
+    Rest,
+    Run,
+    State,
+    Turn,
+    Why,
+    leaving,
+    run_ended,
+    turn_ended,
+)
+from tests.requirements import requirement
+
+OPEN = Gates()
+
+
+def turn(number: int, *, messages: int = 2, holds_nothing: bool = False) -> Turn:
+    return Turn(f"m{number}", messages, holds_nothing)
+
+
+@requirement("extraction:gates")
+@pytest.mark.parametrize(
+    ("gates", "why"),
+    [
+        (Gates(is_main=False, is_on=False), Why.sub_agent),
+        (Gates(is_on=False, memory_on=False), Why.off),
+        (Gates(memory_on=False), Why.memory_off),
+        (Gates(is_remote=True), Why.remote),
+    ],
+)
+def test_the_first_closed_gate_stops_everything(gates: Gates, why: Why) -> None:
+    assert turn_ended(State(), turn(1), gates) == (State(), Rest(why))
+    assert leaving(State(), turn(1), gates) == (State(), Rest(why))
+
+
+def test_a_turn_starts_a_run_and_its_success_moves_the_cursor() -> None:
+    state, step = turn_ended(State(), turn(1), OPEN)
+
+    assert step == Run(turn(1))
+    assert run_ended(state, succeeded=True) == (State(), Done("m1"), None)
+
+
+@requirement("extraction:nothing-here")
+def test_a_turn_that_holds_nothing_moves_the_cursor_without_a_run() -> None:
+    state, step = turn_ended(State(), turn(1, holds_nothing=True), OPEN)
+
+    assert (state, step) == (State(), Rest(Why.nothing_here, "m1"))
+
+
+@requirement("extraction:coalesce", "extraction:throttle")
+def test_turns_during_a_run_become_one_trailing_run_over_the_newest() -> None:
+    state, _ = turn_ended(State(turns=2), turn(1), OPEN, every_n_turns=3)
+    for number in (2, 3):
+        state, step = turn_ended(state, turn(number), OPEN, every_n_turns=3)
+        assert step == Rest(Why.overlap)
+
+    state, ended, trailing = run_ended(state, succeeded=False)
+
+    assert (ended, trailing) == (Failed(1), Run(turn(3), is_trailing=True))
+    assert state.pending is None
+
+
+@requirement("extraction:throttle")
+def test_only_every_nth_turn_runs_and_the_last_run_takes_the_rest() -> None:
+    state = State()
+    started = []
+    for number in range(1, 6):
+        state, step = turn_ended(state, turn(number), OPEN, every_n_turns=3)
+        if isinstance(step, Run):
+            started.append(number)
+            state, _, _ = run_ended(state, succeeded=True)
+
+    assert started == [3]
+    assert leaving(state, turn(5), OPEN)[1] == Run(turn(5), is_trailing=True)
+    assert leaving(state, turn(5, messages=0), OPEN)[1] == Rest(Why.no_news)
+
+
+@requirement("extraction:retries")
+def test_messages_that_fail_are_tried_twice_more_and_then_given_up() -> None:
+    state, endings = State(), []
+    for number in (1, 2, 3):
+        state, step = turn_ended(state, turn(number), OPEN)
+        assert isinstance(step, Run)
+        state, ended, _ = run_ended(state, succeeded=False, max_retries=2)
+        endings.append(ended)
+
+    assert endings == [Failed(1), Failed(2), GivenUp("m3", 3)]
+    assert state.failures == 0
+
+
+@requirement("extraction:coalesce", "extraction:retries", "extraction:gates")
+@given(st.lists(st.sampled_from(["turn", "quiet", "good", "bad"]), max_size=40), st.integers(1, 4))
+def test_there_is_never_more_than_one_run_and_no_message_is_lost(events: list[str], every_n_turns: int) -> None:
+    state, cursor, failures, running = State(), 0, 0, False
+    told: list[bool] = []
+    for event in events:
+        if event in {"turn", "quiet"}:
+            told.append(event == "quiet")
+            ended_turn = turn(len(told), holds_nothing=all(told[cursor:]))
+            state, step = turn_ended(state, ended_turn, OPEN, every_n_turns=every_n_turns)
+            assert not (running and isinstance(step, Run))
+            running = running or isinstance(step, Run)
+            if isinstance(step, Rest) and step.covers:
+                cursor, failures = int(step.covers[1:]), 0
+        elif running:
+            state, ended, trailing = run_ended(state, succeeded=event == "good")
+            if isinstance(ended, Done | GivenUp):
+                assert int(ended.covers[1:]) > cursor
+                cursor, failures = int(ended.covers[1:]), 0
+            else:
+                failures += 1
+                assert ended == Failed(failures)
+                assert failures <= 2
+            running = trailing is not None
+    assert (state.running is not None) == running
+    if not running:
+        _, step = leaving(state, turn(len(told), messages=len(told) - cursor), OPEN)
+        assert isinstance(step, Run) == (len(told) > cursor)

@@ -1,0 +1,82 @@
+"""What we promise of extraction."""
+
+from __future__ import annotations
+
+from tests.promises import Requirement
+
+PROMISES: dict[str, Requirement] = {
+    "extraction:finds": Requirement(
+        "preferences, corrections, confirmations, rules, decisions, deadlines, roles and pointers in the user's words"
+        " become typed memories, in English, Chinese, German and Japanese",
+        source="issue 6 §3",
+    ),
+    "extraction:own-words": Requirement(
+        "a memory found by rules holds only the user's words, labels and dates, and its quote stands in the message",
+        source="issue 6 §3",
+    ),
+    "extraction:user-text-only": Requirement(
+        "tool output, reminders, code, quotations, pasted documents and prompts of sub-agents are never the user's words",
+        source="product §2.8",
+    ),
+    "extraction:not-the-task": Requirement(
+        "orders for the task at hand, questions and small talk leave nothing", source="issue 6 §3"
+    ),
+    "extraction:dates": Requirement(
+        "relative dates become absolute in the zone of the session; recurring days stay", source="spec 2 §4"
+    ),
+    "extraction:deterministic": Requirement("the same messages give the same memories", source="product §2.6"),
+    "extraction:gate": Requirement(
+        "what can be derived, is known, passing, injected, secret, a judgement or foreign is refused with its reason",
+        source="issue 6 §2",
+    ),
+    "extraction:gate:fork": Requirement(
+        "what a fork writes passes the same gate before it is written", source="issue 6 §2"
+    ),
+    "extraction:refusals": Requirement(
+        "refusals are kept with reason and quote, shown by `log --refused`, bounded, and purged by erase",
+        source="issue 6 §2",
+    ),
+    "extraction:same-subject": Requirement(
+        "a newer word on a known subject brings its topic up to date, and an older one is refused", source="issue 6 §3"
+    ),
+    "extraction:nothing-here": Requirement(
+        "a local filter answers for turns that hold nothing, and never for one that the rules find something in",
+        source="issue 6 §2",
+    ),
+    "extraction:gates": Requirement("a closed gate starts nothing and moves no cursor", source="spec 2 §10.1"),
+    "extraction:coalesce": Requirement(
+        "turns that end during a run become one trailing run, which no throttle holds", source="spec 2 §10.5"
+    ),
+    "extraction:throttle": Requirement(
+        "only every n-th turn is looked at, and the last run at exit covers the rest", source="spec 2 §10.3"
+    ),
+    "extraction:retries": Requirement(
+        "messages that fail are tried twice more, then skipped and reported", source="product §6"
+    ),
+    "extraction:cursor": Requirement(
+        "the cursor is an entry of the transcript; a lost one means all messages, never none", source="spec 2 §10.3"
+    ),
+    "extraction:rest": Requirement(
+        "when the main agent wrote a memory, the rest of the range is still extracted", source="critique 25"
+    ),
+    "extraction:fork": Requirement(
+        "the fork may read, and write only below the memory directory; its prompt says all that spec 2 §10.6 lists",
+        source="spec 2 §10.6",
+    ),
+    "extraction:model": Requirement(
+        "a model's proposals pass the gate; words that no message holds are refused", source="product §2.8"
+    ),
+    "learn:json": Requirement("`reverie learn` prints the document of the contract", source="contract"),
+    "learn:idempotent": Requirement("a second run over the same transcripts adds nothing", source="issue 6 §3"),
+    "learn:resumable": Requirement(
+        "killed anywhere, the store is readable and the next run completes it with nothing twice", source="issue 6"
+    ),
+    "learn:commit": Requirement(
+        "each session is one commit by extraction, with session, messages and quotes", source="product §2.3"
+    ),
+    "learn:dry-run": Requirement("a dry run writes nothing and says what it would do and cost", source="issue 6 §3"),
+    "learn:no-loss": Requirement("learning never writes over a memory that has the same title", source="product §2.9"),
+    "learn:real-sessions": Requirement(
+        "on the labelled real sessions at most one stored memory in ten is junk", source="issue 6 §3"
+    ),
+}
