@@ -113,7 +113,7 @@ async def test_an_address_that_does_not_answer_in_time_is_a_warning(desk: Desk, 
 
     verdict = await hooks.fire("Stop", {})
 
-    assert "0.2 seconds" in verdict.messages[0] or "timed out" in verdict.messages[0]
+    assert "0.2 s " in verdict.messages[0] or "timed out" in verdict.messages[0]
 
 
 @requirement("hooks:run:http")

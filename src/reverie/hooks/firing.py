@@ -177,7 +177,7 @@ class Hooks:
                 said = await run_hook(hook, occasion, self._around, self._limits, self._effects, timeout_seconds)
             return self._shortened(said)
         except TimeoutError:
-            return Verdict(messages=(f"hook {name} took longer than {timeout_seconds:g} seconds and was ended",))
+            return Verdict(messages=(f"hook {name} took longer than {timeout_seconds:g} s and was ended",))
         except (Error, OSError) as problem:
             return Verdict(messages=(f"hook {name} failed: {problem}",))
         except Exception as problem:  # noqa: BLE001 - effects are the caller's, and no hook may fail a turn

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeAlias
@@ -113,8 +113,8 @@ async def run_hook(
         effects.status(hook.status)
     match handler.kind:
         case Kind.COMMAND:
-            if handler.data is not None:
-                write_folder(handler.data)
+            for folder in _own_folders(handler, occasion, around):
+                write_folder(folder)
             ended = await effects.run(_program(handler, occasion, around))
             return outcome(occasion.event, label(hook), code=ended.code, stdout=ended.stdout, stderr=ended.stderr)
         case Kind.HTTP:
@@ -133,6 +133,14 @@ async def run_hook(
             assert isinstance(given, dict)
             text = await effects.call(handler.server, handler.tool, given)
             return outcome(occasion.event, label(hook), code=0, stdout=text)
+
+
+def _own_folders(handler: Handler, occasion: Occasion, around: Surroundings) -> Iterator[Path]:
+    """The folders in which a program may expect to write."""
+    if handler.data is not None:
+        yield handler.data
+    if occasion.event.has_env_file and around.env_file is not None:
+        yield around.env_file.parent
 
 
 def _program(handler: Handler, occasion: Occasion, around: Surroundings) -> Program:

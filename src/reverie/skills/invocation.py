@@ -15,7 +15,8 @@ from reverie.errors import UserMistake
 from reverie.plugins.json_file import Unread
 from reverie.skills.skill import Skill, read_page_of
 
-_INLINE = re.compile(r"(?<![\w`])!`([^`\n]+)`|^```!\n(.*?)^```[ \t]*$", re.MULTILINE | re.DOTALL)
+# The block ends at the next fence of any kind, so that a text full of fences is still read in one go.
+_INLINE = re.compile(r"(?<![\w`])!`([^`\n]+)`|^```!\n((?:(?!```).*\n)*)```[ \t]*$", re.MULTILINE)
 _PLACE = re.compile(
     r"\$ARGUMENTS\[(?P<index>\d+)\]|\$(?P<all>ARGUMENTS)\b|\$\{(?P<braced>[A-Za-z_]\w*)\}|\$(?P<number>\d{1,2})\b"
     r"|\$(?P<name>[A-Za-z_]\w*)"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,6 +15,7 @@ from reverie.trust import Kind, Part
 
 MAX_FILE_BYTES = 1024 * 1024
 MAX_NAME_CHARS = 64
+_FLAGS = frozenset({"once", "async", "asyncRewake"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,14 +149,15 @@ def _hooks(page: Page, path: Path, source: str) -> Declaration | None:
     return Declaration(source="skill", place=str(path), committed=source == "project", text=text)
 
 
-def _typed(value: object) -> object:
-    """Numbers and flags of a block that was read as text, for a reader that tells them apart."""
+def _typed(value: object, key: str = "") -> object:
+    """The block with the few fields that are no texts as what they mean; everything was read as text."""
     if isinstance(value, dict):
-        return {key: _typed(item) for key, item in value.items()}
+        return {name: _typed(item, name) for name, item in value.items()}
     if isinstance(value, list):
-        return [_typed(item) for item in value]
-    if value in ("true", "false"):
+        return [_typed(item, key) for item in value]
+    if key in _FLAGS:
         return value == "true"
-    if isinstance(value, str) and value.isdecimal() and value.isascii():
-        return int(value)
+    if key == "timeout" and isinstance(value, str):
+        with contextlib.suppress(ValueError):
+            return float(value)
     return value
