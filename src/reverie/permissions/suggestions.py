@@ -91,7 +91,7 @@ def _for_command(need: Need, policy: Policy) -> Iterator[str]:
         return
     step = steps[0]
     values = [word.value for word in step.words]
-    program = values[0] or ""
+    program = step.program or ""
     if step.assignments or not re.fullmatch(r"[\w.+-]+", program) or program in _NEVER_BY_PREFIX:
         return
     depth = 1

@@ -33,6 +33,7 @@ _PIECES = (
         "\nE\n",
         "$'t'",
     ),
+    *("<(t d)", "\\ #", "!", "<<<", "if t; then ", "; fi", "${x:-t}"),
 )
 
 
@@ -84,10 +85,32 @@ def test_a_word_over_two_lines_is_not_relied_on(command: str) -> None:
 
 def test_very_long_commands_are_not_examined() -> None:
     assert "too long" in parse("ls " * MAX_CHARS).problem
+    for deep in ("(" * 5000 + "ls" + ")" * 5000, "echo " + "$(echo " * 2000 + ")" * 2000, "{ " * 5000, "`" * 10_000):
+        assert parse(deep).problem
 
 
 def test_characters_that_no_encoding_has_are_a_problem() -> None:
     assert parse("ls \ud800").problem
+
+
+@requirement("permissions:shell:values")
+@pytest.mark.parametrize(
+    "command",
+    [
+        "t $x\\ # | evil",
+        "t !`t b`t",
+        "t { }$x",
+        "t <<E\n`evil`\nE\n",
+        "t <<E\n$(evil)\nE\n",
+        "t <<-E\nevil $x",
+        "t $(echo `echo \\`evil\\``)",
+        "t >&2\\'",
+        "t > x y",
+    ],
+)
+def test_where_the_grammar_and_the_shell_part_the_text_is_not_relied_on(command: str) -> None:
+    """Each of these was read by the grammar without a complaint, and wrongly."""
+    assert parse(command).problem
 
 
 @given(st.text(max_size=60))

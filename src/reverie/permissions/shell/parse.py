@@ -8,6 +8,7 @@ from __future__ import annotations
 import functools
 import re
 import unicodedata
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from reverie.permissions.shell.script import Assignment, Redirect, Script, Shape, Step, Word
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
 
 MAX_CHARS = 20_000
 """A longer command is not examined."""
+_MAX_BRACKETS = 60
+"""What is nested more deeply would take long to read."""
 _GROUPS = frozenset({"program", "list", "pipeline", "subshell", "negated_command", "redirected_statement"})
 _CONTROL = frozenset(
     {"if_statement", "elif_clause", "else_clause", "for_statement", "while_statement", "do_group", "case_statement"}
@@ -73,7 +76,7 @@ _ANSI_ESCAPE = re.compile(r"\\(x[0-9a-fA-F]{2}|[0-7]{1,3}|[nrtabfv\\'\"])")
 
 def parse(command: str) -> Script:
     """Read a command. Never raises: what cannot be understood has a `problem`."""
-    if len(command) > MAX_CHARS:
+    if len(command) > MAX_CHARS or sum(map(command.count, "({`")) > _MAX_BRACKETS:
         return Script((), problem="it is too long to be examined")
     try:
         source = command.encode("utf-8")
@@ -86,10 +89,8 @@ def parse(command: str) -> Script:
         reader.complain("it is not valid shell syntax", broken=True)
     reader.complain(_odd_character(tree.root_node, command))
     script = reader.script()
-    if not script.problem and not (script.shapes - {Shape.ASSIGNMENT, Shape.BRACES, Shape.BACKGROUND}):
-        reader.complain(_disagreement(command, script))
-    elif _BROKEN_WORD.search(command):
-        reader.complain("a word in it goes over two lines")
+    if not script.problem:
+        reader.complain(_second_opinion(command, script, tree.root_node))
     return reader.script()
 
 
@@ -99,6 +100,48 @@ def _parser() -> Parser:
     from tree_sitter import Language, Parser
 
     return Parser(Language(tree_sitter_bash.language()))
+
+
+def _second_opinion(command: str, script: Script, root: Node) -> str:
+    """What speaks against the reading of a command; empty when nothing does."""
+    if script.shapes & {Shape.CONTROL, Shape.HEREDOC}:
+        if _BROKEN_WORD.search(command):
+            return "a word in it goes over two lines"
+        return "a comment stands in it" if _has_comment(root) else ""
+    expansions = list(_outermost(root))
+    if not expansions:
+        return _disagreement(command, script)
+    masked = bytearray(command.encode("utf-8"))
+    found = 0
+    for node in expansions:
+        masked[node.start_byte : node.end_byte] = b"x" * (node.end_byte - node.start_byte)
+        if node.type in ("command_substitution", "process_substitution"):
+            inner = parse(_inside(node))
+            found += len(inner.steps)
+            if inner.problem or ("\\" in _inside(node) and _text(node).startswith("`")):
+                return inner.problem or "it escapes something inside backticks"
+    outer = parse(masked.decode("utf-8"))
+    if outer.problem or outer.shapes & set(_EXPANSIONS.values()):
+        return outer.problem or "it expands more than can be told"
+    return "" if len(outer.steps) + found == len(script.steps) else "two ways to read it do not agree"
+
+
+def _outermost(node: Node) -> Iterator[Node]:
+    """What the shell works out before it runs a command, each as a whole."""
+    if node.type in _EXPANSIONS and _text(node) != "$?":
+        yield node
+    else:
+        for child in node.children:
+            yield from _outermost(child)
+
+
+def _inside(node: Node) -> str:
+    text = _text(node)
+    return text[1:-1] if text.startswith("`") else text[2:-1]
+
+
+def _has_comment(node: Node) -> bool:
+    return node.type == "comment" or any(_has_comment(child) for child in node.children)
 
 
 def _disagreement(command: str, script: Script) -> str:
@@ -150,8 +193,12 @@ class _Reader:
         self._shapes: set[Shape] = set()
         self._problem = ""
         self._broken = False
+        self._spans: list[tuple[int, int]] = []
 
     def script(self) -> Script:
+        starts = {start for start, _ in self._spans}
+        if any(end in starts for _, end in self._spans):
+            self.complain("two words in it run together")
         steps, redirects = tuple(self._steps), tuple(self._redirects)
         return Script(steps, redirects, frozenset(self._shapes), self._problem, self._broken)
 
@@ -254,8 +301,11 @@ class _Reader:
         start = next((_text(child) for child in node.children if child.type == "heredoc_start"), "")
         delimiter = _PLAIN_DELIMITER.fullmatch(start)
         body = "".join(_text(child) for child in node.children if child.type == "heredoc_body")
-        if delimiter is None or any(line.strip() == delimiter[2] for line in body.split("\n")):
+        end = "".join(_text(child).strip() for child in node.children if child.type == "heredoc_end")
+        if delimiter is None or end != delimiter[2] or any(line.strip() == end for line in body.split("\n")):
             self.complain("it holds a here-document whose end is not certain")
+        elif not delimiter[1] and ("`" in body or "$(" in body):
+            self.complain("it runs a command inside a here-document")
         for child in node.named_children:
             if child.type == "heredoc_body":
                 if delimiter is None or not delimiter[1]:
@@ -286,6 +336,7 @@ class _Reader:
 
     def _word(self, node: Node) -> Word:
         text = _text(node)
+        self._spans.append((node.start_byte, node.end_byte))
         if text in ("$?", '"$?"'):
             return Word(text, "0")
         if node.type in _EXPANSIONS:
@@ -295,6 +346,8 @@ class _Reader:
         values = [self._part(part) for part in parts]
         bare = "".join(_text(part) if part.type in ("word", "number") else "q" for part in parts)
         bare = re.sub(r"\\.", "q", bare, flags=re.DOTALL)
+        if re.search(r"\s", bare):
+            self.complain(f"`{text[:40]}` in it is not one word")
         dynamic = any(value is None for value in values)
         if (
             node.type == "brace_expression"

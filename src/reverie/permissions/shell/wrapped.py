@@ -18,6 +18,8 @@ _RUNNERS = frozenset(
 """Programs that may run what their words say."""
 _DURATION = re.compile(r"\d+(\.\d+)?[smhd]?")
 _DEPTH = 4
+_HIDDEN_WORDS = 500
+"""How far into a command another one is looked for."""
 
 
 def inner_step(step: Step) -> Step | None:
@@ -63,7 +65,7 @@ def _with_hidden(step: Step, depth: int) -> Iterator[Step]:
     name = (step.program or "").rpartition("/")[2]
     if name not in _RUNNERS:
         return
-    for place in range(1, len(step.words)):
+    for place in range(1, min(len(step.words), _HIDDEN_WORDS)):
         rest = step.words[place:]
         if rest[0].value is not None:
             yield Step(" ".join(word.text for word in rest), rest)
