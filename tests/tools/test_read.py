@@ -199,6 +199,16 @@ async def test_a_link_that_changes_after_the_judgement_is_not_followed(desk: Des
 
 
 @requirement("tools:links:not-followed-later")
+def test_where_a_link_leads_is_judged_with_it(desk: Desk, tmp_path: Path) -> None:
+    (desk.project / "door").symlink_to(tmp_path / "outside")
+
+    need = Read().need({"file_path": "door/secret"}, desk)
+
+    assert need.paths == (desk.project / "door/secret", tmp_path.resolve() / "outside" / "secret")
+    assert Read().need({"file_path": "plain/../file"}, desk).paths == (desk.project / "plain/../file",)
+
+
+@requirement("tools:links:not-followed-later")
 async def test_a_link_that_was_there_before_is_read(desk: Desk) -> None:
     (desk.project / "real").write_text("text", encoding="utf-8")
     (desk.project / "link").symlink_to("real")

@@ -24,11 +24,9 @@ def read_current(path: str, desk: Desk) -> Content:
 
 def need_of_change(tool: str, path: str, desk: Desk, before: str, after: str) -> Need:
     """What a change would do, with the patch for people to look at."""
-    place = judged(path, desk)
-    name = shortened(place, desk)
-    return Need(
-        tool, Act.EDIT, (place,), summary=f"{tool} {name}", preview=unified_diff(before, after, name.lstrip("/"))
-    )
+    paths = judged(path, desk)
+    name = shortened(paths[0], desk)
+    return Need(tool, Act.EDIT, paths, summary=f"{tool} {name}", preview=unified_diff(before, after, name.lstrip("/")))
 
 
 def change_details(path: Path, before: bytes | None, after: str, desk: Desk, **more: Json) -> JsonObject:

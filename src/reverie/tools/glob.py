@@ -36,9 +36,9 @@ class Glob:
 
     def need(self, given: JsonObject, desk: Desk) -> Need:
         start, _ = _start(given)
-        path = judged(start, desk)
+        paths = judged(start, desk)
         pattern = text(given, "pattern")
-        return Need("Glob", Act.READ, (path,), summary=f"Glob {pattern} in {shortened(path, desk)}")
+        return Need("Glob", Act.READ, paths, summary=f"Glob {pattern} in {shortened(paths[0], desk)}")
 
     def is_concurrent(self, given: JsonObject, desk: Desk) -> bool:  # noqa: ARG002 - the shape of every tool
         return True

@@ -54,8 +54,9 @@ class Grep:
         )
 
     def need(self, given: JsonObject, desk: Desk) -> Need:
-        path = judged(_place(given), desk)
-        return Need("Grep", Act.READ, (path,), summary=f"Grep {text(given, 'pattern')!r} in {shortened(path, desk)}")
+        paths = judged(_place(given), desk)
+        where = shortened(paths[0], desk)
+        return Need("Grep", Act.READ, paths, summary=f"Grep {text(given, 'pattern')!r} in {where}")
 
     def is_concurrent(self, given: JsonObject, desk: Desk) -> bool:  # noqa: ARG002 - the shape of every tool
         return True

@@ -33,11 +33,14 @@ class Content:
     modified_ns: int
 
 
-def judged(path: str, desk: Desk) -> Path:
-    """The absolute path of a call that is about to be judged; where it leads now is what it may lead to later."""
+def judged(path: str, desk: Desk) -> tuple[Path, ...]:
+    """The absolute path of a call that is about to be judged, and where it leads when that is elsewhere.
+
+    Both are judged, and only there may it lead later: a link that changes back and forth gains nothing.
+    """
     whole = _whole(path, desk)
-    desk.leads[whole] = _real(whole)
-    return whole
+    real = desk.leads[whole] = _real(whole)
+    return (whole,) if real == Path(os.path.normpath(whole)) else (whole, real)
 
 
 def reached(path: str, desk: Desk) -> Path:

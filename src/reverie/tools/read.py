@@ -65,8 +65,8 @@ class Read:
         )
 
     def need(self, given: JsonObject, desk: Desk) -> Need:
-        path = judged(text(given, "file_path"), desk)
-        return Need("Read", Act.READ, (path,), summary=f"Read {shortened(path, desk)}")
+        paths = judged(text(given, "file_path"), desk)
+        return Need("Read", Act.READ, paths, summary=f"Read {shortened(paths[0], desk)}")
 
     def is_concurrent(self, given: JsonObject, desk: Desk) -> bool:  # noqa: ARG002 - the shape of every tool
         return True
