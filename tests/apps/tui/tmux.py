@@ -1,0 +1,126 @@
+"""A real terminal for tests: `reverie` inside a tmux of its own, typed into and looked at as a person would.
+
+Each terminal is a tmux server on a private socket, so nothing touches the tmux of whoever runs the tests.
+"""
+
+from __future__ import annotations
+
+import os
+import shlex
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+WAIT_SECONDS = 20.0
+_STEP_SECONDS = 0.05
+
+needs_tmux = pytest.mark.skipif(shutil.which("tmux") is None, reason="tmux is not installed: no real terminal")
+
+
+@dataclass(frozen=True)
+class RealTerminal:
+    """A terminal with a program in it."""
+
+    socket: Path
+
+    def type(self, text: str) -> None:
+        """Type text as it stands."""
+        self._tmux("send-keys", "-l", "--", text)
+
+    def press(self, *keys: str) -> None:
+        """Press keys by tmux's names: Enter, Escape, C-c, BTab, M-Enter."""
+        self._tmux("send-keys", *keys)
+
+    def enter(self, text: str) -> None:
+        """Type a line and send it."""
+        self.type(text)
+        self.press("Enter")
+
+    def paste(self, text: str) -> None:
+        """Paste as terminals do, in brackets."""
+        subprocess.run(
+            [*self._command, "load-buffer", "-b", "pasted", "-"], input=text.encode(), check=True, capture_output=True
+        )
+        self._tmux("paste-buffer", "-p", "-b", "pasted")
+
+    def resize(self, columns: int, rows: int) -> None:
+        self._tmux("resize-window", "-x", str(columns), "-y", str(rows))
+
+    def screen(self, *, colours: bool = False) -> str:
+        """What is visible now; with escape sequences when colours are asked for."""
+        return self._tmux("capture-pane", "-p", *(["-e"] if colours else []))
+
+    def sees(self, text: str) -> str:
+        """Wait until a text is on the screen, and return the screen."""
+        return self.until(lambda screen: text in screen, f"{text!r} to appear")
+
+    def until(self, holds: Callable[[str], bool], what: str) -> str:
+        """Wait until something holds of the screen."""
+        started = time.monotonic()
+        while time.monotonic() - started < WAIT_SECONDS:
+            screen = self.screen()
+            if holds(screen):
+                return screen
+            time.sleep(_STEP_SECONDS)
+        raise AssertionError(f"waited in vain for {what}; the screen is\n{screen}")
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether the program is over."""
+        return self._tmux("display-message", "-p", "#{pane_dead}").strip() == "1"
+
+    def wait_for_end(self) -> int:
+        """Wait until the program is over; its exit code."""
+        self.until(lambda _: self.has_ended, "the program to end")
+        return int(self._tmux("display-message", "-p", "#{pane_dead_status}").strip())
+
+    @property
+    def process_id(self) -> int:
+        return int(self._tmux("display-message", "-p", "#{pane_pid}").strip())
+
+    @property
+    def _command(self) -> list[str]:
+        return ["tmux", "-S", str(self.socket)]
+
+    def _tmux(self, *arguments: str) -> str:
+        done = subprocess.run(
+            [*self._command, *arguments], capture_output=True, text=True, check=False, encoding="utf-8"
+        )
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+
+@contextmanager
+def real_terminal(
+    folder: Path,
+    *arguments: str,
+    environment: Mapping[str, str],
+    project: Path,
+    columns: int = 80,
+    rows: int = 24,
+) -> Iterator[RealTerminal]:
+    """Run `reverie` with these arguments in a terminal of this size; it is ended with the block."""
+    socket = folder / "tmux"
+    kept = {name: os.environ[name] for name in ("PATH", "TMPDIR") if name in os.environ}
+    variables = {**kept, "LANG": "C.UTF-8", "TERM": "screen-256color", **environment}
+    assignments = [f"{name}={value}" for name, value in variables.items()]
+    program = shlex.join(["env", "-i", *assignments, sys.executable, "-m", "reverie", *arguments])
+    configuration = folder / "tmux.conf"
+    configuration.write_text("set -g remain-on-exit on\nset -g status off\nset -s escape-time 10\n", encoding="utf-8")
+    size = ["-x", str(columns), "-y", str(rows)]
+    command = ["tmux", "-S", str(socket), "-f", str(configuration), "-u", "new-session", "-d", *size]
+    # Without TMUX in the environment tmux does not take itself for a nested one.
+    outer = {name: value for name, value in os.environ.items() if name not in ("TMUX", "TMUX_PANE")}
+    subprocess.run([*command, "-c", str(project), program], check=True, env={**outer, "LANG": "C.UTF-8"})
+    terminal = RealTerminal(socket)
+    try:
+        yield terminal
+    finally:
+        subprocess.run(["tmux", "-S", str(socket), "kill-server"], check=False, capture_output=True)
