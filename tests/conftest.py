@@ -37,7 +37,7 @@ def prefix_net(request: pytest.FixtureRequest) -> Iterator[None]:
         net = Net()
         for record in running.requests:
             if record.status == 200 and isinstance(record.body, dict) and record.path.endswith("/messages"):
-                net.take(record.body)
+                net.take(record.body, record.message)
         torn += net.torn
     simulator.started.clear()
     if request.node.get_closest_marker("moves_prefix") is None:

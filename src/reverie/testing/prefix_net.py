@@ -13,6 +13,7 @@ from itertools import pairwise
 from typing import Any
 
 from reverie.context.cache_breaks import Fingerprint, fingerprint, predict
+from reverie.messages.blocks import JsonObject
 
 IDENTICAL, EXTENDS = "identical", "extends"
 
@@ -37,18 +38,44 @@ class Net:
     """Watches the requests of one provider."""
 
     def __init__(self) -> None:
-        self._known: list[Fingerprint] = []
+        self._known: list[tuple[Fingerprint, JsonObject]] = []
         self.torn: list[str] = []
         """What did not extend the newest request that began with the same message."""
 
-    def take(self, body: Mapping[str, Any]) -> None:
-        """Look at the next request."""
+    def take(self, body: Mapping[str, Any], reply: JsonObject | None = None) -> None:
+        """Look at the next request.
+
+        `reply` is what it was answered. A question asked beside a conversation, whose answer never became part of it,
+        is no predecessor: the next request must extend the one before that question.
+        """
         new = fingerprint(body)
-        before = next((known for known in reversed(self._known) if _same_opening(known, new)), None)
-        parted = predict(before, new) if before is not None else None
-        if parted is not None:
-            self.torn.append(f"request {len(self._known) + 1}: {parted.cause.value} ({parted.where})")
-        self._known.append(new)
+        for known, answer in reversed(self._known):
+            if not _same_opening(known, new):
+                continue
+            parted = predict(known, new)
+            if parted is not None and answer and not _holds(body, answer):
+                continue
+            if parted is not None:
+                self.torn.append(f"request {len(self._known) + 1}: {parted.cause.value} ({parted.where})")
+            break
+        self._known.append((new, reply or {}))
+
+
+def _holds(body: Mapping[str, Any], reply: JsonObject) -> bool:
+    """Whether an answer stands in the messages of a request."""
+    said = {
+        _told(block) for message in body["messages"] if message["role"] == "assistant" for block in _blocks(message)
+    }
+    return any(_told(block) in said for block in _blocks(reply))
+
+
+def _blocks(message: Mapping[str, Any]) -> list[Any]:
+    content = message.get("content")
+    return [{"type": "text", "text": content}] if isinstance(content, str) else list(content or ())
+
+
+def _told(block: Mapping[str, Any]) -> str:
+    return str(block.get("id") or block.get("text") or block.get("thinking") or "").strip()
 
 
 def _same_opening(one: Fingerprint, other: Fingerprint) -> bool:

@@ -1,0 +1,92 @@
+"""What we promise of a session."""
+
+from __future__ import annotations
+
+from tests.promises import Requirement
+
+PROMISES = {
+    "session:turn:tools": Requirement(
+        "A turn runs until the model stops asking for tools; results stand in the order of the calls.",
+        source="spec 3 §2-3",
+    ),
+    "session:turn:concurrent": Requirement(
+        "Calls that only read run together, at most ten at once; all others one by one.", source="spec 3 §3"
+    ),
+    "session:turn:refusal": Requirement(
+        "A refused call tells the model why, and the turn goes on.", source="issue 5, item 3"
+    ),
+    "session:turn:cancel": Requirement(
+        "A turn can be cancelled at every point; the history stays one that a provider takes.",
+        source="issue 5, item 1",
+    ),
+    "session:turn:limits": Requirement(
+        "A turn ends at its rounds, at the budget of the session, and goes on after a reply that was cut off.",
+        source="issue 5, item 1",
+    ),
+    "session:turn:failures": Requirement(
+        "529s are retried, then another model is asked; a dropped stream is asked again; a failure is recorded.",
+        source="issue 5, item 1",
+    ),
+    "session:turn:queued": Requirement(
+        "Words typed while a turn runs join it at its next boundary.", source="spec README §3"
+    ),
+    "session:file:on-disk-first": Requirement(
+        "What the user said is on disk before the first request leaves.", source="style 5.1"
+    ),
+    "session:file:readers": Requirement(
+        "The vendor's reader opens our transcripts: one block a record, results with their details.",
+        source="issue 5, how it is judged",
+    ),
+    "session:resume:goes-on": Requirement(
+        "A resumed session extends the last request byte for byte; open calls count as interrupted.",
+        source="issue 5, item 1",
+    ),
+    "session:resume:fork": Requirement(
+        "A fork of a session leaves the original alone; another agent's session is always forked.",
+        source="issue 5, item 1",
+    ),
+    "session:window:compacts": Requirement(
+        "A long session passes several compactions; what the user said stays in view or behind a pointer, "
+        "instructions are read anew, and hooks hear of it.",
+        source="issue 5; issue 4, item 1",
+    ),
+    "session:window:reactive": Requirement(
+        "A request that the provider finds too long is made smaller and sent again.", source="spec 1 §14"
+    ),
+    "session:window:notes": Requirement(
+        "Notes are written beside the conversation and serve as summary; their questions read the parent's cache.",
+        source="spec 1 §11",
+    ),
+    "session:window:span": Requirement(
+        "The model can read again what a compaction left out.", source="issue 4, item 3"
+    ),
+    "session:window:back": Requirement(
+        "A compaction can be undone, the conversation rewound and cleared; nothing is removed from the file.",
+        source="issue 4, item 3; issue 5, item 7",
+    ),
+    "session:memory:recalled": Requirement(
+        "Memories that fit the user's words join the first request, once each, and never delay it.",
+        source="spec 2 §7",
+    ),
+    "session:memory:index": Requirement(
+        "The first message holds the instruction files, the memory index and the date.", source="spec 3 §5"
+    ),
+    "session:instructions:nested": Requirement(
+        "Instructions below a folder join when a file there is touched.", source="spec 3 §6.4"
+    ),
+    "session:date:change": Requirement("A new day is an attachment.", source="spec 3 §4"),
+    "session:plan:approval": Requirement(
+        "Plan mode changes nothing, has a plan file, ends with the user's approval, and survives a compaction.",
+        source="issue 5, item 3",
+    ),
+    "session:hooks:say": Requirement(
+        "Hooks block and change prompts and calls, add context, keep the agent working and end it.",
+        source="spec 3 §7",
+    ),
+    "session:ledger:booked": Requirement("Every call of a session is in the ledger.", source="issue 5, item 9"),
+    "session:speed:first-byte": Requirement(
+        "Nothing in a turn reads the whole history again before its first request.",
+        source="issue 5, how it is judged",
+        deferred="a figure: bench/session",
+    ),
+}
