@@ -13,6 +13,7 @@ from reverie.memory.indexed import IndexedFolder
 from reverie.memory.search.document import Query
 from reverie.memory.topic import Topic
 from reverie.memory.topic_rows import topic_from_row, topic_to_row
+from reverie.memory.usage_log import Use, append_uses
 from reverie.places.paths import MemoryFolder
 from tests.memory.topic_strategies import topics
 from tests.requirements import requirement
@@ -178,3 +179,17 @@ def test_two_users_of_one_index_see_each_others_changes(tmp_path: Path) -> None:
 
     assert keys(other, "mango queue drained") == ["b.md"]
     assert other.path_named("b") == "b.md"
+
+
+@requirement("recall:use-counts")
+def test_of_two_that_say_the_same_the_one_that_was_recalled_before_comes_first(tmp_path: Path) -> None:
+    indexed = folder(tmp_path)
+    for name in ("a.md", "b.md"):
+        write(tmp_path / name, "# Kiwi\n\nThe kiwi server listens on port 8099.\n")
+    indexed.sweep()
+    assert keys(indexed, "kiwi server port") == ["a.md", "b.md"]
+
+    append_uses(indexed.folder, [Use("b.md", "2026-05-01", "kiwi", 0.5)])
+
+    assert keys(indexed, "kiwi server port") == ["b.md", "a.md"]
+    assert indexed.search(Query("kiwi server port", NOW))[0].why.parts["use"] > 0

@@ -82,6 +82,12 @@ PROMISES: dict[str, Requirement] = {
         "a wrong name exits with 2 and names those that are near; nothing asks without a terminal", source="contract"
     ),
     "cli:recall:light": Requirement("recall loads neither YAML nor anything heavy", source="issue 3, goals"),
+    "recall:use-counts": Requirement(
+        "among hits that are about equally good, one that was recalled before comes first", source="issue 3 §4"
+    ),
+    "cli:memory:told": Requirement(
+        "secrets in files that others edited, and what an import erased, are told", source="issue 3 §2, §6"
+    ),
     "cli:recall:quick": Requirement(
         "a plain recall is understood without the parser of commands, and exactly as by it", source="issue 3, goals"
     ),

@@ -526,6 +526,15 @@ class Memory:
         folders = list_session_folders(self._places, self._root) if self._root is not None else ()
         return tuple(file.path for folder in folders for file in list_session_files(folder.directory))
 
+    def cautions(self) -> tuple[str, ...]:
+        """What a person should hear about edits that were found while this memory was open."""
+        found = self._store.secrets_found if self._store is not None else {}
+        return tuple(
+            f"{path} was edited outside and holds what looks like a secret ({', '.join(rules)}); it is not recalled: "
+            f"`reverie erase {path}`, then make a new secret"
+            for path, rules in sorted(found.items())
+        )
+
     def problems(self) -> tuple[Problem, ...]:
         """What is wrong with the directory, and what to do about it."""
         from reverie.api.upkeep import problems_of

@@ -49,6 +49,7 @@ class Shelves:
         mentioned = (Searched(scope=scope.name, folder=self._folder(scope)) for scope in agents)
         searched = (*self.standing, *mentioned)
         for each in searched:
+            each.folder.renew()
             age_seconds = each.folder.seconds_since_sweep
             is_kept = self.watch is not None and self.watch.is_open and each.folder is self.own
             if fresh or (not is_kept and age_seconds > FRESH_SECONDS):

@@ -15,6 +15,7 @@ import time
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -26,6 +27,7 @@ from reverie.memory.situations import When
 from reverie.memory.topic_table import Indexed, Looks, Row, TopicTable, Unreadable
 from reverie.memory.topic_value import Topic
 from reverie.memory.tracked import is_topic_path, list_tracked, place_of
+from reverie.memory.usage_log import UseCounts
 from reverie.memory.vetted import Vetted
 
 if TYPE_CHECKING:
@@ -58,6 +60,8 @@ class IndexedFolder:
         self.folder = folder
         self.vetted = Vetted()
         self.has_news = False
+        self._uses = UseCounts(folder)
+        self._inode = 0
         self._embedder = embedder
         self._lock = threading.RLock()
         self._parts: tuple[TopicTable, SearchIndex] | None = None
@@ -94,6 +98,14 @@ class IndexedFolder:
             self.has_news |= bool(different)
             return different
 
+    def renew(self) -> None:
+        """Let go of files that another process has replaced, as an erasure does; the next sweep fills the new ones."""
+        with self._lock:
+            if self._parts is None or self._scratch is not None or _inode_of(self._place / _SEARCH_FILE) == self._inode:
+                return
+            self._let_go()
+            self._swept = float("-inf")
+
     def sweep_beside(self) -> None:
         """Sweep in a thread of its own, so that a query need not wait; one at a time."""
         if self._beside is None or not self._beside.is_alive():
@@ -113,6 +125,7 @@ class IndexedFolder:
         with self._lock:
             if not self._exists():
                 return []
+            query = replace(query, uses=self._uses.read())
             embedder = None if by_words else self._embedder()
             if embedder is None:
                 return self._search.search(query)
@@ -180,11 +193,7 @@ class IndexedFolder:
         if self._beside is not None:
             self._beside.join()
         with self._lock:
-            for part in (*(self._parts or ()), *([self._meaning] if self._meaning else ())):
-                part.close()
-            if self._scratch is not None:
-                self._scratch.cleanup()
-            self._parts = self._meaning = self._scratch = self._listed = None
+            self._let_go()
 
     def remove(self) -> None:
         """Delete everything derived: after an erasure no page of a database may keep the text."""
@@ -193,6 +202,13 @@ class IndexedFolder:
             for path in self.folder.search_index.iterdir():
                 if path.is_file():
                     path.unlink()
+
+    def _let_go(self) -> None:
+        for part in (*(self._parts or ()), *([self._meaning] if self._meaning else ())):
+            part.close()
+        if self._scratch is not None:
+            self._scratch.cleanup()
+        self._parts = self._meaning = self._scratch = self._listed = None
 
     @property
     def _table(self) -> TopicTable:
@@ -266,7 +282,15 @@ class IndexedFolder:
         table = TopicTable(place / _TOPICS_FILE)
         search = SearchIndex(place / _SEARCH_FILE)
         _agree(table, search)
+        self._inode = _inode_of(place / _SEARCH_FILE)
         return table, search
+
+
+def _inode_of(path: Path) -> int:
+    try:
+        return path.stat().st_ino
+    except FileNotFoundError:
+        return 0
 
 
 def _fingerprint(listed: Mapping[str, Seen]) -> bytes:

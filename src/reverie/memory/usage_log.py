@@ -1,14 +1,15 @@
 """Which memories were recalled, when and for what: a file of JSON lines beside the locks of the directory.
 
-It answers `why`, ranks the index and is never read by a query. Losing it loses no memory; erasing a topic removes its
-lines.
+It answers `why` and ranks: the index, and, a little, what a query finds. Losing it loses no memory; erasing a topic
+removes its lines.
 """
 
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 from reverie.files import append_lines, write_atomic
@@ -17,6 +18,8 @@ from reverie.values import value
 
 QUERY_CHARS = 200
 """Enough to recognise the request."""
+_PATH = rb'(?m)^\{"path": ("(?:[^"\\]|\\.)*")'
+"""Where a row of ours names its memory: reading no more takes a tenth of the time."""
 MAX_BYTES = 2_000_000
 """A longer log loses its older half."""
 
@@ -70,6 +73,39 @@ def read_uses(folder: MemoryFolder, path: str | None = None) -> Iterator[Use]:
             continue
         if path is None or use.path == path:
             yield use
+
+
+class UseCounts:
+    """How often each memory of a directory was recalled, in step with the log by reading only what was appended."""
+
+    def __init__(self, folder: MemoryFolder) -> None:
+        self._path = usage_file(folder)
+        self._looks = (0, 0)
+        self._counts: Counter[str] = Counter()
+
+    def read(self) -> Mapping[str, int]:
+        """Path → recalls, as of now."""
+        try:
+            found = self._path.stat()
+        except OSError:
+            return {}
+        inode, size = self._looks
+        if (found.st_ino, found.st_size) == self._looks:
+            return self._counts
+        if found.st_ino != inode or found.st_size < size:
+            self._counts, size = Counter(), 0
+        with self._path.open("rb") as file:
+            file.seek(size)
+            rows = file.read()
+        rows = rows[: rows.rfind(b"\n") + 1]
+        self._counts.update(map(_decoded, re.findall(_PATH, rows)))
+        self._looks = found.st_ino, size + len(rows)
+        return self._counts
+
+
+def _decoded(path: bytes) -> str:
+    found: str = json.loads(path)
+    return found
 
 
 def read_counts(folder: MemoryFolder) -> dict[str, float]:

@@ -342,6 +342,37 @@ def test_team_and_user_memories_have_their_own_places(terminal: Terminal) -> Non
     assert terminal.run("recall", "kiwi server", "--json").document["hits"][0]["path"] == team["path"]
 
 
+@requirement("cli:memory:told")
+def test_what_was_erased_in_the_other_copy_is_named_by_import(terminal: Terminal) -> None:
+    other = str(terminal.home / "other" / "memory")
+    save(terminal)
+    terminal.run("export", "one.zip")
+    assert terminal.run("import", "one.zip", "--memory-dir", other, "--json").document["erased"] == []
+    terminal.run("save", "--type", "user", "--name", "Me", "--description", "Writes Go")
+    terminal.run("erase", "Kiwi server", "--yes")
+    terminal.run("export", "two.zip")
+
+    brought = terminal.run("import", "two.zip", "--memory-dir", other)
+
+    assert "project_kiwi_server.md was erased in the other copy" in brought.err
+    assert terminal.run("recall", "kiwi server", "--memory-dir", other, "--json").document["hits"] == []
+
+
+@requirement("cli:memory:told")
+@pytest.mark.parametrize("command", [("log",), ("recall", "where", "does", "the", "kiwi", "server", "run")])
+def test_a_secret_that_a_hand_wrote_into_a_file_is_told_and_not_shown(
+    terminal: Terminal, command: tuple[str, ...]
+) -> None:
+    directory = Path(save(terminal)["path"]).parent
+    token = "ghp_" + "a1B2c3D4e5" * 4
+    (directory / "by_hand.md").write_text(f"# Kiwi token\n\nThe kiwi server takes {token}\n", encoding="utf-8")
+
+    told = terminal.run(*command)
+
+    assert "by_hand.md was edited outside and holds what looks like a secret" in told.err
+    assert token not in told.out + told.err
+
+
 @requirement("cli:recall:light")
 def test_recall_loads_nothing_heavy(terminal: Terminal) -> None:
     directory = Path(save(terminal)["path"]).parent

@@ -25,8 +25,17 @@ def command(which: Which, *, source: str, as_json: bool) -> None:
     memory = which.open()
     done = memory.import_from(source)
     if as_json:
-        print_json({"commit": done.commit, "paths": list(done.paths), "conflicts": list(done.conflicts)})
+        print_json(
+            {
+                "commit": done.commit,
+                "paths": list(done.paths),
+                "conflicts": list(done.conflicts),
+                "erased": list(done.erased),
+            }
+        )
         return
     click.echo(f"imported {len(done.paths)} file(s) into {memory.directory}")
+    for path in done.erased:
+        click.echo(f"  {path} was erased in the other copy and is gone here too; its history still holds it", err=True)
     for path in done.conflicts:
         click.echo(f"  {path} differs; theirs is kept as a conflict copy (`reverie doctor` names it)", err=True)

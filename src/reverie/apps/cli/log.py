@@ -36,6 +36,8 @@ def command(which: Which, *, name: str | None, limit: int | None, refused: bool,
         _print_refused(memory, as_json=as_json)
         return
     commits = memory.log(name, limit=limit)
+    for caution in memory.cautions():
+        click.echo(f"reverie: {caution}", err=True)
     if as_json:
         print_json([commit_document(commit) for commit in commits])
         return

@@ -61,6 +61,8 @@ def answer(which: Which, said: RecallSaid) -> None:
     memory.note_recalled(found, text)
     if memory.has_foreign_edits:
         memory.sync()
+        for caution in memory.cautions():
+            sys.stderr.write(f"reverie: {caution}\n")
     memory.close()
 
 

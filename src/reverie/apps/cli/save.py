@@ -110,9 +110,9 @@ def command(
         from reverie.apps.cli.output import print_json
 
         document = {"path": str(kept.path), "name": kept.topic.name, "commit": kept.commit, "is_new": kept.is_new}
-        print_json(document | {"warnings": list(kept.warnings)})
+        print_json(document | {"warnings": [*kept.warnings, *memory.cautions()]})
         return
-    for warning in kept.warnings:
+    for warning in (*kept.warnings, *memory.cautions()):
         click.echo(f"reverie: {warning}", err=True)
     done = "saved" if kept.is_new else "updated" if kept.commit else "unchanged"
     click.echo(f"{done}  {kept.path}" + (f"  ({kept.commit[:8]})" if kept.commit else ""))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import field
 from datetime import date, datetime
 
@@ -55,6 +56,8 @@ class Query:
     """Keys that must not come back: shown already, or read already."""
     abstains: bool = True
     """Whether hits below the calibrated threshold are left out; searching by hand wants them all."""
+    uses: Mapping[str, int] = field(default_factory=dict)
+    """Key → how often it was recalled before, where that is known better than when the document was indexed."""
 
 
 @value

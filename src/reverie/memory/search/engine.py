@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
@@ -109,7 +108,7 @@ class SearchIndex:
         for each in measured:
             if each.row.key in query.exclude:
                 continue
-            parts = parts_of(each.values, weights) | _priors(each.row, query.now)
+            parts = parts_of(each.values, weights) | _priors(each.row, query)
             ranked.append((sum(parts.values()), each, parts))
         ranked.sort(key=lambda entry: (-entry[0], entry[1].row.key))
         if not ranked or (query.abstains and says_nothing(wanted)):
@@ -282,13 +281,13 @@ def _measure_similarity(measured: Sequence[Measured], found: dict[int, tuple[lis
         each.values["group_similarity"] = sum(best) / len(best)
 
 
-def _priors(row: Row, now: datetime) -> dict[str, float]:
+def _priors(row: Row, query: Query) -> dict[str, float]:
     parts = {}
     if row.observed is not None:
-        days = max(0, now.toordinal() - row.observed)
+        days = max(0, query.now.toordinal() - row.observed)
         parts["recency"] = PRIOR_WEIGHTS["recency"] * 0.5 ** (days / _RECENT_DAYS)
-    if row.uses:
-        parts["use"] = PRIOR_WEIGHTS["use"] * min(1.0, math.log1p(row.uses) / math.log(10))
+    if uses := query.uses.get(row.key, row.uses):
+        parts["use"] = PRIOR_WEIGHTS["use"] * min(1.0, math.log1p(uses) / math.log(10))
     if row.type in _TYPE_PRIOR:
         parts["type"] = PRIOR_WEIGHTS["type"] * _TYPE_PRIOR[row.type]
     return parts
