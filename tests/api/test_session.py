@@ -16,7 +16,7 @@ from reverie.messages.entries import AttachmentEntry, BoundaryEntry, NotesEntry,
 from reverie.messages.transcript import read_entries
 from reverie.permissions.approval import Approval
 from reverie.settings import Budget, Model, Notes
-from tests.api.sessions import cached_share, calls, desk, ending, is_legal, results, told
+from tests.api.session_desk import cached_share, calls, desk, ending, is_legal, results, told
 from tests.requirements import requirement
 
 
@@ -408,8 +408,7 @@ async def test_notes_are_written_beside_the_conversation(tmp_path: Path) -> None
         assert any(isinstance(entry, NotesEntry) for entry in session.entries)
         folder = session.path.with_suffix("")
         assert (folder / "session-memory" / "summary.md").read_text().startswith("#")
-        asked = [one for one in at.provider.requests if "otes" in json.dumps(one.body["messages"][-1])]  # type: ignore[index]
-        assert asked
+        asked = at.questions_for_notes
         assert cached_share(asked[-1]) > 0.8
 
 
