@@ -15,7 +15,7 @@ PROMISES: dict[str, Requirement] = {
         source="issue 6 §3",
     ),
     "extraction:user-text-only": Requirement(
-        "tool output, reminders, code, quotations, pasted documents and prompts of sub-agents are never the user's words",
+        "tool output, reminders, code, quotations, pasted text and prompts of sub-agents are never the user's words",
         source="product §2.8",
     ),
     "extraction:not-the-task": Requirement(

@@ -33,7 +33,7 @@ def test_the_cursor_is_the_last_mark_and_survives_the_file() -> None:
 
 @requirement("extraction:cursor")
 def test_a_cursor_that_is_gone_means_everything() -> None:
-    entries = [asked("u1"), replied("a1", "hello"), asked("u2"), asked("u3", sidechain=True)]
+    entries: list[Entry] = [asked("u1"), replied("a1", "hello"), asked("u2"), asked("u3", sidechain=True)]
 
     assert list(new_entries(entries, "a1")) == [entries[2]]
     assert len(new_entries(entries, None)) == 3

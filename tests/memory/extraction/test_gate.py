@@ -169,3 +169,25 @@ def test_a_fork_may_rewrite_the_file_that_says_it_already() -> None:
 
     assert judge_written("a.md", text, scene) is None
     assert judge_written("b.md", text, scene) is not None
+
+
+@requirement("extraction:same-subject")
+@pytest.mark.parametrize(
+    "said",
+    [
+        "never put boats into the shared cache, they break replication",
+        "never put pears into the shared cache, they break replication",
+    ],
+)
+def test_the_same_sentence_about_another_thing_is_something_else(said: str) -> None:
+    scene = Scene(known=known("never put apples into the shared cache, they break replication"))
+
+    assert judge(candidate(said), scene) == Passed(candidate(said))
+
+
+@requirement("extraction:same-subject")
+def test_another_day_or_number_is_a_change_and_no_repetition() -> None:
+    scene = Scene(known=known("the public launch of the new shop is on 2026-03-03", observed=date(2026, 1, 1)))
+    moved = candidate("the public launch of the new shop is on 2026-04-07")
+
+    assert judge(moved, scene) == Passed(moved, "feedback_x.md")

@@ -334,6 +334,7 @@ CUES: tuple[Cue, ...] = (
             r"""\b(?:do|did|can|could)\s(?:you|i|we)\s\w*\s?remember|\bremember\sto\b|\bi\s(?:\w+\s){0,2}?remember
               |:$|还记得|\byou\sare\s"""
         ),
+        overrides_guards=True,
     ),
 )
 """In the order in which they are asked; the first that fits names the type."""

@@ -90,6 +90,8 @@ class Verdicts:
     def judge(self, candidates: Iterable[Candidate], scene: Scene) -> None:
         """Judge in order."""
         for candidate in candidates:
+            if scene.known.is_taken(candidate):
+                continue
             verdict = judge(candidate, scene)
             if isinstance(verdict, Passed):
                 self._take(verdict)
@@ -175,7 +177,7 @@ _GIT_FACT = re.compile(
 _PASSING = re.compile(
     r"""\b(?:right\snow|at\sthe\smoment|currently|for\snow|in\sa\s(?:minute|moment|second)|in\s\d+\s(?:minutes?|hours?)
       |for\sthe\snext\s(?:few\s)?(?:minutes?|hours?)|just\sthis\sonce|temporarily|as\swe\sspeak|is\s(?:broken|down)\s(?:now|again)
-      |this\s(?:morning|afternoon|evening))\b|现在(?!开始)|目前|暂时|马上|刚才|\b(?:momentan|im\smoment|gerade\seben)\b|今だけ|とりあえず""",
+      |this\s(?:morning|afternoon|evening)|in\sthis\s(?:change|pr|commit|task|session|step|branch))\b|现在(?!开始)|目前|暂时|马上|刚才|\b(?:momentan|im\smoment|gerade\seben)\b|今だけ|とりあえず""",
     _FLAGS,
 )
 _EMPTY_TERMS = 2

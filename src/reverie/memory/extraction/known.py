@@ -24,7 +24,11 @@ SAME_SUBJECT = 0.5
 _FEWEST_SHARED = 3
 """With fewer words in common, likeness is chance."""
 _NEGATES = re.compile(
-    r"\b(?:no|not|never|don'?t|stop|avoid|instead|longer|anymore|nicht|kein\w*|nie)\b|不|别|禁止|ない|やめ",
+    r"\b(?:no|not|never|don'?t|stop|avoid|longer|anymore|nicht|kein\w*|nie)\b|不|别|禁止|ない|やめ", re.IGNORECASE
+)
+_CONTRASTS = re.compile(
+    r"\b(?:instead|rather than|actually|no longer|any ?more|now|moved|changed|switch\w*|stattdessen|statt|doch|jetzt)\b"
+    r"|改|换|不再|而不是|现在|代わりに|ではなく",
     re.IGNORECASE,
 )
 
@@ -34,7 +38,7 @@ class Likeness(StrEnum):
 
     new = "new"
     same = "same"
-    """Exactly or nearly said already, or taken from this very message."""
+    """Exactly or nearly said already."""
     subject = "subject"
     """The same subject, and something else is said of it."""
 
@@ -91,22 +95,22 @@ class KnownTopics:
             for word in words:
                 self._by_word[word].append(number)
 
+    def is_taken(self, candidate: Candidate) -> bool:
+        """Whether a memory was made of these very words already, as after a run that was killed."""
+        return (candidate.message or None, normal(candidate.quote)) in self._quotes
+
     def find(self, candidate: Candidate) -> Found:
         """The memory that says the same, or speaks of the same subject."""
-        taken = self._quotes.get((candidate.message or None, normal(candidate.quote)))
-        if taken is not None:
-            return Found(Likeness.same, taken)
         said = _rule(candidate.description, candidate.body)
         words, plain = frozenset(terms(said)), normal(said)
-        negates = bool(_NEGATES.search(said))
         best = _NEW
         for number, shared in self._sharing(words):
             known = self._all[number]
             share = shared / len(words | known.words)
-            if plain == known.plain or (share >= NEAR and negates == known.negates):
+            if plain == known.plain or (share >= NEAR and _says_no_more(said, words, known)):
                 return Found(Likeness.same, known.path, known.observed)
-            is_subject = share >= SAME_SUBJECT and shared >= _FEWEST_SHARED and known.type in {None, candidate.type}
-            if is_subject and best.likeness is Likeness.new:
+            is_candidate = share >= SAME_SUBJECT and shared >= _FEWEST_SHARED and known.type in {None, candidate.type}
+            if is_candidate and best.likeness is Likeness.new and _changes(said, words, known):
                 best = Found(Likeness.subject, known.path, known.observed)
         return best
 
@@ -114,6 +118,19 @@ class KnownTopics:
         """What shares words with these, the likest first."""
         counts = Counter(number for word in words for number in self._by_word.get(word, ()))
         return sorted(counts.items(), key=lambda item: (-item[1] / len(words | self._all[item[0]].words), item[0]))
+
+
+def _says_no_more(said: str, words: frozenset[str], known: _Known) -> bool:
+    """Whether one of two like texts has no word of its own: where both have, something else is spoken of."""
+    is_denied = bool(_NEGATES.search(said)) != known.negates
+    return not is_denied and (words <= known.words or words >= known.words)
+
+
+def _changes(said: str, words: frozenset[str], known: _Known) -> bool:
+    """Whether a text takes another one back or gives it another number or day; else it is about something else."""
+    mine, theirs = words - known.words, known.words - words
+    only_numbers = bool(mine | theirs) and all(any(char.isdigit() for char in word) for word in mine | theirs)
+    return only_numbers or bool(_NEGATES.search(said)) != known.negates or bool(_CONTRASTS.search(said))
 
 
 def _rule(description: str, body: str) -> str:
