@@ -4,6 +4,7 @@ import os
 import subprocess
 import sys
 from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,7 @@ from reverie.errors import Conflict, Damaged, Refused, Unavailable, UserMistake
 from reverie.files import locked
 from reverie.memory.change import Change
 from reverie.memory.timeline import log, refusals
-from reverie.memory.topic import Source
+from reverie.memory.topic import Source, Topic
 from tests.memory.stores import START, files_of, git, open_store, topic
 from tests.requirements import requirement
 
@@ -292,6 +293,7 @@ def test_a_full_disk_is_named_and_leaves_the_old_state(tmp_path: Path, where: st
     """A limit on the size of files stands for the full disk: writing beyond it fails in the same place."""
     script = """
 import random, resource, signal, sys
+from datetime import UTC, datetime
 from pathlib import Path
 from reverie.errors import Unavailable
 from tests.memory.stores import open_store, topic
@@ -317,3 +319,23 @@ except Unavailable as error:
     assert store.sync() == ()
     assert store.save(topic("Second")).commit
     assert git(tmp_path, "fsck", "--no-dangling") == ""
+
+
+@requirement("store:save:stamp")
+def test_the_stamp_of_a_host_is_renewed_where_it_stands_and_something_changes(tmp_path: Path) -> None:
+    store = open_store(tmp_path)
+    (tmp_path / "role.md").write_text(
+        '---\nname: "Role"\ndescription: "Writes Go"\nmodified: 2020-01-01T00:00:00Z\n---\nGo.\n', encoding="utf-8"
+    )
+    store.sync()
+
+    assert store.edit("Role", lambda old: old).commit is None
+    assert store.read("Role").modified == datetime(2020, 1, 1, tzinfo=UTC)
+    edited = store.edit("Role", lambda old: replace(old, body="Go and Rust."))
+    assert edited.topic.modified is not None
+    assert edited.topic.modified >= START
+    assert store.read("Role").modified == edited.topic.modified
+    again = store.save(Topic("role.md", "Role", "Writes Rust", body="Rust.")).topic
+    assert again.modified is not None
+    assert again.modified > edited.topic.modified
+    assert store.save(topic("Fresh")).topic.modified is None

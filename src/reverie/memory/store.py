@@ -162,7 +162,7 @@ class Store:
         with self.writer.writing():
             path = self._path_for(topic)
             before = self.writer.tree.read(path)
-            topic = replace(topic, path=path)
+            topic = self._stamped(replace(topic, path=path), before)
             text = _rendered(topic, before)
             warnings = self._check(topic, text, author, read_erased(self.history.private))
             content = text.encode()
@@ -185,8 +185,8 @@ class Store:
                 path = self._free_path(topic, taken, by_name)
                 taken[key_of(path)] = path
                 by_name[key_of(topic.name)] = path
-                topic = replace(topic, path=path)
                 before = self.writer.tree.read(path) if path in self.writer.history.entries else None
+                topic = self._stamped(replace(topic, path=path), before)
                 text = _rendered(topic, before)
                 self._check(topic, text, author, erased)
                 files[path] = text.encode()
@@ -207,7 +207,7 @@ class Store:
         with self.writer.writing():
             path = self._find_committed(name)
             before = self.writer.tree.read(path) or b""
-            topic = replace(change_topic(parse_topic(path, before.decode())), path=path)
+            topic = self._stamped(replace(change_topic(parse_topic(path, before.decode())), path=path), before)
             text = _rendered(topic, before)
             warnings = self._check(topic, text, author, read_erased(self.history.private))
             change = Change(author, reason or f"edit {topic.name}", session, sources)
@@ -313,6 +313,17 @@ class Store:
             )
         self._vetted.add(text.encode(), topic)
         return tuple(dict.fromkeys(flag.suspicion.value for flag in flags(text)))
+
+    def _stamped(self, topic: Topic, before: bytes | None) -> Topic:
+        """With the stamp that some hosts keep renewed: where it stands already, and only when something changes."""
+        try:
+            old = parse_topic(topic.path, before.decode()) if before is not None and b"modified" in before else None
+        except (Damaged, UnicodeDecodeError):
+            return topic
+        if old is None or old.modified is None:
+            return topic
+        as_before = replace(topic, modified=old.modified)
+        return as_before if as_before == old else replace(topic, modified=self.now().replace(microsecond=0))
 
     def _note_refused(self, topic: Topic, author: Author, rules: tuple[str, ...]) -> None:
         """Keep that something was refused, by which rule; never what."""
