@@ -21,6 +21,7 @@ from pathlib import Path
 
 from tests.memory.kill.worker import check, start, work
 
+from reverie import Memory, Settings
 from reverie.memory.packing import pack_when_due, packing_stopped
 from reverie.memory.store import Store
 from reverie.memory.topic import MemoryType, Topic
@@ -61,12 +62,23 @@ def speed(quick: bool) -> None:
             started = time.perf_counter()
             store.save_many([made_topic(number, chance) for number in range(count)])
             print(f"save_many of {count:,} topics: {time.perf_counter() - started:.1f} s")
+            timed_memory(folder / "whole", count)
             shutil.copytree(folder / "memory", folder / "plain", ignore=shutil.ignore_patterns(".git", ".reverie"))
             store.save(made_topic(0, chance))
             timed(f"sync without changes, {count:,} topics", store.sync, repetitions)
             timed(f"save, warm, {count:,} topics", saver(store, count, chance), repetitions)
             timed(f"save, a new store each time, {count:,} topics", fresh_saver(folder / "memory", count, chance), 10)
             timed(f"git add -A && git commit, {count:,} files", plain_git(folder / "plain", chance), repetitions // 3)
+
+
+def timed_memory(directory: Path, count: int) -> None:
+    """The same batch through `Memory`: dates, situations and the search index as well."""
+    chance = random.Random(count)
+    batch = [made_topic(number, chance) for number in range(count)]
+    with Memory(directory, settings=Settings(home=str(directory / "home"))) as memory:
+        started = time.perf_counter()
+        memory.save_many(batch)
+        print(f"Memory.save_many of {count:,} topics, indexed: {time.perf_counter() - started:.1f} s", flush=True)
 
 
 def saver(store: Store, count: int, chance: random.Random) -> Callable[[], object]:
