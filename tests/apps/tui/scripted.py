@@ -38,6 +38,8 @@ class Scripted:
     status: Status = FIGURES
     entries: Sequence[Entry] = ()
     receipt: Receipt | None = None
+    gate: asyncio.Event | None = None
+    """What a compaction waits for."""
     facts: dict[str, tuple[tuple[str, str], ...]] = field(default_factory=dict)
     approver: Approver | None = None
     sent: list[str] = field(default_factory=list)
@@ -93,6 +95,8 @@ class Scripted:
 
     async def compact(self, instructions: str = "") -> Receipt | None:
         self.done.append(f"compact {instructions}".strip())
+        if self.gate is not None:
+            await self.gate.wait()
         return self.receipt
 
     def uncompact(self) -> None:
@@ -127,11 +131,13 @@ class Table:
     edit: Callable[[str], str | None] = field(default=lambda _: None)
     greeting: str = ""
     refuses: Error | None = None
-    """Why nothing can be opened."""
+    """Why nothing can be opened at first, or with another model."""
+    wishes: list[Wish] = field(default_factory=list)
     is_colourless: bool = False
 
     def open(self, approver: Approver, wish: Wish) -> Scripted:
-        if self.refuses is not None:
+        self.wishes.append(wish)
+        if self.refuses is not None and (wish.model or wish.is_first):
             raise self.refuses
         conversation = self.others.get(wish.model or wish.resume or "", self.conversation)
         conversation.approver = approver

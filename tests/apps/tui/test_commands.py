@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
@@ -11,13 +13,14 @@ from reverie.apps.tui.commands import COMMANDS
 from reverie.apps.tui.picker import Picker
 from reverie.apps.tui.pieces import Said
 from reverie.context.receipt import Fate, Line, Receipt, Sort
+from reverie.errors import UserMistake
 from reverie.messages.entries import AssistantEntry, Entry, Envelope, UserEntry
 from reverie.messages.listing import Glance
 from reverie.ports import TextDelta
 from reverie.testing.build import assistant, tool_call, tool_result, user
 from tests.apps.tui.conftest import MakeTable
-from tests.apps.tui.driving import at
-from tests.apps.tui.scripted import Scripted
+from tests.apps.tui.driving import Seat, at
+from tests.apps.tui.scripted import Scripted, Table
 from tests.requirements import requirement
 
 PROMISED = (
@@ -193,6 +196,52 @@ async def test_another_model_goes_on_with_the_conversation(sit: MakeTable) -> No
         await seat.sees("answers from now on")
         await seat.enter("hello")
         await seat.until(lambda: other.sent == ["hello"])
+
+
+@requirement("tui:commands:honest")
+async def test_a_model_that_cannot_be_had_leaves_the_old_one(sit: MakeTable) -> None:
+    table = sit()
+    table.refuses = UserMistake("there is no model 'gpt-99'")
+    async with _begun(table) as seat:
+        await seat.enter("/model gpt-99")
+        await seat.sees("✗ there is no model 'gpt-99'")
+        await seat.until(lambda: not seat.app.is_busy)
+        assert [wish.model for wish in table.wishes] == [None, "gpt-99", None]
+        await seat.enter("hello")
+        await seat.sees("You said: hello")
+
+
+@asynccontextmanager
+async def _begun(table: Table) -> AsyncIterator[Seat]:
+    """A table at which only later openings are refused."""
+    refuses, table.refuses = table.refuses, None
+    async with at(table) as seat:
+        table.refuses = refuses
+        yield seat
+
+
+@requirement("tui:commands:honest")
+async def test_when_nothing_can_be_opened_the_program_ends_with_the_reason(sit: MakeTable) -> None:
+    table = sit()
+    table.refuses = UserMistake("no session here begins with 'zzz'")
+    app = table.chat()
+    async with app.run_test():
+        pass
+    assert app.failure is table.refuses
+
+
+@requirement("tui:commands:rest", "tui:turn:stops")
+async def test_words_wait_for_a_compaction_and_esc_stops_it(sit: MakeTable) -> None:
+    table = sit()
+    table.conversation.gate = asyncio.Event()
+    async with at(table) as seat:
+        await seat.enter("/compact")
+        await seat.until(lambda: "/compact · 0 s · Esc stops" in seat.line("#activity"))
+        await seat.enter("and then go on")
+        assert table.conversation.sent == []
+        await seat.press("escape")
+        await seat.sees("/compact was stopped")
+        await seat.until(lambda: table.conversation.sent == ["and then go on"])
 
 
 @requirement("tui:commands:table")

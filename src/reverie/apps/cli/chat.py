@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import sys
+from contextlib import suppress
+from importlib import import_module
 from typing import TYPE_CHECKING
 
 import click
@@ -11,7 +13,7 @@ from reverie.apps import wiring
 from reverie.apps.cli.exits import DONE, FAILED
 from reverie.apps.cli.opening import Wanted, open_session, setup_of
 from reverie.apps.cli.which import Common
-from reverie.errors import Unavailable, UserMistake
+from reverie.errors import Error, Unavailable, UserMistake
 
 if TYPE_CHECKING:
     from reverie.api.session import Session
@@ -74,11 +76,20 @@ def _surroundings(
         budget=lambda name: wiring.budget(settings, name, window=wanted.window),
         edit=lambda text: click.edit(text, extension=".md"),
         copy=copy_to_tmux if is_in_tmux else lambda _: None,
+        warm=lambda: _warm(configuration, model),
         overrides=lambda: wiring.profile_overrides(settings),
         greeting="\n".join(filter(None, [greeting, *map(str, configuration.cautions)])),
         is_colourless=settings.ui.color == "never",
         has_meter=settings.ui.meter,
     )
+
+
+def _warm(configuration: Configuration, model: str) -> None:
+    """Load the vendor's library that the model will need, which takes longer than anything else before a request."""
+    with suppress(Error, ImportError):
+        vendor = type(wiring.model(configuration, model)).__module__.rpartition(".")[2]
+        if vendor in ("anthropic", "openai"):
+            import_module(vendor)
 
 
 def _refusal() -> str:

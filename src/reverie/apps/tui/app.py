@@ -11,8 +11,6 @@ import time
 from collections.abc import Sequence
 from typing import ClassVar
 
-from rich.console import Group
-from rich.text import Text
 from rich.theme import Theme
 from textual import events, work
 from textual.app import App, ComposeResult
@@ -21,12 +19,14 @@ from textual.containers import Horizontal
 from textual.filter import Monochrome, NoColor
 from textual.screen import ModalScreen
 from textual.widgets import Static
+from textual.worker import Worker
 
 from reverie.agent.events import Ending, Status, TurnEnded, TurnEvent, TurnStarted
 from reverie.apps.tui.commands import COMMANDS, find, near
 from reverie.apps.tui.conversation import Conversation, Surroundings, Wish, settled
 from reverie.apps.tui.files import list_project_files
 from reverie.apps.tui.history import Walk, append_input_history, read_input_history
+from reverie.apps.tui.host import Command
 from reverie.apps.tui.log import Log
 from reverie.apps.tui.markdown import MARKDOWN_STYLES
 from reverie.apps.tui.memory_screen import MemoryScreen
@@ -39,6 +39,7 @@ from reverie.apps.tui.remember import remember
 from reverie.apps.tui.shell import run_command
 from reverie.apps.tui.status_line import StatusLine
 from reverie.apps.tui.turn import TurnView
+from reverie.apps.tui.waiting import Activity, Waiting
 from reverie.errors import Error
 from reverie.permissions.approval import Approval, Question
 
@@ -50,7 +51,8 @@ CYCLE = ("default", "acceptEdits", "plan")
 """The permission modes of Shift+Tab; the others are chosen by name."""
 FILES_SECONDS = 10.0
 """How long a listing of files is taken for true."""
-_SPINNER = "✶✸✹✺✹✸"
+LEAVING_SECONDS = 5.0
+"""How long leaving waits for a turn to stop in order."""
 
 
 class Chat(App[None]):
@@ -65,8 +67,6 @@ class Chat(App[None]):
     OptionList > .option-list--option-highlighted, OptionList:focus > .option-list--option-highlighted {
         text-style: bold; background: ansi_cyan; color: ansi_black; }
     .-colourless OptionList > .option-list--option-highlighted { text-style: bold underline; }
-    #activity { height: 1; padding: 0 1; display: none; }
-    #queue { height: auto; max-height: 5; padding: 0 1; display: none; }
     #entry { height: auto; max-height: 14; border-top: solid ansi_bright_black; border-bottom: solid ansi_bright_black;
         padding: 0 1 0 0; }
     #mark { width: 3; padding: 0 0 0 1; color: ansi_cyan; text-style: bold; }
@@ -102,8 +102,10 @@ class Chat(App[None]):
         self._first = first
         self._conversation: Conversation | None = None
         self._view: TurnView | None = None
-        self._turn_started = 0.0
-        self._queue: list[str] = []
+        self._turn: Worker[None] | None = None
+        self._work: Worker[None] | None = None
+        """A command that changes the conversation."""
+        self._working_at = ""
         self._last_interrupt = -TWICE_SECONDS
         self._one_question = asyncio.Lock()
         self._files: tuple[float, Sequence[str]] = (-FILES_SECONDS, ())
@@ -113,8 +115,8 @@ class Chat(App[None]):
     def compose(self) -> ComposeResult:
         popup = Popup("", id="popup")
         yield Log(id="log")
-        yield Static("", id="activity")
-        yield Static("", id="queue")
+        yield Activity(id="activity")
+        yield Waiting(id="queue")
         yield popup
         with Horizontal(id="entry"):
             yield Static("❯", id="mark")
@@ -131,6 +133,8 @@ class Chat(App[None]):
         self._talk = self.query_one(Log)
         self._prompt = self.query_one(Prompt)
         self._status = self.query_one(StatusLine)
+        self._activity = self.query_one(Activity)
+        self._waiting = self.query_one(Waiting)
         self._prompt.focus()
         self.set_interval(1 / FRAMES_PER_SECOND, self._tick)
         self._begin()
@@ -142,11 +146,14 @@ class Chat(App[None]):
             self.exit()
         else:
             self._is_open = True
-            waiting = [*filter(None, [self._first]), *self._queue]
-            self._queue.clear()
-            self._show_queue()
-            if waiting:
-                self.send("\n\n".join(waiting))
+            self._send_waiting(self._first)
+            await asyncio.to_thread(self.surroundings.warm)
+
+    def _send_waiting(self, *first: str) -> None:
+        """Send what was typed while nothing could be sent."""
+        texts = [*filter(None, first), *self._waiting.take_all()]
+        if texts:
+            self.send("\n\n".join(texts))
 
     async def _open(self, wish: Wish) -> bool:
         try:
@@ -193,8 +200,8 @@ class Chat(App[None]):
 
     @property
     def is_busy(self) -> bool:
-        """Whether a turn runs, or nothing is open yet."""
-        return self._view is not None or not self._is_open
+        """Whether a turn or a change runs, or nothing is open yet."""
+        return self._view is not None or bool(self._working_at) or not self._is_open
 
     def show(self, piece: Piece) -> None:
         """Put something into the log."""
@@ -223,12 +230,15 @@ class Chat(App[None]):
         await self.push_screen_wait(MemoryScreen(self.conversation.memory, self._edit))
 
     async def reopen(self, *, resume: str | None = None, model: str | None = None) -> None:
-        """Close this conversation and open another; when that fails, this one goes on."""
-        before = self._conversation
+        """Close this conversation, which only one may write, and open another; when that fails, this one again."""
+        before = self.conversation
+        await before.close()
         if await self._open(Wish(resume, model or self._model)):
             self._model = model or self._model
-            if before is not None:
-                await before.close()
+            return
+        why = self._talk.pieces[-1]
+        await self._open(Wish(before.id if before.prompts else None, self._model))
+        self.show(why)
 
     def copy(self, text: str) -> None:
         """Put a text on every clipboard that can be reached."""
@@ -245,10 +255,13 @@ class Chat(App[None]):
 
     @work
     async def _close_down(self) -> None:
+        if self._work is not None:
+            self._work.cancel()
         if self._conversation is not None:
-            if self._view is not None:
+            if self._turn is not None and self._turn.is_running:
                 await settled(self._conversation.cancel())
-            await settled(self._conversation.close())
+                await asyncio.wait([asyncio.create_task(self._turn.wait())], timeout=LEAVING_SECONDS)
+            await self._conversation.close()
         self.exit()
 
     async def on_prompt_sent(self, event: Prompt.Sent) -> None:
@@ -259,7 +272,7 @@ class Chat(App[None]):
             self.surroundings.input_history, text, project=self.surroundings.directory, now=self.surroundings.now()
         )
         if text.startswith("/") and not text[1:2].isspace() and len(text) > 1:
-            self._command(text)
+            self._start_command(text)
         elif text.startswith("#") and not text.startswith("##") and text[1:].strip():
             self._remember(text[1:].strip())
         elif text.startswith("!") and text[1:].strip():
@@ -270,16 +283,14 @@ class Chat(App[None]):
     def send(self, text: str) -> None:
         """Send a message now, or at the next boundary of the turn that runs."""
         if self.is_busy:
-            self._queue.append(text)
-            self._show_queue()
+            self._waiting.put(text)
             if self._view is not None:
                 self.conversation.queue(text)
             return
         self._talk.add(Said(text))
         self._talk.scroll_end(animate=False)
         self._view = TurnView(self._talk)
-        self._turn_started = time.monotonic()
-        self._run_turn(text, self._view)
+        self._turn = self._run_turn(text, self._view)
 
     @work
     async def _run_turn(self, text: str, view: TurnView) -> None:
@@ -287,9 +298,8 @@ class Chat(App[None]):
         try:
             async for event in self.conversation.send(text):
                 view.take(event)
-                if isinstance(event, TurnStarted) and event.text in self._queue:
-                    self._queue.remove(event.text)
-                    self._show_queue()
+                if isinstance(event, TurnStarted) and event.text in self._waiting:
+                    self._waiting.take(event.text)
                     view.interrupt(Said(event.text))
                 elif isinstance(event, Status):
                     self._status.show(event)
@@ -300,23 +310,14 @@ class Chat(App[None]):
             self.say(str(problem), "error")
         view.flush()
         self._view = None
-        self._show_activity()
-        waiting = self.conversation.unqueue()
-        self._queue.clear()
-        self._show_queue()
-        if waiting and ending is Ending.COMPLETED:
-            self.send("\n\n".join(waiting))
-        elif waiting:
+        self._activity.show("")
+        self.conversation.unqueue()
+        if ending is Ending.COMPLETED:
+            self._send_waiting()
+        elif waiting := self._waiting.take_all():
             self.fill("\n\n".join([*waiting, *filter(None, [self._prompt.text])]))
 
-    def _show_queue(self) -> None:
-        queue = self.query_one("#queue", Static)
-        queue.display = bool(self._queue)
-        lines = [Text(f"⋯ {' '.join(text.split())}", "dim", no_wrap=True, overflow="ellipsis") for text in self._queue]
-        queue.update(Group(*lines))
-
-    @work
-    async def _command(self, text: str) -> None:
+    def _start_command(self, text: str) -> None:
         name, _, argument = text[1:].partition(" ")
         command = find(name, COMMANDS)
         self._talk.add(Said(text[1:], "/"))
@@ -329,13 +330,28 @@ class Chat(App[None]):
             self.say("there is no conversation yet", "warning")
         elif command.needs_rest and self.is_busy:
             self.say(f"/{name} waits for the end of the turn; Esc stops it", "warning")
+        elif command.needs_rest:
+            self._working_at = f"/{name}"
+            self._work = self._run_command(command, argument.strip())
         else:
-            try:
-                await command.run(self, argument.strip())
-            except Error as problem:
-                self.say(str(problem), "error")
-            if self._conversation is not None:
-                self._status.show(self._conversation.status)
+            self._run_command(command, argument.strip())
+
+    @work
+    async def _run_command(self, command: Command, argument: str) -> None:
+        try:
+            await command.run(self, argument)
+        except Error as problem:
+            self.say(str(problem), "error")
+        except asyncio.CancelledError:
+            self.say(f"/{command.name} was stopped", "warning")
+            raise
+        finally:
+            if command.needs_rest:
+                self._working_at, self._work = "", None
+                self._activity.show("")
+                self._send_waiting()
+        if self._conversation is not None:
+            self._status.show(self._conversation.status)
 
     def _skills(self) -> tuple[tuple[str, str], ...]:
         return (self._conversation.describe("skills") or ()) if self._conversation is not None else ()
@@ -410,17 +426,19 @@ class Chat(App[None]):
             self.leave()
             return
         self._last_interrupt = now
-        if self._view is not None:
+        if self._view is not None or self._work is not None:
             self.action_stop()
         elif self._prompt.text:
             self._prompt.clear_all()
         self._hint("Ctrl-C again leaves")
 
     def action_stop(self) -> None:
-        """Stop the running turn."""
+        """Stop the running turn, or the change that is being made."""
         if self._view is not None:
             self._view.doing = "stopping"
             self._stop_turn()
+        elif self._work is not None:
+            self._work.cancel()
 
     @work
     async def _stop_turn(self) -> None:
@@ -494,13 +512,6 @@ class Chat(App[None]):
     def _tick(self) -> None:
         if self._view is not None:
             self._view.flush()
-            self._show_activity()
-
-    def _show_activity(self) -> None:
-        line = self.query_one("#activity", Static)
-        line.display = self._view is not None
-        if self._view is not None:
-            seconds = time.monotonic() - self._turn_started
-            mark = _SPINNER[int(seconds * 5) % len(_SPINNER)]
-            text = Text().append(f"{mark} ", "cyan").append(f"{self._view.doing} · {seconds:.0f} s · Esc stops", "dim")
-            line.update(Group(text))
+            self._activity.show(self._view.doing)
+        elif self._working_at:
+            self._activity.show(self._working_at)

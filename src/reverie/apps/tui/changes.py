@@ -22,7 +22,6 @@ async def memory(host: Host, argument: str) -> None:  # noqa: ARG001 - every com
 
 async def compact(host: Host, argument: str) -> None:
     """Compact now."""
-    host.say("compacting…")
     receipt = await host.conversation.compact(argument)
     if receipt is None:
         host.say("there is nothing to compact yet")

@@ -144,6 +144,8 @@ class Surroundings:
     """Lets the user change a text in an editor; None when they left it alone."""
     copy: Callable[[str], None]
     """Hands text to a clipboard that the terminal itself does not reach."""
+    warm: Callable[[], object] = lambda: None
+    """Loads what the first request needs; run aside while the user types."""
     overrides: Callable[[], dict[str, ProfileOverride]] = dict
     """What the user's own model profiles say."""
     greeting: str = ""
