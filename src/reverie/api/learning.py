@@ -35,8 +35,9 @@ from reverie.memory.topic import Topic
 from reverie.messages.transcript import read_entries
 
 if TYPE_CHECKING:
-    from reverie.api.memory import Memory
     from reverie.memory.change import Author
+    from reverie.memory.indexed import IndexedFolder
+    from reverie.memory.store import Store
     from reverie.places.paths import MemoryFolder
     from reverie.ports import Model
 
@@ -50,6 +51,16 @@ _NOT_SESSIONS = frozenset({"subagents", "tool-results", ".git", ".index", "node_
 
 Progress = Callable[[int, int, str], None]
 """Told how many of how many sessions are done, and which one is next."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where what is learned goes."""
+
+    store: Store
+    index: IndexedFolder
+    root: Path | None = None
+    """The project, whose own files need no memory."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +133,7 @@ def list_transcripts(paths: Iterable[str | Path]) -> tuple[Path, ...]:
 
 
 async def learn(
-    memory: Memory,
+    place: Place,
     paths: Iterable[str | Path],
     *,
     model: Model | None = None,
@@ -134,7 +145,7 @@ async def learn(
 
     Cancelling is safe at any point: what was learned stays, and the next run goes on where this one ended.
     """
-    lesson = _Lesson(memory, model, now, dry_run=dry_run)
+    lesson = _Lesson(place, model, now, dry_run=dry_run)
     files = sorted(list_transcripts(paths), key=_first_moment)
     total = Learned()
     for number, path in enumerate(files):
@@ -155,18 +166,19 @@ def refusals_of(folder: MemoryFolder, now: datetime) -> Iterator[timeline.Refusa
 class _Lesson:
     """One run: what is known, and how a session is taken in."""
 
-    def __init__(self, memory: Memory, model: Model | None, now: datetime, *, dry_run: bool) -> None:
-        self._memory = memory
+    def __init__(self, place: Place, model: Model | None, now: datetime, *, dry_run: bool) -> None:
+        self._place = place
         self._model = model
         self._now = now
         self._dry_run = dry_run
-        self._folder = memory.scope.folder
+        self._folder = place.store.folder
         self._learnt = read_learnt(self._folder)
-        self._topics = {topic.path: topic for topic in memory.topics()}
-        erased = read_erased(memory.store.history.private)
+        place.index.sweep()
+        self._topics = {each.topic.path: each.topic for each in place.index.topics()}
+        erased = read_erased(place.store.history.private)
         self._scene = Scene(
             known=KnownTopics.of(self._topics.values()),
-            written=tuple(_read_written(memory.root)),
+            written=tuple(_read_written(place.root)),
             is_erased=erased.covers,
             today=now.date(),
         )
@@ -248,13 +260,13 @@ class _Lesson:
     def _completed(self, passed: Passed) -> Topic:
         from reverie.api.saving import completed
 
-        return completed(passed.candidate.topic(), self._now, self._memory.root)
+        return completed(passed.candidate.topic(), self._now, self._place.root)
 
     def _saved(self, topics: list[Topic], session: str | None) -> Learned:
         if not topics:
             return Learned()
         count = f"{len(topics)} memor{'y' if len(topics) == 1 else 'ies'}"
-        store = self._memory.store
+        store = self._place.store
         try:
             _, commit = store.save_many(topics, author=AUTHOR, reason=f"learn {count} from a session", session=session)
         except Refused as problem:
@@ -262,7 +274,7 @@ class _Lesson:
                 return Learned(refused=(_refused_late(topics[0], problem),))
             return sum((self._saved([topic], session) for topic in topics), Learned())
         for topic in topics:
-            path = self._memory.index.path_named(topic.name)
+            path = self._place.index.path_named(topic.name)
             if path is not None:
                 self._topics[path] = replace(topic, path=path)
                 self._scene.known.add(self._topics[path])
@@ -271,7 +283,7 @@ class _Lesson:
     def _updated(self, passed: Passed, session: str | None) -> Learned:
         new = self._completed(passed)
         try:
-            done = self._memory.store.edit(
+            done = self._place.store.edit(
                 passed.updates,
                 partial(_renew, new=new),
                 author=AUTHOR,

@@ -376,11 +376,11 @@ class Memory:
 
         With a model its answers go through the same gate as what the rules find; `dry_run` only says what would be.
         """
-        from reverie.api.learning import learn
+        from reverie.api.learning import Place, learn
 
         self._refuse_when_off()
         return await learn(
-            self,
+            Place(self.store, self.index, self._root),
             [Path(path) for path in paths],
             model=None if model is None else self._model(model),
             dry_run=dry_run,
