@@ -68,6 +68,12 @@ async def import_sdk(name: str) -> ModuleType:
         raise UserMistake(f"{missing.name} is not installed: pip install 'reverie[llm]'") from None
 
 
+def load_sdk(name: str) -> None:
+    """Load a vendor SDK and the certificates ahead of the first request; raises `ImportError` where it is missing."""
+    importlib.import_module(name)
+    _certificates()
+
+
 def place_of(base_url: str) -> str:
     """The address as it may be shown: no user name, password or query."""
     parts = urlsplit(base_url)
