@@ -48,6 +48,26 @@ def test_what_cannot_be_parsed_is_never_allowed(project: Path, policy: Policy) -
     assert all(decide(run(command, project), everything).verdict is not Verdict.ALLOW for command in broken)
 
 
+@requirement("permissions:shell:hostile")
+@pytest.mark.parametrize(
+    "command",
+    [
+        "find . " + "-name x -o " * 1700 + "-name y",
+        "cd a; " * 3000,
+        "xargs " + "echo " * 3000,
+        "bash -c '" + "bash -c x; " * 1500 + "'",
+        "$(" * 3000,
+        "'" * 20_001,
+        "ls " + "*" * 19_000,
+        "a" * 1_000_000,
+    ],
+    ids=lambda command: command[:20],
+)
+@pytest.mark.timeout(30)
+def test_no_command_keeps_the_judge_busy(command: str, project: Path, policy: Policy) -> None:
+    assert decide(run(command, project), policy).verdict is not Verdict.DENY
+
+
 def test_the_table_is_large_and_hostile_enough() -> None:
     assert len({row.command for row in _ROWS}) >= 300
     assert sum(row.section.startswith("hostile") for row in _ROWS) >= 120

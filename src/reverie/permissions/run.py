@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import islice
 from pathlib import Path
 
 from reverie.permissions.covers import command_pattern, covers_path, covers_step, names_tool
@@ -21,6 +22,8 @@ _WRITERS = frozenset(
     | {"sed", "rsync", "unlink", "patch", "ed", "ex", "vi", "vim"}
 )
 """Programs whose words name files that they change."""
+_MAX_CORNERS = 2000
+_MAX_PLACES = 8
 _STAR = re.compile(r"(?<!\\)\*")
 
 
@@ -47,8 +50,12 @@ def examine(need: Need, policy: Policy) -> Examined:
     directory = need.directory or policy.project
     places = [directory]
     for step in script.steps:
-        if program_name(step) == "cd" and len(step.words) == 2 and step.words[1].value is not None:
-            places += [absolute(step.words[1], place, policy.home) for place in places]
+        if program_name(step) == "cd":
+            words = step_reads(step)
+            if words is None or len(places) > _MAX_PLACES:
+                script = replace(script, problem="where it would stand after `cd` cannot be told")
+                break
+            places += [absolute(word, place, policy.home) for word in words for place in places]
     targets = [redirect.target for redirect in script.redirects if redirect.writes and not is_nowhere(redirect)]
     return Examined(
         command=need.command.strip(),
@@ -63,19 +70,27 @@ def examine(need: Need, policy: Policy) -> Examined:
 
 def first_rule(examined: Examined, policy: Policy, kind: Kind) -> str:
     """The first deny or ask rule that any part of the command falls under; empty when there is none."""
-    steps = list(everything_run(examined.script))
-    if "\\\n" in examined.command:
-        steps += everything_run(parse(examined.command.replace("\\\n", "")))
-    if examined.script.problem:
-        steps += _fragments(examined.command)
-    for rule in policy.rules(kind):
+    rules = policy.rules(kind)
+    steps = list(islice(_corners(examined), _MAX_CORNERS)) if rules else []
+    for rule in rules:
         if names_tool(rule, "Bash", kind):
             whole = command_pattern(rule.about).fullmatch(examined.command) if rule.about else True
             if whole or any(covers_step(rule, step, kind) for step in steps):
                 return str(rule)
-        elif rule.about and any(covers_path(rule, path, kind) for path in _files(rule, kind, steps, examined)):
-            return str(rule)
+        elif rule.about:
+            files = dict.fromkeys(_files(rule, kind, steps, examined))
+            if any(covers_path(rule, path, kind) for path in files):
+                return str(rule)
     return ""
+
+
+def _corners(examined: Examined) -> Iterator[Step]:
+    """Everything that might be run, also where the text is hard to read."""
+    yield from everything_run(examined.script)
+    if "\\\n" in examined.command:
+        yield from everything_run(parse(examined.command.replace("\\\n", "")))
+    if examined.script.problem:
+        yield from _fragments(examined.command)
 
 
 def allowing_rules(examined: Examined, policy: Policy) -> tuple[str, ...]:
@@ -127,12 +142,14 @@ def _files(rule: Rule, kind: Kind, steps: list[Step], examined: Examined) -> Ite
     if names_tool(rule, "Read", kind):
         inputs = [redirect.target for redirect in examined.script.redirects if not redirect.writes]
         yield from _located(inputs, examined)
+        named: dict[Word, None] = {}
         for step in steps:
             words = step_reads(step)
             if words is not None:
                 yield from _located(words, examined)
             else:
-                yield from (path for path in _located(step.words[1:], examined) if _is_file(path))
+                named.update(dict.fromkeys(step.words[1:]))
+        yield from (path for path in _located(list(named), examined) if _is_file(path))
     if names_tool(rule, "Edit", kind):
         yield from examined.written
         for step in steps:

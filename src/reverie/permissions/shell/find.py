@@ -35,7 +35,7 @@ def find_paths(words: Sequence[Word]) -> tuple[Word, ...] | None:
         word = waiting.pop(0)
         if word.value in _ALONE:
             continue
-        if word.value not in _VALUED | _VALUED_BY_PATH or not waiting or word.has_glob:
+        if (word.value not in _VALUED and word.value not in _VALUED_BY_PATH) or not waiting or word.has_glob:
             return None
         value = waiting.pop(0)
         if word.value in _VALUED_BY_PATH:

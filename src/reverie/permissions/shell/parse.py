@@ -9,6 +9,7 @@ import functools
 import re
 import unicodedata
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from reverie.permissions.shell.script import Assignment, Redirect, Script, Shape, Step, Word
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
 MAX_CHARS = 20_000
 """A longer command is not examined."""
+_MAX_WORDS = 1000
 _MAX_BRACKETS = 60
 """What is nested more deeply would take long to read."""
 _GROUPS = frozenset({"program", "list", "pipeline", "subshell", "negated_command", "redirected_statement"})
@@ -89,6 +91,8 @@ def parse(command: str) -> Script:
         reader.complain("it is not valid shell syntax", broken=True)
     reader.complain(_odd_character(tree.root_node, command))
     script = reader.script()
+    if sum(len(step.words) for step in script.steps) > _MAX_WORDS:
+        return replace(script, problem="it is too long to be examined", steps=script.steps[:_MAX_WORDS])
     if not script.problem:
         reader.complain(_second_opinion(command, script, tree.root_node))
     return reader.script()

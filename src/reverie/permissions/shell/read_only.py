@@ -19,6 +19,8 @@ _HARMLESS_VARIABLES = frozenset(
     | {"LC_ALL", "LC_CTYPE", "LC_COLLATE", "LC_MESSAGES", "LC_NUMERIC", "LC_TIME"}
 )
 _PAGERS = frozenset({"PAGER", "GIT_PAGER"})
+_MAX_PLACES = 8
+"""Each `cd` doubles the places where a command may stand."""
 NOWHERE = frozenset({"/dev/null", "/dev/stdout", "/dev/stderr"})
 """Redirections to these change nothing."""
 
@@ -51,6 +53,8 @@ def reads_of(script: Script, directory: Path, *, home: Path | None) -> Reads | N
             return None
         found = [absolute(word, place, home) for word in words for place in places]
         if program_name(step) == "cd":
+            if len(places) > _MAX_PLACES:
+                return None
             places += found
         elif program_name(step) == "git" and (len(places) > 1 or pretends_to_be_repository(directory)):
             return None

@@ -18,8 +18,10 @@ _RUNNERS = frozenset(
 """Programs that may run what their words say."""
 _DURATION = re.compile(r"\d+(\.\d+)?[smhd]?")
 _DEPTH = 4
-_HIDDEN_WORDS = 500
+_HIDDEN_WORDS = 100
 """How far into a command another one is looked for."""
+_HIDDEN_LENGTH = 30
+"""How much of it is looked at."""
 
 
 def inner_step(step: Step) -> Step | None:
@@ -66,7 +68,7 @@ def _with_hidden(step: Step, depth: int) -> Iterator[Step]:
     if name not in _RUNNERS:
         return
     for place in range(1, min(len(step.words), _HIDDEN_WORDS)):
-        rest = step.words[place:]
+        rest = step.words[place : place + _HIDDEN_LENGTH]
         if rest[0].value is not None:
             yield Step(" ".join(word.text for word in rest), rest)
     yield from _scripts(step.words[1:], depth)
