@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -150,9 +150,9 @@ def ending(events: Sequence[TurnEvent]) -> TurnEnded:
     return last
 
 
-def calls(*made: tuple[str, dict[str, Json]], text: str = "") -> Json:
+def calls(*made: tuple[str, Mapping[str, Json]], text: str = "") -> Json:
     """A reply of the script that calls tools."""
-    return {"text": text, "tool_calls": [{"name": name, "input": given} for name, given in made]}
+    return {"text": text, "tool_calls": [{"name": name, "input": dict(given)} for name, given in made]}
 
 
 def results(body: dict[str, Any]) -> list[tuple[bool, str]]:
