@@ -16,6 +16,8 @@ from reverie.permissions.real_paths import is_protected, is_within, real
 from reverie.permissions.rule import Kind
 from reverie.permissions.run import Examined, allowing_rules, examine, first_rule, uncovered
 
+_NOTHING = Path("/dev/null")
+
 
 class Verdict(StrEnum):
     """What becomes of a call."""
@@ -92,7 +94,9 @@ def _read(need: Need, policy: Policy) -> Decision:
 
 def may_read(tool: str, path: Path, policy: Policy) -> bool:
     """Whether a file may be read without a question: it lies in the roots, is the plan, or a rule names it."""
-    return is_within(path, policy.roots) or _is_plan(path, policy) or bool(_path_rule(tool, path, policy))
+    if path == _NOTHING or is_within(path, policy.roots):
+        return True
+    return _is_plan(path, policy) or bool(_path_rule(tool, path, policy))
 
 
 def _edit(need: Need, policy: Policy) -> Decision:

@@ -121,7 +121,7 @@ def _is_covered(step: Step, examined: Examined, policy: Policy, may_read: Callab
     words = step_reads(step)
     if words is None or (program_name(step) == "git" and len(examined.places) > 1):
         return False
-    return all(map(may_read, _located(words, examined)))
+    return all(map(may_read, (*examined.places, *_located(words, examined))))
 
 
 def _step_rule(step: Step, policy: Policy) -> str:

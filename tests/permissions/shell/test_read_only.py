@@ -123,7 +123,7 @@ def test_paths_count_from_where_the_command_stands_and_wherever_it_goes(tmp_path
     found = reads_of(parse("cd src && cat app.py ~/x"), tmp_path, home=Path("/home/me"))
     assert found is not None
     assert set(found.paths) == {
-        *(tmp_path / "src", tmp_path / "app.py", tmp_path / "src/app.py", Path("/home/me/x")),
+        *(tmp_path, tmp_path / "src", tmp_path / "app.py", tmp_path / "src/app.py", Path("/home/me/x")),
     }
 
 
@@ -140,7 +140,15 @@ def test_git_is_not_asked_in_a_folder_that_pretends_to_be_a_repository(tmp_path:
 
 def test_a_policy_without_roots_lets_nothing_be_read(tmp_path: Path) -> None:
     assert decide(run("cat x", tmp_path), Policy(tmp_path, tmp_path)).verdict is Verdict.ASK
-    assert decide(run("pwd", tmp_path), Policy(tmp_path, tmp_path)).verdict is Verdict.ALLOW
+    assert decide(run("ls", tmp_path), Policy(tmp_path, tmp_path)).verdict is Verdict.ASK
+
+
+def test_a_command_that_names_nothing_reads_where_it_stands(project: Path) -> None:
+    policy = make_policy(project)
+    outside = project.parent / "other"
+    for command in ("ls", "find -name x", "rg main", "git log", "pytest && ls"):
+        assert decide(run(command, project), policy).verdict is Verdict.ALLOW
+        assert decide(run(command, project, outside), policy).verdict is Verdict.ASK
 
 
 def _make_repository(project: Path) -> None:

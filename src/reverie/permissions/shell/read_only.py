@@ -30,7 +30,7 @@ class Reads:
     """What a harmless command looks at."""
 
     paths: tuple[Path, ...]
-    """Absolute, `..` and links not resolved; of a pattern, the part before it."""
+    """Where it stands and what it names: absolute, `..` and links not resolved; of a pattern, the part before it."""
 
 
 def is_read_only(command: str, directory: Path) -> bool:
@@ -46,7 +46,7 @@ def reads_of(script: Script, directory: Path, *, home: Path | None) -> Reads | N
         return None
     # A `cd` may or may not happen, so later paths count from every place that was named.
     places = [directory]
-    paths: list[Path] = []
+    paths = [directory]
     for step in script.steps:
         words = step_reads(step)
         if words is None:
