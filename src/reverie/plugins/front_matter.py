@@ -5,6 +5,8 @@ The block of a memory has more to it and its own reader (`memory.frontmatter`); 
 
 from __future__ import annotations
 
+import contextlib
+import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -18,6 +20,7 @@ _SIMPLE = re.compile(r"[\w-]+:(?: [A-Za-z0-9][^:#]*)?")
 _MAX_HEAD_CHARS = 100_000
 _TRUE = frozenset({"true", "yes", "on", "1", "y"})
 _FALSE = frozenset({"false", "no", "off", "0", "n"})
+_HOOK_FLAGS = frozenset({"once", "async", "asyncRewake"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +71,26 @@ def read_page(text: str) -> Page:
         return Page(_loaded(head), body)
     except ValueError as problem:
         return Page({}, body, f"its front matter is not YAML: {problem}")
+
+
+def hooks_block(page: Page) -> str:
+    """The `hooks` of a page as JSON; empty where it has none."""
+    block = page.fields.get("hooks")
+    return json.dumps(_typed(block)) if isinstance(block, dict) else ""
+
+
+def _typed(value: object, key: str = "") -> object:
+    """The block with the few fields that are no texts as what they mean; everything was read as text."""
+    if isinstance(value, dict):
+        return {name: _typed(item, name) for name, item in value.items()}
+    if isinstance(value, list):
+        return [_typed(item, key) for item in value]
+    if key in _HOOK_FLAGS:
+        return value == "true"
+    if key == "timeout" and isinstance(value, str):
+        with contextlib.suppress(ValueError):
+            return float(value)
+    return value
 
 
 def _loaded(head: str) -> Mapping[str, Field]:

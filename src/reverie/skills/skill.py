@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 from dataclasses import dataclass
 from pathlib import Path
 
 from reverie.files import read_small
-from reverie.plugins.front_matter import Page, read_page
+from reverie.plugins.front_matter import Page, hooks_block, read_page
 from reverie.plugins.json_file import Unread
 from reverie.settings import Declaration
 from reverie.trust import Kind, Part
 
 MAX_FILE_BYTES = 1024 * 1024
 MAX_NAME_CHARS = 64
-_FLAGS = frozenset({"once", "async", "asyncRewake"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,22 +140,5 @@ def _hint(page: Page) -> str:
 
 
 def _hooks(page: Page, path: Path, source: str) -> Declaration | None:
-    block = page.fields.get("hooks")
-    if not isinstance(block, dict):
-        return None
-    text = json.dumps(_typed(block))
-    return Declaration(source="skill", place=str(path), committed=source == "project", text=text)
-
-
-def _typed(value: object, key: str = "") -> object:
-    """The block with the few fields that are no texts as what they mean; everything was read as text."""
-    if isinstance(value, dict):
-        return {name: _typed(item, name) for name, item in value.items()}
-    if isinstance(value, list):
-        return [_typed(item, key) for item in value]
-    if key in _FLAGS:
-        return value == "true"
-    if key == "timeout" and isinstance(value, str):
-        with contextlib.suppress(ValueError):
-            return float(value)
-    return value
+    text = hooks_block(page)
+    return Declaration(source="skill", place=str(path), committed=source == "project", text=text) if text else None
