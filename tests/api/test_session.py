@@ -25,7 +25,7 @@ from reverie.messages.entries import AttachmentEntry, BoundaryEntry, NotesEntry,
 from reverie.messages.transcript import read_entries
 from reverie.permissions.approval import Approval
 from reverie.ports import Retrying, TextDelta
-from reverie.settings import Budget, Model, Notes
+from reverie.settings import Budget, Model, Notes, Tools
 from tests.api.session_desk import cached_share, calls, desk, ending, is_legal, results, told
 from tests.requirements import requirement
 
@@ -603,3 +603,24 @@ def _python(code: str, *arguments: str, home: Path) -> str:
         timeout=60,
     )
     return ran.stdout
+
+
+@requirement("session:memory:provider-tool")
+async def test_the_providers_own_memory_tool_is_served_from_the_store(tmp_path: Path) -> None:
+    note = "---\nname: Colours\ndescription: Which colours we like\ntype: project\n---\n\nBlue.\n"
+    script: list[Json] = [
+        {
+            "when": {"last_user": "keep it", "has_tool_results": False},
+            "then": calls(("memory", {"command": "create", "path": "/memories/colours.md", "file_text": note})),
+        },
+        {"then": "kept"},
+    ]
+    with desk(tmp_path, script) as at:
+        at.settings = replace(at.settings, tools=Tools(provider_memory=True))
+        async with at.start() as session:
+            await told(session, "keep it, please")
+            assert session.memory.read("Colours").body.strip() == "Blue."
+
+        assert {"type": "memory_20250818", "name": "memory"} in at.bodies[0]["tools"]
+        ((failed, text),) = results(at.bodies[-1])
+        assert not failed, text

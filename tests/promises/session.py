@@ -71,6 +71,10 @@ PROMISES = {
     "session:memory:index": Requirement(
         "The first message holds the instruction files, the memory index and the date.", source="spec 3 §5"
     ),
+    "session:memory:provider-tool": Requirement(
+        "The provider's own memory tool is served from the memory store when it is switched on.",
+        source="issue 5, item 2",
+    ),
     "session:instructions:nested": Requirement(
         "Instructions below a folder join when a file there is touched.", source="spec 3 §6.4"
     ),

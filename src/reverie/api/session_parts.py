@@ -198,6 +198,7 @@ def assembled(setup: Setup, transcript: Transcript, *, emit: Callable[[TurnEvent
         settings=settings,
         now=setup.now,
         environment=setup.environment,
+        additional=_additional(setup),
         seen=SeenFiles(settings.tools.read_cache_files),
     )
 
@@ -228,6 +229,7 @@ def assembled(setup: Setup, transcript: Transcript, *, emit: Callable[[TurnEvent
             is_read_only=is_read_only,
             ripgrep=setup.ripgrep,
             memory=memory if memory.off is None else None,
+            memory_store=memory.store if memory.off is None and settings.tools.provider_memory else None,
             read_span=reread,
             session=session,
         )
@@ -341,6 +343,13 @@ def assembled(setup: Setup, transcript: Transcript, *, emit: Callable[[TurnEvent
         tools=tools,
     )
     return parts
+
+
+def _additional(setup: Setup) -> tuple[Path, ...]:
+    """Further folders that tools may enter, as the settings name them."""
+    named = setup.settings.permissions.additional_directories
+    homes = (setup.user_home / text[1:].lstrip("/") if text.startswith("~") else Path(text) for text in named)
+    return tuple((setup.project / path).resolve() for path in homes)
 
 
 def _is_said(entries: Sequence[Entry]) -> bool:

@@ -121,10 +121,12 @@ class Tools:
 
     concurrency: Positive = 10
     """Tools that only read and may run at once (spec 3 §3)."""
-    read_cache_files: Count = 100
+    read_cache_files: Positive = 100
     """Files remembered as read (spec 3 §1)."""
     web_fetch: Personal[bool] = False
     """Let the model fetch pages from the web."""
+    provider_memory: bool = False
+    """Also offer the provider's own memory tool, `memory_20250818`, served from the project's memory (spec 8 §1.10)."""
 
 
 @area
