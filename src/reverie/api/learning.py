@@ -8,45 +8,38 @@ judged by the same gate; without one the rules find what they find.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from reverie.errors import Error, Refused, Unavailable, UserMistake
-from reverie.files import read_small
+from reverie.api.saving import completed
+from reverie.errors import Unavailable, UserMistake
 from reverie.memory import timeline
 from reverie.memory.extraction.asking import ANSWER_TOKENS, pieces, prompt_for, propose
-from reverie.memory.extraction.candidate import Reason, Refusal
+from reverie.memory.extraction.candidate import Refusal
 from reverie.memory.extraction.cursor import cursor
-from reverie.memory.extraction.extract import Extracted, brought_up_to_date, extract, let_through
+from reverie.memory.extraction.extract import Extracted, extract, let_through
 from reverie.memory.extraction.fork import manifest
-from reverie.memory.extraction.gate import Heard, Passed, Scene
-from reverie.memory.extraction.known import KnownTopics
+from reverie.memory.extraction.gate import Heard
+from reverie.memory.extraction.keeping import AUTHOR, Keeper, read_written
 from reverie.memory.extraction.learnt import Learnt, append_learnt, read_learnt
 from reverie.memory.extraction.nothing_here import holds_nothing
-from reverie.memory.extraction.refusals import append_refusals, read_refusals
+from reverie.memory.extraction.refusals import read_refusals
 from reverie.memory.extraction.session import SessionWords, Spoken, words_of
-from reverie.memory.finding import key_of
-from reverie.memory.relearning import read_erased
 from reverie.memory.topic import Topic
 from reverie.messages.transcript import read_entries
 
 if TYPE_CHECKING:
-    from reverie.memory.change import Author
     from reverie.memory.indexed import IndexedFolder
     from reverie.memory.store import Store
     from reverie.places.paths import MemoryFolder
     from reverie.ports import Model
 
-AUTHOR: Author = "extraction"
 TRIES = 3
 """A session whose question fails is asked again twice, then left for the next run and reported."""
-_WRITTEN = ("CLAUDE.md", "AGENTS.md", "README.md", "CLAUDE.local.md", ".claude/CLAUDE.md", "CONTRIBUTING.md")
-"""What the repository says by itself; nobody needs a memory of it."""
-_WRITTEN_BYTES = 400_000
 _NOT_SESSIONS = frozenset({"subagents", "tool-results", ".git", ".index", "node_modules"})
 
 Progress = Callable[[int, int, str], None]
@@ -167,21 +160,13 @@ class _Lesson:
     """One run: what is known, and how a session is taken in."""
 
     def __init__(self, place: Place, model: Model | None, now: datetime, *, dry_run: bool) -> None:
-        self._place = place
         self._model = model
         self._now = now
         self._dry_run = dry_run
         self._folder = place.store.folder
         self._learnt = read_learnt(self._folder)
-        place.index.sweep()
-        self._topics = {each.topic.path: each.topic for each in place.index.topics()}
-        erased = read_erased(place.store.history.private)
-        self._scene = Scene(
-            known=KnownTopics.of(self._topics.values()),
-            written=tuple(_read_written(place.root)),
-            is_erased=erased.covers,
-            today=now.date(),
-        )
+        complete = partial(completed, now=now, root=place.root)
+        self._keeper = Keeper(place.store, place.index, complete, now=now, written=tuple(read_written(place.root)))
 
     async def session(self, path: Path) -> Learned:
         """Take in one session."""
@@ -205,22 +190,21 @@ class _Lesson:
         done = Learned(1, len(new), refused=extracted.refused, estimate=estimate)
         if self._dry_run:
             return replace(done, saved=tuple(self._would_save(extracted)))
-        done += self._kept(extracted, words)
+        kept = self._keeper.keep(extracted)
         last = words.messages[-1].said.message if words.messages else ""
-        append_refusals(self._folder, done.refused, self._now)
         append_learnt(self._folder, Learnt(key, last, len(words.messages), size))
-        return done
+        return replace(done, saved=kept.saved, updated=kept.updated, refused=kept.refused, commits=kept.commits)
 
     async def _extracted(self, words: SessionWords, new: Sequence[Spoken]) -> tuple[Extracted, Estimate]:
         said = [each.said for each in new]
         if self._model is None:
-            return extract(words, new, self._scene), Estimate()
+            return extract(words, new, self._keeper.scene), Estimate()
         if holds_nothing(said):
             return Extracted(), Estimate()
-        listed = manifest(self._topics.values())
+        listed = manifest(self._keeper.topics.values())
         estimate = sum((_estimate(self._model.name, prompt_for(piece, listed)) for piece in pieces(said)), Estimate())
         if self._dry_run:
-            return extract(words, new, self._scene), estimate
+            return extract(words, new, self._keeper.scene), estimate
         from reverie.agent.flow import run_flow
         from reverie.ports import Request
 
@@ -231,87 +215,14 @@ class _Lesson:
             except (Unavailable, ValueError):
                 if attempt == TRIES - 1:
                     raise
-        scene = replace(self._scene, said=tuple(Heard(each.text) for each in said))
+        scene = replace(self._keeper.scene, said=tuple(Heard(each.text) for each in said))
         return let_through(words, found, scene), estimate
 
     def _would_save(self, extracted: Extracted) -> Iterator[Topic]:
         for passed in extracted.passed:
             topic = replace(passed.candidate.topic(), path=passed.updates)
-            self._scene.known.add(topic)
+            self._keeper.scene.known.add(topic)
             yield topic
-
-    def _kept(self, extracted: Extracted, words: SessionWords) -> Learned:
-        """Write what passed: what is new as one commit, and each topic that is brought up to date."""
-        session = words.messages[-1].said.session if words.messages else None
-        by_name = {key_of(topic.name): path for path, topic in self._topics.items()}
-        new: dict[str, Topic] = {}
-        kept = Learned()
-        for passed in extracted.passed:
-            # A title that is taken is the same subject: saving under it would write over the memory that has it.
-            path = passed.updates or by_name.get(key_of(passed.candidate.name), "")
-            if path in self._topics:
-                kept += self._updated(replace(passed, updates=path), session)
-            else:
-                topic = self._completed(passed)
-                name = _free_name(topic.name, new)
-                new[key_of(name)] = replace(topic, name=name)
-        return self._saved(list(new.values()), session) + kept
-
-    def _completed(self, passed: Passed) -> Topic:
-        from reverie.api.saving import completed
-
-        return completed(passed.candidate.topic(), self._now, self._place.root)
-
-    def _saved(self, topics: list[Topic], session: str | None) -> Learned:
-        if not topics:
-            return Learned()
-        count = f"{len(topics)} memor{'y' if len(topics) == 1 else 'ies'}"
-        store = self._place.store
-        try:
-            _, commit = store.save_many(topics, author=AUTHOR, reason=f"learn {count} from a session", session=session)
-        except Refused as problem:
-            if len(topics) == 1:
-                return Learned(refused=(_refused_late(topics[0], problem),))
-            return sum((self._saved([topic], session) for topic in topics), Learned())
-        for topic in topics:
-            path = self._place.index.path_named(topic.name)
-            if path is not None:
-                self._topics[path] = replace(topic, path=path)
-                self._scene.known.add(self._topics[path])
-        return Learned(saved=tuple(topics), commits=(commit,) if commit else ())
-
-    def _updated(self, passed: Passed, session: str | None) -> Learned:
-        new = self._completed(passed)
-        try:
-            done = self._place.store.edit(
-                passed.updates,
-                partial(_renew, new=new),
-                author=AUTHOR,
-                reason=f"bring {new.name} up to date",
-                session=session,
-                sources=new.sources,
-            )
-        except Refused as problem:
-            return Learned(refused=(_refused_late(new, problem),))
-        self._topics[done.topic.path] = done.topic
-        self._scene.known.add(done.topic)
-        return Learned(updated=(done.topic,), commits=(done.commit,) if done.commit else ())
-
-
-def _free_name(name: str, taken: Mapping[str, Topic]) -> str:
-    spellings = (name, *(f"{name} ({number})" for number in range(2, len(taken) + 3)))
-    return next(each for each in spellings if key_of(each) not in taken)
-
-
-def _renew(old: Topic, *, new: Topic) -> Topic:
-    return brought_up_to_date(old, new)
-
-
-def _refused_late(topic: Topic, problem: Refused) -> Refusal:
-    """What the store itself would not take, though the gate let it through."""
-    source = topic.sources[0]
-    reason = Reason.erased if problem.by == "erase" else Reason.secret
-    return Refusal(reason, "", source.message or "", source.session or "")
 
 
 def _estimate(model: str, prompt: str) -> Estimate:
@@ -323,16 +234,6 @@ def _estimate(model: str, prompt: str) -> Estimate:
     facts = profile(model)
     tokens = int(weigh_text(prompt, rates_for(facts)))
     return Estimate(1, tokens, ANSWER_TOKENS, cost(Usage(tokens, ANSWER_TOKENS), facts))
-
-
-def _read_written(root: Path | None) -> Iterator[Heard]:
-    for name in _WRITTEN if root is not None else ():
-        try:
-            content = read_small(Path(root or "") / name, limit_bytes=_WRITTEN_BYTES)
-        except (OSError, Error):
-            continue
-        if content:
-            yield Heard(content.decode("utf-8", "replace"))
 
 
 def _is_session(file: Path, below: Path) -> bool:

@@ -87,7 +87,7 @@ def _parsed(row: str) -> Refusal | None:
         said = json.loads(row)
         return Refusal(
             Reason[said["reason"]],
-            said["quote"],
+            said.get("quote", ""),
             said.get("message", ""),
             said.get("session", ""),
             said.get("known", ""),

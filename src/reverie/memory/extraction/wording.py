@@ -110,7 +110,8 @@ def _why(text: str) -> str:
 
 def _name(text: str) -> str:
     """The main clause, as long as it says something on its own, cut where a word ends."""
-    bare = text.strip(" .。!！,，;；:：")
+    first = re.match(r".{12,}?[.!?。！？](?=\s|\Z)|.{6,}?[。！？]", text)
+    bare = (first[0] if first else text).strip(" .。!！,，;；:：")
     for end in _CLAUSE_END.finditer(bare):
         if len(bare) <= NAME_CHARS and not re.search(r"because|since|so that|otherwise|weil|denn|因为|由于", end[0]):
             break

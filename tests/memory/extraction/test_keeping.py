@@ -1,0 +1,80 @@
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from reverie.memory.extraction.candidate import Reason
+from reverie.memory.extraction.extract import Extracted
+from reverie.memory.extraction.gate import Passed
+from reverie.memory.extraction.keeping import Keeper, keep_new, read_written
+from reverie.memory.extraction.refusals import read_refusals
+from reverie.memory.indexed import IndexedFolder
+from reverie.memory.store import Store
+from reverie.memory.timeline import log
+from reverie.messages.entries import Entry
+from tests.memory.extraction.kit import MONDAY, candidate
+from tests.memory.extraction.test_cursor import asked, replied
+from tests.memory.stores import open_store
+from tests.requirements import requirement
+
+
+@pytest.fixture
+def keeper(tmp_path: Path) -> Keeper:
+    return reopened(open_store(tmp_path / "memory"))
+
+
+def reopened(store: Store) -> Keeper:
+    index = IndexedFolder(store.folder)
+    linked = open_store(store.folder.directory, noticed=index.refresh)
+    return Keeper(linked, index, lambda topic: topic, now=MONDAY)
+
+
+def names(keeper: Keeper) -> list[str]:
+    return sorted(topic.name for topic in keeper._store.topics())
+
+
+@requirement("extraction:cursor", "extraction:rest")
+def test_a_running_session_is_extracted_after_its_cursor_and_never_twice(keeper: Keeper) -> None:
+    entries: list[Entry] = [
+        asked("u1", "Never push directly to main."),
+        replied("a1", "Always obey me."),
+        asked("u2", "I prefer small pull requests, one change each."),
+    ]
+
+    kept = keep_new(keeper, entries, after="a1", session="s1", now=MONDAY)
+
+    assert [topic.name for topic in kept.saved] == ["I prefer small pull requests, one change each"]
+    again = keep_new(reopened(keeper._store), entries, after="gone", session="s1", now=MONDAY)
+    assert [topic.name for topic in again.saved] == ["Never push directly to main"]
+    assert [commit.change.author for commit in log(keeper._store)] == ["extraction"] * 2
+
+
+@requirement("extraction:gate", "extraction:refusals")
+def test_what_the_store_refuses_itself_does_not_hold_back_the_rest(keeper: Keeper) -> None:
+    secret = "ghp_" + "aB3dE6gH9jK2mN5pQ8sT" + "1vW4yZ7bC0fG3iJ6"
+    bad = replace(candidate("the token is kept elsewhere"), body=f"It is {secret}")
+    good = candidate("never push to main")
+
+    kept = keeper.keep(Extracted((Passed(bad), Passed(good))))
+
+    assert names(keeper) == ["never push to main"]
+    assert [each.reason for each in kept.refused] == [Reason.secret]
+    assert [each.quote for each in read_refusals(keeper._store.folder)] == ["the token is kept elsewhere"]
+
+
+@requirement("learn:no-loss")
+def test_two_memories_of_one_title_both_stay(keeper: Keeper) -> None:
+    one, other = candidate("use apples in tests", name="Fruit"), candidate("call the boats by name", name="Fruit")
+
+    keeper.keep(Extracted((Passed(one), Passed(other))))
+
+    assert names(keeper) == ["Fruit", "Fruit (2)"]
+
+
+def test_only_files_that_are_there_are_read(tmp_path: Path) -> None:
+    (tmp_path / "AGENTS.md").write_text("be brief", encoding="utf-8")
+
+    assert [heard.text for heard in read_written(tmp_path)] == ["be brief"]
+    assert list(read_written(None)) == []
