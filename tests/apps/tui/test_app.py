@@ -227,7 +227,7 @@ async def test_shift_tab_goes_through_the_modes(sit: MakeTable) -> None:
             await seat.pilot.pause()
             seen.append(seat.app.conversation.status.mode)
         assert seen == ["acceptEdits", "plan", "default"]
-        assert "asks before changes" in seat.line("#status")
+        assert "asks first" in seat.line("#status")
 
 
 @requirement("tui:status:shows")

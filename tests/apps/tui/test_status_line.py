@@ -20,7 +20,7 @@ def test_everything_is_there_when_there_is_room() -> None:
     line = status_text(FULL, 120).plain
 
     assert line.startswith("claude-sonnet-5 · ▕████▋·····▏47% of 180k")
-    for part in ("cache 93%", "$0.42", "asks before changes", "2 in background"):
+    for part in ("cache 93%", "$0.42", "asks first", "2 in background"):
         assert part in line
 
 

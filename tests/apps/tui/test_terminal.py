@@ -161,7 +161,7 @@ def test_typing_as_terminals_send_it(tmp_path: Path) -> None:
         screen = terminal.screen()
         assert screen.index("one") < screen.index("two") < screen.index("[pasted")
         terminal.press("BTab")
-        terminal.sees("edits without asking")
+        terminal.sees("edits freely")
         terminal.resize(40, 20)
         terminal.sees("[pasted text 1: 21 lines]")
 

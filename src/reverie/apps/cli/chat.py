@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from contextlib import suppress
-from importlib import import_module
 from typing import TYPE_CHECKING
 
 import click
@@ -86,10 +85,12 @@ def _surroundings(
 
 def _warm(configuration: Configuration, model: str) -> None:
     """Load the vendor's library that the model will need, which takes longer than anything else before a request."""
+    from reverie.models.connection import load_sdk
+
     with suppress(Error, ImportError):
         vendor = type(wiring.model(configuration, model)).__module__.rpartition(".")[2]
         if vendor in ("anthropic", "openai"):
-            import_module(vendor)
+            load_sdk(vendor)
 
 
 def _refusal() -> str:

@@ -24,12 +24,12 @@ LEVEL_STYLES = {
 }
 _LEVEL_WORDS = {Level.WARNING: "filling", Level.ERROR: "nearly full", Level.COMPACT: "full", Level.BLOCKED: "blocked"}
 MODES = {
-    "default": ("asks before changes", ""),
-    "acceptEdits": ("edits without asking", "magenta"),
+    "default": ("asks first", ""),
+    "acceptEdits": ("edits freely", "magenta"),
     "plan": ("plans only", "cyan"),
     "bypassPermissions": ("never asks", "bold red"),
-    "dontAsk": ("refuses instead of asking", "cyan"),
-    "auto": ("decides by itself", "magenta"),
+    "dontAsk": ("refuses unasked", "cyan"),
+    "auto": ("decides itself", "magenta"),
 }
 """What each permission mode means, in a few words, and its colour."""
 

@@ -28,9 +28,9 @@ def window_picture(report: ContextReport, budget: Budget) -> tuple[RenderableTyp
     )
     parts = Table.grid(padding=(0, 2, 0, 0))
     parts.add_column(no_wrap=True, overflow="ellipsis", max_width=32)
-    for _ in range(2):
-        parts.add_column(justify="right", no_wrap=True)
-    parts.add_column(no_wrap=True)
+    for width in (5, 4):
+        parts.add_column(justify="right", no_wrap=True, min_width=width)
+    parts.add_column(no_wrap=True, overflow="crop")
     heaviest = max((part.tokens for part in report.parts), default=1)
     for part in report.parts[:MOST_PARTS]:
         bar = Text("█" * max(1, round(part.tokens / heaviest * BAR / 2)), style="cyan")
@@ -40,7 +40,7 @@ def window_picture(report: ContextReport, budget: Budget) -> tuple[RenderableTyp
     biggest = [big for big in report.biggest[:MOST_BIGGEST] if big.tokens]
     if biggest:
         table = Table.grid(padding=(0, 2, 0, 0))
-        table.add_column(justify="right", no_wrap=True)
+        table.add_column(justify="right", no_wrap=True, min_width=5)
         table.add_column(ratio=1, no_wrap=True, overflow="ellipsis")
         for big in biggest:
             table.add_row(short_count(big.tokens), Text(big.label))
