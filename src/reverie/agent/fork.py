@@ -26,6 +26,7 @@ from reverie.messages.message import Usage, user
 from reverie.permissions.approval import NobodyThere
 from reverie.permissions.need import Act, Need
 from reverie.ports import Event, ForkSpec, Model, Request
+from reverie.tools.registry import Registry
 
 MARKER = "<fork_boilerplate_tag>"
 """Stands in the first message of every fork; the Agent tool refuses where it finds it (spec 4 §2.3)."""
@@ -74,12 +75,14 @@ async def run_fork(
     recorded: Recorded | None = None,
     starts_after: Starting | None = None,
     may: Callable[[Need, JsonObject], str] | None = None,
+    tools: Registry | None = None,
 ) -> ForkResult:
     """Run a fork to its end. It never raises for the outside world; its ending says what happened.
 
-    `may` judges each call besides the tools and paths of the spec; a sentence refuses.
+    `may` judges each call besides the tools and paths of the spec; a sentence refuses. `tools` do the work of the
+    parent's tools of the same names, which the model is still told of.
     """
-    child = forked(spec, parent, emit=emit, recorded=recorded, starts_after=starts_after, may=may)
+    child = forked(spec, parent, emit=emit, recorded=recorded, starts_after=starts_after, may=may, tools=tools)
     ended = await child.turn(directive(spec.prompt), source="system")
     added = child.parts.log.entries[len(parent.parts.log.entries) :]
     used = tuple(call.name for entry in added for call in getattr(getattr(entry, "message", None), "tool_uses", ()))
@@ -94,6 +97,7 @@ def forked(
     recorded: Recorded | None = None,
     starts_after: Starting | None = None,
     may: Callable[[Need, JsonObject], str] | None = None,
+    tools: Registry | None = None,
 ) -> Loop:
     """The child's loop, ready for its one turn."""
     parts = parent.parts
@@ -108,7 +112,7 @@ def forked(
         model = starts_after.watched(model)
     limits = _limits(spec)
     calls = ToolCalls(
-        parts.calls.tools,
+        tools or parts.calls.tools,
         parts.calls.desk.cloned(),
         replace(parts.calls.permits, remember=lambda _rule, _scope: None),
         NobodyThere(),
