@@ -164,13 +164,13 @@ class Store:
             before = self.writer.tree.read(path)
             topic = self._stamped(replace(topic, path=path), before)
             text = _rendered(topic, before)
-            warnings = self._check(topic, text, author, read_erased(self.history.private))
+            self._refuse_unfit(topic, text, author, read_erased(self.history.private))
             content = text.encode()
             change = Change(author, reason or f"save {topic.name}", session, sources or topic.sources)
             if expect is not None and before is not None and hashlib.sha256(before).hexdigest() != expect:
                 content = self._merged(path, expect, content, before, change)
             commit = self.writer.commit({path: content}, change)
-        return Saved(parse_topic(path, content.decode()), commit, warnings)
+        return Saved(parse_topic(path, content.decode()), commit, _suspicions(text))
 
     def save_many(
         self, topics: Iterable[Topic], *, author: Author = "import", reason: str = "", session: str | None = None
@@ -188,7 +188,7 @@ class Store:
                 before = self.writer.tree.read(path) if path in self.writer.history.entries else None
                 topic = self._stamped(replace(topic, path=path), before)
                 text = _rendered(topic, before)
-                self._check(topic, text, author, erased)
+                self._refuse_unfit(topic, text, author, erased)
                 files[path] = text.encode()
             commit = self.writer.commit(files, Change(author, reason or f"save {len(files)} topics", session))
         return len(files), commit
@@ -209,10 +209,10 @@ class Store:
             before = self.writer.tree.read(path) or b""
             topic = self._stamped(replace(change_topic(parse_topic(path, before.decode())), path=path), before)
             text = _rendered(topic, before)
-            warnings = self._check(topic, text, author, read_erased(self.history.private))
+            self._refuse_unfit(topic, text, author, read_erased(self.history.private))
             change = Change(author, reason or f"edit {topic.name}", session, sources)
             commit = self.writer.commit({path: text.encode()}, change)
-        return Saved(topic, commit, warnings)
+        return Saved(topic, commit, _suspicions(text))
 
     def write_files(
         self, files: Mapping[str, str | None], *, author: Author, reason: str, session: str | None = None
@@ -229,7 +229,7 @@ class Store:
                 if not is_safe_path(path) or not is_topic_path(path):
                     raise UserMistake(f"{path!r} cannot be a topic file: name a `.md` file that is not an index")
                 if text is not None:
-                    self._check(parse_topic(path, text), text, author, erased)
+                    self._refuse_unfit(parse_topic(path, text), text, author, erased)
             contents = {path: None if text is None else text.encode() for path, text in files.items()}
             return self.writer.commit(contents, Change(author, reason, session))
 
@@ -297,7 +297,8 @@ class Store:
         finally:
             self._vetted.clear()
 
-    def _check(self, topic: Topic, text: str, author: Author, erased: Erased) -> tuple[str, ...]:
+    def _refuse_unfit(self, topic: Topic, text: str, author: Author, erased: Erased) -> None:
+        """Refuse what must not be kept, and note that it was; what passes need not be looked at again."""
         found = sorted({finding.rule for finding in scan(text)})
         if found:
             self._note_refused(topic, author, tuple(found))
@@ -312,7 +313,6 @@ class Store:
                 f"{topic.name!r} was not saved: this was erased, and only a person may save it again", by="erase"
             )
         self._vetted.add(text.encode(), topic)
-        return tuple(dict.fromkeys(flag.suspicion.value for flag in flags(text)))
 
     def _stamped(self, topic: Topic, before: bytes | None) -> Topic:
         """With the stamp that some hosts keep renewed: where it stands already, and only when something changes."""
@@ -399,6 +399,11 @@ class _Taken:
 
     def __contains__(self, key: object) -> bool:
         return isinstance(key, str) and (key in self.new or self.catalogue.path_with_key(key) is not None)
+
+
+def _suspicions(text: str) -> tuple[str, ...]:
+    """What in a text looks like an attempt to give orders."""
+    return tuple(dict.fromkeys(flag.suspicion.value for flag in flags(text)))
 
 
 def _rendered(topic: Topic, before: bytes | None) -> str:
