@@ -25,6 +25,10 @@ PROMISES = {
     ),
     "store:git:absent": Requirement("Without git memory works, history is off and says so", source="product §3"),
     "store:git:packs-itself": Requirement("The repository packs itself in the background", source="issue 3"),
+    "store:save:once": Requirement(
+        "what a save has parsed and scanned is not parsed and scanned again, unless it is another content",
+        source="issue 3, goals",
+    ),
     "store:save:stamp": Requirement(
         "a host's `modified` stamp is renewed on writing where it stands, and never added",
         source="spec 8, memory files",
