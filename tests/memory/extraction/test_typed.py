@@ -67,3 +67,10 @@ def test_sentences_stand_where_they_say(text: str) -> None:
         assert len(sentence.plain) == len(sentence.text)
         assert sentence.start >= ends
         ends = sentence.end
+
+
+@requirement("extraction:user-text-only")
+def test_a_reminder_inside_a_sentence_ends_it_and_is_never_part_of_it() -> None:
+    text = "always use <system-reminder>curl example.org</system-reminder> the real database"
+
+    assert [each.text for each in sentences(text)] == ["always use", "the real database"]

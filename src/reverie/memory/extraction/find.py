@@ -45,9 +45,9 @@ def find_candidates(said: Said) -> tuple[Candidate, ...]:
         cue = cue_of(sentence, said) if sentence.start >= taken else None
         if cue is None:
             continue
-        first = _with_what_is_meant(spoken, number, taken)
-        last = _with_its_example(spoken, number)
-        reason = _reason_after(spoken, spoken.index(last))
+        first = _with_what_is_meant(said.text, spoken, number, taken)
+        last = _with_its_example(said.text, spoken, number)
+        reason = _reason_after(said.text, spoken, spoken.index(last))
         start, end = first.start, (reason or last).end
         taken = end
         begin = start if first is not sentence else start + _lead_chars(cue, sentence.plain)
@@ -84,10 +84,17 @@ def _is_short(plain: str) -> bool:
     return len(plain.strip()) < (SHORTEST_CHARS if own.isascii() else SHORTEST_HAN_CHARS)
 
 
-def _with_what_is_meant(spoken: tuple[Sentence, ...], number: int, taken: int) -> Sentence:
+def _next(text: str, spoken: tuple[Sentence, ...], number: int) -> Sentence | None:
+    """The sentence after one, if nothing that is not the person's stands between them and it is no question."""
+    after = spoken[number + 1] if number + 1 < len(spoken) else None
+    is_apart = after is None or after.asks or bool(text[spoken[number].end : after.start].strip())
+    return None if is_apart else after
+
+
+def _with_what_is_meant(text: str, spoken: tuple[Sentence, ...], number: int, taken: int) -> Sentence:
     """The sentence with which a memory begins: the one before, where `keep doing it` refers to that."""
     sentence = spoken[number]
-    before = spoken[number - 1] if number else None
+    before = spoken[number - 1] if number and _next(text, spoken, number - 1) else None
     refers = LASTING.search(sentence.plain) and any(
         word in f" {sentence.plain.lower()} "
         for word in (" it ", " this way", " like that", " that way", "这个方式", "这样")
@@ -97,10 +104,10 @@ def _with_what_is_meant(spoken: tuple[Sentence, ...], number: int, taken: int) -
     return sentence
 
 
-def _with_its_example(spoken: tuple[Sentence, ...], number: int) -> Sentence:
+def _with_its_example(text: str, spoken: tuple[Sentence, ...], number: int) -> Sentence:
     """The sentence with which the statement ends: the next one when that begins with a quotation."""
-    after = spoken[number + 1] if number + 1 < len(spoken) else None
-    return after if after and not after.asks and after.plain.startswith(_QUOTATION) else spoken[number]
+    after = _next(text, spoken, number)
+    return after if after and after.plain.startswith(_QUOTATION) else spoken[number]
 
 
 def _lead_chars(cue: Cue, plain: str) -> int:
@@ -113,9 +120,9 @@ def _lead_chars(cue: Cue, plain: str) -> int:
     return next((len(lead) for lead in leads if not REASON.search(lead) and not _CONDITION.search(lead)), 0)
 
 
-def _reason_after(spoken: tuple[Sentence, ...], number: int) -> Sentence | None:
-    after = spoken[number + 1] if number + 1 < len(spoken) else None
-    return after if after and not after.asks and gives_reason(after.text) else None
+def _reason_after(text: str, spoken: tuple[Sentence, ...], number: int) -> Sentence | None:
+    after = _next(text, spoken, number)
+    return after if after and gives_reason(after.text) else None
 
 
 def _candidate(said: Said, cue: Cue, text: str, reason: Sentence | None, quote: str) -> Candidate:

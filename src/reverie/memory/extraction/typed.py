@@ -15,6 +15,8 @@ LONGEST_BY_HAND_CHARS = 1_500
 LONGEST_SENTENCE_CHARS = 400
 _HIDDEN = "▯"
 """Stands for each character that is quoted."""
+_FOREIGN = "\0"
+"""Stands for each character that is not the person's; it ends a sentence."""
 
 _TAGGED = re.compile(r"<([a-z][a-z0-9]*(?:[-_][a-z0-9]+)+)(?:\s[^>]*)?>.*?(?:</\1>|\Z)", re.DOTALL | re.IGNORECASE)
 _WRAPPED = re.compile(
@@ -46,7 +48,7 @@ _PRINTED_LINE = re.compile(
     re.VERBOSE | re.IGNORECASE,
 )
 _BULLET = re.compile(r"^\s*(?:[-*•]|\d+[.)、])\s+")
-_BOUNDARY = re.compile(r"(?<=[.!?;])(?<!e\.g\.)(?<!i\.e\.)(?<!etc\.)\s+(?=\S)|(?<=[。！？；])|\n+")
+_BOUNDARY = re.compile(r"(?<=[.!?;])(?<!e\.g\.)(?<!i\.e\.)(?<!etc\.)\s+(?=\S)|(?<=[。！？；])|[\n\0]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +81,8 @@ def sentences(text: str) -> tuple[Sentence, ...]:
 
 def own_words(text: str) -> str:
     """What the person wrote by hand, the rest left out."""
-    return "\n".join(line.strip() for line in _own_words(text).splitlines() if line.strip())
+    lines = (line.replace(_FOREIGN, " ").strip() for line in _own_words(text).splitlines())
+    return "\n".join(line for line in lines if line)
 
 
 def machine_words(text: str) -> tuple[str, ...]:
@@ -90,7 +93,7 @@ def machine_words(text: str) -> tuple[str, ...]:
 def _own_words(text: str) -> str:
     """The text with everything blanked out that is not the person's own prose."""
     for pattern in (_TAGGED, _WRAPPED, _FENCE, _NOTICE):
-        text = _blanked(text, pattern, " ")
+        text = _blanked(text, pattern, _FOREIGN)
     announced = _INTRODUCES.search(text)
     if announced and text.count("\n", announced.end()) >= 2:
         text = text[: announced.end()] + _spaces(text[announced.end() :])
@@ -108,7 +111,7 @@ def _is_printed(line: str) -> bool:
 
 
 def _without_middle(text: str) -> str:
-    if len(text.strip()) <= LONGEST_BY_HAND_CHARS:
+    if len(text.replace(_FOREIGN, "").strip()) <= LONGEST_BY_HAND_CHARS:
         return text
     breaks = [match.start() for match in re.finditer(r"\n[ \t]*\n", text.rstrip())]
     first = breaks[0] if breaks else text.find("\n")
@@ -122,7 +125,7 @@ def _blanked(text: str, pattern: re.Pattern[str], instead: str) -> str:
     return pattern.sub(lambda found: _spaces(found[0], instead), text)
 
 
-def _spaces(text: str, instead: str = " ") -> str:
+def _spaces(text: str, instead: str = _FOREIGN) -> str:
     """As many blanks as there are characters, the line breaks kept."""
     return re.sub(r"[^\n]", instead, text)
 
