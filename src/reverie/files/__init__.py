@@ -14,7 +14,7 @@ from reverie.files.durable import (
     write_many,
 )
 from reverie.files.inside import checked_name, is_encodable, is_inside, open_inside, read_small, safe_join
-from reverie.files.locks import Holder, exclusive, locked, read_holder
+from reverie.files.locks import Holder, exclusive, is_gone, locked, present_holder, read_holder
 
 __all__ = [
     "Holder",
@@ -23,9 +23,11 @@ __all__ = [
     "exclusive",
     "flush",
     "is_encodable",
+    "is_gone",
     "is_inside",
     "locked",
     "open_inside",
+    "present_holder",
     "read_holder",
     "read_small",
     "remove_file",

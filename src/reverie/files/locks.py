@@ -100,6 +100,16 @@ def read_holder(path: Path) -> Holder | None:
         return None
 
 
+def present_holder(label: str, now: datetime) -> Holder:
+    """This process as a holder, for records of work that others may want to know the end of."""
+    return _myself(label, now)
+
+
+def is_gone(holder: Holder, now: datetime) -> bool:
+    """Whether a holder's process has ended; of another host, or another numbering of processes, nobody here knows."""
+    return _is_stale(holder, _myself("", now), None)
+
+
 def _open_in_turn(path: Path, deadline: float) -> int:
     """Open and lock the file, letting those go first who already wait.
 

@@ -1,0 +1,106 @@
+"""A proposal reaches the directory: one commit, under the writer's lock, merged with what others did since.
+
+Each step stands or falls as a whole. A file that changed meanwhile is merged three-way; where that fails, or a topic to
+be archived was touched, the step is left out and theirs stays.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+
+from reverie.memory.change import Change
+from reverie.memory.dream.proposal import Step, reason_of
+from reverie.memory.index_lines import Entry, parse_index
+from reverie.memory.store import Store
+from reverie.memory.tracked import ARCHIVE, ARCHIVED_SUFFIX, INDEX_FILE, is_safe_path, is_topic_path
+from reverie.memory.writer import merged_bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Applied:
+    """What was written."""
+
+    commit: str | None
+    steps: tuple[Step, ...]
+    left: tuple[tuple[Step, str], ...] = ()
+    """Steps that were left out, each with the reason."""
+
+
+def apply_steps(
+    store: Store, steps: Iterable[Step], *, session: str | None = None, check: Callable[[], None] = lambda: None
+) -> Applied:
+    """Make these steps as one commit of the dream; `check` may stop it at the last moment by raising."""
+    with store.writer.writing():
+        check()
+        done: list[Step] = []
+        left: list[tuple[Step, str]] = []
+        files: dict[str, bytes | None] = {}
+        for step in steps:
+            made = _files(store, step, files)
+            if isinstance(made, str):
+                left.append((step, made))
+                continue
+            files |= made
+            done.append(step)
+        index = _pruned_index(store, files)
+        if index is not None:
+            files[INDEX_FILE] = index
+        commit = store.writer.commit(files, Change("dream", reason_of(done), session)) if files else None
+    return Applied(commit, tuple(done), tuple(left))
+
+
+def _files(store: Store, step: Step, taken: Mapping[str, bytes | None]) -> dict[str, bytes | None] | str:
+    """What a step writes; a sentence when it cannot be made any more."""
+    files: dict[str, bytes | None] = {}
+    for path, after in step.after.items():
+        if not is_safe_path(path) or not is_topic_path(path) or path in taken:
+            return f"{path} cannot be written"
+        text = step.before.get(path)
+        before = None if text is None else text.encode()
+        present = store.writer.tree.read(path)
+        if after is None:
+            if present != before or present is None:
+                return f"{path} was changed meanwhile"
+            files |= {path: None, _archive_path(store, path, present, {**taken, **files}): present}
+            continue
+        wanted: bytes | None = after.encode()
+        if present != before and present != wanted:
+            if present is None or before is None or wanted is None:
+                return f"{path} was changed meanwhile"
+            wanted = merged_bytes(path, before, wanted, present)
+            if wanted is None:
+                return f"{path} was changed meanwhile at the same place"
+        files[path] = wanted
+    return files
+
+
+def _archive_path(store: Store, path: str, content: bytes, taken: Mapping[str, bytes | None]) -> str:
+    """A place in the archive that holds nothing else."""
+    stem = path.removesuffix(".md")
+    number = 1
+    while True:
+        name = f"{ARCHIVE}/{stem if number == 1 else f'{stem}.{number}'}.md{ARCHIVED_SUFFIX}"
+        there = taken.get(name) or store.writer.tree.read(name)
+        if there is None or (there == content and name not in taken):
+            return name
+        number += 1
+
+
+def _pruned_index(store: Store, files: Mapping[str, bytes | None]) -> bytes | None:
+    """The index without lines that lead nowhere; None when there are none. All else is generated, or a person's."""
+    content = store.writer.tree.read(INDEX_FILE)
+    if content is None:
+        return None
+    text = content.decode("utf-8", "surrogateescape")
+    lines = parse_index(text)
+    kept = [line.text for line in lines if not (isinstance(line, Entry) and _leads_nowhere(store, line.path, files))]
+    if len(kept) == len(lines):
+        return None
+    return "\n".join(kept).encode("utf-8", "surrogateescape")
+
+
+def _leads_nowhere(store: Store, path: str, files: Mapping[str, bytes | None]) -> bool:
+    if not is_safe_path(path) or not is_topic_path(path):
+        return False
+    return path not in files and not (store.folder.directory / path).exists()

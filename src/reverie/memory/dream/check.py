@@ -1,0 +1,180 @@
+"""What of a model's dream may stand: its staging tree against the one it began with, judged file by file, in code.
+
+Front matter must be valid, nothing may be gone, no secret and no order may have come in, and nothing becomes a word of
+the user that the user did not say. What fails is thrown away and told; the rest becomes steps.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+
+from reverie.errors import Damaged, Error
+from reverie.memory import frontmatter
+from reverie.memory.dream.proposal import Kind, Step
+from reverie.memory.extraction.candidate import Reason
+from reverie.memory.extraction.gate import Scene, judge_written
+from reverie.memory.frontmatter import Scalar, parse_value
+from reverie.memory.injection import Suspicion, flags
+from reverie.memory.topic import MemoryType, Source, Topic, Trust, parse_topic, render_topic
+from reverie.memory.tracked import INDEX_FILE, is_safe_path, is_topic_path
+from reverie.secret_scan import scan
+
+RETIRED = "retired"
+"""The key by which a dream retires a topic; its value is the reason."""
+REPLACED_BY = "replaced_by"
+"""The key that names the topic which holds on to what a retired one said."""
+_ORDERS = {Suspicion.order, Suspicion.disguise, Suspicion.leak}
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """What a result is judged by."""
+
+    was_said: Callable[[Source], bool] = lambda _source: False
+    """Whether the user really said this."""
+    is_erased: Callable[[str], bool] = lambda _text: False
+
+
+@dataclass(slots=True)
+class Checked:
+    """What may stand, and what was thrown away."""
+
+    steps: tuple[Step, ...] = ()
+    refused: tuple[str, ...] = ()
+
+
+class _Refusal(Exception):
+    """One file may not stand."""
+
+
+@dataclass(slots=True)
+class _Result:
+    texts: dict[str, str] = field(default_factory=dict)
+    retired: dict[str, tuple[str, str]] = field(default_factory=dict)
+    """Path → reason, and the path of what replaces it."""
+    refused: list[str] = field(default_factory=list)
+
+
+def check_result(before: Mapping[str, str], after: Mapping[str, str], rules: Rules) -> Checked:
+    """Judge a staging tree."""
+    result = _Result()
+    said = {source for text in before.values() for source in _said_sources(text)}
+    for path in sorted(before.keys() - after.keys()):
+        result.refused.append(f"{path}: was removed; topics are retired, never deleted")
+    for path in sorted(after):
+        if after[path] == before.get(path):
+            continue
+        try:
+            _judge(path, before.get(path), after[path], rules, said, result)
+        except _Refusal as refusal:
+            result.refused.append(f"{path}: {refusal}")
+    return Checked(tuple(_steps(before, result)), tuple(result.refused))
+
+
+def refusal_of_write(path: str, text: str) -> str:
+    """Why a fork may not even write this into its copy: a sentence for the model, or nothing."""
+    if path.rsplit("/", 1)[-1] == INDEX_FILE:
+        return f"{INDEX_FILE} is generated from the topic files; write only those."
+    if not is_safe_path(path) or not is_topic_path(path):
+        return "Only topic files (`.md`, outside hidden folders) may be written here."
+    found = sorted({finding.rule for finding in scan(text)})
+    return f"Not written: it holds what looks like a secret ({', '.join(found)})." if found else ""
+
+
+def _judge(path: str, before: str | None, after: str, rules: Rules, said: set[Source], result: _Result) -> None:
+    refusal = refusal_of_write(path, after)
+    if refusal:
+        raise _Refusal(refusal)
+    try:
+        topic = parse_topic(path, after)
+        old = parse_topic(path, before) if before is not None else None
+    except Damaged as problem:
+        raise _Refusal(f"cannot be read as a topic: {problem}") from None
+    matter = frontmatter.split(path, after)
+    if matter is None or not topic.description.strip() or (old is None and topic.type is None):
+        raise _Refusal("lacks front matter with name, description and type")
+    marks = {key: _plain(value) for key, value in topic.extra if key in {RETIRED, REPLACED_BY}}
+    if marks.get(RETIRED):
+        if old is None:
+            raise _Refusal("cannot be retired, because it is new")
+        result.retired[path] = (marks[RETIRED], marks.get(REPLACED_BY, ""))
+        return
+    _check_trust(topic, old, rules, said)
+    if topic.pinned != (old is not None and old.pinned):
+        raise _Refusal("only a person pins or unpins a memory")
+    _check_text(path, topic, after, before, rules)
+    kept = replace(topic, sources=_all_sources(old, topic))
+    result.texts[path] = after if kept == topic else render_topic(kept, after)
+
+
+def _check_trust(topic: Topic, old: Topic | None, rules: Rules, said: set[Source]) -> None:
+    if topic.trust is Trust.seen and topic.type in {MemoryType.user, MemoryType.feedback}:
+        raise _Refusal("what was only seen does not become an instruction")
+    if topic.trust is not Trust.said:
+        return
+    known = set(old.sources) if old is not None and old.trust is Trust.said else set()
+    fresh = [source for source in topic.sources if source not in known]
+    unheard = [source for source in fresh if source not in said and not rules.was_said(source)]
+    if unheard or (not topic.sources and not (old is not None and old.trust is Trust.said)):
+        raise _Refusal("claims a word of the user that the user did not say")
+
+
+def _check_text(path: str, topic: Topic, after: str, before: str | None, rules: Rules) -> None:
+    if rules.is_erased(f"{topic.description}\n{topic.body}"):
+        raise _Refusal("brings back what was erased")
+    orders = {flag.suspicion for flag in flags(after)} & _ORDERS
+    if orders and not orders <= ({flag.suspicion for flag in flags(before)} if before is not None else set()):
+        raise _Refusal(f"has {', '.join(sorted(each.value for each in orders))}")
+    reason = _gate_reason(path, after)
+    if reason is not None and (before is None or _gate_reason(path, before) != reason):
+        raise _Refusal(f"it {reason.value}")
+
+
+def _gate_reason(path: str, text: str) -> Reason | None:
+    try:
+        refusal = judge_written(path, text, Scene())
+    except Error:
+        return None
+    return refusal.reason if refusal is not None else None
+
+
+def _steps(before: Mapping[str, str], result: _Result) -> Iterator[Step]:
+    """Each changed file is a step; those that take the place of retired ones form one with them."""
+    together: dict[str, list[str]] = {}
+    for path, (reason, place) in result.retired.items():
+        if place in result.texts:
+            together.setdefault(place, []).append(path)
+            continue
+        yield Step(Kind.retire, f"{path} is retired: {reason}", {path: before[path]}, {path: None})
+    for path, text in result.texts.items():
+        gone = together.get(path, [])
+        if gone:
+            why = "; ".join(f"{each} is merged into {path}: {result.retired[each][0]}" for each in gone)
+            kind = Kind.merge
+        else:
+            why = f"{path} is {'brought up to date' if path in before else 'added'}"
+            kind = Kind.edit if path in before else Kind.add
+        yield Step(
+            kind,
+            why,
+            {path: before.get(path), **{each: before[each] for each in gone}},
+            {path: text, **dict.fromkeys(gone)},
+        )
+
+
+def _all_sources(old: Topic | None, new: Topic) -> tuple[Source, ...]:
+    return tuple(dict.fromkeys((*(old.sources if old is not None else ()), *new.sources)))
+
+
+def _said_sources(text: str) -> tuple[Source, ...]:
+    try:
+        topic = parse_topic("topic.md", text)
+    except Damaged:
+        return ()
+    return topic.sources if topic.trust is Trust.said else ()
+
+
+def _plain(canonical: str) -> str:
+    found = parse_value(canonical)
+    return found.text.strip() if isinstance(found, Scalar) else canonical

@@ -1,0 +1,24 @@
+"""A memory that is tied to something which is no longer there says so in its file; and no longer when it is back."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from typing import TypeAlias
+
+from reverie.memory.anchors import Anchor, named
+from reverie.memory.topic import Topic
+
+KEY = "broken_anchors"
+"""The key of the front matter that lists them."""
+
+IsBroken: TypeAlias = Callable[[Anchor], bool]
+
+
+def with_broken_anchors(topic: Topic, is_broken: IsBroken) -> Topic:
+    """The topic with its dead anchors marked."""
+    broken = [named(anchor) for anchor in topic.anchors if is_broken(anchor)]
+    rest = tuple(pair for pair in topic.extra if pair[0] != KEY)
+    extra = (*rest, (KEY, json.dumps(broken, ensure_ascii=False))) if broken else rest
+    return topic if dict(extra) == dict(topic.extra) else replace(topic, extra=extra)

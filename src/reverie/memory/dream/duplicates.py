@@ -1,0 +1,143 @@
+"""Memories that say the same become one: the best name stays, provenance is joined, what differs in words is kept.
+
+Conservative: same type, same negations, same numbers and names. A word of the user is never mixed with a conclusion of
+the agent: those merge only where the conclusion adds nothing.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import date
+
+from reverie.memory.dream.dead_anchors import KEY as BROKEN_ANCHORS
+from reverie.memory.dream.likeness import Statement, holds_all, like_pairs, statement_of, telling_words
+from reverie.memory.relearning import normal
+from reverie.memory.search.analyze import terms
+from reverie.memory.topic import Topic, Trust
+
+NEAR = 0.75
+"""The share of common words from which on two memories probably say the same, as on saving."""
+FEWEST_WORDS = 4
+"""A shorter text is like another by chance."""
+_WORTH = {Trust.said: 3, Trust.inferred: 2, None: 1, Trust.seen: 0}
+_COPY = re.compile(r"[ _-]\(?\d{1,2}\)?\Z|[ _-]copy\Z", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Merge:
+    """Topics that became one."""
+
+    kept: Topic
+    """As it is to be."""
+    gone: tuple[str, ...]
+    reason: str
+
+
+def merged(topics: Sequence[Topic]) -> tuple[Merge, ...]:
+    """One round of merging: every topic takes part in one merge at most."""
+    found: list[Merge] = []
+    by_path = {topic.path: topic for topic in topics}
+    taken: set[str] = set()
+    for one, other, is_exact in _pairs(topics):
+        if one in taken or other in taken:
+            continue
+        best, less = sorted((by_path[one], by_path[other]), key=_rank)
+        joined = _joined(best, less)
+        if joined is None:
+            continue
+        taken |= {one, other}
+        same = "says the same as" if is_exact else "says nearly the same as"
+        found.append(Merge(joined, (less.path,), f"{less.path} {same} {best.path} and is merged into it"))
+    return tuple(found)
+
+
+def _pairs(topics: Sequence[Topic]) -> Iterator[tuple[str, str, bool]]:
+    """Paths of topics that say the same: first what is equal, then what is nearly so."""
+    statements = [statement_of(topic) for topic in topics]
+    yield from _equal(statements)
+    by_path: Mapping[str, Topic] = {topic.path: topic for topic in topics}
+    for first, second in like_pairs([each.words for each in statements], NEAR):
+        one, other = statements[first], statements[second]
+        if _is_near(one, other, by_path):
+            yield one.path, other.path, False
+
+
+def _equal(statements: Sequence[Statement]) -> Iterator[tuple[str, str, bool]]:
+    groups: dict[object, list[Statement]] = {}
+    for each in statements:
+        key = each.body if len(set(each.body.split())) > FEWEST_WORDS else each.plain
+        if each.plain:
+            groups.setdefault((each.type, key, each.about), []).append(each)
+    for group in groups.values():
+        for each in group[1:]:
+            yield group[0].path, each.path, True
+
+
+def _is_near(one: Statement, other: Statement, topics: Mapping[str, Topic]) -> bool:
+    if min(len(one.words), len(other.words)) < FEWEST_WORDS:
+        return False
+    names = telling_words(f"x {topics[one.path].name}") ^ telling_words(f"x {topics[other.path].name}")
+    return (
+        one.type == other.type
+        and one.negations == other.negations
+        and one.telling == other.telling
+        and one.about == other.about
+        and not any(name in one.telling | other.telling or name[:1].isdigit() for name in names)
+    )
+
+
+def _joined(best: Topic, less: Topic) -> Topic | None:
+    """Both in one; None where that would mix what must stay apart."""
+    if less.pinned and best.pinned:
+        return None
+    added = tuple(_added(best, less))
+    if added and best.trust != less.trust:
+        return None
+    if not {pair for pair in less.extra if pair[0] != BROKEN_ANCHORS} <= set(best.extra):
+        return None
+    body = "\n\n".join([best.body, *added]) if best.body else "\n\n".join(added)
+    return replace(
+        best,
+        body=body,
+        observed=_latest(best.observed, less.observed),
+        verified=_latest(best.verified, less.verified),
+        expires=_latest(best.expires, less.expires) if best.expires and less.expires else None,
+        when=best.when or less.when,
+        anchors=tuple(dict.fromkeys((*best.anchors, *less.anchors))),
+        about=tuple(dict.fromkeys((*best.about, *less.about))),
+        sources=tuple(dict.fromkeys((*best.sources, *less.sources))),
+    )
+
+
+def _added(best: Topic, less: Topic) -> Iterator[str]:
+    """What only the lesser one says: paragraphs, and its description or name where they hold words of their own."""
+    there = f"{best.name}\n{best.description}\n{best.body}"
+    for paragraph in re.split(r"\n[ \t]*\n", less.body):
+        if normal(paragraph) and not holds_all(there, (paragraph,)):
+            yield paragraph.strip("\n")
+    told = f"{there}\n{less.body}"
+    known = set(terms(told))
+    if not set(terms(less.description)) <= known:
+        yield less.description
+    elif not set(terms(less.name)) <= known and normal(less.name) not in normal(less.path):
+        yield f"Also kept as: {less.name}"
+
+
+def _rank(topic: Topic) -> tuple[object, ...]:
+    """The better one first: pinned, the user's word, a name of its own, better founded, then by path."""
+    stem = topic.path.removesuffix(".md")
+    return (
+        not topic.pinned,
+        -_WORTH[topic.trust],
+        bool(_COPY.search(stem) or _COPY.search(topic.name)),
+        -len(topic.sources),
+        -len(topic.description),
+        len(topic.path),
+        topic.path,
+    )
+
+
+def _latest(one: date | None, other: date | None) -> date | None:
+    return max((day for day in (one, other) if day is not None), default=None)

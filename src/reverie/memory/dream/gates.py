@@ -1,0 +1,93 @@
+"""Whether it is time to dream: five gates, the cheapest first, asked at the end of every turn.
+
+Switches, then the time since the last dream (one small file, one `stat`), then a pause between two counts of sessions,
+then that count, then the lock. A proposal that waits for a person closes the second gate as well.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from enum import StrEnum
+
+from reverie.memory.dream.lock import last_dream, read_dreamer, read_state
+from reverie.memory.dream.proposal import has_proposal
+from reverie.places.paths import MemoryFolder
+
+_CLOCK_ERROR = timedelta(days=1)
+"""A time further ahead than this was written by a wrong clock, and would keep the gate closed for as long."""
+
+
+class Gate(StrEnum):
+    """What kept a dream from beginning."""
+
+    enabled = "enabled"
+    time = "time"
+    proposal = "proposal"
+    throttle = "throttle"
+    sessions = "sessions"
+    lock = "lock"
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """The answer of the gates."""
+
+    closed: Gate | None
+    """The first gate that is closed; None when all are open."""
+    detail: str
+    """Why, for people."""
+    sessions: tuple[str, ...] = ()
+    """The sessions since the last dream, where they were counted."""
+
+    @property
+    def is_open(self) -> bool:
+        return self.closed is None
+
+
+@dataclass(slots=True)
+class Gates:
+    """The gates of one directory, as one process asks them."""
+
+    folder: MemoryFolder
+    sessions_since: Callable[[datetime | None], tuple[str, ...]]
+    """Lists the other sessions that changed since a moment: the costly question."""
+    off: str = ""
+    """Why there are no automatic dreams at all; empty when there are."""
+    min_hours: float = 24.0
+    min_sessions: int = 5
+    scan_interval_minutes: float = 10.0
+    lock_stale_minutes: float = 60.0
+    _counted: datetime | None = field(default=None, init=False)
+
+    def ask(self, now: datetime) -> Verdict:
+        """Whether to dream now."""
+        if self.off:
+            return Verdict(Gate.enabled, self.off)
+        last = last_dream(self.folder)
+        state = read_state(self.folder)
+        known = [time for time in (last, state.settled) if time is not None and time - now < _CLOCK_ERROR]
+        since = max(known, default=None)
+        if since is not None and now - since < timedelta(hours=self.min_hours):
+            hours = max(0.0, (now - since).total_seconds() / 3600)
+            return Verdict(Gate.time, f"the last dream was {hours:.1f} hours ago; {self.min_hours:g} must pass")
+        if has_proposal(self.folder):
+            return Verdict(Gate.proposal, "a proposal waits: `reverie dream --review`")
+        if state.retry_after is not None and now < state.retry_after < now + _CLOCK_ERROR:
+            return Verdict(
+                Gate.throttle, f"the last dream failed; the next try is at {state.retry_after:%Y-%m-%d %H:%M}"
+            )
+        if self._counted is not None and now - self._counted < timedelta(minutes=self.scan_interval_minutes):
+            minutes = f"{self.scan_interval_minutes:g} minutes"
+            return Verdict(Gate.throttle, f"sessions were counted less than {minutes} ago and were too few")
+        sessions = self.sessions_since(last)
+        if len(sessions) < self.min_sessions:
+            self._counted = now
+            said = f"{len(sessions)} other sessions since the last dream; {self.min_sessions} are needed"
+            return Verdict(Gate.sessions, said, sessions)
+        self._counted = None
+        dreamer = read_dreamer(self.folder, now=now, stale_minutes=self.lock_stale_minutes)
+        if dreamer:
+            return Verdict(Gate.lock, f"somebody dreams already: {dreamer}", sessions)
+        return Verdict(None, "it is time to dream", sessions)

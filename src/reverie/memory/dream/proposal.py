@@ -1,0 +1,179 @@
+"""What a dream wants to change: steps that stand or fall as a whole, kept on disk until somebody settles them.
+
+A step names every file it touches with the text from which the dream began, so that it can be merged later with what
+others did. No step removes a topic: `None` sends it to the archive.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+from pathlib import Path
+from typing import Any
+
+from reverie.files import remove_file, write_atomic
+from reverie.places.paths import MemoryFolder
+
+_FILE = "proposal.json"
+
+
+class Kind(StrEnum):
+    """What a step does."""
+
+    merge = "merge"
+    """Topics that say the same become one; the others are archived."""
+    retire = "retire"
+    """A topic is archived."""
+    edit = "edit"
+    add = "add"
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One change that makes sense only as a whole."""
+
+    kind: Kind
+    reason: str
+    before: Mapping[str, str | None]
+    """Path → text when the dream began; None where there was no file."""
+    after: Mapping[str, str | None]
+    """The same paths → text; None archives the topic."""
+
+    @property
+    def archived(self) -> tuple[str, ...]:
+        return tuple(path for path, text in self.after.items() if text is None)
+
+    @property
+    def written(self) -> tuple[str, ...]:
+        return tuple(path for path, text in self.after.items() if text is not None)
+
+
+@dataclass(frozen=True, slots=True)
+class Contradiction:
+    """Two memories that cannot both hold; only a person knows which does."""
+
+    paths: tuple[str, str]
+    """The newer one last, where that is known."""
+    says: tuple[str, str]
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """Everything that one dream came to."""
+
+    made: datetime
+    by: str
+    """`embedded`, or the model that dreamt."""
+    steps: tuple[Step, ...] = ()
+    contradictions: tuple[Contradiction, ...] = ()
+    over: tuple[str, ...] = ()
+    """Why it needs a person's word; empty when it is within the limits."""
+    refused: tuple[str, ...] = ()
+    """What of a model's work was thrown away, and why."""
+    logs: Mapping[str, int] = field(default_factory=dict)
+    """How many bytes of each daily log it has taken in."""
+
+    @property
+    def id(self) -> str:
+        """A name that changes with what it would do."""
+        told = json.dumps([_step_row(step) for step in self.steps], sort_keys=True, ensure_ascii=False)
+        return hashlib.sha256(told.encode()).hexdigest()[:12]
+
+    def count(self, kind: Kind) -> int:
+        """How many topics go this way: those that are archived by merges and retirements, else those written."""
+        steps = [step for step in self.steps if step.kind is kind]
+        is_archiving = kind in {Kind.merge, Kind.retire}
+        return sum(len(step.archived if is_archiving else step.written) for step in steps)
+
+    @property
+    def reason(self) -> str:
+        """What the commit says: a summary, then each step with its reason."""
+        return reason_of(self.steps)
+
+
+def reason_of(steps: Iterable[Step]) -> str:
+    """The reason of a commit that makes these steps."""
+    found = tuple(steps)
+    counts = {kind: sum(step.kind is kind for step in found) for kind in Kind}
+    summary = ", ".join(f"{number} {kind.value}" for kind, number in counts.items() if number)
+    return f"dream ({summary or 'index'})" + "".join(f"; {step.reason}" for step in found)
+
+
+def write_proposal(folder: MemoryFolder, proposal: Proposal) -> None:
+    """Keep a proposal in the place of an earlier one."""
+    row = {
+        "made": proposal.made.isoformat(),
+        "by": proposal.by,
+        "steps": [_step_row(step) for step in proposal.steps],
+        "contradictions": [
+            {"paths": each.paths, "says": each.says, "reason": each.reason} for each in proposal.contradictions
+        ],
+        "over": proposal.over,
+        "refused": proposal.refused,
+        "logs": dict(proposal.logs),
+    }
+    write_atomic(_place(folder), json.dumps(row, ensure_ascii=False))
+
+
+def read_proposal(folder: MemoryFolder) -> Proposal | None:
+    """The proposal that waits; None when there is none, or none that can be read."""
+    try:
+        row: dict[str, Any] = json.loads(_place(folder).read_bytes())
+        return Proposal(
+            made=datetime.fromisoformat(row["made"]),
+            by=str(row["by"]),
+            steps=tuple(
+                Step(Kind(step["kind"]), str(step["reason"]), dict(step["before"]), dict(step["after"]))
+                for step in row["steps"]
+            ),
+            contradictions=tuple(
+                Contradiction(tuple(each["paths"]), tuple(each["says"]), str(each["reason"]))
+                for each in row["contradictions"]
+            ),
+            over=tuple(map(str, row["over"])),
+            refused=tuple(map(str, row["refused"])),
+            logs={str(day): int(size) for day, size in row["logs"].items()},
+        )
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return None
+
+
+def has_proposal(folder: MemoryFolder) -> bool:
+    """Whether one waits, at the price of one look."""
+    return _place(folder).exists()
+
+
+def remove_proposal(folder: MemoryFolder) -> bool:
+    """Let go of it; whether there was one."""
+    return remove_file(_place(folder))
+
+
+def remove_proposal_about(folder: MemoryFolder, paths: Iterable[str]) -> bool:
+    """Let go of a proposal that quotes one of these topics, which are erased."""
+    proposal = read_proposal(folder)
+    gone = set(paths)
+    if proposal is None and not has_proposal(folder):
+        return False
+    if proposal is not None and not any(gone & step.before.keys() for step in proposal.steps):
+        told = {path for each in proposal.contradictions for path in each.paths}
+        if not gone & told:
+            return False
+    return remove_proposal(folder)
+
+
+def _place(folder: MemoryFolder) -> Path:
+    return folder.state / _FILE
+
+
+def _step_row(step: Step) -> dict[str, Any]:
+    return {
+        "kind": step.kind.value,
+        "reason": step.reason,
+        "before": dict(step.before),
+        "after": dict(step.after),
+    }

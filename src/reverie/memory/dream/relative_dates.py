@@ -1,0 +1,59 @@
+"""`tomorrow` in a memory means the day after it was written: such words become dates, by the topic's own day.
+
+Only what is known to be about a day: facts, not rules and habits (`never deploy on Friday` is about every Friday), and
+not code or quotations.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import date
+
+from reverie.memory.extraction.dates import placed
+from reverie.memory.topic import MemoryType, Topic
+
+_HABIT = re.compile(
+    r"\b(?:always|never|every|each|usually|whenever|often|daily|weekly|monthly|when|if|don'?t|do not|avoid|should|must"
+    r"|only|on \w+days|immer|nie|jede\w*|wenn)\b|每|总是|从不|不要|如果|毎|いつも",
+    re.IGNORECASE,
+)
+_KEPT = re.compile(r"`[^`\n]*`|\"[^\"\n]*\"|“[^”\n]*”|「[^」\n]*」")
+_FENCE = re.compile(r"[ \t]*(`{3,}|~{3,})")
+
+
+def with_dates(topic: Topic, day: date | None) -> Topic:
+    """The topic with calendar dates in description and body; unchanged without a day, and for rules and profiles."""
+    if day is None or topic.type in {MemoryType.feedback, MemoryType.user}:
+        return topic
+    return replace(topic, description=_line(topic.description, day), body="\n".join(_lines(topic.body, day)))
+
+
+def has_relative_date(topic: Topic) -> bool:
+    """Whether its day would make a difference."""
+    return with_dates(topic, date(2000, 1, 3)) != topic
+
+
+def _lines(body: str, day: date) -> Iterator[str]:
+    fence = ""
+    for line in body.split("\n"):
+        mark = _FENCE.match(line)
+        if mark and (not fence or mark[1].startswith(fence)):
+            fence = "" if fence else mark[1]
+        yield line if fence or mark or line.lstrip().startswith(">") else _line(line, day)
+
+
+def _line(line: str, day: date) -> str:
+    if _HABIT.search(line):
+        return line
+    parts: list[str] = []
+    done = 0
+    for kept in _KEPT.finditer(line):
+        parts += [_placed(line[done : kept.start()], day), kept[0]]
+        done = kept.end()
+    return "".join([*parts, _placed(line[done:], day)])
+
+
+def _placed(text: str, day: date) -> str:
+    return placed(text, day).text if placed(text, None).is_relative else text

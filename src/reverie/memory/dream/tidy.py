@@ -1,0 +1,115 @@
+"""The dream without a model: pure, deterministic, and at rest after one run; a second one finds nothing to do."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import date
+
+from reverie.errors import Damaged
+from reverie.memory.anchors import Anchor
+from reverie.memory.dream.contradictions import contradictions
+from reverie.memory.dream.dead_anchors import with_broken_anchors
+from reverie.memory.dream.duplicates import merged
+from reverie.memory.dream.proposal import Contradiction, Kind, Step
+from reverie.memory.dream.relative_dates import with_dates
+from reverie.memory.topic import Topic, parse_topic, render_topic
+
+ROUNDS = 12
+"""Merging can make two topics alike that were not; it ends by itself, since every merge leaves one topic less."""
+
+
+@dataclass(frozen=True, slots=True)
+class World:
+    """What a dream must know besides the files."""
+
+    day_of: Callable[[Topic], date | None] = lambda topic: topic.observed
+    """The day on which a topic was written."""
+    is_broken: Callable[[Anchor], bool] = lambda _anchor: False
+
+
+@dataclass(frozen=True, slots=True)
+class Tidied:
+    """What the dream came to."""
+
+    steps: tuple[Step, ...] = ()
+    contradictions: tuple[Contradiction, ...] = ()
+
+
+@dataclass(slots=True)
+class _Group:
+    """A topic and those that were merged into it."""
+
+    gone: list[str] = field(default_factory=list)
+    reasons: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """A topic file that is new or changed before the dream looks at it, and why."""
+
+    text: str
+    reason: str
+
+
+def tidy(texts: Mapping[str, str], world: World, drafts: Mapping[str, Draft] | None = None) -> Tidied:
+    """What is to be changed in these topic files; those that cannot be read are left alone.
+
+    `drafts` take the place of the files of their paths, or are new, and become part of the change.
+    """
+    drafts = drafts or {}
+    drafted = {**texts, **{path: draft.text for path, draft in drafts.items()}}
+    topics = _parsed(drafted)
+    groups = {path: _Group(reasons=[drafts[path].reason] if path in drafts else []) for path in topics}
+    for path, topic in topics.items():
+        topics[path] = _mended(topic, world, groups[path])
+    for _ in range(ROUNDS):
+        found = merged(list(topics.values()))
+        for merge in found:
+            group = groups[merge.kept.path]
+            for path in merge.gone:
+                del topics[path]
+                gone = groups.pop(path)
+                group.gone += [path, *gone.gone]
+                group.reasons += [*gone.reasons]
+            group.reasons.append(merge.reason)
+            topics[merge.kept.path] = _mended(merge.kept, world, group)
+        if not found:
+            break
+    steps = (_step(topic, groups[path], drafted[path], texts) for path, topic in topics.items())
+    return Tidied(tuple(step for step in steps if step), contradictions(list(topics.values())))
+
+
+def _parsed(texts: Mapping[str, str]) -> dict[str, Topic]:
+    topics: dict[str, Topic] = {}
+    for path in sorted(texts):
+        try:
+            topics[path] = parse_topic(path, texts[path])
+        except Damaged:
+            continue
+    return topics
+
+
+def _mended(topic: Topic, world: World, group: _Group) -> Topic:
+    dated = with_dates(topic, world.day_of(topic))
+    if dated != topic:
+        group.reasons.append(f"{topic.path}: relative dates made absolute")
+    marked = with_broken_anchors(dated, world.is_broken)
+    if marked != dated:
+        group.reasons.append(f"{topic.path}: marked what it is tied to and is no longer there")
+    return marked
+
+
+def _step(topic: Topic, group: _Group, drafted: str, texts: Mapping[str, str]) -> Step | None:
+    before = texts.get(topic.path)
+    after = drafted if parse_topic(topic.path, drafted) == topic else render_topic(topic, drafted)
+    gone = sorted(path for path in group.gone if path in texts)
+    if after == before and not gone:
+        return None
+    kind = Kind.merge if gone else Kind.add if before is None else Kind.edit
+    return Step(
+        kind,
+        "; ".join(dict.fromkeys(group.reasons)),
+        {topic.path: before, **{path: texts[path] for path in gone}},
+        {topic.path: after, **dict.fromkeys(gone)},
+    )

@@ -1,0 +1,34 @@
+"""A dream as it can be watched: its phase, its last words, the files it touched."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Literal, TypeAlias
+
+Phase: TypeAlias = Literal["starting", "updating"]
+MESSAGES = 30
+
+
+@dataclass(frozen=True, slots=True)
+class DreamView:
+    """What is shown while a dream runs."""
+
+    phase: Phase = "starting"
+    """`updating` from the first file that it writes."""
+    messages: tuple[str, ...] = ()
+    """The last ones, the newest last."""
+    calls: int = 0
+    touched: tuple[str, ...] = ()
+    """Paths inside the directory, in the order in which they were first written."""
+    limit: int = MESSAGES
+
+    def said(self, text: str) -> DreamView:
+        """The view after one more message."""
+        told = " ".join(text.split())
+        return replace(self, messages=(*self.messages, told)[-self.limit :]) if told else self
+
+    def called(self, tool: str, path: str = "") -> DreamView:
+        """The view after one more call; `path` is what it wrote, if it did."""
+        touched = (*self.touched, path) if path and path not in self.touched else self.touched
+        phase: Phase = "updating" if path else self.phase
+        return replace(self.said(f"{tool} {path}".strip()), calls=self.calls + 1, touched=touched, phase=phase)
