@@ -18,13 +18,14 @@ from reverie.agent.events import Ending, TurnEvent
 from reverie.agent.hooking import Silence
 from reverie.agent.log import Log
 from reverie.agent.loop import Loop, Parts
-from reverie.agent.tool_calls import ToolCalls
+from reverie.agent.tool_calls import Permits, ToolCalls
 from reverie.context.restore import NO_SURROUNDINGS
 from reverie.messages.blocks import JsonObject, ToolResult
 from reverie.messages.entries import Entry, UserEntry
 from reverie.messages.message import Usage, user
 from reverie.permissions.approval import NobodyThere
 from reverie.permissions.need import Act, Need
+from reverie.permissions.policy import Mode
 from reverie.ports import Event, ForkSpec, Model, Request
 from reverie.tools.registry import Registry
 
@@ -114,7 +115,7 @@ def forked(
     calls = ToolCalls(
         tools or parts.calls.tools,
         parts.calls.desk.cloned(),
-        replace(parts.calls.permits, remember=lambda _rule, _scope: None),
+        _permits(spec, parts.calls.permits),
         NobodyThere(),
         Silence(),
         emit,
@@ -242,6 +243,14 @@ def _limits(spec: ForkSpec) -> Callable[[Need], str]:
         return ""
 
     return judged
+
+
+def _permits(spec: ForkSpec, permits: Permits) -> Permits:
+    """Background work reads freely and edits below its own paths unasked; what the user forbids stays forbidden."""
+    policy = permits.policy
+    if spec.paths:
+        policy = policy.with_roots(*spec.paths).with_mode(Mode.ACCEPT_EDITS).with_rule("Read(//**)")
+    return replace(permits, policy=policy, remember=lambda _rule, _scope: None)
 
 
 def _real(path: Path) -> Path:
