@@ -1,0 +1,212 @@
+"""The official SDK, behind our own values. The only module that imports it; that takes a second: do it in a thread."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TextIO
+
+import anyio
+import mcp_types
+from mcp.client.client import Client
+from mcp.client.sse import sse_client
+from mcp.client.stdio import StdioServerParameters, stdio_client
+from mcp.client.streamable_http import streamable_http_client
+from mcp.shared._httpx_utils import create_mcp_http_client
+from mcp.shared.exceptions import MCPError
+from mcp_types import CONNECTION_CLOSED, REQUEST_TIMEOUT
+
+from reverie.errors import Unavailable
+from reverie.messages.blocks import JsonObject
+from reverie.plugins.servers import Server, Transport
+from reverie.tools.mcp.values import Heard, LinkLost, Offer, Offered, OfferedPrompt
+
+if TYPE_CHECKING:
+    from mcp.client._transport import TransportStreams
+
+_MOST_PAGES = 100
+
+
+async def live(
+    server: Server,
+    *,
+    environment: Mapping[str, str],
+    directory: Path,
+    log: TextIO,
+    version: str,
+    connect_seconds: float,
+    ready: Callable[[SdkLink, Offer], None],
+    stop: asyncio.Event,
+) -> None:
+    """Connect, tell what the server offers (`ready`, again whenever that changes), and stay until `stop` is set.
+
+    Everything happens in the calling task, as the SDK demands. Raises `Unavailable` when the server cannot be reached.
+    """
+    changed = asyncio.Event()
+
+    async def hear(message: object) -> None:
+        if isinstance(message, mcp_types.ToolListChangedNotification | mcp_types.PromptListChangedNotification):
+            changed.set()
+
+    with anyio.CancelScope(deadline=anyio.current_time() + connect_seconds) as scope:
+        try:
+            client = Client(
+                _transport(server, environment, directory, log),
+                client_info=mcp_types.Implementation(name="reverie", version=version or "0"),
+                message_handler=hear,
+            )
+            async with client:
+                link = SdkLink(client)
+                ready(link, await _offer(client))
+                scope.deadline = float("inf")
+                while not stop.is_set():
+                    await _first_of(stop, changed)
+                    if changed.is_set():
+                        changed.clear()
+                        ready(link, await _offer(client))
+        except BaseExceptionGroup as group:
+            raise Unavailable(_sentence(_first(group))) from group
+        except (MCPError, OSError, ValueError, RuntimeError) as problem:
+            raise Unavailable(_sentence(problem)) from problem
+    if scope.cancelled_caught:
+        raise Unavailable(f"no answer within {connect_seconds:g} s")
+
+
+class SdkLink:
+    """Passes calls on to one connected client."""
+
+    def __init__(self, client: Client) -> None:
+        self._client = client
+
+    async def call(self, tool: str, given: JsonObject, *, timeout_seconds: float, heard: Heard) -> JsonObject:
+        async def told(progress: float, total: float | None, message: str | None) -> None:
+            share = f"{progress:g}/{total:g}" if total else f"{progress:g}"
+            heard(f"{share} {message}" if message else share)
+
+        with _translated(timeout_seconds):
+            result = await self._client.session.call_tool(
+                tool, dict(given), read_timeout_seconds=timeout_seconds, progress_callback=told
+            )
+        return _as_json(result)
+
+    async def prompt(self, name: str, arguments: dict[str, str]) -> str:
+        with _translated(None):
+            result = await self._client.session.get_prompt(name, arguments)
+        texts = (getattr(message.content, "text", "") for message in result.messages)
+        return "\n\n".join(text for text in texts if text)
+
+
+class _translated:  # noqa: N801 - reads as a word where it is used
+    """What the SDK raises, as errors of ours."""
+
+    def __init__(self, timeout_seconds: float | None) -> None:
+        self._timeout_seconds = timeout_seconds
+
+    def __enter__(self) -> None:
+        return
+
+    def __exit__(self, _: object, problem: BaseException | None, __: object) -> None:
+        match problem:
+            case MCPError() if problem.error.code == CONNECTION_CLOSED:
+                raise LinkLost("the connection is closed") from problem
+            case MCPError() if problem.error.code == REQUEST_TIMEOUT and self._timeout_seconds is not None:
+                raise Unavailable(f"no answer within {self._timeout_seconds:g} s") from problem
+            case MCPError():
+                raise Unavailable(problem.error.message) from problem
+            case anyio.ClosedResourceError() | anyio.BrokenResourceError():
+                raise LinkLost("the connection is closed") from problem
+            case RuntimeError() | ValueError():
+                raise Unavailable(str(problem)) from problem
+            case _:
+                return
+
+
+@asynccontextmanager
+async def _over_http(url: str, headers: dict[str, str]) -> AsyncIterator[TransportStreams]:
+    async with (
+        create_mcp_http_client(headers) as http,
+        streamable_http_client(url, http_client=http) as streams,
+    ):
+        yield streams
+
+
+def _transport(
+    server: Server, environment: Mapping[str, str], directory: Path, log: TextIO
+) -> AbstractAsyncContextManager[Any]:
+    match server.transport:
+        case Transport.STDIO:
+            parameters = StdioServerParameters(
+                command=server.command,
+                args=list(server.args),
+                env={**environment, **dict(server.env)},
+                cwd=server.directory or directory,
+                encoding_error_handler="replace",
+            )
+            return stdio_client(parameters, errlog=log)
+        case Transport.HTTP:
+            return _over_http(server.url, dict(server.headers))
+        case Transport.SSE:
+            return sse_client(server.url, headers=dict(server.headers))
+
+
+async def _offer(client: Client) -> Offer:
+    can = client.server_capabilities
+    tools: list[Offered] = []
+    prompts: list[OfferedPrompt] = []
+    if can.tools is not None:
+        cursor = None
+        for _ in range(_MOST_PAGES):
+            page = await client.list_tools(cursor=cursor, cache_mode="refresh")
+            tools += map(_offered, page.tools)
+            cursor = page.next_cursor
+            if not cursor:
+                break
+    if can.prompts is not None:
+        listed = await client.list_prompts(cache_mode="refresh")
+        prompts += [
+            OfferedPrompt(one.name, one.description or "", tuple(each.name for each in one.arguments or ()))
+            for one in listed.prompts
+        ]
+    return Offer(client.instructions or "", tuple(tools), tuple(prompts))
+
+
+def _offered(tool: mcp_types.Tool) -> Offered:
+    hints = tool.annotations
+    return Offered(
+        tool.name,
+        tool.description or "",
+        tool.input_schema,
+        title=tool.title or (hints.title if hints and hints.title else ""),
+        is_read_only=bool(hints and hints.read_only_hint),
+    )
+
+
+def _as_json(result: Any) -> JsonObject:
+    found: JsonObject = result.model_dump(mode="json", by_alias=True, exclude_none=True)
+    return found
+
+
+async def _first_of(*events: asyncio.Event) -> None:
+    waiting = [asyncio.ensure_future(event.wait()) for event in events]
+    try:
+        await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        for task in waiting:
+            task.cancel()
+
+
+def _first(group: BaseExceptionGroup[BaseException]) -> BaseException:
+    found: BaseException = group
+    while isinstance(found, BaseExceptionGroup):
+        found = found.exceptions[0]
+    return found
+
+
+def _sentence(problem: BaseException) -> str:
+    if isinstance(problem, MCPError):
+        return problem.error.message
+    if isinstance(problem, FileNotFoundError):
+        return f"there is no program {problem.filename or problem}"
+    return str(problem) or type(problem).__name__

@@ -1,0 +1,124 @@
+"""All servers of a session: started together, asked for what they offer, ended together."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterable
+
+from reverie.errors import Unavailable
+from reverie.messages.blocks import JsonObject
+from reverie.plugins.servers import Server
+from reverie.tools.mcp.connection import Around, Connection, State
+from reverie.tools.mcp.remote_tool import RemoteTool
+from reverie.tools.mcp.values import tool_name
+
+
+class Connections:
+    """The servers of one session. `tell` hears sentences for the user."""
+
+    def __init__(self, around: Around, tell: Callable[[str], None]) -> None:
+        self._around = around
+        self._tell = tell
+        self._all: dict[str, Connection] = {}
+        self._tools: dict[str, RemoteTool] = {}
+        self._is_closing = False
+        self.version = 0
+        """Grows with every change of what the servers offer."""
+
+    @property
+    def tools(self) -> tuple[RemoteTool, ...]:
+        """Every tool that a server has offered so far; also those of a server that is away for the moment."""
+        return tuple(self._tools.values())
+
+    @property
+    def instructions(self) -> tuple[tuple[str, str], ...]:
+        """What each server says about its tools, by name."""
+        said = ((each.server.name, each.offer.instructions) for each in self._all.values())
+        return tuple(sorted((name, text) for name, text in said if text.strip()))
+
+    @property
+    def prompts(self) -> tuple[tuple[str, str, str], ...]:
+        """The prompts of servers as commands: name, description, names of arguments."""
+        return tuple(
+            (
+                tool_name(each.server.tool_prefix, one.name),
+                one.description,
+                " ".join(f"[{name}]" for name in one.arguments),
+            )
+            for each in self._all.values()
+            for one in each.offer.prompts
+        )
+
+    @property
+    def rows(self) -> tuple[tuple[str, str], ...]:
+        """How it stands with each server, for people."""
+        return tuple((name, _stands(each)) for name, each in sorted(self._all.items()))
+
+    def start(self, servers: Iterable[Server]) -> None:
+        """Connect to servers in the background; those that are known already are left as they are."""
+        for server in servers:
+            if server.name not in self._all:
+                connection = Connection(server, self._around, self._changed)
+                self._all[server.name] = connection
+                connection.start()
+
+    async def settled(self, timeout_seconds: float) -> None:
+        """Wait until it is known of every server how connecting went, for a bounded time."""
+        waiting = [asyncio.ensure_future(each.settled()) for each in self._all.values()]
+        if waiting:
+            _, left = await asyncio.wait(waiting, timeout=timeout_seconds)
+            for task in left:
+                task.cancel()
+
+    async def call(self, server: str, tool: str, given: JsonObject) -> JsonObject:
+        """Call a tool by the names of the server's own. Raises `Unavailable`."""
+        found = self._all.get(server)
+        if found is None:
+            raise Unavailable(f"no server {server!r} is connected here")
+        return await found.call(tool, given)
+
+    async def prompt(self, command: str, words: list[str]) -> str | None:
+        """The text of a prompt that the user called as `mcp__server__prompt`; None when there is none of that name."""
+        for each in self._all.values():
+            for one in each.offer.prompts:
+                if tool_name(each.server.tool_prefix, one.name) == command:
+                    last = len(one.arguments) - 1
+                    # The last argument takes all that is left.
+                    given = {
+                        name: " ".join(words[place:]) if place == last else words[place]
+                        for place, name in enumerate(one.arguments)
+                        if place < len(words)
+                    }
+                    return await each.prompt(one.name, given)
+        return None
+
+    async def close(self) -> None:
+        """End all conversations and processes."""
+        self._is_closing = True
+        await asyncio.gather(*(each.close() for each in self._all.values()))
+
+    def _changed(self, connection: Connection) -> None:
+        if self._is_closing:
+            return
+        name = connection.server.name
+        if connection.state in (State.FAILED, State.LOST):
+            self._tell(f"the tool server {name!r} is not there: {connection.problem}")
+            return
+        self.version += 1
+        for offered in connection.offer.tools:
+            tool = RemoteTool(connection, offered)
+            taken = self._tools.get(tool.spec.name)
+            if taken is not None and taken.server != name:
+                self._tell(f"two servers have a tool {tool.spec.name!r}; the one of {taken.server!r} counts")
+                continue
+            self._tools[tool.spec.name] = tool
+
+
+def _stands(connection: Connection) -> str:
+    match connection.state:
+        case State.CONNECTED:
+            return f"{connection.server.transport}, {len(connection.offer.tools)} tool(s)"
+        case State.CONNECTING:
+            return "connecting"
+        case _:
+            return connection.problem

@@ -1,0 +1,50 @@
+"""A tool of a server as one of ours. Its deeds are unknown, so every call is judged by the rules for `mcp__…` names."""
+
+from __future__ import annotations
+
+from reverie.errors import Unavailable
+from reverie.memory.injection import harmless
+from reverie.messages.blocks import JsonObject
+from reverie.messages.codec import encode_json
+from reverie.messages.entries import ToolSpec
+from reverie.permissions.need import Act, Need
+from reverie.tools.desk import Desk
+from reverie.tools.mcp.connection import Connection
+from reverie.tools.mcp.content import answer_from
+from reverie.tools.mcp.values import Offered, tool_name
+from reverie.tools.tool import Answer
+
+MAX_DESCRIPTION_CHARS = 8_192
+"""A longer description is cut: it is sent with every request."""
+_ANY_OBJECT: JsonObject = {"type": "object", "properties": {}}
+
+
+class RemoteTool:
+    """Passes calls on to a connection."""
+
+    def __init__(self, connection: Connection, offered: Offered) -> None:
+        self._connection = connection
+        self._offered = offered
+        schema = offered.input_schema if offered.input_schema.get("type") == "object" else _ANY_OBJECT
+        description = harmless(offered.description)[:MAX_DESCRIPTION_CHARS]
+        self.spec = ToolSpec(tool_name(connection.server.tool_prefix, offered.name), description, schema)
+
+    @property
+    def server(self) -> str:
+        """The name of its server."""
+        return self._connection.server.name
+
+    def need(self, given: JsonObject, desk: Desk) -> Need:  # noqa: ARG002 - the shape of every tool
+        name = self._offered.title or self._offered.name
+        preview = encode_json(dict(given)).decode()
+        return Need(self.spec.name, Act.OTHER, summary=f"{self.server}: {harmless(name)}", preview=preview)
+
+    def is_concurrent(self, given: JsonObject, desk: Desk) -> bool:  # noqa: ARG002 - the shape of every tool
+        return self._offered.is_read_only
+
+    async def run(self, given: JsonObject, desk: Desk) -> Answer:
+        try:
+            result = await self._connection.call(self._offered.name, given, lambda line: desk.progress(harmless(line)))
+        except Unavailable as problem:
+            return Answer(f"{self.server}: {harmless(str(problem))}", is_error=True)
+        return answer_from(result)

@@ -1,0 +1,39 @@
+"""Servers for tests: how the example server is reached."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+from reverie.plugins.servers import Server, Transport
+from reverie.tools.mcp.connection import Around
+
+EXAMPLE = Path(__file__).with_name("example_server.py")
+
+
+def over_stdio(*arguments: str, name: str = "example", timeout_seconds: float | None = None) -> Server:
+    """The example server as a program."""
+    return Server(
+        name,
+        "user",
+        "mcp.json",
+        Transport.STDIO,
+        command=sys.executable,
+        args=(str(EXAMPLE), "stdio", *arguments),
+        timeout_seconds=timeout_seconds,
+    )
+
+
+def around(folder: Path, *, connect_seconds: float = 30.0) -> Around:
+    """A session that begins in this folder."""
+    return Around(dict(os.environ), folder, folder / "logs", connect_seconds)
+
+
+def is_alive(process: int) -> bool:
+    """Whether a process of that number runs."""
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    return True

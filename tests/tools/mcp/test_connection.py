@@ -1,0 +1,185 @@
+from __future__ import annotations
+
+import asyncio
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from reverie.errors import Unavailable
+from reverie.plugins.servers import Server, Transport
+from reverie.tools.mcp.connection import Connection, State
+from reverie.tools.mcp.connections import Connections
+from tests.requirements import requirement
+from tests.tools.mcp.servers import EXAMPLE, around, is_alive, over_stdio
+
+pytest.importorskip("mcp")
+
+
+def _unheard(_: object) -> None:
+    return
+
+
+@pytest.fixture(scope="module")
+def web(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    """The example server behind an address."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    log = (tmp_path_factory.mktemp("web") / "log").open("wb")
+    process = subprocess.Popen([sys.executable, str(EXAMPLE), "http", str(port)], stdout=log, stderr=log)
+    try:
+        for _ in range(200):
+            with socket.socket() as trial:
+                if trial.connect_ex(("127.0.0.1", port)) == 0:
+                    break
+            time.sleep(0.05)
+        yield Server("web", "user", "mcp.json", Transport.HTTP, url=f"http://127.0.0.1:{port}/mcp")
+    finally:
+        process.terminate()
+        process.wait(10)
+        log.close()
+
+
+@requirement("mcp:connect:transports")
+async def test_a_server_is_reached_over_stdio(tmp_path: Path) -> None:
+    connections = Connections(around(tmp_path), _unheard)
+    connections.start([over_stdio()])
+    await connections.settled(30)
+
+    names = [tool.spec.name for tool in connections.tools]
+    assert names[:2] == ["mcp__example__add", "mcp__example__picture"]
+    assert connections.instructions == (("example", "Add numbers with add."),)
+    result = await connections.call("example", "add", {"a": 2, "b": 3})
+    assert isinstance(result["content"], list)
+    assert result["content"][0] == {"type": "text", "text": "5"}
+    await connections.close()
+
+
+@requirement("mcp:connect:transports")
+async def test_a_server_is_reached_over_http(tmp_path: Path, web: Server) -> None:
+    connections = Connections(around(tmp_path), _unheard)
+    connections.start([web])
+    await connections.settled(30)
+
+    assert "mcp__web__add" in [tool.spec.name for tool in connections.tools]
+    result = await connections.call("web", "add", {"a": 20, "b": 3})
+    assert isinstance(result["content"], list)
+    assert result["content"][0] == {"type": "text", "text": "23"}
+    await connections.close()
+
+
+@requirement("mcp:connect:failure")
+@pytest.mark.parametrize(
+    "server",
+    [
+        Server("gone", "user", "f", Transport.STDIO, command="no-such-program-at-all"),
+        Server("quits", "user", "f", Transport.STDIO, command=sys.executable, args=("-c", "pass")),
+        Server("closed", "user", "f", Transport.HTTP, url="http://127.0.0.1:9/mcp"),
+        Server("old", "user", "f", Transport.SSE, url="http://127.0.0.1:9/sse"),
+    ],
+    ids=lambda server: server.name,
+)
+async def test_a_server_that_is_not_there_costs_a_sentence(tmp_path: Path, server: Server) -> None:
+    told: list[str] = []
+    connections = Connections(around(tmp_path, connect_seconds=10), told.append)
+    connections.start([server])
+    await connections.settled(20)
+
+    assert len(told) == 1
+    assert server.name in told[0]
+    with pytest.raises(Unavailable, match=server.name):
+        await connections.call(server.name, "add", {})
+    await connections.close()
+
+
+@requirement("mcp:connect:failure")
+async def test_a_server_that_never_answers_is_given_up(tmp_path: Path) -> None:
+    silent = Server("silent", "user", "f", Transport.STDIO, command="sleep", args=("60",))
+    told: list[str] = []
+    connections = Connections(around(tmp_path, connect_seconds=0.3), told.append)
+    connections.start([silent])
+    await connections.settled(20)
+
+    assert "within 0.3 s" in told[0]
+    await connections.close()
+
+
+@requirement("mcp:connect:again")
+async def test_a_lost_server_is_connected_again_for_the_next_call(tmp_path: Path) -> None:
+    pids = tmp_path / "pids"
+    states: list[State] = []
+    connection = Connection(over_stdio("--pid", str(pids)), around(tmp_path), lambda one: states.append(one.state))
+    connection.start()
+    with pytest.raises(Unavailable, match="went away"):
+        await connection.call("leave", {})
+    assert states == [State.CONNECTED, State.LOST]
+
+    result = await connection.call("add", {"a": 1, "b": 1})
+    assert result["isError"] is False
+    assert len(pids.read_text().split()) == 2
+    await connection.close()
+
+
+@requirement("mcp:connect:close")
+async def test_closing_ends_the_process_also_in_the_middle_of_a_call(tmp_path: Path) -> None:
+    pids = tmp_path / "pids"
+    connection = Connection(over_stdio("--pid", str(pids)), around(tmp_path), _unheard)
+    connection.start()
+    await connection.settled()
+    call = asyncio.create_task(connection.call("wait", {"seconds": 60}))
+    await asyncio.sleep(0.1)
+    process = int(pids.read_text())
+    assert is_alive(process)
+
+    await connection.close()
+
+    assert not is_alive(process)
+    with pytest.raises(Unavailable):
+        await call
+
+
+@requirement("mcp:call:limits")
+async def test_a_call_ends_after_its_time(tmp_path: Path) -> None:
+    connection = Connection(over_stdio(timeout_seconds=0.3), around(tmp_path), _unheard)
+    connection.start()
+    with pytest.raises(Unavailable, match=r"within 0\.3 s"):
+        await connection.call("wait", {"seconds": 60})
+    await connection.close()
+
+
+@requirement("mcp:call:limits")
+async def test_the_server_hears_that_a_call_was_cancelled(tmp_path: Path) -> None:
+    connection = Connection(over_stdio(), around(tmp_path), _unheard)
+    connection.start()
+    await connection.settled()
+    note = tmp_path / "note"
+    call = asyncio.create_task(connection.call("wait", {"seconds": 60, "note": str(note)}))
+    await asyncio.sleep(0.2)
+    call.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await call
+
+    async with asyncio.timeout(10):
+        while not note.exists():  # noqa: ASYNC110 - another process writes it
+            await asyncio.sleep(0.02)
+    result = await connection.call("add", {"a": 1, "b": 1})
+    assert result["isError"] is False
+    await connection.close()
+
+
+@requirement("mcp:prompt:commands")
+async def test_a_prompt_takes_its_arguments_in_order_and_the_last_takes_the_rest(tmp_path: Path) -> None:
+    connections = Connections(around(tmp_path), _unheard)
+    connections.start([over_stdio()])
+    await connections.settled(30)
+
+    assert connections.prompts == (("mcp__example__greet", "Greet somebody.", "[name] [tone]"),)
+    text = await connections.prompt("mcp__example__greet", ["Ada", "very", "formal"])
+    assert text == "Say hello to Ada, in a very formal voice."
+    assert await connections.prompt("mcp__example__other", []) is None
+    await connections.close()
