@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 
-def hold(path: Path, *texts: str, session: str = "", role: str = "user", start: int = 0) -> Path:
+def hold(path: Path, *texts: str, session: str = "", role: str = "user", start: int = 0, cwd: str = "") -> Path:
     """Add messages to a transcript; each on a day of its own in February 2026."""
     path.parent.mkdir(parents=True, exist_ok=True)
     session = session or path.stem
@@ -17,6 +17,7 @@ def hold(path: Path, *texts: str, session: str = "", role: str = "user", start: 
                 "uuid": f"{session}-{role}-{number}",
                 "parentUuid": None,
                 "sessionId": session,
+                "cwd": cwd,
                 "timestamp": f"2026-02-{number:02}T08:00:00.000Z",
                 "message": {"role": role, "content": [{"type": "text", "text": text}]},
             }

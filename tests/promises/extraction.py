@@ -75,6 +75,9 @@ PROMISES: dict[str, Requirement] = {
         "each session is one commit by extraction, with session, messages and quotes", source="product §2.3"
     ),
     "learn:dry-run": Requirement("a dry run writes nothing and says what it would do and cost", source="issue 6 §3"),
+    "learn:each-project": Requirement(
+        "on request each session goes to the memory of the project it was held in", source="issue 6 §3"
+    ),
     "learn:no-loss": Requirement("learning never writes over a memory that has the same title", source="product §2.9"),
     "learn:real-sessions": Requirement(
         "on the labelled real sessions at most one stored memory in ten is junk", source="issue 6 §3"

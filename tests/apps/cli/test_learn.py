@@ -48,6 +48,22 @@ def test_a_dry_run_says_what_it_would_keep(terminal: Terminal, tmp_path: Path) -
     assert terminal.run("list", "--json").document == []
 
 
+@requirement("learn:each-project")
+def test_each_session_may_go_to_the_project_it_was_held_in(terminal: Terminal, tmp_path: Path) -> None:
+    other = tmp_path / "other"
+    other.mkdir()
+    hold(tmp_path / "sessions" / "s1.jsonl", TEXTS[0], cwd=str(terminal.project))
+    hold(tmp_path / "sessions" / "s2.jsonl", TEXTS[2], cwd=str(other))
+    hold(tmp_path / "sessions" / "s3.jsonl", "I prefer small pull requests, one change each.", cwd="/gone/away")
+
+    ran = terminal.run("learn", str(tmp_path / "sessions"), "--each-project", "--json")
+
+    assert (ran.document["sessions"], ran.document["saved"]) == (3, 3)
+    here = [topic["name"] for topic in terminal.run("list", "--json").document]
+    there = [topic["name"] for topic in terminal.run("list", "--json", "--project", str(other)).document]
+    assert (len(here), len(there)) == (2, 1)
+
+
 def test_a_path_that_does_not_exist_is_a_mistake(terminal: Terminal) -> None:
     ran = terminal.run("learn", "nowhere.jsonl")
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,6 +14,7 @@ from reverie.apps.cli.options import as_json
 
 if TYPE_CHECKING:
     from reverie.api.learning import Learned
+    from reverie.api.memory import Memory
     from reverie.ports import Model
 
 _SHOWN = 40
@@ -23,33 +25,66 @@ _QUOTE_CHARS = 100
 @click.argument("paths", nargs=-1, required=True, metavar="PATH…")
 @click.option("--model", "model_name", metavar="NAME", help="Let a model look too; its answers pass the same gate.")
 @click.option("--dry-run", is_flag=True, help="Only say what would be kept, and what asking a model would cost.")
+@click.option("--each-project", is_flag=True, help="Give each session to the memory of the project it was held in.")
 @as_json
 @memory_options
-def command(which: Which, *, paths: tuple[str, ...], model_name: str | None, dry_run: bool, as_json: bool) -> None:
+def command(
+    which: Which,
+    *,
+    paths: tuple[str, ...],
+    model_name: str | None,
+    dry_run: bool,
+    each_project: bool,
+    as_json: bool,
+) -> None:
     """Learn from past sessions: transcripts, or folders that hold some. A second run over them adds nothing.
 
     What the user typed is looked at, never what tools printed. Ctrl-C is safe: the next run goes on from there.
 
     \b
     Examples:
-      reverie learn ~/.claude/projects --dry-run
+      reverie learn ~/.claude/projects --each-project --dry-run
       reverie learn session.jsonl --json
       reverie learn ~/.claude/projects/-home-me-shop --model claude-haiku-4-5
     """
     import asyncio
 
+    from reverie.api.learning import Learned
     from reverie.apps.cli.output import print_json
 
-    name = model_name or which.common.model
-    with which.open() as memory:
-        learned = asyncio.run(
-            memory.learn([Path(path) for path in paths], model=_model(which, name), dry_run=dry_run, progress=_tell)
-        )
-        place = memory.directory
+    model = _model(which, model_name or which.common.model)
+    given = [Path(path) for path in paths]
+    learned = Learned()
+    for memory, files in _by_project(which, given) if each_project else [(which.open(), given)]:
+        with memory:
+            learned += asyncio.run(memory.learn(files, model=model, dry_run=dry_run, progress=_tell))
     if as_json:
         print_json(_document(learned, dry_run=dry_run))
         return
-    _print(learned, place, dry_run=dry_run)
+    _print(learned, dry_run=dry_run)
+
+
+def _by_project(which: Which, paths: list[Path]) -> Iterator[tuple[Memory, list[Path]]]:
+    """The sessions by where they were held; those whose directory is gone go to the memory that is named."""
+    from reverie.api.learning import list_transcripts
+    from reverie.api.memory import Memory
+    from reverie.apps import wiring
+    from reverie.messages.listing import read_glance
+    from reverie.places import find_checkout
+
+    groups: dict[Path | None, list[Path]] = {}
+    for path in list_transcripts(paths):
+        glance = read_glance(path)
+        cwd = Path(glance.cwd) if glance and glance.cwd else None
+        is_there = cwd is not None and cwd.is_absolute() and cwd.is_dir()
+        checkout = find_checkout(cwd) if cwd and is_there else None
+        groups.setdefault(checkout.root if checkout else cwd if is_there else None, []).append(path)
+    configuration = which.common.configuration(which.project)
+    for directory, files in groups.items():
+        if directory is None:
+            yield which.open(), files
+        else:
+            yield Memory.at(wiring.places(configuration), configuration.settings, directory), files
 
 
 def _model(which: Which, name: str | None) -> Model | None:
@@ -101,7 +136,7 @@ def _document(learned: Learned, *, dry_run: bool) -> dict[str, object]:
     }
 
 
-def _print(learned: Learned, place: Path, *, dry_run: bool) -> None:
+def _print(learned: Learned, *, dry_run: bool) -> None:
     verb = "would keep" if dry_run else "kept"
     for topic in learned.saved[:_SHOWN]:
         click.echo(f"{topic.type or '':9} {topic.name}")
@@ -117,7 +152,7 @@ def _print(learned: Learned, place: Path, *, dry_run: bool) -> None:
     kept = len(learned.saved) + len(learned.updated)
     click.echo(
         f"{learned.messages} new messages in {learned.sessions} sessions: {verb} {kept}, "
-        f"refused {len(learned.refused)}.  {place}",
+        f"refused {len(learned.refused)}.",
         err=True,
     )
     if learned.estimate.requests:
