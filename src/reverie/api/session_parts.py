@@ -20,6 +20,7 @@ from reverie.agent.loop import Joined, Loop, Parts
 from reverie.agent.preparing import Preparer
 from reverie.agent.tool_calls import Permits, ToolCalls, interrupted
 from reverie.api.briefing import Briefing
+from reverie.api.extracting import Extracting
 from reverie.api.memory import Memory
 from reverie.api.noting import Noting
 from reverie.api.recalling import Recalling
@@ -64,6 +65,7 @@ class SessionParts:
     permits: Permits
     briefing: Briefing
     noting: Noting
+    extracting: Extracting
     governor: Governor
     folder: ProjectFolder
     shells: Shells
@@ -125,6 +127,7 @@ class SessionParts:
         except TimeoutError:
             await self.noting.settle(cancel=True)
         if has_begun:
+            await self.extracting.drain()
             await self.hooks.fire("SessionEnd", {"reason": reason}, subject=reason)
         await self.hooks.close()
         await self.shells.close()
@@ -295,6 +298,17 @@ def assembled(setup: Setup, transcript: Transcript, *, emit: Callable[[TurnEvent
         model=lambda: booked(settings.model.background or setup.model),
         file=lambda: read_notes_file(beside.notes, places),
     )
+    extracting = Extracting(
+        loop=lambda: loop,
+        log=log,
+        memory=memory,
+        settings=settings,
+        governor=governor,
+        now=setup.now,
+        emit=emit,
+        is_interactive=setup.is_interactive,
+        model_name=setup.model,
+    )
     recalling = Recalling(
         memory=memory,
         log=log,
@@ -321,7 +335,8 @@ def assembled(setup: Setup, transcript: Transcript, *, emit: Callable[[TurnEvent
             touched=briefing.touched,
             before_prompt=briefing.before_prompt,
             after_reply=noting.after_reply,
-            background=lambda: _background(noting, shells),
+            after_turn=extracting.after_turn,
+            background=lambda: _background(noting, extracting, shells),
             max_rounds=setup.max_rounds,
             max_output_tokens=setup.max_output_tokens,
         )
@@ -336,6 +351,7 @@ def assembled(setup: Setup, transcript: Transcript, *, emit: Callable[[TurnEvent
         permits=permits,
         briefing=briefing,
         noting=noting,
+        extracting=extracting,
         governor=governor,
         folder=folder,
         shells=shells,
@@ -369,8 +385,9 @@ def _common_facts(session: str, transcript: Path, desk: Desk, permits: Permits) 
     }
 
 
-def _background(noting: Noting, shells: Shells) -> tuple[str, ...]:
-    lines = ["notes"] if noting.is_running else []
+def _background(noting: Noting, extracting: Extracting, shells: Shells) -> tuple[str, ...]:
+    running = {"notes": noting.is_running, "extraction": extracting.is_running}
+    lines = [name for name, is_running in running.items() if is_running]
     lines += [f"{shell.id}: {shell.command}" for shell in shells.background if shell.is_running]
     return tuple(lines)
 

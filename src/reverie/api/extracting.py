@@ -1,0 +1,267 @@
+"""After a turn, what it taught: extraction in a running session, by a fork or by the embedded engine (spec 2 §10).
+
+The schedule is a pure state machine of `memory.extraction`; here it is told what happened and its answers are carried
+out. Nobody waits for it, except the end of the session, for a bounded time. Its cursor lies in the transcript.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from functools import partial
+from pathlib import Path
+
+from reverie.agent.events import Attached, Ending, Notice, TurnEvent
+from reverie.agent.fork import ForkResult, run_fork
+from reverie.agent.ledger import Governor
+from reverie.agent.log import Log
+from reverie.agent.loop import Loop
+from reverie.api.memory import Memory
+from reverie.api.saving import completed
+from reverie.errors import Error, Unavailable
+from reverie.memory.extraction import cursor as cursors
+from reverie.memory.extraction import schedule
+from reverie.memory.extraction.fork import LABEL, WriteGate, extraction_fork
+from reverie.memory.extraction.gate import Heard
+from reverie.memory.extraction.keeping import Keeper, keep_new, read_written
+from reverie.memory.extraction.nothing_here import holds_nothing
+from reverie.memory.extraction.refusals import append_refusals
+from reverie.memory.extraction.session import words_of
+from reverie.memory.store import Store
+from reverie.messages.blocks import JsonObject
+from reverie.messages.entries import Entry, ToolSpec, envelope_of
+from reverie.permissions.need import Need
+from reverie.settings import Settings
+from reverie.settings.features import features
+from reverie.tools.desk import Desk
+from reverie.tools.registry import Registry
+from reverie.tools.tool import Answer, Tool, ToolMistake
+
+OFFLINE = "offline"
+
+
+@dataclass(slots=True)
+class Extracting:
+    """Learns from one session while it runs."""
+
+    loop: Callable[[], Loop]
+    log: Log
+    memory: Memory
+    settings: Settings
+    governor: Governor
+    now: Callable[[], datetime]
+    emit: Callable[[TurnEvent], None]
+    is_interactive: bool
+    model_name: str
+    _state: schedule.State = field(default_factory=schedule.State)
+    _task: asyncio.Task[None] | None = None
+
+    @property
+    def is_running(self) -> bool:
+        return self._task is not None and not self._task.done()
+
+    def after_turn(self, ending: Ending) -> None:
+        """Look at a turn that has ended; starts a run where one is due."""
+        if ending is Ending.BLOCKED:
+            return
+        turn = self._turn()
+        if turn is None:
+            return
+        self._state, step = schedule.turn_ended(
+            self._resumed(), turn, self._gates(), every_n_turns=self.settings.extraction.every_n_turns
+        )
+        self._do(step)
+
+    async def drain(self) -> None:
+        """Before the process ends: one last run over whatever is left, and a bounded wait."""
+        self._state, step = schedule.leaving(self._resumed(), self._turn(), self._gates())
+        self._do(step)
+        while (task := self._task) is not None and not task.done():
+            try:
+                await asyncio.wait_for(asyncio.shield(task), self.settings.extraction.drain_seconds)
+            except TimeoutError:
+                task.cancel()
+                await asyncio.gather(task, return_exceptions=True)
+                self.emit(Notice("what this session taught was not all written down in time", "warning"))
+                return
+
+    def _do(self, step: schedule.Step) -> None:
+        match step:
+            case schedule.Run(turn):
+                self._task = asyncio.create_task(self._run(turn))
+            case schedule.Rest(why, covers) if covers is not None:
+                self._mark(cursors.Cursor(covers), why.name)
+            case _:
+                pass
+
+    async def _run(self, turn: schedule.Turn) -> None:
+        succeeded = True
+        try:
+            await self._extract(turn)
+        except (Error, OSError, ValueError) as problem:
+            succeeded = False
+            self.emit(Notice(f"extraction failed: {problem}", "info"))
+        self._state, ended, trailing = schedule.run_ended(
+            self._state, succeeded=succeeded, max_retries=self.settings.extraction.max_retries
+        )
+        match ended:
+            case schedule.Done(covers):
+                self._mark(cursors.Cursor(covers), "done")
+            case schedule.Failed(failures):
+                self._mark(cursors.Cursor(self._cursor().covers, failures), "failed")
+            case schedule.GivenUp(covers):
+                self._mark(cursors.Cursor(covers), "given up")
+                self.emit(Notice("extraction failed again and passes over these messages", "warning"))
+        if trailing is not None:
+            self._task = asyncio.create_task(self._run(trailing.turn))
+
+    async def _extract(self, turn: schedule.Turn) -> None:
+        refused = self.governor.refuses()
+        if self.model_name == OFFLINE or refused:
+            if refused:
+                self.emit(Notice(f"extraction works without the model: {refused}", "warning"))
+            await asyncio.to_thread(self._embedded)
+            return
+        try:
+            await self._by_fork(turn)
+        except Unavailable:
+            await asyncio.to_thread(self._embedded)
+
+    def _embedded(self) -> None:
+        keeper = self._keeper()
+        written = keep_new(keeper, self._chain(), after=self._cursor().covers, session=self.log.session, now=self.now())
+        self._tell([topic.name for topic in (*written.saved, *written.updated)])
+
+    async def _by_fork(self, turn: schedule.Turn) -> None:
+        keeper = self._keeper()
+        chain = self._chain()
+        words = words_of(chain, self.log.session, self.now().tzinfo)
+        new = words.after(self._cursor().covers)
+        scene = replace(keeper.scene, said=tuple(Heard(each.said.text) for each in new))
+        store = self.memory.store
+        own = cursors.written_by_agent(cursors.new_entries(chain, self._cursor().covers), self.memory.directory)
+        spec = extraction_fork(
+            self.memory.directory,
+            keeper.topics.values(),
+            messages=turn.messages,
+            written=own,
+            max_rounds=self.settings.extraction.max_rounds,
+        )
+        gate = WriteGate(
+            self.memory.directory,
+            scene,
+            lambda refusal: append_refusals(store.folder, [refusal], self.now()),
+        )
+        kept: list[str] = []
+        loop = self.loop()
+        tools = _through_the_store(loop.parts.calls.tools, store, self.log.session, kept)
+        result = await run_fork(spec, loop, may=lambda need, given: gate.refuse(need.tool, given), tools=tools)
+        if result.ending is Ending.FAILED:
+            raise Unavailable(result.text)
+        self._report(result)
+        self._tell(kept)
+
+    def _report(self, result: ForkResult) -> None:
+        share = f"{result.cache_share:.0%} of its input from the cache"
+        self.emit(Attached(LABEL, f"extraction: {result.rounds} round(s), {share}", {"cost_usd": result.cost_usd}))
+
+    def _tell(self, names: list[str]) -> None:
+        if names:
+            listed = ", ".join(dict.fromkeys(names))
+            self.emit(Notice(f"remembered: {listed} (`reverie log` shows why, `reverie undo` takes it back)"))
+
+    def _keeper(self) -> Keeper:
+        complete = partial(completed, now=self.now(), root=self.memory.root)
+        written = tuple(read_written(self.memory.root))
+        return Keeper(self.memory.store, self.memory.index, complete, now=self.now(), written=written)
+
+    def _turn(self) -> schedule.Turn | None:
+        chain = self._chain()
+        covers = self._cursor().covers
+        new = cursors.new_entries(chain, covers)
+        newest = cursors.newest(new)
+        if newest is None:
+            return None
+        words = words_of(chain, self.log.session, self.now().tzinfo).after(covers)
+        nothing = self.settings.extraction.prefilter and holds_nothing(each.said for each in words)
+        return schedule.Turn(newest, len(new), nothing)
+
+    def _gates(self) -> schedule.Gates:
+        on = features(self.settings, interactive=self.is_interactive)
+        return schedule.Gates(
+            is_on=on.extraction, memory_on=self.memory.off is None, is_remote=self.settings.remote.mode
+        )
+
+    def _cursor(self) -> cursors.Cursor:
+        return cursors.cursor(self.log.entries)
+
+    def _resumed(self) -> schedule.State:
+        """The state, with the failures that an earlier process has left in the transcript."""
+        if self._state.failures == 0 and self._state.running is None:
+            return replace(self._state, failures=self._cursor().failures)
+        return self._state
+
+    def _chain(self) -> list[Entry]:
+        return [entry for entry in self.log.chain() if envelope_of(entry) is not None]
+
+    def _mark(self, state: cursors.Cursor, outcome: str) -> None:
+        self.log.append(cursors.mark(self.log.envelope(), state, outcome))
+
+
+def _through_the_store(tools: Registry, store: Store, session: str, kept: list[str]) -> Registry:
+    """The parent's tools, with writing done by the store: each file is scanned, committed and told whose it is."""
+    return Registry(
+        _Kept(tool, store, session, kept) if tool.spec.name in ("Write", "Edit") else tool for tool in tools
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Kept:
+    """A tool that writes files, for memories."""
+
+    tool: Tool
+    store: Store
+    session: str
+    kept: list[str]
+
+    @property
+    def spec(self) -> ToolSpec:
+        return self.tool.spec
+
+    def need(self, given: JsonObject, desk: Desk) -> Need:
+        return self.tool.need(given, desk)
+
+    def is_concurrent(self, given: JsonObject, desk: Desk) -> bool:  # noqa: ARG002 - the shape of every tool
+        return False
+
+    async def run(self, given: JsonObject, desk: Desk) -> Answer:
+        path = desk.resolve(str(given.get("file_path", ""))).resolve()
+        directory = self.store.folder.directory.resolve()
+        if not path.is_relative_to(directory):
+            raise ToolMistake(f"Only files below {directory} may be written here.")
+        text = _text_after(path, given)
+        try:
+            self.store.write_files(
+                {path.relative_to(directory).as_posix(): text},
+                author="extraction",
+                reason=f"extract {path.stem}",
+                session=self.session,
+            )
+        except Error as problem:
+            raise ToolMistake(f"Not stored: {problem}") from problem
+        self.kept.append(path.stem)
+        return Answer(f"Kept {path.name}.", details={"file": str(path)})
+
+
+def _text_after(path: Path, given: JsonObject) -> str:
+    content, old, new = given.get("content"), given.get("old_string"), given.get("new_string")
+    if isinstance(content, str):
+        return content
+    before = path.read_text(encoding="utf-8") if path.is_file() else ""
+    if not isinstance(old, str) or not isinstance(new, str) or before.count(old) == 0:
+        raise ToolMistake(f"{path.name} does not hold the text that is to be replaced; read it first.")
+    if before.count(old) > 1 and given.get("replace_all") is not True:
+        raise ToolMistake(f"The text stands {before.count(old)} times in {path.name}; give more of its surroundings.")
+    return before.replace(old, new)
