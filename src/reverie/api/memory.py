@@ -27,6 +27,7 @@ from reverie.settings.features import Off, memory_state
 
 if TYPE_CHECKING:
     from reverie.api.account import Account
+    from reverie.api.dreaming import Dreams, Dreamt
     from reverie.api.learning import Learned
     from reverie.api.past import Past
     from reverie.api.saving import Given, Kept
@@ -125,6 +126,7 @@ class Memory:
         self._store: Store | None = None
         self._user: Memory | None = None
         self._past: Past | None = None
+        self._dreams: Dreams | None = None
         state = memory_state(settings)
         self.off = state.reason if isinstance(state, Off) else None
 
@@ -388,6 +390,23 @@ class Memory:
             progress=progress,
         )
 
+    @property
+    def dreams(self) -> Dreams:
+        """What puts this memory in order now and then."""
+        from reverie.api.dreaming import Dreams
+
+        if self._dreams is None:
+            self._dreams = Dreams(self, self._places, self._now)
+        return self._dreams
+
+    async def dream(self, *, review: bool = False) -> Dreamt:
+        """Put the memories in order now, as one commit; what goes too far waits as a proposal, with `review` all does.
+
+        By rules; `dreams.run(parent=…)` lets the model of a session do it, in a copy and checked.
+        """
+        self._refuse_when_off()
+        return await self.dreams.run("nothing" if review else "limits")
+
     def topics(self) -> Iterator[Topic]:
         """Every memory that can be read, in the order of paths."""
         return (each.topic for each in self.entries())
@@ -501,6 +520,7 @@ class Memory:
         """Erase a memory from the directory, its history and everything derived; `redact` names files that quote it."""
         from reverie.api.naming import named_well
         from reverie.memory import timeline
+        from reverie.memory.dream.proposal import remove_proposal_about
         from reverie.memory.extraction.refusals import remove_refusals
         from reverie.memory.relearning import said
         from reverie.memory.usage_log import remove_uses
@@ -511,6 +531,7 @@ class Memory:
             erased = timeline.erase(self.store, path, redact=redact)
         remove_uses(self.scope.folder, erased.paths)
         remove_refusals(self.scope.folder, erased.paths, texts)
+        remove_proposal_about(self.scope.folder, erased.paths)
         self.index.remove()
         if erased.redacted and self._root is not None:
             from reverie.api.past import remove_erased

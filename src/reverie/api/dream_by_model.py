@@ -1,0 +1,129 @@
+"""The dream of a model: a fork in a staging tree, and the check of what it left there.
+
+Whatever the fork does, the memory directory is not touched here; what may stand becomes a proposal.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+
+from reverie.agent.events import Ending
+from reverie.agent.fork import run_fork
+from reverie.agent.loop import Loop
+from reverie.api.dream_task import DreamTask
+from reverie.errors import Damaged, Error
+from reverie.memory.daily import list_daily_logs
+from reverie.memory.dream.check import Rules, check_result
+from reverie.memory.dream.contradictions import contradictions
+from reverie.memory.dream.fork import StagingGate, Surroundings, dream_fork
+from reverie.memory.dream.lock import DreamState, last_dream
+from reverie.memory.dream.proposal import Proposal
+from reverie.memory.dream.sessions import list_sessions_since
+from reverie.memory.dream.staging import read_staging, remove_staging, write_staging
+from reverie.memory.extraction.session import words_of
+from reverie.memory.relearning import normal, read_erased
+from reverie.memory.store import Store
+from reverie.memory.topic import Source, Topic, parse_topic
+from reverie.messages.transcript import read_entries
+from reverie.places.paths import MemoryFolder
+from reverie.settings import Dream
+
+
+@dataclass(frozen=True, slots=True)
+class Bedside:
+    """What a model's dream has at hand."""
+
+    staging: Path
+    """Outside of the memory directory, where a host would list it."""
+    transcripts: tuple[Path, ...]
+    root: Path | None
+    settings: Dream
+    now: datetime
+    current: str | None = None
+    """The session from which it is forked."""
+
+
+async def dream_by_model(
+    store: Store, bedside: Bedside, parent: Loop, texts: Mapping[str, str], state: DreamState, task: DreamTask
+) -> Proposal | str:
+    """A model's dream, checked; a sentence when it failed."""
+    around, logs = _around(store.folder, bedside, state)
+    spec = dream_fork(
+        around,
+        _parsed(texts),
+        today=bedside.now.date().isoformat(),
+        max_rounds=bedside.settings.max_rounds,
+        search_hits=bedside.settings.search_hits,
+    )
+    gate = StagingGate(around.staging)
+    write_staging(around.staging, texts)
+    try:
+        result = await run_fork(
+            spec,
+            parent,
+            emit=lambda event: task.hear(event, around.staging),
+            may=lambda need, given: gate.refuse(need.tool, given),
+        )
+        task.cost(result.cost_usd)
+        if result.ending is Ending.CANCELLED:
+            raise asyncio.CancelledError
+        if result.ending is not Ending.COMPLETED:
+            return f"the dream ended early ({result.ending.value}); nothing was changed"
+        written = read_staging(around.staging)
+    finally:
+        remove_staging(around.staging)
+    heard = _Heard(bedside.transcripts, bedside.now)
+    checked = check_result(texts, written, Rules(heard.was_said, read_erased(store.history.private).covers))
+    after = {**texts, **{path: text for step in checked.steps for path, text in step.after.items() if text}}
+    left = {path: text for path, text in after.items() if not any(path in step.archived for step in checked.steps)}
+    opposed = contradictions(tuple(_parsed(left)))
+    return Proposal(bedside.now, parent.parts.model.name, checked.steps, opposed, refused=checked.refused, logs=logs)
+
+
+def _around(folder: MemoryFolder, bedside: Bedside, state: DreamState) -> tuple[Surroundings, Mapping[str, int]]:
+    sizes = {day.isoformat(): (path, path.stat().st_size) for day, path in list_daily_logs(folder)}
+    fresh = {day: found for day, found in sizes.items() if found[1] > state.logs.get(day, 0)}
+    sessions = list_sessions_since(bedside.transcripts, last_dream(folder), current=bedside.current)
+    logs = tuple(path for path, _ in fresh.values())
+    around = Surroundings(bedside.staging, bedside.transcripts, sessions, logs, bedside.root)
+    return around, {day: size for day, (_, size) in fresh.items()}
+
+
+class _Heard:
+    """What the user really said, looked up in transcripts."""
+
+    def __init__(self, folders: Sequence[Path], now: datetime) -> None:
+        self._folders = folders
+        self._now = now
+        self._sessions: dict[str, str] = {}
+
+    def was_said(self, source: Source) -> bool:
+        """Whether the words of a source stand in a message of the user in its session."""
+        if not source.session or not source.quote:
+            return False
+        return f" {normal(source.quote)} " in self._words(source.session)
+
+    def _words(self, session: str) -> str:
+        if session not in self._sessions:
+            self._sessions[session] = self._read(session)
+        return self._sessions[session]
+
+    def _read(self, session: str) -> str:
+        for folder in self._folders:
+            path = folder / f"{session}.jsonl"
+            if path.parent == folder and path.is_file():
+                with suppress(Error, OSError):
+                    said = words_of(read_entries(path), session, self._now.tzinfo).messages
+                    return " ".join(f" {normal(each.said.text)} " for each in said)
+        return ""
+
+
+def _parsed(texts: Mapping[str, str]) -> Iterator[Topic]:
+    for path in sorted(texts):
+        with suppress(Damaged):
+            yield parse_topic(path, texts[path])

@@ -1,0 +1,67 @@
+"""A dream as a background task: what it says and touches while it runs, for whoever watches, here or elsewhere."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from pathlib import Path
+from typing import Literal
+
+from reverie.agent.tasks import BackgroundTask, started_task, write_task
+from reverie.errors import Error
+from reverie.memory.dream.view import DreamView
+
+
+@dataclass(slots=True)
+class DreamTask:
+    """The task of one dream, and its live view."""
+
+    folder: Path
+    """Where tasks are written."""
+    id: str
+    now: Callable[[], datetime]
+    watch: Callable[[DreamView], None] = lambda _view: None
+    view: DreamView = field(default_factory=DreamView)
+    task: BackgroundTask = field(init=False)
+
+    def begin(self, title: str, view_messages: int) -> None:
+        """The dream begins."""
+        self.view = DreamView(limit=view_messages)
+        self.task = started_task(self.id, "dream", title, self.now())
+        self._write()
+
+    def end(self, state: Literal["completed", "failed", "killed"], said: str) -> None:
+        """The dream is over."""
+        self.task = self.task.with_line(said).finished(state, self.now())
+        self._write()
+
+    def cost(self, cost_usd: float) -> None:
+        """What it cost."""
+        self.task = replace(self.task, cost_usd=cost_usd)
+
+    def hear(self, event: object, staging: Path) -> None:
+        """Take one event of a fork into the view."""
+        from reverie.agent.events import Replied, ToolStarted
+        from reverie.memory.dream.fork import inside
+
+        view = self.view
+        match event:
+            case Replied(message=message):
+                view = view.said(message.text)
+            case ToolStarted(name=name, given=given):
+                path = given.get("file_path")
+                is_write = name in {"Write", "Edit"} and isinstance(path, str)
+                view = view.called(name, (inside(Path(str(path)), staging) or "") if is_write else "")
+            case _:
+                return
+        self.view = view
+        self.task = replace(self.task, log=view.messages)
+        self._write()
+        self.watch(view)
+
+    def _write(self) -> None:
+        # A task that cannot be shown is no reason not to dream.
+        with suppress(Error):
+            write_task(self.folder, self.task)

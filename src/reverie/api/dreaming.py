@@ -1,0 +1,428 @@
+"""Dreams for one memory: run one, show what it proposes, take or drop that, and say how things stand.
+
+The order of a dream: gates (only of an automatic one), lock, a copy of the topics, the work (rules here, or a model's
+fork in `dream_by_model.py`), the limits, one commit. Until that commit nothing in the directory changes; after any
+other end nothing has. What it came to is written down last.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from datetime import UTC, date, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+from reverie.agent.tasks import BackgroundTask, stopped_when_asked
+from reverie.api.dream_task import DreamTask
+from reverie.errors import Conflict, Error, UserMistake
+from reverie.memory.anchors import Anchor, AnchorState, read_anchor_state
+from reverie.memory.dream.apply import Applied, apply_steps
+from reverie.memory.dream.from_logs import read_from_logs
+from reverie.memory.dream.gates import Gates, Verdict
+from reverie.memory.dream.hunks import diff_of
+from reverie.memory.dream.limits import over_limits
+from reverie.memory.dream.lock import (
+    DreamState,
+    Held,
+    dreaming,
+    last_dream,
+    read_dreamer,
+    read_state,
+    recovered,
+    write_host_time,
+    write_state,
+)
+from reverie.memory.dream.proposal import (
+    Contradiction,
+    Kind,
+    Proposal,
+    Step,
+    read_proposal,
+    remove_proposal,
+    write_proposal,
+)
+from reverie.memory.dream.relative_dates import has_relative_date
+from reverie.memory.dream.sessions import list_sessions_since
+from reverie.memory.dream.tidy import Tidied, World, tidy
+from reverie.memory.dream.view import DreamView
+from reverie.memory.past import log
+from reverie.memory.topic import Topic
+from reverie.memory.tracked import is_topic_path, list_tracked, read_tracked
+from reverie.secret_scan import scan
+from reverie.settings.features import features
+
+if TYPE_CHECKING:
+    from reverie.agent.loop import Loop
+    from reverie.api.memory import Memory
+    from reverie.places import Places
+    from reverie.places.paths import MemoryFolder
+
+State: TypeAlias = Literal["completed", "unchanged", "proposed", "discarded", "busy", "skipped", "failed", "killed"]
+Reach: TypeAlias = Literal["limits", "all", "nothing"]
+"""How far a dream goes by itself: within its limits, all the way, or only as far as a proposal."""
+EMBEDDED = "embedded"
+_DREAMS_LOOKED_AT = 50
+_TEAM = "team/"
+
+
+@dataclass(frozen=True, slots=True)
+class Dreamt:
+    """What came of a dream."""
+
+    state: State
+    merged: int = 0
+    """Topics that were merged into others."""
+    retired: int = 0
+    changed: int = 0
+    """Topics that were edited or added."""
+    commit: str | None = None
+    diff: str = ""
+    steps: tuple[Step, ...] = ()
+    contradictions: tuple[Contradiction, ...] = ()
+    over: tuple[str, ...] = ()
+    """Why it waits for a person."""
+    refused: tuple[str, ...] = ()
+    """What of a model's work was thrown away."""
+    left: tuple[str, ...] = ()
+    """What was left out, because somebody changed it meanwhile."""
+    detail: str = ""
+    """Why there was no dream, or how it failed."""
+    cost_usd: float = 0.0
+    task: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class DreamStatus:
+    """How things stand with dreams on a directory."""
+
+    last: datetime | None
+    gates: Verdict
+    dreamer: str
+    """Who dreams at this moment."""
+    proposal: Proposal | None
+    state: DreamState
+    tasks: tuple[BackgroundTask, ...] = ()
+
+
+@dataclass(slots=True)
+class Dreams:
+    """The dreams of one memory."""
+
+    memory: Memory
+    places: Places
+    now: Callable[[], datetime]
+    _running: DreamTask | None = field(default=None, init=False)
+    _gates: Gates | None = field(default=None, init=False)
+    _current: str | None = field(default=None, init=False)
+
+    @property
+    def folder(self) -> MemoryFolder:
+        return self.memory.scope.folder
+
+    @property
+    def view(self) -> DreamView:
+        """The last dream of this process, as it can be watched."""
+        return self._running.view if self._running is not None else DreamView()
+
+    def due(self, session: str | None = None) -> Verdict:
+        """Whether the gates are open; to be asked after every turn of this session."""
+        self._current = session
+        if self._gates is None:
+            said = self.memory.settings.dream
+            self._gates = Gates(
+                self.folder,
+                lambda since: list_sessions_since(self._transcript_folders(), since, current=self._current),
+                off=self._off(),
+                min_hours=said.min_hours,
+                min_sessions=said.min_sessions,
+                scan_interval_minutes=said.scan_interval_minutes,
+                lock_stale_minutes=said.lock_stale_minutes,
+            )
+        return self._gates.ask(self.now())
+
+    def status(self) -> DreamStatus:
+        """How things stand; changes nothing."""
+        from reverie.agent.tasks import list_tasks
+
+        now = self.now()
+        state = self._recovered(read_state(self.folder))
+        times = [time for time in (last_dream(self.folder), state.last_success) if time is not None]
+        dreamer = read_dreamer(self.folder, now=now, stale_minutes=self._stale_minutes)
+        running = [task for task in list_tasks(self.places.tasks, now=now) if task.kind == "dream"]
+        here = [task for task in running if str(self.folder.directory) in task.title]
+        return DreamStatus(max(times, default=None), self.due(), dreamer, self.proposal(), state, tuple(here[:5]))
+
+    def proposal(self) -> Proposal | None:
+        """What waits for a person's word."""
+        return read_proposal(self.folder)
+
+    def preview(self) -> Dreamt:
+        """What an embedded dream would do now; takes no lock and writes nothing."""
+        texts = self._read_texts()
+        proposal = self._embedded(texts, read_state(self.folder))
+        return _told("unchanged" if not proposal.steps else "proposed", proposal)
+
+    async def run(
+        self,
+        reach: Reach = "limits",
+        *,
+        parent: Loop | None = None,
+        session: str | None = None,
+        automatic: bool = False,
+        watch: Callable[[DreamView], None] = lambda _view: None,
+    ) -> Dreamt:
+        """Dream once. With `parent` a model dreams, as a fork of that conversation; else the rules do.
+
+        An automatic dream asks the gates first and stays within the limits. It never raises for what may happen to a
+        dream; its state says so.
+        """
+        if automatic:
+            verdict = self.due(session)
+            if not verdict.is_open:
+                return Dreamt("skipped", detail=verdict.detail)
+        try:
+            with dreaming(self.folder, now=self.now(), stale_minutes=self._stale_minutes) as held:
+                return await self._tracked(held, reach, parent, session, watch)
+        except Conflict as busy:
+            return Dreamt("busy", detail=str(busy))
+
+    def settle(self, steps: Sequence[Step], *, rest: Sequence[Step] = (), session: str | None = None) -> Dreamt:
+        """Apply these steps of the proposal that waits; `rest` is kept for later, all else is dropped.
+
+        Raises:
+            UserMistake: nothing waits.
+            Conflict: somebody dreams at this moment.
+        """
+        proposal = self._waiting()
+        with dreaming(self.folder, now=self.now(), stale_minutes=self._stale_minutes) as held:
+            applied = apply_steps(self.memory.store, steps, session=session, check=held.check)
+            if rest:
+                write_proposal(self.folder, replace(proposal, steps=tuple(rest)))
+            else:
+                remove_proposal(self.folder)
+            self._succeeded(read_state(self.folder), proposal.logs)
+        return _told("completed" if applied.commit or applied.steps else "unchanged", proposal, applied)
+
+    def discard(self) -> Dreamt:
+        """Drop the proposal that waits."""
+        proposal = self._waiting()
+        remove_proposal(self.folder)
+        state = read_state(self.folder)
+        write_state(self.folder, replace(state, settled=self.now(), logs={**state.logs, **proposal.logs}))
+        return replace(_told("discarded", proposal), merged=0, retired=0, changed=0)
+
+    async def _tracked(
+        self,
+        held: Held,
+        reach: Reach,
+        parent: Loop | None,
+        session: str | None,
+        watch: Callable[[DreamView], None],
+    ) -> Dreamt:
+        """A dream as a task that anybody can see and stop."""
+        from reverie.api.process import fresh_marker
+
+        run = DreamTask(self.places.tasks, f"dream-{fresh_marker()[:8]}", self.now, watch)
+        run.begin(f"dream on {self.folder.directory}", self.memory.settings.dream.view_messages)
+        self._running = run
+        try:
+            async with stopped_when_asked(self.places.tasks, run.id) as stop:
+                done = await self._dreamt(held, reach, parent, session, run)
+        except asyncio.CancelledError:
+            self._failed()
+            run.end("killed", "stopped; nothing was changed")
+            if not stop.is_asked:
+                raise
+            task = asyncio.current_task()
+            assert task is not None
+            task.uncancel()
+            return Dreamt("killed", detail="stopped on request; nothing was changed", task=run.id)
+        except Conflict:
+            run.end("failed", "another dream took over")
+            raise
+        except (Error, OSError) as problem:
+            self._failed()
+            run.end("failed", str(problem))
+            return Dreamt("failed", detail=str(problem), task=run.id)
+        except BaseException:
+            run.end("failed", "broke off")
+            raise
+        run.end("failed" if done.state == "failed" else "completed", _sentence(done))
+        return replace(done, task=run.id, cost_usd=run.task.cost_usd)
+
+    async def _dreamt(
+        self, held: Held, reach: Reach, parent: Loop | None, session: str | None, run: DreamTask
+    ) -> Dreamt:
+        state = self._recovered(read_state(self.folder))
+        texts = await asyncio.to_thread(self._read_texts)
+        if parent is None:
+            proposal = await asyncio.to_thread(self._embedded, texts, state)
+        else:
+            found = await self._by_model(parent, texts, state, run)
+            if isinstance(found, str):
+                self._failed()
+                return Dreamt("failed", detail=found)
+            proposal = found
+        proposal = replace(proposal, over=over_limits(proposal.steps, len(texts)))
+        if reach == "nothing" or (reach == "limits" and proposal.over):
+            if not proposal.steps:
+                remove_proposal(self.folder)
+                self._succeeded(state, proposal.logs)
+                return _told("unchanged", proposal)
+            write_proposal(self.folder, proposal)
+            return _told("proposed", proposal)
+        applied = apply_steps(self.memory.store, proposal.steps, session=session, check=held.check)
+        remove_proposal(self.folder)
+        self._succeeded(state, proposal.logs)
+        is_done = bool(applied.commit or applied.steps)
+        return _told("completed" if is_done else "unchanged", proposal, applied)
+
+    def _embedded(self, texts: Mapping[str, str], state: DreamState) -> Proposal:
+        now = self.now()
+        logs = read_from_logs(self.folder, state.logs, texts, now.tzinfo)
+        found: Tidied = tidy(texts, self._world(), logs.drafts)
+        return Proposal(now, EMBEDDED, found.steps, found.contradictions, logs=logs.read)
+
+    async def _by_model(
+        self, parent: Loop, texts: Mapping[str, str], state: DreamState, run: DreamTask
+    ) -> Proposal | str:
+        from reverie.api.dream_by_model import Bedside, dream_by_model
+
+        bedside = Bedside(
+            staging=self.places.caches / "dream" / self.places.slug(self.folder.directory),
+            transcripts=self._transcript_folders(),
+            root=self.memory.root,
+            settings=self.memory.settings.dream,
+            now=self.now(),
+            current=self._current,
+        )
+        return await dream_by_model(self.memory.store, bedside, parent, texts, state, run)
+
+    def _read_texts(self) -> dict[str, str]:
+        """The topics that a dream may touch: not the team's, none that holds a secret or is no text."""
+        texts: dict[str, str] = {}
+        for path in sorted(filter(is_topic_path, list_tracked(self.folder))):
+            if path.startswith((_TEAM, ".")):
+                continue
+            with suppress(UnicodeDecodeError):
+                text = (read_tracked(self.folder, path) or b"").decode()
+                if not scan(text):
+                    texts[path] = text
+        return texts
+
+    def _world(self) -> World:
+        root, states = self.memory.root, dict[Anchor, bool]()
+
+        def is_broken(anchor: Anchor) -> bool:
+            if root is None or not root.is_dir():
+                return False
+            if anchor not in states:
+                found = read_anchor_state(anchor, root, has_commit=self._has_commit)
+                states[anchor] = found is AnchorState.broken
+            return states[anchor]
+
+        return World(self._day_of, is_broken)
+
+    def _has_commit(self, commit: str) -> bool:
+        from reverie.api.repository import has_commit
+
+        return self.memory.root is not None and has_commit(self.memory.root, commit)
+
+    def _day_of(self, topic: Topic) -> date | None:
+        """The day a topic is from: what it says, else the earlier of its file's time and its first commit."""
+        if topic.observed is not None or not has_relative_date(topic):
+            return topic.observed
+        times: list[datetime] = []
+        with suppress(OSError):
+            stat = (self.folder.directory / topic.path).stat()
+            times.append(datetime.fromtimestamp(stat.st_mtime, tz=UTC))
+        if self.memory.store.history.is_on:
+            times += [commit.when for commit in log(self.memory.store.history, topic.path)[-1:]]
+        return min(times).astimezone(self.now().tzinfo).date() if times else None
+
+    def _transcript_folders(self) -> tuple[Path, ...]:
+        from reverie.memory.passages.listing import list_session_folders
+
+        root = self.memory.root
+        folders = list_session_folders(self.places, root) if root is not None else ()
+        return tuple(folder.directory for folder in folders if folder.directory.is_dir())
+
+    def _recovered(self, state: DreamState) -> DreamState:
+        """The state, with a dream that was killed between its commit and its last note."""
+        history = self.memory.store.history
+        if not history.is_on:
+            return state
+        return recovered(state, lambda: self._last_dream_commit(state))
+
+    def _last_dream_commit(self, state: DreamState) -> datetime | None:
+        commits = log(self.memory.store.history, limit=_DREAMS_LOOKED_AT)
+        after = state.last_success
+        dreams = (
+            commit.when for commit in commits if commit.change.author == "dream" and (not after or commit.when > after)
+        )
+        return next(dreams, None)
+
+    def _succeeded(self, state: DreamState, logs: Mapping[str, int]) -> None:
+        now = self.now()
+        is_hosts = self.places.host_projects in self.folder.directory.parents
+        write_state(self.folder, state.succeeded(now, logs))
+        write_host_time(self.folder, now, is_hosts=is_hosts, stale_minutes=self._stale_minutes)
+
+    def _failed(self) -> None:
+        with suppress(Error):
+            write_state(self.folder, read_state(self.folder).failing(self.now()))
+
+    def _waiting(self) -> Proposal:
+        proposal = self.proposal()
+        if proposal is None:
+            raise UserMistake(f"no proposal waits for {self.folder.directory}; `reverie dream --review` makes one")
+        return proposal
+
+    @property
+    def _stale_minutes(self) -> float:
+        return self.memory.settings.dream.lock_stale_minutes
+
+    def _off(self) -> str:
+        settings = self.memory.settings
+        if self.memory.off is not None:
+            return self.memory.off
+        if settings.memory.daily_log:
+            return "daily logs are on; they are turned into topics by `reverie dream`"
+        if settings.remote.mode:
+            return "remote mode does no background work"
+        return "" if features(settings).dream else "dream.enabled is false"
+
+
+def _told(state: State, proposal: Proposal, applied: Applied | None = None) -> Dreamt:
+    """What a proposal, or what was applied of it, comes to."""
+    steps = proposal.steps if applied is None else applied.steps
+    shown = replace(proposal, steps=steps)
+    return Dreamt(
+        state,
+        merged=shown.count(Kind.merge),
+        retired=shown.count(Kind.retire),
+        changed=shown.count(Kind.edit) + shown.count(Kind.add),
+        commit=applied.commit if applied is not None else None,
+        diff=diff_of(steps),
+        steps=steps,
+        contradictions=proposal.contradictions,
+        over=proposal.over,
+        refused=proposal.refused,
+        left=tuple(reason for _, reason in applied.left) if applied is not None else (),
+    )
+
+
+def _sentence(done: Dreamt) -> str:
+    touched = done.merged + done.retired + done.changed
+    match done.state:
+        case "completed":
+            return f"Improved {touched} memory files"
+        case "proposed":
+            return f"Proposes to change {touched} memory files: `reverie dream --review`"
+        case "failed":
+            return done.detail
+        case _:
+            return "Everything was in order"
