@@ -163,7 +163,7 @@ class Dreams:
         """What an embedded dream would do now; takes no lock and writes nothing."""
         texts = self._read_texts()
         proposal = self._embedded(texts, read_state(self.folder))
-        return _told("unchanged" if not proposal.steps else "proposed", proposal)
+        return told("unchanged" if not proposal.steps else "proposed", proposal)
 
     async def run(
         self,
@@ -204,7 +204,7 @@ class Dreams:
             else:
                 remove_proposal(self.folder)
             self._succeeded(read_state(self.folder), proposal.logs)
-        return _told("completed" if applied.commit or applied.steps else "unchanged", proposal, applied)
+        return told("completed" if applied.commit or applied.steps else "unchanged", proposal, applied)
 
     def discard(self) -> Dreamt:
         """Drop the proposal that waits."""
@@ -212,7 +212,7 @@ class Dreams:
         remove_proposal(self.folder)
         state = read_state(self.folder)
         write_state(self.folder, replace(state, settled=self.now(), logs={**state.logs, **proposal.logs}))
-        return replace(_told("discarded", proposal), merged=0, retired=0, changed=0)
+        return replace(told("discarded", proposal), merged=0, retired=0, changed=0)
 
     async def _tracked(
         self,
@@ -271,14 +271,14 @@ class Dreams:
             if not proposal.steps:
                 remove_proposal(self.folder)
                 self._succeeded(state, proposal.logs)
-                return _told("unchanged", proposal)
+                return told("unchanged", proposal)
             write_proposal(self.folder, proposal)
-            return _told("proposed", proposal)
+            return told("proposed", proposal)
         applied = apply_steps(self.memory.store, proposal.steps, session=session, check=held.check)
         remove_proposal(self.folder)
         self._succeeded(state, proposal.logs)
         is_done = bool(applied.commit or applied.steps)
-        return _told("completed" if is_done else "unchanged", proposal, applied)
+        return told("completed" if is_done else "unchanged", proposal, applied)
 
     def _embedded(self, texts: Mapping[str, str], state: DreamState) -> Proposal:
         now = self.now()
@@ -396,7 +396,7 @@ class Dreams:
         return "" if features(settings).dream else "dream.enabled is false"
 
 
-def _told(state: State, proposal: Proposal, applied: Applied | None = None) -> Dreamt:
+def told(state: State, proposal: Proposal, applied: Applied | None = None) -> Dreamt:
     """What a proposal, or what was applied of it, comes to."""
     steps = proposal.steps if applied is None else applied.steps
     shown = replace(proposal, steps=steps)

@@ -1,0 +1,268 @@
+"""`reverie dream`: put the memories in order, and settle what a dream proposes."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+import click
+
+from reverie.apps.cli.memory_options import Which, memory_options
+from reverie.apps.cli.options import as_json
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from reverie.api.dreaming import Dreams, DreamStatus, Dreamt, Reach
+    from reverie.memory.dream.hunks import Hunk
+    from reverie.memory.dream.proposal import Proposal, Step
+
+_COLOURS = {"+": "green", "-": "red", "@": "cyan"}
+_ANSWERS = {"y": "take it", "n": "leave it", "a": "take this and all that follow", "q": "stop here, keep the rest"}
+
+
+@click.command("dream")
+@click.option("--review", is_flag=True, help="Show what would change, piece by piece, and take or leave each.")
+@click.option("--yes", is_flag=True, help="Apply all of it, also what goes beyond the limits.")
+@click.option("--discard", is_flag=True, help="Drop the proposal that waits.")
+@click.option("--status", is_flag=True, help="When the last dream was, what keeps the next one, who dreams now.")
+@click.option("--dry-run", is_flag=True, help="Only show what would change; keeps nothing.")
+@click.option("--model", "model_name", metavar="NAME", help="Let a model dream; it works in a copy and is checked.")
+@as_json
+@memory_options
+@click.pass_context
+def command(
+    ctx: click.Context,
+    which: Which,
+    *,
+    review: bool,
+    yes: bool,
+    discard: bool,
+    status: bool,
+    dry_run: bool,
+    model_name: str | None,
+    as_json: bool,
+) -> None:
+    """Consolidate now: merge what says the same, fix dates, mark what is gone, list contradictions; one commit.
+
+    Nothing is deleted: what is retired goes to the archive with its reason, and `reverie undo` takes a dream back. What
+    goes beyond the limits (many retired at once, pinned, said by you) waits as a proposal.
+
+    \b
+    Examples:
+      reverie dream
+      reverie dream --review
+      reverie dream --status --json
+    """
+    from reverie.errors import Refused, UserMistake
+
+    if sum((review, yes, discard, status, dry_run)) > 1:
+        raise UserMistake("--review, --yes, --discard, --status and --dry-run exclude one another; name one")
+    with which.open() as memory:
+        if memory.off is not None:
+            raise Refused(f"memory is off: {memory.off}", by="settings")
+        dreams = memory.dreams
+        if status:
+            _show_status(dreams.status(), as_json=as_json)
+            return
+        if discard:
+            done = dreams.discard()
+        elif dry_run:
+            done = dreams.preview()
+        elif yes and (waiting := dreams.proposal()) is not None:
+            done = dreams.settle(waiting.steps)
+        elif review:
+            done = _reviewed(dreams, which, model_name, asks=not as_json)
+        else:
+            done = _run(dreams, which, "all" if yes else "limits", model_name)
+    _show(done, as_json=as_json)
+    if done.state in {"busy", "failed", "killed"}:
+        ctx.exit(1)
+
+
+def _run(dreams: Dreams, which: Which, reach: Reach, model_name: str | None) -> Dreamt:
+    import asyncio
+
+    if model_name is None and which.common.model is None:
+        return asyncio.run(dreams.run(reach))
+    return asyncio.run(_run_with_model(dreams, which, reach, str(model_name or which.common.model)))
+
+
+async def _run_with_model(dreams: Dreams, which: Which, reach: Reach, name: str) -> Dreamt:
+    from reverie.api.session import Session
+    from reverie.apps import wiring
+
+    configuration = which.common.configuration(which.project)
+    setup = wiring.session_setup(configuration, which.common.directory(which.project), name, is_interactive=False)
+    session = Session.made(setup)
+    try:
+        return await dreams.run(reach, parent=session.parts.loop)
+    finally:
+        await session.close()
+        if not session.entries:
+            session.path.unlink(missing_ok=True)
+
+
+def _reviewed(dreams: Dreams, which: Which, model_name: str | None, *, asks: bool) -> Dreamt:
+    """The proposal that waits, or a new one; on a terminal it is settled at once."""
+    from dataclasses import replace
+
+    proposal = dreams.proposal()
+    if proposal is None:
+        done = _run(dreams, which, "nothing", model_name)
+        proposal = dreams.proposal()
+        if done.state != "proposed" or proposal is None:
+            return done
+    else:
+        done = _waiting(proposal)
+    if not asks or not (sys.stdin.isatty() and sys.stdout.isatty()):
+        return done
+    taken, rest = _asked(proposal)
+    if not taken and rest:
+        return replace(done, detail="kept: `reverie dream --review` goes on")
+    if not taken:
+        return dreams.discard()
+    return dreams.settle(taken, rest=rest)
+
+
+def _waiting(proposal: Proposal) -> Dreamt:
+    from reverie.api.dreaming import told
+
+    return told("proposed", proposal)
+
+
+def _asked(proposal: Proposal) -> tuple[Sequence[Step], Sequence[Step]]:
+    """What a person takes, and what they left undecided."""
+    from reverie.memory.dream.hunks import chosen, hunks_of
+
+    taken: list[Hunk] = []
+    hunks = hunks_of(proposal.steps)
+    for number, hunk in enumerate(hunks):
+        click.secho(f"\n{number + 1} of {len(hunks)}: {hunk.reason}", bold=True)
+        _draw(hunk.diff)
+        answer = _answer()
+        if answer == "q":
+            # A step of which a piece was taken is settled by that; the others wait.
+            begun = {each.step for each in taken}
+            left = dict.fromkeys(each.step for each in hunks[number:] if each.step not in begun)
+            return chosen(proposal.steps, taken), [proposal.steps[step] for step in left]
+        if answer == "a":
+            taken += hunks[number:]
+            break
+        if answer == "y":
+            taken.append(hunk)
+    return chosen(proposal.steps, taken), ()
+
+
+def _answer() -> str:
+    told = ", ".join(f"{key} = {meaning}" for key, meaning in _ANSWERS.items())
+    while True:
+        said = (
+            str(click.prompt(f"take it? [{'/'.join(_ANSWERS)}]", default="n", show_default=False)).strip().lower()[:1]
+        )
+        if said in _ANSWERS:
+            return said
+        click.echo(told)
+
+
+def _draw(diff: str) -> None:
+    for line in diff.splitlines():
+        is_plain = line.startswith(("+++", "---")) or not sys.stdout.isatty()
+        click.secho(line, fg=None if is_plain else _COLOURS.get(line[:1]))
+
+
+def _show(done: Dreamt, *, as_json: bool) -> None:
+    if as_json:
+        from reverie.apps.cli.output import print_json
+
+        print_json(_document(done))
+        return
+    _draw(done.diff)
+    for step in done.steps:
+        click.echo(f"{step.kind.value:7} {step.reason}", err=True)
+    for each in done.contradictions:
+        click.echo(f"contradiction: {each.paths[0]} and {each.paths[1]}: {each.reason}", err=True)
+        for path, says in zip(each.paths, each.says, strict=True):
+            click.echo(f"    {path}: {says}", err=True)
+    for said in done.refused:
+        click.echo(f"thrown away: {said}", err=True)
+    for said in done.left:
+        click.echo(f"left out: {said}", err=True)
+    counts = f"{done.merged} merged, {done.retired} retired, {done.changed} changed"
+    match done.state:
+        case "completed":
+            commit = f"  ({done.commit[:8]}; `reverie undo {done.commit[:8]}` takes it back)" if done.commit else ""
+            click.echo(f"{counts}{commit}", err=True)
+        case "proposed":
+            for reason in done.over:
+                click.echo(f"needs your word: {reason}", err=True)
+            click.echo(f"proposed: {counts}; `reverie dream --review`, `--yes` or `--discard` settles it", err=True)
+        case "discarded":
+            click.echo("the proposal was dropped", err=True)
+        case "unchanged":
+            click.echo("everything is in order", err=True)
+        case _:
+            click.echo(f"reverie: {done.detail}", err=True)
+
+
+def _document(done: Dreamt) -> dict[str, object]:
+    return {
+        "state": done.state,
+        "merged": done.merged,
+        "retired": done.retired,
+        "changed": done.changed,
+        "commit": done.commit,
+        "diff": done.diff,
+        "steps": [_step_document(step) for step in done.steps],
+        "contradictions": [
+            {"paths": list(each.paths), "says": list(each.says), "reason": each.reason} for each in done.contradictions
+        ],
+        "over": list(done.over),
+        "refused": list(done.refused),
+        "left": list(done.left),
+        "detail": done.detail,
+        "cost_usd": done.cost_usd,
+        "task": done.task,
+    }
+
+
+def _step_document(step: Step) -> dict[str, object]:
+    return {
+        "kind": step.kind.value,
+        "reason": step.reason,
+        "written": list(step.written),
+        "archived": list(step.archived),
+    }
+
+
+def _show_status(status: DreamStatus, *, as_json: bool) -> None:
+    waiting = status.proposal
+    document: dict[str, object] = {
+        "last": status.last and status.last.isoformat(),
+        "due": status.gates.is_open,
+        "gate": status.gates.closed and status.gates.closed.value,
+        "detail": status.gates.detail,
+        "sessions": len(status.gates.sessions),
+        "running": status.dreamer or None,
+        "proposal": None
+        if waiting is None
+        else {
+            "made": waiting.made.isoformat(),
+            "by": waiting.by,
+            "steps": len(waiting.steps),
+            "over": list(waiting.over),
+        },
+        "failures": status.state.failures,
+        "tasks": [{"id": task.id, "state": task.state, "cost_usd": task.cost_usd} for task in status.tasks],
+    }
+    if as_json:
+        from reverie.apps.cli.output import print_json
+
+        print_json(document)
+        return
+    click.echo(f"last dream: {f'{status.last.astimezone():%Y-%m-%d %H:%M}' if status.last else 'never'}")
+    click.echo(f"next dream: {'due' if status.gates.is_open else 'not yet'} ({status.gates.detail})")
+    if status.dreamer:
+        click.echo(f"running:    {status.dreamer}")
+    if waiting is not None:
+        click.echo(f"proposal:   {len(waiting.steps)} changes wait since {waiting.made.astimezone():%Y-%m-%d %H:%M}")
