@@ -7,7 +7,7 @@ lies in `prompts/`; nothing here reads a clock, a disk or the environment.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Literal, TypeAlias
 
 from reverie.agent.memory_rules import MemoryFacts, memory_rules
@@ -73,13 +73,25 @@ def system_prompt(facts: PromptFacts) -> tuple[SystemBlock, ...]:
     return tuple(block for block in blocks if block.text)
 
 
+def with_servers(system: Sequence[SystemBlock], servers: Sequence[tuple[str, str]]) -> tuple[SystemBlock, ...]:
+    """The same system text where it tells of all these servers already; else with that one section rendered anew."""
+    heading = prompt_text("mcp").partition("\n")[0]
+    old = [place for place, block in enumerate(system) if block.tier == "volatile" and block.text.startswith(heading)]
+    told = system[old[0]].text if old else ""
+    if all(section in told for section in _each_server(servers)):
+        return tuple(system)
+    new = SystemBlock(_servers(servers), "volatile")
+    place = old[0] if old else sum(block.tier != "volatile" for block in system)
+    return (*system[:place], new, *system[place + len(old) :])
+
+
 def sections(facts: PromptFacts) -> tuple[Section, ...]:
     """All sections that say something, in their order."""
     found = _default(facts) if facts.custom is None else _custom(facts)
     found += [
         Section("appended", facts.appended, "session"),
         # Servers come and go; what stands behind their section would be lost with it, so only what is small does.
-        Section("servers", _servers(facts) if facts.custom is None else "", "volatile"),
+        Section("servers", _servers(facts.servers) if facts.custom is None else "", "volatile"),
         Section("git_status", facts.git_status, "volatile"),
     ]
     return tuple(section for section in found if section.text.strip())
@@ -137,8 +149,12 @@ def _style(style: OutputStyle) -> str:
     return prompt_text("style", name=style.name, scope=kept if style.keeps_coding else replaced, text=style.text)
 
 
-def _servers(facts: PromptFacts) -> str:
-    said = [f"## {_plain(name)}\n\n{harmless(text).strip()}" for name, text in sorted(facts.servers) if text.strip()]
+def _each_server(servers: Iterable[tuple[str, str]]) -> list[str]:
+    return [f"## {_plain(name)}\n\n{harmless(text).strip()}" for name, text in sorted(servers) if text.strip()]
+
+
+def _servers(servers: Iterable[tuple[str, str]]) -> str:
+    said = _each_server(servers)
     return "\n\n".join([prompt_text("mcp"), *said]) if said else ""
 
 

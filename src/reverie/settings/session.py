@@ -125,6 +125,14 @@ class Tools:
     """Files remembered as read (spec 3 §1)."""
     web_fetch: Personal[bool] = False
     """Let the model fetch pages from the web."""
+    deferred_above: Count = 20
+    """With more tools of servers than this, only names are sent and the model loads what it needs (spec 1 §11.4)."""
+    server_wait_seconds: Amount = 2.0
+    """Longest wait of the first request for tool servers; five times as long where nobody watches."""
+    server_connect_seconds: Amount = 30.0
+    """How long a tool server may take to answer at all."""
+    server_call_seconds: Amount = 600.0
+    """How long a call to a tool server may take, when its entry says nothing."""
     provider_memory: bool = False
     """Also offer the provider's own memory tool, `memory_20250818`, served from the project's memory (spec 8 §1.10)."""
 

@@ -8,5 +8,5 @@ Files: `reach` (a path must lead where it led when the call was judged), `lines`
 `write` and `edit` share), `read` with `notebook`. Search: `walk` (which files there are), `glob_pattern`, `glob`,
 `grep` by `ripgrep` or `line_search`, with `search_query` and `file_types`. Commands: `process`, `shell_output`,
 `shells`, `bash`. The rest: `tasks`, `plan`, `span`, `remember`, `memory_files` (the provider's own memory tool),
-`web_fetch` with `page_fetch` and `html_text`, and `mcp` (tools of other servers).
+`web_fetch` with `page_fetch` and `html_text`, `skill`, and `mcp` (tools of other servers) with `tool_search`.
 """

@@ -1,0 +1,196 @@
+"""Skills in a running session: what is announced, what invoking one does, and what of it lasts.
+
+The text of an invoked skill joins the conversation as an attachment with its name; these attachments are the store
+from which a compaction restores skills, also after resuming. What a skill may do besides (permission rules, hooks)
+holds until the turn ends, and for a skill that came with the project only once the user agreed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from reverie.agent.events import Notice, TurnEvent
+from reverie.agent.log import Log
+from reverie.agent.loop import Joined
+from reverie.agent.tool_calls import Done, ToolCalls
+from reverie.api.serving import announced_names
+from reverie.context.restore import Attached
+from reverie.context.restore import Skill as InvokedSkill
+from reverie.errors import UserMistake
+from reverie.hooks import Hooks, parse_declaration
+from reverie.instructions.globs import matches
+from reverie.messages.blocks import JsonObject, Text, ToolUse
+from reverie.messages.entries import AttachmentEntry
+from reverie.permissions.need import Act
+from reverie.permissions.rule import Kind as RuleKind
+from reverie.places import Places
+from reverie.skills import Skill, Skills, announced, list_nested, listing, read_invocation
+from reverie.tools.tool import Answer
+from reverie.trust import Part, Trust
+
+LISTING, NEARBY, INVOKED = "skill_listing", "dynamic_skill", "invoked_skills"
+_INTRODUCTION = "These skills can be loaded with the Skill tool:"
+_FURTHER = "Further skills can be loaded with the Skill tool now:"
+
+
+@dataclass(slots=True)
+class Invoking:
+    """The skills of one session."""
+
+    skills: Skills
+    places: Places
+    directory: Path
+    log: Log
+    hooks: Hooks
+    calls: Callable[[], ToolCalls]
+    trust: Callable[[], Trust]
+    emit: Callable[[TurnEvent], None]
+    new_id: Callable[[], str]
+    _touched: set[str] = field(default_factory=set)
+    _pending: list[Joined] = field(default_factory=list)
+    _leaving: list[Callable[[], None]] = field(default_factory=list)
+
+    @property
+    def waiting(self) -> tuple[Part, ...]:
+        """Permission rules of the project's skills that need the user's yes."""
+        return tuple(grant for skill in self.skills.skills if (grant := skill.grants) is not None)
+
+    @property
+    def commands(self) -> tuple[Skill, ...]:
+        """What the user may call as `/name`."""
+        return tuple(skill for skill in self.skills.skills if skill.for_user)
+
+    @property
+    def has_any(self) -> bool:
+        """Whether the model may invoke anything."""
+        return any(skill.for_model for skill in self.skills.skills)
+
+    def opening(self) -> Sequence[Joined]:
+        """The list of skills, for the beginning of a conversation."""
+        text = self._listing()
+        return (Joined(LISTING, text),) if text else ()
+
+    def returning(self) -> tuple[Attached, ...]:
+        """The same after a compaction."""
+        text = self._listing()
+        return (Attached(LISTING, text),) if text else ()
+
+    def store(self) -> tuple[InvokedSkill, ...]:
+        """Every skill that was invoked in this conversation, the most recent last."""
+        found: dict[str, InvokedSkill] = {}
+        for entry in self.log.chain():
+            if not isinstance(entry, AttachmentEntry) or entry.kind != INVOKED or "invoked" not in entry.data:
+                continue
+            name = str(entry.data.get("name", ""))
+            words = "".join(block.text for block in entry.content if isinstance(block, Text))
+            found.pop(name, None)
+            found[name] = InvokedSkill(name, words.partition("\n\n")[2], str(entry.data.get("path", "")))
+        return tuple(found.values())
+
+    async def invoke(self, skill: Skill, arguments: str) -> Joined:
+        """Read a skill, run its inline commands as far as they are allowed, and let its rules hold for this turn."""
+        invocation = read_invocation(skill, arguments, values={"CLAUDE_SESSION_ID": self.log.session})
+        self._grant(skill)
+        outputs = {command: await self._output(command) for command in invocation.commands}
+        text = invocation.with_outputs(outputs).text
+        said = f" with {arguments.strip()!r}" if arguments.strip() else ""
+        head = f"The skill {skill.name} was invoked{said}. Follow what it says:"
+        data: JsonObject = {"name": skill.name, "path": str(skill.path), "invoked": True}
+        return Joined(INVOKED, f"{head}\n\n{text}", f"skill {skill.name}", data)
+
+    async def invoke_for_model(self, skill: Skill, arguments: str) -> None:
+        """The same for the Skill tool; the text joins behind the results of the round."""
+        self._pending.append(await self.invoke(skill, arguments))
+
+    def pending(self) -> Sequence[Joined]:
+        """What was invoked and has not joined yet."""
+        ready, self._pending = self._pending, []
+        return ready
+
+    def touched(self, done: Sequence[Done]) -> Sequence[Joined]:
+        """What the calls of a round bring along: invoked skills, and skills that hold where they went."""
+        joined = list(self.pending())
+        paths = {
+            path
+            for each in done
+            if each.need is not None and each.need.act in (Act.READ, Act.EDIT) and not each.refused
+            for path in each.need.paths
+        }
+        if not paths:
+            return joined
+        for path in sorted(paths):
+            if path.is_relative_to(self.directory):
+                self._touched.add(path.relative_to(self.directory).as_posix())
+                self.skills = self.skills.joined(list_nested(path, places=self.places, directory=self.directory))
+        told = announced_names(self.log, LISTING, NEARBY)
+        fresh = [skill for skill in self._in_play() if skill.for_model and skill.name not in told]
+        if fresh:
+            names = ", ".join(skill.name for skill in fresh)
+            joined.append(Joined(NEARBY, _reminder(f"{_FURTHER}\n{listing(fresh)}"), f"skills nearby: {names}"))
+        return joined
+
+    def turn_ended(self) -> None:
+        """What skills were allowed to do is over."""
+        for leave in self._leaving:
+            leave()
+        self._leaving.clear()
+
+    def _listing(self) -> str:
+        text = listing(self._in_play())
+        return _reminder(f"{_INTRODUCTION}\n{text}") if text else ""
+
+    def _in_play(self) -> tuple[Skill, ...]:
+        return announced(
+            self.skills.skills,
+            self._touched,
+            covers=lambda patterns, name: any(matches(pattern, name) for pattern in patterns),
+        )
+
+    async def _output(self, command: str) -> str:
+        """What a command of a skill prints, as a call like any other: judged by the rules, framed by hooks."""
+        call = ToolUse(self.new_id(), "Bash", {"command": command, "description": "a command of a skill"})
+        done: dict[str, Done] = {}
+        await self.calls().run([call], done)
+        return _text(done[call.id].answer)
+
+    def _grant(self, skill: Skill) -> None:
+        permits = self.calls().permits
+        allowed = skill.allowed_tools
+        if skill.grants is not None and not self.trust().accepts(skill.grants):
+            self.emit(
+                Notice(f"the skill {skill.name!r} came with the project; what it asks to be allowed is not", "info")
+            )
+            allowed = ()
+        source = f"skill {skill.name}"
+        before = permits.policy
+        for kind, rules in ((RuleKind.ALLOW, allowed), (RuleKind.DENY, skill.disallowed_tools)):
+            for rule in rules:
+                try:
+                    permits.policy = permits.policy.with_rule(rule, kind, source=source)
+                except UserMistake as mistake:
+                    self.emit(Notice(str(mistake), "warning"))
+        if permits.policy is not before:
+            self._leaving.append(lambda: _withdraw(self.calls(), source))
+        if skill.hooks is not None:
+            self._leaving.append(self.hooks.join(parse_declaration(skill.hooks, root=skill.plugin_root)))
+
+
+def _withdraw(calls: ToolCalls, source: str) -> None:
+    policy = calls.permits.policy
+    calls.permits.policy = replace(
+        policy,
+        allow=tuple(rule for rule in policy.allow if rule.source != source),
+        deny=tuple(rule for rule in policy.deny if rule.source != source),
+    )
+
+
+def _text(answer: Answer) -> str:
+    if isinstance(answer.content, str):
+        return answer.content
+    return "\n".join(block.text for block in answer.content if isinstance(block, Text))
+
+
+def _reminder(text: str) -> str:
+    return f"<system-reminder>\n{text}\n</system-reminder>"

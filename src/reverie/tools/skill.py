@@ -1,0 +1,53 @@
+"""Skill: the model invokes what the user taught by hand. What invoking does is the caller's matter."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+
+from reverie.messages.blocks import JsonObject
+from reverie.permissions.need import Act, Need
+from reverie.skills import Skill
+from reverie.tools.describe import described, field
+from reverie.tools.desk import Desk
+from reverie.tools.schema import text
+from reverie.tools.tool import Answer, ToolMistake
+
+NAME = "Skill"
+
+
+class SkillTool:
+    """Invokes a skill by its name."""
+
+    def __init__(self, find: Callable[[str], Skill | None], invoke: Callable[[Skill, str], Awaitable[object]]) -> None:
+        self._find = find
+        self._invoke = invoke
+        self.spec = described(
+            NAME,
+            "skill",
+            {
+                "skill": field("string", "The name of the skill.", minLength=1),
+                "args": field("string", "What it is to work on."),
+            },
+            required=("skill",),
+        )
+
+    def need(self, given: JsonObject, desk: Desk) -> Need:  # noqa: ARG002 - the shape of every tool
+        skill = self._named(given)
+        return Need(NAME, Act.NONE, subject=skill.name, summary=f"Skill {skill.name}", preview=text(given, "args"))
+
+    def is_concurrent(self, given: JsonObject, desk: Desk) -> bool:  # noqa: ARG002 - the shape of every tool
+        return False
+
+    async def run(self, given: JsonObject, desk: Desk) -> Answer:  # noqa: ARG002 - the shape of every tool
+        skill = self._named(given)
+        await self._invoke(skill, text(given, "args"))
+        return Answer(f"The skill {skill.name} is loaded; its text follows.", details={"commandName": skill.name})
+
+    def _named(self, given: JsonObject) -> Skill:
+        name = text(given, "skill")
+        skill = self._find(name)
+        if skill is None:
+            raise ToolMistake(f"There is no skill {name!r}. Use a name from the list of skills, or work without one.")
+        if not skill.for_model:
+            raise ToolMistake(f"Only the user may call the skill {skill.name!r}, as `/{skill.name}`.")
+        return skill
