@@ -118,6 +118,14 @@ async def test_enter_runs_the_command_that_is_chosen(sit: MakeTable) -> None:
 
 
 @requirement("tui:prompt:completion")
+async def test_fast_fingers_get_the_command_they_typed(sit: MakeTable) -> None:
+    async with at(sit()) as seat:
+        for key in ("slash", *"cost", "enter"):
+            seat.prompt.post_message(events.Key(key, "/" if key == "slash" else None if key == "enter" else key))
+        await seat.sees("Cost of this session")
+
+
+@requirement("tui:prompt:completion")
 async def test_a_path_is_completed_in_the_middle_of_a_message(sit: MakeTable) -> None:
     table = sit()
     (table.folder / "src").mkdir()

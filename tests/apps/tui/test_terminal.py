@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import signal
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -129,6 +131,43 @@ def test_a_slow_answer_is_stopped_and_the_next_one_comes(tmp_path: Path) -> None
         terminal.sees("stopped; say what to do instead")
         terminal.enter("be quick")
         terminal.sees("Here I am.")
+
+
+@needs_tmux
+@requirement("tui:terminal:real")
+def test_a_session_that_was_killed_in_the_middle_goes_on(tmp_path: Path) -> None:
+    script: list[Json] = [
+        {
+            "when": {"last_user": "wait", "has_tool_results": False},
+            "then": {"text": "I wait.", "tool_calls": [{"name": "Bash", "input": {"command": "sleep 60"}}]},
+        },
+        {"when": {"last_user": "go on"}, "then": {"text": "We were waiting."}},
+    ]
+    rule = ["--allowed-tools", "Bash(sleep:*)"]
+    with simulator(script) as provider:
+        with at_work(tmp_path, provider, "-m", MODEL, *rule) as terminal:
+            terminal.sees("Say what to do.")
+            terminal.enter("wait a little")
+            terminal.sees("Bash sleep 60")
+            os.kill(terminal.process_id, signal.SIGKILL)
+            terminal.until(lambda _: terminal.has_ended, "the kill")
+        with at_work(tmp_path, provider, "-m", MODEL, "--continue") as terminal:
+            terminal.sees("I wait.")
+            terminal.enter("go on please")
+            terminal.sees("We were waiting.")
+
+
+@needs_tmux
+@requirement("tui:turn:retry", "tui:terminal:real")
+def test_an_overloaded_provider_is_asked_again(tmp_path: Path) -> None:
+    script: list[Json] = [
+        {"when": {"last_user": "hello"}, "then": {"fault": {"kind": "overloaded"}}, "times": 1},
+        {"when": {"last_user": "hello"}, "then": {"text": "Here after all."}},
+    ]
+    with simulator(script) as provider, at_work(tmp_path, provider, "-m", MODEL) as terminal:
+        terminal.sees("Say what to do.")
+        terminal.enter("hello")
+        assert "trying again" in terminal.sees("Here after all.")
 
 
 @needs_tmux

@@ -74,12 +74,18 @@ class RealTerminal:
     @property
     def has_ended(self) -> bool:
         """Whether the program is over."""
-        return self._tmux("display-message", "-p", "#{pane_dead}").strip() == "1"
+        return bool(self._ending)
 
     def wait_for_end(self) -> int:
         """Wait until the program is over; its exit code."""
-        self.until(lambda _: self.has_ended, "the program to end")
-        return int(self._tmux("display-message", "-p", "#{pane_dead_status}").strip())
+        self.until(lambda _: bool(self._ending), "the program to end")
+        return int(self._ending)
+
+    @property
+    def _ending(self) -> str:
+        """The exit code, or minus the signal; empty while the program runs or has not been collected."""
+        code, signal = self._tmux("display-message", "-p", "#{pane_dead_status} #{pane_dead_signal}").split(" ")
+        return code or (f"-{signal.strip()}" if signal.strip() else "")
 
     @property
     def process_id(self) -> int:
@@ -113,7 +119,9 @@ def real_terminal(
     assignments = [f"{name}={value}" for name, value in variables.items()]
     program = shlex.join(["env", "-i", *assignments, sys.executable, "-m", "reverie", *arguments])
     configuration = folder / "tmux.conf"
-    configuration.write_text("set -g remain-on-exit on\nset -g status off\nset -s escape-time 10\n", encoding="utf-8")
+    # What the program printed last must stay where it is: tmux would scroll it away to say that the pane is dead.
+    options = ("-g remain-on-exit on", "-gq remain-on-exit-format ''", "-g status off", "-s escape-time 10")
+    configuration.write_text("".join(f"set {option}\n" for option in options), encoding="utf-8")
     size = ["-x", str(columns), "-y", str(rows)]
     command = ["tmux", "-S", str(socket), "-f", str(configuration), "-u", "new-session", "-d", *size]
     # Without TMUX in the environment tmux does not take itself for a nested one.

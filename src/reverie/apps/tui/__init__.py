@@ -1,9 +1,9 @@
 """THE TERMINAL AGENT: what plain `reverie` starts. Nothing here decides anything; it shows a conversation and asks.
 
 `conversation` names what it needs of a session and of its surroundings. `pieces` are what can stand in the log, drawn
-with `markdown`, `diff` and `window_picture`; `log` shows them; `turn` makes them of events, `past` of an old session.
-`prompt` is where one types, with `completion`, `files`, `history` and `paste`. `question` asks for permission, `picker`
-for a choice, `status_line` and `waiting` say how things stand, `memory_screen` shows memories. `commands` is the table
-of slash commands, `host` what they may do, `inspections` and `changes` what they do. `shell` runs a command of the
-user, `remember` keeps a memory at once, `export` writes Markdown, `clipboard` copies. `app` joins them.
+with `markdown`, `diff` and `window_picture`; `log` shows them; `turn` makes them of events, `turns` runs one after
+another, `past` shows an old session. `prompt` is where one types, with `completion`, `files`, `history` and `paste`.
+`question` asks for permission, `picker` for a choice, `status_line` and `waiting` say how things stand, `memory_screen`
+shows memories. `commands` is the table of slash commands, `host` what they may do, `inspections` and `changes` do
+it. `shell`, `remember`, `export` and `clipboard` do what their names say. `app` joins them.
 """

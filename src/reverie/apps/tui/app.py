@@ -21,7 +21,7 @@ from textual.screen import ModalScreen
 from textual.widgets import Static
 from textual.worker import Worker
 
-from reverie.agent.events import Ending, Status, TurnEnded, TurnEvent, TurnStarted
+from reverie.agent.events import Ending
 from reverie.apps.tui.commands import COMMANDS, find, near
 from reverie.apps.tui.conversation import Conversation, Surroundings, Wish, settled
 from reverie.apps.tui.files import list_project_files
@@ -38,7 +38,7 @@ from reverie.apps.tui.question import Asking
 from reverie.apps.tui.remember import remember
 from reverie.apps.tui.shell import run_command
 from reverie.apps.tui.status_line import StatusLine
-from reverie.apps.tui.turn import TurnView
+from reverie.apps.tui.turns import Turns
 from reverie.apps.tui.waiting import Activity, Waiting
 from reverie.errors import Error
 from reverie.permissions.approval import Approval, Question
@@ -87,7 +87,7 @@ class Chat(App[None]):
         Binding("ctrl+z", "suspend_process", show=False, priority=True),
     ]
 
-    def __init__(self, surroundings: Surroundings, *, first: str = "") -> None:
+    def __init__(self, surroundings: Surroundings) -> None:
         super().__init__(ansi_color=True)
         self.theme = "ansi-dark"
         self.console.push_theme(Theme(MARKDOWN_STYLES))
@@ -99,9 +99,7 @@ class Chat(App[None]):
         self.failure: Error | None = None
         """Why there was nothing to open."""
         self._model: str | None = None
-        self._first = first
         self._conversation: Conversation | None = None
-        self._view: TurnView | None = None
         self._turn: Worker[None] | None = None
         self._work: Worker[None] | None = None
         """A command that changes the conversation."""
@@ -135,6 +133,7 @@ class Chat(App[None]):
         self._status = self.query_one(StatusLine)
         self._activity = self.query_one(Activity)
         self._waiting = self.query_one(Waiting)
+        self._turns = Turns(self._talk, self._waiting, self._activity, self._status)
         self._prompt.focus()
         self.set_interval(1 / FRAMES_PER_SECOND, self._tick)
         self._begin()
@@ -146,13 +145,12 @@ class Chat(App[None]):
             self.exit()
         else:
             self._is_open = True
-            self._send_waiting(self._first)
+            self._send_waiting()
             await asyncio.to_thread(self.surroundings.warm)
 
-    def _send_waiting(self, *first: str) -> None:
+    def _send_waiting(self) -> None:
         """Send what was typed while nothing could be sent."""
-        texts = [*filter(None, first), *self._waiting.take_all()]
-        if texts:
+        if texts := self._waiting.take_all():
             self.send("\n\n".join(texts))
 
     async def _open(self, wish: Wish) -> bool:
@@ -162,7 +160,7 @@ class Chat(App[None]):
             self.failure = problem if wish.is_first else None
             self.say(str(problem), "error")
             return False
-        conversation.listen(self._hear)
+        conversation.listen(lambda event: self._turns.hear(event, conversation))
         self._conversation = conversation
         self.redraw()
         if self.surroundings.greeting:
@@ -172,14 +170,6 @@ class Chat(App[None]):
         except Error as problem:
             self.say(str(problem), "error")
         return True
-
-    def _hear(self, event: TurnEvent) -> None:
-        """Something happened while no turn ran."""
-        if isinstance(event, Status):
-            self._status.show(event)
-        else:
-            TurnView(self._talk).take(event)
-            self._status.show(self.conversation.status)
 
     @property
     def conversation(self) -> Conversation:
@@ -201,7 +191,7 @@ class Chat(App[None]):
     @property
     def is_busy(self) -> bool:
         """Whether a turn or a change runs, or nothing is open yet."""
-        return self._view is not None or bool(self._working_at) or not self._is_open
+        return self._turns.view is not None or bool(self._working_at) or not self._is_open
 
     def show(self, piece: Piece) -> None:
         """Put something into the log."""
@@ -284,34 +274,15 @@ class Chat(App[None]):
         """Send a message now, or at the next boundary of the turn that runs."""
         if self.is_busy:
             self._waiting.put(text)
-            if self._view is not None:
+            if self._turns.view is not None:
                 self.conversation.queue(text)
             return
-        self._talk.add(Said(text))
-        self._talk.scroll_end(animate=False)
-        self._view = TurnView(self._talk)
-        self._turn = self._run_turn(text, self._view)
+        self._turns.begin(text)
+        self._turn = self._run_turn(text)
 
     @work
-    async def _run_turn(self, text: str, view: TurnView) -> None:
-        ending = Ending.FAILED
-        try:
-            async for event in self.conversation.send(text):
-                view.take(event)
-                if isinstance(event, TurnStarted) and event.text in self._waiting:
-                    self._waiting.take(event.text)
-                    view.interrupt(Said(event.text))
-                elif isinstance(event, Status):
-                    self._status.show(event)
-                elif isinstance(event, TurnEnded):
-                    ending = event.ending
-                    self._status.show(event.status)
-        except Error as problem:
-            self.say(str(problem), "error")
-        view.flush()
-        self._view = None
-        self._activity.show("")
-        self.conversation.unqueue()
+    async def _run_turn(self, text: str) -> None:
+        ending = await self._turns.run(self.conversation, text)
         if ending is Ending.COMPLETED:
             self._send_waiting()
         elif waiting := self._waiting.take_all():
@@ -426,7 +397,7 @@ class Chat(App[None]):
             self.leave()
             return
         self._last_interrupt = now
-        if self._view is not None or self._work is not None:
+        if self._turns.view is not None or self._work is not None:
             self.action_stop()
         elif self._prompt.text:
             self._prompt.clear_all()
@@ -434,8 +405,8 @@ class Chat(App[None]):
 
     def action_stop(self) -> None:
         """Stop the running turn, or the change that is being made."""
-        if self._view is not None:
-            self._view.doing = "stopping"
+        if self._turns.view is not None:
+            self._turns.view.doing = "stopping"
             self._stop_turn()
         elif self._work is not None:
             self._work.cancel()
@@ -510,8 +481,6 @@ class Chat(App[None]):
         self.set_timer(TWICE_SECONDS, lambda: self._status.hint(""))
 
     def _tick(self) -> None:
-        if self._view is not None:
-            self._view.flush()
-            self._activity.show(self._view.doing)
-        elif self._working_at:
+        self._turns.tick()
+        if self._working_at:
             self._activity.show(self._working_at)

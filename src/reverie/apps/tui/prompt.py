@@ -83,15 +83,14 @@ class Prompt(TextArea):
         self._pastes = Pastes()
         self._completion: Completion = NONE
         self._chosen = 0
-        self._quiet = False
-        """Completion was waved away until the text changes."""
+        self._quiet_text: str | None = ""
+        """The text for which nothing is offered: it was put in whole, or the offer was waved away."""
 
     def fill(self, text: str) -> None:
         """Put a text in, with the cursor at its end."""
         self.load_text(text)
         self.move_cursor(self.document.end)
-        self._quiet = True
-        self._show_choices(NONE)
+        self._wave_away()
 
     def clear_all(self) -> None:
         """Forget what was typed."""
@@ -107,6 +106,9 @@ class Prompt(TextArea):
 
     def _take_key(self, key: str) -> bool:
         """Do what a key means here; False leaves it to the text area."""
+        if key in ("enter", "tab"):
+            # Fast fingers are ahead of the message that tells of the change.
+            self._look()
         choosing = bool(self._completion.choices)
         if key in NEW_LINE_KEYS:
             self.insert("\n")
@@ -116,8 +118,7 @@ class Prompt(TextArea):
             if choosing:
                 self._accept()
         elif key == "escape" and choosing:
-            self._quiet = True
-            self._show_choices(NONE)
+            self._wave_away()
         elif key in ("up", "down") and choosing:
             step = -1 if key == "up" else 1
             self._chosen = (self._chosen + step) % len(self._completion.choices)
@@ -164,13 +165,23 @@ class Prompt(TextArea):
         self.insert(self._pastes.folded(event.text))
 
     def on_text_area_changed(self) -> None:
-        """Look anew what could stand here."""
-        if self._quiet:
-            self._quiet = False
+        """The text is another one."""
+        self._look()
+
+    def _wave_away(self) -> None:
+        self._quiet_text = self.text
+        self._show_choices(NONE)
+
+    def _look(self) -> None:
+        """See what could stand here; what was chosen stays chosen while the offer is the same."""
+        if self.text == self._quiet_text:
             return
+        self._quiet_text = None
         row, column = self.cursor_location
         before = self.document[row][:column]
-        self._show_choices(complete(before, is_first_line=row == 0, commands=self._commands(), files=self._files))
+        offer = complete(before, is_first_line=row == 0, commands=self._commands(), files=self._files)
+        if offer != self._completion:
+            self._show_choices(offer)
 
     def _show_choices(self, completion: Completion) -> None:
         self._completion, self._chosen = completion, 0
