@@ -1,7 +1,9 @@
 """`python -m bench.recall.fit`: fit the weights of `rank.py` and the coefficients of `abstain.py`, and print them.
 
-Ranking: a listwise softmax over each question's candidates. Abstention: a logistic model of the best hit, with real
-questions against foreign ones and everyday requests. Both are checked by leaving out every fourth case in turn.
+Ranking: a listwise softmax over each question's candidates; with vectors then the share of the evidence among the first
+five, made smooth, with the softmax holding it in place (for words that lost as much as it gained). Abstention: a
+logistic model of the best hit, with real questions against foreign ones and everyday requests. Both are checked by
+leaving out every fourth case in turn.
 """
 
 from __future__ import annotations
@@ -11,7 +13,7 @@ import random
 import sys
 import tempfile
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -34,6 +36,11 @@ if TYPE_CHECKING:
 _FOLDS = 4
 _FOREIGN = 12
 """Strangers' questions of a case that has one question of its own; cases with many are asked ten times as many."""
+_WIDTH = 48
+"""How many candidates of a question take part in the smooth share; the others are far from the first five."""
+_HOLD = 0.1
+"""How much the softmax counts beside the smooth share."""
+_ANSWERED = (0.05, 0.1, 0.2, 0.3, 0.4, 0.5)
 _SET_BY_HAND = ("known_names", "complete", "single", "titled")
 
 
@@ -51,6 +58,7 @@ class Asked:
 
 def main(arguments: Sequence[str]) -> int:
     parser = argparse.ArgumentParser(prog="python -m bench.recall.fit", description=__doc__)
+    parser.add_argument("--only", choices=("words", "vectors"), help="fit one of the two")
     parser.add_argument("--models", type=Path, default=Path.home() / ".reverie" / "models")
     parser.add_argument("--cache", type=Path, default=Path(tempfile.gettempdir()) / "reverie-bench-vectors.sqlite")
     options = parser.parse_args(arguments)
@@ -63,8 +71,11 @@ def main(arguments: Sequence[str]) -> int:
         ("words", None, WORD_WEIGHTS, WORD_COEFFICIENTS),
         ("vectors", embedder, VECTOR_WEIGHTS, VECTOR_COEFFICIENTS),
     ):
+        if options.only not in (None, label):
+            continue
         asked = [each for name in SETS for each in _ask_all(name, read_cases(name), used)]
-        fitted = fit_ranking([each for each in asked if each.kind == "real"], list(weights))
+        real = [each for each in asked if each.kind == "real"]
+        fitted = fit_ranking(real, list(weights), is_smooth=used is not None)
         print(label, "ranking", fitted)
         print(label, "abstention", fit_abstention(asked, fitted, table))
     return 0
@@ -97,55 +108,118 @@ def _ask_all(name: str, cases: Sequence[Case], embedder: RememberingEmbedder | N
     return found
 
 
-def fit_ranking(asked: Sequence[Asked], names: Sequence[str]) -> dict[str, float]:
-    """Weights for the measures; prints recall@5 on left-out cases."""
+def fit_ranking(asked: Sequence[Asked], names: Sequence[str], *, is_smooth: bool) -> dict[str, float]:
+    """Weights for the measures; prints recall@5 on left-out cases and when fitted on all."""
     tables = [
         np.array([[c.values.get(n, 0.0) for n in names] for c in each.candidates] or [[0.0] * len(names)])
         for each in asked
     ]
-    shares: dict[str, list[float]] = {}
+    scores: list[Array] = [np.zeros(0)] * len(asked)
     for fold in range(_FOLDS):
         kept = [at for at, each in enumerate(asked) if each.fold != fold]
-        weights = _softmax_fit([tables[at] for at in kept], [asked[at] for at in kept])
+        weights = _fit([tables[at] for at in kept], [asked[at] for at in kept], is_smooth=is_smooth)
         for at, each in enumerate(asked):
             if each.fold == fold:
-                top = set(np.argsort(-(tables[at] @ weights), kind="stable")[:5].tolist())
-                share = sum(not top.isdisjoint(piece) for piece in each.pieces) / len(each.pieces)
-                shares.setdefault(each.set_name, []).append(share)
-    print("recall@5 on left-out cases:", {name: round(sum(v) / len(v), 4) for name, v in shares.items()})
-    return dict(zip(names, np.round(_softmax_fit(tables, asked), 2).tolist(), strict=True))
+                scores[at] = tables[at] @ weights
+    print("recall@5 on left-out cases:", _recalls(asked, scores))
+    weights = np.round(_fit(tables, asked, is_smooth=is_smooth), 2)
+    print("recall@5 when fitted on all:", _recalls(asked, [table @ weights for table in tables]), flush=True)
+    return dict(zip(names, weights.tolist(), strict=True))
 
 
-def _softmax_fit(tables: Sequence[Array], asked: Sequence[Asked], steps: int = 150, rate: float = 0.08) -> Array:
-    rows, targets, sizes, worth = [], [], [], []
-    counts = {name: sum(each.set_name == name for each in asked) for name in SETS}
-    for table, each in zip(tables, asked, strict=True):
-        answers = sorted({place for piece in each.pieces for place in piece})
-        if answers:
-            target = np.zeros(len(table))
-            target[answers] = 1 / len(answers)
-            rows.append(table)
-            targets.append(target)
-            sizes.append(len(table))
-            worth.append(1 / counts[each.set_name])
-    matrix = np.concatenate(rows)
-    spread = matrix.std(axis=0) + 1e-6
-    matrix = matrix / spread
-    target = np.concatenate(targets)
-    owner = np.repeat(np.arange(len(sizes)), sizes)
-    starts = np.cumsum([0, *sizes[:-1]])
-    share = np.array(worth)[owner]
-    weights, first, second = (np.zeros(matrix.shape[1]) for _ in range(3))
+def _recalls(asked: Sequence[Asked], scores: Sequence[Array]) -> dict[str, float]:
+    shares: dict[str, list[float]] = {}
+    for each, score in zip(asked, scores, strict=True):
+        top = set(np.argsort(-score, kind="stable")[:5].tolist())
+        share = sum(not top.isdisjoint(piece) for piece in each.pieces) / len(each.pieces)
+        shares.setdefault(each.set_name, []).append(share)
+    return {name: round(sum(values) / len(values), 4) for name, values in shares.items()}
+
+
+def _fit(tables: Sequence[Array], asked: Sequence[Asked], *, is_smooth: bool) -> Array:
+    spread: Array = np.concatenate(tables).std(axis=0) + 1e-6
+    scaled = [table / spread for table in tables]
+    likely = _Softmax(scaled, asked)
+    weights = _descend([(1.0, likely)], np.zeros(len(spread)), steps=150, rate=0.08)
+    if is_smooth:
+        share = _SmoothShare(scaled, asked, weights)
+        weights = _descend([(1.0, share), (_HOLD, likely)], weights, steps=150, rate=0.03)
+    fitted: Array = weights / spread
+    return fitted
+
+
+def _descend(
+    goals: Sequence[tuple[float, Callable[[Array], Array]]], weights: Array, *, steps: int, rate: float
+) -> Array:
+    first, second = np.zeros_like(weights), np.zeros_like(weights)
+    weights = weights.copy()
     for step in range(1, steps + 1):
-        scores = matrix @ weights
-        likely = np.exp(scores - np.maximum.reduceat(scores, starts)[owner])
-        likely /= np.add.reduceat(likely, starts)[owner]
-        slope = ((likely - target) * share) @ matrix + 0.003 * weights
+        slope = np.sum([share * goal(weights) for share, goal in goals], axis=0)
         first = 0.9 * first + 0.1 * slope
         second = 0.99 * second + 0.01 * slope**2
         weights -= rate * (first / (1 - 0.9**step)) / (np.sqrt(second / (1 - 0.99**step)) + 1e-9)
-    fitted: Array = weights / spread
-    return fitted
+    return weights
+
+
+class _Softmax:
+    """The slope of how unlikely the answers are among a question's candidates; every set counts the same."""
+
+    def __init__(self, tables: Sequence[Array], asked: Sequence[Asked]) -> None:
+        counts = Counter(each.set_name for each in asked)
+        rows, targets, sizes, worth = [], [], [], []
+        for table, each in zip(tables, asked, strict=True):
+            answers = sorted({place for piece in each.pieces for place in piece})
+            if answers:
+                target = np.zeros(len(table))
+                target[answers] = 1 / len(answers)
+                rows.append(table)
+                targets.append(target)
+                sizes.append(len(table))
+                worth.append(1 / counts[each.set_name])
+        self._matrix = np.concatenate(rows)
+        self._target = np.concatenate(targets)
+        self._owner = np.repeat(np.arange(len(sizes)), sizes)
+        self._starts = np.cumsum([0, *sizes[:-1]])
+        self._share = np.array(worth)[self._owner]
+
+    def __call__(self, weights: Array) -> Array:
+        scores = self._matrix @ weights
+        likely = np.exp(scores - np.maximum.reduceat(scores, self._starts)[self._owner])
+        likely /= np.add.reduceat(likely, self._starts)[self._owner]
+        slope: Array = ((likely - self._target) * self._share) @ self._matrix + 0.003 * weights
+        return slope
+
+
+class _SmoothShare:
+    """The slope of the evidence missed: each piece's best unit against the fifth best of the other candidates."""
+
+    def __init__(self, tables: Sequence[Array], asked: Sequence[Asked], weights: Array) -> None:
+        counts = Counter(each.set_name for each in asked)
+        blocks, inside, real, worth = [], [], [], []
+        for table, each in zip(tables, asked, strict=True):
+            answers = sorted({place for piece in each.pieces for place in piece})
+            order = np.argsort(-(table @ weights), kind="stable").tolist()
+            chosen = list(dict.fromkeys([*answers, *order]))[:_WIDTH]
+            padding = _WIDTH - len(chosen)
+            block = np.pad(table[chosen], ((0, padding), (0, 0)))
+            for piece in filter(None, each.pieces):
+                blocks.append(block)
+                inside.append([place in piece for place in chosen] + [False] * padding)
+                real.append([True] * len(chosen) + [False] * padding)
+                worth.append(1 / len(each.pieces) / counts[each.set_name])
+        self._blocks, self._inside, self._worth = np.array(blocks), np.array(inside), np.array(worth)
+        self._others = np.array(real) & ~self._inside
+
+    def __call__(self, weights: Array) -> Array:
+        scores = self._blocks @ weights
+        each = np.arange(len(scores))
+        own = np.where(self._inside, scores, -np.inf).argmax(axis=1)
+        others = np.where(self._others, scores, -1e9)
+        fifth = np.argpartition(-others, 4, axis=1)[:, 4]
+        ahead = 1 / (1 + np.exp(-np.clip(scores[each, own] - others[each, fifth], -30, 30)))
+        steep = self._worth * ahead * (1 - ahead)
+        slope: Array = -(steep[:, None] * (self._blocks[each, own] - self._blocks[each, fifth])).sum(axis=0)
+        return slope
 
 
 def fit_abstention(
@@ -202,20 +276,19 @@ def _with_hand(names: Sequence[str], fitted: Array, by_hand: Mapping[str, float]
 
 
 def _print_trade_off(set_name: str, asked: Sequence[Asked], likely: Array, recalls: Sequence[float]) -> None:
-    foreign = np.sort([likely[at] for at, e in enumerate(asked) if e.set_name == set_name and e.kind == "foreign"])[
-        ::-1
-    ]
+    """On left-out cases: recall@5 lost at several shares of strangers answered, and that share when 0.02 is lost."""
+    foreign = np.sort([likely[at] for at, e in enumerate(asked) if e.set_name == set_name and e.kind == "foreign"])
     real = sorted(
         (likely[at], recalls[at]) for at, e in enumerate(asked) if e.set_name == set_name and e.kind == "real"
     )
     lost = np.cumsum([recall for _, recall in real]) / len(real)
-    strict = foreign[int(0.05 * len(foreign))]
-    at_strict = sum(recall for score, recall in real if score <= strict) / len(real)
     mild = real[min(int(np.searchsorted(lost, 0.02, side="right")), len(real) - 1)][0]
-    print(
-        f"{set_name}, left-out cases: {at_strict:.3f} of recall@5 lost when 5 % of strangers are answered, "
-        f"{(foreign >= mild).mean():.3f} of strangers answered when 0.02 is lost"
-    )
+    curve = []
+    for answered in _ANSWERED:
+        strict = foreign[-1 - int(answered * len(foreign))]
+        curve.append(f"{answered:.2f}: {sum(recall for score, recall in real if score <= strict) / len(real):.3f}")
+    print(f"{set_name}, left-out cases, strangers answered: recall lost", ", ".join(curve), end="; ")
+    print(f"{(foreign >= mild).mean():.3f} answered when 0.02 is lost", flush=True)
 
 
 if __name__ == "__main__":

@@ -35,5 +35,12 @@ PROMISES = {
         "a query of words that most documents have reads no more of them than another", source="issue 3, goals"
     ),
     "search:vectors:meaning": Requirement("with vectors a paraphrase without common words is found", source="issue 3"),
+    "search:vectors:sentences": Requirement(
+        "with vectors one sentence of a long text is found by its meaning", source="issue 3"
+    ),
+    "search:vectors:end-to-end": Requirement(
+        "with the real model the command finds a paraphrase and shows its similarity", source="issue 3"
+    ),
+    "search:query:days": Requirement("a day that a query names prefers what was written about then", source="issue 3"),
     "search:weights:verified": Requirement("model files are checked before they are put in place", source="issue 3"),
 }

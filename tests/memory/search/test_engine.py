@@ -13,6 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from reverie.memory.search import Document, Query, Scored, SearchIndex
+from reverie.memory.search.analyze import analyse_query
 from tests.requirements import requirement
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
@@ -272,3 +273,27 @@ def test_a_lexical_query_loads_no_heavy_library(tmp_path: Path) -> None:
         [sys.executable, "-c", program, str(tmp_path / "index.sqlite")], capture_output=True, text=True, check=True
     )
     assert done.stdout.strip() == "[]"
+
+
+@requirement("search:query:days")
+@pytest.mark.parametrize(
+    ("asked", "days"),
+    [
+        ("What did we fix on 31 July, 2023?", {(2023, 7, 31)}),
+        ("What did we fix on July 31st?", {(0, 7, 31)}),
+        ("What did we fix in July 2023?", set()),
+    ],
+)
+def test_days_are_read_from_a_query(asked: str, days: set[tuple[int, int, int]]) -> None:
+    assert analyse_query(asked).days == days
+
+
+@requirement("search:query:days")
+def test_what_was_written_on_a_named_day_comes_first(tmp_path: Path) -> None:
+    with SearchIndex(tmp_path / "index") as index:
+        index.update(
+            Document(key=f"{day:02}", body="the parser was fixed", observed=date(2023, 7, day)) for day in (3, 17, 30)
+        )
+        for asked, first in (("31 July, 2023", "30"), ("July 17th", "17"), ("2 July 2023", "03")):
+            assert index.search(Query(f"parser fixed on {asked}", NOW, abstains=False))[0].key == first
+        assert index.search(Query("parser fixed on February 31", NOW, abstains=False))

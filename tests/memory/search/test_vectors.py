@@ -69,3 +69,36 @@ def test_the_prefilter_by_sign_bits_keeps_the_nearest() -> None:
         assert table.best(matrix[number], 3)[0] == number
         own = table.similarities(matrix[number][None], [number])[number][0]
         assert abs(own[0] - 1) < 0.02
+
+
+@requirement("search:vectors:sentences")
+def test_one_sentence_of_a_long_text_is_found_by_its_meaning(tmp_path: Path) -> None:
+    filler = [f"{'abcdefgh'[number] * 12} {'stuvwxyz'[number] * 20}." for number in range(8)]
+    documents = [
+        Document(key="long", body=" ".join([*filler[:4], "retriever retriever retriever retriever.", *filler[4:]])),
+        Document(key="other", body=" ".join(reversed(filler))),
+    ]
+    model = MeaningByList()
+    with SearchIndex(tmp_path / "index", model) as index:
+        index.update(documents)
+        index.add_vectors(documents, model)
+        _, measured, _ = index.measured(Query("puppy", NOW))
+        values = {each.row.key: each.values for each in measured}
+        assert values["long"]["sentence_similarity"] > 0.9 > values["long"]["similarity"]
+        assert values["other"]["sentence_similarity"] < 0.5
+        index.update([Document(key="long", body="engine")])
+        index.add_vectors([Document(key="long", body="engine")], model)
+        _, measured, _ = index.measured(Query("puppy", NOW))
+        assert all(each.values["sentence_similarity"] < 0.5 for each in measured)
+
+
+@requirement("search:vectors:sentences")
+def test_neighbouring_sentences_count_together_but_not_across_documents() -> None:
+    from reverie.memory.search.vectors import pack, sentence_similarities
+
+    axes = np.eye(384, dtype=np.float32) * np.float32(0.3)
+    both = (axes[0] + axes[1]) / np.linalg.norm(axes[0] + axes[1])
+    found = sentence_similarities(both[None], {1: pack(axes[:2]), 2: pack(axes[[0, 5]]), 3: pack(axes[[1, 6]])})
+    assert found[1][1][0] > 0.99
+    assert found[2][1][0] < 0.75
+    assert found[3][2][0] < 0.75

@@ -18,15 +18,16 @@ from reverie.memory.search.features import Measured, Wanted
 from reverie.memory.search.rank import logistic
 
 WORD_COEFFICIENTS: dict[str, float] = {
-    "bias": -4.43, "unknown": -1.142, "strange_names": -0.262, "known_names": 5.0, "terms": -0.713, "matched": 0.293,
-    "complete": 3.5, "single": 2.5, "titled": 6.5, "coverage": 0.73, "passage": 0.199, "pairs": 0.639, "gap": 0.121,
-    "personal": 3.711,
+    "bias": -4.433, "unknown": -1.146, "strange_names": -0.261, "known_names": 5.0, "terms": -0.706, "matched": 0.295,
+    "complete": 3.5, "single": 2.5, "titled": 6.5, "coverage": 0.731, "passage": 0.195, "pairs": 0.641, "gap": 0.126,
+    "personal": 3.706,
 }  # fmt: skip
 WORD_THRESHOLD = 0.3
 VECTOR_COEFFICIENTS: dict[str, float] = {
     "bias": -7.511, "unknown": 0.231, "strange_names": -0.784, "known_names": 5.0, "terms": -0.214, "matched": 0.154,
     "complete": 3.5, "single": 2.5, "titled": 6.5, "coverage": 0.674, "passage": 0.026, "pairs": 0.569, "gap": 0.382,
     "personal": 3.385, "whole_similarity": 6.183, "context_similarity": 3.389,
+    "sentence_similarity": 0.0, "whole_sentence_similarity": 0.0, "pair_similarity": 0.0, "run_similarity": 0.0,
 }  # fmt: skip
 VECTOR_THRESHOLD = 0.2
 """Below this probability of the best hit nothing is returned. Everyday requests pass once in twenty at most; a

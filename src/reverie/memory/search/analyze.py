@@ -84,6 +84,8 @@ class QueryText:
     asks_when: bool
     months: frozenset[int]
     years: frozenset[int]
+    days: frozenset[tuple[int, int, int]]
+    """Days named in full or without their year, which is then 0: (year, month, day)."""
 
 
 def terms(text: str) -> list[str]:
@@ -133,7 +135,22 @@ def analyse_query(text: str) -> QueryText:
         asks_when=_WHEN_QUESTION.match(text) is not None,
         months=months,
         years=frozenset(int(year) for year in _YEAR.findall(text)),
+        days=_days_named(text) if months else frozenset(),
     )
+
+
+def _days_named(text: str) -> frozenset[tuple[int, int, int]]:
+    # Compiled at its first use, as few queries name a month.
+    month, day, year = (
+        f"(?P<month>{'|'.join(MONTHS)})",
+        r"(?P<day>\d{1,2})(?:st|nd|rd|th)?\b",
+        r"(?:,? (?P<year>\d{4}))?",
+    )
+    found = set()
+    for pattern in (rf"\b{day}(?: of)? {month}{year}", rf"\b{month} {day}{year}"):
+        for match in re.finditer(pattern, text, re.IGNORECASE):
+            found.add((int(match["year"] or 0), MONTHS.index(match["month"].lower()) + 1, int(match["day"])))
+    return frozenset(found)
 
 
 def is_weak(term: str) -> bool:

@@ -16,7 +16,7 @@ from reverie.memory.search.analyze import Analysed, analyse, terms
 from reverie.memory.search.document import Document, Known
 from reverie.values import value
 
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 3
 FIELDS = ("title", "summary", "body", "anchors", "situation", "about")
 FIELD_WEIGHTS = (2.5, 2.0, 1.0, 1.5, 2.0, 1.0)
 """How much one occurrence counts: a word in the name says more about a file than a word in its text."""
@@ -46,6 +46,7 @@ CREATE TABLE totals(documents INTEGER NOT NULL, length INTEGER NOT NULL, passage
 INSERT INTO totals VALUES (0, 0, 0);
 CREATE TABLE vectors(document INTEGER NOT NULL, part INTEGER NOT NULL, vector BLOB NOT NULL,
   PRIMARY KEY (document, part)) WITHOUT ROWID;
+CREATE TABLE sentences(document INTEGER PRIMARY KEY, vectors BLOB NOT NULL);
 PRAGMA user_version = {SCHEMA_VERSION};
 """
 # Only names that stand in this file are put into statements; values are always bound.
@@ -210,8 +211,8 @@ class Database:
         sql = "SELECT key FROM documents WHERE id NOT IN (SELECT document FROM vectors) ORDER BY id"
         return [key for (key,) in self._connection.execute(sql)]
 
-    def write_vectors(self, vectors: Mapping[str, Sequence[tuple[int, bytes]]]) -> None:
-        """Store the vectors of documents: key → (part, bytes)."""
+    def write_vectors(self, vectors: Mapping[str, Sequence[tuple[int, bytes]]], sentences: Mapping[str, bytes]) -> None:
+        """Store the vectors of documents: key → (part, bytes), and key → the vectors of its sentences end to end."""
         with self._writing():
             for key, parts in vectors.items():
                 found = self._connection.execute("SELECT id FROM documents WHERE key = ?", (key,)).fetchone()
@@ -221,21 +222,19 @@ class Database:
                 self._connection.executemany(
                     "INSERT OR REPLACE INTO vectors VALUES (?, ?, ?)", [(found[0], part, data) for part, data in parts]
                 )
+                self._connection.execute("DELETE FROM sentences WHERE document = ?", found)
+                if key in sentences:
+                    self._connection.execute("INSERT INTO sentences VALUES (?, ?)", (found[0], sentences[key]))
 
     def vectors(self) -> Iterator[tuple[int, int, bytes]]:
         """Every vector: document id, part, bytes."""
         yield from self._connection.execute("SELECT document, part, vector FROM vectors")
 
-    def vectors_of(self, document: int) -> list[tuple[int, bytes]]:
-        return self._connection.execute("SELECT part, vector FROM vectors WHERE document = ?", (document,)).fetchall()
-
-    def key_ids(self, keys: Iterable[str]) -> dict[str, int]:
-        found = {}
-        for key in keys:
-            row = self._connection.execute("SELECT id FROM documents WHERE key = ?", (key,)).fetchone()
-            if row is not None:
-                found[key] = row[0]
-        return found
+    def sentences(self, ids: Sequence[int]) -> dict[int, bytes]:
+        """Document id → the vectors of its sentences, for those of these documents that have several."""
+        marks = ",".join("?" * len(ids))
+        sql = f"SELECT document, vectors FROM sentences WHERE document IN ({marks}) ORDER BY document"
+        return dict(self._connection.execute(sql, list(ids)).fetchall())
 
     def _connect(self) -> sqlite3.Connection:
         connection = sqlite3.connect(self._path, timeout=_BUSY_SECONDS, isolation_level=None, check_same_thread=False)
@@ -302,6 +301,7 @@ class Database:
         )
         self._connection.execute("DELETE FROM documents WHERE id = ?", (row[0],))
         self._connection.execute("DELETE FROM vectors WHERE document = ?", (row[0],))
+        self._connection.execute("DELETE FROM sentences WHERE document = ?", (row[0],))
         self._count(-1, -row[1], -row[2])
         self._count_subjects(row[-1], -1)
 

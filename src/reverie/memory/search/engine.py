@@ -78,11 +78,13 @@ class SearchIndex:
 
     def add_vectors(self, documents: Sequence[Document], embedder: Embeds) -> None:
         """Embed documents and keep their vectors. Slow beside `update`, so it is a step of its own."""
+        from reverie.memory.search.sentences import sentences
         from reverie.memory.search.vectors import pack
 
         before = _texts_before(documents)
         texts: list[str] = []
         owners: list[tuple[str, int]] = []
+        of_sentences: dict[str, tuple[int, int]] = {}
         for document in documents:
             own = embedding_text(document)
             for part, window in enumerate(embedder.windows(own)):
@@ -91,11 +93,18 @@ class SearchIndex:
             if document.key in before:
                 texts.append(f"{before[document.key]}\n{own}")
                 owners.append((document.key, -1))
+        whole = len(texts)
+        for document in documents:
+            pieces = sentences(embedding_text(document))
+            if len(pieces) > 1:
+                of_sentences[document.key] = (len(texts), len(texts) + len(pieces))
+                texts += pieces
         vectors = embedder.embed(texts)
         found: dict[str, list[tuple[int, bytes]]] = {}
-        for (key, part), vector in zip(owners, vectors, strict=True):
+        for (key, part), vector in zip(owners, vectors[:whole], strict=True):
             found.setdefault(key, []).append((part, pack(vector)))
-        self._database.write_vectors(found)
+        by_sentence = {key: pack(vectors[first:last]) for key, (first, last) in of_sentences.items()}
+        self._database.write_vectors(found, by_sentence)
 
     def search(self, query: Query) -> list[Scored]:
         """The documents that answer a query, best first; nothing when none is likely to."""
@@ -146,7 +155,11 @@ class SearchIndex:
         rows = self._with_neighbours(self._database.rows(ids))
         measured = measure(rows, wanted)
         if table is not None and vectors is not None:
-            _measure_similarity(measured, table.similarities(vectors, [row.id for row in rows]))
+            from reverie.memory.search.vectors import sentence_similarities
+
+            ids = [row.id for row in rows]
+            by_sentence = sentence_similarities(vectors, self._database.sentences(ids))
+            _measure_similarity(measured, table.similarities(vectors, ids), by_sentence)
         return wanted, measured, corrected
 
     def _wanted(self, text: QueryText, context: str) -> tuple[Wanted, dict[str, tuple[str, ...]]]:
@@ -260,7 +273,11 @@ def _texts_before(documents: Sequence[Document]) -> dict[str, str]:
     return found
 
 
-def _measure_similarity(measured: Sequence[Measured], found: dict[int, tuple[list[float], list[float]]]) -> None:
+def _measure_similarity(
+    measured: Sequence[Measured],
+    found: dict[int, tuple[list[float], list[float]]],
+    by_sentence: dict[int, tuple[list[float], list[float], list[float]]],
+) -> None:
     places: dict[tuple[str | None, int], float] = {}
     groups: dict[str, list[float]] = {}
     for each in measured:
@@ -268,6 +285,11 @@ def _measure_similarity(measured: Sequence[Measured], found: dict[int, tuple[lis
         each.values["similarity"] = own[0]
         each.values["whole_similarity"] = own[1]
         each.values["context_similarity"] = context[0] if context else own[0]
+        sentence, pair, run = by_sentence.get(each.row.id, (own, own, own))
+        each.values["sentence_similarity"] = sentence[0]
+        each.values["whole_sentence_similarity"] = sentence[1]
+        each.values["pair_similarity"] = pair[0]
+        each.values["run_similarity"] = run[0]
         if each.row.group is not None:
             places[each.row.group, each.row.position] = own[0]
             groups.setdefault(each.row.group, []).append(own[0])

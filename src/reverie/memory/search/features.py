@@ -7,7 +7,8 @@ constants were chosen on the development splits by `bench/recall` with cross-val
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import date
 
@@ -29,6 +30,10 @@ _SPEAKER_WORTH = 2.5
 NAME_WORTH = 0.5
 """A name that says who speaks is in every second line of the talk; in the text it counts half."""
 _PERSONAL_SHARE = 0.08
+_DAYS_AFTER = 10.0
+"""How soon after a day people stop speaking of it."""
+_BEFORE_WORTH = 0.3
+"""Of a day to come people speak less than of one that has passed."""
 
 
 @value
@@ -187,6 +192,7 @@ def _fill(
     values["asking"] = row.asking
     values["time"] = float(wanted.text.asks_when and bool(row.has_time))
     values["date"] = _date_match(row, wanted.text)
+    values["day"] = _day_match(row, wanted.text)
     values["personal"] = min(1.0, row.personal / _PERSONAL_SHARE) if wanted.text.is_personal else 0.0
     values["titled"] = float(not wanted.text.proper.isdisjoint(each.fields.get("title", ())))
     values["length"] = math.log((row.length + 1) / (wanted.mean_length + 1))
@@ -205,3 +211,25 @@ def _date_match(row: Row, text: QueryText) -> float:
         return 0.0
     day = date.fromordinal(row.observed)
     return (day.month in text.months) + 0.3 * (day.year in text.years)
+
+
+def _day_match(row: Row, text: QueryText) -> float:
+    """How near a document was written to a day that the query names."""
+    if row.observed is None or not text.days:
+        return 0.0
+    return max(
+        (_nearness(row.observed - day) for day in _possible_days(text, date.fromordinal(row.observed).year)),
+        default=0.0,
+    )
+
+
+def _possible_days(text: QueryText, written: int) -> Iterator[int]:
+    for year, month, day in text.days:
+        for each in (year,) if year else (written - 1, written, written + 1):
+            with suppress(ValueError):
+                yield date(each, month, day).toordinal()
+
+
+def _nearness(days_after: int) -> float:
+    fading = math.exp(-abs(days_after) / _DAYS_AFTER)
+    return fading if days_after >= 0 else _BEFORE_WORTH * fading

@@ -9,9 +9,9 @@ import math
 from collections.abc import Mapping
 
 WORD_WEIGHTS: dict[str, float] = {
-    "words": -0.06, "coverage": 0.54, "passage": 0.1, "group": 0.32, "pairs": 0.42, "about": 1.48, "reply": 0.83,
-    "after_question": 0.32, "asking": -0.22, "time": 1.46, "date": 5.01, "personal": 1.22, "length": 0.05,
-    "words_share": 1.52, "passage_share": 1.82,
+    "words": -0.06, "coverage": 0.54, "passage": 0.1, "group": 0.32, "pairs": 0.41, "about": 1.48, "reply": 0.82,
+    "after_question": 0.35, "asking": -0.22, "time": 1.46, "date": 4.31, "personal": 1.23, "length": 0.05,
+    "words_share": 1.49, "passage_share": 1.86, "day": 5.83,
 }  # fmt: skip
 """Without vectors."""
 
@@ -19,7 +19,8 @@ VECTOR_WEIGHTS: dict[str, float] = {
     "words": 0.0, "coverage": 0.76, "passage": 0.15, "group": 0.36, "pairs": 0.32, "about": 1.3, "reply": 0.6,
     "after_question": 0.14, "asking": -0.22, "time": 1.51, "date": 4.9, "personal": 1.25, "length": 0.3,
     "similarity": 2.36, "whole_similarity": 2.5, "context_similarity": 4.61, "neighbour_similarity": 0.14,
-    "group_similarity": 0.33,
+    "group_similarity": 0.33, "sentence_similarity": 0.0, "whole_sentence_similarity": 0.0, "pair_similarity": 0.0,
+    "run_similarity": 0.0, "day": 0.0,
 }  # fmt: skip
 """With vectors; shares of the best candidate add nothing to similarities."""
 

@@ -6,7 +6,7 @@ then computes the exact products of the best.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
@@ -32,7 +32,7 @@ class Embeds(Protocol):
 
 
 def pack(vector: Matrix) -> bytes:
-    """A unit vector as bytes."""
+    """A unit vector as bytes, or several end to end."""
     packed: bytes = np.clip(np.rint(vector * _SCALE), -127, 127).astype(np.int8).tobytes()
     return packed
 
@@ -88,6 +88,29 @@ class VectorTable:
             target = context if self._is_context[place] else own
             target[:] = [max(pair) for pair in zip(target, row, strict=True)] if target else row
         return result
+
+
+def sentence_similarities(
+    queries: Matrix, stored: Mapping[int, bytes]
+) -> dict[int, tuple[list[float], list[float], list[float]]]:
+    """Document → its best cosine with each query, by one sentence, by two neighbours and by up to three.
+
+    These vectors stay in the file until a query needs them: they are several times as many as those searched.
+    """
+    if not stored:
+        return {}
+    width = queries.shape[1]
+    codes = np.frombuffer(b"".join(stored.values()), dtype=np.int8).reshape(-1, width).astype(np.float32)
+    counts = np.array([len(data) // width for data in stored.values()])
+    owner = np.repeat(np.arange(len(counts)), counts)
+    starts = np.concatenate([[0], np.cumsum(counts)[:-1]])
+    best = [np.maximum.reduceat(codes @ queries.T / np.float32(_SCALE), starts).tolist()]
+    runs = codes.copy()
+    for step in (1, 2):
+        runs[:-step] += codes[step:] * (owner[step:] == owner[:-step])[:, None]
+        cosines = runs @ queries.T / np.linalg.norm(runs, axis=1, keepdims=True)
+        best.append(np.maximum.reduceat(cosines, starts).tolist())
+    return dict(zip(stored, zip(*best, strict=True), strict=True))
 
 
 def _sign_bits(codes: NDArray[np.int8]) -> NDArray[np.uint64]:

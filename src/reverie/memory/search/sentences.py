@@ -1,0 +1,34 @@
+"""A text cut into sentences, each to get a vector of its own: what answers a question is rarely a whole text.
+
+Owns where a text is cut; `embed.py` cuts by what the model can read at once, which is another matter.
+"""
+
+from __future__ import annotations
+
+import re
+
+_END = re.compile(r"(?<=[.!?])\s+|(?<=[。！？])")
+_LEAST_CHARS = 30
+"""A shorter sentence says too little by itself and is read with the next of its line."""
+_REMAINDER_CHARS = 12
+"""What is left of a line and shorter than this belongs to the sentence before it."""
+_MOST = 64
+"""A text with more sentences gets longer pieces instead of more of them."""
+
+
+def sentences(text: str) -> list[str]:
+    """The sentences of a text in their order; at least one, at most 64."""
+    found: list[str] = []
+    for line in text.split("\n"):
+        open_piece = ""
+        for sentence in _END.split(line):
+            open_piece = f"{open_piece} {sentence}".strip()
+            if len(open_piece) >= _LEAST_CHARS:
+                found.append(open_piece)
+                open_piece = ""
+        if open_piece and found and len(open_piece) < _REMAINDER_CHARS:
+            found[-1] += f" {open_piece}"
+        elif open_piece:
+            found.append(open_piece)
+    step = -(-len(found) // _MOST)
+    return [" ".join(found[at : at + step]) for at in range(0, len(found), step)] if found else [text]
