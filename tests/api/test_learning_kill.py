@@ -18,12 +18,14 @@ from tests.memory.kill.worker import start
 from tests.memory.stores import git
 from tests.requirements import requirement
 
+STORES = 5
+KILLS_EACH = 3
 SUBJECTS = ("apples", "boats", "clocks", "dishes", "engines", "forests", "gloves", "houses", "islands", "jackets")
 
 
 def _learn(directory: Path, settings: Settings, sessions: Path) -> None:
     memory = Memory(directory, settings=settings, now=lambda: MONDAY)
-    asyncio.run(memory.learn([sessions]))
+    asyncio.run(memory.learn([sessions], progress=lambda done, _of, _name: print(done, flush=True)))
 
 
 def _sessions(folder: Path) -> None:
@@ -36,27 +38,47 @@ def _sessions(folder: Path) -> None:
         )
 
 
+def _wait_for(told: Path, *, lines: int) -> None:
+    """Wait until a run has come so far."""
+    for _ in range(20_000):
+        if told.exists() and told.read_bytes().count(b"\n") >= lines:
+            return
+        time.sleep(0.001)
+    raise AssertionError("the run says nothing")
+
+
+def _names(directory: Path, settings: Settings) -> list[str]:
+    return sorted(topic.name for topic in Memory(directory, settings=settings).topics())
+
+
 @requirement("learn:resumable", "learn:idempotent")
 @pytest.mark.timeout(180)
 def test_killed_anywhere_the_next_run_completes_the_store_with_nothing_twice(person: Person, tmp_path: Path) -> None:
-    sessions, directory, whole = tmp_path / "sessions", tmp_path / "memory", tmp_path / "whole"
+    sessions, whole = tmp_path / "sessions", tmp_path / "whole"
     _sessions(sessions)
     _learn(whole, person.settings, sessions)
-    wanted = sorted(topic.name for topic in Memory(whole, settings=person.settings).topics())
+    wanted = _names(whole, person.settings)
     chance = random.Random(20261115)
-    for number in range(20):
-        child = start(partial(_learn, directory, person.settings, sessions), tmp_path / f"said{number}")
-        time.sleep(chance.uniform(0.0, 0.12))
-        os.kill(child, signal.SIGKILL)
-        os.waitpid(child, 0)
-        found = [topic.name for topic in Memory(directory, settings=person.settings).topics()]
-        assert len(found) == len(set(found))
-        assert set(found) <= set(wanted)
+    on_the_way = 0
+    for number in range(STORES):
+        directory = tmp_path / f"memory{number}"
+        for kill in range(KILLS_EACH):
+            told = tmp_path / f"said{number}-{kill}"
+            child = start(partial(_learn, directory, person.settings, sessions), told)
+            _wait_for(told, lines=chance.randrange(1, len(SUBJECTS)))
+            time.sleep(chance.uniform(0.0, 0.02))
+            os.kill(child, signal.SIGKILL)
+            os.waitpid(child, 0)
+            found = _names(directory, person.settings)
+            assert len(found) == len(set(found))
+            assert set(found) <= set(wanted)
+            on_the_way += 0 < len(found) < len(wanted)
 
-    _learn(directory, person.settings, sessions)
+        _learn(directory, person.settings, sessions)
 
-    memory = Memory(directory, settings=person.settings)
-    assert sorted(topic.name for topic in memory.topics()) == wanted
-    assert {commit.change.author for commit in memory.log()} == {"extraction"}
-    assert len(memory.refusals()) == len(SUBJECTS)
-    assert git(directory, "status", "--porcelain") == ""
+        memory = Memory(directory, settings=person.settings)
+        assert _names(directory, person.settings) == wanted
+        assert {commit.change.author for commit in memory.log()} == {"extraction"}
+        assert len(memory.refusals()) == len(SUBJECTS)
+        assert git(directory, "status", "--porcelain") == ""
+    assert on_the_way >= STORES, "hardly a run was killed on its way"

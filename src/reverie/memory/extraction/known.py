@@ -129,7 +129,7 @@ def _says_no_more(said: str, words: frozenset[str], known: _Known) -> bool:
 def _changes(said: str, words: frozenset[str], known: _Known) -> bool:
     """Whether a text takes another one back or gives it another number or day; else it is about something else."""
     mine, theirs = words - known.words, known.words - words
-    only_numbers = bool(mine | theirs) and all(any(char.isdigit() for char in word) for word in mine | theirs)
+    only_numbers = bool(mine | theirs) and all(word.isdecimal() for word in mine | theirs)
     return only_numbers or bool(_NEGATES.search(said)) != known.negates or bool(_CONTRASTS.search(said))
 
 
