@@ -6,5 +6,7 @@ conversation as it grows, `preparing` makes its requests.
 What the model is told: `prompt` (the system text by sections), `memory_rules`, `output_style`, `git_status`,
 `user_context` (the first message), `prompt_text` (the Markdown files under `prompts/`).
 
-Beside the conversation: `tasks` (background work that anybody can list and stop).
+Beside the conversation: `tasks` (background work that anybody can list and stop), `fork` (a child that shares the
+conversation), `children` (those that run), `child_hooks`, `worktree`, `progress_lines` (what they do), `mailbox`,
+`team` and `message_socket` (words between agents).
 """

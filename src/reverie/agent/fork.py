@@ -15,7 +15,7 @@ from pathlib import Path
 
 from reverie.agent.compacting import Compactor
 from reverie.agent.events import Ending, TurnEvent
-from reverie.agent.hooking import Silence
+from reverie.agent.hooking import Fires, Silence
 from reverie.agent.log import Log
 from reverie.agent.loop import Loop, Parts
 from reverie.agent.tool_calls import Permits, ToolCalls
@@ -23,16 +23,20 @@ from reverie.context.restore import NO_SURROUNDINGS
 from reverie.messages.blocks import JsonObject, ToolResult
 from reverie.messages.entries import Entry, UserEntry
 from reverie.messages.message import Usage, user
-from reverie.permissions.approval import NobodyThere
+from reverie.permissions.approval import Approver, NobodyThere
 from reverie.permissions.need import Act, Need
 from reverie.permissions.policy import Mode
-from reverie.ports import Event, ForkSpec, Model, Request
+from reverie.ports import Event, ForkSpec, Model, Request, Retrying
+from reverie.tools.agent import NAME as AGENT_TOOL
 from reverie.tools.registry import Registry
 
 MARKER = "<fork_boilerplate_tag>"
 """Stands in the first message of every fork; the Agent tool refuses where it finds it (spec 4 §2.3)."""
 PLACEHOLDER = "The call was handed over; its result will be told to the main agent."
 """The one result that every open call gets in a fork, so that parallel forks share all but their directive."""
+EVERY_TOOL = "*"
+"""As the only tool of a spec: whatever the parent may do, except to start agents."""
+NO_RECURSION = "You are a fork yourself and start no further agents; do this part of the work directly."
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +69,7 @@ class Recorded:
 
 def is_fork(log: Log) -> bool:
     """Whether a conversation is a fork's own."""
-    return any(MARKER in item.message.text for item in log.view.items if item.message.role == "user")
+    return any(item.message.text.startswith(MARKER) for item in log.view.items if item.message.role == "user")
 
 
 async def run_fork(
@@ -83,9 +87,10 @@ async def run_fork(
     `may` judges each call besides the tools and paths of the spec; a sentence refuses. `tools` do the work of the
     parent's tools of the same names, which the model is still told of.
     """
+    inherited = len(parent.parts.log.entries)
     child = forked(spec, parent, emit=emit, recorded=recorded, starts_after=starts_after, may=may, tools=tools)
     ended = await child.turn(directive(spec.prompt), source="system")
-    added = child.parts.log.entries[len(parent.parts.log.entries) :]
+    added = child.parts.log.entries[inherited:]
     used = tuple(call.name for entry in added for call in getattr(getattr(entry, "message", None), "tool_uses", ()))
     return ForkResult(spec.label, ended.text, ended.ending, ended.rounds, ended.usage, ended.cost_usd or 0.0, used)
 
@@ -99,8 +104,14 @@ def forked(
     starts_after: Starting | None = None,
     may: Callable[[Need, JsonObject], str] | None = None,
     tools: Registry | None = None,
+    hooks: Fires | None = None,
+    approver: Approver | None = None,
 ) -> Loop:
-    """The child's loop, ready for its one turn."""
+    """The child's loop, ready for its one turn.
+
+    Without `hooks` the user's scripts are not asked, and without an `approver` every question is a no: both are for
+    work that may do little.
+    """
     parts = parent.parts
     log = parts.log.forked(
         write=recorded.write if recorded else lambda _entries: None,
@@ -108,7 +119,7 @@ def forked(
     )
     _answer_open_calls(log)
     preparer = parts.preparer.cloned()
-    model: Model = _Purposed(parts.model, spec.label)
+    model: Model = Purposed(parts.model, spec.label)
     if starts_after is not None:
         model = starts_after.watched(model)
     limits = _limits(spec)
@@ -116,11 +127,11 @@ def forked(
         tools or parts.calls.tools,
         parts.calls.desk.cloned(),
         _permits(spec, parts.calls.permits),
-        NobodyThere(),
-        Silence(),
+        approver or NobodyThere(),
+        hooks or Silence(),
         emit,
         agent=spec.label,
-        refuse=lambda need, given: limits(need) or (may(need, given) if may else ""),
+        refuse=lambda need, given: _recursion(need, log) or limits(need) or (may(need, given) if may else ""),
     )
     compactor = Compactor(
         log=log,
@@ -141,13 +152,14 @@ def forked(
             model=model,
             calls=calls,
             compactor=compactor,
-            hooks=Silence(),
+            hooks=hooks or Silence(),
             governor=parts.governor,
             settings=parts.settings,
             now=parts.now,
             emit=emit,
             opening=parts.opening,
             max_rounds=spec.max_rounds,
+            max_output_tokens=parts.max_output_tokens,
         )
     )
 
@@ -195,14 +207,15 @@ class _Waiting:
         try:
             async with aclosing(self._model.stream(request)) as events:
                 async for event in events:
-                    self._starting.begun()
+                    if not isinstance(event, Retrying):
+                        self._starting.begun()
                     yield event
         finally:
             if leads:
                 self._starting.begun()
 
 
-class _Purposed:
+class Purposed:
     """The parent's model under another purpose, for the ledger."""
 
     def __init__(self, model: Model, purpose: str) -> None:
@@ -228,12 +241,16 @@ def _answer_open_calls(log: Log) -> None:
         log.append(UserEntry(log.envelope(), user(*results), source="system"))
 
 
+def _recursion(need: Need, log: Log) -> str:
+    return NO_RECURSION if need.tool == AGENT_TOOL and is_fork(log) else ""
+
+
 def _limits(spec: ForkSpec) -> Callable[[Need], str]:
     """The tools and paths of a spec as a judgement on a call."""
     roots = tuple(_real(path) for path in spec.paths)
 
     def judged(need: Need) -> str:
-        if need.tool not in spec.tools:
+        if need.tool not in spec.tools and EVERY_TOOL not in spec.tools:
             allowed = ", ".join(spec.tools) or "none"
             return f"{need.tool} is not available in this background task ({spec.label}); it may use: {allowed}."
         if roots and need.act is Act.EDIT:

@@ -109,7 +109,13 @@ class Log:
         stamp: Callable[[Envelope], Envelope] = lambda envelope: envelope,
     ) -> Log:
         """A conversation that begins with this one, as a child agent has it; what it adds is its own."""
-        child = Log(session=self.session, now=self._now, new_id=self._new_id, write=write, stamp=stamp)
+        child = Log(
+            session=self.session,
+            now=self._now,
+            new_id=self._new_id,
+            write=write,
+            stamp=lambda envelope: stamp(self._stamp(envelope)),
+        )
         child.entries = list(self.entries)
         child._projection = self._projection.cloned()
         child._leaf = self._leaf

@@ -1,0 +1,82 @@
+"""Agent: starts a child agent, a fork or a typed one. Who starts it and how is the matter of whoever made the tool."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from reverie.messages.blocks import JsonObject
+from reverie.permissions.need import Act, Need
+from reverie.tools.describe import described, field
+from reverie.tools.desk import Desk
+from reverie.tools.schema import flag, text
+from reverie.tools.tool import Answer
+
+NAME = "Agent"
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """What the model wants of a child agent."""
+
+    prompt: str
+    description: str = ""
+    kind: str = ""
+    """The role; empty for a fork."""
+    name: str = ""
+    in_background: bool = False
+    in_worktree: bool = False
+    in_own_process: bool = False
+    """As a teammate, which outlives the task and is reached by messages."""
+    model: str = ""
+    progress: Callable[[str], None] = lambda _line: None
+    """Hears what it is doing."""
+
+
+Employ: TypeAlias = Callable[[Order], Awaitable[Answer]]
+
+
+class Agent:
+    """Hands work to a child agent."""
+
+    def __init__(self, employ: Employ) -> None:
+        self._employ = employ
+        self.spec = described(
+            NAME,
+            "agent",
+            {
+                "description": field("string", "The task in three to five words.", minLength=1),
+                "prompt": field("string", "The directive for a fork, or the whole briefing.", minLength=1),
+                "subagent_type": field("string", "The role; left out for a fork of this conversation."),
+                "name": field("string", "A name by which it is reached while it runs."),
+                "run_in_background": field("boolean", "Do not wait; you are told when it ends."),
+                "model": field("string", "Another model than the role's or yours; never for a fork."),
+                "isolation": field("string", "Give it a work tree of its own.", enum=["worktree"]),
+                "own_process": field("boolean", "Start it as a teammate in a process of its own; needs `name`."),
+            },
+            required=("description", "prompt"),
+        )
+
+    def need(self, given: JsonObject, desk: Desk) -> Need:  # noqa: ARG002 - the shape of every tool
+        kind = text(given, "subagent_type")
+        summary = f"{kind or 'Fork'}: {text(given, 'description')}"
+        return Need(NAME, Act.NONE, subject=kind or "fork", summary=summary, preview=text(given, "prompt"))
+
+    def is_concurrent(self, given: JsonObject, desk: Desk) -> bool:  # noqa: ARG002 - the shape of every tool
+        return True
+
+    async def run(self, given: JsonObject, desk: Desk) -> Answer:
+        return await self._employ(
+            Order(
+                prompt=text(given, "prompt"),
+                description=text(given, "description"),
+                kind=text(given, "subagent_type"),
+                name=text(given, "name"),
+                in_background=flag(given, "run_in_background"),
+                in_worktree=text(given, "isolation") == "worktree",
+                in_own_process=flag(given, "own_process"),
+                model=text(given, "model"),
+                progress=desk.progress,
+            )
+        )

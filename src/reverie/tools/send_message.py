@@ -1,0 +1,93 @@
+"""SendMessage: words for another agent. Where it is and how it is reached is the matter of whoever made the tool."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from reverie.messages.blocks import Json, JsonObject
+from reverie.permissions.need import Act, Need
+from reverie.tools.describe import described, field
+from reverie.tools.desk import Desk
+from reverie.tools.schema import text
+from reverie.tools.tool import Answer, ToolMistake
+
+NAME = "SendMessage"
+KINDS = ("message", "shutdown_request", "shutdown_response", "plan_approval_response")
+_ANSWERS = ("shutdown_response", "plan_approval_response")
+_ABROAD = ("uds:", "bridge:")
+
+
+@dataclass(frozen=True, slots=True)
+class Outgoing:
+    """A message as the model wrote it."""
+
+    to: str
+    text: str
+    summary: str = ""
+    kind: str = "message"
+    request_id: str = ""
+    """Which request this answers."""
+    approve: bool | None = None
+
+
+Send: TypeAlias = Callable[[Outgoing], Awaitable[str]]
+"""Delivers a message and says where it went. Raises `ToolMistake` when nobody is there."""
+
+
+class SendMessage:
+    """Sends a message."""
+
+    def __init__(self, send: Send) -> None:
+        self._send = send
+        message: dict[str, Json] = {
+            "type": ["string", "object"],
+            "description": "The words, or an object with a `type` for requests and answers.",
+        }
+        self.spec = described(
+            NAME,
+            "send_message",
+            {
+                "to": field("string", "The receiver: a name, `*`, `uds:PATH` or `bridge:SESSION`.", minLength=1),
+                "message": message,
+                "summary": field("string", "The message in five to ten words, for the person who watches."),
+            },
+            required=("to", "message"),
+        )
+
+    def need(self, given: JsonObject, desk: Desk) -> Need:  # noqa: ARG002 - the shape of every tool
+        letter = outgoing(given)
+        shown = letter.summary or letter.text.partition("\n")[0][:80] or letter.kind
+        # Another session may belong to other work with other rules, so a person agrees to what is told there.
+        act = Act.OTHER if letter.to.startswith(_ABROAD) else Act.NONE
+        return Need(NAME, act, subject=letter.to, summary=f"To {letter.to}: {shown}", preview=letter.text)
+
+    def is_concurrent(self, given: JsonObject, desk: Desk) -> bool:  # noqa: ARG002 - the shape of every tool
+        return False
+
+    async def run(self, given: JsonObject, desk: Desk) -> Answer:  # noqa: ARG002 - the shape of every tool
+        letter = outgoing(given)
+        return Answer(await self._send(letter), details={"to": letter.to, "type": letter.kind})
+
+
+def outgoing(given: JsonObject) -> Outgoing:
+    """The message of a call. Raises `ToolMistake` for a structured one that lacks something."""
+    to, summary, said = text(given, "to").strip(), text(given, "summary"), given.get("message")
+    if isinstance(said, str):
+        if not said.strip():
+            raise ToolMistake("The message is empty; write what the receiver is to know.")
+        return Outgoing(to, said, summary)
+    assert isinstance(said, dict), "the schema lets nothing else through"
+    kind = text(said, "type", "message")
+    if kind not in KINDS:
+        raise ToolMistake(f"There is no message of type {kind!r}; there are {', '.join(KINDS)}.")
+    if to == "*" and kind != "message":
+        raise ToolMistake(f"A {kind} goes to one agent, not to all.")
+    approve = said.get("approve")
+    if kind in _ANSWERS and (not isinstance(approve, bool) or not text(said, "request_id")):
+        raise ToolMistake(f"A {kind} needs `request_id` (from the request) and `approve` (true or false).")
+    words = next(
+        (words for key in ("text", "message", "feedback", "reason", "content") if (words := text(said, key))), ""
+    )
+    return Outgoing(to, words, summary, kind, text(said, "request_id"), approve if isinstance(approve, bool) else None)
