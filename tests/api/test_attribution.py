@@ -10,9 +10,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reverie import Memory
-from reverie.memory.attribution import Step
-from reverie.places import Places
+from reverie.errors import Damaged
+from reverie.memory.attribution import Attribution, Step
+from reverie.memory.timeline import log
+from reverie.places import MemoryFolder, Places
 from tests.api.conftest import Person
+from tests.memory.stores import open_store, topic
 from tests.requirements import requirement
 
 SESSION = "0b1c2d3e-0000-4000-8000-000000000001"
@@ -124,6 +127,19 @@ def test_a_recorded_edit_fits_only_where_its_old_text_stands(text: str, old: str
     assert (after is None) == (old not in text)
     if after is not None:
         assert after == (text.replace(old, new) if everywhere else text.replace(old, new, 1))
+
+
+@requirement("store:foreign:attributed")
+def test_an_edit_is_kept_where_the_transcripts_cannot_be_read(tmp_path: Path) -> None:
+    def unreadable() -> tuple[Path, ...]:
+        raise Damaged("identity.json does not say which project this is")
+
+    store = open_store(tmp_path, attribute=Attribution(MemoryFolder(tmp_path, tmp_path), unreadable))
+    store.save(topic("First"))
+    (tmp_path / "by_hand.md").write_text("By hand.\n", encoding="utf-8")
+
+    assert len(store.sync()) == 1
+    assert log(store)[0].change.author == "unknown"
 
 
 @requirement("memory:erase:moved")

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from reverie.errors import Error
 from reverie.memory.change import Change
 from reverie.memory.topic_value import Source
 from reverie.memory.tracked import place_of
@@ -72,11 +73,12 @@ class Attribution:
             return None
         place = place_of(self._folder, edit.path)
         try:
-            modified = place.lstat().st_mtime
             text = edit.content.decode()
-        except (OSError, UnicodeDecodeError):
+            earliest = place.lstat().st_mtime - _SLACK_SECONDS
+            steps = [step for step in self._steps_since(earliest) if _is_about(step, place)]
+        except (Error, OSError, UnicodeDecodeError):
+            # Who it was is worth knowing, but never worth a change that is lost.
             return None
-        steps = [step for step in self._steps_since(modified - _SLACK_SECONDS) if _is_about(step, place)]
         if not steps:
             return None
         steps = sorted(steps, key=lambda step: step.timestamp)[-MAX_STEPS:]
