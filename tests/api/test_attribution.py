@@ -132,7 +132,7 @@ def test_a_recorded_edit_fits_only_where_its_old_text_stands(text: str, old: str
 @requirement("store:foreign:attributed")
 def test_an_edit_is_kept_where_the_transcripts_cannot_be_read(tmp_path: Path) -> None:
     def unreadable() -> tuple[Path, ...]:
-        raise Damaged("identity.json does not say which project this is")
+        raise Damaged("identity.json does not say which project this is", path=tmp_path)
 
     store = open_store(tmp_path, attribute=Attribution(MemoryFolder(tmp_path, tmp_path), unreadable))
     store.save(topic("First"))
