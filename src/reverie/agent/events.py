@@ -144,6 +144,26 @@ class Notice:
 
 
 @dataclass(frozen=True, slots=True)
+class AgentProgress:
+    """What a child agent is doing, in a few words."""
+
+    agent_id: str
+    name: str
+    line: str
+
+
+@dataclass(frozen=True, slots=True)
+class AgentEnded:
+    """A child agent in the background is done; its report joins the conversation at the next boundary."""
+
+    agent_id: str
+    name: str
+    state: str
+    """`completed`, `failed` or `killed`."""
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class TurnEnded:
     """The last event of a turn."""
 
@@ -173,6 +193,8 @@ TurnEvent: TypeAlias = (
     | CacheBroken
     | Attached
     | Notice
+    | AgentProgress
+    | AgentEnded
     | Status
     | TurnEnded
 )
