@@ -37,9 +37,7 @@ def at_work(
     environment = {"HOME": str(home), **variables}
     if provider is not None:
         environment |= {"ANTHROPIC_API_KEY": provider.api_key, "ANTHROPIC_BASE_URL": provider.base_url}
-    with real_terminal(
-        folder, *arguments, environment=environment, project=project, columns=columns, rows=rows
-    ) as terminal:
+    with real_terminal(*arguments, environment=environment, project=project, columns=columns, rows=rows) as terminal:
         yield terminal
 
 

@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 
@@ -29,6 +30,22 @@ class RealTerminal:
     """A terminal with a program in it."""
 
     socket: Path
+
+    def start(self, program: str, directory: Path, size: tuple[int, int]) -> None:
+        """Start the server with the program in it."""
+        configuration = self.socket.with_name("tmux.conf")
+        # What the program printed last must stay where it is: tmux would scroll it away to say that the pane is dead.
+        options = ("-g remain-on-exit on", "-gq remain-on-exit-format ''", "-g status off", "-s escape-time 10")
+        configuration.write_text("".join(f"set {option}\n" for option in options), encoding="utf-8")
+        place = ["-x", str(size[0]), "-y", str(size[1]), "-c", str(directory)]
+        # Without TMUX in the environment tmux does not take itself for a nested one.
+        outer = {name: value for name, value in os.environ.items() if name not in ("TMUX", "TMUX_PANE")}
+        command = [*self._command, "-f", str(configuration), "-u", "new-session", "-d", *place, program]
+        subprocess.run(command, check=True, env={**outer, "LANG": "C.UTF-8"})
+
+    def end(self) -> None:
+        """End the server and whatever runs in it."""
+        subprocess.run([*self._command, "kill-server"], check=False, capture_output=True)
 
     def type(self, text: str) -> None:
         """Type text as it stands."""
@@ -105,30 +122,21 @@ class RealTerminal:
 
 @contextmanager
 def real_terminal(
-    folder: Path,
-    *arguments: str,
-    environment: Mapping[str, str],
-    project: Path,
-    columns: int = 80,
-    rows: int = 24,
+    *arguments: str, environment: Mapping[str, str], project: Path, columns: int = 80, rows: int = 24
 ) -> Iterator[RealTerminal]:
     """Run `reverie` with these arguments in a terminal of this size; it is ended with the block."""
-    socket = folder / "tmux"
+    # Paths of sockets must be short, and a server that has just ended may still hold its own.
+    with TemporaryDirectory(prefix="tmux") as folder:
+        terminal = RealTerminal(Path(folder) / "socket")
+        terminal.start(_program(arguments, environment), project, (columns, rows))
+        try:
+            yield terminal
+        finally:
+            terminal.end()
+
+
+def _program(arguments: tuple[str, ...], environment: Mapping[str, str]) -> str:
     kept = {name: os.environ[name] for name in ("PATH", "TMPDIR") if name in os.environ}
     variables = {**kept, "LANG": "C.UTF-8", "TERM": "screen-256color", **environment}
     assignments = [f"{name}={value}" for name, value in variables.items()]
-    program = shlex.join(["env", "-i", *assignments, sys.executable, "-m", "reverie", *arguments])
-    configuration = folder / "tmux.conf"
-    # What the program printed last must stay where it is: tmux would scroll it away to say that the pane is dead.
-    options = ("-g remain-on-exit on", "-gq remain-on-exit-format ''", "-g status off", "-s escape-time 10")
-    configuration.write_text("".join(f"set {option}\n" for option in options), encoding="utf-8")
-    size = ["-x", str(columns), "-y", str(rows)]
-    command = ["tmux", "-S", str(socket), "-f", str(configuration), "-u", "new-session", "-d", *size]
-    # Without TMUX in the environment tmux does not take itself for a nested one.
-    outer = {name: value for name, value in os.environ.items() if name not in ("TMUX", "TMUX_PANE")}
-    subprocess.run([*command, "-c", str(project), program], check=True, env={**outer, "LANG": "C.UTF-8"})
-    terminal = RealTerminal(socket)
-    try:
-        yield terminal
-    finally:
-        subprocess.run(["tmux", "-S", str(socket), "kill-server"], check=False, capture_output=True)
+    return shlex.join(["env", "-i", *assignments, sys.executable, "-m", "reverie", *arguments])
