@@ -7,7 +7,8 @@ out. Nobody waits for it, except the end of the session, for a bounded time. Its
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+import sqlite3
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import partial
@@ -20,9 +21,11 @@ from reverie.agent.log import Log
 from reverie.agent.loop import Loop
 from reverie.api.memory import Memory
 from reverie.api.saving import completed
+from reverie.context.pipeline import BREAKAGES
 from reverie.errors import Error, Unavailable
 from reverie.memory.extraction import cursor as cursors
 from reverie.memory.extraction import schedule
+from reverie.memory.extraction.candidate import Said
 from reverie.memory.extraction.fork import LABEL, WriteGate, extraction_fork
 from reverie.memory.extraction.gate import Heard
 from reverie.memory.extraction.keeping import Keeper, keep_new, read_written
@@ -76,8 +79,10 @@ class Extracting:
 
     async def drain(self) -> None:
         """Before the process ends: one last run over whatever is left, and a bounded wait."""
-        self._state, step = schedule.leaving(self._resumed(), self._turn(), self._gates())
-        self._do(step)
+        turn, running = self._turn(), self._state.running
+        if running is None or turn is None or turn.newest != running.newest:
+            self._state, step = schedule.leaving(self._resumed(), turn, self._gates())
+            self._do(step)
         while (task := self._task) is not None and not task.done():
             try:
                 await asyncio.wait_for(asyncio.shield(task), self.settings.extraction.drain_seconds)
@@ -100,9 +105,9 @@ class Extracting:
         succeeded = True
         try:
             await self._extract(turn)
-        except (Error, OSError, ValueError) as problem:
+        except (Error, OSError, sqlite3.Error, *BREAKAGES) as problem:
             succeeded = False
-            self.emit(Notice(f"extraction failed: {problem}", "info"))
+            self.emit(Notice(f"extraction failed: {type(problem).__name__}: {problem}", "info"))
         self._state, ended, trailing = schedule.run_ended(
             self._state, succeeded=succeeded, max_retries=self.settings.extraction.max_retries
         )
@@ -122,24 +127,29 @@ class Extracting:
         if self.model_name == OFFLINE or refused:
             if refused:
                 self.emit(Notice(f"extraction works without the model: {refused}", "warning"))
-            await asyncio.to_thread(self._embedded)
+            await self._by_rules(turn)
             return
         try:
             await self._by_fork(turn)
         except Unavailable:
-            await asyncio.to_thread(self._embedded)
+            await self._by_rules(turn)
 
-    def _embedded(self) -> None:
-        keeper = self._keeper()
-        written = keep_new(keeper, self._chain(), after=self._cursor().covers, session=self.log.session, now=self.now())
-        self._tell([topic.name for topic in (*written.saved, *written.updated)])
+    async def _by_rules(self, turn: schedule.Turn) -> None:
+        # The conversation grows while the thread works; what it looks at is taken here.
+        chain, covers = self._chain(turn.newest), self._cursor().covers
+        self._tell(await asyncio.to_thread(self._embedded, chain, covers))
+
+    def _embedded(self, chain: Sequence[Entry], covers: str | None) -> list[str]:
+        """Extract by rules; the names of what was kept. Runs in a thread, so it tells nobody itself."""
+        zone = self.now().tzinfo
+        written = keep_new(self._keeper(), chain, after=covers, session=self.log.session, zone=zone)
+        return [topic.name for topic in (*written.saved, *written.updated)]
 
     async def _by_fork(self, turn: schedule.Turn) -> None:
         keeper = self._keeper()
-        chain = self._chain()
-        words = words_of(chain, self.log.session, self.now().tzinfo)
-        new = words.after(self._cursor().covers)
-        scene = replace(keeper.scene, said=tuple(Heard(each.said.text) for each in new))
+        chain = self._chain(turn.newest)
+        said = self._said(chain, self._cursor().covers)
+        scene = replace(keeper.scene, said=tuple(Heard(each.text) for each in said))
         store = self.memory.store
         own = cursors.written_by_agent(cursors.new_entries(chain, self._cursor().covers), self.memory.directory)
         spec = extraction_fork(
@@ -184,9 +194,14 @@ class Extracting:
         newest = cursors.newest(new)
         if newest is None:
             return None
-        words = words_of(chain, self.log.session, self.now().tzinfo).after(covers)
-        nothing = self.settings.extraction.prefilter and holds_nothing(each.said for each in words)
+        nothing = self.settings.extraction.prefilter and holds_nothing(self._said(chain, covers))
         return schedule.Turn(newest, len(new), nothing)
+
+    def _said(self, chain: Sequence[Entry], covers: str | None) -> list[Said]:
+        """The user's own messages after the cursor, which may lie on an answer."""
+        new = {envelope.uuid for entry in cursors.new_entries(chain, covers) if (envelope := envelope_of(entry))}
+        words = words_of(chain, self.log.session, self.now().tzinfo)
+        return [each.said for each in words.messages if each.said.message in new]
 
     def _gates(self) -> schedule.Gates:
         on = features(self.settings, interactive=self.is_interactive)
@@ -203,8 +218,11 @@ class Extracting:
             return replace(self._state, failures=self._cursor().failures)
         return self._state
 
-    def _chain(self) -> list[Entry]:
-        return [entry for entry in self.log.chain() if envelope_of(entry) is not None]
+    def _chain(self, newest: str | None = None) -> list[Entry]:
+        """The conversation across compactions, up to a message."""
+        chain = [entry for entry in self.log.chain() if envelope_of(entry) is not None]
+        ids = [envelope.uuid for entry in chain if (envelope := envelope_of(entry)) is not None]
+        return chain[: ids.index(newest) + 1] if newest in ids else chain
 
     def _mark(self, state: cursors.Cursor, outcome: str) -> None:
         self.log.append(cursors.mark(self.log.envelope(), state, outcome))

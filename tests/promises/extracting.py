@@ -1,0 +1,29 @@
+"""What we promise of extraction in a running session."""
+
+from __future__ import annotations
+
+from tests.promises import Requirement
+
+PROMISES = {
+    "extracting:session:embedded": Requirement(
+        "Without a model, what the user said that lasts is kept after the turn, with its source and as `said`.",
+        source="issue 6, items 2-3",
+    ),
+    "extracting:session:fork": Requirement(
+        "With a model a fork of the session writes topic files through the store: committed as extraction, in the "
+        "name of this session, reading the parent's cache.",
+        source="issue 6, items 1-2",
+    ),
+    "extracting:session:misbehaving": Requirement(
+        "A fork that writes elsewhere, runs commands, goes on without end, or writes a secret or broken front matter "
+        "changes nothing that it may not change.",
+        source="issue 6, how it is judged",
+    ),
+    "extracting:session:nothing-here": Requirement(
+        "A turn that holds nothing costs no model call.", source="issue 6, item 2"
+    ),
+    "extracting:session:cursor": Requirement(
+        "The cursor lies in the transcript: a resumed session does not look at the same messages again.",
+        source="issue 6, item 2",
+    ),
+}
