@@ -43,5 +43,5 @@ async def test_words_that_nothing_has_load_nothing(desk: Desk) -> None:
 def test_a_query_chooses_few_and_only_what_waits(query: str, most: int) -> None:
     found = chosen(WAITING, query, most)
     assert len(found) <= MOST
-    assert set(spec.name for spec in found) <= {spec.name for spec in WAITING}
+    assert {spec.name for spec in found} <= {spec.name for spec in WAITING}
     assert len(found) == len({spec.name for spec in found})

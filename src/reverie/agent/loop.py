@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from itertools import count
@@ -74,6 +74,10 @@ class Joined:
     data: JsonObject = field(default_factory=nothing_more)
 
 
+async def _as_it_is(_: str) -> Sequence[Joined]:
+    return ()
+
+
 @dataclass(slots=True)
 class Parts:
     """What a loop is made of; `api.session` puts it together."""
@@ -94,6 +98,8 @@ class Parts:
     """Models to try in this order when the first has no capacity."""
     recall: Callable[[str], asyncio.Task[Sequence[Joined]] | None] = lambda _text: None
     """Begins to look for memories that matter to the user's words."""
+    expand: Callable[[str], Awaitable[Sequence[Joined] | str]] = _as_it_is
+    """What joins behind the user's words, such as a skill that they name; a sentence ends the turn instead."""
     touched: Callable[[Sequence[Done]], Sequence[Joined]] = lambda _done: ()
     """What the calls of a round bring along, such as instructions that hold below a folder."""
     before_prompt: Callable[[], Sequence[Joined]] = lambda: ()
@@ -196,11 +202,15 @@ class Loop:
             parts.emit(Notice(message, "warning"))
         if said.blocked is not None or said.stop is not None:
             return Ending.BLOCKED, said.blocked or said.stop or "A hook refused the prompt."
+        beside = await parts.expand(text)
+        if isinstance(beside, str):
+            return Ending.BLOCKED, beside
         self.open()
         self.join(parts.before_prompt())
         said_by_user = UserEntry(parts.log.envelope(), Message(Role.USER, (Text(text), *content)), source=source)
         parts.log.append(said_by_user, *((TitleEntry("last-prompt", text),) if source != "system" else ()))
         parts.emit(TurnStarted(parts.log.session, text))
+        self.join(beside)
         self.join([Joined("hook_additional_context", _reminder(one)) for one in said.context])
         self._recalling = parts.recall(text)
         if self._recalling is not None:

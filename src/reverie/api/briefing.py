@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from reverie.agent.git_status import git_status
 from reverie.agent.log import Log
@@ -34,6 +35,9 @@ from reverie.tools.desk import Desk
 from reverie.tools.plan import NAME as PLAN_TOOL
 from reverie.tools.registry import Registry
 
+if TYPE_CHECKING:
+    from reverie.api.extensions import Extensions
+
 CONTEXT = "instructions"
 """The attachment that opens a conversation: instruction files, memory index, date."""
 PLAN_MODE, PLAN_MODE_LEFT = "plan_mode", "plan_mode_exit"
@@ -52,6 +56,7 @@ class Briefing:
     permits: Permits
     hooks: Hooks
     tools: Callable[[], Registry]
+    extensions: Extensions
     plan_file: Path
     transcripts: Path
     _git: str = ""
@@ -66,7 +71,8 @@ class Briefing:
 
     def opening(self) -> tuple[tuple[SystemBlock, ...], tuple[ToolSpec, ...], tuple[Joined, ...]]:
         """System text, tools and first messages, rendered now."""
-        return self._system(), self.tools().specs, (Joined(CONTEXT, self._context(Reason.SESSION_START)),)
+        context = Joined(CONTEXT, self._context(Reason.SESSION_START))
+        return self._system(), self.tools().specs, (context, *self.extensions.opening())
 
     def reopened(self) -> None:
         """After a compaction the cached parts are rendered anew, where they differ."""
@@ -122,12 +128,13 @@ class Briefing:
         returning = [Attached(CONTEXT, context)]
         if self.permits.policy.mode is Mode.PLAN:
             returning.append(Attached(PLAN_MODE, _reminder(self._plan_rules())))
-        return Surroundings(
+        around = Surroundings(
             plan=self._plan_text(),
             returning=tuple(returning),
             read_text=_read_text,
             reloads_instructions=True,
         )
+        return self.extensions.around(around)
 
     @property
     def compact_instructions(self) -> str:
@@ -196,6 +203,8 @@ class Briefing:
                 is_git=find_checkout(setup.directory) is not None,
                 additional=tuple(map(str, self.desk.additional)),
                 is_interactive=setup.is_interactive,
+                has_skills=self.extensions.invoking.has_any,
+                servers=self.extensions.serving.connections.instructions,
                 memory=memory,
                 scratch=str(self.desk.scratch),
                 git_status=self._git,

@@ -67,6 +67,10 @@ class Invoking:
         """Whether the model may invoke anything."""
         return any(skill.for_model for skill in self.skills.skills)
 
+    def find(self, name: str) -> Skill | None:
+        """The skill that a name means now."""
+        return self.skills.find(name)
+
     def opening(self) -> Sequence[Joined]:
         """The list of skills, for the beginning of a conversation."""
         text = self._listing()

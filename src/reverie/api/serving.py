@@ -70,7 +70,7 @@ class Serving:
     def at_boundary(self) -> Sequence[Joined]:
         """Bring tools and system text up to date before a request; the names of tools that wait, where they are new."""
         remote = self.connections.tools
-        if not remote:
+        if not remote and SKILL not in self.own:
             return ()
         now = (self.connections.version, len(self._asked), self.log.leaf)
         if now == self._seen:

@@ -8,7 +8,7 @@ gets a fork of it.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from dataclasses import replace
 from os import PathLike
 from pathlib import Path
@@ -25,6 +25,7 @@ from reverie.messages.fork import write_fork
 from reverie.messages.transcript import Transcript, open_or_fork
 from reverie.messages.view import Kind
 from reverie.permissions.approval import Approver
+from reverie.trust import Part
 
 if TYPE_CHECKING:
     from reverie.api.memory import Memory
@@ -164,7 +165,10 @@ class Session:
 
     async def _turn(self, text: str, content: Sequence[Block], source: str) -> None:
         await self.begin()
-        await self._parts.loop.turn(text, content, source=source)
+        try:
+            await self._parts.loop.turn(text, content, source=source)
+        finally:
+            self._parts.extensions.turn_ended()
 
     async def begin(self) -> None:
         """What comes before the first turn: hooks and servers; `send` does it when nobody has."""
@@ -172,6 +176,20 @@ class Session:
             return
         self._has_begun = True
         await self._parts.begin(self._source)
+
+    @property
+    def commands(self) -> tuple[tuple[str, str, str], ...]:
+        """What may be sent as `/name args` beyond the commands of an interface: name, sentence, hint on arguments."""
+        return self._parts.extensions.commands
+
+    @property
+    def waiting_for_trust(self) -> tuple[Part, ...]:
+        """What came with the project and does nothing until the user has answered; known once the session has begun."""
+        return self._parts.extensions.waiting_for_trust
+
+    def answer_trust(self, parts: Iterable[Part], *, accepted: bool) -> None:
+        """Keep the user's answer; what it allows holds at once. Raises `Damaged` when the answer cannot be kept."""
+        self._parts.extensions.answer_trust(parts, accepted=accepted)
 
     def queue(self, text: str) -> None:
         """Words typed while a turn runs; they join it at its next boundary."""

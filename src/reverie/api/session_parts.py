@@ -20,6 +20,7 @@ from reverie.agent.loop import Joined, Loop, Parts
 from reverie.agent.preparing import Preparer
 from reverie.agent.tool_calls import Permits, ToolCalls, interrupted
 from reverie.api.briefing import Briefing
+from reverie.api.extensions import Extensions, extensions, hook_effects, read_plugins
 from reverie.api.extracting import Extracting
 from reverie.api.memory import Memory
 from reverie.api.noting import Noting
@@ -30,7 +31,7 @@ from reverie.context.spans import Span, read_span
 from reverie.context.strategies import strategy
 from reverie.errors import Error
 from reverie.files import read_small
-from reverie.hooks import Hooks, parse_declaration
+from reverie.hooks import Hooks, declared_hooks
 from reverie.hooks import Surroundings as HookSurroundings
 from reverie.messages.blocks import JsonObject, ToolResult
 from reverie.messages.entries import AssistantEntry, Entry, Envelope, UserEntry
@@ -70,10 +71,16 @@ class SessionParts:
     folder: ProjectFolder
     shells: Shells
     emit: Callable[[TurnEvent], None]
-    tools: Registry
+    extensions: Extensions
+
+    @property
+    def tools(self) -> Registry:
+        """The tools that may be called now; those of servers join behind the others."""
+        return self.loop.parts.calls.tools
 
     async def begin(self, source: str) -> None:
         """Before the first turn: what was interrupted is closed, hooks hear that the session starts."""
+        self.extensions.begin()
         await self.briefing.prepare()
         self._close_open_calls()
         self.loop.open()
@@ -81,11 +88,6 @@ class SessionParts:
             self.loop.measure()
         for problem in self.hooks.problems:
             self.emit(Notice(problem, "warning"))
-        if self.hooks.waiting:
-            count = len(self.hooks.waiting)
-            self.emit(
-                Notice(f"{count} part(s) of this project wait for your trust and do not run: see /hooks", "warning")
-            )
         said = await self.hooks.fire("SessionStart", {"source": source, "model": self.setup.model}, subject=source)
         for message in said.messages:
             self.emit(Notice(message, "warning"))
@@ -105,6 +107,7 @@ class SessionParts:
         """Nothing was read or said any more."""
         self.desk.seen.forget()
         self.briefing.forget()
+        self.extensions.forget()
 
     def describe(self, subject: str) -> tuple[tuple[str, str], ...] | None:
         """Rows of a name and a sentence on a part of the session."""
@@ -113,6 +116,14 @@ class SessionParts:
                 return _rules(self.permits.policy)
             case "hooks":
                 return tuple((f"{hook.event} {hook.matcher or '*'}", str(hook.handler)) for hook in self.hooks.hooks)
+            case "mcp":
+                return self.extensions.serving.connections.rows
+            case "skills":
+                return tuple((name, about) for name, about, _ in self.extensions.commands)
+            case "plugins":
+                return tuple((one.name, one.description or str(one.root)) for one in self.extensions.plugins.plugins)
+            case "trust":
+                return tuple((part.kind, f"{part.place}: {part.text}") for part in self.extensions.waiting_for_trust)
             case "cost":
                 return _costs(self.governor)
             case "tasks":
@@ -129,7 +140,8 @@ class SessionParts:
         if has_begun:
             await self.extracting.drain()
             await self.hooks.fire("SessionEnd", {"reason": reason}, subject=reason)
-        await self.hooks.close()
+        await self.hooks.close(grace_seconds=self.setup.settings.hook.session_end_timeout_seconds)
+        await self.extensions.close()
         await self.shells.close()
         self.memory.close()
 
@@ -224,7 +236,8 @@ def assembled(setup: Setup, transcript: Transcript, *, emit: Callable[[TurnEvent
             offset_chars=offset_chars,
         )
 
-    shells = Shells()
+    env_file = beside.directory / "hook-env.sh"
+    shells = Shells(env_file=env_file)
     tools = Registry(
         standard_tools(
             settings,
@@ -260,13 +273,32 @@ def assembled(setup: Setup, transcript: Transcript, *, emit: Callable[[TurnEvent
             emit(Notice(f"the rule holds for this session only: {problem}", "warning"))
 
     permits = Permits(policy, remember)
+    plugins = read_plugins(setup)
+    trust = read_trust(places.trust, setup.project)
     hooks = Hooks(
-        [parse_declaration(declaration) for declaration in settings.hooks],
+        declared_hooks(settings.hooks, plugins.plugins),
         limits=settings.hook,
-        around=HookSurroundings(setup.project, setup.environment, env_file=beside.directory / "hook-env.sh"),
+        around=HookSurroundings(setup.project, setup.environment, env_file=env_file),
         facts=lambda: _common_facts(session, transcript.path, desk, permits),
-        trust=read_trust(places.trust, setup.project),
+        trust=trust,
         spills=beside.spills,
+        effects=hook_effects(setup, extended=lambda: extended, model=booked, policy=lambda: permits.policy),
+    )
+
+    def take(registry: Registry) -> None:
+        loop.parts.calls.tools = registry
+
+    extended = extensions(
+        setup,
+        plugins,
+        log=log,
+        hooks=hooks,
+        own=tools,
+        calls=lambda: loop.parts.calls,
+        taken=take,
+        beside=beside.directory,
+        trust=trust,
+        emit=emit,
     )
     briefing = Briefing(
         setup=setup,
@@ -275,7 +307,8 @@ def assembled(setup: Setup, transcript: Transcript, *, emit: Callable[[TurnEvent
         desk=desk,
         permits=permits,
         hooks=hooks,
-        tools=lambda: tools,
+        tools=lambda: loop.parts.calls.tools,
+        extensions=extended,
         plan_file=plan_file,
         transcripts=folder.directory,
     )
@@ -322,7 +355,7 @@ def assembled(setup: Setup, transcript: Transcript, *, emit: Callable[[TurnEvent
             log=log,
             preparer=preparer,
             model=model,
-            calls=ToolCalls(tools, desk, permits, setup.approver, hooks, emit),
+            calls=ToolCalls(extended.serving.registry(), desk, permits, setup.approver, hooks, emit),
             compactor=compactor,
             hooks=hooks,
             governor=governor,
@@ -332,7 +365,9 @@ def assembled(setup: Setup, transcript: Transcript, *, emit: Callable[[TurnEvent
             opening=briefing.opening,
             fallbacks=tuple(partial(booked, name) for name in settings.model.fallback),
             recall=recalling.start,
-            touched=briefing.touched,
+            touched=lambda done: (*briefing.touched(done), *extended.touched(done)),
+            at_boundary=extended.at_boundary,
+            expand=extended.expand,
             before_prompt=briefing.before_prompt,
             after_reply=noting.after_reply,
             after_turn=extracting.after_turn,
@@ -356,7 +391,7 @@ def assembled(setup: Setup, transcript: Transcript, *, emit: Callable[[TurnEvent
         folder=folder,
         shells=shells,
         emit=emit,
-        tools=tools,
+        extensions=extended,
     )
     return parts
 

@@ -16,6 +16,7 @@ from reverie.ports import Model
 from reverie.settings import Settings
 from reverie.settings.layers import Origin
 from reverie.tokens.profiles import ProfileOverride
+from reverie.trust import Part
 
 
 def _no_environment() -> Mapping[str, str]:
@@ -60,6 +61,10 @@ class Setup:
     plugin_dirs: tuple[Path, ...] = ()
     is_trusted: bool = False
     """Whether the user agreed to what the project brings."""
+    trust_parts: tuple[Part, ...] = ()
+    """What the project's settings bring that counts only once the user agreed; hooks tell of themselves."""
+    is_tracked: Callable[[Path], bool] = lambda _path: False
+    """Whether git tracks a file: a tracked local file came with the project."""
     origins: Mapping[str, Sequence[Origin]] | None = None
     """Where each setting comes from, for rules whose paths count from there."""
     ripgrep: str | None = None

@@ -16,8 +16,11 @@ from reverie.tools.desk import Desk
 from reverie.tools.process import end_group, start
 from reverie.tools.shell_output import ShellOutput
 
-# The trap runs whatever the command does short of `exec`; the exit code stays the command's.
-_WRAPPER = """__command=$1 __noted=$2; shift 2; trap 'pwd -P >"$__noted" 2>/dev/null' EXIT; eval "$__command" """
+# The trap runs whatever the command does short of `exec`; the exit code stays the command's. What hooks left for the
+# commands of a session is read first.
+_WRAPPER = """__command=$1 __noted=$2
+if [ -r "$3" ]; then . "$3"; fi
+shift 3; trap 'pwd -P >"$__noted" 2>/dev/null' EXIT; eval "$__command" """
 _DRAIN_SECONDS = 0.2
 """How long output is waited for after the end; only a process left in the background makes it last."""
 
@@ -63,6 +66,8 @@ class Shells:
     """All commands of a session. `program` is the shell to run them in."""
 
     program: str = "bash"
+    env_file: Path | None = None
+    """A file of variables that hooks wrote, read before each command."""
     _background: dict[str, Shell] = field(default_factory=dict)
     _lingering: list[Shell] = field(default_factory=list)
     """Done, but something they started still holds their output."""
@@ -86,7 +91,7 @@ class Shells:
         noted = stem.with_suffix(".cwd")
         try:
             process = await start(
-                (self.program, "-c", _WRAPPER, self.program, command, str(noted)),
+                (self.program, "-c", _WRAPPER, self.program, command, str(noted), str(self.env_file or "")),
                 directory=desk.directory,
                 environment=desk.environment,
                 output=output.sending,
