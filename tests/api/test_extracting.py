@@ -12,7 +12,7 @@ from tests.api.session_desk import Desk, cached_share, calls, desk, told
 from tests.requirements import requirement
 
 LASTING = "Please remember: never mock the database in integration tests, because a mock hid a broken migration."
-FORK = {"last_user": "fork_boilerplate_tag"}
+FORK: dict[str, Json] = {"last_user": "fork_boilerplate_tag"}
 
 
 def note(name: str, body: str) -> str:
