@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime
+from datetime import datetime, tzinfo
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -132,13 +132,14 @@ async def learn(
     model: Model | None = None,
     dry_run: bool = False,
     now: datetime,
+    zone: tzinfo | None = None,
     progress: Progress = lambda _done, _of, _name: None,
 ) -> Learned:
-    """Learn from transcripts, the oldest session first; days are told in the zone of `now`.
+    """Learn from transcripts, the oldest session first; days are told in `zone`, this machine's when None.
 
     Cancelling is safe at any point: what was learned stays, and the next run goes on where this one ended.
     """
-    lesson = _Lesson(place, model, now, dry_run=dry_run)
+    lesson = _Lesson(place, model, now, zone, dry_run=dry_run)
     files = sorted(list_transcripts(paths), key=_first_moment)
     total = Learned()
     for number, path in enumerate(files):
@@ -159,9 +160,9 @@ def refusals_of(folder: MemoryFolder, now: datetime) -> Iterator[timeline.Refusa
 class _Lesson:
     """One run: what is known, and how a session is taken in."""
 
-    def __init__(self, place: Place, model: Model | None, now: datetime, *, dry_run: bool) -> None:
+    def __init__(self, place: Place, model: Model | None, now: datetime, zone: tzinfo | None, *, dry_run: bool) -> None:
         self._model = model
-        self._now = now
+        self._zone = zone
         self._dry_run = dry_run
         self._folder = place.store.folder
         self._learnt = read_learnt(self._folder)
@@ -179,7 +180,7 @@ class _Lesson:
             entries = read_entries(path)
         except (OSError, UserMistake) as problem:
             return Learned(sessions=1, failed=((path.stem, str(problem)),))
-        words = words_of(entries, _session_id(path, entries), self._now.tzinfo)
+        words = words_of(entries, _session_id(path, entries), self._zone)
         marked = words.after(cursor(entries).covers)
         fresh = words.after(known.last) if known else words.messages
         new = fresh if len(fresh) <= len(marked) else marked

@@ -387,6 +387,8 @@ class Memory:
             model=None if model is None else self._model(model),
             dry_run=dry_run,
             now=self._now(),
+            # The machine's own zone knows about summer time; the offset of this moment does not.
+            zone=None if self._now is system_now else self._now().tzinfo,
             progress=progress,
         )
 

@@ -8,7 +8,7 @@ import pytest
 from reverie.memory.extraction.candidate import Reason
 from reverie.memory.extraction.extract import Extracted
 from reverie.memory.extraction.gate import Passed
-from reverie.memory.extraction.keeping import Keeper, keep_new, read_written
+from reverie.memory.extraction.keeping import Keeper, keep_new, notice, read_written
 from reverie.memory.extraction.refusals import read_refusals
 from reverie.memory.indexed import IndexedFolder
 from reverie.memory.store import Store
@@ -43,10 +43,10 @@ def test_a_running_session_is_extracted_after_its_cursor_and_never_twice(keeper:
         asked("u2", "I prefer small pull requests, one change each."),
     ]
 
-    kept = keep_new(keeper, entries, after="a1", session="s1", now=MONDAY)
+    kept = keep_new(keeper, entries, after="a1", session="s1")
 
     assert [topic.name for topic in kept.saved] == ["I prefer small pull requests, one change each"]
-    again = keep_new(reopened(keeper._store), entries, after="gone", session="s1", now=MONDAY)
+    again = keep_new(reopened(keeper._store), entries, after="gone", session="s1")
     assert [topic.name for topic in again.saved] == ["Never push directly to main"]
     assert [commit.change.author for commit in log(keeper._store)] == ["extraction"] * 2
 
@@ -78,3 +78,8 @@ def test_only_files_that_are_there_are_read(tmp_path: Path) -> None:
 
     assert [heard.text for heard in read_written(tmp_path)] == ["be brief"]
     assert list(read_written(None)) == []
+
+
+def test_the_notice_names_topics_only() -> None:
+    assert notice(["a.md", "MEMORY.md", "team/MEMORY.md", "a.md"]) == "Remembered 1: a.md"
+    assert notice(["MEMORY.md"]) == ""

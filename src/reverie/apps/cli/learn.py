@@ -60,8 +60,10 @@ def command(
             learned += asyncio.run(memory.learn(files, model=model, dry_run=dry_run, progress=_tell))
     if as_json:
         print_json(_document(learned, dry_run=dry_run))
-        return
-    _print(learned, dry_run=dry_run)
+    else:
+        _print(learned, dry_run=dry_run)
+    if learned.failed:
+        click.get_current_context().exit(1)
 
 
 def _by_project(which: Which, paths: list[Path]) -> Iterator[tuple[Memory, list[Path]]]:

@@ -147,7 +147,7 @@ CUES: tuple[Cue, ...] = (
               |(?:面板|文档|看板|手册|工单|日志|设计稿|需求)[^。？]{{0,8}}在\s?https?://"""
         ),
         unless=_re(
-            r"\b(?:login|auth|oauth|webhook|integration|(?<!/)api|sdk|client|clone|push|pull\srequest)\b|接入|登录"
+            r"\b(?:login|auth|oauth|webhook|integration|api\s(?:keys?|tokens?|calls?|clients?)|sdk|client|clone|push|pull\srequest)\b|接入|登录"
         ),
     ),
     Cue(
@@ -316,7 +316,7 @@ CUES: tuple[Cue, ...] = (
         ),
         unless=_re(
             rf"""\b(?:option|approach|version)\s?(?:\d|[a-c])\b|\b(?:a|the|an)\s{_CODE_WORDS}\b|\b(?:first|second|third)\s(?:one
-              |approach|option|way)\b|\b(?:fix|merge|rebase|commit|push|rerun|debug)\b|\bwe\s(?:just\s)?need\sto\s(?:do|get|look)\b
+              |approach|option|way)\b|\b(?:fix|rebase|commit|push|rerun|debug|merge\s(?:it|this|that|the))\b|\bwe\s(?:just\s)?need\sto\s(?:do|get|look)\b
               |第[一二三]个|\b(?:nothing|yet|haven'?t)\b|选第"""
         ),
     ),

@@ -5,9 +5,9 @@ A `Keeper` knows the store for the length of a run; `keep_new` is one run withou
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import datetime, tzinfo
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -23,6 +23,7 @@ from reverie.memory.extraction.session import words_of
 from reverie.memory.finding import key_of
 from reverie.memory.relearning import read_erased
 from reverie.memory.topic import Topic
+from reverie.memory.tracked import INDEX_FILE
 from reverie.messages.entries import Entry
 from reverie.secret_scan import redact
 
@@ -137,14 +138,25 @@ class Keeper:
         self.scene.known.add(topic)
 
 
-def keep_new(keeper: Keeper, entries: Sequence[Entry], *, after: str | None, session: str, now: datetime) -> Written:
-    """Extract without a model from what the user said after an entry of a session, and keep it."""
-    words = words_of(entries, session, now.tzinfo)
+def keep_new(
+    keeper: Keeper, entries: Sequence[Entry], *, after: str | None, session: str, zone: tzinfo | None = None
+) -> Written:
+    """Extract without a model from what the user said after an entry of a session, and keep it.
+
+    `zone` is where the session is held, this machine's when None.
+    """
+    words = words_of(entries, session, zone)
     ids = [getattr(getattr(entry, "envelope", None), "uuid", None) for entry in entries]
     start = len(ids) - ids[::-1].index(after) if after in ids else 0
     later = set(ids[start:])
     new = [each for each in words.messages if each.said.message in later]
     return keeper.keep(extract(words, new, keeper.scene))
+
+
+def notice(paths: Iterable[str]) -> str:
+    """The line that tells the user what was remembered; nothing when no topic file was written (spec 2 §10.7)."""
+    names = [path for path in dict.fromkeys(paths) if path.rpartition("/")[2] != INDEX_FILE]
+    return f"Remembered {len(names)}: {', '.join(names)}" if names else ""
 
 
 def read_written(root: Path | None) -> Iterator[Heard]:

@@ -46,7 +46,7 @@ class SessionWords:
 
 
 def words_of(entries: Iterable[Entry], session: str, zone: tzinfo | None) -> SessionWords:
-    """What was said in a session, its times in this zone."""
+    """What was said in a session, its times in this zone, or in that of this machine."""
     messages: list[Spoken] = []
     injected: list[Heard] = []
     foreign: list[Heard] = []
