@@ -47,6 +47,9 @@ PROMISES = {
     "tui:colour:none": Requirement(
         "Without colour nothing is coloured and everything can be told apart.", source=_SOURCE
     ),
+    "tui:colour:own": Requirement(
+        "Only the terminal's own sixteen colours are used, so that it suits light and dark terminals.", source=_SOURCE
+    ),
     "tui:width:cjk": Requirement("Wide characters wrap by their width; narrow terminals work.", source=_SOURCE),
     "tui:log:markdown-parts": Requirement(
         "Markdown is cut only where a new block begins, and earlier parts never change.", source=_SOURCE

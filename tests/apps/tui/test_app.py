@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 
 import pytest
+from rich.color import ColorType
 
 from reverie.agent.events import (
     Attached,
@@ -274,6 +275,26 @@ async def test_without_colour_no_cell_has_one(sit: MakeTable) -> None:
             style for style in styles if any(part and not part.is_default for part in (style.color, style.bgcolor))
         ]
         assert not coloured
+
+
+@requirement("tui:colour:own")
+async def test_only_the_terminals_own_colours_are_used(sit: MakeTable) -> None:
+    text = "# Title\n\n`code` and [a link](http://x)\n\n```python\nfor a in b:\n    return 'x'  # why\n```\n\n> quote\n"
+    turn = [ToolStarted("1", "Edit", {}), ToolEnded("1", "Edit", "x", False, 0.1, {"diff": DIFF}), TextDelta(text)]
+    async with at(sit(turn), size=(80, 40)) as seat:
+        await seat.enter("hello")
+        await seat.sees("quote")
+        await seat.press("ctrl+t")
+        await seat.type("/co")
+        found = {
+            (segment.text, colour)
+            for strip in seat.app.screen._compositor.render_strips()
+            for segment in strip
+            if segment.style is not None
+            for colour in (segment.style.color, segment.style.bgcolor)
+            if colour is not None and colour.type not in (ColorType.DEFAULT, ColorType.STANDARD)
+        }
+        assert not found
 
 
 @requirement("tui:width:cjk")

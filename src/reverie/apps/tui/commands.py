@@ -9,7 +9,7 @@ from reverie.apps.tui.host import Command, Host
 from reverie.apps.tui.pieces import Listing
 
 KEYS = (
-    ("Enter", "send; while a turn runs the message waits for its end"),
+    ("Enter", "send; during a turn the message joins it at its next step"),
     ("Alt+Enter, \\ Enter", "new line; also Shift+Enter or Ctrl+J"),
     ("Up, Down, Ctrl+R", "what you typed before, also in earlier sessions"),
     ("Tab", "complete a /command or an @path"),

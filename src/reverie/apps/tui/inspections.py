@@ -12,8 +12,8 @@ from reverie.apps.tui.window_picture import window_picture
 from reverie.tokens.usage import bill, totals
 
 ABSENT = {
-    "agents": "No agents can be called in this version; the model does all work itself.",
-    "tasks": "Nothing runs in the background; this version does not start such work.",
+    "agents": "No agents can be called here; the model does all work itself.",
+    "tasks": "Nothing runs in the background.",
     "hooks": "No hooks are set. They go into settings under `hooks`.",
     "skills": "No skills were found. Each is a folder with a SKILL.md under .claude/skills or .reverie/skills.",
     "mcp": "No servers are set. They go into .mcp.json.",

@@ -41,7 +41,7 @@ class Prose:
     text: str
 
     def draw(self) -> RenderableType:
-        return TerminalMarkdown(self.text, code_theme="ansi_dark")
+        return TerminalMarkdown(self.text)
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,7 +211,7 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class Below:
-    """Text under a line, set off by a bar."""
+    """Text under a line, set in."""
 
     text: Text
 
