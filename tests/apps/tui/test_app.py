@@ -332,6 +332,18 @@ async def test_a_long_log_scrolls_to_its_beginning(sit: MakeTable) -> None:
 
 
 @requirement("tui:log:long")
+async def test_the_end_stays_in_sight_when_the_prompt_grows(sit: MakeTable) -> None:
+    gate = asyncio.Event()
+    async with at(sit([TextDelta("line\n\n" * 30 + "the very end"), gate])) as seat:
+        await seat.enter("hello")
+        await seat.sees("the very end")
+        seat.prompt.fill("a\nlong\ndraft\nof\nmany\nlines")
+        await seat.until(lambda: seat.prompt.size.height == 6)
+        await seat.until(lambda: "the very end" in seat.screen())
+        gate.set()
+
+
+@requirement("tui:log:long")
 async def test_who_reads_further_up_is_left_in_peace(sit: MakeTable) -> None:
     gate = asyncio.Event()
     async with at(sit([TextDelta("begin\n\n" * 30), gate, TextDelta("the end")])) as seat:

@@ -121,6 +121,8 @@ class Log(ScrollView, can_focus=False):
             for row in self._rows:
                 row.drawn.clear()
             self._draw_all()
+        elif self._follows:
+            self.scroll_end(animate=False, x_axis=False)
 
     def on_click(self, event: events.Click) -> None:
         if self.text_selection is not None or not self._rows:
