@@ -60,7 +60,9 @@ if TYPE_CHECKING:
     from reverie.places import Places
     from reverie.places.paths import MemoryFolder
 
-State: TypeAlias = Literal["completed", "unchanged", "proposed", "discarded", "busy", "skipped", "failed", "killed"]
+State: TypeAlias = Literal[
+    "completed", "unchanged", "proposed", "previewed", "discarded", "busy", "skipped", "failed", "killed"
+]
 Reach: TypeAlias = Literal["limits", "all", "nothing"]
 """How far a dream goes by itself: within its limits, all the way, or only as far as a proposal."""
 EMBEDDED = "embedded"
@@ -163,7 +165,10 @@ class Dreams:
         """What an embedded dream would do now; takes no lock and writes nothing."""
         texts = self._read_texts()
         proposal = self._embedded(texts, read_state(self.folder))
-        return told("unchanged" if not proposal.steps else "proposed", proposal)
+        return told(
+            "previewed" if proposal.steps else "unchanged",
+            replace(proposal, over=over_limits(proposal.steps, len(texts))),
+        )
 
     async def run(
         self,

@@ -197,6 +197,8 @@ def _show(done: Dreamt, *, as_json: bool) -> None:
             for reason in done.over:
                 click.echo(f"needs your word: {reason}", err=True)
             click.echo(f"proposed: {counts}; `reverie dream --review`, `--yes` or `--discard` settles it", err=True)
+        case "previewed":
+            click.echo(f"would be: {counts}; nothing was changed", err=True)
         case "discarded":
             click.echo("the proposal was dropped", err=True)
         case "unchanged":

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
+from reverie.memory.catalogue import is_indexed
 from reverie.memory.change import Change
 from reverie.memory.dream.proposal import Step, reason_of
 from reverie.memory.index_lines import Entry, parse_index
@@ -88,10 +89,10 @@ def _archive_path(store: Store, path: str, content: bytes, taken: Mapping[str, b
 
 
 def _pruned_index(store: Store, files: Mapping[str, bytes | None]) -> bytes | None:
-    """The index without lines that lead nowhere; None when there are none. All else is generated, or a person's."""
+    """The index without lines that lead nowhere, or a first one; None when it stays. All else follows by itself."""
     content = store.writer.tree.read(INDEX_FILE)
     if content is None:
-        return None
+        return b"" if any(map(is_indexed, store.history.entries)) else None
     text = content.decode("utf-8", "surrogateescape")
     lines = parse_index(text)
     kept = [line.text for line in lines if not (isinstance(line, Entry) and _leads_nowhere(store, line.path, files))]

@@ -121,8 +121,12 @@ def _added(best: Topic, less: Topic) -> Iterator[str]:
     known = set(terms(told))
     if not set(terms(less.description)) <= known:
         yield less.description
-    elif not set(terms(less.name)) <= known and normal(less.name) not in normal(less.path):
+    elif not set(terms(_COPY.sub("", less.name))) <= known and not _is_named_after_file(less):
         yield f"Also kept as: {less.name}"
+
+
+def _is_named_after_file(topic: Topic) -> bool:
+    return normal(topic.name) in normal(topic.path.rsplit("/", 1)[-1].replace("_", " "))
 
 
 def _rank(topic: Topic) -> tuple[object, ...]:

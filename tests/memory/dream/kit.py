@@ -1,0 +1,69 @@
+"""What the tests of dreams share: topics as text, and a dream on a directory."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+from reverie.memory.dream.apply import Applied, apply_steps
+from reverie.memory.dream.proposal import Step
+from reverie.memory.dream.tidy import Tidied, World, tidy
+from reverie.memory.store import Store
+from reverie.memory.topic import MemoryType, Topic, Trust, render_topic
+
+DAY = date(2026, 3, 2)
+"""A Monday."""
+
+
+def text(
+    path: str,
+    body: str,
+    *,
+    name: str = "",
+    description: str = "",
+    kind: str = "feedback",
+    trust: str = "said",
+    **more: Any,
+) -> str:
+    """A topic file."""
+    more.setdefault("observed", DAY)
+    described = description or body.split("\n", maxsplit=1)[0]
+    return render_topic(
+        Topic(path, name or path.removesuffix(".md"), described, MemoryType(kind), body, Trust(trust), **more)
+    )
+
+
+def files(**bodies: str) -> dict[str, str]:
+    """Topics `a.md`, `b.md`, … with these bodies."""
+    return {f"{name}.md": text(f"{name}.md", body) for name, body in bodies.items()}
+
+
+def after(texts: Mapping[str, str], steps: tuple[Step, ...]) -> dict[str, str]:
+    """The files as steps would leave them, archived ones gone."""
+    result = dict(texts)
+    for step in steps:
+        for path, made in step.after.items():
+            if made is None:
+                del result[path]
+            else:
+                result[path] = made
+    return result
+
+
+def write(directory: Path, texts: Mapping[str, str]) -> None:
+    for path, content in texts.items():
+        (directory / path).parent.mkdir(parents=True, exist_ok=True)
+        (directory / path).write_text(content, encoding="utf-8")
+
+
+def read(directory: Path) -> dict[str, str]:
+    found = sorted(directory.glob("*.md"))
+    return {path.name: path.read_text(encoding="utf-8") for path in found if path.name != "MEMORY.md"}
+
+
+def dreamt(store: Store, world: World | None = None) -> tuple[Tidied, Applied]:
+    """One embedded dream on a store."""
+    found = tidy(read(store.folder.directory), world or World())
+    return found, apply_steps(store, found.steps)

@@ -1,0 +1,63 @@
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+
+from reverie.memory.dream.limits import over_limits
+from reverie.memory.dream.proposal import Kind, Step
+from tests.memory.dream.kit import DAY, text
+from tests.requirements import requirement
+
+RULE = "Integration tests use a real database, because mocks once hid a broken migration."
+
+
+def retire(number: int, **more: object) -> Step:
+    path = f"t{number}.md"
+    made = text(path, f"{RULE} {number}", **({"trust": "inferred"} | more))  # type: ignore[arg-type]
+    return Step(Kind.retire, "over", {path: made}, {path: None})
+
+
+@requirement("dream:limits")
+@pytest.mark.parametrize(("retired", "topics", "asks"), [(2, 10, False), (3, 10, True), (1, 4, True), (1, 5, False)])
+def test_a_fifth_may_be_retired_at_once(retired: int, topics: int, asks: bool) -> None:
+    steps = [retire(number) for number in range(retired)]
+    assert bool(over_limits(steps, topics)) == asks
+
+
+@requirement("dream:limits")
+def test_nothing_pinned_is_retired() -> None:
+    assert over_limits([retire(1, pinned=True)], 100) == ("it would retire t1.md, which is pinned",)
+
+
+@requirement("dream:limits")
+def test_what_the_user_said_is_retired_only_for_a_newer_word_of_theirs() -> None:
+    old = text("a.md", RULE)
+    assert "which the user said" in over_limits([Step(Kind.retire, "x", {"a.md": old}, {"a.md": None})], 100)[0]
+
+    def replaced(**more: object) -> tuple[str, ...]:
+        new = text("b.md", "Integration tests use SQLite now.", **more)  # type: ignore[arg-type]
+        return over_limits([Step(Kind.merge, "x", {"a.md": old, "b.md": None}, {"b.md": new, "a.md": None})], 100)
+
+    assert replaced(observed=DAY + timedelta(days=1)) == ()
+    assert replaced(observed=DAY)
+    assert replaced(observed=DAY + timedelta(days=1), trust="inferred")
+
+
+@requirement("dream:limits")
+def test_a_merge_in_which_every_word_lives_on_is_within_the_limits() -> None:
+    old, kept = text("a.md", RULE), text("b.md", f"{RULE}\n\nAnd more.")
+    step = Step(Kind.merge, "x", {"b.md": kept, "a.md": old}, {"b.md": kept, "a.md": None})
+    assert over_limits([step], 2) == ()
+    lossy = Step(
+        Kind.merge, "x", {"b.md": old, "a.md": old}, {"b.md": text("b.md", "Tests.", trust="inferred"), "a.md": None}
+    )
+    assert len(over_limits([lossy], 2)) == 3
+
+
+@requirement("dream:limits")
+def test_an_edit_may_not_empty_what_the_user_said() -> None:
+    step = Step(Kind.edit, "x", {"a.md": text("a.md", RULE)}, {"a.md": text("a.md", "Tests matter.")})
+    assert over_limits([step], 100) == ("it would take most of what the user said out of a.md",)
+    inferred = Step(Kind.edit, "x", {"a.md": text("a.md", RULE, trust="inferred")}, dict(step.after))
+    assert over_limits([inferred], 100) == ()

@@ -1,0 +1,64 @@
+"""What we promise of dreams and of background work."""
+
+from __future__ import annotations
+
+from tests.promises import Requirement
+
+PROMISES: dict[str, Requirement] = {
+    "dream:gates": Requirement(
+        "switches, time, pause, sessions and lock are asked in this order, the cheapest first", source="spec 2 §11.1"
+    ),
+    "dream:lock:one": Requirement("of two programs that dream at once, one dreams", source="issue 6 §4"),
+    "dream:lock:stale": Requirement(
+        "a lock ends with its process or after an hour, and a crash leaves no hole of a day", source="spec 7 §4, 29-31"
+    ),
+    "dream:lock:host": Requirement(
+        "a host's .consolidate-lock is respected, and its time is that of the last dream that succeeded",
+        source="product §6",
+    ),
+    "dream:one-commit": Requirement(
+        "a dream ends as one commit of its own author, in which nothing is deleted: what is retired is archived with"
+        " its reason",
+        source="issue 6 §4",
+    ),
+    "dream:undo": Requirement(
+        "undo of a dream restores the exact bytes when nothing came between, and merges otherwise", source="issue 6"
+    ),
+    "dream:others": Requirement(
+        "what others changed meanwhile is merged by file, and stays where that is not possible", source="issue 6 §4"
+    ),
+    "dream:kill": Requirement(
+        "killed anywhere it leaves a readable store, a valid index and a truthful last-dream time", source="issue 6"
+    ),
+    "dream:limits": Requirement(
+        "more than a fifth retired, anything pinned, or the user's word without a newer one waits for a person",
+        source="issue 6 §4",
+    ),
+    "dream:review": Requirement(
+        "a proposal is kept until it is applied or discarded, and can be taken piece by piece", source="issue 6 §4"
+    ),
+    "dream:embedded": Requirement(
+        "without a model duplicates are merged with all provenance, dead anchors marked, relative dates fixed, the"
+        " index pruned and contradictions listed",
+        source="issue 6 §4",
+    ),
+    "dream:idempotent": Requirement(
+        "a second dream right after the first changes nothing, and dreams are deterministic", source="issue 6 §4"
+    ),
+    "dream:model": Requirement(
+        "a model dreams in a staging tree with few tools, limited rounds and a live view", source="spec 2 §11.3-11.4"
+    ),
+    "dream:model:checked": Requirement(
+        "writing elsewhere, removing, endless rounds, invalid front matter, secrets and invented words of the user"
+        " change nothing",
+        source="issue 6",
+    ),
+    "dream:daily": Requirement(
+        "daily logs are appended by day and become topics in a dream, once", source="spec 2 §13"
+    ),
+    "dream:cli": Requirement("reverie dream runs, reviews, applies, discards and tells", source="contract"),
+    "tasks:list": Requirement(
+        "background work can be listed with state, cost and log; one whose process is gone is lost", source="issue 6 §7"
+    ),
+    "tasks:stop": Requirement("a task stops when somebody asks for it", source="issue 6 §7"),
+}
