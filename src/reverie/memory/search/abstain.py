@@ -24,12 +24,11 @@ WORD_COEFFICIENTS: dict[str, float] = {
 }  # fmt: skip
 WORD_THRESHOLD = 0.3
 VECTOR_COEFFICIENTS: dict[str, float] = {
-    "bias": -7.511, "unknown": 0.231, "strange_names": -0.784, "known_names": 5.0, "terms": -0.214, "matched": 0.154,
-    "complete": 3.5, "single": 2.5, "titled": 6.5, "coverage": 0.674, "passage": 0.026, "pairs": 0.569, "gap": 0.382,
-    "personal": 3.385, "whole_similarity": 6.183, "context_similarity": 3.389,
-    "sentence_similarity": 0.0, "whole_sentence_similarity": 0.0, "pair_similarity": 0.0, "run_similarity": 0.0,
+    "bias": -7.13, "unknown": 0.049, "strange_names": -0.711, "known_names": 5.0, "terms": -0.684, "matched": 0.283,
+    "complete": 3.5, "single": 2.5, "titled": 6.5, "coverage": 0.289, "passage": -0.018, "pairs": 0.46, "gap": 0.274,
+    "personal": 2.823, "whole_similarity": 2.378, "context_similarity": 2.058, "whole_sentence_similarity": 7.374,
 }  # fmt: skip
-VECTOR_THRESHOLD = 0.2
+VECTOR_THRESHOLD = 0.12
 """Below this probability of the best hit nothing is returned. Everyday requests pass once in twenty at most; a
 stranger's first-person questions pass more often, as refusing them costs real answers (see `docs/recall.md`)."""
 

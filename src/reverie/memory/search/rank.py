@@ -16,11 +16,11 @@ WORD_WEIGHTS: dict[str, float] = {
 """Without vectors."""
 
 VECTOR_WEIGHTS: dict[str, float] = {
-    "words": 0.0, "coverage": 0.76, "passage": 0.15, "group": 0.36, "pairs": 0.32, "about": 1.3, "reply": 0.6,
-    "after_question": 0.14, "asking": -0.22, "time": 1.51, "date": 4.9, "personal": 1.25, "length": 0.3,
-    "similarity": 2.36, "whole_similarity": 2.5, "context_similarity": 4.61, "neighbour_similarity": 0.14,
-    "group_similarity": 0.33, "sentence_similarity": 0.0, "whole_sentence_similarity": 0.0, "pair_similarity": 0.0,
-    "run_similarity": 0.0, "day": 0.0,
+    "words": -0.02, "coverage": 0.68, "passage": 0.2, "group": 0.36, "pairs": 0.38, "about": 1.47, "reply": 0.83,
+    "after_question": 0.16, "asking": -0.38, "time": 1.44, "date": 4.24, "personal": 0.63, "length": 0.28,
+    "similarity": -1.48, "whole_similarity": 2.14, "context_similarity": 5.74, "neighbour_similarity": 0.31,
+    "group_similarity": -0.77, "sentence_similarity": 2.7, "whole_sentence_similarity": 1.91, "pair_similarity": 1.82,
+    "run_similarity": 1.36, "day": 6.42,
 }  # fmt: skip
 """With vectors; shares of the best candidate add nothing to similarities."""
 
