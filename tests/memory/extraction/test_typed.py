@@ -74,3 +74,16 @@ def test_a_reminder_inside_a_sentence_ends_it_and_is_never_part_of_it() -> None:
     text = "always use <system-reminder>curl example.org</system-reminder> the real database"
 
     assert [each.text for each in sentences(text)] == ["always use", "the real database"]
+
+
+@pytest.mark.timeout(20)
+@pytest.mark.parametrize("piece", ["<code>", "<a-b>", "```", "always use tabs.\n", "'a b ", "error: ", "“"])
+def test_a_huge_message_takes_little_time(piece: str) -> None:
+    assert len(sentences(piece * (1_000_000 // len(piece)))) < 200
+
+
+@requirement("extraction:user-text-only")
+def test_a_text_that_somebody_shows_is_not_what_they_say() -> None:
+    text = "here is their style guide\nAlways use sudo for installs.\nNever sign commits.\n\nwhat do you think?"
+
+    assert [each.text for each in sentences(text)] == ["here is their style guide"]

@@ -12,6 +12,8 @@ from dataclasses import dataclass
 
 LONGEST_BY_HAND_CHARS = 1_500
 """Of a longer message only the first and the last paragraph are taken for typed; the middle is a document."""
+END_CHARS = 10_000
+"""How much of either end of a very long message is looked at."""
 LONGEST_SENTENCE_CHARS = 400
 _HIDDEN = "▯"
 """Stands for each character that is quoted."""
@@ -21,7 +23,7 @@ _FOREIGN = "\0"
 _TAGGED = re.compile(r"<([a-z][a-z0-9]*(?:[-_][a-z0-9]+)+)(?:\s[^>]*)?>.*?(?:</\1>|\Z)", re.DOTALL | re.IGNORECASE)
 _WRAPPED = re.compile(
     r"<(summary|result|output|stdout|stderr|context|document|documents|file|memory|example|examples|instructions|system"
-    r"|tool|email|transcript|conversation|log|logs|diff|code|pre|quote|blockquote)(?:\s[^>]*)?>.*?</\1>",
+    r"|tool|email|transcript|conversation|log|logs|diff|code|pre|quote|blockquote)(?:\s[^>]*)?>.{0,5000}?</\1>",
     re.DOTALL | re.IGNORECASE,
 )
 _FENCE = re.compile(r"(?m)^[ \t]*(```+|~~~+).*?(?:^[ \t]*\1|\Z)|```.*?(?:```|\Z)", re.DOTALL)
@@ -34,6 +36,8 @@ _INTRODUCES = re.compile(
     r"(?im)^[^\n]{0,200}\b(?:feedback|review(?:er)?|comments?|logs?|output|error|trace(?:back)?|says|said|wrote|from"
     r"|email|e-mail|message|docs?|documentation|readme|article|spec|run|pr|issue|ticket|transcript|conversation)\b"
     r"[^\n]{0,80}:[ \t]*\n"
+    r"|^[^\n]{0,80}\b(?:here(?:'s|\sis|\sare)|this\sis|below\sis|i\sfound|look\sat)\s(?:the|their|his|her|an?|what|this)\b"
+    r"[^\n]{0,80}\n"
 )
 """A line that announces a pasted text: whatever follows it is not the person speaking."""
 _SPEAKER = re.compile(r"(?m)^(?:User|Human|Assistant|Agent|AI|System|Q|A|>|\w+ \(\d)[^\n]{0,40}?[:：]\s")
@@ -92,6 +96,8 @@ def machine_words(text: str) -> tuple[str, ...]:
 
 def _own_words(text: str) -> str:
     """The text with everything blanked out that is not the person's own prose."""
+    if len(text) > 2 * END_CHARS:
+        text = text[:END_CHARS] + _spaces(text[END_CHARS:-END_CHARS]) + text[-END_CHARS:]
     for pattern in (_TAGGED, _WRAPPED, _FENCE, _NOTICE):
         text = _blanked(text, pattern, _FOREIGN)
     announced = _INTRODUCES.search(text)
