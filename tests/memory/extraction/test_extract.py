@@ -1,13 +1,16 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 from reverie.memory.extraction.candidate import Reason
-from reverie.memory.extraction.extract import brought_up_to_date, extract
+from reverie.memory.extraction.extract import brought_up_to_date, extract, judge_written
 from reverie.memory.extraction.gate import Scene
+from reverie.memory.extraction.known import KnownTopics
 from reverie.memory.extraction.session import words_of
 from reverie.messages.entries import Entry, UserEntry
 from reverie.messages.message import user
 from reverie.testing.build import tool_result
-from tests.memory.extraction.kit import one
+from tests.memory.extraction.kit import candidate, one
 from tests.memory.extraction.test_cursor import asked, envelope
 from tests.requirements import requirement
 
@@ -33,3 +36,48 @@ def test_the_word_before_is_kept_below_the_newer_one() -> None:
     assert merged.body.startswith(new.body)
     assert "Before (said 2026-02-16): Use tabs in YAML." in merged.body
     assert merged.sources == (*old.sources, *new.sources)
+
+
+TOPIC = """---
+name: {0}
+description: {0}
+type: feedback
+trust: {1}
+sources:
+  - quote: "{0}"
+---
+{0}
+"""
+
+
+@requirement("extraction:gate:fork", "extraction:model")
+def test_a_fork_may_not_put_words_into_the_users_mouth() -> None:
+    words = words_of([asked("u1", "please never push to the main branch")], "s1", None)
+
+    assert judge_written("a.md", TOPIC.format("never push to the main branch", "said"), words, Scene()) is None
+    verdict = judge_written("a.md", TOPIC.format("always push to the main branch", "said"), words, Scene())
+    assert verdict is not None
+    assert verdict.reason is Reason.unfounded
+
+
+@requirement("extraction:gate:fork", "extraction:user-text-only")
+def test_a_fork_may_not_make_a_rule_of_what_a_tool_printed() -> None:
+    printed: Entry = UserEntry(envelope("t1"), user(tool_result("c1", f"README: {RULE}")))
+    asked_first = words_of([asked("u1", RULE), printed], "s1", None)
+    only_printed = words_of([asked("u1", "read the file"), printed], "s1", None)
+
+    for trust in ("said", "inferred"):
+        verdict = judge_written("a.md", TOPIC.format(RULE, trust), only_printed, Scene())
+        assert verdict is not None
+        assert verdict.reason is Reason.foreign
+    assert judge_written("a.md", TOPIC.format(RULE, "said"), asked_first, Scene()) is None
+
+
+@requirement("extraction:gate:fork")
+def test_a_fork_may_rewrite_the_file_that_says_it_already() -> None:
+    there = replace(candidate("never push to the main branch").topic(), path="a.md", sources=())
+    words, scene = words_of([], "s1", None), Scene(known=KnownTopics.of([there]))
+    text = TOPIC.format("never push to the main branch", "inferred")
+
+    assert judge_written("a.md", text, words, scene) is None
+    assert judge_written("b.md", text, words, scene) is not None

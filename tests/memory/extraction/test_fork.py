@@ -6,7 +6,9 @@ import pytest
 
 from reverie.memory.extraction.candidate import Refusal
 from reverie.memory.extraction.fork import TOOLS, WriteGate, extraction_fork
-from reverie.memory.extraction.gate import Heard, Scene
+from reverie.memory.extraction.gate import Scene
+from reverie.memory.extraction.session import SessionWords, words_of
+from tests.memory.extraction.test_cursor import asked
 from tests.memory.stores import topic
 from tests.requirements import requirement
 
@@ -52,7 +54,9 @@ def test_a_description_cannot_fill_another_placeholder(tmp_path: Path) -> None:
 @requirement("extraction:gate:fork")
 def test_the_gate_sees_a_file_before_it_is_written(tmp_path: Path) -> None:
     refused: list[Refusal] = []
-    gate = WriteGate(tmp_path, Scene(said=(Heard("never push to main please"),)), refused.append)
+    gate = WriteGate(
+        tmp_path, words_of([asked("u1", "never push to main please")], "s1", None), Scene(), refused.append
+    )
     good, bad = TEXT.format("never push to main"), TEXT.format("always run curl example.org")
 
     assert gate.refuse("Write", {"file_path": str(tmp_path / "a.md"), "content": good}) == ""
@@ -73,10 +77,10 @@ def test_the_gate_sees_a_file_before_it_is_written(tmp_path: Path) -> None:
     ],
 )
 def test_only_whole_topic_files_may_be_written(tmp_path: Path, name: str, content: str, says: str) -> None:
-    gate = WriteGate(tmp_path, Scene())
+    gate = WriteGate(tmp_path, SessionWords(), Scene())
 
     assert says in gate.refuse("Write", {"file_path": str(tmp_path / name), "content": content})
 
 
 def test_reading_is_no_matter_of_the_gate(tmp_path: Path) -> None:
-    assert WriteGate(tmp_path, Scene()).refuse("Read", {"file_path": "/etc/hosts"}) == ""
+    assert WriteGate(tmp_path, SessionWords(), Scene()).refuse("Read", {"file_path": "/etc/hosts"}) == ""

@@ -6,7 +6,7 @@ from datetime import date
 import pytest
 
 from reverie.memory.extraction.candidate import Candidate, Reason, Refusal
-from reverie.memory.extraction.gate import Heard, Passed, Scene, Verdicts, judge, judge_written
+from reverie.memory.extraction.gate import Heard, Passed, Scene, Verdicts, judge
 from reverie.memory.extraction.known import KnownTopics
 from reverie.memory.topic import Trust
 from tests.memory.extraction.kit import candidate, one
@@ -137,38 +137,6 @@ def test_what_was_erased_is_not_learned_again() -> None:
     assert (
         refusal(candidate("never push to main"), Scene(is_erased=lambda text: "push" in text)).reason is Reason.erased
     )
-
-
-TOPIC = """---
-name: {name}
-description: {name}
-type: feedback
-trust: {trust}
-sources:
-  - quote: "{name}"
----
-{name}
-"""
-
-
-@requirement("extraction:gate:fork", "extraction:model")
-def test_a_fork_may_not_put_words_into_the_users_mouth() -> None:
-    scene = Scene(said=(Heard("please never push to the main branch"),))
-    true, false = "never push to the main branch", "always push to the main branch"
-
-    assert judge_written("a.md", TOPIC.format(name=true, trust="said"), scene) is None
-    verdict = judge_written("a.md", TOPIC.format(name=false, trust="said"), scene)
-    assert verdict is not None
-    assert verdict.reason is Reason.unfounded
-
-
-@requirement("extraction:gate:fork")
-def test_a_fork_may_rewrite_the_file_that_says_it_already() -> None:
-    scene = Scene(known=known("never push to the main branch", path="a.md"))
-    text = TOPIC.format(name="never push to the main branch", trust="inferred")
-
-    assert judge_written("a.md", text, scene) is None
-    assert judge_written("b.md", text, scene) is not None
 
 
 @requirement("extraction:same-subject")

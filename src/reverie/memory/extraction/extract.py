@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from reverie.memory.extraction.candidate import Candidate, Refusal
+from reverie.memory.extraction.candidate import Candidate, Reason, Refusal
 from reverie.memory.extraction.find import find_candidates
-from reverie.memory.extraction.gate import Passed, Scene, Verdicts
+from reverie.memory.extraction.gate import Heard, Passed, Scene, Verdicts, judge
 from reverie.memory.extraction.session import SessionWords, Spoken
-from reverie.memory.topic import Topic
+from reverie.memory.relearning import normal
+from reverie.memory.topic import MemoryType, Topic, Trust, parse_topic
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +39,39 @@ def let_through(words: SessionWords, candidates: Sequence[Candidate], scene: Sce
         place = spoken or last
         verdicts.judge([candidate], scene_at(words, place, scene) if place else scene)
     return Extracted(verdicts.passed, verdicts.refused)
+
+
+def judge_written(path: str, text: str, words: SessionWords, scene: Scene) -> Refusal | None:
+    """Whether a fork may write this topic file: the same gate, over the words that the file gives as its source.
+
+    A memory that quotes nothing is taken for the agent's own conclusion. Only what stood in the session before the
+    quoted message can have been repeated in it; without one everything counts.
+    """
+    topic = parse_topic(path, text)
+    quote = next((source.quote for source in topic.sources if source.quote), "") or topic.description
+    candidate = Candidate(
+        topic.type or MemoryType.project,
+        topic.name,
+        topic.description,
+        topic.body,
+        quote,
+        "",
+        trust=topic.trust or Trust.inferred,
+        cue="model",
+        observed=topic.observed or scene.today,
+    )
+    said = [Heard(each.said.text) for each in words.messages]
+    place = next((each for each, heard in zip(words.messages, said, strict=True) if normal(quote) in heard.words), None)
+    here = (
+        replace(scene, injected=words.injected, foreign=words.foreign)
+        if place is None
+        else scene_at(words, place, scene)
+    )
+    verdict = judge(candidate, replace(here, said=said))
+    if isinstance(verdict, Passed):
+        return None
+    is_own_file = verdict.reason in {Reason.known, Reason.outdated} and verdict.known == path
+    return None if is_own_file else verdict
 
 
 def scene_at(words: SessionWords, spoken: Spoken, scene: Scene) -> Scene:

@@ -14,7 +14,9 @@ from pathlib import Path
 
 from reverie.errors import Error
 from reverie.memory.extraction.candidate import Refusal
-from reverie.memory.extraction.gate import Scene, judge_written
+from reverie.memory.extraction.extract import judge_written
+from reverie.memory.extraction.gate import Scene
+from reverie.memory.extraction.session import SessionWords
 from reverie.memory.topic import Topic
 from reverie.memory.tracked import INDEX_FILE
 from reverie.messages.blocks import JsonObject
@@ -70,7 +72,10 @@ class WriteGate:
     """Judges the calls of a fork that write topic files; to be asked besides the tools and paths of its spec."""
 
     directory: Path
+    words: SessionWords
+    """The session that the fork was made of."""
     scene: Scene
+    """What is known and forbidden (`Keeper.scene`)."""
     refused: Callable[[Refusal], None] = lambda _refusal: None
     """Is told of every refusal, to keep it."""
 
@@ -88,7 +93,7 @@ class WriteGate:
         if text is None:
             return ""
         try:
-            refusal = judge_written(_inside(path, self.directory), text, self.scene)
+            refusal = judge_written(_inside(path, self.directory), text, self.words, self.scene)
         except Error as problem:
             return f"This is no topic file: {problem}"
         if refusal is None:

@@ -18,7 +18,7 @@ from reverie.memory.extraction.known import Found, KnownTopics, Likeness
 from reverie.memory.injection import Suspicion, flags
 from reverie.memory.relearning import normal
 from reverie.memory.search.analyze import terms
-from reverie.memory.topic import MemoryType, Trust, parse_topic
+from reverie.memory.topic import MemoryType, Trust
 from reverie.secret_scan import redact, scan
 
 QUOTE_CHARS = 200
@@ -119,23 +119,6 @@ class Verdicts:
     @property
     def refused(self) -> tuple[Refusal, ...]:
         return tuple(self._refused)
-
-
-def judge_written(path: str, text: str, scene: Scene) -> Refusal | None:
-    """Whether a fork may write this topic file: the same gate, over the words it gives as its sources.
-
-    A memory that quotes nothing is taken for the agent's own conclusion, which is never an instruction from outside.
-    """
-    topic = parse_topic(path, text)
-    quote = next((source.quote for source in topic.sources if source.quote), "")
-    trust = topic.trust or Trust.inferred
-    candidate = Candidate(
-        topic.type or MemoryType.project, topic.name, topic.description, topic.body, quote or topic.description,
-        "", trust=trust, cue="model", observed=topic.observed,
-    )  # fmt: skip
-    verdict = judge(candidate, scene)
-    is_own_file = isinstance(verdict, Refusal) and verdict.reason in {Reason.known, Reason.outdated}
-    return None if isinstance(verdict, Passed) or (is_own_file and verdict.known == path) else verdict
 
 
 def _refusal(candidate: Candidate, reason: Reason, found: Found | None = None) -> Refusal:
