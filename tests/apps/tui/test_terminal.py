@@ -185,6 +185,18 @@ def test_without_a_key_three_lines_and_memory_works(tmp_path: Path) -> None:
 
 
 @needs_tmux
+@requirement("tui:log:copy", "tui:terminal:real")
+def test_an_answer_is_copied_through_tmux(tmp_path: Path) -> None:
+    script: list[Json] = [{"when": {}, "then": {"text": "Rain, then **sun**. 雨"}}]
+    with simulator(script) as provider, at_work(tmp_path, provider, "-m", MODEL) as terminal:
+        terminal.sees("Say what to do.")
+        terminal.enter("what weather?")
+        terminal.sees("Rain, then sun.")
+        terminal.enter("/copy")
+        terminal.until(lambda _: terminal.copied == "Rain, then **sun**. 雨", "the copy")
+
+
+@needs_tmux
 @requirement("tui:prompt:lines", "tui:prompt:paste", "tui:terminal:real")
 def test_typing_as_terminals_send_it(tmp_path: Path) -> None:
     with simulator() as provider, at_work(tmp_path, provider, "-m", MODEL) as terminal:
@@ -194,8 +206,7 @@ def test_typing_as_terminals_send_it(tmp_path: Path) -> None:
         terminal.type("two")
         terminal.press("C-j")
         terminal.paste("x\n" * 20)
-        terminal.sees("[pasted text 1: 21 lines]")
-        screen = terminal.screen()
+        screen = terminal.until(lambda screen: "one" in screen and "[pasted text 1: 21 lines]" in screen, "all lines")
         assert screen.index("one") < screen.index("two") < screen.index("[pasted")
         terminal.press("BTab")
         terminal.sees("edits freely")

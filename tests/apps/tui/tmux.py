@@ -89,6 +89,12 @@ class RealTerminal:
         raise AssertionError(f"waited in vain for {what}; the screen is\n{screen}")
 
     @property
+    def copied(self) -> str:
+        """What was copied last; empty when nothing was."""
+        done = subprocess.run([*self._command, "show-buffer"], capture_output=True, check=False)
+        return done.stdout.decode("utf-8")
+
+    @property
     def has_ended(self) -> bool:
         """Whether the program is over."""
         return bool(self._ending)
@@ -139,4 +145,5 @@ def _program(arguments: tuple[str, ...], environment: Mapping[str, str]) -> str:
     kept = {name: os.environ[name] for name in ("PATH", "TMPDIR") if name in os.environ}
     variables = {**kept, "LANG": "C.UTF-8", "TERM": "screen-256color", **environment}
     assignments = [f"{name}={value}" for name, value in variables.items()]
-    return shlex.join(["env", "-i", *assignments, sys.executable, "-m", "reverie", *arguments])
+    # tmux sets TMUX for what runs in it, and its shell puts the value in.
+    return 'env -i TMUX="$TMUX" ' + shlex.join([*assignments, sys.executable, "-m", "reverie", *arguments])
