@@ -1,28 +1,70 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
+from reverie.apps.demo.story import sample_key
 from tests.requirements import requirement
 
 
-@requirement("demo:runs")
-def test_the_demonstration_shows_a_cache_hit_and_a_window(tmp_path: Path) -> None:
-    environment = {"PATH": os.environ["PATH"], "HOME": str(tmp_path), "COLUMNS": "120"}
-
+@pytest.fixture(scope="module")
+def shown(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """What the demonstration prints."""
+    home = tmp_path_factory.mktemp("home")
+    environment = {"PATH": os.environ["PATH"], "HOME": str(home), "COLUMNS": "120"}
     ran = subprocess.run(
         [sys.executable, "-m", "reverie.apps.demo"],
         capture_output=True,
         text=True,
         env=environment,
+        cwd=home,
         timeout=60,
         check=True,
     )
+    assert not list(Path(home).iterdir()), "it leaves nothing behind"
+    return ran.stdout + ran.stderr
 
-    turns = {line.split()[0]: line.split() for line in ran.stdout.splitlines() if line[:1].isdecimal() and "$" in line}
-    assert turns["1"][2] == "0"
-    assert turns["2"][2].endswith("k")
-    assert "what fills the window" in ran.stdout
-    assert ran.stderr == ""
+
+@requirement("demo:runs")
+def test_it_learns_once_and_refuses_with_a_reason(shown: str) -> None:
+    first, again = re.findall(r"(\d+) new messages in \d+ sessions: kept (\d+), refused (\d+)", shown)
+
+    assert int(first[1]) >= 10
+    assert int(first[2]) >= 2
+    assert again == ("0", "0", "0")
+    assert "holds a secret" in shown
+    assert sample_key() not in shown
+    assert "curl" not in shown
+
+
+@requirement("demo:runs")
+def test_it_recalls_with_reasons_and_says_nothing_where_nothing_fits(shown: str) -> None:
+    mocks, commit, deploy, novel = re.split(r"^> ", shown.split("a dream:", maxsplit=1)[0], flags=re.MULTILINE)[1:]
+
+    assert "mock the database" in mocks
+    assert "why:" in mocks
+    assert "linter" in commit
+    assert "grafana" in deploy
+    assert "nothing fits" in novel
+
+
+@requirement("demo:runs")
+def test_a_dream_proposes_a_diff_and_becomes_one_commit(shown: str) -> None:
+    dream = shown.split("a dream:")[1].split("a long session", maxsplit=1)[0]
+
+    assert "+++" in dream
+    assert re.search(r"\bdream\b", dream)
+
+
+@requirement("demo:runs")
+def test_a_compaction_shows_its_receipt_and_strategies_are_compared(shown: str) -> None:
+    assert re.search(r"[\d,]+ tokens became [\d,]+", shown)
+    assert "brought back" in shown
+    table = shown.split("under four strategies")[1]
+    for strategy in ("default", "truncate", "clear-tools", "summarise"):
+        assert re.search(rf"{strategy} +\d+/\d+ .*\$", table)

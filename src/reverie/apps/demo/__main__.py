@@ -1,141 +1,142 @@
-"""The demonstration: memories kept and found, two turns through the real client against the local simulator, the
-picture of a window, and the same session under three strategies.
+"""The product in a minute, without key or network: learn, recall, dream, compact, compare.
 
-Everything shown is the real program, measured while it runs. The sample session beside this file was written for it.
+Everything shown is the real program, run on sample sessions that were written for it (`story/`, `sample-session.jsonl`)
+in a home and a project of its own. No figure is written down here.
 """
 
 from __future__ import annotations
 
 import asyncio
 import tempfile
+from collections import Counter
 from importlib.resources import as_file, files
 from pathlib import Path
 
 from rich.console import Console
 from rich.markup import escape
-from rich.table import Table
 
-from reverie.api.memory import Memory
-from reverie.apps.cli.output import dollars, short_count
+from reverie.api.session import Session
+from reverie.apps import wiring
 from reverie.apps.cli.program import run
-from reverie.apps.wiring import SystemClock
-from reverie.messages.blocks import Json
-from reverie.messages.message import Message, user
-from reverie.messages.transcript import read_entries
-from reverie.messages.view import project
-from reverie.models.answer import answer
-from reverie.models.anthropic import AnthropicModel
-from reverie.ports import CacheMark, Reply, Request
-from reverie.simulator.script_file import script_from_json
-from reverie.simulator.server import BackgroundServer
-from reverie.simulator.simulation import Simulation
-from reverie.tokens.profiles import cost, profile
+from reverie.apps.config import Flags, from_process
+from reverie.apps.demo.story import write_story
+from reverie.context.receipt import Receipt
 
-MODEL = "claude-sonnet-4-5"
-QUESTIONS = (
-    "Which bookings would the migration move, in one sentence?",
-    "Good. What did I say about commit messages?",
-)
-SCRIPT: list[Json] = [
-    {
-        "when": {"last_user": "migration"},
-        "then": {"text": "Ten Tidewater bookings whose day and month were exchanged."},
-    },
-    {"when": {"last_user": "commit"}, "then": {"text": "Imperative mood, and no ticket numbers in the subject."}},
-]
-
-
-MEMORIES = (
-    ("feedback", "No database mocks", "Integration tests use a real database; a mock hid a broken migration"),
-    ("feedback", "Commit messages", "Imperative mood, no ticket numbers in the subject of a commit"),
-    ("project", "Tidewater dates", "Tidewater Credit Union writes the day first: 03/11/2026 is the 3rd of November"),
-    ("reference", "Where bank formats are", "Formats of all banks are described in the team wiki under Statements"),
-)
+SESSION_WINDOW = 32_000
+"""For the running session, whose system text and tools take their part of it."""
+REPLAY_WINDOW = 6_000
+"""For the bare recording; small enough to need a reduction."""
 REQUESTS = (
-    "May I mock the database in the importer test?",
-    "Why did a Tidewater booking land in March?",
-    "Recommend a novel for the train ride.",
+    "may I mock the database in the importer test?",
+    "what do I have to do before I commit?",
+    "where do I see whether the deploy went well?",
+    "recommend a novel for the train ride",
 )
+SHOWN = 6
+STRATEGIES = ("default", "truncate", "clear-tools", "summarise")
 
 
 def main() -> None:
     """Show it."""
     screen = Console(highlight=False)
-    screen.rule("[bold]Reverie[/]: no key, no network")
-    _memories(screen)
-    with as_file(files("reverie.apps.demo") / "sample-session.jsonl") as sample:
-        screen.rule("two turns through the real client, with the prompt cache")
-        _two_turns(screen, sample)
-        screen.rule("what fills the window of that session")
-        run(["context", str(sample)])
-        screen.rule("the same session in a window of 6,000 tokens, under three strategies")
-        run(["replay", str(sample), "--window", "6000", *_strategies("default", "truncate", "clear-tools")])
-    screen.rule("next")
-    screen.print("reverie sessions --all        your own sessions, if an agent on this machine wrote some")
-    screen.print("reverie context FILE.jsonl    the same picture for one of them")
-    screen.print("reverie save --help           keep a memory of this project")
+    with tempfile.TemporaryDirectory(prefix="reverie-demo-") as folder:
+        stage = Stage(Path(folder), screen)
+        stage.learn()
+        stage.recall()
+        stage.dream()
+        with as_file(files("reverie.apps.demo") / "sample-session.jsonl") as sample:
+            stage.compact(sample)
+            stage.compare(sample)
+    screen.rule("next, on your own transcripts")
+    screen.print("reverie learn ~/.claude/projects --dry-run   what would be remembered")
+    screen.print("reverie recall 'how do we test here?'        what you taught an agent before")
+    screen.print("reverie                                      an agent that remembers")
 
 
-def _memories(screen: Console) -> None:
-    """Keep four memories in a directory of their own and ask three things of them, one of which none is about."""
-    with tempfile.TemporaryDirectory() as folder:
-        memory = Memory(folder)
-        for kind, name, description in MEMORIES:
-            memory.save(name=name, type=kind, description=description, body=description)
-        kept = len(list(memory.topics()))
-        screen.print(f"{kept} memories are kept as Markdown, {len(memory.log())} commits tell who changed what\n")
+class Stage:
+    """A home, a project, and the program in them."""
+
+    def __init__(self, root: Path, screen: Console) -> None:
+        self._screen = screen
+        self._home, self._host = root / "home", root / "host"
+        self._project = root / "ledgerbird"
+        self._project.mkdir()
+        self._sessions = root / "sessions"
+
+    def learn(self) -> None:
+        """Three weeks of sessions become memories; what does not belong there is refused."""
+        self._screen.rule("[bold]Reverie[/]: no key, no network")
+        written = write_story(self._sessions, project=str(self._project))
+        self._screen.print(f"{len(written)} sessions of a small team over three weeks are read:\n")
+        self._run("learn", str(self._sessions))
+        self._heading("the same again learns nothing twice")
+        self._run("learn", str(self._sessions))
+        self._heading("refused, and why")
+        self._run("log", "--refused")
+
+    def recall(self) -> None:
+        """Four requests; none of the memories is about the last."""
+        self._screen.rule("recall: ranked, explained, and able to say nothing")
         for request in REQUESTS:
-            hits = memory.recall(request, limit=1)
-            screen.print(f"[cyan]> {request}[/]")
-            for hit in hits:
-                screen.print(f"  {hit.topic.name}: {hit.topic.description}", markup=False)
-                screen.print(f"  [dim]why: {escape(str(hit.why))}[/]")
-            if not hits:
-                screen.print("  nothing fits, so nothing is shown")
-        screen.print()
+            self._heading(f"> {request}")
+            self._run("recall", request, "--limit", "1")
+
+    def dream(self) -> None:
+        """The proposal as a diff, then applied as one commit."""
+        self._screen.rule("a dream: the store is put in order while nobody waits")
+        self._run("dream", "--review")
+        self._heading("applied as one commit, which `reverie undo` takes back")
+        self._run("dream", "--yes")
+        self._run("log", "--limit", "3")
+
+    def compact(self, sample: Path) -> None:
+        """A long session passes a compaction and shows its receipt."""
+        self._screen.rule("a long session is compacted, with a receipt")
+        receipt, before, after = asyncio.run(self._compacted(sample))
+        self._screen.print(f"{before:,} tokens became {after:,}. What must survive, as it was checked afterwards:\n")
+        for fate, count in Counter(str(line.fate) for line in receipt.lines).items():
+            self._screen.print(f"  {count:3} {fate}")
+        self._screen.print()
+        for line in receipt.lines[:SHOWN]:
+            self._screen.print(f"  [dim]{line.sort}:[/] {escape(_short(line.label))} [dim]{line.fate}[/]")
+        more = len(receipt.lines) - SHOWN
+        self._screen.print(f"  [dim]… and {more} more; `reverie span` reads what was left out[/]\n")
+
+    async def _compacted(self, sample: Path) -> tuple[Receipt, int, int]:
+        configuration = from_process(self._flags())
+        setup = wiring.session_setup(configuration, self._project, wiring.OFFLINE, window_tokens=SESSION_WINDOW)
+        async with Session.made(setup, resume=str(sample)) as session:
+            await session.begin()
+            before = session.status.used_tokens
+            receipt = await session.compact()
+            assert receipt is not None, "the sample session is longer than its window"
+            return receipt, before, session.status.used_tokens
+
+    def compare(self, sample: Path) -> None:
+        """Cost and size of the same session under four strategies."""
+        self._screen.rule(f"its recording in a window of {REPLAY_WINDOW:,} tokens, under four strategies")
+        named = [word for name in STRATEGIES for word in ("--strategy", name)]
+        self._run("replay", str(sample), "--window", str(REPLAY_WINDOW), *named)
+
+    def _run(self, *arguments: str) -> None:
+        self._screen.file.flush()
+        code = run([*self._options(), *arguments])
+        assert code == 0, f"reverie {' '.join(arguments)} ended with {code}"
+
+    def _options(self) -> tuple[str, ...]:
+        project = ("--project", str(self._project))
+        return (*project, "--set", f"home={self._home}", "--set", f"config_home={self._host}")
+
+    def _flags(self) -> Flags:
+        return Flags(project=self._project, assignments=(f"home={self._home}", f"config_home={self._host}"))
+
+    def _heading(self, text: str) -> None:
+        self._screen.print(f"\n[cyan]{escape(text)}[/]")
 
 
-def _strategies(*names: str) -> list[str]:
-    return [word for name in names for word in ("--strategy", name)]
-
-
-def _two_turns(screen: Console, sample: Path) -> None:
-    history = project(read_entries(sample)).messages
-    simulation = Simulation(clock=SystemClock(), seed=1, script=script_from_json(SCRIPT, "the demonstration"))
-    with BackgroundServer(simulation) as server:
-        model = AnthropicModel(MODEL, key="simulated", base_url=server.url)
-        screen.print(f"A session of {len(history)} messages is sent to a simulated Messages API at {server.url}\n")
-        table = Table(box=None, pad_edge=False, header_style="bold")
-        table.add_column("turn")
-        for heading in ("tokens", "from cache", "to cache", "fresh", "cost", "without cache"):
-            table.add_column(heading, justify="right")
-        for number, question in enumerate(QUESTIONS, 1):
-            history = (*history, user(question))
-            reply = asyncio.run(_ask(model, history))
-            history = (*history, reply.message)
-            screen.print(f"[cyan]> {question}[/]\n{reply.text}\n")
-            table.add_row(str(number), *_figures(reply))
-        screen.print(table)
-        screen.print()
-
-
-async def _ask(model: AnthropicModel, history: tuple[Message, ...]) -> Reply:
-    marks = (CacheMark("messages", -1),)
-    return await answer(model, Request(model=MODEL, messages=history, max_tokens=500, cache_marks=marks))
-
-
-def _figures(reply: Reply) -> list[str]:
-    usage, facts = reply.usage, profile(MODEL)
-    assert facts.prices is not None, "the table knows this model"
-    uncached = (usage.context_tokens * facts.prices.input + usage.output_tokens * facts.prices.output) / 1_000_000
-    return [
-        short_count(usage.context_tokens),
-        short_count(usage.cache_read_tokens),
-        short_count(usage.cache_write_tokens),
-        short_count(usage.input_tokens),
-        dollars(cost(usage, facts)),
-        dollars(uncached),
-    ]
+def _short(text: str) -> str:
+    flat = " ".join(text.split())
+    return flat if len(flat) <= 48 else f"{flat[:47]}…"
 
 
 if __name__ == "__main__":
