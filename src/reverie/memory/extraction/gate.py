@@ -16,7 +16,7 @@ from reverie.memory.extraction.candidate import Candidate, Reason, Refusal
 from reverie.memory.extraction.dates import placed
 from reverie.memory.extraction.known import Found, KnownTopics, Likeness
 from reverie.memory.injection import Suspicion, flags
-from reverie.memory.relearning import normal
+from reverie.memory.relearning import normal, sentences
 from reverie.memory.search.analyze import terms
 from reverie.memory.topic import MemoryType, Trust
 from reverie.secret_scan import redact, scan
@@ -186,7 +186,18 @@ def _is_foreign(candidate: Candidate, scene: Scene) -> bool:
         flag.suspicion in {Suspicion.order, Suspicion.disguise, Suspicion.leak} for flag in flags(candidate.text)
     )
     is_seen = candidate.trust is Trust.seen and candidate.type in {MemoryType.user, MemoryType.feedback}
-    return orders or is_seen or _stands_in(candidate, scene.foreign)
+    return orders or is_seen or _stands_in(candidate, scene.foreign) or _carries_foreign_text(candidate, scene)
+
+
+def _carries_foreign_text(candidate: Candidate, scene: Scene) -> bool:
+    """Whether a memory that a model worded brings a tool's sentence along under a quote of the user."""
+    if candidate.cue != "model":
+        return False
+    told = (normal(piece) for piece in sentences(candidate.text))
+    copied = [
+        piece for piece in told if len(piece) >= _SHORTEST_ECHO_CHARS and any(piece in t.words for t in scene.foreign)
+    ]
+    return any(all(piece not in text.words for text in scene.said) for piece in copied)
 
 
 def _is_unfounded(candidate: Candidate, scene: Scene) -> bool:

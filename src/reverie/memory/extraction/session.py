@@ -37,7 +37,6 @@ class SessionWords:
     messages: tuple[Spoken, ...] = ()
     injected: Sequence[Heard] = ()
     foreign: Sequence[Heard] = ()
-    first: datetime | None = None
 
     def after(self, last: str | None) -> tuple[Spoken, ...]:
         """The messages after a cursor; all of them when it is not there, never none for that reason."""
@@ -70,8 +69,7 @@ def words_of(entries: Iterable[Entry], session: str, zone: tzinfo | None) -> Ses
                     messages.append(Spoken(said, len(injected), len(foreign)))
             case _:
                 pass
-    first = next((each.said.when for each in messages if each.said.when), None)
-    return SessionWords(tuple(messages), injected, foreign, first)
+    return SessionWords(tuple(messages), injected, foreign)
 
 
 def is_by_hand(entry: UserEntry) -> bool:
