@@ -4,6 +4,9 @@ Reading order: `memory` (what lasts), `saving` (how a memory is made), `learning
 `dreaming`, `dream_by_model` and `dream_task` (memories put in order), `naming` (which one is meant), `shelves` (the
 directories that recall looks into), `account` (what `why` answers), `past` (past sessions), `selecting` (a model's
 choice), `meaning` (vectors), `watching` (edits by others), `upkeep` (what is wrong),
+`staff` (child agents) with `roles`, `agent_answers`, `oversight`, `post` (letters) and `teammates`,
 `repository` (what git says of the project), `process` (what comes from the process when the caller does not say);
-`window` (for one's own loop), `followed` (a loop that keeps its messages), `wrap` (for one's own client).
+`session` (an agent to work with), made by `session_parts` from a `session_setup`, with `briefing` (what its model is
+told), `recalling`, `noting` and `extracting` (memories, notes and learning beside it), `extensions` (skills, servers,
+plugins); `window` (for one's own loop), `followed` (a loop that keeps its messages), `wrap` (for one's own client).
 """

@@ -29,7 +29,7 @@ REPLAY_WINDOW = 6_000
 REQUESTS = (
     "may I mock the database in the importer test?",
     "what do I have to do before I commit?",
-    "where do I see whether the deploy went well?",
+    "where is the dashboard to look at after a deploy?",
     "recommend a novel for the train ride",
 )
 SHOWN = 6
