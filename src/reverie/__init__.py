@@ -9,6 +9,7 @@ from __future__ import annotations
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from reverie.api.memory import Memory
+    from reverie.api.session import Session
     from reverie.api.window import Window
     from reverie.api.wrap import wrap
     from reverie.memory.recalled import Hit
@@ -16,11 +17,12 @@ if TYPE_CHECKING:
     from reverie.settings import Settings
 
 __version__ = "0.1.0"
-__all__ = ["Hit", "Memory", "Settings", "Topic", "Window", "__version__", "wrap"]
+__all__ = ["Hit", "Memory", "Session", "Settings", "Topic", "Window", "__version__", "wrap"]
 
 _PLACES = {
     "Hit": "reverie.memory.recalled",
     "Memory": "reverie.api.memory",
+    "Session": "reverie.api.session",
     "Settings": "reverie.settings",
     "Topic": "reverie.memory.topic",
     "Window": "reverie.api.window",

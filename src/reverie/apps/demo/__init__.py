@@ -1,1 +1,1 @@
-"""What `make demo` shows: the real program on a sample session, with no key and no network."""
+"""What `make demo` shows: the real program on sample sessions (`story`), with no key and no network."""
