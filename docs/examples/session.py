@@ -12,11 +12,20 @@ import tempfile
 
 from reverie import Session
 from reverie.agent.events import Notice, ToolEnded, TurnEnded
+from reverie.permissions.approval import Approval, Question
+
+
+class Careful:
+    """Answers what the rules leave open: reading is fine, everything else is not."""
+
+    async def approve(self, question: Question) -> Approval:
+        print("asked:", question.need.summary, "-", question.reason)
+        return Approval(question.need.act == "read", message="this is only an example")
 
 
 async def main(model: str) -> None:
     with tempfile.TemporaryDirectory() as project:
-        async with Session.start(project, model=model) as session:
+        async with Session.start(project, model=model, approver=Careful()) as session:
             session.listen(lambda event: print("·", event.text) if isinstance(event, Notice) else None)
             async for event in session.send("Remember: never mock the database in integration tests."):
                 match event:
