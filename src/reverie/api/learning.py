@@ -25,7 +25,7 @@ from reverie.memory.extraction.extract import Extracted, extract, let_through
 from reverie.memory.extraction.fork import manifest
 from reverie.memory.extraction.gate import Heard
 from reverie.memory.extraction.keeping import AUTHOR, Keeper, read_written
-from reverie.memory.extraction.learnt import Learnt, append_learnt, read_learnt
+from reverie.memory.extraction.learnt import Learnt, append_learnt, read_learnt, write_shortened
 from reverie.memory.extraction.nothing_here import holds_nothing
 from reverie.memory.extraction.refusals import read_refusals
 from reverie.memory.extraction.session import SessionWords, Spoken, words_of
@@ -165,6 +165,8 @@ class _Lesson:
         self._zone = zone
         self._dry_run = dry_run
         self._folder = place.store.folder
+        if not dry_run:
+            write_shortened(self._folder)
         self._learnt = read_learnt(self._folder)
         complete = partial(completed, now=now, root=place.root)
         self._keeper = Keeper(place.store, place.index, complete, now=now, written=tuple(read_written(place.root)))

@@ -52,8 +52,12 @@ def read_learnt(folder: MemoryFolder) -> dict[str, Learnt]:
 def append_learnt(folder: MemoryFolder, learnt: Learnt) -> None:
     """Move the cursor of a session."""
     append_lines(learnt_file(folder), [_row(learnt)])
-    rows, known = _rows(folder), read_learnt(folder)
-    if len(rows) > _MOST_ROWS_PER_SESSION * max(len(known), 16):
+
+
+def write_shortened(folder: MemoryFolder) -> None:
+    """Leave one line for each session when there are many more; to be called before a run, not within one."""
+    known = read_learnt(folder)
+    if len(_rows(folder)) > _MOST_ROWS_PER_SESSION * max(len(known), 16):
         write_atomic(learnt_file(folder), "".join(f"{_row(each)}\n" for each in known.values()).encode())
 
 
