@@ -104,12 +104,20 @@ def sentence_similarities(
     counts = np.array([len(data) // width for data in stored.values()])
     owner = np.repeat(np.arange(len(counts)), counts)
     starts = np.concatenate([[0], np.cumsum(counts)[:-1]])
-    best = [np.maximum.reduceat(codes @ queries.T / np.float32(_SCALE), starts).tolist()]
-    runs = codes.copy()
+    cosines = codes @ queries.T
+    best = [np.maximum.reduceat(cosines / np.float32(_SCALE), starts).tolist()]
+    # The vector of a run is the sum of its sentences'; its product and its length follow from theirs without adding up.
+    products, squares = cosines.copy(), np.einsum("ij,ij->i", codes, codes)
+    lengths = squares.copy()
     for step in (1, 2):
-        runs[:-step] += codes[step:] * (owner[step:] == owner[:-step])[:, None]
-        cosines = runs @ queries.T / np.linalg.norm(runs, axis=1, keepdims=True)
-        best.append(np.maximum.reduceat(cosines, starts).tolist())
+        together = owner[step:] == owner[:-step]
+        products[:-step] += cosines[step:] * together[:, None]
+        lengths[:-step] += squares[step:] * together
+        for nearer in range(1, step + 1):
+            beside = np.einsum("ij,ij->i", codes[nearer:], codes[:-nearer])
+            first = step - nearer
+            lengths[:-step] += 2 * beside[first : first + len(together)] * together
+        best.append(np.maximum.reduceat(products / np.sqrt(lengths)[:, None], starts).tolist())
     return dict(zip(stored, zip(*best, strict=True), strict=True))
 
 
