@@ -41,6 +41,10 @@ PROMISES = {
         "`/memory` lists, shows, edits, pins, forgets and undoes, and says why.", source=_SOURCE
     ),
     "tui:memory:said": Requirement("`#text` keeps a memory at once, as the user's word.", source=_SOURCE),
+    "tui:trust:asked": Requirement(
+        "What came with the project and would act with the user's rights is shown and asked about at the start.",
+        source="issue 5, item 6",
+    ),
     "tui:resume:picker": Requirement("`/resume` shows earlier sessions and opens one.", source=_SOURCE),
     "tui:rewind:picker": Requirement("`/rewind` goes back to before a message, which can be changed.", source=_SOURCE),
     "tui:shell:direct": Requirement("`!command` runs at once, without the model.", source=_SOURCE),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -21,6 +21,7 @@ from reverie.permissions.approval import Approval, Approver, Question
 from reverie.ports import TextDelta
 from reverie.settings import Settings
 from reverie.tokens.window import Budget, budget_by
+from reverie.trust import Part
 
 NOW = datetime(2026, 11, 15, 12, 0, tzinfo=UTC)
 FIGURES = Status("claude-sonnet-5", 84_000, 180_000, cache_share=0.93, cost_usd=0.4213)
@@ -45,6 +46,8 @@ class Scripted:
     sent: list[str] = field(default_factory=list)
     approvals: list[Approval] = field(default_factory=list)
     done: list[str] = field(default_factory=list)
+    commands: tuple[tuple[str, str, str], ...] = ()
+    waiting_for_trust: tuple[Part, ...] = ()
     prompts: tuple[tuple[str, str], ...] = ()
     waiting: list[str] = field(default_factory=list)
     heard: list[Callable[[TurnEvent], None]] = field(default_factory=list)
@@ -88,6 +91,10 @@ class Scripted:
 
     async def begin(self) -> None:
         self.done.append("begin")
+
+    def answer_trust(self, parts: Iterable[Part], *, accepted: bool) -> None:
+        self.done.append(f"trust {accepted} {len(list(parts))}")
+        self.waiting_for_trust = ()
 
     def cancel(self) -> None:
         self.done.append("cancel")

@@ -99,7 +99,7 @@ async def test_a_short_paste_stands_as_it_is(sit: MakeTable) -> None:
 @requirement("tui:prompt:completion")
 async def test_a_command_is_completed_with_its_help(sit: MakeTable) -> None:
     table = sit()
-    table.conversation.facts["skills"] = (("changelog", "write the changelog"),)
+    table.conversation.commands = (("changelog", "write the changelog", "[version]"),)
     async with at(table) as seat:
         await seat.type("/c")
         assert "write the changelog" in seat.screen()

@@ -22,6 +22,7 @@ from textual.widgets import Static
 from textual.worker import Worker
 
 from reverie.agent.events import Ending
+from reverie.apps.tui.changes import trust
 from reverie.apps.tui.commands import COMMANDS, find, near
 from reverie.apps.tui.conversation import Conversation, Surroundings, Wish, settled
 from reverie.apps.tui.files import list_project_files
@@ -145,6 +146,8 @@ class Chat(App[None]):
             self.exit()
         else:
             self._is_open = True
+            if self.conversation.waiting_for_trust:
+                await trust(self, "")
             self._send_waiting()
             await asyncio.to_thread(self.surroundings.warm)
 
@@ -293,7 +296,7 @@ class Chat(App[None]):
         command = find(name, COMMANDS)
         self._talk.add(Said(text[1:], "/"))
         if command is None:
-            if name in dict(self._skills()):
+            if name in dict(self._brought()):
                 self.send(text)
             else:
                 self.say(near(name, [known for known, _ in self._command_names()]), "warning")
@@ -324,11 +327,13 @@ class Chat(App[None]):
         if self._conversation is not None:
             self._status.show(self._conversation.status)
 
-    def _skills(self) -> tuple[tuple[str, str], ...]:
-        return (self._conversation.describe("skills") or ()) if self._conversation is not None else ()
+    def _brought(self) -> list[tuple[str, str]]:
+        """The commands that skills and plugins bring."""
+        known = self._conversation.commands if self._conversation is not None else ()
+        return [(name, f"{sentence}  {hint}".rstrip()) for name, sentence, hint in known]
 
     def _command_names(self) -> list[tuple[str, str]]:
-        return [*((one.name, one.help) for one in COMMANDS), *self._skills()]
+        return [*((one.name, one.help) for one in COMMANDS), *self._brought()]
 
     def _project_files(self) -> Sequence[str]:
         now = time.monotonic()

@@ -9,7 +9,7 @@ from reverie.apps.tui.conversation import settled
 from reverie.apps.tui.export import as_markdown
 from reverie.apps.tui.host import Host
 from reverie.apps.tui.picker import Row
-from reverie.apps.tui.pieces import Answer, Listing
+from reverie.apps.tui.pieces import Answer, Listing, Note
 from reverie.apps.tui.status_line import MODES
 from reverie.apps.tui.turn import receipt_note
 from reverie.files import write_atomic
@@ -110,6 +110,26 @@ async def permissions(host: Host, argument: str) -> None:
     mode = host.conversation.status.mode
     rows = (("mode", f"{mode}: {MODES.get(mode, (mode, ''))[0]}"), *(host.conversation.describe("permissions") or ()))
     host.show(Listing("Permissions", rows))
+
+
+async def trust(host: Host, argument: str) -> None:  # noqa: ARG001
+    """Show what came with the project and acts with the user's rights, and ask once for all of it."""
+    parts = host.conversation.waiting_for_trust
+    if not parts:
+        host.say("nothing of this project waits for your trust")
+        return
+    for part in parts:
+        host.show(Note(f"{part.kind} in {part.place}: {' '.join(part.text.split())}", "warning", details=part.text))
+    rows = [
+        Row("later", "Not now; /trust asks again"),
+        Row("yes", "Yes, I know what these do; let them run"),
+        Row("no", "No, never; ask again only when they change"),
+    ]
+    answer = await host.choose(f"{len(parts)} part(s) of this project would act with your rights. Trust them?", rows)
+    if answer in ("yes", "no"):
+        host.conversation.answer_trust(parts, accepted=answer == "yes")
+    done = {"yes": "trusted; they run from now on", "no": "refused; they stay still"}
+    host.say(done.get(answer or "", "they stay still until you answer; /trust asks again"))
 
 
 async def init(host: Host, argument: str) -> None:  # noqa: ARG001

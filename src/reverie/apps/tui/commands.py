@@ -53,6 +53,7 @@ COMMANDS: tuple[Command, ...] = (
     Command("clear", "begin anew; the transcript stays", changes.clear, needs_rest=True),
     Command("model", "which model answers, or change it", changes.model, "[name]", True),
     Command("permissions", "the rules, or change the mode", changes.permissions, "[mode]"),
+    Command("trust", "let what came with the project act, or not", changes.trust),
     Command("init", "let the model write AGENTS.md for this project", changes.init, needs_rest=True),
     Command("agents", "agents that can be called", inspections.described("agents")),
     Command("tasks", "work in the background", inspections.described("tasks")),

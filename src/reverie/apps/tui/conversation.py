@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -20,6 +20,7 @@ from reverie.messages.listing import Glance
 from reverie.permissions.approval import Approver
 from reverie.tokens.profiles import ProfileOverride
 from reverie.tokens.window import Budget
+from reverie.trust import Part
 
 
 class Conversation(Protocol):
@@ -50,8 +51,22 @@ class Conversation(Protocol):
         """The memory of the project."""
         ...
 
+    @property
+    def commands(self) -> tuple[tuple[str, str, str], ...]:
+        """What may be sent as `/name args` beyond our own commands: name, sentence, hint on arguments."""
+        ...
+
+    @property
+    def waiting_for_trust(self) -> tuple[Part, ...]:
+        """What came with the project and does nothing until the user has answered."""
+        ...
+
+    def answer_trust(self, parts: Iterable[Part], *, accepted: bool) -> object:
+        """Keep the user's answer, which holds at once."""
+        ...
+
     def send(self, text: str) -> AsyncIterator[TurnEvent]:
-        """Run a turn; the last event is `TurnEnded`. A `/name` of a skill is sent as it was typed."""
+        """Run a turn; the last event is `TurnEnded`. One of `commands` is sent as it was typed."""
         ...
 
     def queue(self, text: str) -> object:
