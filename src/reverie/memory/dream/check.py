@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
-from reverie.errors import Damaged, Error
+from reverie.errors import Damaged
 from reverie.memory import frontmatter
 from reverie.memory.dream.proposal import Kind, Step
-from reverie.memory.extraction.candidate import Reason
-from reverie.memory.extraction.gate import Scene, judge_written
+from reverie.memory.extraction.candidate import Candidate, Reason, Refusal
+from reverie.memory.extraction.gate import Scene, judge
 from reverie.memory.frontmatter import Scalar, parse_value
 from reverie.memory.injection import Suspicion, flags
 from reverie.memory.topic import MemoryType, Source, Topic, Trust, parse_topic, render_topic
@@ -103,7 +103,7 @@ def _judge(path: str, before: str | None, after: str, rules: Rules, said: set[So
     _check_trust(topic, old, rules, said)
     if topic.pinned != (old is not None and old.pinned):
         raise _Refusal("only a person pins or unpins a memory")
-    _check_text(path, topic, after, before, rules)
+    _check_text(topic, old, after, before, rules)
     kept = replace(topic, sources=_all_sources(old, topic))
     result.texts[path] = after if kept == topic else render_topic(kept, after)
 
@@ -120,23 +120,25 @@ def _check_trust(topic: Topic, old: Topic | None, rules: Rules, said: set[Source
         raise _Refusal("claims a word of the user that the user did not say")
 
 
-def _check_text(path: str, topic: Topic, after: str, before: str | None, rules: Rules) -> None:
+def _check_text(topic: Topic, old: Topic | None, after: str, before: str | None, rules: Rules) -> None:
     if rules.is_erased(f"{topic.description}\n{topic.body}"):
         raise _Refusal("brings back what was erased")
     orders = {flag.suspicion for flag in flags(after)} & _ORDERS
     if orders and not orders <= ({flag.suspicion for flag in flags(before)} if before is not None else set()):
         raise _Refusal(f"has {', '.join(sorted(each.value for each in orders))}")
-    reason = _gate_reason(path, after)
-    if reason is not None and (before is None or _gate_reason(path, before) != reason):
+    reason = _gate_reason(topic)
+    if reason is not None and (old is None or _gate_reason(old) != reason):
         raise _Refusal(f"it {reason.value}")
 
 
-def _gate_reason(path: str, text: str) -> Reason | None:
-    try:
-        refusal = judge_written(path, text, Scene())
-    except Error:
-        return None
-    return refusal.reason if refusal is not None else None
+def _gate_reason(topic: Topic) -> Reason | None:
+    """What the gate of extraction has against a memory, whoever it is from."""
+    kind, trust = topic.type or MemoryType.project, topic.trust or Trust.inferred
+    candidate = Candidate(
+        kind, topic.name, topic.description, topic.body, topic.description, "", trust=trust, observed=topic.observed
+    )
+    verdict = judge(candidate, Scene())
+    return verdict.reason if isinstance(verdict, Refusal) else None
 
 
 def _steps(before: Mapping[str, str], result: _Result) -> Iterator[Step]:

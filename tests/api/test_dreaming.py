@@ -1,0 +1,332 @@
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from reverie.agent.tasks import list_tasks, write_stop_request
+from reverie.api.dreaming import Dreams, Dreamt
+from reverie.api.memory import Memory
+from reverie.memory.daily import append_daily
+from reverie.memory.dream.proposal import Kind, has_proposal
+from reverie.memory.dream.view import DreamView
+from reverie.messages.blocks import Json
+from reverie.settings import Dream, Settings
+from tests.api.session_desk import Desk, calls, desk, results
+from tests.memory.dream.kit import files, read, text, write
+from tests.memory.stores import files_of
+from tests.requirements import requirement
+
+RULE = "Integration tests use a real database, because mocks once hid a broken migration."
+OTHER = "Name branches after the ticket they belong to."
+NOW = datetime(2026, 11, 15, 12, tzinfo=UTC)
+
+
+class Clock:
+    def __init__(self) -> None:
+        self.time = NOW
+
+    def __call__(self) -> datetime:
+        return self.time
+
+
+def opened(tmp_path: Path, clock: Clock | None = None, **more: Settings) -> Memory:
+    settings = more.get("settings", Settings())
+    settings = replace(settings, home=str(tmp_path / "home"), config_home=str(tmp_path / "claude"))
+    (tmp_path / "memory").mkdir(exist_ok=True)
+    (tmp_path / "project").mkdir(exist_ok=True)
+    return Memory(tmp_path / "memory", project=tmp_path / "project", settings=settings, now=clock or Clock())
+
+
+@requirement("dream:one-commit", "dream:undo", "dream:idempotent")
+async def test_a_dream_applies_tells_and_is_undone(tmp_path: Path) -> None:
+    clock = Clock()
+    with opened(tmp_path, clock) as memory:
+        write(memory.directory, files(a=RULE, b=RULE, c=OTHER))
+        memory.store.sync()
+        before = read(memory.directory)
+        done = await memory.dream()
+        assert (done.state, done.merged, done.retired, done.changed) == ("completed", 1, 0, 0)
+        assert done.commit == memory.log()[0].commit
+        assert "+++ /dev/null" in done.diff
+        status = memory.dreams.status()
+        assert (status.last, status.dreamer, status.proposal) == (NOW, "", None)
+        assert [task.state for task in status.tasks] == ["completed"]
+
+        clock.time += timedelta(minutes=1)
+        again = await memory.dream()
+        assert (again.state, again.commit, again.diff) == ("unchanged", None, "")
+        assert memory.dreams.status().last == clock.time
+
+        memory.undo(done.commit or "")
+        assert read(memory.directory) == before
+
+
+@requirement("dream:limits", "dream:review")
+async def test_a_proposal_waits_and_is_taken_in_part_or_dropped(tmp_path: Path) -> None:
+    clock = Clock()
+    with opened(tmp_path, clock) as memory:
+        fact = text("d.md", "We release tomorrow.", kind="project")
+        write(memory.directory, files(a=RULE, b=RULE, c=OTHER) | {"d.md": fact})
+        before = files_of(memory.directory)
+        done = await memory.dream(review=True)
+        assert (done.state, done.merged, done.changed, done.commit) == ("proposed", 1, 1, None)
+        assert files_of(memory.directory) == before
+        dreams = memory.dreams
+        assert dreams.status().last is None
+        proposal = dreams.proposal()
+        assert proposal is not None
+
+        merge, edit = proposal.steps
+        assert dreams.settle([edit], rest=[merge]).changed == 1
+        assert sorted(read(memory.directory)) == ["a.md", "b.md", "c.md", "d.md"]
+        left = dreams.proposal()
+        assert left is not None
+        assert left.steps == (merge,)
+
+        clock.time += timedelta(days=2)
+        assert dreams.discard().state == "discarded"
+        assert not has_proposal(dreams.folder)
+        assert dreams.due().detail.startswith("the last dream was 0.0 hours ago")
+
+
+@requirement("dream:lock:one")
+async def test_while_one_dreams_another_gives_up(tmp_path: Path) -> None:
+    from reverie.memory.dream.lock import dreaming
+
+    with opened(tmp_path) as memory:
+        write(memory.directory, files(a=RULE, b=RULE))
+        with dreaming(memory.dreams.folder, now=NOW):
+            done = await memory.dream()
+        assert done.state == "busy"
+        assert "dreaming" in done.detail
+        assert sorted(read(memory.directory)) == ["a.md", "b.md"]
+
+
+@requirement("dream:gates")
+async def test_an_automatic_dream_asks_the_gates(tmp_path: Path) -> None:
+    settings = Settings(dream=Dream(min_sessions=0))
+    with opened(tmp_path, settings=settings) as memory:
+        write(memory.directory, files(a=RULE, b=RULE))
+        assert (await memory.dreams.run(automatic=True)).state == "completed"
+        assert (await memory.dreams.run(automatic=True)).state == "skipped"
+    with opened(tmp_path, settings=Settings(dream=Dream(enabled=False))) as memory:
+        assert (await memory.dreams.run(automatic=True)).detail == "dream.enabled is false"
+        assert (await memory.dream()).state == "unchanged"
+
+
+@requirement("dream:lock:host")
+async def test_the_clock_of_a_host_moves_with_a_dream_that_succeeded_and_not_with_a_proposal(tmp_path: Path) -> None:
+    with opened(tmp_path) as memory:
+        write(memory.directory, files(a=RULE, b=RULE))
+        lock = memory.directory / ".consolidate-lock"
+        lock.write_text("", encoding="utf-8")
+        long_ago = (NOW - timedelta(days=3)).timestamp()
+        os.utime(lock, (long_ago, long_ago))
+        await memory.dream(review=True)
+        assert lock.stat().st_mtime == long_ago
+        await memory.dream()
+        assert lock.stat().st_mtime == NOW.timestamp()
+
+
+@requirement("dream:daily")
+async def test_a_nightly_dream_turns_daily_logs_into_topics_once(tmp_path: Path) -> None:
+    from reverie.settings import Memory as MemorySettings
+
+    settings = Settings(memory=MemorySettings(daily_log=True), dream=Dream(min_sessions=0))
+    with opened(tmp_path, settings=settings) as memory:
+        said = "Always run the linter before committing, because CI rejects unformatted code."
+        append_daily(memory.dreams.folder, said, now=NOW)
+        assert (await memory.dreams.run(automatic=True)).state == "skipped"
+        done = await memory.dream()
+        assert (done.state, done.changed, done.steps[0].kind) == ("completed", 1, Kind.add)
+        (made,) = memory.topics()
+        memory.forget(made.path)
+        assert (await memory.dream()).state == "unchanged"
+
+
+def fork(*rounds: Json, last: str = "In order now.") -> list[Json]:
+    """A script for the fork: one reply per round."""
+    steps: list[Json] = [
+        {"when": {"last_user": "long-term memory in order"}, "times": 1, "then": rounds[0] if rounds else last},
+    ]
+    steps += [{"when": {"has_tool_results": True}, "times": 1, "then": reply} for reply in rounds[1:]]
+    return [*steps, {"when": {"has_tool_results": True}, "then": last}]
+
+
+class Sleeper:
+    """A session whose memory dreams by the simulator."""
+
+    def __init__(self, at: Desk) -> None:
+        self.at = at
+        self.session = at.start()
+        self.memory = self.session.memory
+        self.views: list[DreamView] = []
+        self.memory.store.write_files(files(a=RULE, b=OTHER), author="user", reason="begin")
+
+    @property
+    def dreams(self) -> Dreams:
+        return self.memory.dreams
+
+    async def run(self) -> Dreamt:
+        try:
+            return await self.dreams.run(parent=self.session.parts.loop, watch=self.views.append)
+        finally:
+            await self.session.close()
+
+
+def staging(root: Path) -> Path:
+    slug = "".join(char if char.isalnum() else "-" for char in str(memory_directory(root)))
+    return root / "home" / ".reverie" / "cache" / "dream" / slug
+
+
+def memory_directory(root: Path) -> Path:
+    slug = "".join(char if char.isalnum() else "-" for char in str(root / "project"))
+    return root / "home" / ".reverie" / "projects" / slug / "memory"
+
+
+@requirement("dream:model", "dream:one-commit")
+async def test_a_model_dreams_in_its_copy_and_is_applied_as_one_commit(tmp_path: Path) -> None:
+    copy = staging(tmp_path)
+    new = text("n.md", "The billing service moves to another team in May.", kind="project", trust="inferred")
+    edit = {"old_string": f"{OTHER}\n", "new_string": f"{OTHER} In lower case.\n"}
+    script = fork(
+        calls(("Read", {"file_path": str(copy / "b.md")}), ("Grep", {"pattern": "ticket", "path": str(copy)})),
+        calls(
+            ("Write", {"file_path": str(copy / "n.md"), "content": new}),
+            ("Edit", {"file_path": str(copy / "b.md"), **edit}),
+        ),
+    )  # fmt: skip
+    with desk(tmp_path, script) as at:
+        sleeper = Sleeper(at)
+        assert sleeper.memory.directory == memory_directory(tmp_path)
+        done = await sleeper.run()
+
+        assert [failed for failed, _ in results(at.bodies[-1])] == [False, False], results(at.bodies[-1])
+        assert (done.state, done.changed, done.refused) == ("completed", 2, ())
+        assert "In lower case." in read(sleeper.memory.directory)["b.md"]
+        assert sleeper.memory.log()[0].change.author == "dream"
+        assert not copy.exists()
+        assert sleeper.views[0].phase == "starting"
+        assert (sleeper.views[-1].phase, sleeper.views[-1].touched) == ("updating", ("n.md", "b.md"))
+        (task,) = sleeper.dreams.status().tasks
+        assert (task.state, task.log[-1]) == ("completed", "Improved 2 memory files")
+        assert task.cost_usd > 0
+        assert done.cost_usd == task.cost_usd
+
+
+MISBEHAVING: dict[str, Sequence[tuple[str, dict[str, Json]]]] = {
+    "outside": [("Write", {"file_path": "{root}/project/evil.md", "content": "x"})],
+    "memory itself": [("Write", {"file_path": "{memory}/evil.md", "content": "x"})],
+    "dots": [("Write", {"file_path": "{copy}/../../evil.md", "content": "x"})],
+    "rm": [("Bash", {"command": "rm -rf {copy}/a.md {memory}/a.md"})],
+    "invalid front matter": [("Write", {"file_path": "{copy}/n.md", "content": "---\nname: [x\n---\ny\n"})],
+    "secret": [("Write", {"file_path": "{copy}/n.md", "content": "{secret}"})],
+    "index": [("Write", {"file_path": "{copy}/MEMORY.md", "content": "nothing"})],
+    "invented word": [("Write", {"file_path": "{copy}/n.md", "content": "{invented}"})],
+}
+
+
+@requirement("dream:model:checked")
+@pytest.mark.parametrize("name", list(MISBEHAVING))
+async def test_a_fork_that_misbehaves_changes_nothing(tmp_path: Path, name: str) -> None:
+    facts = {
+        "root": str(tmp_path),
+        "copy": str(staging(tmp_path)),
+        "memory": str(memory_directory(tmp_path)),
+        "secret": text("n.md", "The key is AKIA" + "IOSFODNN7" + "ABCDEFG.", trust="inferred"),
+        "invented": text("n.md", "Deploys are done on Mondays."),
+    }
+
+    def filled(said: Json) -> Json:
+        for key, value in facts.items():
+            said = str(said).replace("{" + key + "}", value)
+        return said
+
+    made = [(tool, {key: filled(value) for key, value in given.items()}) for tool, given in MISBEHAVING[name]]
+    with desk(tmp_path, fork(calls(*made))) as at:
+        sleeper = Sleeper(at)
+        before = files_of(sleeper.memory.directory)
+        project = sorted(at.project.rglob("*"))
+        done = await sleeper.run()
+
+        assert (done.state, done.commit) == ("unchanged", None)
+        assert {**files_of(sleeper.memory.directory), "MEMORY.md": b""} == {**before, "MEMORY.md": b""}
+        assert sorted(at.project.rglob("*")) == project
+        assert not list((tmp_path / "home" / ".reverie" / "cache").rglob("evil.md"))
+        is_refused_at_once = results(at.bodies[-1])[0][0]
+        assert is_refused_at_once or done.refused
+
+
+@requirement("dream:model:checked", "dream:gates")
+async def test_endless_rounds_end_as_a_failure_that_changes_nothing(tmp_path: Path) -> None:
+    copy = staging(tmp_path)
+    again = calls(("Write", {"file_path": str(copy / "n.md"), "content": text("n.md", RULE + " x", trust="inferred")}))
+    with desk(tmp_path, [{"then": again}]) as at:
+        at.settings = replace(at.settings, dream=Dream(max_rounds=4, min_sessions=0))
+        sleeper = Sleeper(at)
+        before = files_of(sleeper.memory.directory)
+        done = await sleeper.run()
+
+        assert done.state == "failed"
+        assert "max_rounds" in done.detail
+        assert len([body for body in at.bodies if "long-term memory in order" in str(body)]) <= 5
+        assert files_of(sleeper.memory.directory) == before
+        assert not copy.exists()
+        status = sleeper.dreams.status()
+        assert (status.last, status.state.failures, status.tasks[0].state) == (None, 1, "failed")
+        assert "failed" in sleeper.dreams.due().detail
+
+
+@requirement("tasks:stop", "dream:model:checked")
+async def test_a_dream_that_is_stopped_changes_nothing(tmp_path: Path) -> None:
+    copy = staging(tmp_path)
+    writes = calls(("Write", {"file_path": str(copy / "n.md"), "content": text("n.md", RULE + " x", trust="inferred")}))
+    slow: Json = {"text": "thinking about it for long " * 40, "event_delay_ms": 100}
+    with desk(tmp_path, fork(writes, slow)) as at:
+        sleeper = Sleeper(at)
+        before = files_of(sleeper.memory.directory)
+        dream = asyncio.create_task(sleeper.run())
+        tasks = sleeper.dreams.places.tasks
+        async with asyncio.timeout(20):
+            while not any("Write" in line for task in list_tasks(tasks, now=NOW) for line in task.log):  # noqa: ASYNC110
+                await asyncio.sleep(0.02)
+        (running,) = list_tasks(tasks, now=NOW)
+        write_stop_request(tasks, running.id)
+        done = await dream
+
+        assert done.state == "killed"
+        assert files_of(sleeper.memory.directory) == before
+        assert not copy.exists()
+        assert [task.state for task in list_tasks(tasks, now=NOW)] == ["killed"]
+        assert sleeper.dreams.status().last is None
+        assert not sleeper.dreams.folder.dream_lock.exists()
+
+
+@requirement("dream:limits", "dream:model")
+async def test_what_a_model_retires_of_the_users_word_waits_for_a_person(tmp_path: Path) -> None:
+    copy = staging(tmp_path)
+    edit = {
+        "file_path": str(copy / "a.md"),
+        "old_string": "type: feedback",
+        "new_string": "type: feedback\nretired: I think so",
+    }
+    script = fork(calls(("Read", {"file_path": str(copy / "a.md")})), calls(("Edit", {**edit})))
+    with desk(tmp_path, script) as at:
+        sleeper = Sleeper(at)
+        done = await sleeper.run()
+        assert (done.state, done.retired, done.commit) == ("proposed", 1, None)
+        assert any("which the user said" in reason for reason in done.over)
+        assert sorted(read(sleeper.memory.directory)) == ["a.md", "b.md"]
+
+        proposal = sleeper.dreams.proposal()
+        assert proposal is not None
+        applied = sleeper.dreams.settle(proposal.steps)
+        assert (applied.state, applied.retired) == ("completed", 1)
+        assert "a.md is retired: I think so" in sleeper.memory.log()[0].change.reason
+        assert (sleeper.memory.directory / ".archive" / "a.md.archived").exists()
