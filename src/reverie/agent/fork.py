@@ -219,7 +219,8 @@ class Purposed:
     """The parent's model under another purpose, for the ledger."""
 
     def __init__(self, model: Model, purpose: str) -> None:
-        self._model = model
+        # The innermost would have the last word; what counts is what this call is for.
+        self._model: Model = model._model if isinstance(model, Purposed) else model
         self._purpose = purpose
 
     @property

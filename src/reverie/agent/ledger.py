@@ -19,7 +19,7 @@ from reverie.messages.message import Usage
 from reverie.ports import Event, Finished, Model, Request
 from reverie.settings import Budget
 
-FOREGROUND = frozenset({"turn", "compaction", "summary", "recall", "collapse"})
+FOREGROUND = frozenset({"turn", "agent", "compaction", "summary", "recall", "collapse"})
 """Purposes for which somebody waits; all others count against the budget of background work."""
 
 

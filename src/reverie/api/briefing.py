@@ -31,6 +31,7 @@ from reverie.permissions.need import Act
 from reverie.permissions.policy import Mode
 from reverie.places import find_checkout
 from reverie.settings.features import features
+from reverie.tools.agent import NAME as AGENT_TOOL
 from reverie.tools.desk import Desk
 from reverie.tools.plan import NAME as PLAN_TOOL
 from reverie.tools.registry import Registry
@@ -203,6 +204,7 @@ class Briefing:
                 is_git=find_checkout(setup.directory) is not None,
                 additional=tuple(map(str, self.desk.additional)),
                 is_interactive=setup.is_interactive,
+                has_agents=AGENT_TOOL in self.tools(),
                 has_skills=self.extensions.invoking.has_any,
                 servers=self.extensions.serving.connections.instructions,
                 memory=memory,

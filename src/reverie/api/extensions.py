@@ -57,6 +57,8 @@ class Extensions:
     calls: Callable[[], ToolCalls]
     emit: Callable[[TurnEvent], None]
     trust: Trust
+    further: Callable[[], Sequence[Part]] = tuple
+    """What else waits for the user's word, such as the project's agents."""
     _servers: Servers = NO_SERVERS
 
     def begin(self) -> None:
@@ -150,7 +152,7 @@ class Extensions:
     def waiting_for_trust(self) -> tuple[Part, ...]:
         """What came with the project and waits for the user's answer."""
         parts = [*self.setup.trust_parts, *(server.part for server in self._servers.waiting), *self.invoking.waiting]
-        return self.trust.waiting([*parts, *self.hooks.waiting])
+        return self.trust.waiting([*parts, *self.hooks.waiting, *self.further()])
 
     def answer_trust(self, parts: Iterable[Part], *, accepted: bool) -> None:
         """Take and keep the user's answer; what it allows begins at once. Raises `Damaged` when it cannot be kept."""
@@ -230,6 +232,7 @@ def extensions(
     beside: Path,
     trust: Trust,
     emit: Callable[[TurnEvent], None],
+    further: Callable[[], Sequence[Part]] = tuple,
 ) -> Extensions:
     """Put together what others brought; `own` are the tools of the session itself, `beside` its folder."""
     settings = setup.settings
@@ -269,7 +272,7 @@ def extensions(
         tells_instructions=setup.system_prompt is None,
         taken=taken,
     )
-    made = Extensions(setup, plugins, invoking, serving, skill_tool, hooks, calls, emit, trust)
+    made = Extensions(setup, plugins, invoking, serving, skill_tool, hooks, calls, emit, trust, further)
     return made
 
 

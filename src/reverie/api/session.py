@@ -205,6 +205,10 @@ class Session:
         """Stop the running turn; its stream still ends with `TurnEnded`."""
         self._parts.loop.cancel()
 
+    async def kill(self, name: str) -> bool:
+        """End a child agent, or let a teammate go, by its name; whether there was one."""
+        return await self._parts.staff.kill(name)
+
     def set_mode(self, mode: str) -> None:
         """Change the permission mode."""
         self._parts.set_mode(mode)

@@ -26,6 +26,7 @@ from reverie.api.memory import Memory
 from reverie.api.noting import Noting
 from reverie.api.recalling import Recalling
 from reverie.api.session_setup import Setup
+from reverie.api.staff import Staff, staffed
 from reverie.context.session_notes import read_notes_file
 from reverie.context.spans import Span, read_span
 from reverie.context.strategies import strategy
@@ -72,6 +73,7 @@ class SessionParts:
     shells: Shells
     emit: Callable[[TurnEvent], None]
     extensions: Extensions
+    staff: Staff
 
     @property
     def tools(self) -> Registry:
@@ -81,6 +83,7 @@ class SessionParts:
     async def begin(self, source: str) -> None:
         """Before the first turn: what was interrupted is closed, hooks hear that the session starts."""
         self.extensions.begin()
+        await self.staff.begin()
         await self.briefing.prepare()
         self._close_open_calls()
         self.loop.open()
@@ -126,13 +129,17 @@ class SessionParts:
                 return tuple((part.kind, f"{part.place}: {part.text}") for part in self.extensions.waiting_for_trust)
             case "cost":
                 return _costs(self.governor)
+            case "agents":
+                return self.staff.roles
             case "tasks":
-                return tuple((str(number), line) for number, line in enumerate(self.loop.status.background, 1))
+                others = _background(self.noting, self.extracting, self.shells)
+                return (*self.staff.rows, *((str(number), line) for number, line in enumerate(others, 1)))
             case _:
                 return None
 
     async def close(self, reason: str, *, has_begun: bool) -> None:
         """End in order: background work within its time, then the hooks' last word, then files."""
+        await self.staff.close()
         try:
             await asyncio.wait_for(self.noting.settle(), self.setup.settings.extraction.drain_seconds)
         except TimeoutError:
@@ -273,16 +280,35 @@ def assembled(setup: Setup, transcript: Transcript, *, emit: Callable[[TurnEvent
             emit(Notice(f"the rule holds for this session only: {problem}", "warning"))
 
     permits = Permits(policy, remember)
+
+    def facts_for_hooks() -> JsonObject:
+        return _common_facts(session, transcript.path, desk, permits)
+
     plugins = read_plugins(setup)
     trust = read_trust(places.trust, setup.project)
     hooks = Hooks(
         declared_hooks(settings.hooks, plugins.plugins),
         limits=settings.hook,
         around=HookSurroundings(setup.project, setup.environment, env_file=env_file),
-        facts=lambda: _common_facts(session, transcript.path, desk, permits),
+        facts=facts_for_hooks,
         trust=trust,
         spills=beside.spills,
         effects=hook_effects(setup, extended=lambda: extended, model=booked, policy=lambda: permits.policy),
+    )
+
+    staff = staffed(
+        setup,
+        log=log,
+        folder=folder,
+        hooks=hooks,
+        facts=facts_for_hooks,
+        governor=governor,
+        emit=emit,
+        make_model=booked,
+        main=lambda: loop,
+        find_skill=lambda name: extended.invoking.find(name),  # noqa: PLW0108 - made below
+        plugins=plugins.plugins,
+        trust=lambda: extended.trust,
     )
 
     def take(registry: Registry) -> None:
@@ -293,11 +319,12 @@ def assembled(setup: Setup, transcript: Transcript, *, emit: Callable[[TurnEvent
         plugins,
         log=log,
         hooks=hooks,
-        own=tools,
+        own=tools.with_tools(staff.tools),
         calls=lambda: loop.parts.calls,
         taken=take,
         beside=beside.directory,
         trust=trust,
+        further=lambda: staff.waiting,
         emit=emit,
     )
     briefing = Briefing(
@@ -366,12 +393,12 @@ def assembled(setup: Setup, transcript: Transcript, *, emit: Callable[[TurnEvent
             fallbacks=tuple(partial(booked, name) for name in settings.model.fallback),
             recall=recalling.start,
             touched=lambda done: (*briefing.touched(done), *extended.touched(done)),
-            at_boundary=extended.at_boundary,
+            at_boundary=lambda: (*extended.at_boundary(), *staff.at_boundary()),
             expand=extended.expand,
             before_prompt=briefing.before_prompt,
             after_reply=noting.after_reply,
             after_turn=extracting.after_turn,
-            background=lambda: _background(noting, extracting, shells),
+            background=lambda: (*staff.lines, *_background(noting, extracting, shells)),
             max_rounds=setup.max_rounds,
             max_output_tokens=setup.max_output_tokens,
         )
@@ -392,6 +419,7 @@ def assembled(setup: Setup, transcript: Transcript, *, emit: Callable[[TurnEvent
         shells=shells,
         emit=emit,
         extensions=extended,
+        staff=staff,
     )
     return parts
 

@@ -59,6 +59,14 @@ class Setup:
     mcp_config: tuple[Path, ...] = ()
     """Files of servers to connect to, besides those that are found."""
     plugin_dirs: tuple[Path, ...] = ()
+    agents: str | None = None
+    """Roles as JSON, from a flag."""
+    team: str = ""
+    """The team that this session belongs to; one of its own when empty."""
+    agent_name: str = ""
+    """How it is called there."""
+    program: tuple[str, ...] = ()
+    """The command that runs this program, for teammates; none can be started when empty."""
     is_trusted: bool = False
     """Whether the user agreed to what the project brings."""
     trust_parts: tuple[Part, ...] = ()

@@ -1,0 +1,69 @@
+"""What the parent of a child agent is told, as words for the model and as data in the shape of other writers' files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from reverie.agent.children import Child
+from reverie.agent.events import Ending, TurnEnded
+from reverie.memory.injection import harmless
+from reverie.messages.blocks import Json, JsonObject
+from reverie.messages.message import Usage
+from reverie.messages.view import Kind
+from reverie.tools.tool import Answer
+
+
+def finished(child: Child, ended: TurnEnded, prompt: str, note: str = "") -> Answer:
+    """The report of an agent that was waited for."""
+    words = harmless(report(child, ended))
+    tokens = ended.usage.context_tokens + ended.usage.output_tokens
+    spent = f"{ended.rounds} round(s), {child.count} tool call(s), {tokens:,} tokens, {ended.seconds:.0f} s"
+    parts = [words, note, f"[agent {child.name}, {child.id}: {spent}]"]
+    text = "\n\n".join(part for part in parts if part)
+    details: JsonObject = {
+        "status": child.state.value,
+        "prompt": prompt,
+        "agentId": child.id,
+        "content": [{"type": "text", "text": words}],
+        "totalDurationMs": round(ended.seconds * 1000),
+        "totalTokens": tokens,
+        "totalToolUseCount": child.count,
+        "usage": _usage(ended.usage),
+    }
+    return Answer(text, is_error=ended.ending in (Ending.FAILED, Ending.CANCELLED), details=details)
+
+
+def started(child: Child, prompt: str, output: Path) -> Answer:
+    """What is said at once of an agent in the background."""
+    text = (
+        f'The agent "{child.name}" ({child.id}) works in the background. You are told when it ends; until then you '
+        f"know nothing of its result. SendMessage reaches it as {child.name!r}."
+    )
+    details: JsonObject = {
+        "isAsync": True,
+        "status": "async_launched",
+        "agentId": child.id,
+        "description": child.title,
+        "prompt": prompt,
+        "outputFile": str(output),
+    }
+    return Answer(text, details=details)
+
+
+def report(child: Child, ended: TurnEnded) -> str:
+    """The last words of an agent; where it did not come to an end, why, and what it said last."""
+    if ended.ending is Ending.COMPLETED:
+        return ended.text or "(It ended without a word.)"
+    items = reversed(child.loop.parts.log.view.items)
+    said = next((item.message.text for item in items if item.kind is Kind.REPLY and item.message.text), "")
+    why = f"The agent did not finish: {ended.text}."
+    return f"{why} The last that it said:\n\n{said}" if said else why
+
+
+def _usage(usage: Usage) -> dict[str, Json]:
+    return {
+        "input_tokens": usage.input_tokens,
+        "output_tokens": usage.output_tokens,
+        "cache_read_input_tokens": usage.cache_read_tokens,
+        "cache_creation_input_tokens": usage.cache_write_tokens,
+    }

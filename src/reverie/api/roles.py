@@ -1,0 +1,237 @@
+"""A role becomes an agent: its loop, with its own prompt, tools, model, permissions and memory (spec 4 §3, §5).
+
+It begins with an empty context and may never do more than its parent: a role can narrow the rules of the session, and
+loosen them only as its own permission mode says, which the user agreed to with the role.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from reverie.agent.child_hooks import ENDED, ChildHooks
+from reverie.agent.compacting import Compactor
+from reverie.agent.events import TurnEvent
+from reverie.agent.fork import Purposed
+from reverie.agent.log import Log
+from reverie.agent.loop import Joined, Loop, Parts
+from reverie.agent.memory_rules import agent_memory_prompt, with_memory
+from reverie.agent.preparing import Preparer
+from reverie.agent.prompt import PromptFacts, sections
+from reverie.agent.tool_calls import Permits, ToolCalls
+from reverie.agents import Definition
+from reverie.api.session_setup import Setup
+from reverie.context.restore import NO_SURROUNDINGS
+from reverie.context.strategies import strategy
+from reverie.errors import UserMistake
+from reverie.files import is_inside, read_small, write_folder
+from reverie.messages.blocks import JsonObject
+from reverie.messages.entries import Entry, Envelope, SystemBlock, ToolSpec
+from reverie.permissions.approval import Approver
+from reverie.permissions.decide import Verdict, decide
+from reverie.permissions.need import Need
+from reverie.permissions.policy import Mode, Policy
+from reverie.permissions.rule import Kind as RuleKind
+from reverie.places import SessionFolder, find_checkout, project_root
+from reverie.ports import Model
+from reverie.settings.features import features
+from reverie.tokens.profiles import profile
+from reverie.tokens.window import budget_by
+from reverie.tools.registry import Registry
+from reverie.tools.seen_files import SeenFiles
+from reverie.tools.tool import Tool
+
+OF_THE_SESSION = frozenset({"Skill", "ToolSearch", "RecallSpan", "ExitPlanMode"})
+"""Tools that work on the main conversation and mean nothing in another."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cast:
+    """Everything that one agent of a role is made with."""
+
+    definition: Definition
+    setup: Setup
+    parent: Loop
+    agent_id: str
+    name: str
+    purpose: str
+    """For the ledger: whether somebody waits."""
+    beside: SessionFolder
+    hooks: ChildHooks
+    approver: Approver
+    make_model: Callable[[str], Model]
+    own_tools: Sequence[Tool]
+    """Take the place of the parent's tools of the same names."""
+    emit: Callable[[TurnEvent], None]
+    write: Callable[[Sequence[Entry]], None]
+    letters: Callable[[], Sequence[Joined]]
+    model: str = ""
+    """Instead of the role's."""
+    tree: Path | None = None
+    """The work tree in which it is alone."""
+
+
+def made_agent(cast: Cast) -> Loop:
+    """The agent's loop, ready for its first turn. Raises `UserMistake` when its model cannot be asked."""
+    definition, setup, parts = cast.definition, cast.setup, cast.parent.parts
+    settings = setup.settings
+    named = cast.model or definition.model
+    model: Model = Purposed(cast.make_model(named) if named else parts.model, cast.purpose)
+    facts = profile(model.name, setup.overrides)
+    desk = replace(
+        parts.calls.desk.cloned(),
+        seen=SeenFiles(settings.tools.read_cache_files),
+        directory=cast.tree or setup.directory,
+        project=cast.tree or setup.project,
+        tasks=(),
+    )
+
+    def stamp(envelope: Envelope) -> Envelope:
+        return replace(
+            envelope, cwd=str(desk.directory), version=setup.version, is_sidechain=True, agent_id=cast.agent_id
+        )
+
+    log = Log(session=parts.log.session, now=setup.now, new_id=setup.new_id, write=cast.write, stamp=stamp)
+    preparer = Preparer(
+        model=model.name,
+        facts=facts,
+        budget=budget_by(settings, model.name, overrides=setup.overrides),
+        settings=settings,
+        strategy=strategy("default"),
+        now=setup.now,
+        spill_path=cast.beside.spill,
+    )
+    memory = _write_memory_folder(cast)
+    permits = Permits(_policy(cast, memory), parts.calls.permits.remember)
+    tools = _tools(cast)
+    calls = ToolCalls(
+        tools,
+        desk,
+        permits,
+        cast.approver,
+        cast.hooks,
+        cast.emit,
+        agent=cast.name,
+        refuse=lambda need, given: _refusal(need, given, definition, memory, permits.policy),
+    )
+
+    def opening() -> tuple[tuple[SystemBlock, ...], tuple[ToolSpec, ...], tuple[Joined, ...]]:
+        return _system(cast, desk.directory, memory), tools.specs, ()
+
+    return Loop(
+        Parts(
+            log=log,
+            preparer=preparer,
+            model=model,
+            calls=calls,
+            compactor=Compactor(
+                log=log,
+                preparer=preparer,
+                settings=settings,
+                hooks=cast.hooks,
+                surroundings=lambda: NO_SURROUNDINGS,
+                notes=lambda: None,
+                reopened=lambda: None,
+                attach=lambda _kind, _text: None,
+                emit=cast.emit,
+            ),
+            hooks=cast.hooks,
+            governor=parts.governor,
+            settings=settings,
+            now=setup.now,
+            emit=cast.emit,
+            opening=opening,
+            at_boundary=cast.letters,
+            max_rounds=definition.max_rounds,
+            stop_event=ENDED,
+        )
+    )
+
+
+def _tools(cast: Cast) -> Registry:
+    own = {tool.spec.name: tool for tool in cast.own_tools}
+    chosen = [
+        own.get(tool.spec.name, tool)
+        for tool in cast.parent.parts.calls.tools
+        if tool.spec.name not in OF_THE_SESSION and cast.definition.has_tool(tool.spec.name)
+    ]
+    return Registry(chosen)
+
+
+def _system(cast: Cast, directory: Path, memory: Path | None) -> tuple[SystemBlock, ...]:
+    import platform
+
+    setup, definition = cast.setup, cast.definition
+    prompt = definition.prompt
+    if memory is not None and definition.memory is not None:
+        index = (read_small(memory / "MEMORY.md") or b"").decode("utf-8", "replace")
+        # Nobody generates the index of an agent's memory, so the agent writes it itself.
+        about = agent_memory_prompt(str(memory), definition.memory, index, skip_index=False)
+        prompt = with_memory(prompt, about)
+    facts = PromptFacts(
+        directory=str(directory),
+        platform=platform.system().lower(),
+        model=cast.model or definition.model or cast.parent.parts.model.name,
+        system=platform.platform(terse=True),
+        shell=Path(setup.environment.get("SHELL", "bash")).name,
+        is_git=find_checkout(directory) is not None,
+    )
+    around = next(section.text for section in sections(facts) if section.name == "environment")
+    return tuple(SystemBlock(text) for text in (prompt, around) if text.strip())
+
+
+def _write_memory_folder(cast: Cast) -> Path | None:
+    """The folder of the role's memory, made when it is missing; None when it has none."""
+    setup, definition = cast.setup, cast.definition
+    if definition.memory is None or not features(setup.settings, interactive=setup.is_interactive).agent_memory:
+        return None
+    remote = setup.settings.remote.memory_dir
+    folder = setup.places.agent_memory(
+        definition.name,
+        definition.memory,
+        cwd=setup.project,
+        root=project_root(setup.project),
+        remote=Path(remote) if remote else None,
+    )
+    write_folder(folder)
+    return folder
+
+
+def _policy(cast: Cast, memory: Path | None) -> Policy:
+    policy = cast.parent.parts.calls.permits.policy.with_plan_file(None)
+    mode = cast.definition.mode
+    # Plan mode holds for whoever works for the one that is in it, and what the user opened stays open.
+    if mode and policy.mode not in (Mode.PLAN, Mode.BYPASS):
+        policy = policy.with_mode(mode)
+    if cast.tree is not None:
+        roots = tuple(root for root in policy.roots if root != policy.project)
+        policy = replace(policy, project=cast.tree, roots=(cast.tree, *roots))
+    if memory is not None:
+        policy = policy.with_roots(memory).with_rule(f"Edit(/{memory}/**)", source="its memory")
+    for entry in cast.definition.disallowed:
+        if "(" in entry:
+            with contextlib.suppress(UserMistake):
+                policy = policy.with_rule(entry, RuleKind.DENY, source=cast.definition.place)
+    return policy
+
+
+def _refusal(need: Need, _given: JsonObject, definition: Definition, memory: Path | None, policy: Policy) -> str:
+    """Why a role does not do this, whatever the rules of the session say."""
+    in_memory = memory is not None and bool(need.paths) and all(is_inside(memory, path) for path in need.paths)
+    if in_memory:
+        return ""
+    if need.tool in definition.tools_for_memory_only:
+        return f"{definition.name} has {need.tool} for its memory only, which lies in {memory}."
+    entries = [entry for entry in definition.tools or () if entry.partition("(")[0].strip() == need.tool]
+    if not entries or any("(" not in entry for entry in entries):
+        return ""
+    alone = Policy(policy.project, policy.home, roots=policy.roots)
+    for entry in entries:
+        if "(read-only)" not in entry:
+            with contextlib.suppress(UserMistake):
+                alone = alone.with_rule(entry)
+    if decide(need, alone).verdict is Verdict.ALLOW:
+        return ""
+    return f"{definition.name} may use {need.tool} only as {', '.join(entries)}."
