@@ -74,7 +74,7 @@ class Invoking:
     def opening(self) -> Sequence[Joined]:
         """The list of skills, for the beginning of a conversation."""
         text = self._listing()
-        return (Joined(LISTING, text),) if text else ()
+        return (Joined(LISTING, _reminder(text)),) if text else ()
 
     def returning(self) -> tuple[Attached, ...]:
         """The same after a compaction."""
@@ -143,7 +143,7 @@ class Invoking:
 
     def _listing(self) -> str:
         text = listing(self._in_play())
-        return _reminder(f"{_INTRODUCTION}\n{text}") if text else ""
+        return f"{_INTRODUCTION}\n{text}" if text else ""
 
     def _in_play(self) -> tuple[Skill, ...]:
         return announced(

@@ -95,7 +95,7 @@ class Serving:
     def returning(self) -> tuple[Attached, ...]:
         """What is announced again after a compaction."""
         names = [spec.name for spec in self.waiting]
-        return (Attached(DEFERRED, _announcement(names), {"addedNames": [*names]}),) if names else ()
+        return (Attached(DEFERRED, _listed(names), {"addedNames": [*names]}),) if names else ()
 
     def registry(self) -> Registry:
         """All tools that may be called now."""
@@ -138,7 +138,8 @@ class Serving:
         if not fresh:
             return ()
         data: dict[str, Json] = {"addedNames": [*fresh]}
-        return (Joined(DEFERRED, _announcement(fresh), f"{len(fresh)} tool(s) can be loaded", data),)
+        told_now = f"<system-reminder>\n{_listed(fresh)}\n</system-reminder>"
+        return (Joined(DEFERRED, told_now, f"{len(fresh)} tool(s) can be loaded", data),)
 
 
 def announced_names(log: Log, *labels: str) -> set[str]:
@@ -151,6 +152,5 @@ def _comes_and_goes(spec: ToolSpec) -> bool:
     return spec.name.startswith(_REMOTE) or spec.name in (SEARCH, SKILL)
 
 
-def _announcement(names: Sequence[str]) -> str:
-    lines = "\n".join(f"- {name}" for name in names)
-    return f"<system-reminder>\n{_INTRODUCTION}\n{lines}\n</system-reminder>"
+def _listed(names: Sequence[str]) -> str:
+    return "\n".join([_INTRODUCTION, *(f"- {name}" for name in names)])
