@@ -106,8 +106,10 @@ def predict(before: Fingerprint, after: Fingerprint, announced: Iterable[str] = 
         return None
     lost = sum(piece.size for piece in before.pieces[shared:])
     changed = before.pieces[shared]
+    # Tools that joined stand where the system text began.
+    joined = shared < len(after.pieces) and after.pieces[shared].level == "tools"
     return Break(
-        _cause(changed, shared, before.pieces),
+        Cause.TOOLS if joined else _cause(changed, shared, before.pieces),
         changed.label,
         lost / max(1, before.size),
         is_announced=any(announced),
@@ -145,6 +147,9 @@ def detect(expected_tokens: int, usage: Usage, limits: Cache) -> int | None:
 def promised_tokens(previous: Usage, predicted: Break | None) -> int:
     """How much of the last request the next one should read: all that was read or written, less what we moved."""
     kept = previous.cache_read_tokens + previous.cache_write_tokens
+    if predicted is not None and predicted.cause in (Cause.MODEL, Cause.TOOLS):
+        # No mark stands before the end of the tools, so nothing that was kept ends where these part.
+        return 0
     return kept if predicted is None else round(kept * (1 - predicted.lost_share))
 
 
