@@ -86,6 +86,8 @@ def test_joining_never_turns_a_question_into_a_yes(
 ) -> None:
     if "#" in known or "#" in unknown:  # a comment swallows what follows
         return
+    if unknown.rstrip().endswith(("&&", "||", "|")):  # a line break completes it
+        return
     joined = f"{unknown}{joint}{known}" if turned else f"{known}{joint}{unknown}"
     assert decide(run(joined, project), make_policy(project)).verdict is not Verdict.ALLOW
 
@@ -100,7 +102,7 @@ def test_nothing_appended_to_a_harmless_command_goes_unseen(project: Path, known
     if "#" in known:
         return
     assert not is_read_only(known + tail, project)
-    assert decide(run(known + tail, project), make_policy(project)).verdict is Verdict.ASK
+    assert decide(run(known + tail, project), make_policy(project)).verdict is not Verdict.ALLOW
 
 
 @requirement("permissions:shell:hostile")
