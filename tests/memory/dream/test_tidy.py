@@ -63,6 +63,10 @@ def test_near_duplicates_become_one_that_holds_both_texts() -> None:
             "Call load_settings before start_server in every script.",
         ),
         ("Use tabs.", "Use spaces."),
+        (
+            "Whenever the amber pipeline is touched, its operators are told before anything is merged.",
+            "Whenever the birch pipeline is touched, its operators are told before anything is merged.",
+        ),
     ],
 )
 def test_what_differs_in_a_number_a_name_or_a_no_stays_apart(one: str, other: str) -> None:

@@ -1,7 +1,7 @@
 """Memories that say the same become one: the best name stays, provenance is joined, what differs in words is kept.
 
-Conservative: same type, same negations, same numbers and names. A word of the user is never mixed with a conclusion of
-the agent: those merge only where the conclusion adds nothing.
+Conservative: same type, same negations, same numbers and names, and at most one of two has words of its own. A word of
+the user is never mixed with a conclusion of the agent: those merge only where the conclusion adds nothing.
 """
 
 from __future__ import annotations
@@ -12,7 +12,14 @@ from dataclasses import dataclass, replace
 from datetime import date
 
 from reverie.memory.dream.dead_anchors import KEY as BROKEN_ANCHORS
-from reverie.memory.dream.likeness import Statement, holds_all, like_pairs, statement_of, telling_words
+from reverie.memory.dream.likeness import (
+    Statement,
+    adds_nothing_but_words,
+    holds_all,
+    like_pairs,
+    statement_of,
+    telling_words,
+)
 from reverie.memory.relearning import normal
 from reverie.memory.search.analyze import terms
 from reverie.memory.topic import Topic, Trust
@@ -83,6 +90,7 @@ def _is_near(one: Statement, other: Statement, topics: Mapping[str, Topic]) -> b
         one.type == other.type
         and one.negations == other.negations
         and one.telling == other.telling
+        and adds_nothing_but_words(one.words, other.words)
         and one.about == other.about
         and not any(name in one.telling | other.telling or name[:1].isdigit() for name in names)
     )

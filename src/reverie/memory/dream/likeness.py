@@ -11,10 +11,12 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 
 from reverie.memory.relearning import normal
 from reverie.memory.search.analyze import terms
+from reverie.memory.search.stem import stem
+from reverie.memory.search.words import SYNONYMS, WEAK_WORDS
 from reverie.memory.topic import Topic
 
 _NEGATES = re.compile(
@@ -24,6 +26,21 @@ _NEGATES = re.compile(
 )
 _NUMBER = re.compile(r"\d+(?:[.,:]\d+)*")
 _IDENTIFIER = re.compile(r"\b\w*(?:_\w+|[a-z][A-Z]\w*|\w[./]\w[\w./-]*)|\b[A-Z]{2,}\w*")
+_MODAL = (
+    "must",
+    "should",
+    "shall",
+    "always",
+    "please",
+    "once",
+    "ever",
+    "really",
+    "just",
+    "need",
+    "want",
+    "make",
+    "sure",
+)
 _NAME = re.compile(r"(?<=[a-z,;:] )[A-Z][a-z]+\b")
 
 
@@ -94,6 +111,28 @@ def affirmed(text: str) -> frozenset[str]:
 def share(one: frozenset[str], other: frozenset[str]) -> float:
     """The share of common words among all of both."""
     return len(one & other) / len(one | other) if one or other else 0.0
+
+
+def adds_nothing_but_words(one: frozenset[str], other: frozenset[str]) -> bool:
+    """Whether one of two texts only says more than the other: where each has a word of its own, they differ in subject.
+
+    Weak words do not count, nor do two words for one thing.
+    """
+    mine, theirs = one - other - _weak(), other - one - _weak()
+    return not {word for word in mine if not _synonyms(word) & other} or not {
+        word for word in theirs if not _synonyms(word) & one
+    }
+
+
+@cache
+def _weak() -> frozenset[str]:
+    return frozenset(stem(word) for word in WEAK_WORDS) | frozenset(map(stem, _MODAL))
+
+
+@cache
+def _synonyms(word: str) -> frozenset[str]:
+    groups = ({stem(each) for each in group} for group in SYNONYMS)
+    return frozenset(each for group in groups if word in group for each in group - {word})
 
 
 def like_pairs(words: Sequence[frozenset[str]], threshold: float) -> Iterator[tuple[int, int]]:

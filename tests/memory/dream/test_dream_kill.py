@@ -1,0 +1,49 @@
+from __future__ import annotations
+
+import random
+import subprocess
+import sys
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from reverie.memory.timeline import log
+from tests.memory.dream.worker import Killer, opened, problems, seed
+from tests.requirements import requirement
+
+KILLS = 32
+
+
+@requirement("dream:kill", "dream:lock:stale")
+@pytest.mark.timeout(240)
+def test_killed_anywhere_a_dream_leaves_a_readable_store_and_a_truthful_time(tmp_path: Path) -> None:
+    directory, home = tmp_path / "memory", tmp_path / "home"
+    seed(directory, home)
+    started = datetime.now(UTC)
+    chance = random.Random(20261115)
+    said = ""
+    with Killer(directory, home) as killer:
+        for number in range(KILLS):
+            # Half of them while the first dream is at work; half anywhere in the first few.
+            seconds = chance.uniform(0.0, 0.15) if number % 2 else chance.uniform(0.0, 0.6)
+            said += killer.kill_after(seconds, number)
+            assert list(problems(directory, home, started)) == [], f"after kill {number} at {seconds:.4f} s"
+    assert "dreamt completed" in said
+
+
+@requirement("dream:lock:one", "dream:kill")
+@pytest.mark.timeout(120)
+def test_programs_that_dream_at_once_take_turns_and_lose_nothing(tmp_path: Path) -> None:
+    directory, home = tmp_path / "memory", tmp_path / "home"
+    seed(directory, home)
+    started = datetime.now(UTC)
+    command = [sys.executable, "-m", "tests.memory.dream.worker", str(directory), str(home), "4"]
+    programs = [subprocess.Popen([*command, str(number)], stdout=subprocess.PIPE, text=True) for number in range(3)]
+    said = "".join(program.communicate()[0] for program in programs)
+    assert [program.returncode for program in programs] == [0, 0, 0]
+    assert said.count("dreamt") == 12
+    assert list(problems(directory, home, started)) == []
+    with opened(directory, home) as memory:
+        dreams = [commit for commit in log(memory.store) if commit.change.author == "dream"]
+    assert len(dreams) == said.count("dreamt completed")

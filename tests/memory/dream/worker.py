@@ -1,0 +1,167 @@
+"""A program that dreams and can be killed at any moment, and the check of what it leaves. Used by tests and bench.
+
+`python -m tests.memory.dream.worker DIRECTORY HOME ROUNDS SEED` makes duplicates and dreams on them so many times;
+without rounds it forks such a dreamer for every line on its standard input, which spares each a start of Python.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Self
+
+from reverie.api.memory import Memory
+from reverie.memory.dream.lock import read_state
+from reverie.memory.index_lines import Entry, parse_index
+from reverie.memory.timeline import log
+from reverie.memory.topic import parse_topic
+from reverie.settings import Settings
+from tests.memory.dream.kit import read, text
+
+TOPICS = 12
+
+
+def opened(directory: Path, home: Path) -> Memory:
+    settings = replace(Settings(), home=str(home), config_home=str(home / "claude"))
+    return Memory(directory, project=home, settings=settings, now=lambda: datetime.now(UTC))
+
+
+def seed(directory: Path, home: Path) -> None:
+    """A directory to dream on, and a host's clock that says three days ago."""
+    directory.mkdir(parents=True)
+    with opened(directory, home) as memory:
+        made = {f"t{n}.md": text(f"t{n}.md", _rule(n), name=f"Rule {_word(n)}") for n in range(TOPICS)}
+        memory.store.write_files(made, author="user", reason="begin")
+    lock = directory / ".consolidate-lock"
+    lock.write_text("", encoding="utf-8")
+    then = (datetime.now(UTC) - timedelta(days=3)).timestamp()
+    os.utime(lock, (then, then))
+
+
+def work(directory: Path, home: Path, rounds: int, seed_number: int) -> None:
+    """Make work for a dream, dream, and say so; for ever, or so many times."""
+    chance = random.Random(seed_number)
+    for number in range(rounds):
+        with opened(directory, home) as memory:
+            chosen = chance.sample(range(TOPICS), 3)
+            copies = {
+                f"copy_{seed_number}_{number}_{n}.md": text("c.md", _rule(n), name=f"Rule {_word(n)}") for n in chosen
+            }
+            date = {"fact.md": text("fact.md", f"Step {seed_number}.{number} is due tomorrow.", kind="project")}
+            memory.store.write_files(copies | date, author="agent", reason="more of the same")
+            print("dreaming", flush=True)
+            done = asyncio.run(memory.dream())
+            assert done.state in {"completed", "unchanged", "busy"}, done
+            print(f"dreamt {done.state}", flush=True)
+
+
+def problems(directory: Path, home: Path, started: datetime) -> Iterator[str]:
+    """What is wrong with a directory after a kill, once the next command has run."""
+    lock = directory / ".consolidate-lock"
+    stamp = datetime.fromtimestamp(lock.stat().st_mtime, tz=UTC)
+    with opened(directory, home) as memory:
+        memory.sync()
+        told = memory.dreams.status().last
+        commits = log(memory.store)
+        dreams = [commit.when for commit in commits if commit.change.author == "dream"]
+        state = read_state(memory.scope.folder)
+        texts = read(directory)
+        for path, content in texts.items():
+            if parse_topic(path, content).body == "":
+                yield f"{path} is empty"
+        yield from _index_problems(directory, set(texts))
+        for number in range(TOPICS):
+            if not any(_rule(number) in content for content in texts.values()):
+                yield f"rule {number} is lost"
+        if state.last_success is not None and dreams and told is not None and told < max(dreams):
+            yield "the last dream is younger than what is told"
+        if dreams and told is None:
+            yield "a dream is not told of"
+        if stamp > started and not (dreams and stamp >= min(dreams)) and state.last_success is None:
+            yield "the host is told of a dream that was none"
+        if state.last_success is None and not dreams and stamp > started:
+            yield "the host's clock moved without a dream"
+        leftovers = [path.name for path in directory.glob(".reverie-*") if path.is_file()]
+        if leftovers:
+            yield f"left over: {leftovers}"
+    if subprocess.run(["git", "status", "--porcelain"], cwd=directory, capture_output=True, check=True).stdout:
+        yield "the directory differs from its last commit"
+    for path in (directory / ".reverie").glob("*.json"):
+        json.loads(path.read_bytes())
+
+
+class Killer:
+    """Starts dreamers and kills them."""
+
+    def __init__(self, directory: Path, home: Path) -> None:
+        command = [sys.executable, "-m", "tests.memory.dream.worker", str(directory), str(home)]
+        self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._process.communicate()
+
+    def kill_after(self, seconds: float, number: int) -> str:
+        """Let a dreamer dream for so long after it began, and kill it; what it said until then."""
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        self._process.stdin.write(f"{number}\n")
+        pid = int(self._process.stdout.readline())
+        said = ""
+        while not said.endswith("dreaming\n"):
+            said += self._process.stdout.readline()
+        time.sleep(seconds)
+        os.kill(pid, signal.SIGKILL)
+        while not said.endswith("gone\n"):
+            said += self._process.stdout.readline()
+        return said
+
+
+def serve(directory: Path, home: Path) -> None:
+    """Fork a dreamer for every line, and say when it is gone."""
+    with opened(directory, home) as memory:
+        memory.dreams.preview()
+    for line in sys.stdin:
+        pid = os.fork()
+        if pid == 0:
+            work(directory, home, 1_000_000, int(line))
+        print(pid, flush=True)
+        os.waitpid(pid, 0)
+        print("gone", flush=True)
+
+
+def _index_problems(directory: Path, topics: set[str]) -> Iterator[str]:
+    lines = parse_index((directory / "MEMORY.md").read_text(encoding="utf-8"))
+    linked = {line.path for line in lines if isinstance(line, Entry)}
+    if linked != topics:
+        yield f"the index differs from the topics: {sorted(linked ^ topics)}"
+
+
+def _word(number: int) -> str:
+    return ("amber", "birch", "cedar", "delta", "ember", "fjord", "grove", "heron", "inlet", "jetty", "knoll", "larch")[
+        number
+    ]
+
+
+def _rule(number: int) -> str:
+    word = _word(number)
+    return f"Whenever the {word} pipeline is touched, its {word} operators are told before anything is merged."
+
+
+if __name__ == "__main__":
+    if len(sys.argv) > 3:
+        work(Path(sys.argv[1]), Path(sys.argv[2]), int(sys.argv[3]), int(sys.argv[4]))
+    else:
+        serve(Path(sys.argv[1]), Path(sys.argv[2]))
