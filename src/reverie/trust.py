@@ -38,6 +38,7 @@ class Kind(StrEnum):
     DIRECTORIES = "permissions.additional_directories"
     SERVER = "server"
     SKILL = "skill"
+    PLUGINS = "plugins"
 
 
 @dataclass(frozen=True, slots=True)

@@ -61,14 +61,15 @@ def process_model(name: str, project: Path) -> Model:
 
 def session_setup(project: Path, model: str | None, approver: Approver | None) -> Setup:
     """The ingredients of a session in a project, with the settings and keys of this process."""
-    from reverie.apps.config import Flags, from_process
-    from reverie.apps.wiring import model_choice
-    from reverie.apps.wiring import session_setup as made
+    from reverie.apps.agreed import agreed
+    from reverie.apps.config import Flags, from_process, git_tracks
+    from reverie.apps.wiring import agreed_setup, model_choice
 
     directory = project.expanduser().resolve()
-    configuration = from_process(Flags(project=directory))
-    name = model_choice(configuration, model).name
-    return made(configuration, directory, name, approver=approver, is_interactive=approver is not None)
+    flags = Flags(project=directory)
+    found = agreed(from_process(flags), lambda: from_process(flags, trusted=True), is_tracked=git_tracks)
+    name = model_choice(found.configuration, model).name
+    return agreed_setup(found, directory, name, approver=approver, is_interactive=approver is not None)
 
 
 def _places(home: Path, config_home: Path, settings: Settings) -> Places:

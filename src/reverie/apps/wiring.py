@@ -21,6 +21,7 @@ from reverie.tokens.window import Budget, budget_by
 
 if TYPE_CHECKING:
     from reverie.api.session_setup import Setup
+    from reverie.apps.agreed import Agreed
     from reverie.permissions.approval import Approver
 
 OFFLINE = "offline"
@@ -144,6 +145,21 @@ def budget(settings: Settings, model_name: str, *, window: int | None = None, re
 def transcript_path(configuration: Configuration, directory: Path, session: str) -> Path:
     """Where a session of this working directory is written."""
     return places(configuration).project(directory).transcript(session)
+
+
+def agreed_setup(agreed: Agreed, directory: Path, model_name: str, **further: Any) -> Setup:
+    """The ingredients of a session in which the project's own settings count as far as the user agreed to them."""
+    from reverie.apps.config import git_tracks
+
+    return session_setup(
+        agreed.configuration,
+        directory,
+        model_name,
+        trust_parts=agreed.parts,
+        is_trusted=agreed.is_trusted,
+        is_tracked=git_tracks,
+        **further,
+    )
 
 
 def session_setup(

@@ -39,8 +39,8 @@ class Wanted:
 
 def setup_of(common: Common, wanted: Wanted, model: str, *, approver: Approver | None = None) -> Setup:
     """The ingredients of the session."""
-    return wiring.session_setup(
-        common.configuration(),
+    return wiring.agreed_setup(
+        common.agreed(),
         common.directory(),
         model,
         approver=approver,

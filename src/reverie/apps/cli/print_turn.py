@@ -1,8 +1,8 @@
 """`reverie -p TEXT`: one turn of the agent, printed, and recorded as a session.
 
-Formats: `text` prints the last answer, `json` one object at the end, `stream-json` one object per line as it comes. What
-was asked is on disk before the request leaves; a failure is recorded too. Nobody is asked for permission: what the rules
-do not allow is refused, and the model is told so.
+Formats: `text` prints the last answer, `json` one object at the end, `stream-json` one object per line as it comes.
+What was asked is on disk before the request leaves; a failure is recorded too. Nobody is asked for permission: what the
+rules do not allow is refused, and the model is told so.
 """
 
 from __future__ import annotations
@@ -42,6 +42,8 @@ def print_turn(session: Session, text: str, output_format: str) -> int:
 
 async def _run(session: Session, text: str, printer: Printer) -> int:
     async with session:
+        # What is said before the turn begins reaches nobody else.
+        session.listen(printer.event)
         await session.begin()
         printer.begin()
         async for event in session.send(text, source="sdk"):

@@ -44,6 +44,7 @@ COMMANDS: tuple[Listed, ...] = (
     Listed("doctor", "What is wrong with a memory, and what to do.", "doctor", "Setup"),
     Listed("models", "The weights for search by meaning.", "models", "Setup"),
     Listed("completion", "Let your shell complete commands.", "completion", "Setup"),
+    Listed("trust", "What came with the project and waits for your word.", "trust", "Setup"),
     Listed("settings", "Show every setting and where its value comes from.", "settings", "Setup"),
     Listed("simulate", "Run a local Messages API with a byte-exact prompt cache.", "simulate", "Setup"),
 )

@@ -10,7 +10,8 @@ from reverie.values import value
 
 if TYPE_CHECKING:
     from reverie.api.memory import Memory
-    from reverie.apps.config import Configuration
+    from reverie.apps.agreed import Agreed
+    from reverie.apps.config import Configuration, Flags
 
 
 @value
@@ -28,20 +29,36 @@ class Common:
         return Path(project or self.project or ".").resolve()
 
     def configuration(self, project: str | None = None) -> Configuration:
-        """The settings of this process; a project named with the command counts for more."""
-        from reverie.apps.config import Flags, from_process
+        """The settings of this process; a project named with the command counts for more.
+
+        What waits for trust is not told here: sessions say so in a line, `reverie trust` shows it.
+        """
+        from reverie.apps.config import from_process
+
+        configuration = from_process(self._flags(project))
+        for caution in configuration.cautions:
+            if not caution.waits_for_trust:
+                sys.stderr.write(f"reverie: {caution}\n")
+        return configuration
+
+    def agreed(self, project: str | None = None) -> Agreed:
+        """The settings of a session, with what the user agreed to of the project's; tells nothing."""
+        from reverie.apps.agreed import agreed
+        from reverie.apps.config import from_process, git_tracks
+
+        flags = self._flags(project)
+        return agreed(from_process(flags), lambda: from_process(flags, trusted=True), is_tracked=git_tracks)
+
+    def _flags(self, project: str | None) -> Flags:
+        from reverie.apps.config import Flags
 
         named = project or self.project
-        flags = Flags(
+        return Flags(
             project=None if named is None else Path(named),
             settings=self.settings_files,
             assignments=self.assignments,
             bare=self.bare,
         )
-        configuration = from_process(flags)
-        for caution in configuration.cautions:
-            sys.stderr.write(f"reverie: {caution}\n")
-        return configuration
 
 
 @value

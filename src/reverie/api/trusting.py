@@ -1,0 +1,47 @@
+"""Everything in a project that counts only once the user agreed to it, without starting a session."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from reverie.api.extensions import read_plugins
+from reverie.api.session_setup import Setup
+from reverie.hooks import parse_declaration
+from reverie.hooks.consent import part_of
+from reverie.plugins.servers import list_servers
+from reverie.settings import Declaration
+from reverie.skills import list_skills
+from reverie.trust import Part
+
+
+def list_parts(setup: Setup) -> tuple[Part, ...]:
+    """The parts of a project, each once: of settings, hooks, servers and skills; answered or not."""
+    found = (*setup.trust_parts, *_hooks(setup), *_servers(setup), *_skills(setup))
+    return tuple({part.digest: part for part in found}.values())
+
+
+def _hooks(setup: Setup) -> Iterator[Part]:
+    for declaration in setup.settings.hooks:
+        yield from _part(declaration, setup)
+
+
+def _part(declaration: Declaration, setup: Setup) -> Iterator[Part]:
+    declared = parse_declaration(declaration)
+    if declaration.committed and declared.hooks:
+        yield part_of(declared, setup.project)
+
+
+def _servers(setup: Setup) -> Iterator[Part]:
+    found = list_servers(places=setup.places, project=setup.project, environment=setup.environment)
+    for server in found.waiting:
+        yield server.part
+
+
+def _skills(setup: Setup) -> Iterator[Part]:
+    plugins = read_plugins(setup).plugins
+    found = list_skills(places=setup.places, project=setup.project, directory=setup.directory, plugins=plugins)
+    for skill in found.skills:
+        if skill.grants is not None:
+            yield skill.grants
+        if skill.hooks is not None:
+            yield from _part(skill.hooks, setup)

@@ -1,0 +1,97 @@
+"""`reverie trust`: what came with the project and acts with the user's rights; a yes or a no to it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from reverie.apps.cli.options import Common, as_json, project_option
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from reverie.trust import Part, Trust
+
+_DIGEST_CHARS = 8
+
+
+@click.command("trust")
+@click.argument("names", nargs=-1, metavar="[PART]...")
+@click.option("--accept", "answer", flag_value="accept", help="Agree to what is shown.")
+@click.option("--refuse", "answer", flag_value="refuse", help="Say no; it is not asked about again until it changes.")
+@click.option("--forget", "answer", flag_value="forget", help="Forget all answers for this project.")
+@as_json
+@project_option
+@click.pass_obj
+def command(common: Common, *, names: tuple[str, ...], answer: str | None, as_json: bool, project: str | None) -> None:
+    """Show what in this project waits for your word: hooks, servers, permission rules, folders, skills, plugins.
+
+    PART is a kind or the beginning of a mark, as they are shown; without one everything is meant.
+
+    \b
+    Examples:
+      reverie trust
+      reverie trust --accept
+      reverie trust server --accept
+      reverie trust --forget
+    """
+    from reverie.api.trusting import list_parts
+    from reverie.apps import wiring
+    from reverie.apps.cli.output import print_json
+    from reverie.errors import UserMistake
+    from reverie.trust import read_trust, remove_answers, write_answers
+
+    setup = wiring.agreed_setup(common.agreed(project), common.directory(project), wiring.OFFLINE)
+    store = setup.places.trust
+    parts = [part for part in list_parts(setup) if _is_meant(part, names)]
+    if names and not parts:
+        raise UserMistake(f"nothing in {setup.project} is called {' or '.join(names)}; `reverie trust` shows all")
+    if answer == "forget":
+        remove_answers(store, setup.project, now=setup.now())
+    elif answer is not None and parts:
+        write_answers(store, setup.project, parts, accepted=answer == "accept", now=setup.now())
+    trust = read_trust(store, setup.project)
+    if trust.problem:
+        click.echo(f"reverie: {trust.problem}", err=True)
+    if as_json:
+        print_json([_document(part, trust) for part in parts])
+    elif not parts:
+        click.echo(f"Nothing in {setup.project} needs your trust.", err=True)
+    else:
+        _draw(parts, trust)
+
+
+def _is_meant(part: Part, names: Sequence[str]) -> bool:
+    mark = _mark(part)
+    return not names or any(name == part.kind or (name and mark.startswith(name)) for name in names)
+
+
+def _mark(part: Part) -> str:
+    return part.digest.removeprefix("sha256:")
+
+
+def _state(part: Part, trust: Trust) -> str:
+    if trust.accepts(part):
+        return "accepted"
+    return "refused" if part.digest in trust.refused else "waiting"
+
+
+def _document(part: Part, trust: Trust) -> dict[str, object]:
+    return {
+        "kind": str(part.kind),
+        "place": part.place,
+        "text": part.text,
+        "digest": part.digest,
+        "state": _state(part, trust),
+    }
+
+
+def _draw(parts: Sequence[Part], trust: Trust) -> None:
+    for part in parts:
+        click.echo(f"{_state(part, trust):8}  {_mark(part)[:_DIGEST_CHARS]}  {part.kind}  {part.place}")
+        for line in part.text.splitlines():
+            click.echo("    " + "".join(char if char.isprintable() else "?" for char in line))
+    waiting = sum(_state(part, trust) == "waiting" for part in parts)
+    if waiting:
+        click.echo(f"{waiting} wait: `reverie trust --accept` agrees, `reverie trust --refuse` declines.", err=True)
