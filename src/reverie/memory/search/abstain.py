@@ -28,7 +28,7 @@ VECTOR_COEFFICIENTS: dict[str, float] = {
     "complete": 3.5, "single": 2.5, "titled": 6.5, "coverage": 0.289, "passage": -0.018, "pairs": 0.46, "gap": 0.274,
     "personal": 2.823, "whole_similarity": 2.378, "context_similarity": 2.058, "whole_sentence_similarity": 7.374,
 }  # fmt: skip
-VECTOR_THRESHOLD = 0.12
+VECTOR_THRESHOLD = 0.15
 """Below this probability of the best hit nothing is returned. Everyday requests pass once in twenty at most; a
 stranger's first-person questions pass more often, as refusing them costs real answers (see `docs/recall.md`)."""
 
