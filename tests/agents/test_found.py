@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -22,12 +23,13 @@ def test_the_stronger_source_replaces_the_weaker(tmp_path: Path) -> None:
     deep = project / "deep"
     deep.mkdir(parents=True)
 
-    def says(**more: object) -> str:
-        found = list_agents(places=places, project=project, directory=deep, project_is_trusted=True, **more).find(
-            "Plan"
-        )  # type: ignore[arg-type]
-        assert found is not None
-        return found.prompt
+    def says(declared: Sequence[Declaration] = (), flag: str | None = None) -> str:
+        found = list_agents(
+            places=places, project=project, directory=deep, project_is_trusted=True, declared=declared, flag=flag
+        )
+        role = found.find("Plan")
+        assert role is not None
+        return role.prompt
 
     assert "plan a change" in says()
     write_role(places.config_home, "Plan", body="host user")
