@@ -61,13 +61,11 @@ def process_model(name: str, project: Path) -> Model:
 
 def session_setup(project: Path, model: str | None, approver: Approver | None) -> Setup:
     """The ingredients of a session in a project, with the settings and keys of this process."""
-    from reverie.apps.agreed import agreed
-    from reverie.apps.config import Flags, from_process, git_tracks
-    from reverie.apps.wiring import agreed_setup, model_choice
+    from reverie.apps.config import Flags
+    from reverie.apps.wiring import agreed_configuration, agreed_setup, model_choice
 
     directory = project.expanduser().resolve()
-    flags = Flags(project=directory)
-    found = agreed(from_process(flags), lambda: from_process(flags, trusted=True), is_tracked=git_tracks)
+    found = agreed_configuration(Flags(project=directory))
     name = model_choice(found.configuration, model).name
     return agreed_setup(found, directory, name, approver=approver, is_interactive=approver is not None)
 

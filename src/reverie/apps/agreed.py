@@ -12,7 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from reverie.apps.config import Configuration
-from reverie.apps.wiring import places
+from reverie.places import Places
 from reverie.plugins.json_file import Unread, read_object
 from reverie.trust import Kind, Part, parts_of_settings, read_trust
 from reverie.values import value
@@ -33,12 +33,11 @@ def agreed(
     configuration: Configuration, trusted: Callable[[], Configuration], *, is_tracked: Callable[[Path], bool]
 ) -> Agreed:
     """What counts of a configuration that was read without trust; `trusted` reads it again with all of it."""
-    found = places(configuration)
     plugins = tuple(_plugin_parts(configuration, is_tracked))
     waits = any(caution.waits_for_trust for caution in configuration.cautions)
     if not waits and not plugins:
         return Agreed(configuration)
-    answers = read_trust(found.trust, configuration.project)
+    answers = read_trust(_places(configuration).trust, configuration.project)
     is_trusted = bool(plugins) and all(map(answers.accepts, plugins))
     if not waits:
         return Agreed(configuration, plugins, is_trusted)
@@ -49,9 +48,13 @@ def agreed(
     return Agreed(whole, (*parts, *plugins), is_trusted)
 
 
+def _places(configuration: Configuration) -> Places:
+    return Places.at(configuration.home, configuration.config_home)
+
+
 def _plugin_parts(configuration: Configuration, is_tracked: Callable[[Path], bool]) -> Iterator[Part]:
     """The plugins that files of the project switch on."""
-    files = places(configuration).host_settings_files(configuration.project)
+    files = _places(configuration).host_settings_files(configuration.project)
     for path in (files.project, files.local):
         found = read_object(path)
         table = found.get("enabledPlugins") if found is not None and not isinstance(found, Unread) else None

@@ -11,7 +11,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from reverie.apps.config import Configuration
+from reverie.apps.config import Configuration, Flags
 from reverie.errors import UserMistake
 from reverie.places import Places
 from reverie.ports import Model
@@ -145,6 +145,14 @@ def budget(settings: Settings, model_name: str, *, window: int | None = None, re
 def transcript_path(configuration: Configuration, directory: Path, session: str) -> Path:
     """Where a session of this working directory is written."""
     return places(configuration).project(directory).transcript(session)
+
+
+def agreed_configuration(flags: Flags) -> Agreed:
+    """The settings of this process for a session, with what the user agreed to of the project's own."""
+    from reverie.apps.agreed import agreed
+    from reverie.apps.config import from_process, git_tracks
+
+    return agreed(from_process(flags), lambda: from_process(flags, trusted=True), is_tracked=git_tracks)
 
 
 def agreed_setup(agreed: Agreed, directory: Path, model_name: str, **further: Any) -> Setup:

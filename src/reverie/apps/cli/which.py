@@ -43,11 +43,9 @@ class Common:
 
     def agreed(self, project: str | None = None) -> Agreed:
         """The settings of a session, with what the user agreed to of the project's; tells nothing."""
-        from reverie.apps.agreed import agreed
-        from reverie.apps.config import from_process, git_tracks
+        from reverie.apps.wiring import agreed_configuration
 
-        flags = self._flags(project)
-        return agreed(from_process(flags), lambda: from_process(flags, trusted=True), is_tracked=git_tracks)
+        return agreed_configuration(self._flags(project))
 
     def _flags(self, project: str | None) -> Flags:
         from reverie.apps.config import Flags
