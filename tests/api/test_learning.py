@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from reverie import Memory
+from reverie.agent.ledger import read_bookings
 from reverie.api.learning import Learned, list_transcripts
 from reverie.errors import Refused, Unavailable, UserMistake
 from reverie.memory.extraction.candidate import Reason
@@ -198,6 +199,17 @@ def test_a_models_answer_passes_the_gate(memory: Memory, tmp_path: Path) -> None
     assert [topic.name for topic in learned.saved] == ["Title of launch moved to autumn"]
     assert [each.reason for each in learned.refused] == [Reason.unfounded]
     assert learn(memory, path, model=ScriptedModel([])).messages == 0
+
+
+@requirement("learn:ledger")
+def test_what_a_model_costs_is_booked_as_extraction(memory: Memory, person: Person, tmp_path: Path) -> None:
+    path = hold(tmp_path / "s1.jsonl", "our launch moved to autumn, we heard today")
+
+    learn(memory, path, model=ScriptedModel([answer("launch moved to autumn")], name="claude-haiku-4-5"))
+
+    [booking] = read_bookings(person.home / ".reverie" / "ledger")
+    assert (booking.purpose, booking.is_background) == ("extraction", True)
+    assert booking.usage.input_tokens + booking.usage.output_tokens > 0
 
 
 @requirement("extraction:nothing-here", "extraction:model")

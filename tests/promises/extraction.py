@@ -67,6 +67,7 @@ PROMISES: dict[str, Requirement] = {
         "a model's proposals pass the gate; words that no message holds are refused", source="product §2.8"
     ),
     "learn:json": Requirement("`reverie learn` prints the document of the contract", source="contract"),
+    "learn:ledger": Requirement("what learning with a model costs is booked as extraction", source="product §2"),
     "learn:idempotent": Requirement("a second run over the same transcripts adds nothing", source="issue 6 §3"),
     "learn:resumable": Requirement(
         "killed anywhere, the store is readable and the next run completes it with nothing twice", source="issue 6"

@@ -27,7 +27,6 @@ from reverie.memory.extraction import cursor as cursors
 from reverie.memory.extraction import schedule
 from reverie.memory.extraction.candidate import Said
 from reverie.memory.extraction.fork import LABEL, WriteGate, extraction_fork
-from reverie.memory.extraction.gate import Heard
 from reverie.memory.extraction.keeping import Keeper, keep_new, read_written
 from reverie.memory.extraction.nothing_here import holds_nothing
 from reverie.memory.extraction.refusals import append_refusals
@@ -120,7 +119,9 @@ class Extracting:
                 self._mark(cursors.Cursor(covers), "given up")
                 self.emit(Notice("extraction failed again and passes over these messages", "warning"))
         if trailing is not None:
-            self._task = asyncio.create_task(self._run(trailing.turn))
+            # The cursor has moved since that turn was counted.
+            self._state, step = schedule.recounted(self._state, self._turn())
+            self._do(step)
 
     async def _extract(self, turn: schedule.Turn) -> None:
         refused = self.governor.refuses()
@@ -148,8 +149,6 @@ class Extracting:
     async def _by_fork(self, turn: schedule.Turn) -> None:
         keeper = self._keeper()
         chain = self._chain(turn.newest)
-        said = self._said(chain, self._cursor().covers)
-        scene = replace(keeper.scene, said=tuple(Heard(each.text) for each in said))
         store = self.memory.store
         own = cursors.written_by_agent(cursors.new_entries(chain, self._cursor().covers), self.memory.directory)
         spec = extraction_fork(
@@ -161,7 +160,8 @@ class Extracting:
         )
         gate = WriteGate(
             self.memory.directory,
-            scene,
+            words_of(chain, self.log.session, self.now().tzinfo),
+            keeper.scene,
             lambda refusal: append_refusals(store.folder, [refusal], self.now()),
         )
         kept: list[str] = []

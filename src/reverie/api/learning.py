@@ -54,6 +54,8 @@ class Place:
     index: IndexedFolder
     root: Path | None = None
     """The project, whose own files need no memory."""
+    ledger: Path | None = None
+    """Where calls of a model are booked."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,7 +163,7 @@ class _Lesson:
     """One run: what is known, and how a session is taken in."""
 
     def __init__(self, place: Place, model: Model | None, now: datetime, zone: tzinfo | None, *, dry_run: bool) -> None:
-        self._model = model
+        self._model = model and _booked(model, place, now)
         self._zone = zone
         self._dry_run = dry_run
         self._folder = place.store.folder
@@ -226,6 +228,22 @@ class _Lesson:
             topic = replace(passed.candidate.topic(), path=passed.updates)
             self._keeper.scene.known.add(topic)
             yield topic
+
+
+def _booked(model: Model, place: Place, now: datetime) -> Model:
+    """The model, with every answer written to the ledger."""
+    if place.ledger is None:
+        return model
+    from reverie.agent.ledger import Booked, Booking, append_booking
+    from reverie.messages.message import Usage
+    from reverie.tokens.profiles import cost, profile
+
+    ledger, project = place.ledger, str(place.root or place.store.folder.directory)
+
+    def book(purpose: str, name: str, usage: Usage) -> None:
+        append_booking(ledger, Booking(now, "", project, purpose, name, usage, cost(usage, profile(name))))
+
+    return Booked(model, book)
 
 
 def _estimate(model: str, prompt: str) -> Estimate:

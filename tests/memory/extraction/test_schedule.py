@@ -15,6 +15,7 @@ from reverie.memory.extraction.schedule import (
     Turn,
     Why,
     leaving,
+    recounted,
     run_ended,
     turn_ended,
 )
@@ -125,3 +126,17 @@ def test_there_is_never_more_than_one_run_and_no_message_is_lost(events: list[st
     if not running:
         _, step = leaving(state, turn(len(told), messages=len(told) - cursor), OPEN)
         assert isinstance(step, Run) == (len(told) > cursor)
+
+
+@requirement("extraction:coalesce")
+def test_a_trailing_run_looks_at_what_lies_after_the_cursor_now() -> None:
+    state, _ = turn_ended(State(), Turn("m1", 2), Gates())
+    state, _ = turn_ended(state, Turn("m3", 4), Gates())
+    state, _, trailing = run_ended(state, succeeded=True)
+    assert trailing is not None
+
+    counted, step = recounted(state, Turn("m3", 2))
+    assert step == Run(Turn("m3", 2), is_trailing=True)
+    assert counted.running == Turn("m3", 2)
+    assert recounted(state, None) == (State(), Rest(Why.no_news))
+    assert recounted(state, Turn("m3", 2, holds_nothing=True)) == (State(), Rest(Why.nothing_here, "m3"))

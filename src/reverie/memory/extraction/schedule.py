@@ -146,6 +146,14 @@ def run_ended(state: State, *, succeeded: bool, max_retries: int = 2) -> tuple[S
     return after, ended, step if isinstance(step, Run) else None
 
 
+def recounted(state: State, turn: Turn | None) -> tuple[State, Step]:
+    """The trailing run over what lies after the cursor now that it has moved; None and it has nothing to do."""
+    idle = replace(state, running=None)
+    if turn is None or turn.messages == 0:
+        return idle, Rest(Why.no_news)
+    return _started(idle, turn, is_trailing=True)
+
+
 def leaving(state: State, turn: Turn | None, gates: Gates) -> tuple[State, Step]:
     """What to do before the process ends: one run that no throttle holds, over whatever is left."""
     closed = gates.closed()
