@@ -4,7 +4,8 @@ Reading order: `memory` (what lasts), `saving` (how a memory is made), `learning
 `dreaming`, `dream_by_model` and `dream_task` (memories put in order), `naming` (which one is meant), `shelves` (the
 directories that recall looks into), `account` (what `why` answers), `past` (past sessions), `selecting` (a model's
 choice), `meaning` (vectors), `watching` (edits by others), `upkeep` (what is wrong),
-`staff` (child agents) with `roles`, `agent_answers`, `oversight`, `post` (letters) and `teammates`,
+`staff` (child agents) with `roles`, `agent_answers`, `oversight`, `post` (letters), `teammates` and
+`teammate` (a session that is one),
 `repository` (what git says of the project), `process` (what comes from the process when the caller does not say);
 `session` (an agent to work with), made by `session_parts` from a `session_setup`, with `briefing` (what its model is
 told), `recalling`, `noting` and `extracting` and `sleeping` (memories, notes, learning and

@@ -17,7 +17,8 @@ from typing import TYPE_CHECKING, Self
 from reverie.agent.events import Status, TurnEnded, TurnEvent
 from reverie.api.session_parts import SessionParts, assembled
 from reverie.api.session_setup import Setup
-from reverie.context.spans import uncompact
+from reverie.context.snip import snip_to
+from reverie.context.spans import pinned, uncompact
 from reverie.errors import UserMistake
 from reverie.messages.blocks import Block
 from reverie.messages.entries import AttachmentEntry, Entry, MarkEntry, UserEntry, envelope_of
@@ -28,6 +29,7 @@ from reverie.permissions.approval import Approver
 from reverie.trust import Part
 
 if TYPE_CHECKING:
+    from reverie.api.dreaming import Dreamt
     from reverie.api.memory import Memory
     from reverie.context.receipt import Receipt
 
@@ -36,6 +38,8 @@ AnyPath = str | PathLike[str]
 REWOUND = "rewound"
 """Name of the mark that a rewind leaves, so that the place is kept when the session is resumed."""
 CLEARED = "cleared"
+SNIP_SHARE = 0.7
+"""How much of the conversation stays when the user snips by hand."""
 
 
 class Session:
@@ -208,6 +212,23 @@ class Session:
     async def kill(self, name: str) -> bool:
         """End a child agent, or let a teammate go, by its name; whether there was one."""
         return await self._parts.staff.kill(name)
+
+    def snip(self, share: float = SNIP_SHARE) -> int:
+        """Leave the oldest rounds out of what is sent, down to a share of what is sent now; the freed tokens.
+
+        What the user typed stays, and everything can be read again.
+        """
+        log, preparer = self._parts.log, self._parts.loop.parts.preparer
+        scene = preparer.scene(log)
+        kept = pinned(log.entries)
+        outcome = snip_to(log.view, scene, round(share * scene.budget.used_tokens), pinned=kept)
+        preparer.add(log, outcome)
+        self._parts.loop.measure()
+        return sum(one.freed_tokens for one in outcome.reductions)
+
+    async def dream(self, *, review: bool = False) -> Dreamt:
+        """Put the memories in order now; with `review` the proposal is kept for the user to look at."""
+        return await self._parts.sleeping.dream(review=review)
 
     def set_mode(self, mode: str) -> None:
         """Change the permission mode."""

@@ -13,7 +13,7 @@ from functools import partial
 from pathlib import Path
 
 from reverie.agent.compacting import Compactor
-from reverie.agent.events import Notice, TurnEvent
+from reverie.agent.events import Ending, Notice, TurnEvent
 from reverie.agent.ledger import Booked, Booking, Governor, append_booking, by, total
 from reverie.agent.log import Log
 from reverie.agent.loop import Joined, Loop, Parts
@@ -26,6 +26,7 @@ from reverie.api.memory import Memory
 from reverie.api.noting import Noting
 from reverie.api.recalling import Recalling
 from reverie.api.session_setup import Setup
+from reverie.api.sleeping import Sleeping
 from reverie.api.staff import Staff, staffed
 from reverie.context.session_notes import read_notes_file
 from reverie.context.spans import Span, read_span
@@ -68,6 +69,7 @@ class SessionParts:
     briefing: Briefing
     noting: Noting
     extracting: Extracting
+    sleeping: Sleeping
     governor: Governor
     folder: ProjectFolder
     shells: Shells
@@ -132,7 +134,7 @@ class SessionParts:
             case "agents":
                 return self.staff.roles
             case "tasks":
-                others = _background(self.noting, self.extracting, self.shells)
+                others = _background(self.noting, self.extracting, self.sleeping, self.shells)
                 return (*self.staff.rows, *((str(number), line) for number, line in enumerate(others, 1)))
             case _:
                 return None
@@ -146,6 +148,7 @@ class SessionParts:
             await self.noting.settle(cancel=True)
         if has_begun:
             await self.extracting.drain()
+            await self.sleeping.settle()
             await self.hooks.fire("SessionEnd", {"reason": reason}, subject=reason)
         await self.hooks.close(grace_seconds=self.setup.settings.hook.session_end_timeout_seconds)
         await self.extensions.close()
@@ -369,6 +372,16 @@ def assembled(setup: Setup, transcript: Transcript, *, emit: Callable[[TurnEvent
         is_interactive=setup.is_interactive,
         model_name=setup.model,
     )
+    sleeping = Sleeping(
+        memory=memory,
+        loop=lambda: loop,
+        governor=governor,
+        settings=settings,
+        session=session,
+        model_name=setup.model,
+        is_interactive=setup.is_interactive,
+        emit=emit,
+    )
     recalling = Recalling(
         memory=memory,
         log=log,
@@ -377,6 +390,11 @@ def assembled(setup: Setup, transcript: Transcript, *, emit: Callable[[TurnEvent
         now=setup.now,
         model=booked(settings.model.background) if settings.model.background else None,
     )
+
+    def after_turn(ending: Ending) -> None:
+        extracting.after_turn(ending)
+        sleeping.after_turn(ending)
+
     loop = Loop(
         Parts(
             log=log,
@@ -397,8 +415,8 @@ def assembled(setup: Setup, transcript: Transcript, *, emit: Callable[[TurnEvent
             expand=extended.expand,
             before_prompt=briefing.before_prompt,
             after_reply=noting.after_reply,
-            after_turn=extracting.after_turn,
-            background=lambda: (*staff.lines, *_background(noting, extracting, shells)),
+            after_turn=after_turn,
+            background=lambda: (*staff.lines, *_background(noting, extracting, sleeping, shells)),
             max_rounds=setup.max_rounds,
             max_output_tokens=setup.max_output_tokens,
         )
@@ -414,6 +432,7 @@ def assembled(setup: Setup, transcript: Transcript, *, emit: Callable[[TurnEvent
         briefing=briefing,
         noting=noting,
         extracting=extracting,
+        sleeping=sleeping,
         governor=governor,
         folder=folder,
         shells=shells,
@@ -448,8 +467,8 @@ def _common_facts(session: str, transcript: Path, desk: Desk, permits: Permits) 
     }
 
 
-def _background(noting: Noting, extracting: Extracting, shells: Shells) -> tuple[str, ...]:
-    running = {"notes": noting.is_running, "extraction": extracting.is_running}
+def _background(noting: Noting, extracting: Extracting, sleeping: Sleeping, shells: Shells) -> tuple[str, ...]:
+    running = {"notes": noting.is_running, "extraction": extracting.is_running, "dream": sleeping.is_dreaming}
     lines = [name for name, is_running in running.items() if is_running]
     lines += [f"{shell.id}: {shell.command}" for shell in shells.background if shell.is_running]
     return tuple(lines)

@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from reverie.agent.events import Ending, Status, TurnEnded, TurnEvent, TurnStarted
+from reverie.api.dreaming import Dreamt
 from reverie.api.memory import Memory
 from reverie.apps.tui.app import Chat
 from reverie.apps.tui.conversation import Surroundings, Wish
@@ -39,6 +40,7 @@ class Scripted:
     status: Status = FIGURES
     entries: Sequence[Entry] = ()
     receipt: Receipt | None = None
+    freed: int = 0
     gate: asyncio.Event | None = None
     """What a compaction waits for."""
     facts: dict[str, tuple[tuple[str, str], ...]] = field(default_factory=dict)
@@ -114,6 +116,17 @@ class Scripted:
 
     def clear(self) -> None:
         self.done.append("clear")
+
+    def snip(self) -> int:
+        self.done.append("snip")
+        return self.freed
+
+    async def dream(self, *, review: bool = False) -> Dreamt:
+        return await self.memory.dream(review=review)
+
+    async def kill(self, name: str) -> bool:
+        self.done.append(f"kill {name}")
+        return name in dict(self.facts.get("tasks", ()))
 
     def set_mode(self, mode: str) -> None:
         self.status = replace(self.status, mode=mode)

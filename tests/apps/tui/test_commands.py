@@ -348,3 +348,42 @@ async def test_exit_closes_the_conversation(sit: MakeTable) -> None:
         await seat.enter("/exit")
         await seat.until(lambda: table.conversation.done[-1] == "close")
         assert Said("exit", "/") in seat.log.pieces
+
+
+@requirement("tui:commands:table")
+async def test_snip_says_what_it_freed(sit: MakeTable) -> None:
+    table = sit()
+    table.conversation.freed = 12_300
+    async with at(table) as seat:
+        await seat.enter("/snip")
+        await seat.sees("12.3k tokens less")
+    assert "snip" in table.conversation.done
+
+
+@requirement("tui:commands:table")
+async def test_a_dream_shows_its_proposal_and_is_applied_on_a_word(sit: MakeTable) -> None:
+    table = sit()
+    memory = table.conversation.memory
+    for name in ("No mocks", "No database mocks"):
+        memory.save(name=name, type="feedback", description="Never mock the database in tests", body=f"{name}: really.")
+    before = len(list(memory.topics()))
+    async with at(table) as seat:
+        await seat.enter("/dream")
+        await seat.until(lambda: isinstance(seat.app.screen, Picker))
+        await seat.pilot.press("down", "enter")
+        await seat.sees("applied as one commit")
+    assert len(list(memory.topics())) < before
+    assert memory.log()[0].change.author == "dream"
+
+
+@requirement("tui:commands:table")
+async def test_background_work_is_listed_and_ended(sit: MakeTable) -> None:
+    table = sit()
+    table.conversation.facts["tasks"] = (("audit", "Reading src/app.py now"),)
+    async with at(table) as seat:
+        await seat.enter("/tasks")
+        await seat.sees("Reading src/app.py now")
+        await seat.enter("/tasks audit")
+        await seat.sees("audit is ended")
+        await seat.enter("/tasks other")
+        await seat.sees("no work in the background is called 'other'")

@@ -37,13 +37,35 @@ async def uncompact(host: Host, argument: str) -> None:  # noqa: ARG001
 
 
 async def snip(host: Host, argument: str) -> None:  # noqa: ARG001
-    """Not by hand yet."""
-    host.say("Snipping happens by itself when the setting snip.enabled is on; by hand, /compact makes room.")
+    """Leave the oldest rounds out."""
+    freed = host.conversation.snip()
+    if freed:
+        host.say(f"the oldest messages are left out: {short_count(freed)} tokens less; your own words stay")
+    else:
+        host.say("there is nothing to leave out yet; /compact makes more room")
 
 
 async def dream(host: Host, argument: str) -> None:  # noqa: ARG001
-    """Not there yet."""
-    host.say("This version does not dream yet; /memory lets you put memories in order by hand.")
+    """Put the memories in order: the proposal first, then the user's word."""
+    host.say("dreaming; this may take a while")
+    done = await host.conversation.dream(review=True)
+    if done.state != "proposed":
+        host.say(done.detail or "the memories are in order")
+        return
+    host.show(Note(f"{done.merged} merged, {done.retired} retired, {done.changed} changed", "info", details=done.diff))
+    rows = [Row("later", "Keep the proposal; `reverie dream --review` goes through it"), Row("yes", "Apply all of it")]
+    if await host.choose("Apply this dream?", rows) == "yes":
+        applied = host.conversation.memory.dreams.settle(done.steps)
+        host.say(f"applied as one commit; `reverie undo {(applied.commit or '')[:8]}` takes it back")
+
+
+async def tasks(host: Host, argument: str) -> None:
+    """List the work in the background, or end a piece of it."""
+    if argument:
+        ended = await host.conversation.kill(argument)
+        host.say(f"{argument} is ended" if ended else f"no work in the background is called {argument!r}")
+        return
+    host.show(Listing("Background work", host.conversation.describe("tasks") or ()))
 
 
 async def resume(host: Host, argument: str) -> None:

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Protocol
 
 from reverie.agent.events import Status, TurnEvent
+from reverie.api.dreaming import Dreamt
 from reverie.api.memory import Memory
 from reverie.context.receipt import Receipt
 from reverie.messages.entries import Entry
@@ -103,6 +104,18 @@ class Conversation(Protocol):
 
     def clear(self) -> object:
         """Begin anew; the transcript stays."""
+        ...
+
+    def snip(self) -> int:
+        """Leave the oldest rounds out of what is sent; the freed tokens."""
+        ...
+
+    async def dream(self, *, review: bool = False) -> Dreamt:
+        """Put the memories in order; with `review` nothing is applied."""
+        ...
+
+    async def kill(self, name: str) -> bool:
+        """End a piece of background work; whether there was one."""
         ...
 
     def set_mode(self, mode: str) -> object:

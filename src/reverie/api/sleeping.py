@@ -1,0 +1,89 @@
+"""A dream beside a session: after each turn the gates are asked, and mostly they end it at once (spec 2 §11)."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from reverie.agent.events import Ending, Notice, TurnEvent
+from reverie.agent.ledger import Governor
+from reverie.agent.loop import Loop
+from reverie.api.dreaming import Dreamt
+from reverie.api.memory import Memory
+from reverie.errors import Error
+from reverie.settings import Settings
+from reverie.settings.features import features
+
+OFFLINE = "offline"
+
+
+@dataclass(slots=True)
+class Sleeping:
+    """Lets the memory of one session's project be put in order now and then."""
+
+    memory: Memory
+    loop: Callable[[], Loop]
+    governor: Governor
+    settings: Settings
+    session: str
+    model_name: str
+    is_interactive: bool
+    emit: Callable[[TurnEvent], None]
+    _task: asyncio.Task[None] | None = None
+
+    @property
+    def is_dreaming(self) -> bool:
+        return self._task is not None and not self._task.done()
+
+    def after_turn(self, ending: Ending) -> None:
+        """Dream if it is time; nobody waits."""
+        on = features(self.settings, interactive=self.is_interactive).dream
+        if ending is Ending.COMPLETED and on and self.memory.off is None and not self.is_dreaming:
+            self._task = asyncio.create_task(self._if_due())
+
+    async def dream(self, *, review: bool = False) -> Dreamt:
+        """Dream now, because the user said so; with `review` nothing is applied."""
+        return await self.memory.dreams.run(
+            "nothing" if review else "limits", parent=self._dreamer(), session=self.session
+        )
+
+    async def settle(self) -> None:
+        """The session ends: a dream that still runs is stopped, and nothing of it stays."""
+        task = self._task
+        if task is not None and not task.done():
+            task.cancel()
+            await asyncio.gather(task, return_exceptions=True)
+
+    async def _if_due(self) -> None:
+        try:
+            verdict = await asyncio.to_thread(self.memory.dreams.due, self.session)
+            if verdict.is_open:
+                done = await self.memory.dreams.run(
+                    "limits", parent=self._dreamer(), session=self.session, automatic=True
+                )
+                self._tell(done)
+        except (Error, OSError) as problem:
+            self.emit(Notice(f"no dream: {problem}", "warning"))
+
+    def _dreamer(self) -> Loop | None:
+        """Whose fork dreams; None leaves it to the rules."""
+        if self.model_name == OFFLINE:
+            return None
+        refused = self.governor.refuses()
+        if refused:
+            self.emit(Notice(f"the dream works without the model: {refused}", "warning"))
+            return None
+        return self.loop()
+
+    def _tell(self, done: Dreamt) -> None:
+        match done.state:
+            case "completed":
+                sentence = f"a dream put the memories in order: {done.merged} merged, {done.retired} retired, "
+                self.emit(Notice(f"{sentence}{done.changed} changed (`reverie undo {(done.commit or '')[:8]}`)"))
+            case "proposed":
+                self.emit(Notice("a dream has a proposal for you: `reverie dream --review`"))
+            case "failed":
+                self.emit(Notice(f"a dream failed and changed nothing: {done.detail}", "warning"))
+            case _:
+                pass
