@@ -1,4 +1,4 @@
-"""A real server for tests: `python example_server.py [stdio | http PORT] [--many N] [--slow S] [--mute]`."""
+"""A real server for tests: `python example_server.py [stdio | http PORT | sse PORT] [--many N] [--slow S]`."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import os
 import time
 from pathlib import Path
 
-from mcp.server.mcpserver import Image, MCPServer
+from mcp.server.mcpserver import Context, Image, MCPServer
 from mcp.server.mcpserver.exceptions import ToolError
 from mcp_types import EmbeddedResource, TextResourceContents, ToolAnnotations
 
@@ -68,6 +68,13 @@ def made(arguments: argparse.Namespace) -> MCPServer:
         """The value of an environment variable."""
         return os.environ.get(name, "(unset)")
 
+    @server.tool()
+    async def grow(context: Context) -> str:
+        """Offer one more tool from now on."""
+        server.add_tool(lambda: "grown", name="branch", description="A new branch.")
+        await context.notify_tools_changed()
+        return "grew"
+
     for number in range(arguments.many):
         server.add_tool(
             lambda number=number: f"drawer {number}", name=f"drawer_{number}", description=f"Open {number}."
@@ -83,7 +90,7 @@ def made(arguments: argparse.Namespace) -> MCPServer:
 
 def main() -> None:
     parser = argparse.ArgumentParser()
-    parser.add_argument("transport", choices=["stdio", "http"])
+    parser.add_argument("transport", choices=["stdio", "http", "sse"])
     parser.add_argument("port", type=int, nargs="?", default=0)
     parser.add_argument("--many", type=int, default=0)
     parser.add_argument("--slow", type=float, default=0.0)
@@ -97,6 +104,8 @@ def main() -> None:
     server = made(arguments)
     if arguments.transport == "stdio":
         server.run()
+    elif arguments.transport == "sse":
+        server.run("sse", host="127.0.0.1", port=arguments.port)
     else:
         server.run("streamable-http", host="127.0.0.1", port=arguments.port)
 

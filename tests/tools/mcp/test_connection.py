@@ -24,21 +24,22 @@ def _unheard(_: object) -> None:
     return
 
 
-@pytest.fixture(scope="module")
-def web(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+@pytest.fixture(scope="module", params=[(Transport.HTTP, "mcp"), (Transport.SSE, "sse")], ids=["http", "sse"])
+def web(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     """The example server behind an address."""
+    transport, path = request.param
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     log = (tmp_path_factory.mktemp("web") / "log").open("wb")
-    process = subprocess.Popen([sys.executable, str(EXAMPLE), "http", str(port)], stdout=log, stderr=log)
+    process = subprocess.Popen([sys.executable, str(EXAMPLE), transport.value, str(port)], stdout=log, stderr=log)
     try:
         for _ in range(200):
             with socket.socket() as trial:
                 if trial.connect_ex(("127.0.0.1", port)) == 0:
                     break
             time.sleep(0.05)
-        yield Server("web", "user", "mcp.json", Transport.HTTP, url=f"http://127.0.0.1:{port}/mcp")
+        yield Server("web", "user", "mcp.json", transport, url=f"http://127.0.0.1:{port}/{path}")
     finally:
         process.terminate()
         process.wait(10)
@@ -70,6 +71,21 @@ async def test_a_server_is_reached_over_http(tmp_path: Path, web: Server) -> Non
     result = await connections.call("web", "add", {"a": 20, "b": 3})
     assert isinstance(result["content"], list)
     assert result["content"][0] == {"type": "text", "text": "23"}
+    await connections.close()
+
+
+@requirement("mcp:connect:transports")
+async def test_a_tool_that_a_server_offers_later_joins(tmp_path: Path) -> None:
+    connections = Connections(around(tmp_path), _unheard)
+    connections.start([over_stdio()])
+    await connections.settled(30)
+    version = connections.version
+    await connections.call("example", "grow", {})
+
+    async with asyncio.timeout(10):
+        while connections.version == version:  # noqa: ASYNC110 - the server tells of it when it likes
+            await asyncio.sleep(0.01)
+    assert connections.tools[-1].spec.name == "mcp__example__branch"
     await connections.close()
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Mapping
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
@@ -14,6 +14,7 @@ from mcp.client.client import Client
 from mcp.client.sse import sse_client
 from mcp.client.stdio import StdioServerParameters, stdio_client
 from mcp.client.streamable_http import streamable_http_client
+from mcp.client.subscriptions import ListenNotSupportedError, SubscriptionLost
 from mcp.shared._httpx_utils import create_mcp_http_client
 from mcp.shared.exceptions import MCPError
 from mcp_types import CONNECTION_CLOSED, REQUEST_TIMEOUT
@@ -61,11 +62,14 @@ async def live(
                 link = SdkLink(client)
                 ready(link, await _offer(client))
                 scope.deadline = float("inf")
-                while not stop.is_set():
-                    await _first_of(stop, changed)
-                    if changed.is_set():
-                        changed.clear()
-                        ready(link, await _offer(client))
+                async with anyio.create_task_group() as beside:
+                    beside.start_soon(_listen, client, changed)
+                    while not stop.is_set():
+                        await _first_of(stop, changed)
+                        if changed.is_set():
+                            changed.clear()
+                            ready(link, await _offer(client))
+                    beside.cancel_scope.cancel()
         except BaseExceptionGroup as group:
             raise Unavailable(_sentence(_first(group))) from group
         except (MCPError, OSError, ValueError, RuntimeError) as problem:
@@ -170,6 +174,14 @@ async def _offer(client: Client) -> Offer:
             for one in listed.prompts
         ]
     return Offer(client.instructions or "", tuple(tools), tuple(prompts))
+
+
+async def _listen(client: Client, changed: asyncio.Event) -> None:
+    """Hear of changes where the protocol wants one to ask for them; older servers tell without being asked."""
+    with suppress(MCPError, ListenNotSupportedError, SubscriptionLost, TimeoutError):
+        async with client.listen(tools_list_changed=True, prompts_list_changed=True) as events:
+            async for _ in events:
+                changed.set()
 
 
 def _offered(tool: mcp_types.Tool) -> Offered:
