@@ -77,7 +77,7 @@ def _surroundings(
         copy=copy_to_tmux if is_in_tmux else lambda _: None,
         warm=lambda: _warm(configuration, model),
         overrides=lambda: wiring.profile_overrides(settings),
-        greeting="\n".join(filter(None, [greeting, *map(str, configuration.cautions)])),
+        greeting="\n".join(filter(None, [greeting, *_cautions(configuration)])),
         is_colourless=settings.ui.color == "never",
         has_meter=settings.ui.meter,
     )
@@ -91,6 +91,11 @@ def _warm(configuration: Configuration, model: str) -> None:
         vendor = type(wiring.model(configuration, model)).__module__.rpartition(".")[2]
         if vendor in ("anthropic", "openai"):
             load_sdk(vendor)
+
+
+def _cautions(configuration: Configuration) -> list[str]:
+    """What of the settings was not taken; of what waits for trust the session itself tells."""
+    return [str(caution) for caution in configuration.cautions if not caution.waits_for_trust]
 
 
 def _refusal() -> str:
