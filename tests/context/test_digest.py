@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reverie.context.digest import notes, quoted_requests, summary
-from reverie.context.digest.notes import TEMPLATE
 from reverie.context.facts import gather
 from reverie.context.facts.values import Request
+from reverie.context.prompt import read_prompt
 from reverie.context.spans import plain, read_span
 from reverie.messages.entries import Entry
 from reverie.messages.records import decode_lines
@@ -158,8 +158,9 @@ def test_what_the_assistant_said_is_quoted_and_not_retold(sample: list[Entry]) -
 @requirement("digest:notes:template")
 def test_headings_and_instruction_lines_of_the_template_stay() -> None:
     text = notes(gather(long_session(2).view.items), section_tokens=500, total_tokens=3_000, weigh=weigh)
-    kept = [line for line in text.split("\n") if line.startswith(("# ", "_")) and line in TEMPLATE]
-    assert kept == [line for line in TEMPLATE.split("\n") if line]
+    template = read_prompt("notes_template").split("\n")
+    kept = [line for line in text.split("\n") if line.startswith(("# ", "_")) and line in template]
+    assert kept == [line for line in template if line]
 
 
 @requirement("digest:notes:template")

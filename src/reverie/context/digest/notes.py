@@ -1,7 +1,7 @@
 """Session notes under the ten headings of spec 1 §9.1, each section and the whole within their limits.
 
-Also owns the default template; a template of the user's own may rename, drop or add headings. A heading that we know
-gets its content, any other keeps only its instruction line.
+The default template is the prompt `notes_template`; one of the user's own may rename, drop or add headings. A heading
+that we know gets its content, any other keeps only its instruction line.
 """
 
 from __future__ import annotations
@@ -17,39 +17,9 @@ from reverie.context.digest.quote import quoted_requests
 from reverie.context.digest.summary import bullets, command_lines, current_work, file_lines, next_step, plain_lines
 from reverie.context.digest.worth import worths
 from reverie.context.facts.values import Facts
+from reverie.context.prompt import read_prompt
 from reverie.context.spans import short_ids
 
-TEMPLATE = """\
-# Session Title
-_A distinctive title of 5 to 10 words_
-
-# Current State
-_What is being worked on now, and which tasks are open_
-
-# Task specification
-_What the user asked for, with design decisions and context_
-
-# Files and Functions
-_Which files matter, what is in them and why they are relevant_
-
-# Workflow
-_Shell commands that are usually run, in which order, and how to read their output_
-
-# Errors & Corrections
-_Errors and how they were fixed, what the user corrected, which approaches failed_
-
-# Codebase and System Documentation
-_Important components and how they fit together_
-
-# Learnings
-_What worked, what did not, what to avoid_
-
-# Key results
-_When the user asked for a particular output, that output exactly_
-
-# Worklog
-_Very tersely, step by step, what was tried and done_
-"""
 _HEADING = re.compile(r"^# (.+?)\s*$", re.MULTILINE)
 TITLE_WORDS = 10
 FIRST_SECTIONS = 3
@@ -61,10 +31,10 @@ class _Section:
     instruction: str
 
 
-def notes(facts: Facts, *, section_tokens: int, total_tokens: int, weigh: Weigh, template: str = TEMPLATE) -> str:
-    """Fill the template; its headings and instruction lines stay as they are."""
+def notes(facts: Facts, *, section_tokens: int, total_tokens: int, weigh: Weigh, template: str = "") -> str:
+    """Fill the template, or the default one; its headings and instruction lines stay as they are."""
     drafts = Drafts(facts)
-    sections = _sections(template)
+    sections = _sections(template or read_prompt("notes_template"))
     left = total_tokens - weigh(_written(sections, {}))
     lines = drafts.lines()
     writers: dict[str, Callable[[float], list[str]]] = {
