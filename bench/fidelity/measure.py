@@ -1,18 +1,20 @@
-"""Run every strategy at every cut of every session and collect what the table shows."""
+"""Run every strategy at every cut of every session and collect what the tables show."""
 
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import mean
+from typing import TypeAlias
 
 from bench.fidelity import strategies
-from bench.fidelity.cuts import cuts, lines_of, weigh_items
+from bench.fidelity.cuts import Cut, cuts, lines_of, weigh_items
 from bench.fidelity.score import Need, Score, score
 from bench.fidelity.sessions import Session
 from bench.fidelity.spending import Spending, spending
 from bench.fidelity.with_langchain import LangChain
+from bench.fidelity.with_openhands import OpenHands
 from reverie.messages.view import Item
 
 OURS = "reverie"
@@ -21,9 +23,29 @@ CLEAR = "clear tool results, then truncate"
 EDITING = "LangChain ContextEditing"
 SUMMARY = "LangChain Summarization"
 SUMMARY_WHOLE = "LangChain Summarization, untrimmed"
-MOST_CUTS = 8
+CONDENSER = "OpenHands LLMSummarizingCondenser"
+MOST_CUTS = 12
+"""Measured per session and window, spread over the whole session."""
+MULTIPLES = (0.5, 1.0, 1.5, 2.0, 3.0)
+"""Budgets of the others, in sizes of ours, with which a matching fidelity is looked for."""
+FULLEST = 0.9
+"""Of the compaction line: a view that is reduced to more than this is reduced again a few requests later."""
 RESAMPLES = 2_000
 SEED = 20_261_115
+
+Reduce: TypeAlias = Callable[[Sequence[Item], float], list[Item]]
+
+
+@dataclass(frozen=True, slots=True)
+class Other:
+    """A strategy that takes a budget."""
+
+    name: str
+    reduce: Reduce
+    rolls: bool = False
+    """Whether it works on what it left the last time; else it looks at the whole history again."""
+    bill: Reduce | None = None
+    """How it reduces while a whole session is billed, if not the same."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +62,8 @@ class Sample:
     """Of the reduced view."""
     fits: bool
     """Whether the view is below the compaction line, so that the session can go on."""
+    multiple: float = 1.0
+    """Its budget, in sizes of ours."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,60 +72,137 @@ class Bill:
 
     strategy: str
     session: str
+    is_held_out: bool
     window_tokens: int
     spending: Spending
+    multiple: float = 1.0
 
 
-def samples(session: Session, window_tokens: int, langchain: LangChain | None) -> Iterable[Sample]:
-    """All strategies at the cuts of one session, each with the tokens that ours took there."""
+def others(langchain: LangChain | None, openhands: OpenHands | None) -> list[Other]:
+    """All strategies but ours that can be run here."""
+    found = [Other(TRUNCATE, strategies.truncated), Other(CLEAR, strategies.cleared)]
+    if langchain is not None:
+        found += [
+            Other(EDITING, langchain.edited, bill=langchain.edits_as_set_up()),
+            Other(SUMMARY, lambda view, budget: langchain.summarised(view, budget, trims=True), rolls=True),
+            Other(SUMMARY_WHOLE, lambda view, budget: langchain.summarised(view, budget, trims=False), rolls=True),
+        ]
+    if openhands is not None:
+        found.append(Other(CONDENSER, openhands.condensed, rolls=True))
+    return found
+
+
+def samples(
+    session: Session, window_tokens: int, rivals: Sequence[Other], multiples: Sequence[float] = (1.0,)
+) -> Iterable[Sample]:
+    """All strategies at the cuts of one session, each with the tokens that ours took there or a multiple of them."""
     limit = lines_of(window_tokens).compact_at_tokens
-    carried: dict[str, tuple[int, list[Item]]] = {}
-    for cut in cuts(session.items, window_tokens)[:MOST_CUTS]:
-        need = Need(session.items, cut)
+    rolling = {(one.name, by): _Rolling(one.reduce, limit) for one in rivals if one.rolls for by in multiples}
+    places = cuts(session.items, window_tokens)
+    wanted = set(spread(places, MOST_CUTS))
+    for cut in places:
+        is_measured = cut in wanted
+        if not is_measured and not any(one.is_due(session.items, cut) for one in rolling.values()):
+            continue
         mine = strategies.ours(session, cut.at, window_tokens)
         size = weigh_items(mine)
-        before = session.items[: cut.at]
-        views = {OURS: mine, TRUNCATE: strategies.truncated(before, size), CLEAR: strategies.cleared(before, size)}
-        if langchain is not None:
-            views[EDITING] = langchain.edited(before, size)
-            for name, trims in ((SUMMARY, True), (SUMMARY_WHOLE, False)):
-                start, view = carried.get(name, (0, []))
-                views[name] = langchain.summarised([*view, *before[start:]], size, trims=trims)
-                carried[name] = (cut.at, views[name])
-        for name, view in views.items():
-            tokens = weigh_items(view)
-            yield Sample(
-                name,
-                session.name,
-                session.is_held_out,
-                window_tokens,
-                cut.at,
-                score(need, view),
-                tokens,
-                tokens <= limit,
-            )
+        views: dict[tuple[str, float], list[Item]] = {(OURS, 1.0): mine}
+        for by in multiples:
+            budget = min(size * by, max(size, FULLEST * limit))
+            for one in rivals:
+                if one.rolls:
+                    roll = rolling[(one.name, by)]
+                    if is_measured or roll.is_due(session.items, cut):
+                        views[(one.name, by)] = roll.reduced(session.items, cut, budget)
+                elif is_measured:
+                    views[(one.name, by)] = one.reduce(session.items[: cut.at], budget)
+        if is_measured:
+            yield from _scored(session, window_tokens, cut, views)
 
 
-def bills(session: Session, window_tokens: int, target_tokens: float, langchain: LangChain | None) -> Iterable[Bill]:
-    """What the whole session costs with each strategy; the others reduce to the given size."""
+def _scored(
+    session: Session, window_tokens: int, cut: Cut, views: Mapping[tuple[str, float], list[Item]]
+) -> Iterable[Sample]:
+    need = Need(session.items, cut)
+    limit = lines_of(window_tokens).compact_at_tokens
+    for (name, by), view in views.items():
+        tokens = weigh_items(view)
+        found = score(need, view)
+        yield Sample(
+            name, session.name, session.is_held_out, window_tokens, cut.at, found, tokens, tokens <= limit, by
+        )  # fmt: skip
+
+
+class _Rolling:
+    """What a strategy left the last time that it had to reduce; a cut between two such times changes nothing."""
+
+    def __init__(self, reduce: Reduce, limit_tokens: int) -> None:
+        self._reduce = reduce
+        self._limit_tokens = limit_tokens
+        self._at = 0
+        self._view: list[Item] = []
+
+    def is_due(self, items: Sequence[Item], cut: Cut) -> bool:
+        return weigh_items(self._before(items, cut)) > self._limit_tokens
+
+    def reduced(self, items: Sequence[Item], cut: Cut, budget_tokens: float) -> list[Item]:
+        before = self._before(items, cut)
+        view = self._reduce(before, budget_tokens)
+        if weigh_items(before) > self._limit_tokens:
+            self._at, self._view = cut.at, view
+        return view
+
+    def _before(self, items: Sequence[Item], cut: Cut) -> list[Item]:
+        return [*self._view, *items[self._at : cut.at]]
+
+
+def spread(places: Sequence[Cut], most: int) -> list[Cut]:
+    """So many of the cuts, evenly over the session, the first and the last among them."""
+    if len(places) <= most:
+        return list(places)
+    return [places[round(number * (len(places) - 1) / (most - 1))] for number in range(most)]
+
+
+def bills(
+    session: Session,
+    window_tokens: int,
+    target_tokens: float,
+    rivals: Sequence[Other],
+    multiples: Sequence[float] = (1.0,),
+) -> Iterable[Bill]:
+    """What the whole session costs with each strategy; the others reduce to the given size or a multiple of it."""
     items = session.items
-    reducers: dict[str, tuple[Callable[[int, Sequence[Item]], list[Item]], bool]] = {
-        OURS: (lambda at, _: strategies.ours(session, at, window_tokens), True),
-        TRUNCATE: (lambda _, view: strategies.truncated(view, target_tokens), True),
-        CLEAR: (lambda _, view: strategies.cleared(view, target_tokens), True),
-    }
-    if langchain is not None:
-        reducers[EDITING] = (lambda at, _: langchain.edited(items[:at], target_tokens), False)
-        reducers[SUMMARY] = (lambda _, view: langchain.summarised(view, target_tokens, trims=True), True)
-        reducers[SUMMARY_WHOLE] = (lambda _, view: langchain.summarised(view, target_tokens, trims=False), True)
-    for name, (reduce, keeps) in reducers.items():
-        yield Bill(name, session.name, window_tokens, spending(items, window_tokens, reduce, keeps=keeps))
+    limit = lines_of(window_tokens).compact_at_tokens
+    mine = spending(items, window_tokens, lambda at, _: strategies.ours(session, at, window_tokens))
+    yield Bill(OURS, session.name, session.is_held_out, window_tokens, mine)
+    for by in multiples:
+        budget = min(target_tokens * by, max(target_tokens, FULLEST * limit))
+        for one in rivals:
+            spent = spending(items, window_tokens, _billed(one, items, budget), keeps=one.name != EDITING)
+            yield Bill(one.name, session.name, session.is_held_out, window_tokens, spent, by)
 
 
-def interval(values: Sequence[float]) -> tuple[float, float, float]:
-    """The mean and its 95 % bootstrap interval."""
+def _billed(one: Other, items: Sequence[Item], budget_tokens: float) -> Callable[[int, Sequence[Item]], list[Item]]:
+    reduce = one.bill or one.reduce
+    if one.name == EDITING:
+        return lambda at, _: reduce(items[:at], budget_tokens)
+    return lambda _, view: reduce(view, budget_tokens)
+
+
+def interval(values: Sequence[tuple[str, float]]) -> tuple[float, float, float]:
+    """The mean of values with their sessions and its 95 % interval.
+
+    Whole sessions are drawn and not single cuts: the cuts of one session overlap and are no independent evidence. With
+    a handful of sessions the interval is rough, and with one there is none: both ends are the mean.
+    """
     if not values:
         return 0.0, 0.0, 0.0
+    by_session: dict[str, list[float]] = {}
+    for session, value in values:
+        by_session.setdefault(session, []).append(value)
     draw = random.Random(SEED)
-    means = sorted(mean(draw.choices(values, k=len(values))) for _ in range(RESAMPLES))
-    return mean(values), means[int(RESAMPLES * 0.025)], means[int(RESAMPLES * 0.975)]
+    groups = list(by_session.values())
+    means = sorted(
+        mean(one for group in draw.choices(groups, k=len(groups)) for one in group) for _ in range(RESAMPLES)
+    )
+    return mean(value for _, value in values), means[int(RESAMPLES * 0.025)], means[int(RESAMPLES * 0.975)]
