@@ -14,7 +14,7 @@ from reverie.context.cut import Weigh, head
 from reverie.context.said import action
 from reverie.errors import UserMistake
 from reverie.messages.blocks import Block, Document, Image, Text, ToolResult, ToolUse
-from reverie.messages.chain import linearize
+from reverie.messages.chain import Tree
 from reverie.messages.codec import encode_json
 from reverie.messages.entries import (
     AssistantEntry,
@@ -53,10 +53,11 @@ class Span:
 
 def chain(entries: Sequence[Entry], leaf: str | None = None) -> list[Entry]:
     """All entries on the way to a leaf, through every compaction, each once, oldest first."""
+    tree = Tree(entries)
     parts: list[list[Entry]] = []
     seen: set[str] = set()
     while True:
-        part = linearize(entries, leaf)
+        part = tree.path(leaf)
         parts.append([entry for entry in part if _new(entry, seen)])
         root = part[0] if part else None
         leaf = root.envelope.logical_parent if isinstance(root, BoundaryEntry) else None

@@ -26,15 +26,80 @@ def linearize(entries: Sequence[Entry], leaf: str | None = None) -> list[Entry]:
     `leaf` names the entry to end at; without it the newest leaf of the main conversation is taken. Returns an empty
     list when no entry hangs on a chain.
     """
-    nodes = _nodes(entries)
-    if not nodes:
-        return []
-    if leaf is None and _is_flat(nodes):
-        path = list(nodes.values())
-    else:
-        end = leaf or _newest_leaf(nodes)
-        path = _walk(nodes, end) if end is not None else []
-    return _with_whole_replies(path, nodes)
+    return Tree(entries).path(leaf)
+
+
+class Tree:
+    """The entries of a file by what hangs under what; read once for any number of paths."""
+
+    def __init__(self, entries: Iterable[Entry]) -> None:
+        self._nodes = _nodes(entries)
+        self._over = _relinked(self._nodes)
+        self._replies: dict[str, list[AssistantEntry]] = {}
+        self._results: dict[str, list[UserEntry]] = {}
+        for entry in self._nodes.values():
+            if isinstance(entry, AssistantEntry):
+                if entry.message_id:
+                    self._replies.setdefault(entry.message_id, []).append(entry)
+            elif isinstance(entry, UserEntry):
+                for block in entry.message.content:
+                    if isinstance(block, ToolResult):
+                        self._results.setdefault(block.tool_use_id, []).append(entry)
+
+    def path(self, leaf: str | None = None) -> list[Entry]:
+        """As `linearize`."""
+        nodes = self._nodes
+        if not nodes:
+            return []
+        if leaf is None and _is_flat(nodes):
+            path = list(nodes.values())
+        else:
+            end = leaf or _newest_leaf(nodes)
+            path = self._walk(end) if end is not None else []
+        return self._with_whole_replies(path)
+
+    def _walk(self, leaf: str) -> list[Entry]:
+        """From the leaf to its root, turned round; a circle ends where it closes."""
+        nodes, over = self._nodes, self._over
+        path: list[Entry] = []
+        seen: set[str] = set()
+        at: str | None = leaf
+        while at is not None and at in nodes and at not in seen:
+            seen.add(at)
+            path.append(nodes[at])
+            at = over.get(at, _of(nodes[at]).parent)
+        path.reverse()
+        return path
+
+    def _with_whole_replies(self, path: list[Entry]) -> list[Entry]:
+        """Put the records of each reply together, then all results of its calls, each once."""
+        on_path = {_of(entry).uuid for entry in path}
+        placed: set[str] = set()
+        called: set[str] = set()
+        ordered: list[Entry] = []
+
+        def place(entry: Entry) -> bool:
+            uuid = _of(entry).uuid
+            if uuid in placed:
+                return False
+            placed.add(uuid)
+            ordered.append(entry)
+            return True
+
+        for entry in path:
+            if not place(entry) or not isinstance(entry, AssistantEntry):
+                continue
+            calls = _new_calls(entry, called)
+            for sibling in _rest_of_the_reply(entry, self._replies, on_path):
+                theirs = _new_calls(sibling, called)
+                if theirs or not sibling.message.tool_uses:
+                    place(sibling)
+                    calls += theirs
+            for call in calls:
+                answer = _answer(self._results.get(call, ()), entry.envelope, on_path)
+                if answer is not None:
+                    place(answer)
+        return ordered
 
 
 def newest_leaf(entries: Sequence[Entry]) -> str | None:
@@ -95,20 +160,6 @@ def _nearest_spoken(nodes: dict[str, Entry], uuid: str) -> str | None:
     return None
 
 
-def _walk(nodes: dict[str, Entry], leaf: str) -> list[Entry]:
-    """From the leaf to its root, turned round; a circle ends where it closes."""
-    over = _relinked(nodes)
-    path: list[Entry] = []
-    seen: set[str] = set()
-    at: str | None = leaf
-    while at is not None and at in nodes and at not in seen:
-        seen.add(at)
-        path.append(nodes[at])
-        at = over.get(at, _of(nodes[at]).parent)
-    path.reverse()
-    return path
-
-
 def _relinked(nodes: dict[str, Entry]) -> dict[str, str]:
     """Some writers hang what follows a compaction under the kept tail; there the kept head hangs under the summary."""
     over: dict[str, str] = {}
@@ -116,46 +167,6 @@ def _relinked(nodes: dict[str, Entry]) -> dict[str, str]:
         if isinstance(entry, BoundaryEntry) and entry.relinks and entry.kept and entry.anchor in nodes:
             over[entry.kept[0]] = entry.anchor
     return over
-
-
-def _with_whole_replies(path: list[Entry], nodes: dict[str, Entry]) -> list[Entry]:
-    """Put the records of each reply together, then all results of its calls, each once."""
-    replies: dict[str, list[AssistantEntry]] = {}
-    results: dict[str, list[UserEntry]] = {}
-    for entry in nodes.values():
-        if isinstance(entry, AssistantEntry) and entry.message_id:
-            replies.setdefault(entry.message_id, []).append(entry)
-        elif isinstance(entry, UserEntry):
-            for block in entry.message.content:
-                if isinstance(block, ToolResult):
-                    results.setdefault(block.tool_use_id, []).append(entry)
-    on_path = {_of(entry).uuid for entry in path}
-    placed: set[str] = set()
-    called: set[str] = set()
-    ordered: list[Entry] = []
-
-    def place(entry: Entry) -> bool:
-        uuid = _of(entry).uuid
-        if uuid in placed:
-            return False
-        placed.add(uuid)
-        ordered.append(entry)
-        return True
-
-    for entry in path:
-        if not place(entry) or not isinstance(entry, AssistantEntry):
-            continue
-        calls = _new_calls(entry, called)
-        for sibling in _rest_of_the_reply(entry, replies, on_path):
-            theirs = _new_calls(sibling, called)
-            if theirs or not sibling.message.tool_uses:
-                place(sibling)
-                calls += theirs
-        for call in calls:
-            answer = _answer(results.get(call, ()), entry.envelope, on_path)
-            if answer is not None:
-                place(answer)
-    return ordered
 
 
 def _rest_of_the_reply(
