@@ -341,18 +341,16 @@ async def test_a_running_agent_is_listed_with_what_it_does_and_can_be_ended(tmp_
             session.listen(outside.append)
             await told(session, "kick-off")
             await until(lambda: any(isinstance(one, AgentProgress) and "notes.md" in one.line for one in outside))
-            assert [*session.status.background] == ["w: Reading through notes.md"]
-            (row,) = session.describe("tasks") or ()
-            assert row[0] == "w"
-            assert "waiter, running, $" in row[1]
+            assert "w: Reading through notes.md" in session.status.background
+            assert "waiter, running, $" in dict(session.describe("tasks") or ())["w"]
             assert ("waiter", "What waiter is for [user]") in (session.describe("agents") or ())
             if by_request:
                 write_stop_request(at.home / ".reverie" / "tasks", session.parts.staff.children.all[0].id)
-                await until(lambda: not session.status.background)
+                await until(lambda: not session.parts.staff.children.running)
             else:
                 assert await session.kill("w")
                 assert not await session.kill("w")
-            assert not session.status.background
+            assert not session.parts.staff.lines
             await told(session, "and?")
             assert "has ended: killed" in json.dumps(at.bodies[-1]["messages"])
         (task,) = [one for one in list_tasks(at.home / ".reverie" / "tasks", now=NOW) if one.kind == "agent"]

@@ -225,7 +225,7 @@ def joined_letter(letter: Letter) -> Joined:
         words.append(f"It says {'yes' if letter.approve else 'no'} to {letter.request_id}.")
     if letter.text:
         words.append(f"\n{harmless(letter.text)}")
-    data: JsonObject = {"ids": [letter.id], "from": letter.sender, "type": letter.kind}
+    data: JsonObject = {"ids": [letter.id], "from": letter.sender, "letter": letter.kind}
     shown = letter.summary or letter.text.partition("\n")[0][:80]
     return Joined(LETTER_KIND, _reminder("\n".join(words)), f"message from {letter.sender}: {shown}", data)
 

@@ -75,9 +75,23 @@ class Post:
         except OSError as problem:
             self.emit(Notice(f"other sessions cannot reach this one: {problem}", "warning"))
 
+    def keep(self) -> None:
+        """What was returned before is in the conversation by now; nobody reads it again."""
+        for mailbox, cursor in self._read.items():
+            write_cursor(mailbox, self.name, cursor)
+        self._read.clear()
+
+    def peek(self) -> tuple[Letter, ...]:
+        """What has come by the team's mailbox and is not read yet."""
+        return read_mail(self.mailbox, self.name, known=self._ids()).letters
+
+    def write_to(self, name: str, letter: Letter) -> None:
+        """Put a letter into the mailbox of a member of the team."""
+        append_letter(self.folder.mailbox(self.team, name), letter)
+
     async def close(self) -> None:
         """Stop listening; what was read counts as kept."""
-        self._keep()
+        self.keep()
         await self._open.aclose()
 
     async def send(self, sender: str, outgoing: Outgoing) -> str:
@@ -99,7 +113,7 @@ class Post:
         if self._put(to, letter):
             return f"{to} reads it at its next step."
         if to in self._members():
-            append_letter(self.folder.mailbox(self.team, to), letter)
+            self.write_to(to, letter)
             return f"It is in the mailbox of {to}, a member of the team."
         kind, _, rest = to.partition(":")
         try:
@@ -117,7 +131,7 @@ class Post:
 
     def arrived(self) -> Sequence[Joined]:
         """What has come for the main agent, for its next boundary."""
-        self._keep()
+        self.keep()
         letters = list(self.inbox)
         self.inbox.clear()
         for mailbox in self._mailboxes:
@@ -143,12 +157,6 @@ class Post:
         self.inbox.append(letter)
         self.look()
 
-    def _keep(self) -> None:
-        """What was returned before is in the conversation by now."""
-        for mailbox, cursor in self._read.items():
-            write_cursor(mailbox, self.name, cursor)
-        self._read.clear()
-
     def _ids(self) -> set[str]:
         if self._known is None:
             rows = (one.data.get("ids") for one in self.log.entries if isinstance(one, AttachmentEntry))
@@ -173,7 +181,7 @@ class Post:
             if child.name != sender:
                 child.inbox.append(letter)
         for name in members:
-            append_letter(self.folder.mailbox(self.team, name), letter)
+            self.write_to(name, letter)
         if sender != self.name:
             self.inbox.append(letter)
             inside.append(self.name)

@@ -416,7 +416,9 @@ def staffed(
         post=post,
         children=children,
         oversight=Oversight(setup, children, post, governor, make_model),
-        teammates=Teammates(setup, folder, team, name, log.session),
+        teammates=Teammates(
+            setup, folder, team, name, log.session, lambda: str(main().parts.calls.permits.policy.mode)
+        ),
         emit=emit,
         make_model=make_model,
         main=main,

@@ -11,7 +11,6 @@ import contextlib
 from asyncio.subprocess import Process
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from datetime import datetime
 from pathlib import Path
 
 from reverie.agent.mailbox import Letter, append_letter
@@ -36,6 +35,8 @@ class Teammates:
     name: str
     """How the session itself is called in the team."""
     session: str
+    mode: Callable[[], str]
+    """The permission mode of the session, in which its teammates begin."""
     _processes: dict[str, Process] = field(default_factory=dict)
 
     @property
@@ -65,7 +66,7 @@ class Teammates:
         self._write_to(order.name, Letter(self.setup.new_id(), self.name, order.name, order.prompt, self.setup.now()))
         command = [*self.setup.program, "teammate", order.name, "--team", self.team, "--leader", self.name]
         command += ["--type", order.kind] if order.kind else []
-        command += ["--model", order.model or self.setup.model]
+        command += ["--model", order.model or self.setup.model, "--permission-mode", self.mode()]
         log = self._team_folder / f"{order.name}.log"
         with log.open("ab") as output:
             process = await asyncio.create_subprocess_exec(
@@ -128,9 +129,3 @@ class Teammates:
                 return False
             await asyncio.sleep(_POLL_SECONDS)
         return False
-
-
-def is_leaderless(team_folder: Path, leader: str, now: Callable[[], datetime]) -> bool:
-    """Whether the session that a teammate works for is gone."""
-    found = {one.name: one for one in list_members(team_folder, now=now())}
-    return leader not in found or not found[leader].is_alive

@@ -35,6 +35,11 @@ class Wanted:
     window: int | None = None
     mcp_config: tuple[Path, ...] = ()
     plugin_dirs: tuple[Path, ...] = ()
+    agents: str | None = None
+    """Roles as JSON."""
+    team: str = ""
+    agent_name: str = ""
+    """For a teammate: which team, and how it is called there."""
 
 
 def setup_of(common: Common, wanted: Wanted, model: str, *, approver: Approver | None = None) -> Setup:
@@ -55,7 +60,19 @@ def setup_of(common: Common, wanted: Wanted, model: str, *, approver: Approver |
         window_tokens=wanted.window,
         mcp_config=wanted.mcp_config,
         plugin_dirs=wanted.plugin_dirs,
+        agents=wanted.agents,
+        team=wanted.team,
+        agent_name=wanted.agent_name,
+        program=_program(common),
     )
+
+
+def _program(common: Common) -> tuple[str, ...]:
+    """How a teammate of this session is started: this program, with the same settings."""
+    words = [sys.executable, "-m", "reverie"]
+    words += [word for file in common.settings_files for word in ("--settings", file)]
+    words += [word for assignment in common.assignments for word in ("--set", assignment)]
+    return (*words, *(["--project", common.project] if common.project else []))
 
 
 def open_session(setup: Setup, wanted: Wanted) -> Session:

@@ -10,7 +10,7 @@ import click
 
 from reverie import __version__
 from reverie.apps.cli.exits import DONE, FAILED, MISTAKE, ended
-from reverie.apps.cli.table import COMMANDS
+from reverie.apps.cli.table import COMMANDS, HIDDEN
 
 MODES = ["default", "acceptEdits", "plan", "auto", "dontAsk", "bypassPermissions"]
 
@@ -22,7 +22,7 @@ class LazyGroup(click.Group):
         return [listed.name for listed in COMMANDS]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
-        for listed in COMMANDS:
+        for listed in (*COMMANDS, *HIDDEN):
             if listed.name == cmd_name:
                 command = importlib.import_module(f"reverie.apps.cli.{listed.module}").command
                 assert isinstance(command, click.Command)
@@ -68,6 +68,7 @@ class LazyGroup(click.Group):
 @click.option("--window", type=click.IntRange(min=1), metavar="N", help="Size of the window instead of the model's.")
 @click.option("--mcp-config", multiple=True, metavar="FILE", help="Further tool servers; repeatable.")
 @click.option("--plugin-dir", "plugin_dirs", multiple=True, metavar="DIR", help="A plugin; repeatable.")
+@click.option("--agents", metavar="JSON", help='Further agent types: {"NAME": {"description": "…", "prompt": "…"}}.')
 @click.option("--project", metavar="DIR", help="A directory of the project; the current one by default.")
 @click.option("--settings", "settings_files", multiple=True, metavar="FILE|JSON", help="Further settings.")
 @click.option("--set", "assignments", multiple=True, metavar="KEY=VALUE", help="One setting; may be repeated.")
@@ -91,6 +92,7 @@ def cli(
     window: int | None,
     mcp_config: tuple[str, ...],
     plugin_dirs: tuple[str, ...],
+    agents: str | None,
     project: str | None,
     settings_files: tuple[str, ...],
     assignments: tuple[str, ...],
@@ -131,6 +133,7 @@ def cli(
         window=window,
         mcp_config=tuple(map(Path, mcp_config)),
         plugin_dirs=tuple(map(Path, plugin_dirs)),
+        agents=agents,
     )
     if prompt is None:
         from reverie.apps.cli.chat import chat

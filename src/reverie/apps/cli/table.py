@@ -48,3 +48,6 @@ COMMANDS: tuple[Listed, ...] = (
     Listed("settings", "Show every setting and where its value comes from.", "settings", "Setup"),
     Listed("simulate", "Run a local Messages API with a byte-exact prompt cache.", "simulate", "Setup"),
 )
+
+HIDDEN: tuple[Listed, ...] = (Listed("teammate", "Play a member of a team.", "teammate", ""),)
+"""What the program itself runs; no help lists it."""
