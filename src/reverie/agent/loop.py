@@ -202,7 +202,8 @@ class Loop:
             parts.emit(Notice(message, "warning"))
         if said.blocked is not None or said.stop is not None:
             return Ending.BLOCKED, said.blocked or said.stop or "A hook refused the prompt."
-        beside = await parts.expand(text)
+        # Only words of the user may name a skill; a report of somebody else that begins with a slash is a text.
+        beside = await parts.expand(text) if source != "system" else ()
         if isinstance(beside, str):
             return Ending.BLOCKED, beside
         self.open()
