@@ -77,6 +77,17 @@ async def test_a_skill_that_the_user_calls_joins_behind_their_words(tmp_path: Pa
         assert "Skill" in tools(at.bodies[0])
 
 
+@requirement("extensions:skill:user")
+async def test_words_that_nobody_typed_call_no_skill(tmp_path: Path) -> None:
+    with desk(tmp_path, [{"then": "fine {request}"}]) as at:
+        skill(at, "ship", "Ship it.", description="Ships", disable_model_invocation="true")
+        async with at.start() as session:
+            heard = [event async for event in session.send("/ship now", source="system")]
+
+        assert ending(heard).ending is Ending.COMPLETED
+        assert "Ship it." not in said(at.bodies[0])
+
+
 @requirement("extensions:skill:model")
 async def test_the_model_loads_a_skill_and_not_one_that_is_only_the_users(tmp_path: Path) -> None:
     script: list[Json] = [
@@ -225,6 +236,12 @@ async def test_the_tools_of_a_server_take_part_in_a_session(tmp_path: Path) -> N
         assert "Add numbers with add." in json.dumps(at.bodies[0]["system"])
         assert "tool(s)" in rows["example"]
         assert not is_alive(process)
+
+        # The same servers in a session that is resumed leave what was sent as it was: the net below this test looks.
+        async with at.resume(session.id) as again:
+            await told(again, "and on")
+        assert tools(at.bodies[-1]) == tools(at.bodies[0])
+        assert "Add numbers with add." in json.dumps(at.bodies[-1]["system"])
 
 
 @requirement("mcp:connect:failure", "mcp:prompt:instructions")
