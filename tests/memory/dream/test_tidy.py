@@ -30,6 +30,15 @@ def test_exact_duplicates_become_one_with_all_sources() -> None:
     assert "says the same as b.md" in step.reason
 
 
+@requirement("dream:embedded", "dream:idempotent")
+def test_many_copies_become_one_at_once() -> None:
+    texts = {f"t{number:02}.md": text(f"t{number:02}.md", RULE) for number in range(40)}
+    found = tidy(texts, World())
+    (step,) = found.steps
+    assert len(step.archived) == 39
+    assert tidy(after(texts, found.steps), World()).steps == ()
+
+
 @requirement("dream:embedded")
 def test_near_duplicates_become_one_that_holds_both_texts() -> None:
     other = "Integration tests must use a real database, because mocks hid a broken migration once."

@@ -43,21 +43,34 @@ class Merge:
 
 
 def merged(topics: Sequence[Topic]) -> tuple[Merge, ...]:
-    """One round of merging: every topic takes part in one merge at most."""
-    found: list[Merge] = []
-    by_path = {topic.path: topic for topic in topics}
-    taken: set[str] = set()
-    for one, other, is_exact in _pairs(topics):
-        if one in taken or other in taken:
+    """One round of merging: all that is equal, and of what is nearly so one pair for every topic."""
+    current = {topic.path: topic for topic in topics}
+    into: dict[str, str] = {}
+    found: dict[str, Merge] = {}
+    near: set[str] = set()
+    for first, second, is_exact in _pairs(topics):
+        one, other = _last(first, into), _last(second, into)
+        if one == other or (not is_exact and {one, other} & (near | found.keys())):
             continue
-        best, less = sorted((by_path[one], by_path[other]), key=_rank)
+        best, less = sorted((current[one], current[other]), key=_rank)
         joined = _joined(best, less)
         if joined is None:
             continue
-        taken |= {one, other}
+        near |= set() if is_exact else {best.path}
+        current[best.path] = joined
+        into[less.path] = best.path
         same = "says the same as" if is_exact else "says nearly the same as"
-        found.append(Merge(joined, (less.path,), f"{less.path} {same} {best.path} and is merged into it"))
-    return tuple(found)
+        reasons = [f"{less.path} {same} {best.path} and is merged into it"]
+        earlier = [each for each in (found.pop(best.path, None), found.pop(less.path, None)) if each]
+        gone = (*(path for each in earlier for path in each.gone), less.path)
+        found[best.path] = Merge(joined, gone, "; ".join([*(each.reason for each in earlier), *reasons]))
+    return tuple(found.values())
+
+
+def _last(path: str, into: Mapping[str, str]) -> str:
+    while path in into:
+        path = into[path]
+    return path
 
 
 def _pairs(topics: Sequence[Topic]) -> Iterator[tuple[str, str, bool]]:

@@ -26,6 +26,8 @@ _NEGATES = re.compile(
 )
 _NUMBER = re.compile(r"\d+(?:[.,:]\d+)*")
 _IDENTIFIER = re.compile(r"\b\w*(?:_\w+|[a-z][A-Z]\w*|\w[./]\w[\w./-]*)|\b[A-Z]{2,}\w*")
+_LOOKED_AT = 200
+"""So many texts with one rare word are compared with each; in a memory without rare words the rest goes unseen."""
 _MODAL = (
     "must",
     "should",
@@ -138,15 +140,18 @@ def _synonyms(word: str) -> frozenset[str]:
 def like_pairs(words: Sequence[frozenset[str]], threshold: float) -> Iterator[tuple[int, int]]:
     """Pairs, in order, whose share of common words is at least the threshold.
 
-    Of two such sets one of the rarest words of each is common to both, so only those are looked up.
+    Of two such sets one of the rarest words of each is common to both, so only those are looked up; of a word that very
+    many share, only the latest.
     """
     frequency = Counter(word for each in words for word in each)
     seen_with: dict[str, list[int]] = {}
     for number, each in enumerate(words):
         rarest = sorted(each, key=lambda word: (frequency[word], word))
         looked_up = rarest[: len(each) - math.ceil(threshold * len(each)) + 1]
-        for earlier in sorted({other for word in looked_up for other in seen_with.get(word, ())}):
-            if share(words[earlier], each) >= threshold:
+        candidates = {other for word in looked_up for other in seen_with.get(word, ())[-_LOOKED_AT:]}
+        for earlier in sorted(candidates):
+            shorter, longer = sorted((len(words[earlier]), len(each)))
+            if shorter >= threshold * longer and share(words[earlier], each) >= threshold:
                 yield earlier, number
         for word in looked_up:
             seen_with.setdefault(word, []).append(number)

@@ -15,7 +15,7 @@ from reverie.memory.dream.proposal import Contradiction, Kind, Step
 from reverie.memory.dream.relative_dates import with_dates
 from reverie.memory.topic import Topic, parse_topic, render_topic
 
-ROUNDS = 12
+ROUNDS = 100
 """Merging can make two topics alike that were not; it ends by itself, since every merge leaves one topic less."""
 
 

@@ -1,0 +1,1 @@
+"""Dreams: what they take, and what is left when they are killed."""
