@@ -54,7 +54,7 @@ def command(which: Which, *, name: str | None, limit: int | None, refused: bool,
         )
         for commit in commits
     ]
-    columns = [("commit", "left"), ("when", "left"), ("author", "left"), ("reason", "flex"), ("paths", "left")]
+    columns = [("commit", "left"), ("when", "left"), ("author", "left"), ("reason", "flex"), ("paths", "flex")]
     print_table(columns, cells)
 
 

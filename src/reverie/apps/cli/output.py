@@ -33,7 +33,7 @@ def console() -> Console:
 
 
 def print_table(columns: Sequence[tuple[str, str]], rows: Sequence[Sequence[str]], *, title: str | None = None) -> None:
-    """A plain table; `columns` are headings with `left`, `right`, or `flex` for the one that gives way."""
+    """A plain table; `columns` are headings with `left`, `right`, or `flex` for those that give way."""
     from rich.cells import cell_len
     from rich.table import Table
     from rich.text import Text
@@ -48,8 +48,15 @@ def print_table(columns: Sequence[tuple[str, str]], rows: Sequence[Sequence[str]
     table = Table(
         title=title, box=None, pad_edge=False, header_style="bold", title_justify="left", padding=(0, 2, 0, 0)
     )
+    left = max(0, screen.width - rigid)
+    giving = sorted(width for width, (_, side) in zip(widths, columns, strict=True) if side == "flex")
+    share = left
+    for number, width in enumerate(giving):
+        # The narrow ones take what they need; the others share what is left.
+        share = left // (len(giving) - number)
+        left -= min(width, share)
     for (heading, side), width in zip(columns, widths, strict=True):
-        room = min(width, max(len(heading), screen.width - rigid)) if side == "flex" else width
+        room = min(width, max(len(heading), share)) if side == "flex" else width
         justify: Literal["left", "right"] = "right" if side == "right" else "left"
         table.add_column(heading, justify=justify, overflow="ellipsis", no_wrap=True, width=room)
     for row in rows:
