@@ -71,6 +71,7 @@ class Reason(StrEnum):
     known = "already known"
     outdated = "a newer memory says otherwise"
     transient = "only matters now"
+    passed = "its day has passed long ago"
     echo = "repeats text that was recalled or injected"
     secret = "holds a secret"  # noqa: S105 - the reason, not one
     judgement = "judges a person"

@@ -9,9 +9,21 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from reverie.memory.extraction.phrases import (
+    ANSWERS,
+    ARTEFACTS,
+    CODE_WORDS,
+    LABEL,
+    LANGUAGES,
+    LASTING,
+    OPTION,
+    ROLES,
+    START,
+    SYSTEMS,
+    SYSTEMS_HAN,
+    pattern,
+)
 from reverie.memory.topic import MemoryType
-
-_FLAGS = re.VERBOSE | re.IGNORECASE
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,127 +47,53 @@ class Cue:
         return bool(self.pattern.search(plain)) and not (self.unless and self.unless.search(plain))
 
 
-def _re(pattern: str) -> re.Pattern[str]:
-    return re.compile(pattern, _FLAGS)
-
-
-_START = (
-    r"(?:^|[,;:—–-]\s*|[.!]\s+|\b(?:and|but|so|also|then|please|just|ok(?:ay)?|yes|no|again|actually"
-    r"|you\s(?:should|must|can|need\sto)|i\swant\syou\sto|make\ssure\s(?:you|to)|und|bitte)[\s,]+)"
+CODE_PLACE = pattern(
+    r"""\b(?:is|are|lives?|sits?|lies?|is\sdefined|is\simplemented)\s(?:in|at|under)\s[\w./-]*\w/[\w.-]+\.[a-z]{1,4}\b
+      |在\s?[\w./-]+/[\w.-]+\.[a-z]{1,4}"""
 )
-"""Where an order begins: at the start of a clause, or after words that lead to one."""
-
-_ORDERS = (
-    r"(?:use|run|write|add|put|keep|ask|answer|reply|do|make|name|call|test|check|commit|push|open|return|prefer|avoid"
-    r"|don'?t|do\snot|always|never|please|start|format|log|document|update|verify|show|tell|include|split|stick)"
-)
-_LASTS = (
-    r"(?:from\snow\son|from\shere\son|going\sforward|in\s(?:the\s)?future|in\sgeneral|as\sa\s(?:general\s)?rule"
-    r"|by\sdefault|(?:every|each)\s(?:single\s)?time|at\sall\stimes)"
-)
-
-LASTING = _re(
-    rf"""\b(?:from\snow\son|from\shere\son|as\sa\s(?:general\s)?rule|keep\sdoing\s(?:it|this|that|so))\b
-      |\b(?:whenever|(?:every|each|any)\stime)\syou\b[^,.]*,\s(?:please\s|then\s)?{_ORDERS}\b
-      |\b{_ORDERS}\b[^.]*\b(?:whenever|(?:every|each|any)\stime)\syou\b
-      |\b(?:before|after|with|on|for)\s(?:each|every)\s(?:commit|pr|push|change|merge|release)\b
-      |\b(?:right|perfect|great|exactly|good)\b[^.]*\bkeep\s(?:using|writing|doing)\b
-      |{_START}(?:that'?s\s(?:how|what)\si\swant\b|{_ORDERS}\s)[^.]*\b{_LASTS}\b
-      |(?:^|[,.]\s|\band\s){_LASTS}[\s,]+(?:please\s|you\sshould\s|we\s)?{_ORDERS}\b
-      |(?:^|[，,。、])以后(?!再|会|的|有|看)|今后|从现在开始|从今以后|从此|每次|一律|一直都|默认(?:都|用)|往后
-      |\b(?:ab\s(?:jetzt|sofort)|in\szukunft|künftig|von\snun\san|jedes\smal|grundsätzlich)\b
-      |これから(?:は|も)|今後|以後は|毎回|常に"""
-)
-"""Words that make an order a rule."""
-
-REASON = _re(
-    r"""\b(?:because|since|so\sthat|otherwise|the\sreason|due\sto|as\swe|as\sit|in\sorder\sto|or\selse)\b
-      |,\s(?:it|they|we|that|mocks?|the|other|i)\b[^,]{6,}$
-      |因为|由于|否则|不然|为了|上次|\b(?:weil|denn|sonst|damit)\b|ので|から[、。]|ため(?:に|、)|前回"""
-)
-
-_ANSWERS = r"(?:answers?|repl(?:y|ies)|respon(?:ses?|d)|explanations?|summar(?:y|ies)|output|messages?)"
-_LANGUAGES = r"(?:english|german|chinese|japanese|french|spanish|italian|korean|portuguese|russian|dutch|deutsch)"
-_OPTION = _re(
-    r"""\b(?:option|approach|version|variant|choice|solution|idea|plan)\s*(?:\d|[a-d]\b)
-      |\b(?:the|your)\s(?:first|second|third|last|other|former|latter|\d)\b
-      |\b(?:prefer|rather|like)\s(?:\w+\s){0,2}?(?:this|that|these|those|it)\b|\bprefer\s(?:option|the)\b|第[一二三四]个|这个|那个|方案"""
-)
-"""A choice among what was just offered is over once it is made."""
-
-_CODE_WORDS = (
-    r"(?:dict|list|array|tuple|loop|set|map|lambda|variable|function|method|class|param(?:eter)?|regex|string|int|enum"
-    r"|struct|helper|if|else|case|const|let|var|import|type|interface|name|constant|flag|decorator|comprehension)s?"
-)
-
-_SYSTEMS = (
-    r"(?:linear|jira|notion|confluence|slack|discord|grafana|datadog|sentry|figma|trello|asana|airtable|clickup|pagerduty"
-    r"|kibana|splunk|looker|tableau|metabase|miro|zendesk|intercom|hubspot|salesforce|opsgenie|new\srelic|amplitude"
-    r"|mixpanel|sharepoint|onedrive|dropbox|google\s(?:drive|docs?|sheets?)|github\s?(?:issues|projects?|discussions|wiki)?"
-    r"|gitlab|bitbucket|bugzilla|youtrack|monday\.com|basecamp|1password|vault|wiki|wandb|snowflake|bigquery)"
-)
-_SYSTEMS_HAN = (
-    r"(?:飞书|语雀|钉钉|企业微信|禅道|Tapd|Linear|Jira|Notion|Confluence|Slack|Grafana|Kibana|Sentry|Figma|GitHub)"
-)
-
-_ROLES = (
-    r"(?:engineer|developer|programmer|scientist|designer|manager|student|founder|maintainer|analyst|architect|researcher"
-    r"|consultant|admin(?:istrator)?|sysadmin|devops|sre|lead|teacher|professor|writer|beginner|newbie|novice|expert"
-    r"|freelancer|contractor|intern|cto|ceo|statistician|physicist|biologist|economist|doctor|lawyer|accountant"
-    r"|hobbyist|dba|tester|qa|director|owner)s?"
-)
-
-GUARD = _re(
-    r"""\b(?:this\stime|this\sonce|for\snow|right\snow|at\sthe\smoment|just\sthis|line\s\d+|never\s?mind|don'?t\sworry
-      |(?:in|on|for|of)\sthis\s(?:change|pr|commit|file|function|test|one|branch|refactor\w*|session|task|step|case|class
-      |method|module|run|patch|fix)|until\s(?:all|it|they|you|everything|the\stests?)\b|(?<!right\scall\s)\bhere\b
-      |(?:for|with|about)\s(?:this|that|it)\b(?!\sproject|\srepo)|in\sthe\s(?:header|footer|sidebar|modal)
-      |(?:this|that|the)\s(?:function|method|line|variable|button|endpoint|file|test|error|class|loop)\b)
-      |这次|本次|这一次|暂时|(?:^|[，,])先(?:别|不|看|跑)|我先看|那个文件|这里|这个(?:函数|文件|测试|改动)|不要紧|别急|别担心
-      |\b(?:diesmal|gerade|vorerst|in\sdieser\s(?:datei|funktion|änderung)|keine\ssorge)\b|今回は|とりあえず|ここ(?:で|は)"""
-)
-"""Words that tie a sentence to the task at hand."""
-
-PERSONA = _re(
-    r"^(?:you\sare\s(?:an?|the|my|now)\s|act\sas\b|imagine\syou|pretend\b|your\s(?:task|job|role)\sis\b)|^(?:你是一[个名位]|请?扮演)"
-)
-"""The beginning of a prompt: a message that gives the model a part to play says nothing about its author."""
-
-REPORTED = _re(
-    r"""\b(?:readme|docs?|documentation|bot|reviewer|review|article|page|website|manual|book|guide|linter|compiler|message
-      |error|log|output|tutorial|blog|comment|coderabbit|copilot|claude|gpt|chatgpt|it|he|she|they)\s
-      (?:\w+\s)?(?:says?|said|states?|claims?|tells?|told|wrote|writes|recommends?|suggests?|reads|shows?)\b|[{}]|\bsample\b
-      |\b(?:translate|rephrase|rewrite|proofread|according\sto|quote|laut)\b|\bshould\s(?:say|read|print|display|show)\b
-      |文档(?:里)?(?:写|说)|报错|提示(?:说|信息)|翻译|上(?:面)?写着|据说|と書い(?:て|た)|によると"""
-)
-"""What somebody or something else said."""
+"""Where something stands in the code: found only to be refused with its reason."""
 
 CUES: tuple[Cue, ...] = (
     Cue(
+        "place in code",
+        MemoryType.project,
+        CODE_PLACE,
+        unless=pattern(r"\b(?:always|never|please|put|must|should)\b"),
+    ),
+    Cue(
+        "agreed",
+        MemoryType.project,
+        pattern(
+            r"""\bwe(?:'ve|\shave)?\s(?:all\s|finally\s|already\s|just\s|jointly\s)?(?:decided|agreed|settled|opted|standardi[sz]ed)\s
+              (?:to|on|that|for|against|not)\b|我们(?:决定|约定|商定)"""
+        ),
+        unless=pattern(rf"\b(?:a|the|an)\s{CODE_WORDS}\b|\b(?:nothing|yet|haven'?t)\b"),
+    ),
+    Cue(
         "pointer",
         MemoryType.reference,
-        _re(
+        pattern(
             rf"""\b(?:is|are|get|gets|live|lives|sit|sits|lie|go|goes)\s(?:\w+\s){{0,2}}?
               (?:(?:tracked|documented|kept|stored|logged|managed|discussed|collected|filed|recorded|hosted|posted)\s)?
-              (?:in|at|on|under)\s(?:the\s|our\s|a\s)?(?:\w+\s)?{_SYSTEMS}\b
+              (?:in|at|on|under)\s(?:the\s|our\s|a\s)?(?:\w+\s)?{SYSTEMS}\b
               |\b(?:dashboard|board|runbook|tracker|wiki|docs?|documentation|designs?|mockups?|tickets?|issues?|backlog|specs?
               |roadmap|changelog|status\spage|metrics|logs|schedule|playbook|calendar)\b[^.?]{{0,40}}
               \b(?:is|are|lives?|sits?|can\sbe\sfound)\b[^.?]{{0,20}}https?://
-              |\bfor\s[\w\s]{{3,30}}\s(?:look|check|see|go)\s(?:at|in|to|on)?\s?(?:the\s)?{_SYSTEMS}\b
+              |\bfor\s[\w\s]{{3,30}}\s(?:look|check|see|go)\s(?:at|in|to|on)?\s?(?:the\s)?{SYSTEMS}\b
               |\byou(?:'ll|\scan|\swill)?\sfind\s[^.]{{3,40}}\sat\shttps?://|\bchannel\s(?:on|in)\sslack\b
-              |[去到]\s?{_SYSTEMS_HAN}\s?(?:上|里)?(?:查|看|找)|(?:都|统一|全部|一般)?(?:记|放|写|存|在)(?:录)?在?\s?{_SYSTEMS_HAN}
+              |[去到]\s?{SYSTEMS_HAN}\s?(?:上|里)?(?:查|看|找)|(?:都|统一|全部|一般)?(?:记|放|写|存|在)(?:录)?在?\s?{SYSTEMS_HAN}
               |(?:面板|文档|看板|手册|工单|日志|设计稿|需求)[^。？]{{0,8}}在\s?https?://"""
         ),
-        unless=_re(
+        unless=pattern(
             r"\b(?:login|auth|oauth|webhook|integration|api\s(?:keys?|tokens?|calls?|clients?)|sdk|client|clone|push|pull\srequest)\b|接入|登录"
         ),
     ),
     Cue(
         "role",
         MemoryType.user,
-        _re(
+        pattern(
             rf"""\b(?:i\s?'?a?m|i\sam|i\swork\sas|my\s(?:role|job|background)\sis)\s(?:\w+\s){{0,1}}?(?:an?|the|as|one\sof\sthe)\s
-              (?:[\w-]+\s){{0,3}}?{_ROLES}\b
+              (?:[\w-]+\s){{0,3}}?{ROLES}\b
               |\bi(?:'ve|\shave)\s(?:been\s)?(?:\w+\s){{0,2}}?(?:writing|programming|coding|working|developing)\s
               [^.?]{{0,40}}\b(?:years|decades?)\b
               |\bi(?:'m|\sam)\s(?:quite\s|very\s|totally\s|pretty\s|completely\s|relatively\s)?new\sto\s(?!this\b|that\b|it\b|here\b)
@@ -170,7 +108,7 @@ CUES: tuple[Cue, ...] = (
               |architekt|forscher|anfänger|neuling|chef|leiter)\w*
               |(?:私|僕|俺)は[^。？]{{0,15}}(?:エンジニア|サイエンティスト|開発者|デザイナー|学生|研究者|マネージャー|初心者|プログラマー)"""
         ),
-        unless=_re(
+        unless=pattern(
             r"""\b(?:getting|seeing|trying\sto\s(?!learn)|going|not\ssure|sorry|wondering|stuck|confused|logged|signed|testing|building
               |creating|making|as\san?\s(?:test|guest|admin)|imagine|pretend|act|you\sare|if\s|test\s(?:user|data)|user\sstory|with\srole|account)\b|假设|扮演|登录|账号"""
         ),
@@ -179,16 +117,23 @@ CUES: tuple[Cue, ...] = (
     Cue(
         "meaning",
         MemoryType.feedback,
-        _re(
+        pattern(
             r"\bwhen(?:ever)?\si\s(?:say|ask|write|mention)\b|我说[^，。]{1,12}(?:的时候|时)|wenn\sich\s(?:sage|schreibe)"
         ),
+        overrides_guards=True,
+    ),
+    Cue(
+        "label",
+        MemoryType.feedback,
+        pattern(rf"^(?:ok(?:ay)?[\s,.]+|and\s|also[\s,]+)?(?:{LABEL})\S"),
+        unless=pattern(r"\b(?:error|eslint|lint|css|regex|firewall|rewrite|this)\s(?:rule|note|request)"),
         overrides_guards=True,
     ),
     Cue(
         "lasting",
         MemoryType.feedback,
         LASTING,
-        unless=_re(
+        unless=pattern(
             r"""\b(?:the|this)\s(?:variable|function|class|file|method|column|field|button|page|app|server|test)\b
               |\bi(?:'ll|\swill|'m\sgoing\sto)\b|以后再说|每次(?:点|运行|启动|刷新|打开|都会|都报)|\bevery\stime\si\b"""
         ),
@@ -197,15 +142,15 @@ CUES: tuple[Cue, ...] = (
     Cue(
         "always or never",
         MemoryType.feedback,
-        _re(
-            rf"""{_START}(?:please\s)?(?:always|never(?:\sever)?|don'?t\sever|do\snot\sever)\s
+        pattern(
+            rf"""{START}(?:please\s)?(?:always|never(?:\sever)?|don'?t\sever|do\snot\sever)\s
               (?!mind\b|again\b\W*$|\w+(?:ing|ed|[^su]s)\b|(?:an?|the|been|seem|thought|eager|have|had|was|were|want|felt|knew
               |heard|got|tried|did|quite|really|something)\b)\w+
               |^use\s[^.]*,\snever\s\w+
               |永远(?:不要|别|都)|(?:总是|始终|务必|一定)(?:要|先|用|不)|绝(?:对)?不(?:要|能|许)|千万(?:不要|别)|严禁|禁止
               |^(?:bitte\s)?(?:\w+\s){{0,2}}?(?:immer|nie(?:mals)?)\s\w+|必ず[^。]{{2,}}(?:てください|こと)|絶対に"""
         ),
-        unless=_re(
+        unless=pattern(
             r"""\b(?:it|this|that|which|who|he|she|they|there|response|function|test|page|value|result|build|app)\s
               (?:should\s|must\s|will\s|can\s|has\s|have\s|is\s|are\s|was\s)?(?:always|never)\b
               |\b(?:to|that|which|who)\s(?:always|never)\b|^(?:i|you|we|it)\s(?:always|never)\b|\b(?:always|never)\s\w+\s(?:it|them)\b|\bdas\s\w+\s(?:nie|immer)
@@ -215,13 +160,13 @@ CUES: tuple[Cue, ...] = (
     Cue(
         "do not",
         MemoryType.feedback,
-        _re(
-            rf"""{_START}(?:please\s)?(?:don'?t|do\snot|avoid|stop|quit|no\smore)\s(?!worry|stop|forget|bother|mind|know|think
+        pattern(
+            rf"""{START}(?:please\s)?(?:don'?t|do\snot|avoid|stop|quit|no\smore)\s(?!worry|stop|forget|bother|mind|know|think
               |understand|see|have|need|like|want|remember|care|get|touch)\w+\s\w+
-              |^no\s\w+\sin\s\w+|(?:^|[，。、；])(?:请)?(?:不要|别)(?:再)?[^，。]{{3,}}|しないでください|やめてください
+              |^no\s\w+\sin\s\w+|(?:^|[，。、；]|时候|时|之前|之后|里|中)(?:请|都)?(?:不要|别|不能|不准)(?:再)?[^，。]{{3,}}|しないでください|やめてください
               |\b(?:bitte\s)?(?:kein(?:e|en)?)\s\w+\s(?:in|im)\s\w+"""
         ),
-        unless=_re(
+        unless=pattern(
             r"""\b(?:don'?t|do\snot|不要|别)\s?(?:commit|push|merge|deploy|run|start|close|submit|delete|提交|推送|合并|部署|删)
               (?!\s(?:directly|to\smain))|\byet\b|换成|
               \b(?:it|this|that|these|those|yet|now|today)\b\W*$|\b(?:this|that)\s\w+\W*$|\blet'?s\snot\b|\bdon'?t\s(?:they|we|i|you)\b"""
@@ -231,9 +176,15 @@ CUES: tuple[Cue, ...] = (
     Cue(
         "manner",
         MemoryType.feedback,
-        _re(
-            rf"""\bkeep\s(?:your|all(?:\syour)?)\s{_ANSWERS}\s\w+|\b(?:answer|reply|respond|talk)\s(?:to\sme\s)?(?:only\s)?
-              in\s{_LANGUAGES}\b|\b(?:be|stay)\s(?:more\s|less\s)?(?:concise|terse|brief|verbose|direct)\b
+        pattern(
+            rf"""\bkeep\s(?:your\s|all(?:\syour)?\s|the\s)?{ANSWERS}\s(?:very\s|as\s)?(?:short|brief|concise|terse|small|crisp|plain
+              |to\sthe\spoint|simple|in\s{LANGUAGES}|under\s\d+|to\s\w+)
+              |{START}(?:write|keep|phrase|put|use|name|format|prefix|limit|leave|sign|word|start|end)\s(?:\w+\s){{0,2}}?
+              (?<!these\s)(?<!those\s)(?<!this\s)(?<!my\s){ARTEFACTS}\s(?:in|as|with|without|like|out|to|short|small|under|after|by|on|from)\b
+              |{START}leave\s[\w\s-]{{3,40}}\sout\sof\s(?:the\s)?(?:{ARTEFACTS}|subject|body|title)
+              |^(?:please\s)?no\s(?:\w+\s)?(?:summar(?:y|ies)|recaps?|emojis?|preambles?|closing\s\w+)\b
+              |,\sno\s(?:\w+\s)?(?:summar(?:y|ies)|recaps?)\b|\b(?:answer|reply|respond|talk)\s(?:to\sme\s)?(?:only\s)?
+              in\s{LANGUAGES}\b|\b(?:be|stay)\s(?:more\s|less\s)?(?:concise|terse|brief|verbose|direct)\b
               |\bstop\s(?:summari[sz]ing|apologi[sz]ing|asking|explaining|adding|repeating|thanking|praising)\b
               |\bno\s(?:emojis?|bullet\s(?:lists?|points?)|summaries|apologies|preambles?)\b
               |\bask\s(?:me\s)?(?:first\s)?before\s(?:you\s)?\w+|\bask\s(?:me\s)?(?:instead\sof|rather\sthan)\s\w+
@@ -243,12 +194,12 @@ CUES: tuple[Cue, ...] = (
               |(?:先问我|问我一下再|必须先问)|(?:回答|回复|解释)[^。？]{{0,6}}(?:简短|简洁|中文|英文|日文)
               |(?:跟我说话|注释|提交信息|变量名)[^。，]{{0,4}}用(?:中文|英文)|简短的回答|表情符号|auf\s(?:deutsch|englisch)\b|(?:日本語|英語|中国語)で(?:回答|返信|答え|書い)"""
         ),
-        unless=_re(r"\b(?:readme|changelog|docstring|error)\b|^your\s"),
+        unless=pattern(r"\b(?:readme|changelog|docstring|error)\b|^your\s"),
     ),
     Cue(
         "preference",
         MemoryType.feedback,
-        _re(
+        pattern(
             r"""\bi\s(?:much\s|really\s|strongly\s|generally\s|usually\s|still\s)?prefer\s\w+
               |\bi(?:'d|\swould)\s(?:much\s|really\s)?(?:rather|prefer)\s[^.]+\b(?:than|over|instead\sof)\b
               |\bi\s(?:really\s|do\s)?(?:hate|dislike|can'?t\sstand|love)\s(?:it\s)?when\syou\b
@@ -259,19 +210,19 @@ CUES: tuple[Cue, ...] = (
               |我(?:更|比较|很|还是)?(?:喜欢|偏好|倾向于?|习惯)(?!这|那|第)|我(?:不喜欢|讨厌)[^，。]{3,}
               |\bich\s(?:bevorzuge|mag\s(?:es|keine))|(?:の方|ほう)が好き"""
         ),
-        unless=_OPTION,
+        unless=OPTION,
     ),
     Cue(
         "deadline",
         MemoryType.project,
-        _re(
+        pattern(
             r"""\b(?:deadline|due|launch(?:es|ing)?|releas(?:e|es|ing)|demo|freez(?:e|es|ing)|frozen|ship(?:s|ping)?|go(?:es)?
               [\s-]live|cut(?:s|ting)?|sunset(?:s|ting)?|deprecat\w+|expires?|eol|code\sfreeze|deploys?|audit|milestone
               |shut\s?(?:down|s\sdown)|turned\soff|promised|on\s(?:\w+\s)?(?:leave|vacation|holiday)|must\sbe\sdone|has\sto\sbe\sdone)\b
               |\bwe\b[^.]*\b(?:supports?|keep(?:ing)?|kept)\b[^.]*\b(?:until|till)\b
               |截止|发布日期|上线|冻结|交付|演示|到期|\b(?:frist|abgabe|stichtag|termin)\b|締め?切り?|期限|リリース日?は"""
         ),
-        unless=_re(
+        unless=pattern(
             r"""\b(?:function|file|variable|check|test|bug|header|cookie|token|cache|session|shipping|missing)\b
               |\bwe\sneed\sto\sfix\b|\b(?:i|my|me)\b
               |^deadline\s?:|^(?:great\s|ok\s|please\s)?(?:make|set|change|write|add|deploy|ship|release|cut|launch)\b"""
@@ -281,19 +232,19 @@ CUES: tuple[Cue, ...] = (
     Cue(
         "ownership",
         MemoryType.project,
-        _re(
+        pattern(
             r"""\b(?-i:[A-Z][a-z]+)\s(?:owns|maintains|is\sresponsible\sfor|is\sin\scharge\sof|signs\soff|leads\sthe|runs\sthe)\s\w+
               |\b(?:our|the)\s(?:qa|security|legal|platform|mobile|infra\w*|design|data)(?:\steam)?\s
               (?:owns|maintains|signs\soff|reviews|approves|is\sresponsible)\b|由[^，。]{1,8}负责|(?:归|是)[^，。]{1,6}(?:负责|维护)的"""
         ),
-        unless=_re(
+        unless=pattern(
             r"\b(?:function|class|module|method|parser|server|it|this|that)\s(?:owns|runs|handles)\b|^(?:this|it|that)"
         ),
     ),
     Cue(
         "decision",
         MemoryType.project,
-        _re(
+        pattern(
             r"""\bwe(?:'ve|\shave)?\s(?:all\s|finally\s|already\s|just\s)?(?:decided|chose|chosen|agreed|settled|opted|picked
               |standardi[sz]ed)\b
               |\bwe(?:'re|\sare)\s(?:going\swith|going\sto\s(?:drop|use|switch|move|migrate|adopt|support|keep|replace)
@@ -314,8 +265,8 @@ CUES: tuple[Cue, ...] = (
               |\bwir\shaben\suns\s(?:für|gegen|entschieden)|\bwir\s(?:nehmen|verwenden|setzen\sauf)\b
               |(?:することに|使うことに)(?:した|しました|決め)"""
         ),
-        unless=_re(
-            rf"""\b(?:option|approach|version)\s?(?:\d|[a-c])\b|\b(?:a|the|an)\s{_CODE_WORDS}\b|\b(?:first|second|third)\s(?:one
+        unless=pattern(
+            rf"""\b(?:option|approach|version)\s?(?:\d|[a-c])\b|\b(?:a|the|an)\s{CODE_WORDS}\b|\b(?:first|second|third)\s(?:one
               |approach|option|way)\b|\b(?:fix|rebase|commit|push|rerun|debug|merge\s(?:it|this|that|the))\b|\bwe\s(?:just\s)?need\sto\s(?:do|get|look)\b
               |第[一二三]个|\b(?:nothing|yet|haven'?t)\b|选第"""
         ),
@@ -323,14 +274,14 @@ CUES: tuple[Cue, ...] = (
     Cue(
         "remember",
         MemoryType.project,
-        _re(
-            rf"""{_START}(?:remember(?:\s?:|\sthat\b|\sthis\s?:)|(?:keep|bear)\sin\smind\b)
+        pattern(
+            rf"""{START}(?:remember(?:\s?:|\sthat\b|\sthis\s?:)|(?:keep|bear)\sin\smind\b)
               |^(?:please\s|and\s)?remember\s(?:the|our)\b[^.]*\b(?:is|are|has|have|must|can|will|was|were|gets?)\b
               |\bfor\s(?:the\srecord|future\sreference|your\sinformation)\b|\bfyi\b|\bdon'?t\sforget\sthat\b
               |(?:请|你?要)?记住[：:，,]?|记得[：:，,]|请注意[：:]|备忘
               |\bmerk(?:e)?\sdir\b|\bdenk\sdaran\b|\bnicht\svergessen\b|覚えておいて|忘れないで"""
         ),
-        unless=_re(
+        unless=pattern(
             r"""\b(?:do|did|can|could)\s(?:you|i|we)\s\w*\s?remember|\bremember\sto\b|\bi\s(?:\w+\s){0,2}?remember
               |:$|还记得|\byou\sare\s"""
         ),
@@ -339,18 +290,11 @@ CUES: tuple[Cue, ...] = (
 )
 """In the order in which they are asked; the first that fits names the type."""
 
-GENERAL = _re(
-    r"""\b(?:ever|anymore|any\smore)\b|\bin\s(?:code|tests?|commits?|commit\smessages|comments|prs?|pull\srequests
-      |production|general|integration\stests|unit\stests|replies|answers|docs)\b|\bto\stests\b
-      |\b(?:every|each)\s(?:reply|response|answer|file|commit|test)\b|再|都|测试里|代码里|テストで|コードで"""
-)
-"""Words that make a prohibition general."""
-
 _STATEMENT_TYPES: tuple[tuple[MemoryType, re.Pattern[str]], ...] = (
-    (MemoryType.user, _re(r"^(?:i'm|i\sam|my\s(?:name|role|job)|i\swork\s(?:at|as|in))\b|^我(?:是|叫)")),
+    (MemoryType.user, pattern(r"^(?:i'm|i\sam|my\s(?:name|role|job)|i\swork\s(?:at|as|in))\b|^我(?:是|叫)")),
     (
         MemoryType.feedback,
-        _re(
+        pattern(
             r"""^(?:please\s)?(?:always|never|don'?t|do\snot|use|avoid|write|run|ask|answer|keep|prefer|stop|no)\b
               |^(?:i|you)\s(?:prefer|want|like|hate|should|must)\b|^(?:不要|别|必须|永远|用)"""
         ),

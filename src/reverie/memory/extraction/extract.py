@@ -12,6 +12,10 @@ from reverie.memory.extraction.session import SessionWords, Spoken
 from reverie.memory.relearning import normal
 from reverie.memory.topic import MemoryType, Topic, Trust, parse_topic
 
+HISTORY = 5
+"""As many earlier words on a subject are kept below the newest."""
+_BEFORE = "Before (said"
+
 
 @dataclass(frozen=True, slots=True)
 class Extracted:
@@ -81,12 +85,14 @@ def scene_at(words: SessionWords, spoken: Spoken, scene: Scene) -> Scene:
 
 def brought_up_to_date(old: Topic, new: Topic) -> Topic:
     """A topic with a newer word on its subject; the word before is kept below it."""
-    before = old.body.split("\n\n", 1)[0] or old.description
+    paragraphs = old.body.split("\n\n")
     day = f" {old.observed.isoformat()}" if old.observed else ""
+    history = [f"{_BEFORE}{day}): {paragraphs[0] or old.description}"]
+    history += [each for each in paragraphs if each.startswith(_BEFORE)]
     return replace(
         new,
         path=old.path,
-        body=f"{new.body}\n\nBefore (said{day}): {before}",
+        body="\n\n".join([new.body, *history[:HISTORY]]),
         pinned=old.pinned,
         anchors=new.anchors or old.anchors,
         about=old.about,

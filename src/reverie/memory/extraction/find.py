@@ -8,30 +8,28 @@ from __future__ import annotations
 import re
 
 from reverie.memory.extraction.candidate import Candidate, Said
-from reverie.memory.extraction.cues import (
-    CUES,
-    GENERAL,
-    GUARD,
-    LASTING,
-    PERSONA,
-    REASON,
-    REPORTED,
-    Cue,
-    remembered_type,
-)
+from reverie.memory.extraction.cues import CUES, Cue, remembered_type
 from reverie.memory.extraction.dates import placed
+from reverie.memory.extraction.phrases import GENERAL, GUARD, LASTING, ORDERS, PERSONA, REASON, REPORTED
 from reverie.memory.extraction.typed import Sentence, sentences
-from reverie.memory.extraction.wording import gives_reason, statement, worded
+from reverie.memory.extraction.wording import depends, gives_reason, statement, worded
+from reverie.memory.topic import MemoryType
 
 SHORTEST_CHARS = 14
 SHORTEST_HAN_CHARS = 6
 """A shorter sentence says nothing that holds on its own."""
 _QUOTATION = "▯▯"
-_STAND_ALONE = frozenset({"remember", "decision", "preference"})
+_STAND_ALONE = frozenset({"remember", "decision", "agreed", "preference"})
 _CONDITION = re.compile(r"\b(?:when|if|before|after|unless|while|for|in)\b|时|如果", re.IGNORECASE)
-_CLAUSE = re.compile(r"[,;]\s|\s[-–]\s|，")
+_CLAUSE = re.compile(r"[,;:]\s|\s[-–]\s|[，：]")
+_ORDER = re.compile(rf"\A(?:please\s)?{ORDERS}\b", re.IGNORECASE)
 _JOINED_CHARS = 90
 """A short order to go on as before means little without the sentence before it."""
+_FOLLOWING = 2
+"""As many sentences after a statement may belong to it."""
+_WORDS_ON_ITS_OWN = 4
+"""`Merge commits from now on.` has fewer: it continues the rule before it."""
+_TASK = re.compile(r"\b(?:please|fix|look|can\syou|could\syou|let'?s)\b|请|帮", re.IGNORECASE)
 
 
 def find_candidates(said: Said) -> tuple[Candidate, ...]:
@@ -42,21 +40,22 @@ def find_candidates(said: Said) -> tuple[Candidate, ...]:
     found: list[Candidate] = []
     taken = 0
     for number, sentence in enumerate(spoken):
-        cue = cue_of(sentence, said) if sentence.start >= taken else None
+        cue = cue_of(sentence, said, _next(said.text, spoken, number)) if sentence.start >= taken else None
         if cue is None:
             continue
         first = _with_what_is_meant(said.text, spoken, number, taken)
         last = _with_its_example(said.text, spoken, number)
-        reason = _reason_after(said.text, spoken, spoken.index(last))
+        last, reason = _with_what_follows(said, spoken, spoken.index(last), cue)
         start, end = first.start, (reason or last).end
         taken = end
         begin = start if first is not sentence else start + _lead_chars(cue, sentence.plain)
-        found.append(_candidate(said, cue, said.text[begin : last.end], reason, said.text[start:end]))
+        lead = said.text[start:begin] if _ORDER.match(said.text[start:begin]) else ""
+        found.append(_candidate(said, cue, said.text[begin : last.end], reason, said.text[start:end], lead))
     return tuple(found)
 
 
-def cue_of(sentence: Sentence, said: Said) -> Cue | None:
-    """The rule that takes a sentence for something lasting, if any."""
+def cue_of(sentence: Sentence, said: Said, following: Sentence | None = None) -> Cue | None:
+    """The rule that takes a sentence for something lasting, if any; its reason may stand in the one that follows."""
     plain = sentence.plain
     if sentence.asks or _is_short(plain) or REPORTED.search(plain):
         return None
@@ -66,7 +65,8 @@ def cue_of(sentence: Sentence, said: Said) -> Cue | None:
             continue
         if cue.needs_day and not _names_a_coming_day(plain, said):
             continue
-        if cue.needs_reason and not (REASON.search(plain) or GENERAL.search(plain) or LASTING.search(plain)):
+        is_grounded = any(words.search(plain) for words in (REASON, GENERAL, LASTING))
+        if cue.needs_reason and not is_grounded and not (following and gives_reason(following.text)):
             continue
         return cue
     return None
@@ -120,15 +120,35 @@ def _lead_chars(cue: Cue, plain: str) -> int:
     return next((len(lead) for lead in leads if not REASON.search(lead) and not _CONDITION.search(lead)), 0)
 
 
-def _reason_after(text: str, spoken: tuple[Sentence, ...], number: int) -> Sentence | None:
-    after = _next(text, spoken, number)
-    return after if after and gives_reason(after.text) else None
+def _with_what_follows(
+    said: Said, spoken: tuple[Sentence, ...], number: int, cue: Cue
+) -> tuple[Sentence, Sentence | None]:
+    """The sentence with which a statement ends, and the one that gives its reason."""
+    for _ in range(_FOLLOWING):
+        after = _next(said.text, spoken, number)
+        if after is None or GUARD.search(after.plain) or REPORTED.search(after.plain) or _TASK.search(after.plain):
+            break
+        own = cue_of(after, said)
+        if own is not None and not (own.name == "lasting" and _is_continued(after.plain)):
+            break
+        if own is None and cue.type is not MemoryType.user and gives_reason(after.text):
+            return spoken[number], after
+        if own is None and not depends(after.text):
+            break
+        number += 1
+    return spoken[number], None
 
 
-def _candidate(said: Said, cue: Cue, text: str, reason: Sentence | None, quote: str) -> Candidate:
+def _is_continued(plain: str) -> bool:
+    """Whether little is said besides that it lasts."""
+    rest = LASTING.sub(" ", plain)
+    return rest.isascii() and len(rest.split()) < _WORDS_ON_ITS_OWN
+
+
+def _candidate(said: Said, cue: Cue, text: str, reason: Sentence | None, quote: str, lead: str) -> Candidate:
     kind = remembered_type(statement(text)) if cue.name == "remember" else cue.type
     day = said.when.date() if said.when else None
-    prose = worded(kind, text, reason.text if reason else "", day)
+    prose = worded(kind, text, reason.text if reason else "", day, lead)
     return Candidate(
         kind,
         prose.name,

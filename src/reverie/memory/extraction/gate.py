@@ -23,6 +23,8 @@ from reverie.secret_scan import redact, scan
 
 QUOTE_CHARS = 200
 """Enough of a refused sentence to recognise it."""
+KEPT_DAYS_AFTER = 90
+"""A deadline explains the work around it for a while after it has passed."""
 _SHORTEST_ECHO_CHARS = 20
 """A shorter text is found in others by chance."""
 _FLAGS = re.VERBOSE | re.IGNORECASE
@@ -136,10 +138,22 @@ _PASSWORD = re.compile(
       |(?:密码|口令|密钥|パスワード)[^。\n]{0,20}?(?:是|为|=|：|:|は)\s*[!-~]{5,}""",
     _FLAGS,
 )
+_SOMEBODY = r"""(?:\b(?:he|she|(?:my|our|their|the|that|this)\s(?:\w+\s){0,2}?(?:boss|manager|lead|colleague|coworker|teammate|guy|girl
+      |intern|contractor|reviewer|developer|engineer|dev|designer|consultant|kollegin?|kollege|chef(?:in)?|praktikant(?:in)?))\b
+      |\b(?-i:[A-Z][a-zé]+)\s(?:from|in|of|aus|von|vom)\s(?:\w+\s){0,3}?\w+\s(?=is|was|has|ist|hat))"""
+"""A person beyond doubt: a name alone may be a product."""
 _JUDGEMENT = re.compile(
-    r"""\b(?:idiots?|stupid|dumb|lazy|incompetent|useless|clueless|moron|jerk|terrible\s(?:engineer|developer|manager)
-      |bad\s(?:engineer|developer|manager|boss)|(?:he|she|they)\s(?:sucks?|(?:is|are)\s(?:slow|bad|awful|annoying)))\b
-      |懒|笨|蠢|白痴|傻|没用的人|水平(?:很)?差|\b(?:faul|dumm|unfähig|idiot\w*)\b|バカ|無能|怠け""",
+    rf"""\b(?:idiots?|stupid|dumb|lazy|incompetent|useless|clueless|morons?|jerks?|assholes?|terrible\s(?:engineer|developer|manager)
+      |bad\s(?:engineer|developer|manager|boss))\b
+      |{_SOMEBODY}[^.!?]{{0,20}}?\b(?:suck\w*|(?:is|are|was|'s|seems|ist)\s(?:\w+\s){{0,2}}?(?:slow|bad|awful|annoying|sloppy|careless|rude
+      |arrogant|difficult|impossible|unreliable|hopeless|weak|a\spain|stubborn|toxic|terrible|overrated|langsam|anstrengend|schlecht
+      |nervig|schwierig|unzuverlässig)|has\sno\s(?:idea|clue)|doesn'?t\s(?:know|care|get)|never\s(?:answers|replies|listens|tests|reviews)
+      |hat\skeine\sahnung)\b
+      |\b(?-i:[A-Z][a-zé]+)\s(?:is|was|ist)\s(?:\w+\s){{0,2}}?(?:lazy|sloppy|rude|arrogant|careless|stubborn|toxic|overrated|impossible\sto\swork
+      |(?:slow|bad|terrible|awful|hopeless)\s(?:with|at|in)\s(?:\w+\s)?(?:reviews?|reviewing|replying|answering|communicat\w+|deadlines|estimat\w+
+      |testing|coding|english))\b
+      |\b(?-i:[A-Z][a-zé]+)\s(?:always\s|usually\s)?writes\s(?:\w+\s)?(?:sloppy|bad|terrible|awful|buggy|unreadable|poor)\b
+      |懒|笨|蠢|白痴|傻|没用的人|水平(?:很|太)?(?:差|低)|磨蹭|不靠谱|不负责任|\b(?:faul|dumm|unfähig|idiot\w*)\b|バカ|無能|怠け""",
     _FLAGS,
 )
 _CODE_FACT = re.compile(
@@ -210,12 +224,15 @@ def _is_unfounded(candidate: Candidate, scene: Scene) -> bool:
 
 def _is_derivable(candidate: Candidate, scene: Scene) -> bool:
     quote = candidate.quote
-    return bool(_CODE_FACT.search(quote) or _GIT_FACT.search(quote)) or _stands_in(candidate, scene.written)
+    is_place = candidate.cue == "place in code"
+    return is_place or bool(_CODE_FACT.search(quote) or _GIT_FACT.search(quote)) or _stands_in(candidate, scene.written)
 
 
-def _is_transient(candidate: Candidate, scene: Scene) -> bool:
-    if candidate.expires and scene.today and candidate.expires < scene.today:
-        return True
+def _is_passed(candidate: Candidate, scene: Scene) -> bool:
+    return bool(candidate.expires and scene.today and (scene.today - candidate.expires).days > KEPT_DAYS_AFTER)
+
+
+def _is_transient(candidate: Candidate, _scene: Scene) -> bool:
     return bool(_PASSING.search(candidate.quote))
 
 
@@ -245,6 +262,7 @@ _CHECKS: tuple[tuple[Reason, Callable[[Candidate, Scene], bool]], ...] = (
     (Reason.unfounded, _is_unfounded),
     (Reason.judgement, _is_judgement),
     (Reason.derivable, _is_derivable),
+    (Reason.passed, _is_passed),
     (Reason.transient, _is_transient),
     (Reason.unclear, _is_unclear),
 )

@@ -13,6 +13,7 @@ from datetime import date
 from enum import StrEnum
 
 from reverie.memory.extraction.candidate import Candidate
+from reverie.memory.extraction.wording import main_clause
 from reverie.memory.relearning import normal
 from reverie.memory.search.analyze import terms
 from reverie.memory.topic import Topic
@@ -26,6 +27,14 @@ _FEWEST_SHARED = 3
 _NEGATES = re.compile(
     r"\b(?:no|not|never|don'?t|stop|avoid|longer|anymore|nicht|kein\w*|nie)\b|不|别|禁止|ない|やめ", re.IGNORECASE
 )
+_MODAL = frozenset(
+    terms(
+        "always never ever please must should shall only any more anymore longer again just really every each one sure want"
+    )
+)
+"""Say how strictly something holds, not what it is about."""
+_FEWEST_IN_RULE = 3
+"""Two rules of fewer words are like each other by chance, unless they are the same words."""
 _CONTRASTS = re.compile(
     r"\b(?:instead|rather than|actually|no longer|any ?more|now|moved|changed|switch\w*|stattdessen|statt|doch|jetzt)\b"
     r"|改|换|不再|而不是|现在|代わりに|ではなく",
@@ -53,12 +62,22 @@ class Found:
 
 
 @dataclass(frozen=True, slots=True)
+class _Statement:
+    """What is said, as it can be compared."""
+
+    plain: str
+    words: frozenset[str]
+    rule: frozenset[str]
+    """The words of the main clause: without the reason, and without how strictly it holds."""
+    negates: bool
+    contrasts: bool
+
+
+@dataclass(frozen=True, slots=True)
 class _Known:
     path: str
     type: str | None
-    words: frozenset[str]
-    plain: str
-    negates: bool
+    said: _Statement
     observed: date | None
 
 
@@ -69,9 +88,11 @@ _NEW = Found(Likeness.new)
 class KnownTopics:
     """Everything that is known, by its words."""
 
-    _all: list[_Known] = field(default_factory=list)
+    _all: dict[int, _Known] = field(default_factory=dict)
     _by_word: dict[str, list[int]] = field(default_factory=lambda: defaultdict(list))
+    _by_path: dict[str, list[int]] = field(default_factory=dict)
     _quotes: dict[tuple[str | None, str], str] = field(default_factory=dict)
+    _added: int = 0
 
     @classmethod
     def of(cls, topics: Iterable[Topic]) -> KnownTopics:
@@ -82,17 +103,20 @@ class KnownTopics:
         return known
 
     def add(self, topic: Topic) -> None:
-        """Take one more topic into account."""
+        """Take one more topic into account; what was known of the same path no longer counts."""
+        for number in self._by_path.pop(topic.path, ()):
+            del self._all[number]
         for source in topic.sources:
             if source.quote:
                 self._quotes[source.message, normal(source.quote)] = topic.path
         rule = _rule(topic.description, topic.body)
-        for said in dict.fromkeys((topic.description, rule)):
-            words = frozenset(terms(said))
-            number = len(self._all)
-            entry = _Known(topic.path, topic.type, words, normal(said), bool(_NEGATES.search(said)), topic.observed)
-            self._all.append(entry)
-            for word in words:
+        for text in dict.fromkeys((topic.description, rule)):
+            said = _statement(text)
+            number = self._added
+            self._added += 1
+            self._all[number] = _Known(topic.path, topic.type, said, topic.observed)
+            self._by_path.setdefault(topic.path, []).append(number)
+            for word in said.words:
                 self._by_word[word].append(number)
 
     def is_taken(self, candidate: Candidate) -> bool:
@@ -101,36 +125,67 @@ class KnownTopics:
 
     def find(self, candidate: Candidate) -> Found:
         """The memory that says the same, or speaks of the same subject."""
-        said = _rule(candidate.description, candidate.body)
-        words, plain = frozenset(terms(said)), normal(said)
+        said = _statement(_rule(candidate.description, candidate.body))
         best = _NEW
-        for number, shared in self._sharing(words):
-            known = self._all[number]
-            share = shared / len(words | known.words)
-            if plain == known.plain or (share >= NEAR and _says_no_more(said, words, known)):
+        for known in self._sharing(said.words):
+            if _says_the_same(said, known.said):
                 return Found(Likeness.same, known.path, known.observed)
-            is_candidate = share >= SAME_SUBJECT and shared >= _FEWEST_SHARED and known.type in {None, candidate.type}
-            if is_candidate and best.likeness is Likeness.new and _changes(said, words, known):
+            is_candidate = best.likeness is Likeness.new and known.type in {None, candidate.type}
+            if is_candidate and (_changes(said, known.said) or _contradicts(said, known.said)):
                 best = Found(Likeness.subject, known.path, known.observed)
         return best
 
-    def _sharing(self, words: frozenset[str]) -> list[tuple[int, int]]:
+    def _sharing(self, words: frozenset[str]) -> list[_Known]:
         """What shares words with these, the likest first."""
-        counts = Counter(number for word in words for number in self._by_word.get(word, ()))
-        return sorted(counts.items(), key=lambda item: (-item[1] / len(words | self._all[item[0]].words), item[0]))
+        counts = Counter(number for word in words for number in self._by_word.get(word, ()) if number in self._all)
+        order = sorted(counts, key=lambda number: (-_share(words, self._all[number].said.words), number))
+        return [self._all[number] for number in order]
 
 
-def _says_no_more(said: str, words: frozenset[str], known: _Known) -> bool:
-    """Whether one of two like texts has no word of its own: where both have, something else is spoken of."""
-    is_denied = bool(_NEGATES.search(said)) != known.negates
-    return not is_denied and (words <= known.words or words >= known.words)
+def _statement(text: str) -> _Statement:
+    rule = main_clause(text)
+    return _Statement(
+        normal(text),
+        frozenset(terms(text)),
+        frozenset(terms(rule)) - _MODAL,
+        bool(_NEGATES.search(rule)),
+        bool(_CONTRASTS.search(text)),
+    )
 
 
-def _changes(said: str, words: frozenset[str], known: _Known) -> bool:
+def _share(one: frozenset[str], other: frozenset[str]) -> float:
+    return len(one & other) / len(one | other) if one or other else 0.0
+
+
+def _says_the_same(one: _Statement, other: _Statement) -> bool:
+    """Whether at most one of two like texts, or of their rules, has a word of its own: else the subject is another."""
+    if one.plain == other.plain:
+        return True
+    if one.negates != other.negates:
+        return False
+    is_rule = min(len(one.rule), len(other.rule)) >= _FEWEST_IN_RULE
+    return _is_near(one.words, other.words) or (is_rule and _is_near(one.rule, other.rule))
+
+
+def _is_near(one: frozenset[str], other: frozenset[str]) -> bool:
+    return _share(one, other) >= NEAR and (one <= other or one >= other)
+
+
+def _changes(new: _Statement, old: _Statement) -> bool:
     """Whether a text takes another one back or gives it another number or day; else it is about something else."""
-    mine, theirs = words - known.words, known.words - words
-    only_numbers = bool(mine | theirs) and all(word.isdecimal() for word in mine | theirs)
-    return only_numbers or bool(_NEGATES.search(said)) != known.negates or bool(_CONTRASTS.search(said))
+    if _share(new.words, old.words) < SAME_SUBJECT or len(new.words & old.words) < _FEWEST_SHARED:
+        return False
+    apart = new.words ^ old.words
+    only_numbers = bool(apart) and all(word.isdecimal() for word in apart)
+    return only_numbers or new.negates != old.negates or new.contrasts
+
+
+def _contradicts(new: _Statement, old: _Statement) -> bool:
+    """Whether one forbids what the other asks for: opposite rules, of which one says no more than the other."""
+    if new.negates == old.negates or not (new.rule <= old.rule or new.rule >= old.rule):
+        return False
+    fewest = min(len(new.rule), len(old.rule))
+    return fewest >= _FEWEST_IN_RULE or (fewest == _FEWEST_IN_RULE - 1 and new.rule == old.rule)
 
 
 def _rule(description: str, body: str) -> str:

@@ -42,4 +42,4 @@ def _may_hold(message: Said) -> bool:
     words = own_words(message.text)
     if not words or _SMALL_TALK.match(words):
         return False
-    return bool(_HINT.search(words)) or bool(find_candidates(message))
+    return bool(_HINT.search(words)) or any(each.cue != "place in code" for each in find_candidates(message))

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from datetime import date
 
 from reverie.memory.extraction.dates import placed
+from reverie.memory.extraction.phrases import LABEL
 from reverie.memory.topic import MemoryType
 
 NAME_CHARS = 60
@@ -17,7 +18,9 @@ DESCRIPTION_CHARS = 200
 _FLAGS = re.VERBOSE | re.IGNORECASE
 
 _LEAD = re.compile(
-    r"""\A(?:
+    rf"""\A(?:{LABEL}
+      |(?:heads[\s-]up|psa|reminder|honestly|right|good|fair|fine|sure)\b[\s,.:;!—–-]+
+      |
       (?:(?:ok(?:ay)?|yes|yeah|no|so|and|but|also|well|hey|oh|hi|please|actually|btw|by\sthe\sway|thanks?|perfect|great|exactly
         |again|fyi|for\sthe\srecord|for\sfuture\sreference|as\sa\s(?:general\s)?rule(?:\sof\sthumb)?|then)\b[\s,.:;!—–-]*)
       |(?:please\s)?(?:remember|keep\sin\smind|bear\sin\smind|note|don'?t\sforget)(?:\s(?:that|this))?[\s:,]+
@@ -47,13 +50,43 @@ _HOW = re.compile(
     _FLAGS,
 )
 _NEXT_REASON = re.compile(
-    r"""\A(?:because|since|otherwise|that'?s\sbecause|the\sreason|it\sonce|last\stime|we\shad|mocks?\s|this\sonce|i\sdon'?t\slike
-      |i\skeep|because\sof)\b|\A(?:因为|否则|不然|上次|之前)|\A(?:weil|denn|sonst)\b|\A(?:前回|なぜなら)""",
+    r"""\A(?:because|since|otherwise|that'?s\s(?:because|what|why|how)|the\sreason|it\sonce|last\s(?:time|week|month|year)|we\shad
+      |we\sonce|mocks?\s|this\sonce|i\s(?:don'?t\slike|can|never|hate|already|keep)|because\sof|that\sway|nobody|everyone|people)\b
+      |\A[^?]{0,60}?\b(?:hid|broke|burn(?:ed|t)\sus|bit\sus|leaked|slipped|went\sdown|(?:cost|took)\s(?:me|us|hours|days|weeks|an?|half)
+      |got\s(?:burn(?:ed|t)|bitten)|it'?s\swhat|rel(?:y|ies)\son|depends?\son)\b
+      |\A(?:因为|否则|不然|上次|之前|这样)|\A(?:weil|denn|sonst)\b|\A(?:前回|なぜなら)""",
     _FLAGS,
 )
-_CLAUSE_END = re.compile(
-    r"[,;:]\s+|[—–，；：、]\s*|\s[-–—]\s|\s(?:because|since|so that|otherwise|weil|denn)\s|因为|由于", re.IGNORECASE
+_DEPENDS = re.compile(
+    r"""\A(?:(?:it|they|that|those|these)(?:'s|'re|\s(?:is|are|was|were|has|have|belongs?|goes?|go|must|should|can|may|appl(?:y|ies)
+      |holds?|includes?|means?|makes?|helps?|keeps?|saves?|counts?|need|needs))
+      |even|not\sjust|including|except|unless|same\s(?:for|goes)|likewise|neither|nor|both|for\sexample|applies|exceptions?|that\smeans)\b
+      |\Ae\.g\.|\A(?:包括|除了|除非|同样|例如|比如|它们?|也)|\A(?:auch|außer|gilt|das\sgilt)\b""",
+    _FLAGS,
 )
+_BECAUSE = re.compile(
+    r"""(?:[,;—–-]\s*|\s+)(?:because|since(?!\s\d)|so\sthat|otherwise|or\selse|weil|denn|sonst)\b.*
+      |[，,；]?\s*(?:因为|由于|否则|不然)[^，]{3,}.*|:\s(?:an?|the|it|they|we|our|that|last)\s[^:]{6,}\Z""",
+    _FLAGS | re.DOTALL,
+)
+_FRONTED = re.compile(
+    r"""\A(?:in|for|when|whenever|before|after|if|on|with|during|at|unless|while|wenn|bei|vor|nach|für)\b[^,，:]{2,50}[,，]\s?
+      |\A[^，,]{2,20}(?:时|时候|之前|之后|里|中)[，,]""",
+    _FLAGS,
+)
+_DECIDED = re.compile(
+    r"\Awe(?:'ve|\shave)?\s(?:all\s|finally\s|already\s|just\s|jointly\s)?(?:decided|agreed|opted)\s(?:to|that)\s",
+    _FLAGS,
+)
+_AT_THE_END = re.compile(
+    r"[\s,]+(?:from\snow\son|going\sforward|in\s(?:the\s)?future|please|by\sthe\sway|thanks)\Z", _FLAGS
+)
+_PHRASE = re.compile(
+    r"\s(?=(?:in|on|at|for|with|from|into|before|after|when|while|if|unless|until|that|which|and|or|but|so|to|of|than|as)\s)",
+    re.IGNORECASE,
+)
+"""Where a sentence can end early and still be one."""
+_CLAUSE_END = re.compile(r"[,;:]\s+|[—–，；：、]\s*|\s[-–—]\s")
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +106,16 @@ def gives_reason(sentence: str) -> bool:
     return bool(_NEXT_REASON.search(sentence.strip()))
 
 
+def depends(sentence: str) -> bool:
+    """Whether a sentence only makes sense after the one before it."""
+    return bool(_DEPENDS.search(sentence.strip()))
+
+
+def main_clause(text: str) -> str:
+    """A statement without the reason that it gives."""
+    return _BECAUSE.sub("", text.strip()).strip(" .。!！,，;；:：") or text
+
+
 def statement(sentence: str) -> str:
     """The sentence on one line without what leads up to it."""
     flat = " ".join(sentence.split())
@@ -81,8 +124,11 @@ def statement(sentence: str) -> str:
     return flat
 
 
-def worded(kind: MemoryType, sentence: str, reason: str, said_on: date | None) -> Wording:
-    """The text of a memory made of one sentence, and of a second one that gives the reason."""
+def worded(kind: MemoryType, sentence: str, reason: str, said_on: date | None, lead: str = "") -> Wording:
+    """The text of a memory made of one sentence, and of a second one that gives the reason.
+
+    `lead` is what came before the clause that matters: an order there says how to apply it.
+    """
     said = placed(statement(sentence), said_on)
     extra = placed(" ".join(reason.split()), said_on)
     description = _cut(_capital(said.text), DESCRIPTION_CHARS)
@@ -91,7 +137,8 @@ def worded(kind: MemoryType, sentence: str, reason: str, said_on: date | None) -
         why = extra.text or _why(said.text)
         body += [f"**Why:** {_capital(why)}"] if why else []
         how = _HOW.search(said.text)
-        body += [f"**How to apply:** {_capital((how['how'] or how['han']).strip())}"] if how else []
+        use = statement(lead).strip(" ,.:;—–-") or (how and (how["how"] or how["han"]).strip())
+        body += [f"**How to apply:** {_capital(use)}"] if use else []
     elif extra.text:
         body.append(extra.text)
     days = [day for day in (said.last, extra.last) if day]
@@ -109,16 +156,21 @@ def _why(text: str) -> str:
 
 
 def _name(text: str) -> str:
-    """The main clause, as long as it says something on its own, cut where a word ends."""
+    """The rule itself, as long as it says something on its own, cut where a phrase ends."""
     first = re.match(r".{12,}?[.!?。！？](?=\s|\Z)|.{6,}?[。！？]", text)
-    bare = (first[0] if first else text).strip(" .。!！,，;；:：")
-    for end in _CLAUSE_END.finditer(bare):
-        if len(bare) <= NAME_CHARS and not re.search(r"because|since|so that|otherwise|weil|denn|因为|由于", end[0]):
+    bare = _DECIDED.sub("", main_clause(first[0] if first else text))
+    bare = _AT_THE_END.sub("", bare)
+    fronted = _FRONTED.match(bare)
+    for end in _CLAUSE_END.finditer(bare, fronted.end() if fronted else 0):
+        if len(bare) <= NAME_CHARS:
             break
         if 16 <= end.start() <= NAME_CHARS or (not bare.isascii() and 6 <= end.start() <= NAME_CHARS):
             bare = bare[: end.start()]
             break
-    return _capital(_cut(bare, NAME_CHARS)).strip(" .。!！,，;；:：")
+    if len(bare) > NAME_CHARS:
+        ends = [found.start() for found in _PHRASE.finditer(bare, NAME_CHARS // 3, NAME_CHARS)]
+        bare = bare[: ends[-1]] if ends else _cut(bare, NAME_CHARS)
+    return _capital(bare).strip(" .。!！,，;；:：")
 
 
 def _cut(text: str, limit: int) -> str:

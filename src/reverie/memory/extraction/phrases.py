@@ -1,0 +1,130 @@
+"""Words by which people show that something lasts, that it belongs to the task at hand, or that others said it.
+
+The parts that the rules of `cues.py` are made of; English, Chinese, German, Japanese.
+"""
+
+from __future__ import annotations
+
+import re
+
+_FLAGS = re.VERBOSE | re.IGNORECASE
+
+
+def pattern(text: str) -> re.Pattern[str]:
+    """A pattern in the verbose form, whatever the case of letters."""
+    return re.compile(text, _FLAGS)
+
+
+START = (
+    r"(?:^|[,;:—–-]\s*|[.!]\s+|\b(?:and|but|so|also|then|please|just|ok(?:ay)?|yes|no|again|actually"
+    r"|you\s(?:should|must|can|need\sto)|i\swant\syou\sto|make\ssure\s(?:you|to)|und|bitte)[\s,]+)"
+)
+"""Where an order begins: at the start of a clause, or after words that lead to one."""
+
+ORDERS = (
+    r"(?:use|run|write|add|put|keep|ask|answer|reply|do|make|name|call|test|check|commit|push|open|return|prefer|avoid"
+    r"|don'?t|do\snot|always|never|please|start|format|log|document|update|verify|show|tell|include|split|stick)"
+)
+LASTS = (
+    r"(?:from\snow\son|from\shere\son|going\sforward|in\s(?:the\s)?future|in\sgeneral|as\sa\s(?:general\s)?rule"
+    r"|by\sdefault|(?:every|each)\s(?:single\s)?time|at\sall\stimes)"
+)
+
+LASTING = pattern(
+    rf"""\b(?:from\snow\son|from\shere\son|as\sa\s(?:general\s)?rule|keep\sdoing\s(?:it|this|that|so))\b
+      |\b(?:whenever|(?:every|each|any)\stime)\syou\b[^,.]*,\s(?:please\s|then\s)?{ORDERS}\b
+      |\b{ORDERS}\b[^.]*\b(?:whenever|(?:every|each|any)\stime)\syou\b
+      |\b(?:before|after|with|on|for)\s(?:each|every)\s(?:commit|pr|push|change|merge|release)\b
+      |\b(?:right|perfect|great|exactly|good)\b[^.]*\bkeep\s(?:using|writing|doing)\b
+      |{START}(?:that'?s\s(?:how|what)\si\swant\b|{ORDERS}\s)[^.]*\b{LASTS}\b
+      |(?:^|[,.]\s|\band\s){LASTS}[\s,]+(?:please\s|you\sshould\s|we\s)?{ORDERS}\b
+      |(?:^|[，,。、])以后(?!再|会|的|有|看)|今后|从现在开始|从今以后|从此|每次|一律|一直都|默认(?:都|用)|往后
+      |\b(?:ab\s(?:jetzt|sofort)|in\szukunft|künftig|von\snun\san|jedes\smal|grundsätzlich)\b
+      |これから(?:は|も)|今後|以後は|毎回|常に"""
+)
+"""Words that make an order a rule."""
+
+REASON = pattern(
+    r"""\b(?:because|since|so\sthat|otherwise|the\sreason|due\sto|as\swe|as\sit|in\sorder\sto|or\selse)\b
+      |,\s(?:it|they|we|that|mocks?|the|other|i|nobody|everybody|everyone|people)\b[^,]{6,}$
+      |:\s(?:an?|the|it|they|we|our|that|last)\s[^:]{6,}$
+      |因为|由于|否则|不然|为了|上次|\b(?:weil|denn|sonst|damit)\b|ので|から[、。]|ため(?:に|、)|前回"""
+)
+
+LABEL = (
+    r"(?:(?:one|a|another|my|our|the|this|new|quick|small|house|team|general|standing|golden|hard|important|final)\s){0,3}"
+    r"(?:rules?|policy|convention|agreement|guideline|preference|request|reminder|note|principle|thing|ask)"
+    r"(?:\s(?:\w+\s){0,6}?\w+)?\s?:\s"
+    r"|(?:新|统一|团队|通用|一条)?(?:的)?(?:规矩|规则|约定|规范|要求)[：:]|(?:neue\s|wichtige\s)?(?:regel|vorgabe|bitte|absprache)\s?:\s"
+)
+"""What announces a rule: `New rule:`, `House rule:`, `One thing about how we work:`."""
+
+ARTEFACTS = (
+    r"(?:commit\smessages?|commits|subject\slines?|pr\s(?:descriptions?|titles?)|prs|pull\srequests|branch(?:es|\snames)"
+    r"|changelog\sentries|release\snotes|code\sreviews?|reviews|test\snames|variable\snames|identifiers|docstrings"
+    r"|code\scomments|comments|log\smessages|error\smessages|answers|repl(?:ies|y)|responses|explanations|summaries"
+    r"|diffs|migrations|dependencies|feature\s(?:flags|branches)|abbreviations|(?:user-facing\s|ui\s)(?:copy|text|strings))"
+)
+"""What is made again and again in the work; without `this` or `the` it means all of them."""
+
+ANSWERS = r"(?:answers?|repl(?:y|ies)|respon(?:ses?|d)|explanations?|summar(?:y|ies)|output|messages?)"
+LANGUAGES = r"(?:english|german|chinese|japanese|french|spanish|italian|korean|portuguese|russian|dutch|deutsch)"
+OPTION = pattern(
+    r"""\b(?:option|approach|version|variant|choice|solution|idea|plan)\s*(?:\d|[a-d]\b)
+      |\b(?:the|your)\s(?:first|second|third|last|other|former|latter|\d)\b
+      |\b(?:prefer|rather|like)\s(?:\w+\s){0,2}?(?:this|that|these|those|it)\b|\bprefer\s(?:option|the)\b|第[一二三四]个|这个|那个|方案"""
+)
+"""A choice among what was just offered is over once it is made."""
+
+CODE_WORDS = (
+    r"(?:dict|list|array|tuple|loop|set|map|lambda|variable|function|method|class|param(?:eter)?|regex|string|int|enum"
+    r"|struct|helper|if|else|case|const|let|var|import|type|interface|name|constant|flag|decorator|comprehension)s?"
+)
+
+SYSTEMS = (
+    r"(?:linear|jira|notion|confluence|slack|discord|grafana|datadog|sentry|figma|trello|asana|airtable|clickup|pagerduty"
+    r"|kibana|splunk|looker|tableau|metabase|miro|zendesk|intercom|hubspot|salesforce|opsgenie|new\srelic|amplitude"
+    r"|mixpanel|sharepoint|onedrive|dropbox|google\s(?:drive|docs?|sheets?)|github\s?(?:issues|projects?|discussions|wiki)?"
+    r"|gitlab|bitbucket|bugzilla|youtrack|monday\.com|basecamp|1password|vault|wiki|wandb|snowflake|bigquery)"
+)
+SYSTEMS_HAN = (
+    r"(?:飞书|语雀|钉钉|企业微信|禅道|Tapd|Linear|Jira|Notion|Confluence|Slack|Grafana|Kibana|Sentry|Figma|GitHub)"
+)
+
+ROLES = (
+    r"(?:engineer|developer|programmer|scientist|designer|manager|student|founder|maintainer|analyst|architect|researcher"
+    r"|consultant|admin(?:istrator)?|sysadmin|devops|sre|lead|teacher|professor|writer|beginner|newbie|novice|expert"
+    r"|freelancer|contractor|intern|cto|ceo|statistician|physicist|biologist|economist|doctor|lawyer|accountant"
+    r"|hobbyist|dba|tester|qa|director|owner)s?"
+)
+
+GUARD = pattern(
+    r"""\b(?:this\stime|this\sonce|for\snow|right\snow|at\sthe\smoment|just\sthis|line\s\d+|never\s?mind|don'?t\sworry
+      |(?:in|on|for|of)\sthis\s(?:change|pr|commit|file|function|test|one|branch|refactor\w*|session|task|step|case|class
+      |method|module|run|patch|fix)|until\s(?:all|it|they|you|everything|the\stests?)\b|(?<!right\scall\s)\bhere\b
+      |(?:for|with|about)\s(?:this|that|it)\b(?!\sproject|\srepo)|加一下|改一下|看一下|in\sthe\s(?:header|footer|sidebar|modal)
+      |(?:this|that|the)\s(?:function|method|line|variable|button|endpoint|file|test|error|class|loop)\b)
+      |这次|本次|这一次|暂时|(?:^|[，,])先(?:别|不|看|跑)|我先看|那个文件|这里|这个(?:函数|文件|测试|改动)|不要紧|别急|别担心
+      |\b(?:diesmal|gerade|vorerst|in\sdieser\s(?:datei|funktion|änderung)|keine\ssorge)\b|今回は|とりあえず|ここ(?:で|は)"""
+)
+"""Words that tie a sentence to the task at hand."""
+
+PERSONA = pattern(
+    r"^(?:you\sare\s(?:an?|the|my|now)\s|act\sas\b|imagine\syou|pretend\b|your\s(?:task|job|role)\sis\b)|^(?:你是一[个名位]|请?扮演)"
+)
+"""The beginning of a prompt: a message that gives the model a part to play says nothing about its author."""
+
+REPORTED = pattern(
+    r"""\b(?:readme|docs?|documentation|bot|reviewer|review|article|page|website|manual|book|guide|linter|compiler|message
+      |error|log|output|tutorial|blog|comment|coderabbit|copilot|claude|gpt|chatgpt|it|he|she|they)\s
+      (?:\w+\s)?(?:says?|said|states?|claims?|tells?|told|wrote|writes|recommends?|suggests?|reads|shows?)\b|[{}]|\bsample\b
+      |\b(?:translate|rephrase|rewrite|proofread|according\sto|quote|laut)\b|\bshould\s(?:say|read|print|display|show)\b
+      |文档(?:里)?(?:写|说)|报错|提示(?:说|信息)|翻译|上(?:面)?写着|据说|と書い(?:て|た)|によると"""
+)
+
+GENERAL = pattern(
+    r"""\b(?:ever|anymore|any\smore)\b|\bin\s(?:code|tests?|commits?|commit\smessages|comments|prs?|pull\srequests
+      |production|general|integration\stests|unit\stests|replies|answers|docs)\b|\bto\stests\b
+      |\b(?:every|each)\s(?:reply|response|answer|file|commit|test)\b|再|都|测试里|代码里|テストで|コードで"""
+)
+"""Words that make a prohibition general."""
