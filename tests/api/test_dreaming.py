@@ -330,3 +330,18 @@ async def test_what_a_model_retires_of_the_users_word_waits_for_a_person(tmp_pat
         assert (applied.state, applied.retired) == ("completed", 1)
         assert "a.md is retired: I think so" in sleeper.memory.log()[0].change.reason
         assert (sleeper.memory.directory / ".archive" / "a.md.archived").exists()
+
+
+@requirement("dream:idempotent")
+async def test_on_what_the_sample_sessions_teach_a_second_dream_changes_nothing(
+    tmp_path: Path, shared_data: Path
+) -> None:
+    with opened(tmp_path) as memory:
+        learned = await memory.learn([shared_data / "transcripts"])
+        assert learned.saved
+        first = await memory.dream()
+        assert first.state in {"completed", "unchanged"}
+        before = files_of(memory.directory)
+        second = await memory.dream()
+        assert (second.state, second.commit) == ("unchanged", None)
+        assert files_of(memory.directory) == before

@@ -56,9 +56,10 @@ from reverie.settings.features import features
 
 if TYPE_CHECKING:
     from reverie.agent.loop import Loop
-    from reverie.api.memory import Memory
+    from reverie.memory.store import Store
     from reverie.places import Places
     from reverie.places.paths import MemoryFolder
+    from reverie.settings import Settings
 
 State: TypeAlias = Literal[
     "completed", "unchanged", "proposed", "previewed", "discarded", "busy", "skipped", "failed", "killed"
@@ -113,16 +114,19 @@ class DreamStatus:
 class Dreams:
     """The dreams of one memory."""
 
-    memory: Memory
+    folder: MemoryFolder
+    open_store: Callable[[], Store]
+    """The store of the directory; opened when it is first needed."""
+    settings: Settings
     places: Places
     now: Callable[[], datetime]
+    root: Path | None = None
+    """The project, where anchors and sessions are looked for."""
+    off: str | None = None
+    """Why there is no memory at all."""
     _running: DreamTask | None = field(default=None, init=False)
     _gates: Gates | None = field(default=None, init=False)
     _current: str | None = field(default=None, init=False)
-
-    @property
-    def folder(self) -> MemoryFolder:
-        return self.memory.scope.folder
 
     @property
     def view(self) -> DreamView:
@@ -133,7 +137,7 @@ class Dreams:
         """Whether the gates are open; to be asked after every turn of this session."""
         self._current = session
         if self._gates is None:
-            said = self.memory.settings.dream
+            said = self.settings.dream
             self._gates = Gates(
                 self.folder,
                 lambda since: list_sessions_since(self._transcript_folders(), since, current=self._current),
@@ -203,7 +207,7 @@ class Dreams:
         """
         proposal = self._waiting()
         with dreaming(self.folder, now=self.now(), stale_minutes=self._stale_minutes) as held:
-            applied = apply_steps(self.memory.store, steps, session=session, check=held.check)
+            applied = apply_steps(self.open_store(), steps, session=session, check=held.check)
             if rest:
                 write_proposal(self.folder, replace(proposal, steps=tuple(rest)))
             else:
@@ -231,7 +235,7 @@ class Dreams:
         from reverie.api.process import fresh_marker
 
         run = DreamTask(self.places.tasks, f"dream-{fresh_marker()[:8]}", self.now, watch)
-        run.begin(f"dream on {self.folder.directory}", self.memory.settings.dream.view_messages)
+        run.begin(f"dream on {self.folder.directory}", self.settings.dream.view_messages)
         self._running = run
         try:
             async with stopped_when_asked(self.places.tasks, run.id) as stop:
@@ -279,7 +283,7 @@ class Dreams:
                 return told("unchanged", proposal)
             write_proposal(self.folder, proposal)
             return told("proposed", proposal)
-        applied = apply_steps(self.memory.store, proposal.steps, session=session, check=held.check)
+        applied = apply_steps(self.open_store(), proposal.steps, session=session, check=held.check)
         remove_proposal(self.folder)
         self._succeeded(state, proposal.logs)
         is_done = bool(applied.commit or applied.steps)
@@ -299,12 +303,12 @@ class Dreams:
         bedside = Bedside(
             staging=self.places.caches / "dream" / self.places.slug(self.folder.directory),
             transcripts=self._transcript_folders(),
-            root=self.memory.root,
-            settings=self.memory.settings.dream,
+            root=self.root,
+            settings=self.settings.dream,
             now=self.now(),
             current=self._current,
         )
-        return await dream_by_model(self.memory.store, bedside, parent, texts, state, run)
+        return await dream_by_model(self.open_store(), bedside, parent, texts, state, run)
 
     def _read_texts(self) -> dict[str, str]:
         """The topics that a dream may touch: not the team's, none that holds a secret or is no text."""
@@ -319,7 +323,7 @@ class Dreams:
         return texts
 
     def _world(self) -> World:
-        root, states = self.memory.root, dict[Anchor, bool]()
+        root, states = self.root, dict[Anchor, bool]()
 
         def is_broken(anchor: Anchor) -> bool:
             if root is None or not root.is_dir():
@@ -334,7 +338,7 @@ class Dreams:
     def _has_commit(self, commit: str) -> bool:
         from reverie.api.repository import has_commit
 
-        return self.memory.root is not None and has_commit(self.memory.root, commit)
+        return self.root is not None and has_commit(self.root, commit)
 
     def _day_of(self, topic: Topic) -> date | None:
         """The day a topic is from: what it says, else the earlier of its file's time and its first commit."""
@@ -344,26 +348,26 @@ class Dreams:
         with suppress(OSError):
             stat = (self.folder.directory / topic.path).stat()
             times.append(datetime.fromtimestamp(stat.st_mtime, tz=UTC))
-        if self.memory.store.history.is_on:
-            times += [commit.when for commit in log(self.memory.store.history, topic.path)[-1:]]
+        if self.open_store().history.is_on:
+            times += [commit.when for commit in log(self.open_store().history, topic.path)[-1:]]
         return min(times).astimezone(self.now().tzinfo).date() if times else None
 
     def _transcript_folders(self) -> tuple[Path, ...]:
         from reverie.memory.passages.listing import list_session_folders
 
-        root = self.memory.root
+        root = self.root
         folders = list_session_folders(self.places, root) if root is not None else ()
         return tuple(folder.directory for folder in folders if folder.directory.is_dir())
 
     def _recovered(self, state: DreamState) -> DreamState:
         """The state, with a dream that was killed between its commit and its last note."""
-        history = self.memory.store.history
+        history = self.open_store().history
         if not history.is_on:
             return state
         return recovered(state, lambda: self._last_dream_commit(state))
 
     def _last_dream_commit(self, state: DreamState) -> datetime | None:
-        commits = log(self.memory.store.history, limit=_DREAMS_LOOKED_AT)
+        commits = log(self.open_store().history, limit=_DREAMS_LOOKED_AT)
         after = state.last_success
         dreams = (
             commit.when for commit in commits if commit.change.author == "dream" and (not after or commit.when > after)
@@ -388,12 +392,12 @@ class Dreams:
 
     @property
     def _stale_minutes(self) -> float:
-        return self.memory.settings.dream.lock_stale_minutes
+        return self.settings.dream.lock_stale_minutes
 
     def _off(self) -> str:
-        settings = self.memory.settings
-        if self.memory.off is not None:
-            return self.memory.off
+        settings = self.settings
+        if self.off is not None:
+            return self.off
         if settings.memory.daily_log:
             return "daily logs are on; they are turned into topics by `reverie dream`"
         if settings.remote.mode:

@@ -398,7 +398,15 @@ class Memory:
         from reverie.api.dreaming import Dreams
 
         if self._dreams is None:
-            self._dreams = Dreams(self, self._places, self._now)
+            self._dreams = Dreams(
+                self.scope.folder,
+                lambda: self.store,
+                self.settings,
+                self._places,
+                self._now,
+                root=self._root,
+                off=self.off,
+            )
         return self._dreams
 
     async def dream(self, *, review: bool = False) -> Dreamt:
