@@ -7,7 +7,6 @@ is a `PromptEntry`: a break that is announced.
 
 from __future__ import annotations
 
-import asyncio
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -52,7 +51,6 @@ class Serving:
     _asked: set[str] = field(default_factory=set)
     _search: ToolSearch | None = None
     _started: float = 0.0
-    _seen: tuple[object, ...] = ()
 
     def start(self, servers: Sequence[Server]) -> None:
         """Connect in the background."""
@@ -64,21 +62,14 @@ class Serving:
         left = self._started + self.wait_seconds - time.monotonic()
         if left > 0:
             await self.connections.settled(left)
-        else:
-            await asyncio.sleep(0)
 
     def at_boundary(self) -> Sequence[Joined]:
         """Bring tools and system text up to date before a request; the names of tools that wait, where they are new."""
         remote = self.connections.tools
         if not remote and SKILL not in self.own:
             return ()
-        now = (self.connections.version, len(self._asked), self.log.leaf)
-        if now == self._seen:
-            return ()
         self._renew(remote)
-        delta = self._delta()
-        self._seen = (*now[:2], self.log.leaf)
-        return delta
+        return self._delta()
 
     @property
     def waiting(self) -> tuple[ToolSpec, ...]:
