@@ -77,6 +77,7 @@ def test_what_a_role_may_use() -> None:
     everything = role("name: a\ndescription: b\ndisallowedTools: mcp__web, Edit")
     assert everything.has_tool("anything")
     assert not everything.has_tool("mcp__web__search")
+    assert role("name: a\ndescription: b\ntools: Task").has_tool("Agent"), "its older name"
     assert role("name: a\ndescription: b\ntools: '*'").tools is None
     assert role("name: a\ndescription: b\ntools: []").tools == ()
     assert role("name: a\ndescription: b\ntools:").tools is None

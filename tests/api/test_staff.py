@@ -357,6 +357,25 @@ async def test_a_running_agent_is_listed_with_what_it_does_and_can_be_ended(tmp_
         assert task.state == "killed"
 
 
+@requirement("agents:background:notified")
+async def test_an_agent_that_was_lost_with_its_session_is_told_of_when_it_goes_on(tmp_path: Path) -> None:
+    script: list[Json] = [
+        {"when": {"last_user": MARKER}, "then": {"text": "word " * 400, "event_delay_ms": 50}},
+        began(run_in_background=True, name="auditor"),
+        {"then": "fine"},
+    ]
+    with desk(tmp_path, script) as at:
+        async with at.start() as session:
+            await told(session, "kick-off")
+        async with at.resume(session.id) as again:
+            await told(again, "and?")
+            await told(again, "and now?")
+            said = [str(one.content) for one in again.attachments if one.kind == "task_status"]
+        assert len(said) == 1
+        assert "auditor" in said[0]
+        assert "was lost" in said[0]
+
+
 @requirement("agents:background:budget")
 async def test_background_agents_stop_where_the_budget_does(tmp_path: Path) -> None:
     once_more: dict[str, Json] = {"when": {"last_user": "once more"}, "times": 1, "then": start(run_in_background=True)}

@@ -205,7 +205,7 @@ class Children:
 
     def _tell(self, child: Child, result: str) -> None:
         words = (
-            f'The background agent "{child.name}" ({child.kind}: {child.title}) has ended: {child.state}.\n'
+            f'The background agent "{child.name}" ({child.id}, {child.kind}: {child.title}) has ended: {child.state}.\n'
             f"Its report:\n\n{harmless(result)}"
         )
         data: JsonObject = {"agentId": child.id, "name": child.name, "status": child.state.value}

@@ -132,6 +132,7 @@ def forked(
         emit,
         agent=spec.label,
         refuse=lambda need, given: _recursion(need, log) or limits(need) or (may(need, given) if may else ""),
+        asking=parts.calls.asking,
     )
     compactor = Compactor(
         log=log,

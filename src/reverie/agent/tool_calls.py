@@ -79,7 +79,8 @@ class ToolCalls:
     agent: str = ""
     refuse: Callable[[Need, JsonObject], str] = lambda _need, _given: ""
     """A further say on every call, for child agents that may do little; a sentence refuses."""
-    _asking: asyncio.Lock = field(default_factory=asyncio.Lock)
+    asking: asyncio.Lock = field(default_factory=asyncio.Lock)
+    """Held while a person is asked, so that questions come one by one; child agents share their parent's."""
 
     async def run(self, calls: Sequence[ToolUse], done: dict[str, Done]) -> None:
         """Run the calls; each answer is in `done` as soon as it is there, also when this is cancelled."""
@@ -206,7 +207,7 @@ class ToolCalls:
     async def _asked(
         self, call: ToolUse, given: JsonObject, need: Need, decision: Decision, facts: JsonObject
     ) -> tuple[str, JsonObject]:
-        async with self._asking:
+        async with self.asking:
             # While this call waited, an answer to another may have settled it.
             if decide(need, self.permits.policy).verdict is Verdict.ALLOW and not decision.rule:
                 return "", given

@@ -19,6 +19,7 @@ from reverie.trust import Kind, Part
 MAX_NAME_CHARS = 64
 MEMORY_TOOLS = ("Read", "Edit", "Write")
 """What an agent needs to use its memory (spec 4 §5)."""
+_OLD_NAMES = {"Task": "Agent"}
 _NAME = re.compile(r"[^\s.:/\\-][^:/\\\x00-\x1f]*")
 _MODES = frozenset({"default", "acceptEdits", "plan", "auto", "dontAsk", "bypassPermissions"})
 
@@ -68,7 +69,7 @@ class Definition:
         """The tools it may have, without rules; with those for its memory, where it has one."""
         if self.tools is None:
             return None
-        named = [entry.partition("(")[0].strip() for entry in self.tools]
+        named = [_tool_of(entry) for entry in self.tools]
         return tuple(dict.fromkeys([*named, *(MEMORY_TOOLS if self.memory is not None else ())]))
 
     @property
@@ -76,12 +77,12 @@ class Definition:
         """Tools that it has for its memory alone."""
         if self.tools is None or self.memory is None:
             return frozenset()
-        asked = {entry.partition("(")[0].strip() for entry in self.tools}
+        asked = {_tool_of(entry) for entry in self.tools}
         return frozenset(MEMORY_TOOLS) - asked
 
     def has_tool(self, name: str) -> bool:
         """Whether it may use a tool; a whole server is named by `mcp__SERVER`."""
-        if _names_tool((entry for entry in self.disallowed if "(" not in entry), name):
+        if _names_tool((_tool_of(entry) for entry in self.disallowed if "(" not in entry), name):
             return False
         return self.tool_names is None or _names_tool(self.tool_names, name)
 
@@ -167,6 +168,12 @@ def _scope(page: Page) -> str:
     said = page.fields.get("memory")
     nested = said.get("scope") if isinstance(said, dict) else None
     return nested.strip() if isinstance(nested, str) else page.text("memory")
+
+
+def _tool_of(entry: str) -> str:
+    """The tool that an entry names, without the rule in brackets."""
+    name = entry.partition("(")[0].strip()
+    return _OLD_NAMES.get(name, name)
 
 
 def _names_tool(entries: Iterable[str], name: str) -> bool:

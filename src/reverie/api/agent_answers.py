@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
-from reverie.agent.children import Child
+from reverie.agent.children import ENDED_KIND, Child
 from reverie.agent.events import Ending, TurnEnded
+from reverie.agent.loop import Joined
 from reverie.memory.injection import harmless
 from reverie.messages.blocks import Json, JsonObject
 from reverie.messages.message import Usage
-from reverie.messages.view import Kind
+from reverie.messages.view import Kind, View
+from reverie.tools.agent import NAME as AGENT_TOOL
 from reverie.tools.tool import Answer
+
+_STARTED = re.compile(r'The agent "(?P<name>[^"\n]*)" \((?P<id>\w+)\) works in the background\.')
+"""How `started` begins."""
 
 
 def finished(child: Child, ended: TurnEnded, prompt: str, note: str = "") -> Answer:
@@ -48,6 +54,25 @@ def started(child: Child, prompt: str, output: Path) -> Answer:
         "outputFile": str(output),
     }
     return Answer(text, details=details)
+
+
+def lost(view: View) -> tuple[Joined, ...]:
+    """Words on agents that a conversation believes to be at work although nobody runs them any more."""
+    calls = {call.id for item in view.items for call in item.message.tool_uses if call.name == AGENT_TOOL}
+    ended = "\n".join(item.message.text for item in view.items if item.label == ENDED_KIND)
+    joined = []
+    for item in view.items:
+        for result in item.message.tool_results:
+            found = _STARTED.match(result.text) if result.tool_use_id in calls else None
+            if found is not None and found["id"] not in ended:
+                name, agent_id = found["name"], found["id"]
+                words = (
+                    f'The background agent "{name}" ({agent_id}) was lost when the session stopped; it left no report.'
+                )
+                data: JsonObject = {"agentId": agent_id, "name": name, "status": "killed"}
+                text = f"<system-reminder>\n{words}\n</system-reminder>"
+                joined.append(Joined(ENDED_KIND, text, f"agent {name} was lost", data))
+    return tuple(joined)
 
 
 def report(child: Child, ended: TurnEnded) -> str:

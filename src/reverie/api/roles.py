@@ -115,6 +115,7 @@ def made_agent(cast: Cast) -> Loop:
         cast.emit,
         agent=cast.name,
         refuse=lambda need, given: _refusal(need, given, definition, memory, permits.policy),
+        asking=parts.calls.asking,
     )
 
     def opening() -> tuple[tuple[SystemBlock, ...], tuple[ToolSpec, ...], tuple[Joined, ...]]:

@@ -24,7 +24,7 @@ from reverie.agent.prompt_text import prompt_text
 from reverie.agent.team import LEADER
 from reverie.agent.worktree import WorkTree, add_worktree, remove_if_unchanged
 from reverie.agents import Agents, Definition, list_agents, listing_delta
-from reverie.api.agent_answers import finished, report, started
+from reverie.api.agent_answers import finished, lost, report, started
 from reverie.api.oversight import Oversight
 from reverie.api.post import Post
 from reverie.api.roles import OF_THE_SESSION, Cast, made_agent
@@ -102,6 +102,7 @@ class Staff:
     find_skill: Callable[[str], Skill | None]
     plugins: Sequence[Plugin] = ()
     trust: Callable[[], Trust] = Trust
+    _lost: tuple[Joined, ...] = ()
     _agents: Agents | None = None
     _trusted: Trust | None = None
     _starting: tuple[str | None, Starting] | None = None
@@ -164,13 +165,17 @@ class Staff:
             return
         for problem in self.agents.problems:
             self.emit(Notice(problem, "warning"))
+        self._lost = lost(self.post.log.view)
         if self.setup.is_interactive:
             await self.post.listen()
             self.oversight.start()
 
     def at_boundary(self) -> Sequence[Joined]:
         """What the main agent is told before its next request: new roles, ended agents, letters."""
-        return () if self._is_off else (*self._listing(), *self.children.arrived(), *self.post.arrived())
+        if self._is_off:
+            return ()
+        lost_ones, self._lost = self._lost, ()
+        return (*self._listing(), *lost_ones, *self.children.arrived(), *self.post.arrived())
 
     async def kill(self, name: str) -> bool:
         """End a running agent or ask a teammate to leave; whether there was one."""
