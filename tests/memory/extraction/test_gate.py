@@ -82,7 +82,8 @@ def test_what_was_only_seen_is_no_instruction() -> None:
 def test_a_deadline_that_has_passed_only_mattered_then() -> None:
     made = one("The deadline for the migration is next Friday.")
 
-    assert refusal(made, Scene(today=date(2026, 6, 1))).reason is Reason.transient
+    assert refusal(made, Scene(today=date(2026, 6, 1))).reason is Reason.passed
+    assert isinstance(judge(made, Scene(today=date(2026, 4, 1))), Passed)
     assert isinstance(judge(made, Scene(today=date(2026, 2, 17))), Passed)
 
 

@@ -17,6 +17,7 @@ from reverie.memory.extraction.phrases import (
     LANGUAGES,
     LASTING,
     OPTION,
+    ORDERS,
     ROLES,
     START,
     SYSTEMS,
@@ -79,6 +80,7 @@ CUES: tuple[Cue, ...] = (
               |\b(?:dashboard|board|runbook|tracker|wiki|docs?|documentation|designs?|mockups?|tickets?|issues?|backlog|specs?
               |roadmap|changelog|status\spage|metrics|logs|schedule|playbook|calendar)\b[^.?]{{0,40}}
               \b(?:is|are|lives?|sits?|can\sbe\sfound)\b[^.?]{{0,20}}https?://
+              |\b(?:comes?|taken|pulled)\sfrom\s(?:the\s|our\s)?(?:\w+\s)?{SYSTEMS}\b
               |\bfor\s[\w\s]{{3,30}}\s(?:look|check|see|go)\s(?:at|in|to|on)?\s?(?:the\s)?{SYSTEMS}\b
               |\byou(?:'ll|\scan|\swill)?\sfind\s[^.]{{3,40}}\sat\shttps?://|\bchannel\s(?:on|in)\sslack\b
               |[去到]\s?{SYSTEMS_HAN}\s?(?:上|里)?(?:查|看|找)|(?:都|统一|全部|一般)?(?:记|放|写|存|在)(?:录)?在?\s?{SYSTEMS_HAN}
@@ -102,6 +104,10 @@ CUES: tuple[Cue, ...] = (
               |\bi(?:'m|\sam)\s(?:(?:trying\sto|starting\sto)\slearn|learning)\s(?-i:[A-Z])\w+
               |\bi\swork\s(?:at|in|for)\s(?:the\s)?(?-i:[A-Z])\w+|\bmy\sname\sis\b
               |\bi\s(?:lead|run|own|maintain|manage)\s(?:the|our|this|a)\b
+              |\bi(?:'m|\sam)\s(?:mostly|mainly|primarily|more\sof|basically)\s(?:an?\s)?[\w-]+\s(?:person|guy|dev|{ROLES})\b
+              |\bi\s(?:mostly|mainly|primarily)\s(?:write|do|code|work|use)\b|\bis\s(?:black\smagic|foreign|greek|(?:all\s)?new)\sto\sme\b
+              |\bi\s(?:use|work\s(?:in|on|with))\s(?:neo)?(?:vim|emacs|vs\s?code|jetbrains|intellij|pycharm|tmux|zsh|fish|dvorak|a\sscreen\sreader)\b
+              |我(?:主要|平时|一般)(?:写|做|用|负责)|我[^，。？]{{0,8}}，[^，。？]{{1,8}}(?:基本)?不(?:太)?会(?:[，。]|$)
               |我是[^，。？]{{0,12}}(?:工程师|开发|程序员|科学家|设计师|经理|学生|产品|运维|架构师|研究员|负责人|新手|初学者|老师)
               |我(?:写了|做了|用了)[^，。]{{0,10}}年|我(?:不懂|不太懂|不熟悉|不会)[^，。？]{{2,8}}|我(?:第一次|刚开始)(?:接触|学|用)|我叫
               |\bich\sbin\s(?:\w+\s){{0,2}}?\w*(?:entwickler|ingenieur|wissenschaftler|designer|student|lehrer|berater
@@ -174,6 +180,18 @@ CUES: tuple[Cue, ...] = (
         needs_reason=True,
     ),
     Cue(
+        "habit",
+        MemoryType.feedback,
+        pattern(
+            rf"""{START}(?:stick\s(?:to|with)\s\w+|leave\s(?:the\s)?[\w-]+(?:\s[\w-]+)?\salone\b|skip\s(?:the\s)?{ARTEFACTS}
+              |tell\sme\s(?:instead|rather)|use\s[\w-]+\s(?:commits|branches|messages|names|tests|reviews|merges|releases|tags|labels|templates|timestamps|units|dates)\b)
+              |\byou\s(?:can|may)\s(?:always\s)?skip\s(?:the\s)?\w+
+              |^(?:if|when)\s(?:an?|any|something|anything|you)\s[^,]{{3,50}},\s(?:please\s|then\s)?(?:{ORDERS}|leave|stop)\b"""
+        ),
+        unless=pattern(r"^[^,;]*\b(?:there|that|this|it)\b\W*$|\b(?:this|these|those)\s\w+|\bfix\sit\b"),
+        needs_reason=True,
+    ),
+    Cue(
         "manner",
         MemoryType.feedback,
         pattern(
@@ -183,7 +201,12 @@ CUES: tuple[Cue, ...] = (
               (?<!these\s)(?<!those\s)(?<!this\s)(?<!my\s){ARTEFACTS}\s(?:in|as|with|without|like|out|to|short|small|under|after|by|on|from)\b
               |{START}leave\s[\w\s-]{{3,40}}\sout\sof\s(?:the\s)?(?:{ARTEFACTS}|subject|body|title)
               |^(?:please\s)?no\s(?:\w+\s)?(?:summar(?:y|ies)|recaps?|emojis?|preambles?|closing\s\w+)\b
-              |,\sno\s(?:\w+\s)?(?:summar(?:y|ies)|recaps?)\b|\b(?:answer|reply|respond|talk)\s(?:to\sme\s)?(?:only\s)?
+              |,\sno\s(?:\w+\s)?(?:summar(?:y|ies)|recaps?)\b
+              |^(?!add|fix|rename|remove|put|move|change|update|delete|show|list|drop|check|look)(?:[\w-]+\s){{1,5}}(?:in|for|on)\s(?:all\s)?
+              (?:{ARTEFACTS}|code|tests|docs)\b[^.]{{0,20}},\s?please\W*$
+              |\bthat'?s\s(?:exactly\s)?the\s(?:level|kind|style|amount|sort|tone|format|length)\b[^.]*\bi\s(?:want|like|need|prefer)\b
+              |(?:回复|回答|答案|解释|说明)[^。？]{{0,4}}(?:短|简洁|精简)|(?:不用|不需要|不必|无需)(?:再|做|写)?(?:总结|解释|道歉|客套)
+              |\b(?:answer|reply|respond|talk)\s(?:to\sme\s)?(?:only\s)?
               in\s{LANGUAGES}\b|\b(?:be|stay)\s(?:more\s|less\s)?(?:concise|terse|brief|verbose|direct)\b
               |\bstop\s(?:summari[sz]ing|apologi[sz]ing|asking|explaining|adding|repeating|thanking|praising)\b
               |\bno\s(?:emojis?|bullet\s(?:lists?|points?)|summaries|apologies|preambles?)\b
@@ -218,9 +241,10 @@ CUES: tuple[Cue, ...] = (
         pattern(
             r"""\b(?:deadline|due|launch(?:es|ing)?|releas(?:e|es|ing)|demo|freez(?:e|es|ing)|frozen|ship(?:s|ping)?|go(?:es)?
               [\s-]live|cut(?:s|ting)?|sunset(?:s|ting)?|deprecat\w+|expires?|eol|code\sfreeze|deploys?|audit|milestone
-              |shut\s?(?:down|s\sdown)|turned\soff|promised|on\s(?:\w+\s)?(?:leave|vacation|holiday)|must\sbe\sdone|has\sto\sbe\sdone)\b
+              |shut\s?(?:down|s\sdown)|turned\soff|promised|on\s(?:\w+\s)?(?:leave|vacation|holiday)|must\sbe\sdone|has\sto\sbe\sdone
+              |runs?\sout|(?:has|have|needs?)\sto\s(?:work|be\s(?:ready|out|live|finished)|go\sout))\b
               |\bwe\b[^.]*\b(?:supports?|keep(?:ing)?|kept)\b[^.]*\b(?:until|till)\b
-              |截止|发布日期|上线|冻结|交付|演示|到期|\b(?:frist|abgabe|stichtag|termin)\b|締め?切り?|期限|リリース日?は"""
+              |截止|发布日期|上线|下线|冻结|之前(?:要|必须|得)|交付|演示|到期|\b(?:frist|abgabe|stichtag|termin)\b|締め?切り?|期限|リリース日?は"""
         ),
         unless=pattern(
             r"""\b(?:function|file|variable|check|test|bug|header|cookie|token|cache|session|shipping|missing)\b
@@ -228,6 +252,16 @@ CUES: tuple[Cue, ...] = (
               |^deadline\s?:|^(?:great\s|ok\s|please\s)?(?:make|set|change|write|add|deploy|ship|release|cut|launch)\b"""
         ),
         needs_day=True,
+    ),
+    Cue(
+        "recurs",
+        MemoryType.project,
+        pattern(
+            r"""\b(?:staging|prod(?:uction)?|sandbox|servers?|clusters?|credentials|backups?|databases?|runners?|certificates?|tokens?
+              |pipelines?|environments?)\b[^.]{0,20}\b(?:rotates?|gets?|is|are|runs?|restarts?|resets?|expires?)\b[^.]{0,30}
+              \b(?:(?:every|each)\s(?:night|day|week|month|morning|evening|\w+day)|on\s\w+days|nightly|weekly|monthly)\b"""
+        ),
+        unless=pattern(r"\b(?:i|broken|fails?|failing|why|bug|fix)\b"),
     ),
     Cue(
         "ownership",
@@ -251,6 +285,8 @@ CUES: tuple[Cue, ...] = (
               |(?:dropping|moving|migrating|switching|deprecating|replacing|adopting|sunsetting)\b)
               |\bwe\s(?:explicitly|definitely|deliberately|intentionally|only|never)\s(?:do\snot\s|don'?t\s)?
               (?:want|need|use|support|ship)\b
+              |\bwe(?:'ve|\shave)?\s(?:went|gone)\swith\s\w+
+              |\bwe(?:'re|\sare)\snot\sallowed\sto\b|\bwe\s(?:may|must)\snot\s\w+
               |\bi\sknow\swe\s(?:want|need)\b|\bi\sthink\swe\s(?:want|need)\b.*\b(?:so\sthat|because|since)\b|\bwe\sdo\s[\w-]+-first\b
               |\bin\s(?:this|our)\s(?:project|repo(?:sitory)?|team|code\s?base|company)\b[^.]*\bwe\s(?:always|never|only)\s\w+
               |\bwe\s(?:can'?t|cannot|may\snot|must\snot|aren'?t\sallowed\sto)\suse\b[^.]*\b(?:because|since)\b

@@ -116,6 +116,14 @@ def _month_day(match: re.Match[str], today: date) -> tuple[date, str] | None:
     return _of_year(match["year"], months.index(word) + 1, int(match["day"]), today) if word in months else None
 
 
+def _day_of_month(match: re.Match[str], today: date) -> tuple[date, str] | None:
+    """The coming day of that number."""
+    number = int(match["day"] or match["by"])
+    first = today if number >= today.day else _month_start(today, 1)
+    found = _day(first.year, first.month, number)
+    return _exact(found) if found else None
+
+
 def _numbered(match: re.Match[str], today: date) -> tuple[date, str] | None:
     return _of_year(match["year"], int(match["month"]), int(match["day"]), today)
 
@@ -187,6 +195,10 @@ _RULES: tuple[_Rule, ...] = (
         rf"\b(?P<day>\d{{1,2}})(?:st|nd|rd|th|\.)? (?:of )?(?P<month>{_MONTH_NAMES})\b\.?(?:,? (?P<year>20\d\d))?",
         _month_day,
         is_relative=False,
+    ),
+    _rule(
+        r"(?<=\bon the )(?P<day>\d{1,2})(?:st|nd|rd|th)\b(?! of)|(?<=\bby the )(?P<by>\d{1,2})(?:st|nd|rd|th)\b(?! of)",
+        _day_of_month,
     ),
     _rule(r"(?:(?P<year>20\d\d)年)?(?P<month>\d{1,2})月(?P<day>\d{1,2})[日号號]", _numbered, is_relative=False),
     _rule(rf"(?<=\buntil )(?P<month>{_MONTH_NAMES})\b(?! \d)|(?<=\bbis )(?P<monat>{_MONTH_NAMES})\b", _whole_month),

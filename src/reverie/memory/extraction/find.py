@@ -29,6 +29,7 @@ _FOLLOWING = 2
 """As many sentences after a statement may belong to it."""
 _WORDS_ON_ITS_OWN = 4
 """`Merge commits from now on.` has fewer: it continues the rule before it."""
+_REFERS_BACK = re.compile(r"\b(?:it|them|those|these)\W*\Z", re.IGNORECASE)
 _TASK = re.compile(r"\b(?:please|fix|look|can\syou|could\syou|let'?s)\b|请|帮", re.IGNORECASE)
 
 
@@ -129,10 +130,11 @@ def _with_what_follows(
         if after is None or GUARD.search(after.plain) or REPORTED.search(after.plain) or _TASK.search(after.plain):
             break
         own = cue_of(after, said)
+        is_reason = cue.type is not MemoryType.user and gives_reason(after.text)
+        if is_reason and (own is None or _REFERS_BACK.search(after.plain)):
+            return spoken[number], after
         if own is not None and not (own.name == "lasting" and _is_continued(after.plain)):
             break
-        if own is None and cue.type is not MemoryType.user and gives_reason(after.text):
-            return spoken[number], after
         if own is None and not depends(after.text):
             break
         number += 1

@@ -29,7 +29,8 @@ _NEGATES = re.compile(
 )
 _MODAL = frozenset(
     terms(
-        "always never ever please must should shall only any more anymore longer again just really every each one sure want"
+        "always never ever please must should shall only any more anymore longer again just really every each one sure"
+        " want"
     )
 )
 """Say how strictly something holds, not what it is about."""

@@ -36,6 +36,7 @@ LASTING = pattern(
       |\b{ORDERS}\b[^.]*\b(?:whenever|(?:every|each|any)\stime)\syou\b
       |\b(?:before|after|with|on|for)\s(?:each|every)\s(?:commit|pr|push|change|merge|release)\b
       |\b(?:right|perfect|great|exactly|good)\b[^.]*\bkeep\s(?:using|writing|doing)\b
+      |\bonly\sever\b|\b(?:one|a\ssingle)\s\w+(?:\s\w+)?\sper\s(?:pr|commit|pull\srequest|branch|file|release|migration)\b
       |{START}(?:that'?s\s(?:how|what)\si\swant\b|{ORDERS}\s)[^.]*\b{LASTS}\b
       |(?:^|[,.]\s|\band\s){LASTS}[\s,]+(?:please\s|you\sshould\s|we\s)?{ORDERS}\b
       |(?:^|[，,。、])以后(?!再|会|的|有|看)|今后|从现在开始|从今以后|从此|每次|一律|一直都|默认(?:都|用)|往后
@@ -47,14 +48,14 @@ LASTING = pattern(
 REASON = pattern(
     r"""\b(?:because|since|so\sthat|otherwise|the\sreason|due\sto|as\swe|as\sit|in\sorder\sto|or\selse)\b
       |,\s(?:it|they|we|that|mocks?|the|other|i|nobody|everybody|everyone|people)\b[^,]{6,}$
+      |,\s[\w-]+(?:\s[\w-]+)?\s(?:writes|generates|handles|owns|checks|rejects|parses|breaks|needs|enforces|expects|manages)\b
       |:\s(?:an?|the|it|they|we|our|that|last)\s[^:]{6,}$
       |因为|由于|否则|不然|为了|上次|\b(?:weil|denn|sonst|damit)\b|ので|から[、。]|ため(?:に|、)|前回"""
 )
 
 LABEL = (
     r"(?:(?:one|a|another|my|our|the|this|new|quick|small|house|team|general|standing|golden|hard|important|final)\s){0,3}"
-    r"(?:rules?|policy|convention|agreement|guideline|preference|request|reminder|note|principle|thing|ask)"
-    r"(?:\s(?:\w+\s){0,6}?\w+)?\s?:\s"
+    r"(?:rules?|policy|convention|agreement|guideline|preference|principle|thing\sabout\show)(?:\s(?:\w+\s){0,6}?\w+)?\s?:\s"
     r"|(?:新|统一|团队|通用|一条)?(?:的)?(?:规矩|规则|约定|规范|要求)[：:]|(?:neue\s|wichtige\s)?(?:regel|vorgabe|bitte|absprache)\s?:\s"
 )
 """What announces a rule: `New rule:`, `House rule:`, `One thing about how we work:`."""
@@ -101,7 +102,7 @@ ROLES = (
 GUARD = pattern(
     r"""\b(?:this\stime|this\sonce|for\snow|right\snow|at\sthe\smoment|just\sthis|line\s\d+|never\s?mind|don'?t\sworry
       |(?:in|on|for|of)\sthis\s(?:change|pr|commit|file|function|test|one|branch|refactor\w*|session|task|step|case|class
-      |method|module|run|patch|fix)|until\s(?:all|it|they|you|everything|the\stests?)\b|(?<!right\scall\s)\bhere\b
+      |method|module|run|patch|fix)\b|until\s(?:all|it|they|you|everything|the\stests?)\b|(?<!right\scall\s)(?<!nobody\s)(?<!everyone\s)(?<!people\s)(?<!around\s)\bhere\b
       |(?:for|with|about)\s(?:this|that|it)\b(?!\sproject|\srepo)|加一下|改一下|看一下|in\sthe\s(?:header|footer|sidebar|modal)
       |(?:this|that|the)\s(?:function|method|line|variable|button|endpoint|file|test|error|class|loop)\b)
       |这次|本次|这一次|暂时|(?:^|[，,])先(?:别|不|看|跑)|我先看|那个文件|这里|这个(?:函数|文件|测试|改动)|不要紧|别急|别担心

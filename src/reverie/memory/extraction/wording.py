@@ -19,7 +19,7 @@ _FLAGS = re.VERBOSE | re.IGNORECASE
 
 _LEAD = re.compile(
     rf"""\A(?:{LABEL}
-      |(?:heads[\s-]up|psa|reminder|honestly|right|good|fair|fine|sure)\b[\s,.:;!—–-]+
+      |(?:heads[\s-]up|psa|(?:\w+\s){{0,2}}(?:reminder|note|request)(?=:)|honestly|right|good|fair|fine|sure)\b[\s,.:;!—–-]+
       |
       (?:(?:ok(?:ay)?|yes|yeah|no|so|and|but|also|well|hey|oh|hi|please|actually|btw|by\sthe\sway|thanks?|perfect|great|exactly
         |again|fyi|for\sthe\srecord|for\sfuture\sreference|as\sa\s(?:general\s)?rule(?:\sof\sthumb)?|then)\b[\s,.:;!—–-]*)
@@ -82,7 +82,7 @@ _AT_THE_END = re.compile(
     r"[\s,]+(?:from\snow\son|going\sforward|in\s(?:the\s)?future|please|by\sthe\sway|thanks)\Z", _FLAGS
 )
 _PHRASE = re.compile(
-    r"\s(?=(?:in|on|at|for|with|from|into|before|after|when|while|if|unless|until|that|which|and|or|but|so|to|of|than|as)\s)",
+    r"\s(?=(?:in|on|at|for|with|from|into|before|after|when|while|if|unless|until|and|or|but|so)\s)",
     re.IGNORECASE,
 )
 """Where a sentence can end early and still be one."""
