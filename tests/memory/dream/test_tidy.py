@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from reverie.memory.anchors import FileAnchor
 from reverie.memory.dream.proposal import Kind
 from reverie.memory.dream.tidy import Draft, World, tidy
-from reverie.memory.topic import Source, Trust, parse_topic, render_topic
+from reverie.memory.topic import Source, Trust, parse_topic
 from tests.memory.dream.kit import DAY, after, files, text
 from tests.requirements import requirement
 
@@ -123,6 +123,23 @@ def test_relative_dates_of_facts_become_absolute_and_habits_stay() -> None:
 
 
 @requirement("dream:embedded")
+@pytest.mark.parametrize(
+    ("said", "made"),
+    [
+        ("The audit is on Thursday.", "The audit is on 2026-03-05."),
+        ("The audit failed last Friday.", "The audit failed last Friday."),
+        ("We shipped it on Friday.", "We shipped it on Friday."),
+        ("We shipped it yesterday.", "We shipped it 2026-03-01."),
+        ("上周五发布了新版本。", "上周五发布了新版本。"),
+    ],
+)
+def test_a_day_becomes_a_date_only_where_it_is_plain_which(said: str, made: str) -> None:
+    texts = {"p.md": text("p.md", said, kind="project")}
+    result = after(texts, tidy(texts, World()).steps)
+    assert parse_topic("p.md", result["p.md"]).body == made
+
+
+@requirement("dream:embedded")
 def test_without_a_day_a_relative_date_stays() -> None:
     texts = {"p.md": text("p.md", "We release tomorrow.", kind="project", observed=None)}
     assert tidy(texts, World()).steps == ()
@@ -233,11 +250,3 @@ def test_a_second_dream_changes_nothing_and_no_word_or_source_is_lost(texts: dic
             assert not gone.pinned or kept.pinned
             for word in gone.body.replace(".", " ").split():
                 assert word in f"{kept.description} {kept.body}" or word == "tomorrow"
-
-
-@requirement("dream:idempotent")
-@given(_directories())
-def test_files_that_are_not_part_of_a_step_keep_their_bytes(texts: dict[str, str]) -> None:
-    result = after(texts, tidy(texts, World()).steps)
-    for path, content in result.items():
-        assert render_topic(parse_topic(path, content), content) == content

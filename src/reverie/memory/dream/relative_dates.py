@@ -19,7 +19,17 @@ _HABIT = re.compile(
     r"|only|on \w+days|immer|nie|jede\w*|wenn)\b|每|总是|从不|不要|如果|毎|いつも",
     re.IGNORECASE,
 )
-_KEPT = re.compile(r"`[^`\n]*`|\"[^\"\n]*\"|“[^”\n]*”|「[^」\n]*」")
+_WEEKDAY = r"(?:mon|tues|wednes|thurs|fri|satur|sun)day|(?:mon|diens|donners|frei|sams|sonn)tag|mittwoch"
+_QUOTED = r"`[^`\n]*`|\"[^\"\n]*\"|“[^”\n]*”|「[^」\n]*」"
+_GONE_DAY = rf"\b(?:last|past|previous|letzte\w*|vorige\w*) (?:{_WEEKDAY})\b|上(?:个|個)?(?:周|週|星期|礼拜).|先週の?."
+_KEPT = re.compile(rf"{_QUOTED}|{_GONE_DAY}", re.IGNORECASE)
+_KEPT_IN_PAST = re.compile(
+    rf"{_QUOTED}|{_GONE_DAY}|(?<!next )(?<!this )(?<!coming )\b(?:{_WEEKDAY})\b|(?:周|週|星期|礼拜).", re.IGNORECASE
+)
+"""Of a day that is named alone nobody knows, in a sentence on the past, whether it is the one before or after."""
+_PAST = re.compile(
+    r"\b(?:was|were|did|had|went|made|got|took|came|said|\w{3,}ed|war|wurde|hatte)\b|了|た", re.IGNORECASE
+)
 _FENCE = re.compile(r"[ \t]*(`{3,}|~{3,})")
 
 
@@ -49,7 +59,7 @@ def _line(line: str, day: date) -> str:
         return line
     parts: list[str] = []
     done = 0
-    for kept in _KEPT.finditer(line):
+    for kept in (_KEPT_IN_PAST if _PAST.search(line) else _KEPT).finditer(line):
         parts += [_placed(line[done : kept.start()], day), kept[0]]
         done = kept.end()
     return "".join([*parts, _placed(line[done:], day)])
