@@ -83,7 +83,8 @@ CUES: tuple[Cue, ...] = (
               |\b(?:comes?|taken|pulled)\sfrom\s(?:the\s|our\s)?(?:\w+\s)?{SYSTEMS}\b
               |\bfor\s[\w\s]{{3,30}}\s(?:look|check|see|go)\s(?:at|in|to|on)?\s?(?:the\s)?{SYSTEMS}\b
               |\byou(?:'ll|\scan|\swill)?\sfind\s[^.]{{3,40}}\sat\shttps?://|\bchannel\s(?:on|in)\sslack\b
-              |[去到]\s?{SYSTEMS_HAN}\s?(?:上|里)?(?:查|看|找)|(?:都|统一|全部|一般)?(?:记|放|写|存|在)(?:录)?在?\s?{SYSTEMS_HAN}
+              |^(?:[\w-]+\s){{0,4}}(?:dashboard|board|runbook|tracker|wiki|rota|schedule|docs?|designs?|roadmap|logs|metrics|calendar)s?\s?:\s*https?://
+              |[去到看]\s?{SYSTEMS_HAN}\s?(?:上|里)?(?:查|看|找)|(?:都|统一|全部|一般)?(?:记|放|写|存|在)(?:录)?在?\s?{SYSTEMS_HAN}
               |(?:面板|文档|看板|手册|工单|日志|设计稿|需求)[^。？]{{0,8}}在\s?https?://"""
         ),
         unless=pattern(
@@ -107,6 +108,8 @@ CUES: tuple[Cue, ...] = (
               |\bi(?:'m|\sam)\s(?:mostly|mainly|primarily|more\sof|basically)\s(?:an?\s)?[\w-]+\s(?:person|guy|dev|{ROLES})\b
               |\bi\s(?:mostly|mainly|primarily)\s(?:write|do|code|work|use)\b|\bis\s(?:black\smagic|foreign|greek|(?:all\s)?new)\sto\sme\b
               |\bi\s(?:use|work\s(?:in|on|with))\s(?:neo)?(?:vim|emacs|vs\s?code|jetbrains|intellij|pycharm|tmux|zsh|fish|dvorak|a\sscreen\sreader)\b
+              |\bi\s(?:come|came)\sfrom\s(?:an?\s)?(?-i:[A-Z])[\w+\#]*|\bmy\sbackground\sis\sin\b
+              |\bich\skenne\smich\s(?:mit|in)\s\w+\s(?:\w+\s)?(?:aus|nicht)\b
               |我(?:主要|平时|一般)(?:写|做|用|负责)|我[^，。？]{{0,8}}，[^，。？]{{1,8}}(?:基本)?不(?:太)?会(?:[，。]|$)
               |我是[^，。？]{{0,12}}(?:工程师|开发|程序员|科学家|设计师|经理|学生|产品|运维|架构师|研究员|负责人|新手|初学者|老师)
               |我(?:写了|做了|用了)[^，。]{{0,10}}年|我(?:不懂|不太懂|不熟悉|不会)[^，。？]{{2,8}}|我(?:第一次|刚开始)(?:接触|学|用)|我叫
@@ -132,7 +135,9 @@ CUES: tuple[Cue, ...] = (
         "label",
         MemoryType.feedback,
         pattern(rf"^(?:ok(?:ay)?[\s,.]+|and\s|also[\s,]+)?(?:{LABEL})\S"),
-        unless=pattern(r"\b(?:error|eslint|lint|css|regex|firewall|rewrite|this)\s(?:rule|note|request)"),
+        unless=pattern(
+            r"\b(?:class|field|function|method)\b|\.\w{2,3}\b\W*$|\b(?:error|eslint|lint|css|regex|firewall|rewrite|this)\s(?:rule|note|request)"
+        ),
         overrides_guards=True,
     ),
     Cue(
@@ -169,7 +174,8 @@ CUES: tuple[Cue, ...] = (
         pattern(
             rf"""{START}(?:please\s)?(?:don'?t|do\snot|avoid|stop|quit|no\smore)\s(?!worry|stop|forget|bother|mind|know|think
               |understand|see|have|need|like|want|remember|care|get|touch)\w+\s\w+
-              |^no\s\w+\sin\s\w+|(?:^|[，。、；]|时候|时|之前|之后|里|中)(?:请|都)?(?:不要|别|不能|不准)(?:再)?[^，。]{{3,}}|しないでください|やめてください
+              |^no\s(?:[\w-]+\s){{1,2}}(?:in|on|to|from|for)\s\w+|^(?!这|那|它|先)[^，。不]{{1,8}}(?:不要|不能|不准)[^，。]{{2,}}
+              |\bbitte\s(?:nicht|nie)\s(?:in|im|auf|mit)\s\w+|(?:^|[，。、；]|时候|时|之前|之后|里|中)(?:请|都)?(?:不要|别|不能|不准)(?:再)?[^，。]{{3,}}|しないでください|やめてください
               |\b(?:bitte\s)?(?:kein(?:e|en)?)\s\w+\s(?:in|im)\s\w+"""
         ),
         unless=pattern(
@@ -188,7 +194,9 @@ CUES: tuple[Cue, ...] = (
               |\byou\s(?:can|may)\s(?:always\s)?skip\s(?:the\s)?\w+
               |^(?:if|when)\s(?:an?|any|something|anything|you)\s[^,]{{3,50}},\s(?:please\s|then\s)?(?:{ORDERS}|leave|stop)\b"""
         ),
-        unless=pattern(r"^[^,;]*\b(?:there|that|this|it)\b\W*$|\b(?:this|these|those)\s\w+|\bfix\sit\b"),
+        unless=pattern(
+            r"^[^,;]*\b(?:there|then|that|this|it)\b\W*(?:[,;]|$)|\bplan\s\w\b|\b(?:this|these|those)\s\w+|\bfix\sit\b"
+        ),
         needs_reason=True,
     ),
     Cue(
@@ -204,6 +212,12 @@ CUES: tuple[Cue, ...] = (
               |,\sno\s(?:\w+\s)?(?:summar(?:y|ies)|recaps?)\b
               |^(?!add|fix|rename|remove|put|move|change|update|delete|show|list|drop|check|look)(?:[\w-]+\s){{1,5}}(?:in|for|on)\s(?:all\s)?
               (?:{ARTEFACTS}|code|tests|docs)\b[^.]{{0,20}},\s?please\W*$
+              |^(?:when|if)\sin\sdoubt,\s\w+|^im\szweifel\s\w+|拿不准(?:的时候|时|就)
+              |\b(?:exactly|just)\s(?:how|what|the\sway)\si\s(?:like|want)\s(?:it|them|that)\s?:\s\w+
+              |^(?!the|this|that|my|it)[\w-]+s,\snot\s[\w-]+s\W*$
+              |\bi(?:'d|\swould)\slike\s(?:all\s|the\s)?{ARTEFACTS}\sto\sbe\b|\bi\swant\s(?:all\s){ARTEFACTS}\b
+              |\b(?:goes|go|belongs?)\s(?:in|into|to|next\sto)\s[^.]*\b(?:rather\sthan|instead\sof)\b
+              |\b(?:run|check|clear)\s(?:it|them|that)\s(?:past|by|with)\s(?-i:[A-Z])\w+\s(?:first|before)\b
               |\bthat'?s\s(?:exactly\s)?the\s(?:level|kind|style|amount|sort|tone|format|length)\b[^.]*\bi\s(?:want|like|need|prefer)\b
               |(?:回复|回答|答案|解释|说明)[^。？]{{0,4}}(?:短|简洁|精简)|(?:不用|不需要|不必|无需)(?:再|做|写)?(?:总结|解释|道歉|客套)
               |\b(?:answer|reply|respond|talk)\s(?:to\sme\s)?(?:only\s)?
@@ -242,12 +256,12 @@ CUES: tuple[Cue, ...] = (
             r"""\b(?:deadline|due|launch(?:es|ing)?|releas(?:e|es|ing)|demo|freez(?:e|es|ing)|frozen|ship(?:s|ping)?|go(?:es)?
               [\s-]live|cut(?:s|ting)?|sunset(?:s|ting)?|deprecat\w+|expires?|eol|code\sfreeze|deploys?|audit|milestone
               |shut\s?(?:down|s\sdown)|turned\soff|promised|on\s(?:\w+\s)?(?:leave|vacation|holiday)|must\sbe\sdone|has\sto\sbe\sdone
-              |runs?\sout|(?:has|have|needs?)\sto\s(?:work|be\s(?:ready|out|live|finished)|go\sout))\b
+              |runs?\sout|goes?\s(?:dark|away|offline)|switched\soff|starts\son|ends\s(?:on|in)|until\sthen\s(?:nobody|nothing|no\sone)|(?:has|have|needs?)\sto\s(?:work|be\s(?:ready|out|live|finished)|go\sout))\b
               |\bwe\b[^.]*\b(?:supports?|keep(?:ing)?|kept)\b[^.]*\b(?:until|till)\b
               |截止|发布日期|上线|下线|冻结|之前(?:要|必须|得)|交付|演示|到期|\b(?:frist|abgabe|stichtag|termin)\b|締め?切り?|期限|リリース日?は"""
         ),
         unless=pattern(
-            r"""\b(?:function|file|variable|check|test|bug|header|cookie|token|cache|session|shipping|missing)\b
+            r"""\b(?:due\sto|let'?s|function|file|variable|check|test|header|cookie|token|cache|session|shipping|missing)\b
               |\bwe\sneed\sto\sfix\b|\b(?:i|my|me)\b
               |^deadline\s?:|^(?:great\s|ok\s|please\s)?(?:make|set|change|write|add|deploy|ship|release|cut|launch)\b"""
         ),
@@ -285,7 +299,9 @@ CUES: tuple[Cue, ...] = (
               |(?:dropping|moving|migrating|switching|deprecating|replacing|adopting|sunsetting)\b)
               |\bwe\s(?:explicitly|definitely|deliberately|intentionally|only|never)\s(?:do\snot\s|don'?t\s)?
               (?:want|need|use|support|ship)\b
-              |\bwe(?:'ve|\shave)?\s(?:went|gone)\swith\s\w+
+              |\bwe(?:'ve|\shave)?\s(?:went|gone)\swith\s[^.]*\b(?:over|instead\sof|rather\sthan|because|since|for\sits)\b
+              |\bwe\s(?:are\s)?(?:stay(?:ing)?|stick(?:ing)?)\s(?:on|with|at)\s(?-i:[A-Z])\w+
+              |\b(?:customer|user|personal|patient|payment|production)\s(?:data|records|details)\s(?:must|may)\s(?:never|not|only|always)\b
               |\bwe(?:'re|\sare)\snot\sallowed\sto\b|\bwe\s(?:may|must)\snot\s\w+
               |\bi\sknow\swe\s(?:want|need)\b|\bi\sthink\swe\s(?:want|need)\b.*\b(?:so\sthat|because|since)\b|\bwe\sdo\s[\w-]+-first\b
               |\bin\s(?:this|our)\s(?:project|repo(?:sitory)?|team|code\s?base|company)\b[^.]*\bwe\s(?:always|never|only)\s\w+
@@ -295,10 +311,10 @@ CUES: tuple[Cue, ...] = (
               |\bwe\s(?:use|follow|practi[cs]e)\s[^.]*\b(?:development|workflow|versioning|semver|convention)\b
               |\bwe\s(?:must|have\sto|need\sto)\s(?:support|keep|stay|comply|remain)\b
               |\b(?:is|was|are|were)\s(?:being\s)?(?:driven|forced|mandated|required|demanded)\sby\b
-              |\bthe\sreason\s(?:we|why\swe|for\s(?:the|this|keeping|our))\b|\blet'?s\s(?:use|go\swith|switch\sto|stick\s(?:with|to)|do)\s[^.?]*\binstead\sof\b
+              |\b(?:the\s)?reason\s(?:we|why\swe|for\s(?:the|this|keeping|our))\b|\blet'?s\s(?:use|go\swith|switch\sto|stick\s(?:with|to)|do)\s[^.?]*\binstead\sof\b
               |\blet'?s\suse\ssomething\b
               |(?:法务|合规|安全团队|客户)(?:团队|部门)?要求|我们(?:决定|选择|选了|选用|打算|改用|不再|约定|商定|统一用)|(?:最终|最后)(?:决定|选择)
-              |\bwir\shaben\suns\s(?:für|gegen|entschieden)|\bwir\s(?:nehmen|verwenden|setzen\sauf)\b
+              |\bwir\shaben\suns\s(?:für|gegen|entschieden)|\bwir\s(?:nehmen|verwenden|setzen\sauf|bleiben\sbei)\b
               |(?:することに|使うことに)(?:した|しました|決め)"""
         ),
         unless=pattern(

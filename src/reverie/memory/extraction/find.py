@@ -77,7 +77,7 @@ def _names_a_coming_day(plain: str, said: Said) -> bool:
     if said.when is None:
         return placed(plain, None).is_relative
     last = placed(plain, said.when.date()).last
-    return last is not None and last >= said.when.date()
+    return last is not None and last > said.when.date()
 
 
 def _is_short(plain: str) -> bool:

@@ -138,8 +138,8 @@ _PASSWORD = re.compile(
       |(?:密码|口令|密钥|パスワード)[^。\n]{0,20}?(?:是|为|=|：|:|は)\s*[!-~]{5,}""",
     _FLAGS,
 )
-_SOMEBODY = r"""(?:\b(?:he|she|(?:my|our|their|the|that|this|der|die|unsere?|meine?)\s(?:\w+\s){0,2}?(?:boss|manager|lead
-      |colleague|coworker|teammate|guy|girl|intern|contractor|reviewer|developer|engineer|dev|designer|consultant|kollegin
+_SOMEBODY = r"""(?:\b(?:he|she|(?:my|our|their|the|th[ia][ts]|der|die|unsere?|meine?)\s(?:\w+\s){0,2}?(?:boss|manager
+      |lead|colleague|coworker|teammate|guy|girl|intern|contractor|reviewer|developer|engineer|dev|designer|consultant|kollegin
       |kollege|chef|chefin|praktikant|praktikantin))\b
       |\b(?-i:[A-Z][a-zé]+)\s(?:from|in|of|aus|von|vom)\s(?:\w+\s){0,3}?\w+\s(?=is|was|has|ist|hat))"""
 """A person beyond doubt: a name alone may be a product."""

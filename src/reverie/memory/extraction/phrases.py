@@ -39,7 +39,7 @@ LASTING = pattern(
       |\bonly\sever\b|\b(?:one|a\ssingle)\s\w+(?:\s\w+)?\sper\s(?:pr|commit|pull\srequest|branch|file|release|migration)\b
       |{START}(?:that'?s\s(?:how|what)\si\swant\b|{ORDERS}\s)[^.]*\b{LASTS}\b
       |(?:^|[,.]\s|\band\s){LASTS}[\s,]+(?:please\s|you\sshould\s|we\s)?{ORDERS}\b
-      |(?:^|[，,。、])以后(?!再|会|的|有|看)|今后|从现在开始|从今以后|从此|每次|一律|一直都|默认(?:都|用)|往后
+      |(?:^|[，,。、])以后(?!再|会|的|有|看)|今后|从现在开始|从今以后|从此|每次|一律|统一(?:用|走|放|写|叫)|一直都|默认(?:都|用)|往后
       |\b(?:ab\s(?:jetzt|sofort)|in\szukunft|künftig|von\snun\san|jedes\smal|grundsätzlich)\b
       |これから(?:は|も)|今後|以後は|毎回|常に"""
 )
@@ -50,7 +50,7 @@ REASON = pattern(
       |,\s(?:it|they|we|that|mocks?|the|other|i|nobody|everybody|everyone|people)\b[^,]{6,}$
       |,\s[\w-]+(?:\s[\w-]+)?\s(?:writes|generates|handles|owns|checks|rejects|parses|breaks|needs|enforces|expects|manages)\b
       |:\s(?:an?|the|it|they|we|our|that|last)\s[^:]{6,}$
-      |因为|由于|否则|不然|为了|上次|\b(?:weil|denn|sonst|damit)\b|ので|から[、。]|ため(?:に|、)|前回"""
+      |，[^，。]*(?:很严|容易|出过|会(?:出|导致|丢)|查得|难以?|麻烦)|因为|由于|否则|不然|为了|上次|\b(?:weil|denn|sonst|damit)\b|ので|から[、。]|ため(?:に|、)|前回"""
 )
 
 LABEL = (
