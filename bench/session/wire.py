@@ -15,6 +15,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import Any
 from urllib.request import urlopen
 
 MARK = re.compile(rb"mark-(\d+)")
@@ -76,7 +77,7 @@ def _whole(body: bytes) -> bytes:
 def _stream(size: int) -> bytes:
     usage = {"input_tokens": 10, "cache_read_input_tokens": size // 3, "output_tokens": 5}
     message = {"id": f"msg_{size}", "type": "message", "role": "assistant", "model": "claude-sonnet-4-5", "content": []}
-    events = [
+    events: list[dict[str, Any]] = [
         {"type": "message_start", "message": {**message, "usage": usage}},
         {"type": "content_block_start", "index": 0, "content_block": {"type": "text", "text": ""}},
         {"type": "content_block_delta", "index": 0, "delta": {"type": "text_delta", "text": "It is counted there."}},

@@ -12,8 +12,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from reverie.errors import BadRequest
+from reverie.messages.blocks import Text, ToolResult, ToolUse
+from reverie.messages.bulk import collector_paused
 from reverie.messages.codec import block_to_wire, encode_json, tool_to_wire
-from reverie.messages.message import Message
+from reverie.messages.message import Message, Role
 from reverie.ports import CacheMark, Request
 
 MAX_CACHE_MARKS = 4
@@ -24,14 +26,20 @@ _NOT_COUNTED = ("max_tokens", "temperature", "stop_sequences", "metadata", "serv
 """Fields that the counting endpoint does not take: they say how to answer, not what was asked."""
 
 
+_PLAIN: frozenset[type] = frozenset({Text, ToolUse, ToolResult})
+
+
 def request_body(request: Request) -> dict[str, Any]:
     """Build the JSON body, without `stream`; raises `BadRequest` for cache marks that no provider would take."""
     tools = [_without_marker(tool_to_wire(tool)) for tool in request.tools]
     system: list[dict[str, Any]] = [{"type": "text", "text": block.text} for block in request.system]
-    messages = [_message(message) for message in request.messages]
+    with collector_paused():
+        messages = [_message(message) for message in request.messages]
     _place_marks(request.cache_marks, tools, system, messages)
-    for message in messages:
-        _drop_unsigned(message)
+    for message, wire in zip(request.messages, messages, strict=True):
+        # Most messages hold nothing of the kind, and a long conversation has thousands.
+        if message.role is Role.ASSISTANT and not _PLAIN.issuperset(map(type, message.content)):
+            _drop_unsigned(wire)
     body: dict[str, Any] = {"model": request.model, "max_tokens": request.max_tokens}
     if request.temperature is not None:
         body["temperature"] = request.temperature
@@ -80,14 +88,14 @@ def encode_body(body: Mapping[str, Any]) -> bytes:
 
 
 def _message(message: Message) -> dict[str, Any]:
-    return {"role": message.role.value, "content": [_without_marker(block_to_wire(block)) for block in message.content]}
+    return {"role": str(message.role), "content": [_without_marker(block_to_wire(block)) for block in message.content]}
 
 
 def _without_marker(wire: dict[str, Any]) -> dict[str, Any]:
     """Markers that came with recorded content would be counted as breakpoints beside ours."""
     wire.pop("cache_control", None)
     parts = wire.get("content")
-    if wire.get("type") == "tool_result" and isinstance(parts, list):
+    if type(parts) is list and wire["type"] == "tool_result":
         wire["content"] = [_without_marker(dict(part)) for part in parts]
     return wire
 

@@ -191,14 +191,14 @@ def test_a_message_that_cannot_fit_is_named_and_nothing_is_lost() -> None:
     session.take(embedded(compact(session.case(2_000))))
     view = session.view
     budget = session.scene(2_000).budget
-    error = too_large(view, budget, [weigh(item) for item in view.items])
+    error = too_large(view, budget, weigh)
 
     assert isinstance(error, ContextTooLong)
     assert uuid in str(error)
     assert "Explain this log" in str(error)
     assert error.gap_tokens
     assert spoken_texts(session.entries)[-1] in texts(view)
-    assert too_large(view, session.scene(200_000).budget, [weigh(item) for item in view.items]) is None
+    assert too_large(view, session.scene(200_000).budget, weigh) is None
 
 
 @requirement("context:compact:laws")
@@ -338,6 +338,6 @@ def test_a_count_after_a_compaction_is_not_the_old_one() -> None:
 def test_tools_that_fill_the_window_alone_are_named() -> None:
     session = Session().say("hello")
     budget = session.scene(2_000, used=9_000).budget
-    error = too_large(session.view, budget, [weigh(item) for item in session.view.items])
+    error = too_large(session.view, budget, weigh)
 
     assert "system text and tools alone take about 8,9" in str(error)

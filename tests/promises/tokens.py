@@ -36,6 +36,10 @@ PROMISES = {
     "tokens:calibration:learns": Requirement(
         "reported usage corrects later estimates, accidents do not", source="spec 7 #47"
     ),
+    "tokens:count:newest": Requirement(
+        "A count looks at the newest calls only, and finds in them what looking at all would find.",
+        source="issue 4, goals",
+    ),
     "tokens:count:anchored": Requirement(
         "the count is the last reported size, its answer, and an estimate of what came since", source="spec 1 §1"
     ),

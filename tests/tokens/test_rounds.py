@@ -3,6 +3,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from reverie.messages.blocks import Text, Thinking
 from reverie.messages.message import Usage, assistant, user
@@ -10,7 +12,7 @@ from reverie.messages.view import Item, Kind, project
 from reverie.tokens.estimate import weigh_block, weigh_text
 from reverie.tokens.profiles import profile
 from reverie.tokens.rates import rates_for
-from reverie.tokens.rounds import Round, forgotten_tokens, reply_tokens, rounds, tail_tokens
+from reverie.tokens.rounds import Round, forgotten_tokens, newest_rounds, reply_tokens, rounds, tail_tokens
 from tests.requirements import requirement
 from tests.tokens.sessions import WORDS, Session
 
@@ -94,3 +96,26 @@ def test_a_tail_is_told_apart_by_kind_of_content() -> None:
     first, second = rounds(project(session.entries).items)
     assert set(tail_tokens(first, RATES)) == {"Bash", "result", "typed"}
     assert set(tail_tokens(second, RATES)) == {"terminal", "result"}
+
+
+PIECES = st.sampled_from(["typed", "result", "thought", "said", "said-again", "uncounted"])
+
+
+@requirement("tokens:count:newest")
+@given(st.lists(PIECES, max_size=40), st.integers(1, 6))
+def test_the_newest_rounds_are_the_last_of_all(pieces: list[str], many: int) -> None:
+    items: list[Item] = []
+    for number, piece in enumerate(pieces):
+        blocks = (Thinking(f"hm {number}"),) if piece == "thought" else (Text(f"text {number}"),)
+        match piece:
+            case "typed":
+                item = Item(f"{number}", Kind.TYPED, user(*blocks))
+            case "result":
+                item = Item(f"{number}", Kind.RESULT, user(*blocks))
+            case "uncounted":
+                item = Item(f"{number}", Kind.REPLY, assistant(*blocks), message_id=f"m{number}")
+            case _:
+                before = items[-1].message_id if items and piece == "said-again" else None
+                item = replace(reply(*blocks, output=number, message_id=before or f"m{number}"), uuid=f"{number}")
+        items.append(item)
+    assert newest_rounds(items, many)[-many:] == rounds(items)[-many:]

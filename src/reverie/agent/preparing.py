@@ -28,7 +28,7 @@ from reverie.messages.view import Item, View
 from reverie.ports import Request
 from reverie.request_body import request_body
 from reverie.settings import Settings
-from reverie.tokens.count import count
+from reverie.tokens.count import Learner, count
 from reverie.tokens.estimate import weigh_message
 from reverie.tokens.profiles import Profile
 from reverie.tokens.rates import rates_for
@@ -56,10 +56,14 @@ class Prepared:
     """A request ready to be sent."""
 
     request: Request
-    body: dict[str, Any]
     report: Report
     appended: tuple[Entry, ...] = field(default=(), repr=False)
     """What the reductions added to the conversation."""
+
+    @property
+    def body(self) -> dict[str, Any]:
+        """The request as a Messages API body, for those who send it themselves."""
+        return request_body(self.request)
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +99,7 @@ class Preparer:
         self._now = now
         self._spill_path = spill_path
         self._rates = rates_for(facts)
+        self._learner = Learner()
         self._weights: dict[str, tuple[Message, int]] = {}
         self._last: Request | None = None
         self._sent_entries = 0
@@ -103,6 +108,7 @@ class Preparer:
         """The same for a child that begins with this conversation."""
         child = copy(self)
         child._weights = dict(self._weights)
+        child._learner = Learner()
         return child
 
     def weigh(self, item: Item) -> int:
@@ -117,7 +123,7 @@ class Preparer:
 
     def measure(self, log: Log) -> int:
         """The canonical count of the conversation as it stands."""
-        return count(log.view, self.facts, entries=log.entries, rates=self._rates).tokens
+        return self._count(log.view, log)
 
     def scene(self, log: Log) -> Scene:
         """What a stage or a compaction may know now."""
@@ -149,7 +155,7 @@ class Preparer:
         log.append(*written(outcome).entries)
 
     def _count(self, view: View, log: Log) -> int:
-        return count(view, self.facts, entries=log.entries, rates=self._rates).tokens
+        return count(view, self.facts, entries=log.entries, rates=self._rates, learner=self._learner).tokens
 
     def _rescue(self, log: Log, scene: Scene) -> Outcome:
         if not scene.budget.must_compact:
@@ -167,7 +173,7 @@ class Preparer:
         view = log.view
         if not self.facts.abilities.cache_edits:
             view = without_server_edits(view, CLEARED)
-        problem = too_large(view, scene.budget, [self.weigh(item) for item in view.items])
+        problem = too_large(view, scene.budget, self.weigh)
         if problem is not None and self.strategy.name != "none":
             raise problem
         edits = api_clearing(self.settings.clearing, self.budget) if self.facts.abilities.context_edits else None
@@ -189,7 +195,7 @@ class Preparer:
             compaction_is_due=scene.budget.must_compact,
             failures=reduced.failures,
         )
-        return Prepared(request, request_body(request), report, tuple(log.entries[reduced.start :]))
+        return Prepared(request, report, tuple(log.entries[reduced.start :]))
 
     def _parted(self, request: Request, log: Log) -> Break | None:
         """Where this request leaves the one before it; looked for only when it does not simply extend it."""

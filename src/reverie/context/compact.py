@@ -6,7 +6,7 @@ model or by structure, and the must-survive list is checked against the result w
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from enum import StrEnum
 
 from reverie.context import digest
@@ -63,13 +63,11 @@ def compact_part(case: Case, pivot: str, direction: Direction, *, instructions: 
     return (yield from _fold_from(case, at, instructions))
 
 
-def too_large(view: View, budget: Budget, weigh: Sequence[int]) -> ContextTooLong | None:
-    """The error for a view that no reduction could make fit, naming its largest message; None when it fits.
-
-    `weigh` holds the weight of each item.
-    """
+def too_large(view: View, budget: Budget, weigh_item: Callable[[Item], int]) -> ContextTooLong | None:
+    """The error for a view that no reduction could make fit, naming its largest message; None when it fits."""
     if budget.used_tokens <= budget.blocking_tokens:
         return None
+    weigh = [weigh_item(item) for item in view.items]
     message = f"the request needs {budget.used_tokens:,} tokens and {budget.blocking_tokens:,} are there"
     beside = budget.used_tokens - sum(weigh)
     if beside > max(weigh, default=0):

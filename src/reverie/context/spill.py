@@ -14,7 +14,7 @@ from pathlib import Path
 
 from reverie.context.stage import CHARS_PER_TOKEN, NOTHING, FileWrite, Outcome, Reduction, Scene, Stage
 from reverie.errors import Error
-from reverie.messages.blocks import ToolResult
+from reverie.messages.blocks import ToolResult, ToolUse
 from reverie.messages.entries import SpillDecision, SpillEntry
 from reverie.messages.view import Kind, View
 from reverie.settings import Spill
@@ -69,7 +69,8 @@ def _undecided(view: View) -> Iterable[list[tuple[str, ToolResult]]]:
     first = _first_undecided(view)
     if first is None:
         return
-    names = {call.id: call.name for item in view.items for call in item.message.tool_uses}
+    replies = (item for item in view.items if item.kind is Kind.REPLY)
+    names = {block.id: block.name for item in replies for block in item.message.content if type(block) is ToolUse}
     waiting: list[tuple[str, ToolResult]] = []
     for item in view.items[first:]:
         if item.kind is Kind.REPLY and waiting:

@@ -78,30 +78,40 @@ def block_from_wire(wire: Any) -> Block:
 
 def block_to_wire(block: Block) -> dict[str, Any]:
     """Write one content block in the provider's form."""
-    match block:
-        case Text(text, extra):
-            wire: dict[str, Any] = {"type": "text", "text": text}
-        case ToolUse(id, name, call, extra):
-            wire = {"type": "tool_use", "id": id, "name": name, "input": call}
-        case ToolResult(tool_use_id, content, is_error, extra):
-            parts = content if isinstance(content, str) else [block_to_wire(part) for part in content]
-            wire = {"type": "tool_result", "tool_use_id": tool_use_id, "content": parts}
-            if is_error:
-                wire["is_error"] = True
-        case Thinking(thinking, signature, extra):
-            wire = {"type": "thinking", "thinking": thinking, "signature": signature}
-        case RedactedThinking(data, extra):
-            wire = {"type": "redacted_thinking", "data": data}
-        case Image(source, extra):
-            wire = {"type": "image", "source": source}
-        case Document(source, extra):
-            wire = {"type": "document", "source": source}
-        case Compaction(summary, extra):
-            wire = {"type": "compaction", "content": summary}
-        case Opaque(whole):
-            return dict(whole)
-    wire.update(extra)
+    # A long request has thousands of these three; looking at the type alone takes a third of the time of a match.
+    if type(block) is Text:
+        wire: dict[str, Any] = {"type": "text", "text": block.text}
+    elif type(block) is ToolUse:
+        wire = {"type": "tool_use", "id": block.id, "name": block.name, "input": block.input}
+    elif type(block) is ToolResult:
+        content = block.content
+        parts = content if isinstance(content, str) else [block_to_wire(part) for part in content]
+        wire = {"type": "tool_result", "tool_use_id": block.tool_use_id, "content": parts}
+        if block.is_error:
+            wire["is_error"] = True
+    elif isinstance(block, Opaque):
+        return dict(block.wire)
+    else:
+        wire = _seldom(block)
+    if block.extra:
+        wire.update(block.extra)
     return wire
+
+
+def _seldom(block: Block) -> dict[str, Any]:
+    match block:
+        case Thinking(thinking, signature):
+            return {"type": "thinking", "thinking": thinking, "signature": signature}
+        case RedactedThinking(data):
+            return {"type": "redacted_thinking", "data": data}
+        case Image(source):
+            return {"type": "image", "source": source}
+        case Document(source):
+            return {"type": "document", "source": source}
+        case Compaction(summary):
+            return {"type": "compaction", "content": summary}
+        case _:
+            raise TypeError(f"{type(block).__name__} is no block")
 
 
 def message_from_wire(wire: Mapping[str, Any]) -> Message:

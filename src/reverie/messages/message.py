@@ -85,21 +85,23 @@ def merge_neighbours(messages: Iterable[Message]) -> tuple[Message, ...]:
     A message without such a neighbour is passed on as the object it is.
     """
     joined: list[Message] = []
-    pending: list[Message] = []
+    first: Message | None = None
+    more: list[Message] = []
     for message in messages:
-        if pending and message.role is not pending[0].role:
-            joined.append(_joined(pending))
-            pending = []
-        pending.append(message)
-    if pending:
-        joined.append(_joined(pending))
+        if first is not None and message.role is first.role:
+            more.append(message)
+            continue
+        if first is not None:
+            joined.append(_joined(first, more) if more else first)
+            more = []
+        first = message
+    if first is not None:
+        joined.append(_joined(first, more) if more else first)
     return tuple(joined)
 
 
-def _joined(messages: list[Message]) -> Message:
-    if len(messages) == 1:
-        return messages[0]
-    return Message(messages[0].role, tuple(block for message in messages for block in message.content))
+def _joined(first: Message, more: Iterable[Message]) -> Message:
+    return Message(first.role, tuple(block for message in (first, *more) for block in message.content))
 
 
 def _blocks(content: Iterable[str | Block]) -> tuple[Block, ...]:

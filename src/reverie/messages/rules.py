@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from functools import partial
 
 from reverie.messages.blocks import Block, Text, Thinking, ToolResult, ToolUse
 from reverie.messages.message import Message, Role, merge_neighbours
@@ -189,9 +188,11 @@ def _acceptable(messages: Iterable[Message]) -> Iterable[Message]:
     for message in messages:
         misplaced = ToolResult if message.role is Role.ASSISTANT else ToolUse
         content = message.content
-        if any(map(partial(_is_unfit, misplaced), content)):
-            content = tuple(block for block in content if not _is_unfit(misplaced, block))
-            message = replace(message, content=content)
+        for block in content:
+            if _is_unfit(misplaced, block):
+                content = tuple(block for block in content if not _is_unfit(misplaced, block))
+                message = replace(message, content=content)
+                break
         if content:
             yield message
 

@@ -122,24 +122,28 @@ class Projection:
         self._called: set[str] = set()
         self._last_counted: str | None = None
         self._reduced_after: str | None = None
+        self._view: View | None = None
 
     def extend(self, entries: Iterable[Entry]) -> Self:
         """Take in further entries, in the order of the chain."""
+        self._view = None
         for entry in entries:
             self._take(entry)
         return self
 
     def view(self) -> View:
-        """What the model sees now."""
-        return View(
-            tuple(self._items),
-            self._system,
-            self._tools,
-            self._leaf,
-            self._boundary,
-            self._reduced_after,
-            frozenset(self._decided),
-        )
+        """What the model sees now; asked for many times between two entries, made once."""
+        if self._view is None:
+            self._view = View(
+                tuple(self._items),
+                self._system,
+                self._tools,
+                self._leaf,
+                self._boundary,
+                self._reduced_after,
+                frozenset(self._decided),
+            )
+        return self._view
 
     def cloned(self) -> Projection:
         """A copy that goes its own way."""

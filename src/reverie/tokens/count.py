@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from operator import is_
 
 from reverie.messages.entries import Entry
 from reverie.messages.view import Item, View, project
@@ -16,7 +17,7 @@ from reverie.tokens.calibration import UNCALIBRATED, Calibration
 from reverie.tokens.estimate import weigh_message, weigh_view
 from reverie.tokens.profiles import Profile, profile
 from reverie.tokens.rates import Rates, rates_for
-from reverie.tokens.rounds import Round, forgotten_tokens, reply_tokens, rounds, tail_tokens
+from reverie.tokens.rounds import Round, forgotten_tokens, newest_rounds, reply_tokens, tail_tokens
 
 LEARN_FROM_ROUNDS = 40
 """How many of the newest calls teach the calibration; enough to settle, few enough to stay fast."""
@@ -44,25 +45,42 @@ def count(
     entries: Sequence[Entry] = (),
     calibration: Calibration | None = None,
     rates: Rates | None = None,
+    learner: Learner | None = None,
 ) -> Count:
     """Count a view for a model.
 
     `entries` are needed only when something was taken out after the last report, to know how much. Without a
-    `calibration` one is learnt from the newest calls of the view.
+    `calibration` one is learnt from the newest calls of the view; a `learner` remembers it from count to count.
     """
     rates = rates or rates_for(facts)
-    calls = rounds(view.items)
+    calls = newest_rounds(view.items, LEARN_FROM_ROUNDS)
     if not calls:
         tokens = weigh_view(view, facts, rates)
         return Count(tokens, estimated_tokens=tokens)
     if calibration is None:
-        calibration = learn(calls[-LEARN_FROM_ROUNDS:], facts, rates)
+        calibration = (learner or Learner()).calibration(calls[-LEARN_FROM_ROUNDS:], facts, rates)
     last = calls[-1]
     change = growth(last, facts, rates, calibration)
     if view.reduced_after is not None and any(item.uuid == view.reduced_after for item in last.reply):
         change -= _freed(view, entries, last, rates)
     reported = last.usage.context_tokens
     return Count(max(0, round(reported + change)), reported, round(change), last.reply[-1].uuid)
+
+
+class Learner:
+    """Keeps what was learnt for as long as the calls are the same, which is from one reply to the next."""
+
+    def __init__(self) -> None:
+        self._calls: list[Item] = []
+        self._known = UNCALIBRATED
+
+    def calibration(self, calls: Sequence[Round], facts: Profile, rates: Rates) -> Calibration:
+        """As `learn`; always for one model."""
+        looked_at = [item for one in calls[:-1] for item in (*one.reply, *one.tail)] + calls[-1].reply
+        if len(looked_at) != len(self._calls) or not all(map(is_, looked_at, self._calls)):
+            self._known = learn(calls, facts, rates)
+            self._calls = looked_at
+        return self._known
 
 
 def growth(one: Round, facts: Profile, rates: Rates, calibration: Calibration) -> float:

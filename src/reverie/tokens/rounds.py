@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from reverie.messages.blocks import Block, Document, Image, RedactedThinking, Text, Thinking, ToolResult
@@ -42,11 +42,32 @@ class Round:
 
 def rounds(items: Iterable[Item]) -> list[Round]:
     """The calls of a view in order. Answers without a reported size belong to the tail of the call before them."""
-    found: list[Round] = []
+    return _rounds(items, [])
+
+
+def newest_rounds(items: Sequence[Item], many: int) -> list[Round]:
+    """At least so many of the newest calls, if there are, exactly as `rounds` has them, without looking at the rest."""
+    start, found = len(items), 0
+    while start > 0 and found < many:
+        start -= 1
+        if _is_counted(items[start]) and not (start and _is_one_reply(items[start - 1], items[start])):
+            found += 1
+    if found < many:
+        start = 0
     thinking: list[Block] = []
+    for at in range(start - 1, -1, -1):
+        if items[at].kind is Kind.TYPED:
+            break
+        thinking[:0] = _thinking(items[at])
+    return _rounds(items[start:], thinking)
+
+
+def _rounds(items: Iterable[Item], thinking: list[Block]) -> list[Round]:
+    """`thinking` is the reasoning of the same turn that came before the items."""
+    found: list[Round] = []
     for item in items:
         last = found[-1] if found else None
-        if last is not None and _same_reply(item, last):
+        if last is not None and not last.tail and _is_one_reply(last.reply[-1], item):
             last.reply.append(item)
             last.usage = item.usage or last.usage
         elif _is_counted(item):
@@ -56,7 +77,8 @@ def rounds(items: Iterable[Item]) -> list[Round]:
             last.tail.append(item)
         if item.kind is Kind.TYPED:
             thinking.clear()
-        thinking += _thinking(item)
+        elif item.kind is Kind.REPLY:
+            thinking += _thinking(item)
     return found
 
 
@@ -93,12 +115,13 @@ def _believable(usage: Usage, visible: float) -> bool:
     return usage.output_tokens >= TRUSTED_SHARE * visible
 
 
-def _same_reply(item: Item, last: Round) -> bool:
+def _is_one_reply(item: Item, following: Item) -> bool:
+    """Whether two items that follow each other are records of one answer."""
     return (
-        item.kind is Kind.REPLY
-        and not last.tail
+        following.kind is Kind.REPLY
+        and item.kind is Kind.REPLY
         and item.message_id is not None
-        and item.message_id == last.reply[-1].message_id
+        and item.message_id == following.message_id
     )
 
 
