@@ -47,7 +47,7 @@ def _kills(count: int, longest_seconds: float) -> int:
                 found = list(problems(directory, home, started))
                 bad += bool(found)
                 for problem in found:
-                    print(f"kill {number} after {seconds * 1000:.1f} ms: {problem}")
+                    print(f"kill {number} after {seconds * 1000:.1f} ms: {problem}", flush=True)
     print(f"{count} kills: {bad} left something wrong; {finished} dreams ended before their kill")
     return bad
 
