@@ -10,6 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reverie.context.digest import notes, quoted_requests, summary
+from reverie.context.digest.choose import choose
+from reverie.context.digest.line import Line, Topic
 from reverie.context.facts import gather
 from reverie.context.facts.values import Request
 from reverie.context.prompt import read_prompt
@@ -72,6 +74,22 @@ def test_a_summary_is_never_over_its_limit(entries: list[Entry], limit: int) -> 
     text = summary(facts, limit_tokens=limit, weigh=weigh)
     assert weigh(text) <= limit
     assert text == summary(gather(project(entries).items), limit_tokens=limit, weigh=weigh)
+
+
+@requirement("digest:summary:deterministic")
+def test_of_two_lines_that_tell_as_much_the_first_is_taken_whatever_their_names() -> None:
+    """Names are kept in sets, whose order differs from process to process; a sum of floats would depend on it."""
+    for number in range(200):
+        names = [f"{letter}_{number}" for letter in "abcdef"]
+        lines = [
+            Line(Topic.STATEMENT, (0,), "some words", frozenset(names[:3])),
+            Line(Topic.STATEMENT, (1,), "same words", frozenset(names[3:])),
+        ]
+        worth = dict(zip(names, [0.1, 0.2, 0.3, 0.1, 0.2, 0.3], strict=True))
+
+        taken = choose(lines, worth, limit_tokens=14, weigh=len)
+
+        assert [line.text for line in taken] == ["some words"]
 
 
 @requirement("digest:summary:limit")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -10,7 +12,7 @@ from reverie.context.facts import Facts, gather, merge
 from reverie.context.facts.outcomes import error_lines, telling_lines
 from reverie.context.facts.outline import outline
 from reverie.context.facts.shell import file_uses
-from reverie.context.facts.terms import terms
+from reverie.context.facts.terms import terms, terms_of_line
 from reverie.context.facts.values import Outcome
 from reverie.context.spans import plain
 from reverie.messages.entries import Entry
@@ -220,6 +222,56 @@ def test_identifiers_are_told_by_their_shape() -> None:
     found = terms("see `day_first` in src/app/dates.py --no-verify E0425 at 127.0.0.1:5432, parseRow() and plain words")
     assert {"day_first", "src/app/dates.py", "dates.py", "--no-verify", "E0425", "parseRow"} <= found
     assert not {"plain", "words", "see", "and"} & found
+
+
+_ONE_BY_ONE = re.compile(
+    r"""
+    (?P<path>[\w.@~+-]*(?:/[\w.@+\-\[\]$]+)+/?)
+  | (?P<flag>(?<![\w-])--?[A-Za-z][\w-]+)
+  | (?P<word>[^\W\d]\w*(?:(?:\.|::|->|\#)[^\W\d]\w*)*(?:-\w+)*\(?)
+  | (?P<number>\d[\d_]*(?:[.:]\d+)+|\d[\w]*)
+    """,
+    re.VERBOSE,
+)
+_PIECES = st.sampled_from(
+    [
+        "a/b.py",
+        "/x",
+        "--no-verify",
+        "-rf",
+        "parseRow(",
+        "A::b",
+        "x.y",
+        "day_first",
+        "kebab-case",
+        "1.2.3",
+        "4bd8f",
+        "word",
+    ]
+)
+_TEXTS = st.lists(st.one_of(_PIECES, st.text("aB9_./-:#>([$@~+\"`' \né→", max_size=6))).map("".join)
+
+
+@requirement("digest:facts:terms")
+@given(_TEXTS)
+def test_reading_run_by_run_finds_what_reading_the_whole_text_finds(text: str) -> None:
+    plainly = {
+        one.strip()
+        for groups in re.findall(r"`([^`\n]{3,60})`|\"([^\"\n]{3,60})\"|'([^'\n]{3,60})'", text)
+        for one in groups
+    }
+    whole = {one for one in plainly if len(one) >= 3}
+    for match in _ONE_BY_ONE.finditer(text):
+        # A match that stands alone is one run, of which it is the only identifier or holds all of them.
+        whole |= terms(match[0]) if match.lastgroup != "flag" else {match[0]}
+
+    assert terms(text) == whole
+
+
+@requirement("digest:facts:terms")
+@given(_TEXTS)
+def test_the_identifiers_of_a_text_are_those_of_its_lines(text: str) -> None:
+    assert terms(text) == frozenset[str]().union(*(terms_of_line(line.strip()) for line in text.split("\n")))
 
 
 @requirement("digest:facts:quoted")

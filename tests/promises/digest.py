@@ -29,6 +29,7 @@ PROMISES = {
         "only what a person typed is a request; what a program put there is none", source="product §6"
     ),
     "digest:facts:quoted": Requirement("no text in the facts is invented", source="issue 4"),
+    "digest:facts:terms": Requirement("identifiers are found whatever they stand between", source="issue 4"),
     "digest:facts:merge": Requirement(
         "the facts of two runs joined hold what the facts of the whole hold", source="critique 41"
     ),

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Iterable, Mapping, Sequence
+from math import fsum
 
 from reverie.context.digest.line import Line, Weigh
 
@@ -52,7 +53,8 @@ def choose(
         for one in needed:
             line = lines[one]
             fresh = line.terms - covered - told_by_these
-            gain += line.floor + line.factor * sum(worths.get(name, 0.0) for name in fresh)
+            # Exact, so that the order in which a set gives its names, which no two processes share, changes nothing.
+            gain += line.floor + line.factor * fsum(worths.get(name, 0.0) for name in fresh)
             told_by_these |= fresh
         size = sum(sizes[one] for one in needed)
         return gain / size, size

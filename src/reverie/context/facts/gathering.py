@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from typing import TypeAlias
 
 from reverie.context.facts.outcomes import cut, error_lines, last_line, outcome_of, output, telling_lines
 from reverie.context.facts.outline import is_bare_punctuation, lines_of
@@ -51,6 +52,9 @@ SHORT_DECISION_BYTES = 12
 SHORTEST_EVIDENCE_CHARS = 6
 LONGEST_EVIDENCE_CHARS = 240
 LONGEST_COMMAND_CHARS = 400
+
+Row: TypeAlias = tuple[int | None, str]
+"""A line of a result with its number, where the print has one."""
 
 
 def gather(items: Sequence[Item]) -> Facts:
@@ -102,7 +106,7 @@ class _Gathering:
         self._plan = ""
         self._skills: dict[str, None] = {}
         self._delegations: list[Delegation] = []
-        self._sources: list[tuple[int, str, str]] = []
+        self._sources: list[tuple[int, str, list[Row]]] = []
         self._used: dict[int, set[str]] = {}
         self._seen: dict[int, set[str]] = {}
 
@@ -113,8 +117,10 @@ class _Gathering:
         for action in one.actions:
             for value in action.call.input.values():
                 used |= terms(value if isinstance(value, str) else str(value))
-            self._seen.setdefault(one.number, set()).update(terms(_bare(output(action))))
-            self._take_action(action, one)
+            shown = output(action)
+            rows = list(lines_of(shown))
+            self._seen.setdefault(one.number, set()).update(*(_terms_of(row) for _, row in rows))
+            self._take_action(action, one, shown, rows)
 
     def facts(self) -> Facts:
         """What was gathered."""
@@ -146,7 +152,7 @@ class _Gathering:
             rounds=len(course.rounds),
         )
 
-    def _take_action(self, action: Action, one: Round) -> None:
+    def _take_action(self, action: Action, one: Round, shown: str, rows: list[Row]) -> None:
         name, outcome = action.call.name, outcome_of(action)
         path = self._files.take(action, one.number)
         kind, _ = file_tool(action)
@@ -160,32 +166,32 @@ class _Gathering:
         elif name in _AGENTS:
             self._delegations.append(_delegation(action, one.number))
         elif name in _SHELLS:
-            self._take_command(action, one.number, outcome)
+            self._take_command(action, one.number, outcome, shown)
         elif not kind:
-            self._take_lookup(action, one.number, outcome)
+            self._take_lookup(action, one.number, outcome, shown)
         if name not in _SILENT:
-            self._take_trouble(action, _short(where), one.number, outcome)
-            self._sources.append((one.number, _short(where), output(action)))
+            self._take_trouble(shown, _short(where), one.number, outcome)
+            self._sources.append((one.number, _short(where), rows))
 
-    def _take_command(self, action: Action, number: int, outcome: Outcome) -> None:
+    def _take_command(self, action: Action, number: int, outcome: Outcome, shown: str) -> None:
         text = action.given("command").strip()
         times = self._commands[text].times + 1 if text in self._commands else 1
-        telling = telling_lines(output(action)) if action.answered else ()
+        telling = telling_lines(shown) if action.answered else ()
         self._commands[text] = Command(text, outcome, telling, times, number, action.given("description"))
 
-    def _take_lookup(self, action: Action, number: int, outcome: Outcome) -> None:
+    def _take_lookup(self, action: Action, number: int, outcome: Outcome, shown: str) -> None:
         about = subject(action.call, 200)
-        rows = [cut(row) for row in output(action).split("\n") if row.strip()]
+        rows = [cut(row) for row in shown.split("\n") if row.strip()]
         lookup = Lookup(
             action.call.name, about, tuple(rows[:LOOKUP_LINES]), max(0, len(rows) - LOOKUP_LINES), number, outcome
         )
         self._lookups[(action.call.name, about)] = lookup
 
-    def _take_trouble(self, action: Action, where: str, number: int, outcome: Outcome) -> None:
+    def _take_trouble(self, shown: str, where: str, number: int, outcome: Outcome) -> None:
         if outcome is not Outcome.FAILED:
             self._fine.append((number, where))
             return
-        found = error_lines(output(action)) or last_line(output(action))
+        found = error_lines(shown) or last_line(shown)
         for line in found:
             known = self._troubles.pop((line, where), None)
             self._troubles[(line, where)] = Trouble(line, where, number, times=known.times + 1 if known else 1)
@@ -202,16 +208,18 @@ class _Gathering:
         )
 
     def _terms(self) -> dict[str, Term]:
-        known: dict[str, Term] = {}
+        counted: dict[str, list[int]] = {}
         for number in sorted(self._used.keys() | self._seen.keys()):
             used = self._used.get(number, set())
             for name in sorted(used):
-                one = known.get(name, Term())
-                known[name] = replace(one, used=one.used + 1, last_used=number)
+                one = counted.setdefault(name, [0, 0, -1, -1])
+                one[0] += 1
+                one[2] = number
             for name in sorted(self._seen.get(number, set()) - used):
-                one = known.get(name, Term())
-                known[name] = replace(one, seen=one.seen + 1, last_seen=number)
-        return known
+                one = counted.setdefault(name, [0, 0, -1, -1])
+                one[1] += 1
+                one[3] = number
+        return {name: Term(*one) for name, one in counted.items()}
 
 
 def _decisions(requests: Sequence[Request]) -> Iterable[Decision]:
@@ -226,15 +234,15 @@ def _decisions(requests: Sequence[Request]) -> Iterable[Decision]:
             yield Decision(quote, request.uuid, request.round, request.after)
 
 
-def _evidence(sources: Sequence[tuple[int, str, str]], known: dict[str, Term]) -> Iterable[Evidence]:
+def _evidence(sources: Sequence[tuple[int, str, list[Row]]], known: dict[str, Term]) -> Iterable[Evidence]:
     """Lines of results with terms that were written then or later, or that tools show again and again.
 
     The newest lines are looked at first, and each term is shown a few times at most.
     """
     shown: dict[str, int] = {}
     found: list[Evidence] = []
-    for number, where, result in reversed(sources):
-        for at, row in lines_of(result):
+    for number, where, rows in reversed(sources):
+        for at, row in rows:
             line = row.strip()
             if not SHORTEST_EVIDENCE_CHARS <= len(line) <= LONGEST_EVIDENCE_CHARS or is_bare_punctuation(line):
                 continue
@@ -259,7 +267,7 @@ def _comes_back(name: str, one: Term) -> bool:
 
 
 def _step(one: Round) -> Step:
-    said = next((text for text in sentences(one.said)), "")
+    said = next(iter(sentences(one.said)), "")
     deeds = tuple(_deed(action) for action in one.actions if action.call.name not in _SILENT)
     return Step(one.first, one.last, said, deeds, one.number, one.size_bytes)
 
@@ -275,9 +283,10 @@ def _in_one(step: Step) -> str:
     return "; ".join(f"{deed.verb} {deed.subject}".strip() for deed in step.deeds[:2]) or step.said
 
 
-def _bare(result: str) -> str:
-    """A result without colours and without the line numbers in front."""
-    return "\n".join(row for _, row in lines_of(result))
+def _terms_of(row: str) -> frozenset[str]:
+    """The identifiers of one line of a result; only lines that can become evidence are worth remembering."""
+    line = row.strip()
+    return terms_of_line(line) if len(line) <= LONGEST_EVIDENCE_CHARS else terms(line)
 
 
 def _short(where: str) -> str:

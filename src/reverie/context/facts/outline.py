@@ -40,7 +40,13 @@ def lines_of(text: str) -> Iterable[tuple[int | None, str]]:
 
 def is_bare_punctuation(line: str) -> bool:
     """Whether a line only opens or closes something."""
-    return sum(map(str.isalnum, line)) < LEAST_LETTERS
+    left = LEAST_LETTERS
+    for letter in line:
+        if letter.isalnum():
+            left -= 1
+            if left == 0:
+                return False
+    return True
 
 
 def outline(text: str, *, starts_at: int | None = None, in_round: int = 0, changed: bool = False) -> tuple[Symbol, ...]:

@@ -34,6 +34,7 @@ class FileUse:
     """What was written, when the command holds it."""
 
 
+@lru_cache(maxsize=2_048)
 def file_uses(command: str) -> tuple[FileUse, ...]:
     """The files that a command names, with what it does to them."""
     bodies = [(found[2], found[3]) for found in _HEREDOC.finditer(command)]

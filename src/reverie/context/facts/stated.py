@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from functools import lru_cache
 
 _SENTENCE_END = re.compile(r"(?<=[.!?;])\s+(?=[^\s])|(?<=[。！？；])|\n+")
 _FENCE = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
@@ -30,8 +31,13 @@ LONGEST_BY_HAND_CHARS = 3_000
 """Longer messages are pasted documents; what they want is read in them, not in single sentences."""
 
 
-def sentences(text: str) -> Iterable[str]:
+@lru_cache(maxsize=2_048)
+def sentences(text: str) -> tuple[str, ...]:
     """The sentences of a text outside code, each on one line and of bounded length."""
+    return tuple(_divided(text))
+
+
+def _divided(text: str) -> Iterable[str]:
     for piece in _SENTENCE_END.split(_FENCE.sub("\n", text)):
         flat = " ".join(_BULLET.sub("", piece).split())
         if flat:
@@ -54,7 +60,7 @@ def decisions(text: str) -> tuple[str, ...]:
 
 def question(text: str) -> str:
     """The question with which a reply ends, or nothing."""
-    last = list(sentences(text))[-3:]
+    last = sentences(text)[-3:]
     asked = [one for one in last if one.endswith(("?", "？"))]
     return asked[-1] if asked else ""
 

@@ -10,13 +10,15 @@ from functools import lru_cache
 
 _TERM = re.compile(
     r"""
-    (?P<path>[\w.@~+-]*(?:/[\w.@+\-\[\]$]+)+/?)            # a/b, /a/b.c, ../x
-  | (?P<flag>(?<![\w-])--?[A-Za-z][\w-]+)                  # --no-verify, -rf
-  | (?P<word>[^\W\d]\w*(?:(?:\.|::|->|\#)[^\W\d]\w*)*(?:-\w+)*\(?)   # name, a.b, A::b, kebab-case, call(
-  | (?P<number>\d[\d_]*(?:[.:]\d+)+|\d[\w]*)               # 1.2.3, 8080, 4bdbf8f
+    ([\w.@~+-]*+(?:/[\w.@+\-\[\]$]++)++/?)                 # a path: a/b, /a/b.c, ../x
+  | ((?<![\w-])--?[A-Za-z][\w-]+)                         # a flag: --no-verify, -rf
+  | ([^\W\d]\w*+(?:(?:\.|::|->|\#)[^\W\d]\w*+)*+(?:-\w++)*+\(?)   # a word: name, a.b, A::b, kebab-case, call(
+  | (\d[\d_]*(?:[.:]\d+)+|\d[\w]*)                        # a number: 1.2.3, 8080, 4bdbf8f
     """,
     re.VERBOSE,
 )
+_RUN = re.compile(r"[\w.@~+\-/\[\]$:#>(]{3,}")
+"""All letters that an identifier can have. What stands between two runs is part of none, so each is read by itself."""
 _QUOTED = re.compile(r"`([^`\n]{3,60})`|\"([^\"\n]{3,60})\"|'([^'\n]{3,60})'")
 _MIXED = re.compile(r"[a-z][A-Z]|[A-Za-z]\d|\d[A-Za-z]|_[^\W_]|[^\W_]_")
 _JOINTS = re.compile(r"\.|::|->|#")
@@ -27,26 +29,18 @@ SHORTEST = 3
 def terms(text: str) -> frozenset[str]:
     """All identifiers of a text."""
     found: set[str] = set()
-    for match in _TERM.finditer(text):
-        kind, value = match.lastgroup, match.group()
-        if kind == "path":
-            _add_path(found, value)
-        elif kind == "flag":
-            found.add(value)
-        elif kind == "number":
-            _add_number(found, value)
-        else:
-            found.update(_in_word(value))
-    for match in _QUOTED.finditer(text):
-        inner = (match[1] or match[2] or match[3]).strip()
+    for run in set(_RUN.findall(text)):
+        found.update(_in_run(run))
+    for one, other, third in _QUOTED.findall(text):
+        inner = (one or other or third).strip()
         if len(inner) >= SHORTEST:
             found.add(inner)
     return frozenset(found)
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=32_768)
 def terms_of_line(line: str) -> frozenset[str]:
-    """The same for one line; lines come back again and again."""
+    """The same for one line; lines come back again and again, within one history and at its next compaction."""
     return terms(line)
 
 
@@ -72,9 +66,24 @@ def _add_number(found: set[str], value: str) -> None:
         found.add(value)
 
 
-@lru_cache(maxsize=16_384)
+@lru_cache(maxsize=32_768)
+def _in_run(run: str) -> tuple[str, ...]:
+    """The identifiers of a run of letters; remembered, because code says the same words again and again."""
+    found: set[str] = set()
+    for path, flag, word, number in _TERM.findall(run):
+        if word:
+            found.update(_in_word(word))
+        elif path:
+            _add_path(found, path)
+        elif number:
+            _add_number(found, number)
+        else:
+            found.add(flag)
+    return tuple(found)
+
+
 def _in_word(value: str) -> tuple[str, ...]:
-    """The identifiers that a word holds; remembered, because code says the same words again and again."""
+    """The identifiers that a word holds."""
     called = value.endswith("(")
     word = value.rstrip("(").rstrip(_LOOSE_ENDS)
     if len(word) < SHORTEST:
