@@ -26,7 +26,7 @@ SUMMARY_WHOLE = "LangChain Summarization, untrimmed"
 CONDENSER = "OpenHands LLMSummarizingCondenser"
 MOST_CUTS = 12
 """Measured per session and window, spread over the whole session."""
-MULTIPLES = (0.5, 1.0, 1.5, 2.0, 3.0)
+MULTIPLES = (1.0, 1.5, 2.0, 3.0)
 """Budgets of the others, in sizes of ours, with which a matching fidelity is looked for."""
 FULLEST = 0.9
 """Of the compaction line: a view that is reduced to more than this is reduced again a few requests later."""

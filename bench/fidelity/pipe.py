@@ -23,8 +23,8 @@ from reverie.messages.message import Message, Role, user
 from reverie.messages.view import Item, Kind
 
 CLEARED = "[cleared]"
-ROUNDS_OF_FILLING = 4
-NEARLY = 0.99
+ROUNDS_OF_FILLING = 3
+NEARLY = 0.97
 
 
 def environment(folder: Path, module: str, package: str, python: str = sys.executable) -> Path | None:

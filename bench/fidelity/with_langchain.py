@@ -37,12 +37,17 @@ class LangChain(Piped):
     def edits_as_set_up(self) -> Callable[[Sequence[Item], float], list[Item]]:
         """The same as in a running session, where the number is set once: that which fits when it is first needed."""
         numbers: dict[tuple[str, float], int] = {}
+        views: dict[tuple[str, int, int], list[Item]] = {}
 
         def edited(items: Sequence[Item], budget_tokens: float) -> list[Item]:
             key = (items[0].uuid, budget_tokens)
             if key not in numbers:
                 numbers[key] = self._fewest(items, budget_tokens)
-            return self._keeping(items, numbers[key])
+            # Several budgets often come to the same number.
+            place = (items[0].uuid, len(items), numbers[key])
+            if place not in views:
+                views[place] = self._keeping(items, numbers[key])
+            return views[place]
 
         return edited
 
