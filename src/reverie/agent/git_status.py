@@ -8,6 +8,7 @@ from typing import TypeAlias
 
 from reverie.agent.prompt_text import prompt_text
 from reverie.memory.injection import harmless
+from reverie.places import ASKING_GIT
 
 STATUS_CHARS = 2_000
 """The longest list of changes; the model can ask git for the rest."""
@@ -15,29 +16,32 @@ STATUS_CHARS = 2_000
 Run: TypeAlias = Callable[[tuple[str, ...]], Awaitable[str | None]]
 """Runs a command in the working directory and gives what it printed; None when it failed or took too long."""
 
-# Without locks, so that a question never stands in the way of what the user does in the same repository.
-_GIT = ("git", "--no-optional-locks")
-_BRANCH = (*_GIT, "branch", "--show-current")
-_COMMIT = (*_GIT, "rev-parse", "--short", "HEAD")
-_MAIN = (*_GIT, "symbolic-ref", "--short", "refs/remotes/origin/HEAD")
-_AUTHOR = (*_GIT, "config", "user.name")
-_STATUS = (*_GIT, "status", "--short")
-_COMMITS = (*_GIT, "log", "--oneline", "-n", "5")
+_BRANCH = (*ASKING_GIT, "branch", "--show-current")
+_COMMIT = (*ASKING_GIT, "rev-parse", "--short", "HEAD")
+_MAIN = (*ASKING_GIT, "symbolic-ref", "--short", "refs/remotes/origin/HEAD")
+_AUTHOR = (*ASKING_GIT, "config", "user.name")
+# A submodule has a configuration of its own, so its files are not looked at.
+_STATUS = (*ASKING_GIT, "status", "--short", "--ignore-submodules=dirty")
+_COMMITS = (*ASKING_GIT, "log", "--oneline", "-n", "5")
 
 
-async def git_status(run: Run) -> str:
-    """A section for the system prompt; empty outside of a repository or when git does not answer."""
-    branch, commit, main, author, status, commits = await asyncio.gather(
-        *(run(command) for command in (_BRANCH, _COMMIT, _MAIN, _AUTHOR, _STATUS, _COMMITS))
-    )
-    if branch is None and status is None:
+async def git_status(run: Run, *, looks_at_files: bool = True) -> str:
+    """A section for the system prompt; empty outside of a repository or when git does not answer.
+
+    Without `looks_at_files` the list of changes is left out: asking for it could start a program of the repository's.
+    """
+    asked = (_BRANCH, _COMMIT, _MAIN, _AUTHOR, _COMMITS, *((_STATUS,) if looks_at_files else ()))
+    branch, commit, main, author, commits, *rest = await asyncio.gather(*(run(command) for command in asked))
+    if branch is None and not any(rest):
         return ""
+    unknown = "git did not answer in time" if looks_at_files else "the repository's configuration names programs"
+    status = rest[0] if rest else None
     return prompt_text(
         "git_status",
         branch=_line(branch) or f"none, at commit {_line(commit) or 'unknown'}",
         main=_line(main).removeprefix("origin/") or "unknown",
         author=_line(author) or "unknown",
-        status="unknown: git did not answer in time" if status is None else _cut(harmless(status).rstrip()) or "clean",
+        status=f"unknown: {unknown}" if status is None else _cut(harmless(status).rstrip()) or "clean",
         commits=harmless(commits or "").strip() or "none",
     )
 

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from reverie.errors import Unavailable, UserMistake
 from reverie.files import write_folder
+from reverie.places import ASKING_GIT, FILTERS, configured_programs
 
 _SECONDS = 60.0
 
@@ -32,6 +33,12 @@ async def add_worktree(repository: Path, path: Path, branch: str, environment: M
         UserMistake: there is no repository, or it has no commit yet.
         Unavailable: git could not make it.
     """
+    named = configured_programs(repository) & FILTERS
+    if named:
+        raise UserMistake(
+            f"the git configuration of {repository} names programs ({', '.join(sorted(named))}) that making a work "
+            "tree would run; work without one"
+        )
     try:
         commit = await _git(repository, environment, "rev-parse", "--verify", "HEAD")
     except Unavailable as problem:
@@ -58,7 +65,7 @@ async def remove_if_unchanged(tree: WorkTree) -> bool:
 async def _git(directory: Path, environment: Mapping[str, str], *arguments: str) -> str:
     try:
         process = await asyncio.create_subprocess_exec(
-            "git",
+            *ASKING_GIT,
             *arguments,
             cwd=directory,
             env={**environment, "LC_ALL": "C"},

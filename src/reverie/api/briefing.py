@@ -29,11 +29,12 @@ from reverie.instructions import Loaded, Reason, Where, compact_instructions, lo
 from reverie.messages.entries import PromptEntry, SystemBlock, ToolSpec
 from reverie.permissions.need import Act
 from reverie.permissions.policy import Mode
-from reverie.places import find_checkout
+from reverie.places import FILTERS, configured_programs, find_checkout
 from reverie.settings.features import features
 from reverie.tools.agent import NAME as AGENT_TOOL
 from reverie.tools.desk import Desk
 from reverie.tools.plan import NAME as PLAN_TOOL
+from reverie.tools.process import end_group
 from reverie.tools.registry import Registry
 
 if TYPE_CHECKING:
@@ -68,7 +69,8 @@ class Briefing:
     async def prepare(self) -> None:
         """Gather what takes a moment, before the conversation is opened."""
         if find_checkout(self.setup.directory) is not None:
-            self._git = await git_status(self._run)
+            looks = not configured_programs(self.setup.directory) & FILTERS
+            self._git = await git_status(self._run, looks_at_files=looks)
 
     def opening(self) -> tuple[tuple[SystemBlock, ...], tuple[ToolSpec, ...], tuple[Joined, ...]]:
         """System text, tools and first messages, rendered now."""
@@ -126,9 +128,9 @@ class Briefing:
         """What returns after a compaction; instruction files are read anew."""
         self._loaded = None
         context = self._context(Reason.COMPACT)
-        returning = [Attached(CONTEXT, context)]
+        returning = [Attached(CONTEXT, _bare(context), is_required=True)]
         if self.permits.policy.mode is Mode.PLAN:
-            returning.append(Attached(PLAN_MODE, _reminder(self._plan_rules())))
+            returning.append(Attached(PLAN_MODE, self._plan_rules(), is_required=True))
         around = Surroundings(
             plan=self._plan_text(),
             returning=tuple(returning),
@@ -258,20 +260,26 @@ class Briefing:
                 stdin=asyncio.subprocess.DEVNULL,
                 stdout=asyncio.subprocess.PIPE,
                 stderr=asyncio.subprocess.DEVNULL,
+                start_new_session=True,
             )
         except OSError:
             return None
         try:
             out, _ = await asyncio.wait_for(process.communicate(), _GIT_SECONDS)
         except TimeoutError:
-            process.kill()
-            await process.wait()
+            # With whatever it started: a child that holds the pipe would keep us waiting.
+            await end_group(process)
             return None
         return out.decode("utf-8", "replace") if process.returncode == 0 else None
 
 
 def _reminder(text: str) -> str:
     return f"<system-reminder>\n{text}\n</system-reminder>"
+
+
+def _bare(reminder: str) -> str:
+    """Without the frame, which a compaction puts around everything that returns."""
+    return reminder.removeprefix("<system-reminder>\n").removesuffix("\n</system-reminder>")
 
 
 def _text(name: str, **values: str) -> str:

@@ -12,6 +12,7 @@ from reverie.permissions.covers import command_pattern, covers_path, covers_step
 from reverie.permissions.need import Need
 from reverie.permissions.policy import Policy
 from reverie.permissions.rule import Kind, Rule
+from reverie.permissions.shell.git import is_strange_repository
 from reverie.permissions.shell.parse import parse
 from reverie.permissions.shell.read_only import Reads, absolute, is_nowhere, program_name, reads_of, step_reads
 from reverie.permissions.shell.script import Script, Step, Word
@@ -119,7 +120,9 @@ def _is_covered(step: Step, examined: Examined, policy: Policy, may_read: Callab
     if _step_rule(step, policy):
         return True
     words = step_reads(step)
-    if words is None or (program_name(step) == "git" and len(examined.places) > 1):
+    if words is None:
+        return False
+    if program_name(step) == "git" and (len(examined.places) > 1 or is_strange_repository(examined.places[0])):
         return False
     return all(map(may_read, (*examined.places, *_located(words, examined))))
 

@@ -1,12 +1,14 @@
 """Places: every path the system uses is computed here, and which project a folder belongs to.
 
 Reading order: `paths` (where everything lies), `slug` (a path as the name of a folder), `checkout` (the repository
-around a path), `git_config` and `remotes` (what a repository calls itself), `identity` (the store of a project, found
+around a path), `git_config` and `remotes` (what a repository calls itself), `git_programs` (what its configuration
+would run), `identity` (the store of a project, found
 again after a move), `memory_directory` (which directory holds the memories), `transcripts` (all sessions of a
 repository). Nothing here reads the environment or runs a program.
 """
 
 from reverie.places.checkout import Checkout, find_checkout, list_worktrees, project_root
+from reverie.places.git_programs import ASKING_GIT, FILTERS, configured_programs
 from reverie.places.identity import (
     Evidence,
     Identity,
@@ -38,6 +40,8 @@ from reverie.places.slug import canonical, slug, slug_of
 from reverie.places.transcripts import list_subagent_transcripts, list_transcript_folders
 
 __all__ = [
+    "ASKING_GIT",
+    "FILTERS",
     "AgentScope",
     "Candidate",
     "Checkout",
@@ -53,6 +57,7 @@ __all__ = [
     "SettingsFiles",
     "Source",
     "canonical",
+    "configured_programs",
     "find_checkout",
     "find_project",
     "list_projects",

@@ -6,6 +6,8 @@ import os
 import subprocess
 from pathlib import Path
 
+from reverie.places import ASKING_GIT
+
 MOST_FILES = 20_000
 _GIT_SECONDS = 3.0
 _SKIPPED = frozenset({".git", "node_modules", "__pycache__", ".venv", "venv", "target", "dist", ".mypy_cache"})
@@ -20,7 +22,7 @@ def list_project_files(directory: Path) -> list[str]:
 
 
 def _list_by_git(directory: Path) -> list[str] | None:
-    command = ("git", "-C", str(directory), "ls-files", "-z", "--cached", "--others", "--exclude-standard")
+    command = (*ASKING_GIT, "-C", str(directory), "ls-files", "-z", "--cached", "--others", "--exclude-standard")
     try:
         done = subprocess.run(command, capture_output=True, check=False, timeout=_GIT_SECONDS)
     except (OSError, subprocess.TimeoutExpired):

@@ -1,7 +1,7 @@
 """`git`: the questions one can ask it, each with options that neither write nor run another program.
 
-What the repository's own configuration makes git run (a file system monitor, a text converter) is trusted: only a
-person writes there, since editing `.git` always asks. Whether a directory pretends to be a repository is checked here.
+What the repository's own configuration makes git run (a file system monitor, a text converter) may have come with an
+archive, and so may a folder that pretends to be a repository: where there is any, git is not asked without a question.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from typing import TypeAlias
 
 from reverie.permissions.shell.flags import Flags
 from reverie.permissions.shell.script import Word
+from reverie.places import configured_programs
 
 _Operands: TypeAlias = tuple[Word, ...]
 _Check: TypeAlias = Callable[[Sequence[Word], _Operands], bool]
@@ -194,6 +195,11 @@ def git_paths(words: Sequence[Word]) -> tuple[Word, ...] | None:
     if any(_SIGNATURES in (word.value or "") for word in options):
         return None
     return tuple(word for word in operands if "/" in (word.value or "") or word.value == ".." or word.has_tilde)
+
+
+def is_strange_repository(directory: Path) -> bool:
+    """Whether a mere question to git, asked here, might run a program that the repository names."""
+    return pretends_to_be_repository(directory) or bool(configured_programs(directory))
 
 
 def pretends_to_be_repository(directory: Path) -> bool:

@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from reverie.permissions.shell.git import pretends_to_be_repository
+from reverie.permissions.shell.git import is_strange_repository
 from reverie.permissions.shell.parse import parse
 from reverie.permissions.shell.programs import READERS
 from reverie.permissions.shell.script import Assignment, Redirect, Script, Shape, Step, Word
@@ -56,7 +56,7 @@ def reads_of(script: Script, directory: Path, *, home: Path | None) -> Reads | N
             if len(places) > _MAX_PLACES:
                 return None
             places += found
-        elif program_name(step) == "git" and (len(places) > 1 or pretends_to_be_repository(directory)):
+        elif program_name(step) == "git" and (len(places) > 1 or is_strange_repository(directory)):
             return None
         paths += found
     inputs = [redirect.target for redirect in script.redirects if not redirect.writes]
