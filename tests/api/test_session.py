@@ -341,6 +341,7 @@ async def test_a_long_session_passes_three_compactions(tmp_path: Path) -> None:
         last = json.dumps(at.bodies[-1]["messages"])
         assert all(f"mind the {number} swans" in last for number in range(24))
         assert last.count("Always greet the moon.") == 1
+        assert "<system-reminder>\\n<system-reminder>" not in last
         receipts = [event.receipt for event in events if isinstance(event, Reduced) and event.receipt]
         assert len(receipts) == len(boundaries)
 
@@ -624,3 +625,22 @@ async def test_the_providers_own_memory_tool_is_served_from_the_store(tmp_path: 
         assert {"type": "memory_20250818", "name": "memory"} in at.bodies[0]["tools"]
         ((failed, text),) = results(at.bodies[-1])
         assert not failed, text
+
+
+@requirement("session:window:compacts")
+async def test_instructions_return_from_a_small_compaction_too(tmp_path: Path) -> None:
+    script: list[Json] = [
+        {"when": {"answers_tool": "Bash"}, "then": "noted {request}"},
+        {"when": {"last_user": "step"}, "then": calls(("Bash", {"command": "seq 1 3000"}))},
+        {"then": "fine {request}"},
+    ]
+    with desk(tmp_path, script) as at:
+        at.file("CLAUDE.md", "Always greet the moon. " + "And mind every single star of the sky. " * 100)
+        async with at.start() as session:
+            await told(session, "step one")
+            await told(session, "step two")
+            receipt = await session.compact()
+            await told(session, "what now?")
+
+        assert receipt is not None
+        assert "Always greet the moon." in json.dumps(at.bodies[-1]["messages"])

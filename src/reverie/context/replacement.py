@@ -206,12 +206,12 @@ def _free(case: Case, kept: Sequence[Item]) -> int:
 
 
 def _within(attached: Sequence[Attached], limit_tokens: int, scene: Scene) -> list[Attached]:
-    """Those that fit, taken in order; a large one gives way to smaller ones behind it."""
+    """The required ones and those that fit, in order; a large one gives way to smaller ones behind it."""
     taken: list[Attached] = []
     left = limit_tokens
     for one in attached:
         weight = scene.weigh(_as_item(one))
-        if weight <= left:
+        if weight <= left or one.is_required:
             left -= weight
             taken.append(one)
     return taken

@@ -36,6 +36,8 @@ class Attached:
     kind: str
     text: str
     data: JsonObject = field(default_factory=nothing_more)
+    is_required: bool = False
+    """It returns however little room there is: without it the session would go on by other rules."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +91,7 @@ def restored(
     """Everything that returns, the most important first. `beside` names files that stay in view anyway."""
     found = list(around.returning)
     if around.plan:
-        found.append(Attached("plan_file_reference", f"The plan in force:\n\n{around.plan}"))
+        found.append(Attached("plan_file_reference", f"The plan in force:\n\n{around.plan}", is_required=True))
     if not around.reloads_instructions:
         found += _instructions(items, int(effective_tokens * INSTRUCTIONS_FRACTION), weigh)
     found += _skills(around.skills, settings, effective_tokens, weigh)
