@@ -26,4 +26,9 @@ PROMISES = {
         "The cursor lies in the transcript: a resumed session does not look at the same messages again.",
         source="issue 6, item 2",
     ),
+    "extracting:session:killed": Requirement(
+        "Killed anywhere, a session leaves a readable store and a cursor that is never ahead of it; the next turn "
+        "keeps the rest, nothing twice.",
+        source="issue 6, how it is judged",
+    ),
 }

@@ -312,7 +312,6 @@ CUES: tuple[Cue, ...] = (
               |\bwe\s(?:must|have\sto|need\sto)\s(?:support|keep|stay|comply|remain)\b
               |\b(?:is|was|are|were)\s(?:being\s)?(?:driven|forced|mandated|required|demanded)\sby\b
               |\b(?:the\s)?reason\s(?:we|why\swe|for\s(?:the|this|keeping|our))\b|\blet'?s\s(?:use|go\swith|switch\sto|stick\s(?:with|to)|do)\s[^.?]*\binstead\sof\b
-              |\blet'?s\suse\ssomething\b
               |(?:法务|合规|安全团队|客户)(?:团队|部门)?要求|我们(?:决定|选择|选了|选用|打算|改用|不再|约定|商定|统一用)|(?:最终|最后)(?:决定|选择)
               |\bwir\shaben\suns\s(?:für|gegen|entschieden)|\bwir\s(?:nehmen|verwenden|setzen\sauf|bleiben\sbei)\b
               |(?:することに|使うことに)(?:した|しました|決め)"""
