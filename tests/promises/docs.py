@@ -12,6 +12,10 @@ PROMISES = {
         "Every public name loads when it is asked for, and `import reverie` loads nothing else.", source="style 5.11"
     ),
     "docs:examples:run": Requirement("Every example in the documents runs.", source="style 5.10"),
+    "docs:true": Requirement(
+        "What the documents name is there: files, links, commands, keys, modes, events, settings, layers.",
+        source="style 5.10",
+    ),
     "docs:no-machine-paths": Requirement(
         "No file names a machine's path or a package registry's host.", source="product rules"
     ),

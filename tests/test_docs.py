@@ -1,0 +1,138 @@
+"""The documents speak of what there is: files, links, commands, keys, settings, events."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+import reverie
+from tests.requirements import requirement
+
+SOURCE = Path(reverie.__file__).parent
+ROOT = SOURCE.parent.parent
+DOCUMENTS = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
+_CODE = re.compile(r"`([^`\n]+)`")
+_LINK = re.compile(r"\]\(([^)\s]+)\)")
+_MODULE = re.compile(r"(?:src/reverie/)?([a-z_]+(?:/[a-z_]+)+)(?:\.py|/|\.[A-Za-z_][A-Za-z_.]*)?")
+
+
+def text_of(name: str) -> str:
+    return (ROOT / name).read_text(encoding="utf-8")
+
+
+@cache
+def anchors(path: Path) -> frozenset[str]:
+    """The places of a document that a link may name."""
+    headings = re.findall(r"(?m)^#+ (.+)$", path.read_text(encoding="utf-8"))
+    return frozenset(re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings)
+
+
+def cells(text: str, heading: str) -> str:
+    """The part of a document under one heading."""
+    return text.partition(f"{heading}\n")[2].partition("\n## ")[0]
+
+
+@requirement("docs:true")
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
+def test_a_link_leads_to_a_file_and_a_heading(document: Path) -> None:
+    broken = []
+    for link in _LINK.findall(document.read_text(encoding="utf-8")):
+        if re.match(r"[a-z]+:", link):
+            continue
+        name, _, anchor = link.partition("#")
+        target = document.parent / name if name else document
+        if not target.exists() or (anchor and anchor not in anchors(target)):
+            broken.append(link)
+
+    assert broken == []
+
+
+@requirement("docs:true")
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
+def test_a_module_that_a_document_names_is_there(document: Path) -> None:
+    packages = {path.name for path in SOURCE.iterdir() if path.is_dir()}
+    missing = []
+    for code in _CODE.findall(document.read_text(encoding="utf-8")):
+        found = _MODULE.fullmatch(code)
+        if found is None or found[1].partition("/")[0] not in packages:
+            continue
+        place = SOURCE / found[1]
+        if not place.is_dir() and not place.with_suffix(".py").is_file():
+            missing.append(code)
+
+    assert missing == []
+
+
+@requirement("docs:true")
+def test_the_readme_names_every_command_and_no_other() -> None:
+    from reverie.apps.cli.table import COMMANDS
+
+    table = cells(text_of("README.md"), "## From the command line")
+    rows = [line for line in table.split("\n") if line.startswith(("| memory", "| history", "| sessions", "| setup"))]
+    named = {word for row in rows for word in _CODE.findall(row)}
+
+    assert named == {listed.name for listed in COMMANDS}
+
+
+@requirement("docs:true")
+@pytest.mark.parametrize("document", ["README.md", "docs/session.md"])
+def test_every_slash_command_is_explained(document: str) -> None:
+    from reverie.apps.tui.commands import COMMANDS
+
+    words = {word.split()[0] for word in _CODE.findall(text_of(document)) if re.match(r"/[a-z]", word)}
+
+    assert {f"/{command.name}" for command in COMMANDS} <= words
+
+
+@requirement("docs:true")
+def test_the_guide_names_the_permission_modes() -> None:
+    from reverie.permissions.policy import Mode
+
+    table = cells(text_of("docs/session.md"), "## Permissions")
+    named = set(re.findall(r"(?m)^\| `(\w+)` \|", table))
+
+    assert named >= {str(mode) for mode in Mode}
+
+
+@requirement("docs:true")
+def test_the_hook_events_of_the_guide_are_those_that_fire() -> None:
+    from reverie.hooks.events import EVENTS
+
+    fired = cells(text_of("docs/session.md"), "## Hooks")
+    named = {word for word in _CODE.findall(fired.partition("These events fire")[2]) if word in EVENTS}
+    code = "\n".join(
+        path.read_text(encoding="utf-8") for path in SOURCE.rglob("*.py") if path.parts[-2] in ("agent", "api")
+    )
+
+    assert named == {name for name in EVENTS if f'"{name}"' in code and name != "Notification"}
+
+
+@requirement("docs:true")
+@pytest.mark.parametrize("document", ["README.md", "docs/session.md", "docs/background.md", "docs/formats.md"])
+def test_a_setting_that_a_guide_names_is_there(document: str) -> None:
+    from reverie.settings.schema import keys
+
+    known = {".".join(path) for path in keys()}
+    areas = {name.partition(".")[0] for name in known if "." in name}
+    named = {code.partition(" = ")[0] for code in _CODE.findall(text_of(document))}
+    settings = {name for name in named if re.fullmatch(r"[a-z_]+(\.[a-z_]+)+", name) and name.split(".")[0] in areas}
+
+    assert settings - known == set()
+
+
+@requirement("docs:true")
+def test_the_layers_of_the_documents_are_those_that_are_checked() -> None:
+    import tomllib
+
+    with (ROOT / "pyproject.toml").open("rb") as file:
+        contracts = tomllib.load(file)["tool"]["importlinter"]["contracts"]
+    layers = next(contract["layers"] for contract in contracts if contract["id"] == "layers")
+    drawn = text_of("docs/adr/0006-layers.md").partition("```text\n")[2].partition("```")[0]
+    table = cells(text_of("docs/architecture.md"), "## Layers")
+    rows = re.findall(r"(?m)^\| (`[^|]+) \|", table)
+
+    assert drawn.strip().split("\n") == layers
+    assert [" | ".join(_CODE.findall(row)) for row in rows] == layers
