@@ -145,19 +145,19 @@ class Hook:
     """Run hooks (spec 8 §1.7, `disableAllHooks`)."""
     managed_only: Personal[bool] = False
     """Run only the hooks of managed files (spec 8 §1.7, `allowManagedHooksOnly`)."""
-    timeout_seconds: Amount = 600.0
+    timeout_seconds: Personal[Amount] = 600.0
     """How long a command may run, when its entry says nothing (spec 3 §7.3)."""
-    prompt_timeout_seconds: Amount = 30.0
+    prompt_timeout_seconds: Personal[Amount] = 30.0
     """The same for a hook that asks a model (spec 8 §1.8)."""
-    agent_timeout_seconds: Amount = 60.0
+    agent_timeout_seconds: Personal[Amount] = 60.0
     """The same for a hook that runs an agent (spec 8 §1.8)."""
-    user_prompt_timeout_seconds: Amount = 30.0
+    user_prompt_timeout_seconds: Personal[Amount] = 30.0
     """The same for `UserPromptSubmit`, while the user waits (spec 8 §1.8)."""
-    session_end_timeout_seconds: Amount = 1.5
+    session_end_timeout_seconds: Personal[Amount] = 1.5
     """All hooks of `SessionEnd` together (spec 8 §1.8)."""
     output_chars: Positive = 10_000
     """Longest text of a hook in the context; the rest goes to a file (spec 8 §1.3)."""
-    max_continues: Count = 8
+    max_continues: Personal[Count] = 8
     """Times in a row that `Stop` hooks may keep the agent working (spec 8 §1.8)."""
     allowed_http_urls: Personal[tuple[str, ...]] = ()
     """Addresses that `http` hooks may call; empty allows all (spec 8 §1.7)."""

@@ -9,6 +9,7 @@ import os
 import sys
 from collections.abc import Callable
 
+from reverie.apps.plain import unsteered
 from reverie.errors import Error, UserMistake
 
 DONE, FAILED, MISTAKE, INTERRUPTED = 0, 1, 2, 130
@@ -35,4 +36,4 @@ def ended(act: Callable[[], int]) -> int:
 
 def say(message: str) -> None:
     """Tell the user something that is no data."""
-    sys.stderr.write(f"reverie: {message}\n")
+    sys.stderr.write(f"reverie: {unsteered(message)}\n")

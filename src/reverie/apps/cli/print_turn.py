@@ -14,7 +14,8 @@ from typing import Any
 
 from reverie.agent.events import Ending, Notice, Reduced, Replied, ToolEnded, TurnEnded, TurnEvent
 from reverie.api.session import Session
-from reverie.apps.cli.exits import DONE, FAILED, INTERRUPTED
+from reverie.apps.cli.exits import DONE, FAILED, INTERRUPTED, say
+from reverie.apps.plain import unsteered
 from reverie.errors import UserMistake
 from reverie.messages.codec import message_to_wire, usage_to_wire
 from reverie.ports import Retrying, TextDelta
@@ -76,12 +77,12 @@ class Printer:
         match event:
             case Retrying():
                 wait = f"{event.wait_seconds:.1f} s"
-                sys.stderr.write(f"reverie: {event.reason}; trying again in {wait} (attempt {event.attempt})\n")
+                say(f"{event.reason}; trying again in {wait} (attempt {event.attempt})")
             case Notice(text, level) if level != "info":
-                sys.stderr.write(f"reverie: {text}\n")
+                say(text)
             case TurnEnded():
                 if _code(event.ending) != DONE:
-                    sys.stderr.write(f"reverie: {event.text}\n")
+                    say(event.text)
                 self.end(event)
             case _:
                 pass
@@ -91,11 +92,12 @@ class Printer:
 
 
 class TextPrinter(Printer):
-    """The last answer."""
+    """The last answer, as far as it is text; the other formats have it to the letter."""
 
     def end(self, ended: TurnEnded) -> None:
         if _code(ended.ending) == DONE:
-            sys.stdout.write(ended.text if ended.text.endswith("\n") else f"{ended.text}\n")
+            text = unsteered(ended.text)
+            sys.stdout.write(text if text.endswith("\n") else f"{text}\n")
 
 
 class JsonPrinter(Printer):

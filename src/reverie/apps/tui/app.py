@@ -39,6 +39,7 @@ from reverie.apps.tui.question import Asking
 from reverie.apps.tui.remember import remember
 from reverie.apps.tui.shell import run_command
 from reverie.apps.tui.status_line import StatusLine
+from reverie.apps.tui.steering import Unsteered
 from reverie.apps.tui.turns import Turns
 from reverie.apps.tui.waiting import Activity, Waiting
 from reverie.errors import Error
@@ -96,6 +97,7 @@ class Chat(App[None]):
             self._filters[:] = [each for each in self._filters if not isinstance(each, Monochrome)]
             self._filters.append(NoColor())
             self.add_class("-colourless")
+        self._filters.append(Unsteered())
         self.surroundings = surroundings
         self.failure: Error | None = None
         """Why there was nothing to open."""

@@ -19,6 +19,7 @@ from textual.scroll_view import ScrollView
 from textual.selection import Selection
 from textual.strip import Strip
 
+from reverie.apps.plain import unsteered
 from reverie.apps.tui.pieces import Call, Note, Part, Piece, Prose, Thought
 
 RECENT = 150
@@ -219,7 +220,7 @@ class Log(ScrollView, can_focus=False):
     def get_selection(self, selection: Selection) -> tuple[str, str] | None:
         """The selected text, without the margin."""
         chosen = selection.extract("\n".join(line.text for row in self._rows for line in row.lines))
-        return "\n".join(line.rstrip().removeprefix(" ") for line in chosen.split("\n")), "\n"
+        return unsteered("\n".join(line.rstrip().removeprefix(" ") for line in chosen.split("\n"))), "\n"
 
     def selection_updated(self, selection: Selection | None) -> None:  # noqa: ARG002 - Textual's signature
         """Draw what is selected."""

@@ -19,6 +19,7 @@ from textual.content import Content
 from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
 
+from reverie.apps.plain import revealed
 from reverie.apps.tui.diff import balance, coloured, is_diff
 from reverie.permissions.approval import Approval, Question
 from reverie.permissions.need import Act
@@ -57,8 +58,8 @@ def picture(question: Question) -> RenderableType:
     """What would be done."""
     need = question.need
     who = f"{question.agent}: " if question.agent else ""
-    title = Text(f"{who}{need.summary or need.tool}", style="bold")
-    preview = need.preview or need.command or need.url
+    title = Text(revealed(f"{who}{need.summary or need.tool}"), style="bold")
+    preview = revealed(need.preview or need.command or need.url)
     if is_diff(preview):
         added, removed = balance(preview)
         title.append("  ").append(f"+{added}", style="green").append(" ").append(f"−{removed}", style="red")
@@ -67,7 +68,7 @@ def picture(question: Question) -> RenderableType:
         body = Text(f"$ {preview}", overflow="fold")
     else:
         body = Text(preview, overflow="fold")
-    return Group(title, body) if preview.strip() and preview != need.summary else Group(title)
+    return Group(title, body) if preview.strip() and preview != title.plain else Group(title)
 
 
 class Asking(Vertical):
@@ -99,8 +100,8 @@ class Asking(Vertical):
         with VerticalScroll(can_focus=False):
             yield Static(picture(self._question))
         if self._question.reason:
-            yield Static(Group(Text(self._question.reason, style="yellow")), id="reason")
-        numbered = (Content(f"{number}. {way.label}") for number, way in enumerate(self._ways, 1))
+            yield Static(Group(Text(revealed(self._question.reason), style="yellow")), id="reason")
+        numbered = (Content(revealed(f"{number}. {way.label}")) for number, way in enumerate(self._ways, 1))
         yield OptionList(*(Option(label) for label in numbered))
         yield Input(placeholder="why not, or what to do instead (Enter sends, Esc goes back)", compact=True)
 
