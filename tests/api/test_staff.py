@@ -422,6 +422,17 @@ async def test_roles_are_told_in_an_attachment_and_those_of_the_project_after_tr
         assert all(one == tools[0] for one in tools)
 
 
+@requirement("agents:listing:attachment")
+async def test_without_the_attachment_the_description_names_the_roles(tmp_path: Path) -> None:
+    with desk(tmp_path, [{"then": "fine"}]) as at:
+        at.settings = replace(at.settings, agent=Agent(list_attachment=False))
+        async with at.start() as session:
+            await told(session, "hello")
+            assert listing(session) == []
+        (tool,) = (tool for tool in at.bodies[0]["tools"] if tool["name"] == "Agent")
+        assert "- Explore: " in tool["description"]
+
+
 def listing(session: Session) -> list[str]:
     found = (one for one in session.attachments if one.kind == "agent_listing_delta")
     return ["".join(getattr(block, "text", "") for block in one.content) for one in found]

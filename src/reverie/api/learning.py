@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
 TRIES = 3
 """A session whose question fails is asked again twice, then left for the next run and reported."""
-_NOT_SESSIONS = frozenset({"subagents", "tool-results", ".git", ".index", "node_modules"})
+_NOT_SESSIONS = frozenset({"subagents", "tool-results", "worktrees", "mailboxes", ".git", ".index", "node_modules"})
 
 Progress = Callable[[int, int, str], None]
 """Told how many of how many sessions are done, and which one is next."""

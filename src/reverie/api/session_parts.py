@@ -311,7 +311,7 @@ def assembled(setup: Setup, transcript: Transcript, *, emit: Callable[[TurnEvent
         main=lambda: loop,
         find_skill=lambda name: extended.invoking.find(name),  # noqa: PLW0108 - made below
         plugins=plugins.plugins,
-        trust=lambda: extended.trust,
+        trust=lambda: trust,
     )
 
     def take(registry: Registry) -> None:
@@ -330,6 +330,7 @@ def assembled(setup: Setup, transcript: Transcript, *, emit: Callable[[TurnEvent
         further=lambda: staff.waiting,
         emit=emit,
     )
+    staff.trust = lambda: extended.trust
     briefing = Briefing(
         setup=setup,
         log=log,

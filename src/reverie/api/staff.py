@@ -362,7 +362,8 @@ class Staff:
         async def send(outgoing: Outgoing) -> str:
             return await self.post.send(boss.name, outgoing)
 
-        return Agent(partial(self.employ, boss=boss)), SendMessage(send)
+        roles = "" if self.setup.settings.agent.list_attachment else listing_delta(self.agents.definitions, {})[0]
+        return Agent(partial(self.employ, boss=boss), roles), SendMessage(send)
 
     def _role(self, kind: str) -> Definition:
         found = self.agents.find(kind)
@@ -372,6 +373,8 @@ class Staff:
         return found
 
     def _listing(self) -> Sequence[Joined]:
+        if not self.setup.settings.agent.list_attachment:
+            return ()
         told: dict[str, str] = {}
         for item in self.main().parts.log.view.items:
             if item.label == LISTING:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from reverie.messages.blocks import JsonObject
@@ -40,9 +40,10 @@ Employ: TypeAlias = Callable[[Order], Awaitable[Answer]]
 class Agent:
     """Hands work to a child agent."""
 
-    def __init__(self, employ: Employ) -> None:
+    def __init__(self, employ: Employ, roles: str = "") -> None:
+        """`roles` are lines on agent types for the description, where no attachment tells them."""
         self._employ = employ
-        self.spec = described(
+        spec = described(
             NAME,
             "agent",
             {
@@ -57,6 +58,7 @@ class Agent:
             },
             required=("description", "prompt"),
         )
+        self.spec = replace(spec, description=f"{spec.description}\n\n{roles}") if roles else spec
 
     def need(self, given: JsonObject, desk: Desk) -> Need:  # noqa: ARG002 - the shape of every tool
         kind = text(given, "subagent_type")
