@@ -39,6 +39,12 @@ PROMISES: dict[str, Requirement] = {
     "extraction:same-subject": Requirement(
         "a newer word on a known subject brings its topic up to date, and an older one is refused", source="issue 6 §3"
     ),
+    "extraction:titles": Requirement(
+        "a title says the rule or the decision itself, without lead-ins", source="product §2"
+    ),
+    "extraction:follow-ups": Requirement(
+        "a sentence that only makes sense after the one before belongs to its memory", source="issue 6 §3"
+    ),
     "extraction:nothing-here": Requirement(
         "a local filter answers for turns that hold nothing, and never for one that the rules find something in",
         source="issue 6 §2",

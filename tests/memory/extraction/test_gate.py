@@ -43,6 +43,41 @@ def test_what_is_useless_or_dangerous_is_refused_with_its_reason(quote: str, rea
     assert refusal(candidate(quote, "project")).reason is reason
 
 
+@requirement("extraction:gate")
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Remember that Jonas from the platform team is awfully slow.",
+        "Keep in mind: our new reviewer is difficult.",
+        "Remember that Petra is sloppy.",
+        "keep in mind that Ivan is bad at replying",
+        "记住：小王做事不靠谱。",
+        "Merk dir: der Kollege aus dem Vertrieb ist anstrengend.",
+    ],
+)
+def test_a_judgement_of_a_person_is_refused_even_when_asked_for(text: str) -> None:
+    assert refusal(one(text)).reason is Reason.judgement
+
+
+@requirement("extraction:gate")
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Remember that Postgres is slow with large JSON columns.",
+        "Don't use end-to-end tests for validation, they are slow.",
+        "Dana owns the billing service, ask her first.",
+        "Remember that the reviewer of the audit is Jonas.",
+    ],
+)
+def test_a_slow_program_or_an_owner_is_no_judgement(text: str) -> None:
+    assert isinstance(judge(one(text), Scene()), Passed)
+
+
+@requirement("extraction:gate", "extraction:refusals")
+def test_where_something_stands_in_the_code_is_refused_with_its_reason() -> None:
+    assert refusal(one("The tax rules live in src/shop/tax.py.")).reason is Reason.derivable
+
+
 @requirement("extraction:gate", "extraction:refusals")
 def test_a_refused_secret_is_never_quoted() -> None:
     word = "hunter2" * 2

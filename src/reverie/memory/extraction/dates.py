@@ -19,7 +19,7 @@ _NUMBERS |= {"eine": 1, "einem": 1, "einer": 1, "zwei": 2, "drei": 3, "vier": 4}
 _HAN = {char: number for number, char in enumerate("零一二三四五六七八九十")} | {"两": 2, "日": 7, "天": 7}
 _YOUBI = "月火水木金土日"
 
-_RECURS = r"(?<!every )(?<!each )(?<!jeden )(?<!every other )"
+_RECURS = r"(?<!every )(?<!each )(?<!jeden )(?<!every other )(?<!\ba )(?<!\bany )(?<!\beinem )"
 _MONTH_NAMES = (
     r"jan(?:uary|uar)?|feb(?:ruary|ruar)?|mar(?:ch)?|mär(?:z)?|apr(?:il)?|may|mai|june?|juni|july?|juli|aug(?:ust)?"
     r"|sept?(?:ember)?|o[ck]t(?:ober)?|nov(?:ember)?|de[cz](?:ember)?"

@@ -1,0 +1,78 @@
+from __future__ import annotations
+
+import pytest
+
+from reverie.memory.extraction.wording import NAME_CHARS, depends, gives_reason, main_clause
+from tests.memory.extraction.kit import found, one
+from tests.requirements import requirement
+
+
+@requirement("extraction:titles")
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("House rule: never deploy on a Friday afternoon.", "Never deploy on a Friday afternoon"),
+        ("New rule for the backend: always add an index with a foreign key.", "Always add an index with a foreign key"),
+        ("新规矩：发布之前必须先备份。", "发布之前必须先备份"),
+        ("In load tests, never use the shared cache: a run wiped it.", "In load tests, never use the shared cache"),
+        ("We decided to drop Windows builds because nobody downloads them.", "Drop Windows builds"),
+        ("From now on open pull requests as drafts, please.", "Open pull requests as drafts"),
+        (
+            "Always rebuild the search index in the background after changing any of the analysers we ship.",
+            "Always rebuild the search index in the background",
+        ),
+    ],
+)
+def test_a_title_says_the_rule_without_what_leads_up_to_it(text: str, name: str) -> None:
+    assert one(text).name == name
+    assert len(one(text).name) <= NAME_CHARS
+
+
+@requirement("extraction:titles")
+def test_a_decision_is_titled_by_what_was_decided_and_an_order_before_it_says_how_to_apply_it() -> None:
+    made = one("Don't parse the header by hand: we agreed to use the library of the vendor, because ours broke twice.")
+
+    assert (made.type, made.name) == ("project", "Use the library of the vendor")
+    assert "**How to apply:** Don't parse the header by hand" in made.body
+    assert "**Why:** Ours broke twice" in made.body
+
+
+@requirement("extraction:follow-ups")
+@pytest.mark.parametrize(
+    ("text", "where"),
+    [
+        ("Never cache tokens on disk. A cached one leaked in March.", "**Why:** A cached one leaked in March."),
+        ("Please keep commit messages in English; they belong to everybody.", "they belong to everybody."),
+        ("New rule: never rebase shared branches. Merge them from now on.", "Merge them from now on."),
+        ("Ask me before you delete a branch. Even merged ones.", "Even merged ones."),
+    ],
+)
+def test_a_sentence_that_makes_sense_only_after_another_belongs_to_its_memory(text: str, where: str) -> None:
+    made = one(text)
+
+    assert where in made.body
+    assert made.quote == text
+
+
+@requirement("extraction:follow-ups")
+@pytest.mark.parametrize("after", ["That test is red again, please fix it.", "Now run the tests.", "Why is CI red?"])
+def test_a_sentence_on_the_task_stays_out(after: str) -> None:
+    [made] = found(f"Never cache tokens on disk. {after}")
+
+    assert after not in made.body
+    assert made.quote == "Never cache tokens on disk."
+
+
+@requirement("extraction:follow-ups")
+def test_two_rules_in_a_row_are_two_memories() -> None:
+    names = [each.name for each in found("Never cache tokens on disk. Always run the linter before you commit.")]
+
+    assert names == ["Never cache tokens on disk", "Always run the linter before you commit"]
+
+
+def test_reasons_and_dependent_sentences_are_told_apart_from_others() -> None:
+    assert gives_reason("The last batch took us a whole day.")
+    assert not gives_reason("Open the settings page.")
+    assert depends("They belong in the body.")
+    assert not depends("That file is broken.")
+    assert main_clause("Never do it, because it broke twice.") == "Never do it"
