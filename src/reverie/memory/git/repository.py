@@ -47,9 +47,11 @@ def make_repository(program: str, git_directory: Path, work_tree: Path) -> Git:
     git = Git(program, git_directory, work_tree)
     if is_ours(git_directory):
         return git
-    draft = git_directory.with_name(git_directory.name + ".new")
-    shutil.rmtree(draft, ignore_errors=True)
+    for old in git_directory.parent.glob(f"{git_directory.name}.new*"):
+        shutil.rmtree(old, ignore_errors=True)
     write_folder(git_directory.parent)
+    # A git whose caller was killed goes on for a moment; it must not write into the draft of the next one.
+    draft = git_directory.with_name(f"{git_directory.name}.new{os.getpid()}")
     Git(program, draft, work_tree).run("init", "--quiet", "--template=", "--initial-branch=main")
     (draft / "config").write_text(_configuration(git_directory, work_tree), encoding="utf-8")
     (draft / "info").mkdir(exist_ok=True)
