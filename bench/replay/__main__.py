@@ -85,8 +85,10 @@ def named_faults(one: SessionFigures, window: int) -> list[str]:
         for number, row in enumerate(one.requests, 1)
         if row.break_cause and not row.is_announced
     ]
-    if one.receipt_failures and one.strategy == "default":
-        found.append(f"{where}: {one.receipt_failures} survivors lost")
+    if one.strategy == "default":
+        found += [
+            f"{where}: request {number}: lost {what}" for number, row in enumerate(one.requests, 1) for what in row.lost
+        ]
     return found
 
 

@@ -69,7 +69,8 @@ PROMISES = {
         "Under our strategy no request breaks the prefix unannounced.", source="issue 4, item 5"
     ),
     "replay:lost": Requirement(
-        "Replay counts every typed message that a compaction left neither in view nor behind a pointer.",
+        "Replay counts every message of the user, pin, plan, task, decision, error, file, skill and instruction that a "
+        "compaction left neither in view nor behind a pointer, whatever its receipt says.",
         source="issue 4, item 7",
     ),
     "replay:picture": Requirement("Replay draws its figures as SVG.", source="issue 4, item 7"),

@@ -6,9 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from reverie.apps.replay.run import lost_words
-from reverie.messages.transcript import read_entries
-from reverie.messages.view import Kind, project
 from reverie.simulator.rules.check import validate
 from tests.apps.cli.conftest import Terminal, terminal
 from tests.requirements import requirement
@@ -124,18 +121,6 @@ def test_a_recording_without_its_beginning_starts_at_the_first_question(terminal
 
     assert session["totals"]["stopped"] is None
     assert 0 < session["totals"]["requests"] < 13
-
-
-@requirement("replay:lost")
-def test_words_of_the_user_that_are_gone_are_counted() -> None:
-    entries = read_entries(SAMPLE)
-    whole = project(entries)
-    typed = [item for item in whole.items if item.kind is Kind.TYPED]
-
-    gone = lost_words(entries, whole.with_items(item for item in whole.items if item is not typed[1]))
-
-    assert gone == (typed[1].uuid,)
-    assert lost_words(entries, whole) == ()
 
 
 @requirement("replay:lost")

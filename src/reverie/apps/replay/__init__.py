@@ -1,5 +1,5 @@
 """A recorded session, run again request by request through a strategy of the window.
 
-Reading order: `steps` (what was asked when), `run` (each request through strategy, validation and cache), `figures`
-(what it amounted to), `picture` (the same drawn).
+Reading order: `steps` (what was asked when), `run` (each request through strategy, validation and cache), `survival`
+(what a compaction lost), `figures` (what it amounted to), `picture` (the same drawn).
 """

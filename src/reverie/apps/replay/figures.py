@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from reverie.apps.replay.survival import Expected
 from reverie.context.stage import Reduction
 from reverie.messages.blocks import Json
 
@@ -25,8 +26,8 @@ class RequestRow:
     refused: str | None = None
     """The provider's words when it would not have taken the request."""
     prepare_ms: float = 0.0
-    lost: tuple[str, ...] = ()
-    """Messages of the user that a compaction before this request left neither in view nor behind a pointer."""
+    lost: tuple[Expected, ...] = ()
+    """What a compaction before this request had to keep and left neither in view nor behind a pointer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +82,7 @@ class SessionFigures:
 
     @property
     def receipt_failures(self) -> int:
-        """Messages of the user that a compaction left neither in view nor behind a pointer of its receipt."""
+        """What compactions had to keep and left neither in view nor behind a pointer of their receipts."""
         return sum(len(row.lost) for row in self.requests)
 
     def totals(self) -> dict[str, object]:
@@ -135,6 +136,6 @@ def _request(row: RequestRow) -> dict[str, object]:
         ],
         "break": row.break_cause,
         "refused": row.refused,
-        "lost": list(row.lost),
+        "lost": list(map(str, row.lost)),
         "prepare_ms": round(row.prepare_ms, 3),
     }

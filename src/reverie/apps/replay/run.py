@@ -13,18 +13,16 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from reverie.api.followed import Followed
 from reverie.agent.preparing import Prepared, Preparer
+from reverie.api.followed import Followed
 from reverie.apps.replay.figures import RequestRow, SessionFigures
 from reverie.apps.replay.steps import Step, steps
+from reverie.apps.replay.survival import lost
 from reverie.context.receipt import receipts
-from reverie.context.spans import chain, plain
 from reverie.context.strategies import Strategy
 from reverie.errors import ContextTooLong, UserMistake
 from reverie.messages.entries import AssistantEntry, AttachmentEntry, BoundaryEntry, Entry, PromptEntry, UserEntry
-from reverie.messages.listing import is_prompt
 from reverie.messages.message import Usage
-from reverie.messages.view import View
 from reverie.request_body import encode_body
 from reverie.settings import Settings
 from reverie.simulator.provider import Provider
@@ -154,7 +152,7 @@ class _Run:
             is_announced=parted is None or parted.is_announced,
             refused=refused,
             prepare_ms=took_ms,
-            lost=lost_words(self.log.entries, self.log.view) if _was_compacted(prepared) else (),
+            lost=lost(self.log.entries, self.log.view) if _was_compacted(prepared) else (),
         )
         return row, usage
 
@@ -174,26 +172,3 @@ class _Run:
 
 def _was_compacted(prepared: Prepared) -> bool:
     return any(isinstance(entry, BoundaryEntry) for entry in prepared.appended)
-
-
-def lost_words(entries: Sequence[Entry], view: View) -> tuple[str, ...]:
-    """The typed messages that a view holds neither word for word nor by a pointer of its newest receipt.
-
-    Looks at the view itself and not at what the receipt says of it, so that a receipt cannot vouch for itself.
-    """
-    shown = "\n".join(_flat(plain(item)) for item in view.items)
-    written = receipts(entries)
-    pointers = [line.pointer for line in written[-1].lines if line.pointer] if written else []
-    return tuple(
-        entry.envelope.uuid
-        for entry in chain(entries, view.leaf)
-        if isinstance(entry, UserEntry)
-        and is_prompt(entry)
-        and _flat(entry.message.text) not in shown
-        and not any(entry.envelope.uuid.startswith(pointer) for pointer in pointers)
-    )
-
-
-def _flat(text: str) -> str:
-    """Text as it is compared: quoting marks at the start of lines and all spacing apart."""
-    return " ".join(line.lstrip("> ").strip() for line in text.splitlines() if line.strip("> "))

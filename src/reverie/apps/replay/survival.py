@@ -1,0 +1,139 @@
+"""What a view must still tell after a compaction, and what of it is gone.
+
+Reads messages and tool calls anew and looks at the text of the view. Neither the list that the compaction made nor its
+receipt's word that something was kept counts as proof; only what the receipt itself calls left out is taken at its
+word, because it names where that can be read again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from reverie.context.facts.outcomes import error_lines, last_line, outcome_of, output
+from reverie.context.facts.rounds import Action, course_of
+from reverie.context.facts.shell import file_uses
+from reverie.context.facts.stated import decisions
+from reverie.context.facts.values import Outcome
+from reverie.context.receipt import Fate, Line, Sort, receipts
+from reverie.context.spans import chain, pinned, plain, spoken
+from reverie.context.survive import is_instruction
+from reverie.messages.blocks import Json
+from reverie.messages.entries import Entry, UserEntry
+from reverie.messages.listing import is_prompt
+from reverie.messages.view import Item, View
+
+_PATHS = ("file_path", "notebook_path")
+_SHORTEST_DECISION_CHARS = 12
+_LABEL_CHARS = 60
+_JOINED = frozenset("/-_.")
+"""Letters that make a path before or behind another path a different one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Expected:
+    """One thing that must be there."""
+
+    sort: Sort
+    text: str
+    pointer: str = ""
+    """The id of the message that said it."""
+
+    def __str__(self) -> str:
+        flat = " ".join(self.text.split())
+        return f"{self.sort.value} {self.pointer}".strip() + f": {flat[:_LABEL_CHARS]}"
+
+
+def lost(entries: Sequence[Entry], view: View) -> tuple[Expected, ...]:
+    """What the conversation of a view holds and the view neither tells nor lists as left out."""
+    whole = chain(entries, view.leaf)
+    told = _flat("\n".join(plain(item) for item in view.items))
+    there = {item.uuid for item in view.items if item.uuid}
+    written = receipts(whole)
+    left_out = written[-1].of(Fate.PART, Fate.OUT) if written else ()
+    return tuple(
+        one
+        for one in dict.fromkeys(expected(whole))
+        if not _stands(one, told, there) and not any(_lists(line, one) for line in left_out)
+    )
+
+
+def expected(whole: Sequence[Entry]) -> Iterable[Expected]:
+    """Everything that must survive of a conversation, from its first entry on."""
+    items = spoken(whole)
+    by_id = {item.uuid: item for item in items}
+    for entry in whole:
+        if isinstance(entry, UserEntry) and is_prompt(entry):
+            yield Expected(Sort.REQUEST, entry.message.text, entry.envelope.uuid)
+            yield from _decided(entry)
+    yield from (Expected(Sort.PIN, plain(by_id[uuid]), uuid) for uuid in pinned(whole) if uuid in by_id)
+    yield from (Expected(Sort.INSTRUCTIONS, plain(item)) for item in items if is_instruction(item))
+    yield from _done(items)
+
+
+def _decided(entry: UserEntry) -> Iterable[Expected]:
+    for quote in decisions(entry.message.text):
+        if len(quote) >= _SHORTEST_DECISION_CHARS:
+            yield Expected(Sort.DECISION, quote)
+
+
+def _done(items: Sequence[Item]) -> Iterable[Expected]:
+    tasks: list[dict[str, Json]] = []
+    plan = ""
+    for action in (action for one in course_of(items).rounds for action in one.actions):
+        name = action.call.name
+        if name == "TodoWrite":
+            tasks = _tasks(action) or tasks
+        elif name == "ExitPlanMode":
+            plan = action.given("plan") or plan
+        elif name == "Skill":
+            yield Expected(Sort.SKILL, action.given("skill", "command", "name"))
+        else:
+            yield from _files_and_errors(action)
+    for one in tasks:
+        if one.get("status") != "completed":
+            yield Expected(Sort.TASK, str(one.get("content") or one.get("subject") or ""))
+    if plan:
+        yield Expected(Sort.PLAN, plan)
+
+
+def _files_and_errors(action: Action) -> Iterable[Expected]:
+    named = [action.given(*_PATHS), *(use.path for use in file_uses(action.given("command")))]
+    yield from (Expected(Sort.FILE, path) for path in named if path)
+    if outcome_of(action) is Outcome.FAILED:
+        shown = output(action)
+        yield from (Expected(Sort.TROUBLE, line) for line in error_lines(shown) or last_line(shown))
+
+
+def _tasks(action: Action) -> list[dict[str, Json]]:
+    todos = action.call.input.get("todos")
+    return [one for one in todos if isinstance(one, dict)] if isinstance(todos, list) else []
+
+
+def _stands(one: Expected, told: str, there: set[str]) -> bool:
+    if one.pointer in there:
+        return True
+    probe = _flat(one.text)
+    at = told.find(probe)
+    while one.sort is Sort.FILE and at >= 0 and not _is_whole(told, at, at + len(probe)):
+        at = told.find(probe, at + 1)
+    return at >= 0
+
+
+def _is_whole(text: str, start: int, end: int) -> bool:
+    before, after = text[start - 1 : start], text[end : end + 1]
+    return not (before.isalnum() or before in _JOINED) and not (after.isalnum() or after in {"/", "_"})
+
+
+def _lists(line: Line, one: Expected) -> bool:
+    if line.sort is not one.sort:
+        return False
+    if one.pointer:
+        return line.pointer == one.pointer
+    flat = " ".join(one.text.split())
+    return line.label == flat or (line.label.endswith("…") and flat.startswith(line.label[:-1]))
+
+
+def _flat(text: str) -> str:
+    """Text as it is compared: quoting marks at the start of lines and all spacing apart."""
+    return " ".join(word for line in text.splitlines() for word in line.lstrip("> ").split())
