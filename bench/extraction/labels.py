@@ -1,7 +1,8 @@
 """The labelled messages: ours with their text, real ones named by file and id; and what extraction makes of them.
 
 A label is a passage that should become a memory, with its type. Ours are split by a hash of their text into a part that
-rules were made with and a part that was only measured; what was added later says `"split": "dev"`.
+rules were made with and a part that was only measured; what was added later names its part: `dev`, or `fresh` for a set
+that was labelled before any rule saw it and that rules were improved with only afterwards.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ class Labelled:
 
     id: str
     part: str
-    """`dev`, `held out` or `real`."""
+    """`dev`, `held out`, `fresh…` or `real`."""
     text: str
     wanted: tuple[Wanted, ...]
     found: tuple[Candidate, ...]

@@ -82,8 +82,10 @@ CUES: tuple[Cue, ...] = (
               \b(?:is|are|lives?|sits?|can\sbe\sfound)\b[^.?]{{0,20}}https?://
               |\b(?:comes?|taken|pulled)\sfrom\s(?:the\s|our\s)?(?:\w+\s)?{SYSTEMS}\b
               |\bfor\s[\w\s]{{3,30}}\s(?:look|check|see|go)\s(?:at|in|to|on)?\s?(?:the\s)?{SYSTEMS}\b
+              |\b(?:lives?|is\s(?:kept|published|documented)|can\sbe\sfound)\sat\shttps?://(?!localhost|127)
               |\byou(?:'ll|\scan|\swill)?\sfind\s[^.]{{3,40}}\sat\shttps?://|\bchannel\s(?:on|in)\sslack\b
               |^(?:[\w-]+\s){{0,4}}(?:dashboard|board|runbook|tracker|wiki|rota|schedule|docs?|designs?|roadmap|logs|metrics|calendar)s?\s?:\s*https?://
+              |(?:监控|日志|指标|进度|需求|工单|文档)看\s?{SYSTEMS_HAN}
               |[去到看]\s?{SYSTEMS_HAN}\s?(?:上|里)?(?:查|看|找)|(?:都|统一|全部|一般)?(?:记|放|写|存|在)(?:录)?在?\s?{SYSTEMS_HAN}
               |(?:面板|文档|看板|手册|工单|日志|设计稿|需求)[^。？]{{0,8}}在\s?https?://"""
         ),
@@ -103,7 +105,8 @@ CUES: tuple[Cue, ...] = (
               |\bi(?:'m|\sam)\s(?:not\s)?(?:an?\s)?(?:native\s\w+|colou?r[\s-]?blind|dyslexic|left-handed)\b
               |\bi(?:'m|\sam)\son\s(?:windows|mac\w*|linux|ubuntu|debian|fedora|arch|nixos)\b
               |\bi(?:'m|\sam)\s(?:(?:trying\sto|starting\sto)\slearn|learning)\s(?-i:[A-Z])\w+
-              |\bi\swork\s(?:at|in|for)\s(?:the\s)?(?-i:[A-Z])\w+|\bmy\sname\sis\b
+              |\bi\swork\s(?:at|in|for)\s(?:the\s)?(?-i:[A-Z])\w+
+              |\bi\swork\s(?:at|in|for)\san?\s(?:\w+\s)?(?:hospital|bank|universit\w+|school|start-?up|agency|company|lab|insurer|ministry)\b|\bmy\sname\sis\b
               |\bi\s(?:lead|run|own|maintain|manage)\s(?:the|our|this|a)\b
               |\bi(?:'m|\sam)\s(?:mostly|mainly|primarily|more\sof|basically)\s(?:an?\s)?[\w-]+\s(?:person|guy|dev|{ROLES})\b
               |\bi\s(?:mostly|mainly|primarily)\s(?:write|do|code|work|use)\b|\bis\s(?:black\smagic|foreign|greek|(?:all\s)?new)\sto\sme\b
@@ -212,11 +215,12 @@ CUES: tuple[Cue, ...] = (
               |,\sno\s(?:\w+\s)?(?:summar(?:y|ies)|recaps?)\b
               |^(?!add|fix|rename|remove|put|move|change|update|delete|show|list|drop|check|look)(?:[\w-]+\s){{1,5}}(?:in|for|on)\s(?:all\s)?
               (?:{ARTEFACTS}|code|tests|docs)\b[^.]{{0,20}},\s?please\W*$
+              |{START}keep\s(?:all\s)?{ARTEFACTS}\s(?!until|for\b|as\b|from|that|open|there)\w+
               |^(?:when|if)\sin\sdoubt,\s\w+|^im\szweifel\s\w+|拿不准(?:的时候|时|就)
               |\b(?:exactly|just)\s(?:how|what|the\sway)\si\s(?:like|want)\s(?:it|them|that)\s?:\s\w+
               |^(?!the|this|that|my|it)[\w-]+s,\snot\s[\w-]+s\W*$
               |\bi(?:'d|\swould)\slike\s(?:all\s|the\s)?{ARTEFACTS}\sto\sbe\b|\bi\swant\s(?:all\s){ARTEFACTS}\b
-              |\b(?:goes|go|belongs?)\s(?:in|into|to|next\sto)\s[^.]*\b(?:rather\sthan|instead\sof)\b
+              |\b(?:goes|go|belongs?)\s(?:in|into|to|next\sto)\s[^!?]{{2,60}}\b(?:rather\sthan|instead\sof)\b
               |\b(?:run|check|clear)\s(?:it|them|that)\s(?:past|by|with)\s(?-i:[A-Z])\w+\s(?:first|before)\b
               |\bthat'?s\s(?:exactly\s)?the\s(?:level|kind|style|amount|sort|tone|format|length)\b[^.]*\bi\s(?:want|like|need|prefer)\b
               |(?:回复|回答|答案|解释|说明)[^。？]{{0,4}}(?:短|简洁|精简)|(?:不用|不需要|不必|无需)(?:再|做|写)?(?:总结|解释|道歉|客套)
@@ -229,7 +233,7 @@ CUES: tuple[Cue, ...] = (
               |\b(?:try\sto\s)?keep\s(?:comments|functions|methods|commits|prs|diffs|files|changes)\s\w+
               |^(?:all\s|our\s)?(?:tests?|commits?|prs?|comments?)\s(?:must|should|may)\s(?:not|never|always)\b|\b(?:check|confirm)\swith\sme\sbefore\b
               |(?:先问我|问我一下再|必须先问)|(?:回答|回复|解释)[^。？]{{0,6}}(?:简短|简洁|中文|英文|日文)
-              |(?:跟我说话|注释|提交信息|变量名)[^。，]{{0,4}}用(?:中文|英文)|简短的回答|表情符号|auf\s(?:deutsch|englisch)\b|(?:日本語|英語|中国語)で(?:回答|返信|答え|書い)"""
+              |(?:跟我说话|注释|提交信息|变量名)[^。，]{{0,4}}用(?:中文|英文)|用(?:中文|英文)写(?:提交信息|注释|文档|变量名)|简短的回答|表情符号|auf\s(?:deutsch|englisch)\b|(?:日本語|英語|中国語)で(?:回答|返信|答え|書い)"""
         ),
         unless=pattern(r"\b(?:readme|changelog|docstring|error)\b|^your\s"),
     ),
@@ -258,7 +262,7 @@ CUES: tuple[Cue, ...] = (
               |shut\s?(?:down|s\sdown)|turned\soff|promised|on\s(?:\w+\s)?(?:leave|vacation|holiday)|must\sbe\sdone|has\sto\sbe\sdone
               |runs?\sout|goes?\s(?:dark|away|offline)|switched\soff|starts\son|ends\s(?:on|in)|until\sthen\s(?:nobody|nothing|no\sone)|(?:has|have|needs?)\sto\s(?:work|be\s(?:ready|out|live|finished)|go\sout))\b
               |\bwe\b[^.]*\b(?:supports?|keep(?:ing)?|kept)\b[^.]*\b(?:until|till)\b
-              |截止|发布日期|上线|下线|冻结|之前(?:要|必须|得)|交付|演示|到期|\b(?:frist|abgabe|stichtag|termin)\b|締め?切り?|期限|リリース日?は"""
+              |截止|发布日期|上线|下线|冻结|之前(?:要|必须|得|不要|不能|别)|交付|演示|到期|\b(?:frist|abgabe|stichtag|termin)\b|締め?切り?|期限|リリース日?は"""
         ),
         unless=pattern(
             r"""\b(?:due\sto|let'?s|function|file|variable|check|test|header|cookie|token|cache|session|shipping|missing)\b
@@ -288,6 +292,7 @@ CUES: tuple[Cue, ...] = (
         unless=pattern(
             r"\b(?:function|class|module|method|parser|server|it|this|that)\s(?:owns|runs|handles)\b|^(?:this|it|that)"
         ),
+        overrides_guards=True,
     ),
     Cue(
         "decision",
@@ -300,6 +305,8 @@ CUES: tuple[Cue, ...] = (
               |\bwe\s(?:explicitly|definitely|deliberately|intentionally|only|never)\s(?:do\snot\s|don'?t\s)?
               (?:want|need|use|support|ship)\b
               |\bwe(?:'ve|\shave)?\s(?:went|gone)\swith\s[^.]*\b(?:over|instead\sof|rather\sthan|because|since|for\sits)\b
+              |\bwe\s(?:dropped|switched\sto|moved\s(?:to|off)|replaced|abandoned|migrated\sto|rejected|ruled\sout)\s[^.]*\b(?:because|since)\b
+              |\bwe\s(?:only\s)?(?:target|support)\s(?-i:[A-Z])[^,]*\bonly\b|\bwe\sonly\starget\b
               |\bwe\s(?:are\s)?(?:stay(?:ing)?|stick(?:ing)?)\s(?:on|with|at)\s(?-i:[A-Z])\w+
               |\b(?:customer|user|personal|patient|payment|production)\s(?:data|records|details)\s(?:must|may)\s(?:never|not|only|always)\b
               |\bwe(?:'re|\sare)\snot\sallowed\sto\b|\bwe\s(?:may|must)\snot\s\w+
@@ -307,7 +314,7 @@ CUES: tuple[Cue, ...] = (
               |\bin\s(?:this|our)\s(?:project|repo(?:sitory)?|team|code\s?base|company)\b[^.]*\bwe\s(?:always|never|only)\s\w+
               |\bwe\s(?:can'?t|cannot|may\snot|must\snot|aren'?t\sallowed\sto)\suse\b[^.]*\b(?:because|since)\b
               |\b(?:legal|compliance|security|finance|the\scustomer|our\scustomer)\s(?:team\s|department\s)?
-              (?:requires?|demands?|insists?|forbids?|mandates?)\b|\bthat'?s\swhy\swe\b
+              (?:requires?|demands?|insists?|forbids?|mandates?|wants\s(?:all|every|no|us)|asks\sfor)\b|\bthat'?s\swhy\swe\b
               |\bwe\s(?:use|follow|practi[cs]e)\s[^.]*\b(?:development|workflow|versioning|semver|convention)\b
               |\bwe\s(?:must|have\sto|need\sto)\s(?:support|keep|stay|comply|remain)\b
               |\b(?:is|was|are|were)\s(?:being\s)?(?:driven|forced|mandated|required|demanded)\sby\b

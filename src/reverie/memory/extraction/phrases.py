@@ -50,13 +50,13 @@ REASON = pattern(
       |,\s(?:it|they|we|that|mocks?|the|other|i|nobody|everybody|everyone|people)\b[^,]{6,}$
       |,\s[\w-]+(?:\s[\w-]+)?\s(?:writes|generates|handles|owns|checks|rejects|parses|breaks|needs|enforces|expects|manages)\b
       |:\s(?:an?|the|it|they|we|our|that|last)\s[^:]{6,}$
-      |，[^，。]*(?:很严|容易|出过|会(?:出|导致|丢)|查得|难以?|麻烦)|因为|由于|否则|不然|为了|上次|\b(?:weil|denn|sonst|damit)\b|ので|から[、。]|ため(?:に|、)|前回"""
+      |，[^，。]*(?:很严|容易|出过|会(?:出|导致|丢)|查得|难以?|麻烦)|因为|由于|否则|不然|为了|上次|\b(?:weil|denn|sonst|damit|dafür)\b|ので|から[、。]|ため(?:に|、)|前回"""
 )
 
 LABEL = (
     r"(?:(?:one|a|another|my|our|the|this|new|quick|small|house|team|general|standing|golden|hard|important|final)\s){0,3}"
     r"(?:rules?|policy|convention|agreement|guideline|preference|principle|thing\sabout\show)(?:\s(?:\w+\s){0,6}?\w+)?\s?:\s"
-    r"|(?:新|统一|团队|通用|一条)?(?:的)?(?:规矩|规则|约定|规范|要求)[：:]|(?:neue\s|wichtige\s)?(?:regel|vorgabe|bitte|absprache)\s?:\s"
+    r"|let'?s\sagree(?:\son\s(?:this|that|one\sthing))?\s?:\s|(?:新|统一|团队|通用|一条)?(?:的)?(?:规矩|规则|约定|规范|要求)[：:]|(?:neue\s|wichtige\s)?(?:regel|vorgabe|bitte|absprache)\s?:\s"
 )
 """What announces a rule: `New rule:`, `House rule:`, `One thing about how we work:`."""
 
