@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from datetime import date
+
 import pytest
 
 from reverie.memory.extraction.wording import NAME_CHARS, depends, gives_reason, main_clause
@@ -76,3 +78,24 @@ def test_reasons_and_dependent_sentences_are_told_apart_from_others() -> None:
     assert depends("They belong in the body.")
     assert not depends("That file is broken.")
     assert main_clause("Never do it, because it broke twice.") == "Never do it"
+
+
+@requirement("extraction:dates")
+@pytest.mark.parametrize(
+    ("text", "expires"),
+    [
+        ("The code freeze ends on Friday.", date(2026, 2, 20)),
+        ("We freeze all merges after Thursday for the release.", None),
+        ("周四之后冻结所有非紧急合并。", None),
+        ("The customer demo is on the 24th.", date(2026, 2, 24)),
+    ],
+)
+def test_what_begins_on_a_day_does_not_end_with_it(text: str, expires: date | None) -> None:
+    assert one(text).expires == expires
+
+
+@requirement("extraction:follow-ups")
+def test_a_reason_ends_with_its_sentence() -> None:
+    made = one("New rule: never rebase shared branches, because it broke two clones. Merge them from now on.")
+
+    assert "**Why:** It broke two clones" in made.body.split("\n\n")

@@ -81,6 +81,10 @@ _DECIDED = re.compile(
 _AT_THE_END = re.compile(
     r"[\s,]+(?:from\snow\son|going\sforward|in\s(?:the\s)?future|please|by\sthe\sway|thanks)\Z", _FLAGS
 )
+_SENTENCE_END = re.compile(r"(?<=[.!?])\s+|(?<=[。！？])")
+_BEGINS = (
+    r"\b(?:after|from|since|starting(?:\son)?|as\sof|ab|nach)\s(?:the\s|dem\s)?DAY|DAY\s?(?:之后|以后|后|起|から|以降)"
+)
 _PHRASE = re.compile(
     r"\s(?=(?:in|on|at|for|with|from|into|before|after|when|while|if|unless|until|and|or|but|so)\s)",
     re.IGNORECASE,
@@ -141,17 +145,23 @@ def worded(kind: MemoryType, sentence: str, reason: str, said_on: date | None, l
         body += [f"**How to apply:** {_capital(use)}"] if use else []
     elif extra.text:
         body.append(extra.text)
-    days = [day for day in (said.last, extra.last) if day]
+    days = [day for day in (said.last, extra.last) if day and not _begins(said.text, day)]
     return Wording(
         _name(said.text), description, "\n\n".join(body), max(days, default=None), said.is_relative or extra.is_relative
     )
 
 
+def _begins(text: str, day: date) -> bool:
+    """Whether something begins on a day, and so does not end with it."""
+    return bool(re.search(_BEGINS.replace("DAY", day.isoformat()), text, _FLAGS))
+
+
 def _why(text: str) -> str:
-    for pattern in (_WHY, _WHY_FIRST, _ASIDE):
-        found = pattern.search(text.rstrip(" .。!"))
-        if found:
-            return next(part for name, part in found.groupdict().items() if part and name != "mark").strip()
+    for sentence in _SENTENCE_END.split(text):
+        for pattern in (_WHY, _WHY_FIRST, _ASIDE):
+            found = pattern.search(sentence.rstrip(" .。!"))
+            if found:
+                return next(part for name, part in found.groupdict().items() if part and name != "mark").strip()
     return ""
 
 
