@@ -6,7 +6,7 @@ Summaries are made up rather than written: what is measured here is reading, and
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 from itertools import count
@@ -28,7 +28,20 @@ from reverie.messages.records import encode_line
 from reverie.messages.transcript import read_entries
 
 MODEL = "claude-sonnet-4-5"
-WORDS = "importer rows header parse stream cache queue release test retry window token ledger merge branch".split()
+WORDS = (
+    "importer",
+    "rows",
+    "header",
+    "parse",
+    "stream",
+    "cache",
+    "queue",
+    "release",
+    "test",
+    "retry",
+    "window",
+    "token",
+)
 COMPACT_AT_TOKENS = 150_000
 _SUMMARY_WORDS = 5_000
 _PROMPT_EVERY = 8

@@ -1,0 +1,57 @@
+"""`reverie -p` as scripts use it, against the simulated provider."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from reverie.simulator.script import Action, ToolCall
+from tests.acceptance.workplace import Steps, workplace
+from tests.requirements import requirement
+
+STEPS = Steps(
+    {
+        "count": (
+            Action(text="I look.", tool_calls=(ToolCall("Bash", {"command": "ls"}),)),
+            Action(text="Two files."),
+        ),
+        "more": (Action(text="No more."),),
+        "otherwise": (Action(text="It went another way."),),
+    }
+)
+
+
+@requirement("acceptance:print:formats", "acceptance:print:goes-on")
+def test_a_turn_is_streamed_continued_from_stdin_and_forked(tmp_path: Path) -> None:
+    with workplace(tmp_path, STEPS) as at:
+        at.file("a.txt", "a")
+        at.file("b.txt", "b")
+        streamed = at.run("-p", "Please: count the files", "--output-format", "stream-json")
+        continued = at.run("-p", "-", "--continue", "--output-format", "json", stdin="Please: is there more?\n")
+        forked = at.run("-p", "Please: otherwise", "--continue", "--fork-session", "--output-format", "json")
+
+        kinds = [line["type"] for line in streamed.lines if line["type"] != "stream_event"]
+        assert (streamed.code, kinds) == (0, ["system", "assistant", "user", "assistant", "result"])
+        (answered,) = (line for line in streamed.lines if line["type"] == "user")
+        assert "a.txt" in answered["message"]["content"][0]["content"]
+        whole = "".join(line["event"]["text"] for line in streamed.lines if line["type"] == "stream_event")
+        assert whole == "I look.Two files."
+        (first,), (second,), (third,) = streamed.lines[-1:], continued.lines, forked.lines
+        assert [one["result"] for one in (first, second, third)] == ["Two files.", "No more.", "It went another way."]
+        assert all(one["subtype"] == "success" and one["usage"]["output_tokens"] > 0 for one in (first, second, third))
+        assert first["session_id"] == second["session_id"] != third["session_id"]
+        assert {path.stem for path in at.transcripts} == {first["session_id"], third["session_id"]}
+        assert "Please: is there more?" in at.last_messages
+
+
+@requirement("acceptance:print:formats")
+def test_what_nobody_allowed_is_refused_and_said(tmp_path: Path) -> None:
+    steps = Steps(
+        {"remove": (Action(tool_calls=(ToolCall("Bash", {"command": "rm a.txt"}),)), Action(text="I may not."))}
+    )
+    with workplace(tmp_path, steps) as at:
+        at.file("a.txt", "a")
+        ran = at.run("-p", "Please: remove it")
+
+        assert (ran.code, ran.out) == (0, "I may not.\n")
+        assert (at.project / "a.txt").is_file()
+        assert "did not allow this call" in at.last_messages

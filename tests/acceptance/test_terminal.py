@@ -1,0 +1,208 @@
+"""Whole sessions in a real terminal against the simulated provider, as issue 5 is judged."""
+
+from __future__ import annotations
+
+import os
+import signal
+from pathlib import Path
+
+from reverie.context.receipt import receipts
+from reverie.messages.entries import BoundaryEntry, UserEntry
+from reverie.simulator.script import Action, Fault, Incoming, ToolCall
+from tests.acceptance.workplace import Steps, answer_questions, is_aside, workplace
+from tests.apps.tui.tmux import needs_tmux
+from tests.requirements import requirement
+
+pytestmark = needs_tmux
+
+BUG = "def last(rows):\n    return rows[:-1]\n"
+CHECK = "from rows import last\n\nassert last([1, 2, 3]) == 3, last([1, 2, 3])\nprint('all well')\n"
+READY = "Say what to do."
+
+
+def call(name: str, text: str = "", **given: str | int | list[dict[str, str]]) -> Action:
+    return Action(text=text, tool_calls=(ToolCall(name, given),))  # type: ignore[arg-type]  # JSON
+
+
+@requirement("acceptance:session:bug-fix")
+def test_a_bug_is_fixed_with_ten_calls_and_a_question_before_each_change(tmp_path: Path) -> None:
+    rows, check = tmp_path / "project" / "rows.py", tmp_path / "project" / "check.py"
+    todo = [{"content": "fix last()", "status": "in_progress", "activeForm": "fixing last()"}]
+    steps = Steps(
+        {
+            "fix": (
+                call("Glob", "I look around.", pattern="*.py"),
+                call("Read", file_path=str(rows)),
+                call("Read", file_path=str(check)),
+                call("Grep", pattern="last", path=str(tmp_path / "project")),
+                call("Bash", command="python3 check.py"),
+                call("TodoWrite", todos=todo),
+                call("Edit", file_path=str(rows), old_string="rows[:-1]", new_string="rows[-1]"),
+                call("Bash", command="python3 -B check.py"),
+                call("Write", file_path=str(tmp_path / "project" / "NEWS.md"), content="- `last` gives the last row\n"),
+                call("Bash", command="cat NEWS.md"),
+                Action(text="Done: the check passes."),
+            )
+        }
+    )
+    with workplace(tmp_path, steps) as at:
+        at.file("rows.py", BUG)
+        at.file("check.py", CHECK)
+        with at.terminal(rows=40) as terminal:
+            terminal.sees(READY)
+            terminal.enter("Please: fix rows.py")
+            answer_questions(terminal, ["python3 check.py", "+    return rows[-1]", "python3 -B check.py", "+- `last`"])
+            terminal.sees("Done: the check passes.")
+            terminal.press("C-d")
+            assert terminal.wait_for_end() == 0
+
+        sent = at.last_messages
+        assert rows.read_text(encoding="utf-8") == BUG.replace("[:-1]", "[-1]")
+        assert sent.count('"tool_result"') == 10
+        assert "AssertionError: [1, 2]" in sent
+        assert "all well" in sent
+        assert len(at.asked) == 11
+
+
+STEPS = 9
+
+
+class Counting:
+    """A script: each turn runs a command with a long output and notes it, whatever is left of the prompt in view."""
+
+    def __init__(self) -> None:
+        self._noted = 0
+        self._has_called = False
+
+    def __call__(self, incoming: Incoming) -> Action:
+        if is_aside(incoming.body):
+            return Action(text="A summary of sorts: numbers were counted.")
+        self._has_called = not self._has_called
+        if self._has_called:
+            return call("Bash", command="seq 1 4000")
+        self._noted += 1
+        return Action(text=f"Noted {self._noted - 1}.")
+
+
+@requirement("acceptance:session:long")
+def test_a_long_session_passes_three_compactions_and_shows_each_receipt(tmp_path: Path) -> None:
+    with workplace(tmp_path, Counting()) as at:
+        with at.terminal("--window", "40000", "--allowed-tools", "Bash(seq:*)", rows=50) as terminal:
+            terminal.sees(READY)
+            shown = 0
+            for number in range(STEPS):
+                terminal.enter(f"Please: step {number}. Mind the {number} swans")
+                screen = terminal.sees(f"Noted {number}.")
+                shown = max(shown, screen.count("/uncompact takes it back"))
+            terminal.press("C-d")
+            assert terminal.wait_for_end() == 0
+
+        boundaries = [entry for entry in at.entries if isinstance(entry, BoundaryEntry)]
+        assert len(boundaries) >= 3
+        assert len(receipts(at.entries)) == len(boundaries)
+        assert shown >= 1
+        assert all(f"Mind the {number} swans" in at.last_messages for number in range(STEPS))
+
+
+@requirement("acceptance:session:refusal")
+def test_a_refusal_reaches_the_model_with_its_reason_and_nothing_happens(tmp_path: Path) -> None:
+    steps = Steps({"clean": (call("Bash", command="rm -rf build"), Action(text="Then I leave it: {tool_result}"))})
+    with workplace(tmp_path, steps) as at:
+        (at.project / "build").mkdir()
+        with at.terminal() as terminal:
+            terminal.sees(READY)
+            terminal.enter("Please: clean up")
+            terminal.sees("1. Yes")
+            terminal.press("n")
+            terminal.sees("why not")
+            terminal.enter("it is shared")
+            terminal.sees("Then I leave it")
+
+        assert (at.project / "build").is_dir()
+        assert "They say: it is shared" in at.last_messages
+
+
+@requirement("acceptance:session:crash")
+def test_a_session_killed_while_a_tool_runs_is_resumed_where_it_stood(tmp_path: Path) -> None:
+    steps = Steps(
+        {
+            "wait": (call("Bash", "I wait.", command="sleep 60"), Action(text="unreachable")),
+            "go on": (Action(text="We were waiting."),),
+        }
+    )
+    with workplace(tmp_path, steps) as at:
+        with at.terminal("--allowed-tools", "Bash(sleep:*)") as terminal:
+            terminal.sees(READY)
+            terminal.enter("Please: wait a little")
+            terminal.sees("Bash sleep 60")
+            os.kill(terminal.process_id, signal.SIGKILL)
+            terminal.until(lambda _: terminal.has_ended, "the kill")
+        (path,) = at.transcripts
+        with at.terminal("--resume", path.stem[:8]) as terminal:
+            terminal.sees("I wait.")
+            terminal.enter("Please: go on")
+            terminal.sees("We were waiting.")
+
+        assert at.transcripts == [path]
+        assert "interrupted this call" in at.last_messages
+        assert "Please: wait a little" in at.last_messages
+
+
+@requirement("acceptance:session:faults")
+def test_overloaded_servers_and_dropped_streams_are_asked_again(tmp_path: Path) -> None:
+    steps = Steps(
+        {
+            "hello": (call("Bash", "I look.", command="ls"), Action(text="Here after all.")),
+            "more": (Action(text="And once more."),),
+        }
+    )
+    with workplace(tmp_path, steps, faults=(529,)) as at:
+        overloaded, dropped = (
+            Action(fault=Fault("overloaded")),
+            Action(text="Half an", fault=Fault("drop", after_events=4)),
+        )
+        at.provider.act(overloaded, overloaded, dropped)
+        with at.terminal() as terminal:
+            terminal.sees(READY)
+            terminal.enter("Please: hello")
+            assert "trying again" in terminal.sees("Here after all.")
+            at.provider.act(dropped, overloaded)
+            terminal.enter("Please: more")
+            terminal.sees("And once more.")
+
+        assert "Half an" not in at.last_messages
+        assert [record.status for record in at.provider.requests].count(529) == 3
+
+
+@requirement("acceptance:session:stops")
+def test_ctrl_c_stops_the_turn_with_a_valid_history_and_twice_leaves(tmp_path: Path) -> None:
+    slow = Action(text="one two three four five six", event_delay_seconds=1.0)
+    steps = Steps(
+        {
+            "slowly": (slow,),
+            "run": (call("Bash", command="sleep 50"), Action(text="unreachable")),
+            "quickly": (Action(text="Here I am."),),
+        }
+    )
+    with workplace(tmp_path, steps) as at:
+        with at.terminal("--allowed-tools", "Bash(sleep:*)") as terminal:
+            terminal.sees(READY)
+            terminal.enter("Please: answer slowly")
+            terminal.sees("Esc stops")
+            terminal.press("C-c")
+            terminal.sees("stopped; say what to do instead")
+            terminal.enter("Please: run it")
+            terminal.sees("Bash sleep 50")
+            terminal.press("C-c")
+            terminal.until(lambda screen: "Esc stops" not in screen, "the turn to stop")
+            terminal.enter("Please: answer quickly")
+            terminal.sees("Here I am.")
+            terminal.press("C-c")
+            terminal.press("C-c")
+            terminal.sees("go on with this session: reverie --resume")
+            assert terminal.wait_for_end() == 0
+
+        assert at.last_messages.count("[Request interrupted by user]") == 2
+        assert "interrupted this call" in at.last_messages
+        typed = [entry.message.text for entry in at.entries if isinstance(entry, UserEntry) and entry.source == "typed"]
+        assert typed == ["Please: answer slowly", "Please: run it", "Please: answer quickly"]

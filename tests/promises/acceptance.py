@@ -1,0 +1,43 @@
+"""What whole sessions promise, through the real program."""
+
+from __future__ import annotations
+
+from tests.promises import Requirement
+
+_SOURCE = "issue 5, how it is judged"
+
+PROMISES = {
+    "acceptance:session:bug-fix": Requirement(
+        "A bug is fixed in a terminal with ten calls; changes and programs are asked for, reading is not.",
+        source=_SOURCE,
+    ),
+    "acceptance:session:long": Requirement(
+        "A long session passes three compactions, shows each receipt and loses no word of the user.", source=_SOURCE
+    ),
+    "acceptance:session:refusal": Requirement(
+        "A refused call does nothing and the model is told the user's reason.", source=_SOURCE
+    ),
+    "acceptance:session:crash": Requirement(
+        "A session killed while a tool runs is resumed where it stood.", source=_SOURCE
+    ),
+    "acceptance:session:faults": Requirement(
+        "529s and dropped streams are asked again; nothing of a half answer stays.", source=_SOURCE
+    ),
+    "acceptance:session:stops": Requirement(
+        "Ctrl-C once stops the turn with a history that a provider takes, twice leaves.", source="issue 5, item 1"
+    ),
+    "acceptance:print:formats": Requirement(
+        "`-p` answers as text, as one object or as a stream of them, from an argument or from standard input.",
+        source="issue 5, item 1",
+    ),
+    "acceptance:print:goes-on": Requirement(
+        "`-p --continue` extends the newest session; `--fork-session` goes on with a copy.", source="issue 5, item 1"
+    ),
+    "acceptance:readers:vendor": Requirement("The vendor's reader opens what these sessions wrote.", source=_SOURCE),
+    "acceptance:readers:claude-code-log": Requirement(
+        "claude-code-log, from others, renders what these sessions wrote.", source=_SOURCE
+    ),
+    "acceptance:readers:ccusage": Requirement(
+        "ccusage, from others, finds the tokens that these sessions used.", source=_SOURCE
+    ),
+}
