@@ -321,7 +321,7 @@ def test_git_is_asked_whether_it_tracks_a_file(tmp_path: Path) -> None:
     local = tmp_path / ".reverie" / "settings.local.toml"
     local.parent.mkdir()
     local.write_text("", encoding="utf-8")
-    assert not git_tracks(local)
+    assert git_tracks(local), "nobody can tell who wrote a file outside of a repository"
     git("init", "-q")
     assert not git_tracks(local)
     git("add", "-f", str(local))

@@ -13,16 +13,16 @@ from pathlib import Path
 
 from reverie.agents.built_in import built_in
 from reverie.agents.definition import Definition, definition_of, page_of_json, part_of
-from reverie.files import read_small
+from reverie.files import is_inside, read_small
 from reverie.places import Places
 from reverie.plugins.front_matter import read_page
 from reverie.plugins.json_file import Unread, parsed_object
+from reverie.plugins.markdown_files import list_markdown
 from reverie.plugins.plugin import Plugin
 from reverie.settings import Declaration
 from reverie.trust import Part, Trust
 
 MAX_FILE_BYTES = 1024 * 1024
-_MAX_DEPTH = 8
 _ORDER = ("built-in", "plugin", "user", "project", "local", "environment", "flag", "managed")
 """The weakest first (spec 4 §3)."""
 
@@ -94,22 +94,28 @@ def _managed_folders(places: Places) -> tuple[Path, ...]:
 def _list_of_project(places: Places, directory: Path, project: Path) -> Iterator[Definition | str]:
     """The project's own, from its root down to where the agent stands; the nearest come last and win."""
     folders = [directory]
+    within = project if directory.is_relative_to(project) else directory
     if directory.is_relative_to(project):
         folders += [folder for folder in directory.parents if folder.is_relative_to(project)]
     for folder in reversed(folders):
         for name in (".claude", ".reverie"):
             if folder / name not in (places.home, places.config_home):
-                yield from _list_in(folder / name / "agents", "project")
+                yield from _list_in(folder / name / "agents", "project", within=within)
 
 
 def _list_of_plugin(plugin: Plugin) -> Iterator[Definition | str]:
     for place in plugin.agents:
-        for path in [place] if place.suffix == ".md" else _files(place):
+        for path in [place] if place.suffix == ".md" else list_markdown(place):
             yield _read_file(path, "plugin", plugin.name)
 
 
-def _list_in(folder: Path, source: str) -> Iterator[Definition | str]:
-    return (_read_file(path, source) for path in _files(folder))
+def _list_in(folder: Path, source: str, *, within: Path | None = None) -> Iterator[Definition | str]:
+    """The roles of a folder; those of a project may not lead out of it by a link, `within` says of where."""
+    for path in list_markdown(folder):
+        if within is None or is_inside(within, path):
+            yield _read_file(path, source)
+        else:
+            yield f"{path}: left out: it leads to a file outside of the project"
 
 
 def _read_file(path: Path, source: str, plugin: str = "") -> Definition | str:
@@ -135,17 +141,3 @@ def _of_declaration(declaration: Declaration) -> Iterator[Definition | str]:
             continue
         # A declaration of the project is here only because the user trusts it already (`settings`).
         yield definition_of(page_of_json(name, fields), source=declaration.source, place=place)
-
-
-def _files(folder: Path, depth: int = _MAX_DEPTH) -> Iterator[Path]:
-    """All Markdown files below a folder; subfolders only put them in order."""
-    try:
-        entries = sorted(path for path in folder.iterdir() if not path.name.startswith("."))
-    except OSError:
-        return
-    for path in entries:
-        if path.is_dir():
-            if depth:
-                yield from _files(path, depth - 1)
-        elif path.suffix == ".md":
-            yield path

@@ -96,7 +96,7 @@ class Invoking:
     async def invoke(self, skill: Skill, arguments: str) -> Joined:
         """Read a skill, run its inline commands as far as they are allowed, and let its rules hold for this turn."""
         invocation = read_invocation(skill, arguments, values={"CLAUDE_SESSION_ID": self.log.session})
-        self._grant(skill)
+        self._grant(invocation.skill)
         outputs = {command: await self._output(command) for command in invocation.commands}
         text = invocation.with_outputs(outputs).text
         said = f" with {arguments.strip()!r}" if arguments.strip() else ""

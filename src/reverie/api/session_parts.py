@@ -25,6 +25,7 @@ from reverie.api.extracting import Extracting
 from reverie.api.memory import Memory
 from reverie.api.noting import Noting
 from reverie.api.recalling import Recalling
+from reverie.api.rule_keeping import keep_rule
 from reverie.api.session_setup import Setup
 from reverie.api.sleeping import Sleeping
 from reverie.api.staff import Staff, staffed
@@ -41,7 +42,7 @@ from reverie.messages.message import Usage, user
 from reverie.messages.transcript import Transcript
 from reverie.permissions.policy import Policy, policy_from
 from reverie.permissions.rule import Kind as RuleKind
-from reverie.permissions.rules_file import RuleScope, write_rule
+from reverie.permissions.rules_file import RuleScope
 from reverie.permissions.shell.read_only import is_read_only
 from reverie.places import ProjectFolder, find_checkout
 from reverie.ports import Model
@@ -278,7 +279,7 @@ def assembled(setup: Setup, transcript: Transcript, *, emit: Callable[[TurnEvent
 
     def remember(rule: str, scope: str) -> None:
         try:
-            write_rule(rule, RuleScope(scope), places=places, project=setup.project, now=setup.now())
+            keep_rule(rule, RuleScope(scope), setup)
         except Error as problem:
             emit(Notice(f"the rule holds for this session only: {problem}", "warning"))
 

@@ -144,11 +144,14 @@ def load(
 
 
 def git_tracks(path: Path) -> bool:
-    """Whether a repository holds the file; where git cannot be asked inside a repository, it is taken to."""
+    """Whether a repository holds the file; where git cannot tell, it is taken for somebody else's.
+
+    Outside of a repository nobody can tell: a folder that was unpacked from an archive brings such files along.
+    """
     import subprocess
 
     if find_checkout(path.parent) is None:
-        return False
+        return True
     # Another spelling of the name is the same file on some systems; no setting of the repository may run a program.
     options = ("--icase-pathspecs", "-c", "core.fsmonitor=false", "-c", "safe.bareRepository=explicit")
     asked = ("git", *options, "-C", str(path.parent), "ls-files", "--error-unmatch", "--", path.name)

@@ -11,12 +11,13 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from reverie.files import is_inside
 from reverie.places import Places
+from reverie.plugins.markdown_files import list_markdown
 from reverie.plugins.plugin import Plugin
 from reverie.skills.skill import Skill, read_skill
 
 _FILE = "SKILL.md"
-_MAX_COMMAND_DEPTH = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +53,7 @@ def list_skills(
         found += _list_in(folder, "user")
     for folder in _upward(directory or project, project):
         # In the home directory itself the folders of the user and of the project are the same.
-        found += _list_of_project(folder, places)
+        found += _list_of_project(folder, places, project if folder.is_relative_to(project) else folder)
     for plugin in plugins:
         found += _list_of_plugin(plugin)
     return _collected(found)
@@ -61,21 +62,28 @@ def list_skills(
 def list_nested(touched: Path, *, places: Places, directory: Path) -> Skills:
     """The skills of the folders between the place where the agent stands and a file that it touched."""
     folders = [folder for folder in _upward(touched.parent, directory) if folder != directory]
-    found = [one for folder in folders if folder.is_relative_to(directory) for one in _list_of_project(folder, places)]
-    return _collected(found)
+    below = [folder for folder in folders if folder.is_relative_to(directory)]
+    return _collected(one for folder in below for one in _list_of_project(folder, places, directory))
 
 
-def _list_of_project(folder: Path, places: Places) -> Iterator[tuple[Skill | None, str]]:
+def _list_of_project(folder: Path, places: Places, within: Path) -> Iterator[tuple[Skill | None, str]]:
     for name in (".reverie", ".claude"):
         if folder / name not in (places.home, places.config_home):
-            yield from _list_in(folder / name, "project")
+            yield from _list_in(folder / name, "project", within=within)
 
 
-def _list_in(folder: Path, source: str) -> Iterator[tuple[Skill | None, str]]:
+def _list_in(folder: Path, source: str, *, within: Path | None = None) -> Iterator[tuple[Skill | None, str]]:
+    """The skills of a folder; those of a project may not lead out of it by a link, `within` says of where."""
     for path in _skill_files(folder / "skills"):
-        yield read_skill(path, source=source)
-    for path in _command_files(folder / "commands"):
-        yield read_skill(path, source=source, is_command=True)
+        yield _outside(path, within) or read_skill(path, source=source)
+    for path in list_markdown(folder / "commands"):
+        yield _outside(path, within) or read_skill(path, source=source, is_command=True)
+
+
+def _outside(path: Path, within: Path | None) -> tuple[None, str] | None:
+    if within is None or is_inside(within, path):
+        return None
+    return None, f"{path}: left out: it leads to a file outside of the project"
 
 
 def _list_of_plugin(plugin: Plugin) -> Iterator[tuple[Skill | None, str]]:
@@ -83,7 +91,7 @@ def _list_of_plugin(plugin: Plugin) -> Iterator[tuple[Skill | None, str]]:
         for path in _skill_files(folder):
             yield read_skill(path, source="plugin", plugin=plugin.name, plugin_root=plugin.root)
     for place in plugin.commands:
-        for path in [place] if place.suffix == ".md" else _command_files(place):
+        for path in [place] if place.suffix == ".md" else list_markdown(place):
             yield read_skill(path, source="plugin", is_command=True, plugin=plugin.name, plugin_root=plugin.root)
 
 
@@ -92,16 +100,6 @@ def _skill_files(folder: Path) -> list[Path]:
     if (folder / _FILE).is_file():
         return [folder / _FILE]
     return [path / _FILE for path in _entries(folder) if (path / _FILE).is_file()]
-
-
-def _command_files(folder: Path, depth: int = _MAX_COMMAND_DEPTH) -> Iterator[Path]:
-    """All commands below a folder; subfolders only put them in order."""
-    for path in _entries(folder):
-        if path.is_dir():
-            if depth:
-                yield from _command_files(path, depth - 1)
-        elif path.suffix == ".md":
-            yield path
 
 
 def _entries(folder: Path) -> list[Path]:

@@ -12,8 +12,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from reverie.errors import UserMistake
+from reverie.plugins.front_matter import read_page
 from reverie.plugins.json_file import Unread
-from reverie.skills.skill import Skill, read_page_of
+from reverie.skills.skill import Skill, digest_of, read_content
 
 # The block ends at the next fence of any kind, so that a text full of fences is still read in one go.
 _INLINE = re.compile(r"(?<![\w`])!`([^`\n]+)`|^```!\n((?:(?!```).*\n)*)```[ \t]*$", re.MULTILINE)
@@ -38,6 +39,7 @@ class Invocation:
     """One skill, invoked."""
 
     skill: Skill
+    """As its file is now."""
     arguments: str
     pieces: tuple[Piece, ...]
 
@@ -70,10 +72,11 @@ def read_invocation(skill: Skill, arguments: str = "", *, values: Mapping[str, s
 
     `values` are further variables by name, such as `CLAUDE_SESSION_ID`. Raises `UserMistake` when the file is gone.
     """
-    page = read_page_of(skill.path)
-    if isinstance(page, Unread):
-        raise UserMistake(f"the skill {skill.name!r} cannot be invoked: {page.sentence}")
-    body = page.body.replace("\r\n", "\n")
+    content = read_content(skill.path)
+    if isinstance(content, Unread):
+        raise UserMistake(f"the skill {skill.name!r} cannot be invoked: {content.sentence}")
+    skill = replace(skill, digest=digest_of(content))
+    body = read_page(content).body.replace("\r\n", "\n")
     fill = _Filling(skill, arguments, values or {}, body)
     pieces: list[Piece] = []
     end = 0

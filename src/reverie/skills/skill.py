@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from hashlib import sha256
 from pathlib import Path
 
 from reverie.files import read_small
@@ -53,6 +54,8 @@ class Skill:
     hooks: Declaration | None = None
     """Hooks that hold while it is at work."""
     plugin_root: Path | None = None
+    digest: str = ""
+    """SHA-256 of its file."""
 
     @property
     def root(self) -> Path:
@@ -69,29 +72,38 @@ class Skill:
         """What the user must agree to before its permission rules count; None when there is nothing to ask."""
         if not self.committed or not self.allowed_tools:
             return None
-        return Part(Kind.SKILL, str(self.path), f"{self.name}: {json.dumps(self.allowed_tools, ensure_ascii=False)}")
+        rules = json.dumps(self.allowed_tools, ensure_ascii=False)
+        # What the rules allow is what the text makes of them, so another text is another question.
+        return Part(Kind.SKILL, str(self.path), f"{self.name}: {rules}\nsha256:{self.digest}")
 
 
-def read_page_of(path: Path) -> Page | Unread:
-    """The file of a skill, cut at its head."""
+def read_content(path: Path) -> str | Unread:
+    """The file of a skill."""
     content = read_small(path, limit_bytes=MAX_FILE_BYTES)
     if content is None:
         return Unread(f"{path}: cannot be read; a skill is an ordinary file of at most {MAX_FILE_BYTES:,} bytes")
-    return read_page(content.decode("utf-8", "replace"))
+    return content.decode("utf-8", "replace")
+
+
+def digest_of(content: str) -> str:
+    """By what a text is recognised."""
+    return sha256(content.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def read_skill(
     path: Path, *, source: str, is_command: bool = False, plugin: str = "", plugin_root: Path | None = None
 ) -> tuple[Skill | None, str]:
     """The skill in a file, and a sentence about what is wrong with it."""
-    page = read_page_of(path)
-    if isinstance(page, Unread):
-        return None, page.sentence
+    content = read_content(path)
+    if isinstance(content, Unread):
+        return None, content.sentence
+    page = read_page(content)
     name = path.stem if is_command else page.text("name") or path.parent.name
     if not _is_name(name):
         return None, f"{path}: {name!r} is no name; it has up to {MAX_NAME_CHARS} characters and no blanks or slashes"
     problem = f"{path}: {page.problem}" if page.problem else ""
-    return _skill(page, f"{plugin}:{name}" if plugin else name, path, source, is_command, plugin_root), problem
+    skill = _skill(page, f"{plugin}:{name}" if plugin else name, path, source, is_command, plugin_root)
+    return replace(skill, digest=digest_of(content)), problem
 
 
 def _skill(page: Page, name: str, path: Path, source: str, is_command: bool, plugin_root: Path | None) -> Skill:
