@@ -1,12 +1,13 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from reverie.context.compact import Direction, compact, compact_part, too_large
-from reverie.context.receipt import Fate, receipts
-from reverie.context.spans import uncompact
+from reverie.context.facts.stated import typed_part
+from reverie.context.receipt import Fate, Sort, receipts
+from reverie.context.spans import history, uncompact
 from reverie.context.stage import NOTHING, Outcome
 from reverie.context.summarise import SECTIONS
 from reverie.context.survive import divide, must_survive
@@ -295,6 +296,36 @@ def test_after_ten_compactions_every_user_message_and_pin_is_there_or_listed() -
     budget = session.scene(16_000).budget
     assert max(receipt_sizes) <= budget.effective_tokens * Compaction().receipt_fraction
     assert session.tokens() < budget.compact_at_tokens
+
+
+@requirement("context:survive:ten-times")
+@settings(max_examples=6)
+@given(conversations(), st.lists(st.text(min_size=1, max_size=200), min_size=10, max_size=10))
+def test_ten_compactions_of_any_conversation_lose_no_message_and_no_pin(
+    entries: list[Entry], remarks: list[str]
+) -> None:
+    session = grown(entries)
+    session.say("The very first wish: never use tabs.").reply("The secret number is 4711, remember it.")
+    session.mark("pin", uuid=session.uuid())
+    largest = session.scene(8_000).budget.effective_tokens * Compaction().receipt_fraction
+    done = 0
+    for turn, remark in enumerate(remarks):
+        session.work("Read", f"{remark}\n" * 40, file_path=f"/app/part_{turn}.py").say(f"Remark {turn}: {remark}")
+        session.reply("Noted.")
+        outcome = embedded(compact(session.case(8_000)))
+        done += bool(outcome.entries)
+        session.take(outcome)
+        assert all(weigh(item) <= largest for item in session.view.items if item.label == "receipt")
+
+    assert done
+    newest = receipts(session.entries)[-1]
+    listed = {line.pointer for line in newest.of(Fate.PART, Fate.OUT) if line.sort in (Sort.REQUEST, Sort.PIN)}
+    there = {item.uuid for item in session.view.items}
+    shown = texts(session.view)
+    for item in history(session.entries):
+        if item.kind is Kind.TYPED and typed_part(item.message.text):
+            assert item.message.text in shown or item.uuid in listed | there
+    assert "The secret number is 4711, remember it." in shown
 
 
 def _continue_with(session: Session, entry: Entry, turn: int) -> None:

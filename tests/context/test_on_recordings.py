@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from reverie.apps.replay.survival import lost
 from reverie.context.compact import compact
 from reverie.context.receipt import Fate, Sort, receipts
-from reverie.context.spans import read_span, uncompact
+from reverie.context.spans import chain, read_span, uncompact
 from reverie.context.survive import divide, must_survive
 from reverie.messages.entries import AssistantEntry, AttachmentEntry, Entry, UserEntry
+from reverie.messages.listing import is_prompt
 from reverie.messages.rules import conform, violations
 from reverie.messages.transcript import read_entries
 from reverie.messages.view import project
+from reverie.settings import Compaction
 from tests.context.kit import Session, embedded, resumed, texts, weigh
 from tests.requirements import requirement
 
@@ -49,3 +53,31 @@ def test_a_real_session_is_compacted_without_silent_loss(window: int, shared_dat
         assert request.text in again.text
     seen = next(item for item in view.items if item.label == "receipt") if window > 10_000 else None
     assert seen is None or weigh(seen) <= session.scene(window).budget.effective_tokens * 0.01
+
+
+@requirement("context:survive:ten-times")
+def test_ten_compactions_of_a_real_session_lose_no_message_and_no_pin(shared_data: Path) -> None:
+    path = shared_data / SESSION
+    if not path.exists():
+        pytest.skip("this recording is not here")
+    window = 20_000
+    kinds = UserEntry | AssistantEntry | AttachmentEntry
+    said = [entry for entry in chain(read_entries(path)) if isinstance(entry, kinds)]
+    session = Session(count=0x1000)
+    session.say("The very first wish: never use tabs.").reply("The secret number is 4711.")
+    session.mark("pin", uuid=session.uuid())
+    sizes: list[int] = []
+    for turn in range(10):
+        for entry in said[turn * len(said) // 10 : (turn + 1) * len(said) // 10]:
+            envelope = replace(entry.envelope, parent=session.leaf, is_sidechain=False)
+            session.leaf = envelope.uuid
+            session.add(replace(entry, envelope=envelope))
+        session.take(embedded(compact(session.case(window))))
+        sizes += [weigh(item) for item in session.view.items if item.label == "receipt"]
+
+    assert len(receipts(session.entries)) == len(sizes) == 10
+    assert lost(session.entries, session.view) == ()
+    assert "The secret number is 4711." in texts(session.view)
+    assert len([entry for entry in session.entries if is_prompt(entry)]) > 10
+    assert max(sizes) <= session.scene(window).budget.effective_tokens * Compaction().receipt_fraction
+    assert session.tokens() < session.scene(window).budget.compact_at_tokens

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -7,6 +9,8 @@ from hypothesis import strategies as st
 from reverie.context.compact import compact
 from reverie.context.spans import PIN, UNPIN, chain, history, pinned, read_span, short_ids, uncompact
 from reverie.errors import UserMistake
+from reverie.messages.entries import AssistantEntry, BoundaryEntry, UserEntry
+from reverie.messages.message import assistant, user
 from reverie.messages.view import project
 from tests.context.kit import Session, embedded, long_session, spoken_texts, weigh
 from tests.requirements import requirement
@@ -80,6 +84,35 @@ def test_history_is_what_was_said_through_all_compactions() -> None:
     assert history(session.entries)[: len(said)] == said
     assert [item.message.text for item in history(session.entries)].count("next") == 1
     assert len(chain(session.entries)) == len(session.entries)
+
+
+@requirement("context:spans")
+def test_a_reply_on_both_sides_of_a_compaction_hides_nothing_that_came_before() -> None:
+    session = long_session().reply("The first record of a reply.")
+    written = session.entries[-1]
+    compacted(session)
+    assert isinstance(written, AssistantEntry)
+    session.add(AssistantEntry(session.envelope(), assistant("Its second record."), written.message_id))
+    session.say("next").reply("done " * 1500)
+    compacted(session)
+
+    assert len(chain(session.entries)) == len(session.entries)
+
+
+@requirement("context:spans")
+def test_what_came_before_a_kept_tail_of_another_writer_is_history_too() -> None:
+    session = Session().say("old").reply("older answer").say("kept question").reply("kept answer")
+    tail, kept = session.leaf, (session.uuid(2), session.uuid(3))
+    boundary, summary = session.envelope(), session.envelope()
+    root = replace(boundary, parent=None, logical_parent=tail)
+    session.add(BoundaryEntry(root, "manual", kept=kept, anchor=summary.uuid, relinks=True))
+    session.add(UserEntry(summary, user("summary"), is_summary=True))
+    session.leaf = tail
+    session.say("after")
+
+    assert [item.message.text for item in session.view.items][1:] == ["kept question", "kept answer", "after"]
+    said = [item.message.text for item in history(session.entries)]
+    assert said == ["old", "older answer", "kept question", "kept answer", "after"]
 
 
 @requirement("context:spans")
