@@ -94,6 +94,7 @@ def test_a_long_session_passes_three_compactions_and_shows_each_receipt(tmp_path
                 terminal.enter(f"Please: step {number}. Mind the {number} swans")
                 screen = terminal.sees(f"Noted {number}.")
                 shown = max(shown, screen.count("/uncompact takes it back"))
+                assert "cache was lost" not in screen
             terminal.press("C-d")
             assert terminal.wait_for_end() == 0
 
