@@ -1,5 +1,8 @@
-"""Measure sessions: `python -m bench.session`. Wall time; median and best of several, since the machine does other
-things too. Each kind of session is measured in a process of its own, whose peak is its memory.
+"""Measure sessions: `python -m bench.session`.
+
+Wall time, median, best and worst of several, since the machine does other things too; beside it the median of the CPU
+time, which says what the wall time is on an idle machine. For turns that is all of the turn: before the request, the
+answer, and what follows it. Each kind of session is measured in a process of its own, whose peak is its memory.
 """
 
 from __future__ import annotations
@@ -61,44 +64,48 @@ class Room:
         )
 
 
-async def first_request_ms(session: Session, at: Provider) -> float:
-    """From Enter to the first request on the wire."""
+async def turn_ms(session: Session, at: Provider) -> tuple[float, float]:
+    """From Enter to the first request on the wire, and the CPU time of the whole turn."""
     mark = next(_marks)
-    start = time.monotonic()
+    start, used = time.monotonic(), time.process_time()
     async for _ in session.send(f"Where does the importer count its rows? mark-{mark}"):
         pass
-    return (at.arrival(mark) - start) * 1000
+    used = time.process_time() - used
+    return (at.arrival(mark) - start) * 1000, used * 1000
 
 
 async def begun(room: Room) -> Path:
     """A session of one turn."""
     async with Session.made(room.setup()) as session:
-        await first_request_ms(session, room.at)
+        await turn_ms(session, room.at)
         return session.path
 
 
 async def warm(room: Room, session: str) -> dict[str, Any]:
     """Turns of a session after its first."""
     async with Session.made(room.setup(), resume=session) as going:
-        await first_request_ms(going, room.at)
-        times = []
+        await turn_ms(going, room.at)
+        turns = []
         for _ in range(TURNS):
-            times.append(await first_request_ms(going, room.at))
+            turns.append(await turn_ms(going, room.at))
             # A person reads the answer; notes and extraction, which begin with it, end meanwhile.
             await asyncio.sleep(0.3)
-        return {"times": times, "tokens": going.status.used_tokens}
+        wall, cpu = zip(*turns, strict=True)
+        return {"wire": wall, "cpu": cpu, "tokens": going.status.used_tokens}
 
 
 async def resumed(room: Room, session: str) -> dict[str, Any]:
     """Open it, and its first request."""
-    start = time.monotonic()
+    start, used = time.monotonic(), time.process_time()
     async with Session.made(room.setup(), resume=session) as going:
-        opened = (time.monotonic() - start) * 1000
-        mark = next(_marks)
-        async for _ in going.send(f"Where were we? mark-{mark}"):
-            pass
-        wire = (room.at.arrival(mark) - start) * 1000
-        return {"opened": opened, "wire": wire, "tokens": going.status.used_tokens}
+        opened, opened_cpu = time.monotonic() - start, time.process_time() - used
+        wire, _ = await turn_ms(going, room.at)
+        return {
+            "opened": opened * 1000,
+            "cpu": opened_cpu * 1000,
+            "wire": opened * 1000 + wire,
+            "tokens": going.status.used_tokens,
+        }
 
 
 def in_a_process(job: str, room: Room, session: str) -> dict[str, Any]:
@@ -110,16 +117,18 @@ def in_a_process(job: str, room: Room, session: str) -> dict[str, Any]:
     return found
 
 
-def report(name: str, times: list[float], found: dict[str, Any]) -> None:
-    middle, best = statistics.median(times), min(times)
+def report(name: str, wall: list[float], cpu: list[float] | None, found: dict[str, Any]) -> None:
+    middle = f"{statistics.median(cpu):>8.1f}" if cpu else f"{'':8}"
     print(
-        f"{name:52} {found['tokens']:>8} {middle:>9.1f} {best:>8.1f} {max(times):>8.1f} ms {found['peak_mb']:>7.0f}",
+        f"{name:66} {found['tokens']:>8} {statistics.median(wall):>8.1f} {min(wall):>8.1f} {max(wall):>8.1f} {middle}"
+        f" {found['peak_mb']:>8.0f}",
         flush=True,
     )
 
 
 def main() -> None:
-    print(f"{'session':52} {'tokens':>8} {'median':>9} {'best':>8} {'worst':>8} {'':2} {'peak MB':>7}")
+    heads = ("tokens", "median", "best", "worst", "CPU ms", "peak MB")
+    print(f"{'session':66} {' '.join(f'{head:>8}' for head in heads)}")
     with tempfile.TemporaryDirectory() as folder, provider() as at:
         for name, tokens, size_bytes, chars in [
             ("a few words", 0, 0, 3_000),
@@ -131,10 +140,10 @@ def main() -> None:
             path = asyncio.run(begun(room))
             grow(path, tokens=tokens, size_bytes=size_bytes, result_chars=chars)
             many = [in_a_process("resumed", room, path.stem) for _ in range(RESUMES)]
-            report(f"{name}: resumed", [one["opened"] for one in many], many[0])
-            report(f"{name}: resumed, first request on the wire", [one["wire"] for one in many], many[0])
+            report(f"{name}: resumed", [one["opened"] for one in many], [one["cpu"] for one in many], many[0])
+            report(f"{name}: resumed, first request on the wire", [one["wire"] for one in many], None, many[0])
             found = in_a_process("warm", room, path.stem)
-            report(f"{name}: Enter to wire", found["times"], found)
+            report(f"{name}: Enter to wire", found["wire"], found["cpu"], found)
 
 
 def work(job: str, folder: Path, base_url: str, session: str) -> None:
