@@ -275,6 +275,14 @@ def test_the_identifiers_of_a_text_are_those_of_its_lines(text: str) -> None:
 
 
 @requirement("digest:facts:quoted")
+def test_what_a_progress_line_overwrites_is_not_joined_with_what_comes_after() -> None:
+    shown = "step_one_of_two\rstep_two_of_two\r\nparse_rows"
+    session = Session().say("go").work("Bash", shown, command="cargo build")
+    session.reply("step_one_of_two, step_two_of_two and parse_rows")
+    assert {one.line for one in facts_of(session).evidence} == set(shown.split())
+
+
+@requirement("digest:facts:quoted")
 @given(conversations())
 def test_no_text_of_the_facts_is_invented(entries: list[Entry]) -> None:
     items = project(entries).items

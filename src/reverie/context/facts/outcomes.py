@@ -11,7 +11,7 @@ import re
 from reverie.context.facts.rounds import Action
 from reverie.context.facts.values import Outcome
 
-_COLOURS = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|\x1b\][^\x07]*\x07|\r")
+_COLOURS = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|\x1b\][^\x07]*\x07")
 _ADDED = re.compile(
     r"<system-reminder>.*?</system-reminder>|</?tool_use_error>|^The file \S+ has been updated\.[^\n]*\n", re.DOTALL
 )
@@ -42,8 +42,10 @@ LONGEST_LINE_CHARS = 220
 
 
 def plain(text: str) -> str:
-    """A text without terminal colours."""
-    return _COLOURS.sub("", text) if "\x1b" in text or "\r" in text else text
+    """A text without terminal colours; what a carriage return begins is a line of its own."""
+    if "\r" in text:
+        text = text.replace("\r\n", "\n").replace("\r", "\n")
+    return _COLOURS.sub("", text) if "\x1b" in text else text
 
 
 def output(action: Action) -> str:
