@@ -30,6 +30,7 @@ from reverie.tools.registry import Registry
 from reverie.tools.tool import Answer, Tool, ToolMistake
 
 INTERRUPTED = "The user interrupted this call before it had an answer. Do not assume that it did anything."
+_MASK = "[key]"
 SKIPPED = "This call was not run, because the user interrupted the turn."
 
 
@@ -124,6 +125,7 @@ class ToolCalls:
             raise
         except Exception as bug:  # noqa: BLE001 - a tool that breaks must cost one answer and never the session
             result = Done(call, Answer(f"The tool failed: {type(bug).__name__}: {bug}", is_error=True))
+        result = replace(result, answer=_without(self.desk.keys, result.answer))
         done[call.id] = result
         self.emit(
             ToolEnded(
@@ -229,6 +231,31 @@ class ToolCalls:
 def interrupted(call: ToolUse, *, was_running: bool = True) -> Done:
     """The answer to a call that the user interrupted."""
     return Done(call, Answer(INTERRUPTED if was_running else SKIPPED, is_error=True), refused=True)
+
+
+def _without(keys: Sequence[str], answer: Answer) -> Answer:
+    """The answer with keys made unreadable."""
+    content, details = answer.content, answer.details
+    for key in keys:
+        if isinstance(content, str):
+            content = content.replace(key, _MASK)
+        else:
+            content = tuple(
+                replace(block, text=block.text.replace(key, _MASK)) if isinstance(block, Text) else block
+                for block in content
+            )
+        details = {name: _masked(value, key) for name, value in details.items()}
+    return replace(answer, content=content, details=details) if keys else answer
+
+
+def _masked(value: Json, key: str) -> Json:
+    if isinstance(value, str):
+        return value.replace(key, _MASK)
+    if isinstance(value, list):
+        return [_masked(item, key) for item in value]
+    if isinstance(value, dict):
+        return {name: _masked(item, key) for name, item in value.items()}
+    return value
 
 
 def _text(answer: Answer) -> str:

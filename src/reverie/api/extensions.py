@@ -40,6 +40,7 @@ from reverie.tools.skill import SkillTool
 from reverie.tools.tool import ToolMistake
 from reverie.trust import Kind, Part, Trust, read_trust, write_answers
 
+_SHORTEST_KEY = 16
 _ALONE = 5
 """How many times longer the first request waits for servers where nobody watches: a second chance may not come."""
 
@@ -311,12 +312,22 @@ def folder_of(text: str, setup: Setup) -> Path:
     return setup.user_home / text[2:] if text.startswith("~/") else setup.project / text
 
 
+def keys_of(setup: Setup) -> tuple[str, ...]:
+    """The keys themselves, as far as they are long enough to be told from other words."""
+    values = {setup.environment.get(name, "") for name in _key_names(setup)}
+    return tuple(sorted(value for value in values if len(value) >= _SHORTEST_KEY))
+
+
 def _without_keys(setup: Setup) -> dict[str, str]:
     """The environment for programs of others: without the keys that only we need."""
+    keys = _key_names(setup)
+    return {name: value for name, value in setup.environment.items() if name not in keys}
+
+
+def _key_names(setup: Setup) -> set[str]:
     settings = setup.settings
     keys = {settings.model.anthropic_key_env, settings.model.openai_key_env, settings.team.token_env}
-    keys |= {"ANTHROPIC_AUTH_TOKEN", *(profile.key_env or "" for profile in settings.models)}
-    return {name: value for name, value in setup.environment.items() if name not in keys}
+    return keys | {"ANTHROPIC_AUTH_TOKEN", *(profile.key_env or "" for profile in settings.models)}
 
 
 def _texts(part: Part) -> tuple[str, ...]:

@@ -20,7 +20,7 @@ from reverie.agent.loop import Joined, Loop, Parts
 from reverie.agent.preparing import Preparer
 from reverie.agent.tool_calls import Permits, ToolCalls, interrupted
 from reverie.api.briefing import Briefing
-from reverie.api.extensions import Extensions, extensions, hook_effects, read_plugins
+from reverie.api.extensions import Extensions, extensions, hook_effects, keys_of, read_plugins
 from reverie.api.extracting import Extracting
 from reverie.api.memory import Memory
 from reverie.api.noting import Noting
@@ -46,6 +46,7 @@ from reverie.permissions.rules_file import RuleScope
 from reverie.permissions.shell.read_only import is_read_only
 from reverie.places import ProjectFolder, find_checkout
 from reverie.ports import Model
+from reverie.settings.features import features
 from reverie.tokens.profiles import cost, profile
 from reverie.tokens.window import budget_by
 from reverie.tools.desk import Desk
@@ -92,7 +93,7 @@ class SessionParts:
         self.loop.open()
         if len(self.log.entries) > 2:
             self.loop.measure()
-        for problem in self.hooks.problems:
+        for problem in (*self.hooks.problems, *self.briefing.warnings):
             self.emit(Notice(problem, "warning"))
         said = await self.hooks.fire("SessionStart", {"source": source, "model": self.setup.model}, subject=source)
         for message in said.messages:
@@ -224,6 +225,7 @@ def assembled(setup: Setup, transcript: Transcript, *, emit: Callable[[TurnEvent
         settings=settings,
         now=setup.now,
         environment=setup.environment,
+        keys=keys_of(setup),
         additional=_additional(setup),
         seen=SeenFiles(settings.tools.read_cache_files),
     )
@@ -289,9 +291,10 @@ def assembled(setup: Setup, transcript: Transcript, *, emit: Callable[[TurnEvent
         return _common_facts(session, transcript.path, desk, permits)
 
     plugins = read_plugins(setup)
+    on = features(settings, interactive=setup.is_interactive)
     trust = read_trust(places.trust, setup.project)
     hooks = Hooks(
-        declared_hooks(settings.hooks, plugins.plugins),
+        declared_hooks(settings.hooks, plugins.plugins) if on.hooks else (),
         limits=settings.hook,
         around=HookSurroundings(setup.project, setup.environment, env_file=env_file),
         facts=facts_for_hooks,
@@ -328,7 +331,7 @@ def assembled(setup: Setup, transcript: Transcript, *, emit: Callable[[TurnEvent
         taken=take,
         beside=beside.directory,
         trust=trust,
-        further=lambda: staff.waiting,
+        further=lambda: (*staff.waiting, *briefing.waiting),
         emit=emit,
     )
     staff.trust = lambda: extended.trust
@@ -350,7 +353,7 @@ def assembled(setup: Setup, transcript: Transcript, *, emit: Callable[[TurnEvent
         settings=settings,
         hooks=hooks,
         surroundings=briefing.surroundings,
-        notes=lambda: read_notes_file(beside.notes, places) if settings.notes.enabled else None,
+        notes=lambda: read_notes_file(beside.notes, places) if on.notes_compaction else None,
         reopened=briefing.reopened,
         attach=lambda kind, text: parts.attach(kind, text),  # noqa: PLW0108 - the parts are made below
         emit=emit,
@@ -362,6 +365,8 @@ def assembled(setup: Setup, transcript: Transcript, *, emit: Callable[[TurnEvent
         governor=governor,
         model=lambda: booked(settings.model.background or setup.model),
         file=lambda: read_notes_file(beside.notes, places),
+        is_on=on.notes,
+        waits_for_need=not setup.is_interactive,
     )
     extracting = Extracting(
         loop=lambda: loop,

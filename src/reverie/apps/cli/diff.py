@@ -8,6 +8,7 @@ import click
 
 from reverie.apps.cli.memory_options import Which, memory_options
 from reverie.apps.cli.options import as_json
+from reverie.apps.plain import unsteered
 
 _COLOURS = {"+": "green", "-": "red", "@": "cyan"}
 
@@ -32,4 +33,4 @@ def command(which: Which, *, commit: str | None, as_json: bool) -> None:
         return
     for line in text.splitlines():
         colour = _COLOURS.get(line[:1]) if sys.stdout.isatty() and not line.startswith(("+++", "---")) else None
-        click.secho(line, fg=colour)
+        click.secho(unsteered(line), fg=colour)

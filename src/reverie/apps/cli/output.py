@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 from reverie.apps.amounts import dollars, short_count, short_size
+from reverie.apps.plain import unsteered
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -60,5 +61,5 @@ def print_table(columns: Sequence[tuple[str, str]], rows: Sequence[Sequence[str]
         justify: Literal["left", "right"] = "right" if side == "right" else "left"
         table.add_column(heading, justify=justify, overflow="ellipsis", no_wrap=True, width=room)
     for row in rows:
-        table.add_row(*(Text(cell) for cell in row))
+        table.add_row(*(Text(unsteered(cell)) for cell in row))
     screen.print(table)

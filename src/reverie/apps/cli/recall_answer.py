@@ -80,6 +80,7 @@ def _print(found: Recalled, took_ms: float, directory: str, *, full: bool) -> No
 
 
 def _lines(hit: Hit, *, full: bool) -> list[str]:
+    from reverie.apps.plain import unsteered
     from reverie.memory.age import age_words
 
     facts = [hit.topic.type, age_words(hit.age_days), hit.trust, None if hit.scope == "project" else hit.scope]
@@ -88,9 +89,9 @@ def _lines(hit: Hit, *, full: bool) -> list[str]:
     shown = lines if full else _telling_lines(lines, hit.topic.description)
     more = len(lines) - len(shown)
     return [
-        f"{_styled(hit.topic.name, _BOLD)}  {hit.score:.2f}  {', '.join(fact for fact in facts if fact)}",
-        f"  {hit.topic.description}",
-        *(f"    {line}".rstrip() for line in shown),
+        f"{_styled(unsteered(hit.topic.name), _BOLD)}  {hit.score:.2f}  {', '.join(fact for fact in facts if fact)}",
+        f"  {unsteered(hit.topic.description)}",
+        *(f"    {unsteered(line)}".rstrip() for line in shown),
         *([f"    … {more} more lines: reverie show {hit.topic.path}"] if more else []),
         _styled(f"  why: {hit.why}", _DIM),
         _styled(f"  {hit.path}\n", _DIM),

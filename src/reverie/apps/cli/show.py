@@ -8,6 +8,7 @@ import click
 
 from reverie.apps.cli.memory_options import Which, memory_options
 from reverie.apps.cli.options import as_json
+from reverie.apps.plain import unsteered
 
 
 @click.command("show")
@@ -48,8 +49,8 @@ def moment(day: datetime) -> datetime:
 
 def print_topic(document: dict[str, object]) -> None:
     """A memory for people: its facts, then its text as it is."""
-    click.secho(str(document["name"]), bold=True)
-    click.echo(str(document["description"]))
+    click.secho(unsteered(str(document["name"])), bold=True)
+    click.echo(unsteered(str(document["description"])))
     facts = {key: document[key] for key in ("type", "observed", "verified", "expires", "trust")}
     said = [f"{key} {value}" for key, value in facts.items() if value] + (["pinned"] if document["pinned"] else [])
     click.secho(", ".join(said), dim=True)
@@ -64,4 +65,4 @@ def print_topic(document: dict[str, object]) -> None:
         click.secho(f"when: {'; '.join(parts)}", dim=True)
     click.secho(str(document["path"]), dim=True)
     if document["body"]:
-        click.echo(f"\n{document['body']}")
+        click.echo(unsteered(f"\n{document['body']}"))
