@@ -39,6 +39,8 @@ class Kind(StrEnum):
     SERVER = "server"
     SKILL = "skill"
     PLUGINS = "plugins"
+    INCLUDE = "include"
+    """An instruction file from outside the project that a file of the project wants."""
 
 
 @dataclass(frozen=True, slots=True)

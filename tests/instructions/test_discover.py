@@ -301,7 +301,8 @@ def test_a_file_outside_the_project_waits_for_the_users_word(tmp_path: Path) -> 
     outside = (tmp_path / "secret.md").resolve()
 
     assert texts(loaded.files, tmp_path) == ["ok", "mine @../secret.md"]
-    assert loaded.waiting == (Outside(outside, (tmp_path / "project/CLAUDE.md").resolve()),)
+    wanted_by = (tmp_path / "project/CLAUDE.md").resolve()
+    assert loaded.waiting == (Outside(outside, wanted_by, Kind.PROJECT, wanted_by.parent, depth=1),)
 
     agreed = load(replace(loaded.where, allowed=frozenset({outside})))
     assert texts(agreed.files, tmp_path) == ["ok", "secret", "mine @../secret.md"]

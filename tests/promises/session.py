@@ -9,6 +9,11 @@ PROMISES = {
         "A turn runs until the model stops asking for tools; results stand in the order of the calls.",
         source="spec 3 §2-3",
     ),
+    "session:instructions:outside": Requirement(
+        "An instruction file from outside the project is read once the user agreed, never after a no, and is asked about "
+        "once; what is wrong with instruction files is said when a session begins.",
+        source="issue 5, item 5",
+    ),
     "session:turn:concurrent": Requirement(
         "Calls that only read run together, at most ten at once; all others one by one.", source="spec 3 §3"
     ),

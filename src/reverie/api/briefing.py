@@ -20,12 +20,22 @@ from reverie.agent.memory_rules import MemoryFacts
 from reverie.agent.prompt import PromptFacts, system_prompt
 from reverie.agent.tool_calls import Done, Permits
 from reverie.agent.user_context import date_change, user_context
+from reverie.api.included import included_part, read_loaded, where_of, with_answers
 from reverie.api.memory import Memory
 from reverie.api.session_setup import Setup
 from reverie.context.restore import Attached, Surroundings
 from reverie.files import read_small, write_atomic
 from reverie.hooks import Hooks
-from reverie.instructions import Loaded, Reason, Where, compact_instructions, load, nested, render_nested
+from reverie.instructions import (
+    Loaded,
+    Reason,
+    Where,
+    compact_instructions,
+    load,
+    nested,
+    render_nested,
+    wanted_again,
+)
 from reverie.messages.entries import PromptEntry, SystemBlock, ToolSpec
 from reverie.permissions.need import Act
 from reverie.permissions.policy import Mode
@@ -36,6 +46,7 @@ from reverie.tools.desk import Desk
 from reverie.tools.plan import NAME as PLAN_TOOL
 from reverie.tools.process import end_group
 from reverie.tools.registry import Registry
+from reverie.trust import Part
 
 if TYPE_CHECKING:
     from reverie.api.extensions import Extensions
@@ -90,7 +101,7 @@ class Briefing:
         self._day = None
 
     def before_prompt(self) -> Sequence[Joined]:
-        """What changed since the last turn: the day, the mode."""
+        """What changed since the last turn: the day, what the user allowed, the mode."""
         joined = []
         today = self.setup.now().date()
         if self._day is None:
@@ -98,6 +109,7 @@ class Briefing:
         if today != self._day:
             joined.append(Joined("date_change", _reminder(date_change(today)), f"it is {today:%A}, {today} now"))
             self._day = today
+        joined += self._newly_allowed()
         joined += self._mode_change()
         return joined
 
@@ -117,7 +129,7 @@ class Briefing:
         }
         for path in sorted(paths):
             before = self._instructions(Reason.SESSION_START)
-            more = nested(before, path)
+            more = self._nested(before, path)
             if more.files:
                 names = ", ".join(str(file.path) for file in more.files)
                 joined.append(Joined("nested_memory", _reminder(render_nested(more.files)), f"read {names}"))
@@ -157,19 +169,39 @@ class Briefing:
         return self._loaded.warnings if self._loaded else ()
 
     @property
+    def waiting(self) -> tuple[Part, ...]:
+        """Instruction files from outside the project that wait for the user's word."""
+        if not self._has_instructions:
+            return ()
+        return tuple(map(included_part, self._instructions(Reason.SESSION_START).waiting))
+
+    def _newly_allowed(self) -> Sequence[Joined]:
+        """Instruction files that the user agreed to after the conversation was opened."""
+        before = self._loaded
+        if before is None or with_answers(before.where, before.waiting, self.extensions.trust) == before.where:
+            return ()
+        trust = self.extensions.trust
+        more = read_loaded(before.where, trust, lambda where: wanted_again(replace(before, where=where)))
+        self._loaded = replace(before, waiting=()).joined(more)
+        if not any(file.text for file in more.files):
+            return ()
+        names = ", ".join(str(file.path) for file in more.files)
+        return (Joined("nested_memory", _reminder(render_nested(more.files)), f"read {names}"),)
+
+    def _nested(self, before: Loaded, touched: Path) -> Loaded:
+        def reading(where: Where) -> Loaded:
+            return nested(replace(before, where=where), touched)
+
+        return read_loaded(before.where, self.extensions.trust, reading)
+
+    @property
     def _has_instructions(self) -> bool:
         return features(self.setup.settings, interactive=self.setup.is_interactive).instructions
 
     def _instructions(self, reason: Reason) -> Loaded:
         if self._loaded is None:
-            where = Where(
-                places=self.setup.places,
-                directory=self.setup.directory,
-                home=self.setup.user_home,
-                settings=self.setup.settings.instructions,
-                additional=self.desk.additional,
-            )
-            self._loaded = load(where, reason)
+            where = where_of(self.setup, self.desk.additional)
+            self._loaded = read_loaded(where, self.extensions.trust, lambda answered: load(answered, reason))
         return self._loaded
 
     def _context(self, reason: Reason) -> str:

@@ -5,19 +5,21 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from reverie.api.extensions import read_plugins
+from reverie.api.included import list_included_parts
 from reverie.api.session_setup import Setup
 from reverie.hooks import parse_declaration
 from reverie.hooks.consent import part_of
 from reverie.plugins.servers import list_servers
 from reverie.settings import Declaration
 from reverie.skills import list_skills
-from reverie.trust import Part
+from reverie.trust import Part, read_trust
 
 
 def list_parts(setup: Setup) -> tuple[Part, ...]:
     """The parts of a project, each once: of settings, hooks, servers and skills; answered or not."""
     found = (*setup.trust_parts, *_hooks(setup), *_servers(setup), *_skills(setup))
-    return tuple({part.digest: part for part in found}.values())
+    included = list_included_parts(setup, read_trust(setup.places.trust, setup.project))
+    return tuple({part.digest: part for part in (*found, *included)}.values())
 
 
 def _hooks(setup: Setup) -> Iterator[Part]:

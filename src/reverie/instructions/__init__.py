@@ -5,7 +5,7 @@ touched file adds), `rules` (folders of rules, `paths:`), `globs` (what those pa
 means), `markdown` (code and comments), `reading` (one file, bounded), `render` (what the model reads).
 """
 
-from reverie.instructions.discover import load, nested, taken_as_read
+from reverie.instructions.discover import load, nested, taken_as_read, wanted_again
 from reverie.instructions.instruction_file import InstructionFile, Kind, Loaded, Outside, Reason, Where
 from reverie.instructions.render import compact_instructions, render, render_nested
 
@@ -22,4 +22,5 @@ __all__ = [
     "render",
     "render_nested",
     "taken_as_read",
+    "wanted_again",
 ]

@@ -64,6 +64,14 @@ def nested(loaded: Loaded, touched: Path) -> Loaded:
     return loading.result()
 
 
+def wanted_again(loaded: Loaded) -> Loaded:
+    """What waited outside of the project and is allowed now; as with `nested`, the answer holds only what is new."""
+    loading = _Loading(loaded)
+    for one in loaded.waiting:
+        loading.read_outside(one)
+    return loading.result()
+
+
 def taken_as_read(loaded: Loaded, paths: Iterable[Path]) -> Loaded:
     """The same, when these files stand in the conversation already, as after a resume: they will not come again."""
     known = {identity for path in paths if (identity := read_identity(path)) is not None}
@@ -158,6 +166,10 @@ class _Loading:
                 self._rules.remove(rule)
                 self._read(rule.path, _Errand(rule.kind, Reason.PATH_MATCH, rule.base, globs=rule.globs))
 
+    def read_outside(self, one: Outside) -> None:
+        """A file that has waited for the user's word."""
+        self._read(one.path, _Errand(one.kind, Reason.INCLUDE, one.owner, one.wanted_by, one.depth))
+
     def _is_other_worktree(self, folder: Path) -> bool:
         """Whether the folder belongs to the main work tree while we stand in another that lies inside it.
 
@@ -244,7 +256,8 @@ class _Loading:
         if any(real.is_relative_to(root) for root in (self.top, self.directory, errand.owner)):
             return True
         if real not in self._where.declined:
-            self._waiting.append(Outside(real, errand.parent or path))
+            wanted_by = errand.parent or path
+            self._waiting.append(Outside(real, wanted_by, errand.kind, errand.owner, errand.depth))
         return False
 
     def _is_excluded(self, path: Path, real: Path) -> bool:

@@ -90,6 +90,12 @@ class Outside:
     """The real path, free of links: what is allowed is a file, not a name that may lead elsewhere tomorrow."""
     wanted_by: Path
     """The file that includes it, or the link that leads to it."""
+    kind: Kind = Kind.PROJECT
+    """Whose file wants it."""
+    owner: Path = Path()
+    """The folder to which that file belongs."""
+    depth: int = 0
+    """How many includes lead to it."""
 
 
 @value
