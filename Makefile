@@ -24,7 +24,7 @@ help:  ## Show this list
 # The program with what the demonstration needs.
 $(RUNTIME): pyproject.toml constraints.txt
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	@$(INSTALL) --constraint constraints.txt --editable '.[llm,web,tokens]'
+	@$(INSTALL) --constraint constraints.txt --editable '.[llm,web,tokens,tui]'
 	@$(BIN)/python -m compileall -q src
 	@touch $(RUNTIME)
 

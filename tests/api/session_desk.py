@@ -21,11 +21,14 @@ from reverie.models.choose import Access, choose
 from reverie.models.retry import Retries
 from reverie.permissions.approval import Approval, Question
 from reverie.places import Places
-from reverie.settings import Declaration, Settings
+from reverie.settings import Budget, Declaration, Settings
 from reverie.simulator.records import Record
 from reverie.testing.simulator import RunningSimulator, simulator
 
 MODEL = "claude-sonnet-4-5"
+
+GENEROUS = Budget(background_fraction=1.0, background_usd_per_hour=100.0)
+"""So that background work takes place in short sessions too."""
 
 NOTES: Json = {"when": {"last_user": "Bring the notes on\\s+this session up to date"}, "then": "answer {request}"}
 """The question for notes comes beside the conversation whenever it has grown; this answer keeps no frame, so the notes
@@ -52,7 +55,7 @@ class Desk:
     provider: RunningSimulator
     person: Person = field(default_factory=Person)
     time: datetime = datetime(2026, 11, 15, 12, tzinfo=UTC)
-    settings: Settings = field(default_factory=Settings)
+    settings: Settings = field(default_factory=lambda: Settings(budget=GENEROUS))
     options: dict[str, Any] = field(default_factory=dict)
     model: str = MODEL
 

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -8,6 +9,7 @@ import pytest
 
 from reverie.agent.events import Notice
 from reverie.messages.blocks import Json
+from reverie.settings import Budget
 from tests.api.session_desk import Desk, cached_share, calls, desk, told
 from tests.requirements import requirement
 
@@ -128,3 +130,37 @@ def _script(*rules: Json) -> Any:
     from tests.api.session_desk import NOTES
 
     return script_from_json([NOTES, *rules], "a test")
+
+
+@requirement("extracting:session:budget")
+async def test_extraction_works_by_rules_where_the_budget_has_no_room_for_a_fork(tmp_path: Path) -> None:
+    with desk(tmp_path, [{"then": "fine {request}"}]) as at:
+        at.settings = replace(at.settings, budget=Budget())
+        heard: list[str] = []
+        session = at.start()
+        session.listen(lambda event: heard.append(event.text) if isinstance(event, Notice) else None)
+        await told(session, LASTING)
+        await session.close()
+
+        assert fork_requests(at) == []
+        assert len(list(at.start().memory.topics())) == 1
+        background = session.parts.governor.background_usd
+        assert background <= 0.1 * (session.parts.governor.cost_usd - background)
+
+
+@requirement("extracting:session:budget")
+async def test_a_fork_stops_when_the_budget_is_spent_on_the_way(tmp_path: Path) -> None:
+    with desk(tmp_path) as at:
+        at.settings = replace(at.settings, budget=Budget(background_fraction=0.5, background_usd_per_hour=100.0))
+        at.provider.simulation.use_script(
+            _script(
+                {"when": FORK, "then": calls(("Glob", {"pattern": "*"}), text="word " * 2000)},
+                {"when": {"has_tool_results": True}, "then": calls(("Glob", {"pattern": "*"}), text="word " * 2000)},
+                {"then": "fine {request}"},
+            )
+        )
+        async with at.start() as session:
+            await told(session, LASTING)
+
+        assert 1 <= len(fork_requests(at)) < at.settings.extraction.max_rounds
+        assert session.parts.governor.refuses() != ""

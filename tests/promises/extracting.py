@@ -22,6 +22,10 @@ PROMISES = {
     "extracting:session:nothing-here": Requirement(
         "A turn that holds nothing costs no model call.", source="issue 6, item 2"
     ),
+    "extracting:session:budget": Requirement(
+        "Background work that the budget has no room for is done by rules, and a fork stops when it is spent.",
+        source="issue 5, item 9; issue 6, item 7",
+    ),
     "extracting:session:cursor": Requirement(
         "The cursor lies in the transcript: a resumed session does not look at the same messages again.",
         source="issue 6, item 2",

@@ -16,6 +16,7 @@ from pathlib import Path
 from reverie.agent.compacting import Compactor
 from reverie.agent.events import Ending, TurnEvent
 from reverie.agent.hooking import Fires, Silence
+from reverie.agent.ledger import FOREGROUND
 from reverie.agent.log import Log
 from reverie.agent.loop import Loop, Parts
 from reverie.agent.tool_calls import Permits, ToolCalls
@@ -160,6 +161,7 @@ def forked(
             emit=emit,
             opening=parts.opening,
             max_rounds=spec.max_rounds,
+            allowance=None if spec.label in FOREGROUND else parts.governor.refuses,
             max_output_tokens=parts.max_output_tokens,
         )
     )

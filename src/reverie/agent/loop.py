@@ -54,6 +54,7 @@ from reverie.messages.view import Kind
 from reverie.models.answer import answer
 from reverie.ports import BlockDone, Event, Finished, Model, Reply, Request, Retrying, TextDelta
 from reverie.settings import Settings
+from reverie.tokens.profiles import cost
 
 INTERRUPTED = "[Request interrupted by user]"
 CUT_OFF = (
@@ -111,6 +112,8 @@ class Parts:
     after_turn: Callable[[Ending], None] = lambda _ending: None
     """Starts what hangs on a turn and nobody waits for: extraction, a dream."""
     background: Callable[[], tuple[str, ...]] = lambda: ()
+    allowance: Callable[[], str] | None = None
+    """Why no further round may be paid for; asked before each but the first, for work that nobody waits for."""
     max_rounds: int | None = None
     max_output_tokens: int | None = None
     stop_event: str = "Stop"
@@ -149,6 +152,11 @@ class Loop:
             mode=self.parts.calls.permits.policy.mode,
             background=self.parts.background(),
         )
+
+    def fork_estimate_usd(self, *, fresh_tokens: int = 2_000, output_tokens: int = 600) -> float:
+        """What a short fork of this conversation is likely to cost; 0 where no price is known."""
+        usage = Usage(fresh_tokens, output_tokens, cache_read_tokens=self._used_tokens)
+        return cost(usage, self.parts.preparer.facts) or 0.0
 
     def measure(self) -> None:
         """Count the conversation anew, as after resuming or rewinding."""
@@ -234,7 +242,8 @@ class Loop:
         parts = self.parts
         continues = kept_working = 0
         for number in count(1):
-            spent = parts.governor.session_is_spent()
+            ask = parts.allowance if parts.allowance is not None and number > 1 else parts.governor.session_is_spent
+            spent = ask()
             if spent:
                 return Ending.BUDGET, spent
             if parts.max_rounds is not None and number > parts.max_rounds:

@@ -124,7 +124,7 @@ class Extracting:
             self._do(step)
 
     async def _extract(self, turn: schedule.Turn) -> None:
-        refused = self.governor.refuses()
+        refused = self.governor.refuses(self.loop().fork_estimate_usd())
         if self.model_name == OFFLINE or refused:
             if refused:
                 self.emit(Notice(f"extraction works without the model: {refused}", "warning"))

@@ -28,6 +28,9 @@ class Noting:
     governor: Governor
     model: Callable[[], Model]
     file: Callable[[], NotesFile]
+    is_on: bool = True
+    waits_for_need: bool = False
+    """Where one prompt is answered and the process ends, notes are only worth their price near a compaction."""
     _task: asyncio.Task[None] | None = field(default=None, repr=False)
     _looked_at_tokens: int = 0
 
@@ -41,7 +44,9 @@ class Noting:
         used = self.preparer.measure(self.log)
         # Where the conversation has grown too little since the last look, the whole of it need not be read.
         grown = used - self._looked_at_tokens
-        if not notes.enabled or self.is_running or used < notes.init_tokens or 0 <= grown < notes.growth_tokens // 5:
+        if not self.is_on or self.is_running or used < notes.init_tokens or 0 <= grown < notes.growth_tokens // 5:
+            return
+        if self.waits_for_need and used < self.preparer.budget.compact_at_tokens // 2:
             return
         self._looked_at_tokens = used
         if is_due(cursor(self.log.chain()), used, notes):

@@ -70,7 +70,8 @@ class Sleeping:
         """Whose fork dreams; None leaves it to the rules."""
         if self.model_name == OFFLINE:
             return None
-        refused = self.governor.refuses()
+        rounds = self.settings.dream.max_rounds // 3
+        refused = self.governor.refuses(rounds * self.loop().fork_estimate_usd())
         if refused:
             self.emit(Notice(f"the dream works without the model: {refused}", "warning"))
             return None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from reverie.agents.found import list_agents
 from reverie.api.extensions import read_plugins
 from reverie.api.included import list_included_parts
 from reverie.api.session_setup import Setup
@@ -16,8 +17,8 @@ from reverie.trust import Part, read_trust
 
 
 def list_parts(setup: Setup) -> tuple[Part, ...]:
-    """The parts of a project, each once: of settings, hooks, servers and skills; answered or not."""
-    found = (*setup.trust_parts, *_hooks(setup), *_servers(setup), *_skills(setup))
+    """The parts of a project, each once: of settings, hooks, servers, skills and agents; answered or not."""
+    found = (*setup.trust_parts, *_hooks(setup), *_servers(setup), *_skills(setup), *_agents(setup))
     included = list_included_parts(setup, read_trust(setup.places.trust, setup.project))
     return tuple({part.digest: part for part in (*found, *included)}.values())
 
@@ -37,6 +38,17 @@ def _servers(setup: Setup) -> Iterator[Part]:
     found = list_servers(places=setup.places, project=setup.project, environment=setup.environment)
     for server in found.waiting:
         yield server.part
+
+
+def _agents(setup: Setup) -> Iterator[Part]:
+    found = list_agents(
+        places=setup.places,
+        project=setup.project,
+        directory=setup.directory,
+        plugins=read_plugins(setup).plugins,
+        declared=setup.settings.agents,
+    )
+    yield from found.waiting
 
 
 def _skills(setup: Setup) -> Iterator[Part]:
