@@ -32,6 +32,10 @@ REQUESTS = (
     "where is the dashboard to look at after a deploy?",
     "recommend a novel for the train ride",
 )
+BY_HAND = (
+    ("feedback", "Linter first", "Always run the linter before you commit"),
+    ("project", "Auditors", "The auditors come tomorrow and want the import log"),
+)
 SHOWN = 6
 STRATEGIES = ("default", "truncate", "clear-tools", "summarise")
 
@@ -84,6 +88,10 @@ class Stage:
     def dream(self) -> None:
         """The proposal as a diff, then applied as one commit."""
         self._screen.rule("a dream: the store is put in order while nobody waits")
+        self._screen.print("Meanwhile two people saved something by hand:\n")
+        for kind, name, text in BY_HAND:
+            self._run("save", "--type", kind, "--name", name, "--description", text, "--body", text)
+        self._heading("what a dream proposes")
         self._run("dream", "--review")
         self._heading("applied as one commit, which `reverie undo` takes back")
         self._run("dream", "--yes")
