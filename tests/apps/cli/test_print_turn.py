@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -41,7 +42,8 @@ def test_the_answer_is_printed_and_the_turn_recorded(terminal: Terminal) -> None
 
     assert (ran.code, ran.out) == (0, "Rain, then sun.\n")
     assert isinstance(request.body, dict)
-    assert request.body["system"][0]["text"].startswith("Be brief.")
+    body: dict[str, Any] = dict(request.body)
+    assert body["system"][0]["text"].startswith("Be brief.")
     view = project(read_entries(session_of(terminal)))
     assert [item.message.text for item in view.items if item.label == ""] == ["what weather?", "Rain, then sun."]
     assert view.items[-1].usage is not None
