@@ -1,0 +1,35 @@
+"""What we promise when the repository, the model, a server or the machine is not friendly."""
+
+from __future__ import annotations
+
+from tests.promises import Requirement
+
+PROMISES = {
+    "security:repository:nothing-runs": Requirement(
+        "In a repository that somebody else made nothing of it runs, allows or redirects anything before a yes.",
+        source="spec 7, rows 36, 63; product §2, promise 8",
+    ),
+    "security:repository:git": Requirement(
+        "No program that a repository's git configuration names runs because a session began or a question was asked.",
+        source="spec 7, row 34",
+    ),
+    "security:repository:bounded": Requirement(
+        "Pipes, devices and links that go round neither hang a session nor lead it out of the project.",
+        source="spec 7, row 35",
+    ),
+    "security:terminal:unsteered": Requirement(
+        "Words of the model, of files and of servers cannot steer the terminal; a question shows what hides in them.",
+        source="issue 5, item 7",
+    ),
+    "security:model:any-output": Requirement(
+        "Whatever the model asks for, each call gets an answer and the session goes on.", source="issue 5, item 1"
+    ),
+    "security:keys:hidden": Requirement(
+        "A key is neither in a transcript nor in what is sent, and files of a session are private.",
+        source="product §2, promise 8",
+    ),
+    "security:crash:resumes": Requirement(
+        "A session that is killed anywhere resumes with a valid history, no lost words and no doubled result.",
+        source="product §2, promise 1; issue 5, item 1",
+    ),
+}

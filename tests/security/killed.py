@@ -1,0 +1,58 @@
+"""A session that is to be killed: `python -m tests.security.killed ROOT URL [SESSION]` says three things and leaves."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+import uuid
+from datetime import UTC, datetime
+from pathlib import Path
+
+from reverie.api.session import Session
+from reverie.api.session_setup import Setup
+from reverie.models.choose import Access, choose
+from reverie.permissions.approval import Approval, Question
+from reverie.places import Places
+from reverie.settings import Settings
+
+
+class Yes:
+    """Somebody who allows everything."""
+
+    async def approve(self, question: Question) -> Approval:
+        return Approval(bool(question))
+
+
+def setup(root: Path, url: str) -> Setup:
+    access = Access(anthropic_key="simulated", anthropic_url=url)
+    return Setup(
+        settings=Settings(),
+        places=Places.at(root / "home" / ".reverie", root / "home" / ".claude"),
+        directory=root / "project",
+        project=root / "project",
+        model="claude-sonnet-4-5",
+        make_model=lambda name: choose(name, access),
+        now=lambda: datetime.now(UTC),  # noqa: TID251 - a process of its own, whose time nobody looks at
+        new_id=lambda: str(uuid.uuid4()),  # noqa: TID251
+        user_home=root / "home",
+        environment={"PATH": "/usr/bin:/bin:/usr/local/bin", "HOME": str(root / "home")},
+        approver=Yes(),
+        is_interactive=True,
+    )
+
+
+async def talk(root: Path, url: str, resume: str | None) -> None:
+    session = Session.made(setup(root, url), resume=resume)
+    for number in range(3):
+        text = f"please work {uuid.uuid4().hex}"  # noqa: TID251
+        print(f"saying {text}", flush=True)
+        async for _ in session.send(text):
+            pass
+        print(f"said {text}", flush=True)
+        if number == 1:
+            await session.compact()
+    print("over", flush=True)
+
+
+if __name__ == "__main__":
+    asyncio.run(talk(Path(sys.argv[1]), sys.argv[2], sys.argv[3] if len(sys.argv) > 3 else None))

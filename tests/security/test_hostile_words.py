@@ -1,0 +1,156 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from rich.console import Console
+
+from reverie.agent.events import Notice, ToolEnded, ToolStarted
+from reverie.apps.plain import revealed, unsteered
+from reverie.apps.tui.question import picture
+from reverie.messages.blocks import Json
+from reverie.permissions.approval import Approval, Question
+from reverie.permissions.need import Act, Need
+from reverie.ports import TextDelta
+from tests.api.session_desk import calls, desk, is_legal, results, told
+from tests.apps.cli.conftest import Terminal
+from tests.apps.tui.driving import at
+from tests.apps.tui.scripted import table
+from tests.requirements import requirement
+from tests.security.hostile import Trap
+from tests.security.test_hostile_repository import MODEL, asked, bash, provider
+
+STEERING = "\x1b]0;title\x07\x1b[2J\x9b31m\x1b]52;c;YQ==\x07\u202egnp\u2066"
+CONTROLS = ("\x1b", "\x9b", "\x07", "\u202e", "\u2066", "\r")
+
+
+def is_plain(text: str) -> bool:
+    return not any(control in text for control in CONTROLS)
+
+
+@requirement("security:terminal:unsteered")
+def test_lines_and_tabs_stay_and_what_hides_can_be_shown() -> None:
+    assert unsteered("a\tb\n\x1b[1mc\r\n") == "a\tb\n[1mc\n"
+    assert revealed("rm \u202e x\x1b") == "rm \\u202e x\\x1b"
+
+
+@requirement("security:terminal:unsteered")
+def test_an_answer_and_a_notice_are_printed_as_mere_text(made: Trap, victim: Terminal) -> None:
+    made.file(f".claude/commands/{STEERING.replace('/', '')}.md", "words")
+    with provider({"when": {"last_user": "please"}, "then": {"text": f"so {STEERING} far"}}) as running:
+        ran = asked(victim, "please", running)
+        whole = asked(victim, "please", running, "--output-format", "json")
+
+    assert ran.out.startswith("so ")
+    assert is_plain(ran.out)
+    assert is_plain(ran.err)
+    assert whole.document["result"] == f"so {STEERING} far", "for programs it stays as it was said"
+
+
+@requirement("security:terminal:unsteered")
+async def test_nothing_on_the_screen_steers_it(tmp_path: Path) -> None:
+    made = table(
+        tmp_path,
+        [
+            TextDelta(f"words {STEERING} here\n\n```\ncode {STEERING}\n```\n"),
+            ToolStarted("1", f"mcp__x{STEERING}", {}, f"does {STEERING}"),
+            ToolEnded("1", f"mcp__x{STEERING}", f"out {STEERING}\n--- a\n+++ b\n", True, 1.0, {}, False),
+            Notice(f"heard {STEERING}", "warning"),
+        ],
+    )
+    async with at(made) as seat:
+        await seat.enter("go")
+        await seat.sees("heard")
+        await seat.press("ctrl+t")
+        await seat.pilot.pause()
+        shown = seat.screen()
+
+    assert "words" in shown
+    assert is_plain(shown)
+
+
+@requirement("security:terminal:unsteered")
+def test_a_question_shows_what_hides_in_a_command() -> None:
+    need = Need("Bash", Act.RUN, command="ls", summary=f"lists {STEERING}", preview=f"ls # {STEERING}")
+    console = Console(width=200)
+
+    with console.capture() as captured:
+        console.print(picture(Question("1", need, "", (), "")))
+
+    assert is_plain(captured.get().replace("\x1b[1m", "").replace("\x1b[0m", ""))
+    assert "\\x1b]0;title\\x07" in captured.get()
+    assert "\\u202e" in captured.get()
+
+
+ODD: list[tuple[str, dict[str, Json]]] = [
+    ("Read", {"file_path": 7}),
+    ("Read", {}),
+    ("Read", {"file_path": "/etc/pass\0wd"}),
+    ("Read", {"file_path": "~/../../etc/shadow"}),
+    ("Read", {"file_path": "/proc/self/environ"}),
+    ("Read", {"file_path": "/dev/zero"}),
+    ("Read", {"file_path": "x" * 100_000}),
+    ("Write", {"file_path": "../../outside", "content": "x"}),
+    ("Edit", {"file_path": "/etc/passwd", "old_string": "root", "new_string": "me"}),
+    ("Bash", {"command": ["ls"]}),
+    ("Bash", {"command": "ls\0"}),
+    ("Bash", {"command": "ls", "timeout": -1}),
+    ("Glob", {"pattern": "../" * 50 + "**"}),
+    ("Grep", {"pattern": "(a+)+$", "path": "/proc/self"}),
+    ("Grep", {"pattern": "("}),
+    ("no such tool", {}),
+    ("mcp__x\x1b[2J", {"a": {"b": [None] * 100}}),
+]
+
+
+@requirement("security:model:any-output")
+async def test_odd_calls_are_answered_one_by_one_and_the_session_goes_on(tmp_path: Path) -> None:
+    script: list[Json] = [
+        {"when": {"last_user": "odd", "has_tool_results": False}, "then": calls(*ODD)},
+        {"when": {"has_tool_results": True}, "then": {"text": "done"}},
+    ]
+    with desk(tmp_path, script) as here:
+        here.person.answer = lambda _question: Approval(False)
+        async with here.start() as session:
+            events = await told(session, "odd")
+            assert here.bodies, events[-1]
+            assert len(results(here.bodies[-1])) == len(ODD)
+            assert all(failed for failed, _ in results(here.bodies[-1]))
+            assert is_legal(here.bodies[-1])
+            assert "root:" not in json.dumps(here.bodies[-1])
+
+
+@requirement("security:model:any-output")
+async def test_hundreds_of_calls_in_one_reply_are_answered_in_their_order(tmp_path: Path) -> None:
+    file = tmp_path / "project" / "a.txt"
+    many = calls(*[("Read", {"file_path": str(file), "offset": number, "limit": 1}) for number in range(1, 301)])
+    script: list[Json] = [
+        {"when": {"last_user": "many", "has_tool_results": False}, "then": many},
+        {"when": {"has_tool_results": True}, "then": {"text": "done"}},
+    ]
+    with desk(tmp_path, script) as here:
+        file.write_text("".join(f"line {number}\n" for number in range(1, 1001)), encoding="utf-8")
+        async with here.start() as session:
+            await told(session, "many")
+            assert is_legal(here.bodies[-1])
+            assert len(results(here.bodies[-1])) == 300
+
+
+@requirement("security:keys:hidden")
+def test_a_key_is_nowhere_and_files_are_private(made: Trap, victim: Terminal) -> None:
+    key = "sk-" + "ant-" + "Q7x9" * 12
+    command = "echo $ANTHROPIC_API_KEY; seq 1 20000"
+    with provider({"when": {"last_user": "please"}, "then": bash(command)}) as running:
+        ran = victim.run(
+            *("-m", MODEL, "--allowed-tools", "Bash", "--output-format", "stream-json", "-p", "please"),
+            ANTHROPIC_API_KEY=key,
+            ANTHROPIC_BASE_URL=running.base_url,
+        )
+        sent = json.dumps([record.body for record in running.requests])
+
+    assert ran.code == 0, ran.err
+    assert key not in ran.out + ran.err + sent
+    kept = [path for path in (victim.home / ".reverie").rglob("*") if not path.is_symlink()]
+    assert any(path.suffix == ".jsonl" for path in kept)
+    assert [path for path in kept if path.suffix in (".jsonl", ".json") and key.encode() in path.read_bytes()] == []
+    assert [str(path) for path in kept if path.stat().st_mode & 0o077] == []

@@ -1,0 +1,109 @@
+from __future__ import annotations
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from reverie.api.session import Session
+from reverie.messages.blocks import Json
+from reverie.messages.entries import UserEntry
+from reverie.messages.transcript import open_or_fork, read_entries
+from reverie.testing.simulator import RunningSimulator, simulator
+from tests.api.session_desk import NOTES, calls
+from tests.requirements import requirement
+from tests.security.killed import setup
+
+ROOT = Path(__file__).resolve().parents[2]
+KILLS = int(os.environ.get("REVERIE_KILLS", "30"))
+
+
+def script(file: Path) -> list[Json]:
+    work = calls(
+        ("Bash", {"command": f"sleep 0.02; echo x >> {file}"}), ("Bash", {"command": "seq 1 3000"}), text="I work."
+    )
+    return [
+        NOTES,
+        {"when": {"answers_tool": "Bash"}, "then": {"text": "finished"}},
+        {"when": {"last_user": "please work"}, "then": work},
+        {"when": {}, "then": {"text": "well"}},
+    ]
+
+
+def killed_once(root: Path, running: RunningSimulator, session: str | None, after_seconds: float) -> list[str]:
+    """Let a session work until it is killed; the words of the user that were surely taken."""
+    words = [sys.executable, "-m", "tests.security.killed", str(root), running.base_url]
+    process = subprocess.Popen(
+        [*words, *([session] if session else [])],
+        cwd=ROOT,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    assert process.stdout is not None
+    lines = [process.stdout.readline()]
+    time.sleep(after_seconds)
+    os.killpg(process.pid, signal.SIGKILL)
+    out, err = process.communicate()
+    assert "Traceback" not in err, err
+    lines += out.splitlines()
+    return [line.removeprefix("said ").strip() for line in lines if line.startswith("said ")]
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(900)
+@requirement("security:crash:resumes")
+def test_a_session_killed_anywhere_goes_on_with_all_that_was_said(tmp_path: Path) -> None:
+    for name in ("home", "project"):
+        (tmp_path / name).mkdir()
+    chance = random.Random(7)
+    said: list[str] = []
+    with simulator(script(tmp_path / "done.txt")) as running:
+        session = None
+        for _ in range(KILLS):
+            said += killed_once(tmp_path, running, session, chance.uniform(0.0, 0.6))
+            found = sorted((tmp_path / "home" / ".reverie" / "projects").glob("*/*.jsonl"))
+            assert len(found) <= 1, "a killed session is gone on with, not copied"
+            if not found:
+                continue
+            session = found[0].stem
+            entries = read_entries(found[0])
+            typed = [entry.message.text for entry in entries if isinstance(entry, UserEntry)]
+            assert [text for text in said if text not in typed] == []
+            answers = Counter(
+                result.tool_use_id
+                for entry in entries
+                if isinstance(entry, UserEntry)
+                for result in entry.message.tool_results
+            )
+            assert [call for call, count in answers.items() if count > 1] == []
+        refused = [record for record in running.requests if record.status == 400]
+    assert session is not None
+    assert refused == [], "every request had a valid history"
+
+
+@requirement("security:crash:resumes")
+def test_a_second_process_gets_a_copy_and_a_torn_line_costs_only_itself(tmp_path: Path) -> None:
+    for name in ("home", "project"):
+        (tmp_path / name).mkdir()
+    with simulator(script(tmp_path / "done.txt")) as running:
+        killed_once(tmp_path, running, None, 20.0)
+        (path,) = (tmp_path / "home" / ".reverie" / "projects").glob("*/*.jsonl")
+        before = len(read_entries(path))
+        with path.open("ab") as file:
+            file.write(b'{"type":"user","uuid":"torn","message":{"role":"us')
+        assert len(read_entries(path)) == before
+        made = setup(tmp_path, running.base_url)
+        with open_or_fork(path, now=made.now(), new_id=made.new_id, label="first") as first:
+            second = Session.made(made, resume=path.stem)
+
+            assert first.path == path
+            assert second.path != path
+            assert len(second.entries) >= before
