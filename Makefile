@@ -49,8 +49,8 @@ format: $(STAMP)  ## Rewrite the code in the house style
 	@$(BIN)/ruff check --fix src tests bench docs
 	@$(BIN)/ruff format src tests bench docs
 
-bench: $(STAMP)  ## Measure speed, memory and quality
-	@$(BIN)/python -m bench
+bench: $(STAMP)  ## Measure speed, memory and quality; NAME=session measures one thing
+	@$(BIN)/python -m bench $(NAME)
 
 test-host: $(STAMP)  ## Only the tests with a real host program, which comes with the development tools
 	@$(BIN)/python -m pytest -m host tests
