@@ -32,8 +32,8 @@ def setup(root: Path, url: str) -> Setup:
         project=root / "project",
         model="claude-sonnet-4-5",
         make_model=lambda name: choose(name, access),
-        now=lambda: datetime.now(UTC),  # noqa: TID251 - a process of its own, whose time nobody looks at
-        new_id=lambda: str(uuid.uuid4()),  # noqa: TID251
+        now=lambda: datetime.now(UTC),
+        new_id=lambda: str(uuid.uuid4()),
         user_home=root / "home",
         environment={"PATH": "/usr/bin:/bin:/usr/local/bin", "HOME": str(root / "home")},
         approver=Yes(),
@@ -44,7 +44,7 @@ def setup(root: Path, url: str) -> Setup:
 async def talk(root: Path, url: str, resume: str | None) -> None:
     session = Session.made(setup(root, url), resume=resume)
     for number in range(3):
-        text = f"please work {uuid.uuid4().hex}"  # noqa: TID251
+        text = f"please work {uuid.uuid4().hex}"
         print(f"saying {text}", flush=True)
         async for _ in session.send(text):
             pass

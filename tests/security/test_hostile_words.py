@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
 
 from rich.console import Console
@@ -82,7 +83,7 @@ def test_a_question_shows_what_hides_in_a_command() -> None:
     assert "\\u202e" in captured.get()
 
 
-ODD: list[tuple[str, dict[str, Json]]] = [
+ODD: list[tuple[str, Mapping[str, Json]]] = [
     ("Read", {"file_path": 7}),
     ("Read", {}),
     ("Read", {"file_path": "/etc/pass\0wd"}),

@@ -94,16 +94,16 @@ def test_a_second_process_gets_a_copy_and_a_torn_line_costs_only_itself(tmp_path
     for name in ("home", "project"):
         (tmp_path / name).mkdir()
     with simulator(script(tmp_path / "done.txt")) as running:
-        killed_once(tmp_path, running, None, 20.0)
+        killed_once(tmp_path, running, None, 5.0)
         (path,) = (tmp_path / "home" / ".reverie" / "projects").glob("*/*.jsonl")
-        before = len(read_entries(path))
+        before = read_entries(path)
         with path.open("ab") as file:
             file.write(b'{"type":"user","uuid":"torn","message":{"role":"us')
-        assert len(read_entries(path)) == before
+        assert list(read_entries(path))[: len(before)] == list(before)
         made = setup(tmp_path, running.base_url)
         with open_or_fork(path, now=made.now(), new_id=made.new_id, label="first") as first:
             second = Session.made(made, resume=path.stem)
 
             assert first.path == path
             assert second.path != path
-            assert len(second.entries) >= before
+            assert len(second.entries) >= len(before)
