@@ -14,6 +14,16 @@ PROMISES = {
         "once; what is wrong with instruction files is said when a session begins.",
         source="issue 5, item 5",
     ),
+    "session:memory:daily-log": Requirement(
+        "In daily-log mode the model is told the pattern of the logs' path and no date; `/dream` makes topics of them, "
+        "and no dream comes by itself.",
+        source="spec 2 §13",
+    ),
+    "session:hooks:changes": Requirement(
+        "Hooks hear of a round of calls, of tasks, of a folder that was entered, of files that changed and of a question "
+        "that waits; where the protocol lets them refuse, they do.",
+        source="spec 8 §1.8",
+    ),
     "session:turn:concurrent": Requirement(
         "Calls that only read run together, at most ten at once; all others one by one.", source="spec 3 §3"
     ),

@@ -9,7 +9,7 @@ from reverie.hooks.verdict import NOTHING, Verdict, merged
 from reverie.messages.blocks import JsonObject
 
 STARTED, ENDED = "SubagentStart", "SubagentStop"
-_OF_THE_SESSION = frozenset({"UserPromptSubmit", "SessionStart", "SessionEnd", "Notification"})
+_OF_THE_SESSION = frozenset({"UserPromptSubmit", "SessionStart", "SessionEnd"})
 """Events of the session as a whole: a child's prompt is no user's."""
 
 

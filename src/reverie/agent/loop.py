@@ -37,7 +37,7 @@ from reverie.agent.preparing import Prepared, Preparer
 from reverie.agent.tool_calls import Done, ToolCalls, interrupted
 from reverie.context.reactive import FIRST
 from reverie.errors import ContextTooLong, MediaTooLarge, Overloaded, Unavailable
-from reverie.messages.blocks import Block, JsonObject, Text, ToolResult, ToolUse, nothing_more
+from reverie.messages.blocks import Block, Json, JsonObject, Text, ToolResult, ToolUse, nothing_more
 from reverie.messages.entries import (
     AssistantEntry,
     AttachmentEntry,
@@ -375,7 +375,27 @@ class Loop:
             self._record_results(results)
         self.join([Joined("hook_additional_context", _reminder(one)) for each in results for one in each.said])
         self.join(self.parts.touched(results))
-        return next((each.stop for each in results if each.stop), "")
+        stop = next((each.stop for each in results if each.stop), "")
+        return stop or await self._batch_hooks(results)
+
+    async def _batch_hooks(self, results: Sequence[Done]) -> str:
+        """Let hooks hear of a whole round of calls; why the turn must end, if one says so."""
+        made: list[Json] = [
+            {
+                "tool_name": each.call.name,
+                "tool_input": dict(each.call.input),
+                "tool_use_id": each.call.id,
+                "is_error": each.answer.is_error,
+            }
+            for each in results
+        ]
+        said = await self.parts.hooks.fire("PostToolBatch", {"tool_calls": made})
+        for message in said.messages:
+            self.parts.emit(Notice(message, "warning"))
+        self.join([Joined("hook_additional_context", _reminder(one)) for one in said.context])
+        if said.blocked is None and said.stop is None:
+            return ""
+        return said.blocked or said.stop or "A hook ended the turn."
 
     def _record_results(self, results: Sequence[Done]) -> None:
         log = self.parts.log

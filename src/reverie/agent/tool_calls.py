@@ -9,10 +9,12 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 
-from reverie.agent.events import ToolEnded, ToolProgress, ToolStarted, TurnEvent
+from reverie.agent.desk_changes import announce_changes, noted
+from reverie.agent.events import Notice, ToolEnded, ToolProgress, ToolStarted, TurnEvent
 from reverie.agent.hooking import Fires
 from reverie.errors import Error
 from reverie.hooks.verdict import Verdict as HookVerdict
@@ -147,14 +149,14 @@ class ToolCalls:
         need = tool.need(given, self.desk)
         self.emit(ToolStarted(call.id, call.name, given, need.summary))
         facts: JsonObject = {"tool_name": call.name, "tool_input": dict(given), "tool_use_id": call.id}
-        before = await self.hooks.fire("PreToolUse", facts, subject=call.name)
+        before = await self._fire("PreToolUse", facts, call.name)
         if before.updated_input is not None:
             given = before.updated_input
             need = tool.need(given, self.desk)
             facts = {**facts, "tool_input": dict(given)}
         refusal, given = await self._refusal(call, given, need, before, facts)
         if refusal:
-            await self.hooks.fire("PermissionDenied", {**facts, "reason": refusal}, subject=call.name)
+            await self._fire("PermissionDenied", {**facts, "reason": refusal}, call.name)
             return Done(call, Answer(refusal, is_error=True), need, True, before.context, before.stop or "")
         return replace(await self._ran(call, tool, given, before, facts), need=need)
 
@@ -165,25 +167,48 @@ class ToolCalls:
             # A call beside others has a line of its own to report on; the rest of the desk is shared.
             desk = replace(desk)
         desk.progress = lambda line: self.emit(ToolProgress(call.id, line))
+        was = noted(desk)
         try:
             answer = await tool.run(given, desk)
         except (ToolMistake, Error) as problem:
             answer = Answer(str(problem), is_error=True)
+        put_back, heard = await announce_changes(was, desk, self.hooks)
+        self._tell(heard)
+        if put_back:
+            answer = Answer(put_back, is_error=True)
         lasted = {"duration_ms": round((time.monotonic() - started) * 1000)}
         if answer.is_error:
             failed = {**facts, **lasted, "error": _text(answer), "is_interrupt": False}
-            after = await self.hooks.fire("PostToolUseFailure", failed, subject=call.name)
+            after = await self._fire("PostToolUseFailure", failed, call.name)
         else:
             response = dict(answer.details) or {"content": _text(answer)}
-            after = await self.hooks.fire(
-                "PostToolUse", {**facts, **lasted, "tool_response": response}, subject=call.name
-            )
+            after = await self._fire("PostToolUse", {**facts, **lasted, "tool_response": response}, call.name)
             if after.updated_output is not None:
                 answer = replace(answer, content=_as_text(after.updated_output))
         said = [*before.context, *after.context]
         if after.blocked:
             said.append(after.blocked)
         return Done(call, answer, said=tuple(said), stop=before.stop or after.stop or "")
+
+    async def _fire(self, event: str, facts: JsonObject, subject: str) -> HookVerdict:
+        said = await self.hooks.fire(event, facts, subject=subject)
+        self._tell(said)
+        return said
+
+    def _tell(self, said: HookVerdict) -> None:
+        for message in said.messages:
+            self.emit(Notice(message, "warning"))
+
+    @asynccontextmanager
+    async def _waiting_is_told(self, tool: str) -> AsyncIterator[None]:
+        """Let hooks call somebody to the screen while a question waits; once it is answered they are ended."""
+        facts: JsonObject = {"message": f"{tool} waits for your permission", "notification_type": "permission_prompt"}
+        telling = asyncio.create_task(self._fire("Notification", facts, "permission_prompt"))
+        try:
+            yield
+        finally:
+            telling.cancel()
+            await asyncio.gather(telling, return_exceptions=True)
 
     async def _refusal(
         self, call: ToolUse, given: JsonObject, need: Need, hook: HookVerdict, facts: JsonObject
@@ -215,12 +240,14 @@ class ToolCalls:
                 return "", given
             offers = suggestions(need, self.permits.policy)
             request: JsonObject = {**facts, "permission_suggestions": [*offers]}
-            hook = await self.hooks.fire("PermissionRequest", request, subject=call.name)
+            hook = await self._fire("PermissionRequest", request, call.name)
             if hook.permission == "allow":
                 return "", hook.updated_input if hook.updated_input is not None else given
             if hook.permission == "deny":
                 return hook.reason or "A hook refused this call.", given
-            answer = await self.approver.approve(Question(call.id, need, decision.reason, offers, self.agent))
+            question = Question(call.id, need, decision.reason, offers, self.agent)
+            async with self._waiting_is_told(call.name):
+                answer = await self.approver.approve(question)
         if answer.allowed:
             self.permits.grant(answer)
             return "", given

@@ -224,6 +224,7 @@ class Briefing:
                 transcripts=str(self.transcripts),
                 skip_index=setup.settings.memory.skip_index,
                 search_past=setup.settings.memory.search_past_context,
+                daily_log_pattern=self.memory.scope.folder.daily_log_pattern if setup.settings.memory.daily_log else "",
                 extra=setup.settings.memory.extra_guidelines or "",
             )
         import platform

@@ -169,10 +169,13 @@ class Session:
 
     async def _turn(self, text: str, content: Sequence[Block], source: str) -> None:
         await self.begin()
+        self._parts.idling.end()
+        await self._parts.disk_changes.announce()
         try:
             await self._parts.loop.turn(text, content, source=source)
         finally:
             self._parts.extensions.turn_ended()
+            self._parts.idling.begin()
 
     async def begin(self) -> None:
         """What comes before the first turn: hooks and servers; `send` does it when nobody has."""

@@ -20,8 +20,10 @@ from reverie.agent.loop import Joined, Loop, Parts
 from reverie.agent.preparing import Preparer
 from reverie.agent.tool_calls import Permits, ToolCalls, interrupted
 from reverie.api.briefing import Briefing
+from reverie.api.disk_changes import DiskChanges
 from reverie.api.extensions import Extensions, extensions, hook_effects, keys_of, read_plugins
 from reverie.api.extracting import Extracting
+from reverie.api.idling import Idling
 from reverie.api.memory import Memory
 from reverie.api.noting import Noting
 from reverie.api.recalling import Recalling
@@ -78,6 +80,8 @@ class SessionParts:
     emit: Callable[[TurnEvent], None]
     extensions: Extensions
     staff: Staff
+    disk_changes: DiskChanges
+    idling: Idling
 
     @property
     def tools(self) -> Registry:
@@ -86,6 +90,7 @@ class SessionParts:
 
     async def begin(self, source: str) -> None:
         """Before the first turn: what was interrupted is closed, hooks hear that the session starts."""
+        self.disk_changes.begin()
         self.extensions.begin()
         await self.staff.begin()
         await self.briefing.prepare()
@@ -143,6 +148,7 @@ class SessionParts:
 
     async def close(self, reason: str, *, has_begun: bool) -> None:
         """End in order: background work within its time, then the hooks' last word, then files."""
+        self.idling.end()
         await self.staff.close()
         try:
             await asyncio.wait_for(self.noting.settle(), self.setup.settings.extraction.drain_seconds)
@@ -446,6 +452,8 @@ def assembled(setup: Setup, transcript: Transcript, *, emit: Callable[[TurnEvent
         emit=emit,
         extensions=extended,
         staff=staff,
+        disk_changes=DiskChanges(setup, hooks, lambda: desk.directory, emit),
+        idling=Idling(hooks, setup.is_interactive),
     )
     return parts
 
