@@ -124,7 +124,10 @@ async def test_odd_calls_are_answered_one_by_one_and_the_session_goes_on(tmp_pat
 @requirement("security:model:any-output")
 async def test_hundreds_of_calls_in_one_reply_are_answered_in_their_order(tmp_path: Path) -> None:
     file = tmp_path / "project" / "a.txt"
-    many = calls(*[("Read", {"file_path": str(file), "offset": number, "limit": 1}) for number in range(1, 301)])
+    reads: list[tuple[str, Mapping[str, Json]]] = [
+        ("Read", {"file_path": str(file), "offset": number, "limit": 1}) for number in range(1, 301)
+    ]
+    many = calls(*reads)
     script: list[Json] = [
         {"when": {"last_user": "many", "has_tool_results": False}, "then": many},
         {"when": {"has_tool_results": True}, "then": {"text": "done"}},

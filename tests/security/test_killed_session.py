@@ -106,4 +106,6 @@ def test_a_second_process_gets_a_copy_and_a_torn_line_costs_only_itself(tmp_path
 
             assert first.path == path
             assert second.path != path
-            assert len(second.entries) >= len(before)
+            typed = [entry.message.text for entry in before if isinstance(entry, UserEntry) and entry.source == "typed"]
+            assert [text for _, text in second.prompts if text not in typed] == []
+            assert typed[-1] in [text for _, text in second.prompts]
