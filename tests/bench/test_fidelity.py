@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pytest
 from bench.fidelity.chart import Bar, chart
 from bench.fidelity.cuts import Cut
 from bench.fidelity.identifiers import identifiers
+from bench.fidelity.matched import Point, beats, verdict
+from bench.fidelity.measure import OURS, interval, spread
 from bench.fidelity.score import Need, Score, score
 
 from reverie.messages.message import user
@@ -93,3 +96,52 @@ def test_the_picture_shows_every_strategy_of_every_window() -> None:
     drawn = chart(bars)
     assert drawn.count("<circle") == 4
     assert drawn.startswith("<svg")
+
+
+@requirement("digest:bench:matched")
+def test_a_strategy_that_is_refused_requests_beats_nobody() -> None:
+    ours = Point(OURS, 1.0, 0.90, 9_000, 5.0, 0)
+
+    assert beats(replace(ours, visible=0.91, cost_usd=4.0), ours)
+    assert not beats(replace(ours, visible=0.91, cost_usd=4.0, overflows=1), ours)
+    assert not beats(replace(ours, visible=0.91, cost_usd=6.0), ours)
+    assert not beats(replace(ours, visible=0.89, cost_usd=4.0), ours)
+
+
+@requirement("digest:bench:matched")
+def test_the_cheapest_budget_within_a_point_of_ours_is_compared() -> None:
+    found = [
+        Point(OURS, 1.0, 0.90, 9_000, 5.0, 0),
+        Point("near", 1.0, 0.85, 9_000, 4.0, 0),
+        Point("near", 1.5, 0.895, 13_000, 4.5, 0),
+        Point("near", 2.0, 0.95, 18_000, 9.0, 0),
+        Point("far", 3.0, 0.80, 27_000, 9.0, 0),
+        Point("refused", 3.0, 0.95, 27_000, 3.0, 2),
+    ]
+
+    lines = list(verdict(found))
+
+    assert lines[1] == "cheaper and more faithful: none"
+    assert lines[2].startswith("near: CHEAPER; near at 1.5× our size: 89.5%")
+    assert lines[3].startswith("far: never within a point of ours")
+    assert lines[4].startswith("refused: refused requests")
+
+
+@requirement("digest:bench:matched")
+def test_an_interval_draws_whole_sessions() -> None:
+    many = [("long", 1.0)] * 30 + [("short", 0.0)] * 10
+
+    assert interval(many) == (0.75, 0.0, 1.0), "each draw of two sessions may bring one of them twice"
+    assert interval([("alone", 0.2), ("alone", 0.4)])[1:] == pytest.approx((0.3, 0.3))
+
+
+@requirement("digest:bench:matched")
+@pytest.mark.parametrize("most", [2, 5, 12])
+def test_cuts_are_spread_over_the_whole_session(most: int) -> None:
+    places = [Cut(number, number + 1) for number in range(40)]
+
+    chosen = spread(places, most)
+
+    assert len(set(chosen)) == most
+    assert (chosen[0], chosen[-1]) == (places[0], places[-1])
+    assert spread(places[:most], most) == places[:most]

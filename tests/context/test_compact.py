@@ -7,6 +7,13 @@ from hypothesis import strategies as st
 from reverie.context.compact import Direction, compact, compact_part, too_large
 from reverie.context.facts.stated import typed_part
 from reverie.context.receipt import Fate, Sort, receipts
+from reverie.context.replacement import (
+    FULL_AT,
+    SMALL_SUMMARY_FRACTION,
+    SUMMARY_FRACTION,
+    USER_FRACTION,
+    summary_limit,
+)
 from reverie.context.spans import history, uncompact
 from reverie.context.stage import NOTHING, Outcome
 from reverie.context.summarise import SECTIONS
@@ -265,6 +272,18 @@ def test_partial_compaction_keeps_the_laws(
 def test_a_message_that_is_not_in_view_is_named() -> None:
     with pytest.raises(UserMistake, match="'nowhere'"):
         embedded(compact_part(long_session(1).case(), "nowhere", Direction.FROM))
+
+
+@requirement("context:compact:laws")
+@pytest.mark.parametrize("window", [2_000, 8_000, 16_000, 30_000, 60_000, 120_000])
+def test_a_summary_never_takes_the_room_of_what_must_come_back(window: int) -> None:
+    case = long_session(40).case(window)
+    effective, free = case.scene.budget.effective_tokens, int(case.room_tokens * FULL_AT)
+    limit = summary_limit(case, ())
+
+    returning = min(effective * Compaction().user_text_fraction, free * USER_FRACTION) + min(effective, free) * 0.2
+    assert 0 < limit <= max(free * SUMMARY_FRACTION, free - returning + 3)
+    assert limit <= free * SMALL_SUMMARY_FRACTION
 
 
 @requirement("context:survive:ten-times")

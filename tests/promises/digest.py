@@ -51,6 +51,10 @@ PROMISES = {
         "an identifier counts as visible only with something it stood with; a bare dump of names does not count",
         source="issue 4",
     ),
+    "digest:bench:matched": Requirement(
+        "the benchmark says what equal fidelity costs elsewhere, and its intervals do not count one session as many",
+        source="issue 4",
+    ),
     "digest:bench:reachable": Requirement(
         "reachable means one read away, by a pointer that names the file, command or subject", source="issue 4"
     ),

@@ -40,6 +40,10 @@ USER_FRACTION = 0.50
 PINS_FRACTION = 0.10
 FACTS_FRACTION = 0.10
 """Shares of the free room which the parts may take in windows where the fixed limits would fill it."""
+SMALL_SUMMARY_FRACTION = 0.40
+SMALL_SUMMARY_TOKENS = 6_000
+"""In a small window a summary may take more, up to this size, of what the others leave: there each line tells more than
+it costs, as `bench.fidelity` shows on the sessions it was tuned on; in a large one it does not."""
 PINS_OF_EFFECTIVE = 0.10
 FACTS_OF_EFFECTIVE = 0.10
 """Limits of what is brought back besides the user's words, as shares of E."""
@@ -107,7 +111,11 @@ class Replacement:
 
 def summary_limit(case: Case, kept: Sequence[Item]) -> int:
     """How long a summary may be beside the items that are kept."""
-    return min(case.settings.summary_max_tokens, int(_free(case, kept) * SUMMARY_FRACTION))
+    free = _free(case, kept)
+    others = _limits(case, free)
+    left = free - others.user - others.pins - others.facts
+    small = min(int(free * SMALL_SUMMARY_FRACTION), SMALL_SUMMARY_TOKENS, left)
+    return min(case.settings.summary_max_tokens, max(int(free * SUMMARY_FRACTION), small))
 
 
 def build(
