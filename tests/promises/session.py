@@ -10,8 +10,8 @@ PROMISES = {
         source="spec 3 §2-3",
     ),
     "session:instructions:outside": Requirement(
-        "An instruction file from outside the project is read once the user agreed, never after a no, and is asked about "
-        "once; what is wrong with instruction files is said when a session begins.",
+        "An instruction file from outside the project is read once the user agreed, never after a no, and is asked "
+        "about once; what is wrong with instruction files is said when a session begins.",
         source="issue 5, item 5",
     ),
     "session:memory:daily-log": Requirement(
@@ -20,8 +20,8 @@ PROMISES = {
         source="spec 2 §13",
     ),
     "session:hooks:changes": Requirement(
-        "Hooks hear of a round of calls, of tasks, of a folder that was entered, of files that changed and of a question "
-        "that waits; where the protocol lets them refuse, they do.",
+        "Hooks hear of a round of calls, of tasks, of a folder that was entered, of files that changed and of a "
+        "question that waits; where the protocol lets them refuse, they do.",
         source="spec 8 §1.8",
     ),
     "session:turn:concurrent": Requirement(
