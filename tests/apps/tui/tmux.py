@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import shlex
 import shutil
+import signal
 import subprocess
 import sys
 import time
@@ -108,8 +109,12 @@ class RealTerminal:
     @property
     def _ending(self) -> str:
         """The exit code, or minus the signal; empty while the program runs or has not been collected."""
-        code, signal = self._tmux("display-message", "-p", "#{pane_dead_status} #{pane_dead_signal}").split(" ")
-        return code or (f"-{signal.strip()}" if signal.strip() else "")
+        shown = "#{pane_dead} #{pane_dead_status} #{pane_dead_signal} #{pid}"
+        dead, code, signal_number, server = self._tmux("display-message", "-p", shown).strip("\n").split(" ")
+        if dead == "1" and not code and not signal_number:
+            # tmux now and then misses that its child has ended, and leaves it uncollected; telling it again helps.
+            os.kill(int(server), signal.SIGCHLD)
+        return code or (f"-{signal_number}" if signal_number else "")
 
     @property
     def process_id(self) -> int:
