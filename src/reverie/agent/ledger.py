@@ -138,7 +138,8 @@ class Governor:
         foreground = self.cost_usd - self.background_usd
         share = self._budget.background_fraction * foreground
         background = self.background_usd + estimate_usd
-        if background > 0 and background > share:
+        # Where nobody has asked anything yet, as when a dream is all that was wanted, there is nothing to take a share of.
+        if foreground > 0 and background > share:
             fraction = f"{self._budget.background_fraction:.0%}"
             return (
                 f"background work would have cost ${background:.4f} of the ${share:.4f} it may ({fraction} of the "

@@ -9,6 +9,7 @@ import pytest
 from reverie.apps.replay.survival import Expected, lost
 from reverie.context.compact import compact
 from reverie.context.receipt import RECEIPT, Fate, Receipt, Sort, receipts
+from reverie.messages.blocks import Json
 from reverie.messages.entries import Entry, MarkEntry
 from reverie.messages.message import user
 from reverie.messages.view import Item, View
@@ -38,8 +39,11 @@ def session() -> Session:
     made.say(EXPECTED[Sort.REQUEST]).reply(EXPECTED[Sort.PIN]).mark("pin", uuid=made.uuid())
     made.work("Read", "1\tdef parse(): ...", file_path=EXPECTED[Sort.FILE])
     made.work("Bash", ERROR, command="git status", is_error=True)
-    todos = [{"content": "read it", "status": "completed"}, {"content": EXPECTED[Sort.TASK], "status": "pending"}]
-    made.work("TodoWrite", "ok", todos=list(todos))
+    todos: list[Json] = [
+        {"content": "read it", "status": "completed"},
+        {"content": EXPECTED[Sort.TASK], "status": "pending"},
+    ]
+    made.work("TodoWrite", "ok", todos=todos)
     made.work("ExitPlanMode", "ok", plan=PLAN)
     return made.work("Skill", "ok", skill=EXPECTED[Sort.SKILL])
 

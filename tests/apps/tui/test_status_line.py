@@ -34,6 +34,7 @@ def test_the_line_fits_and_keeps_what_matters(width: int, level: Level, used: in
     assert line.startswith("claude-sonnet-5")
     if width >= 60:
         assert "%" in line
+    if width >= 70:
         assert "in background" in line
 
 

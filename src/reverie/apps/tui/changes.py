@@ -130,7 +130,8 @@ async def permissions(host: Host, argument: str) -> None:
         host.say(f"permission mode {argument}: {MODES[argument][0]}")
         return
     mode = host.conversation.status.mode
-    rows = (("mode", f"{mode}: {MODES.get(mode, (mode, ''))[0]}"), *(host.conversation.describe("permissions") or ()))
+    rules = [row for row in host.conversation.describe("permissions") or () if row[0] != "mode"]
+    rows = (("mode", f"{mode}: {MODES.get(mode, (mode, ''))[0]}"), *rules)
     host.show(Listing("Permissions", rows))
 
 

@@ -56,7 +56,8 @@ def status_text(status: Status, width: int, *, meter: bool = True) -> Text:
     if pill.plain:
         found.append((1, pill))
     while len(found) > 1 and _width(found) > width:
-        found.remove(max(found, key=lambda each: each[0]))
+        # Of two that matter as much, the later one goes.
+        found.remove(max(reversed(found), key=lambda each: each[0]))
     line = Text(no_wrap=True, overflow="ellipsis")
     for number, (rank, part) in enumerate(found):
         line.append(" " if rank == _SIZE else " · " if number else "", style="dim").append_text(part)
