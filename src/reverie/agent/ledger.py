@@ -138,7 +138,7 @@ class Governor:
         foreground = self.cost_usd - self.background_usd
         share = self._budget.background_fraction * foreground
         background = self.background_usd + estimate_usd
-        # Where nobody has asked anything yet, as when a dream is all that was wanted, there is nothing to take a share of.
+        # Where nobody has asked anything yet, as when only a dream was wanted, there is nothing to take a share of.
         if foreground > 0 and background > share:
             fraction = f"{self._budget.background_fraction:.0%}"
             return (
