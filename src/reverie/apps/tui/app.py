@@ -107,7 +107,7 @@ class Chat(App[None]):
         self._work: Worker[None] | None = None
         """A command that changes the conversation."""
         self._working_at = ""
-        self._last_interrupt = -TWICE_SECONDS
+        self._last_interrupt = float("-inf")
         self._one_question = asyncio.Lock()
         self._files: tuple[float, Sequence[str]] = (-FILES_SECONDS, ())
         self._is_open = False
@@ -261,6 +261,8 @@ class Chat(App[None]):
 
     async def on_prompt_sent(self, event: Prompt.Sent) -> None:
         """The user has typed something."""
+        # Whoever says something more is not about to leave: the next Ctrl-C is a first one again.
+        self._last_interrupt = float("-inf")
         text = event.text
         self._prompt.walk.add(text)
         append_input_history(
