@@ -25,7 +25,7 @@ def call(name: str, **given: Json) -> ToolUse:
 @pytest.mark.parametrize(
     ("made", "line"),
     [
-        (call("Read", file_path="/work/src/app.py"), "Reading through app.py"),
+        (call("Read", file_path="/srv/src/app.py"), "Reading through app.py"),
         (call("Edit", file_path="a/dates.py", old_string="def parse_date(x):"), "Editing parse_date in dates.py"),
         (call("Edit", file_path="a/dates.py", old_string="x = 1"), "Editing code in dates.py"),
         (call("Write", file_path="notes.md"), "Writing the file notes.md"),

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -75,7 +75,6 @@ class Briefing:
     _git: str = ""
     _loaded: Loaded | None = None
     _day: date | None = None
-    _announced: tuple[str, ...] = field(default=())
 
     async def prepare(self) -> None:
         """Gather what takes a moment, before the conversation is opened."""
@@ -324,8 +323,3 @@ def _text(name: str, **values: str) -> str:
 def _read_text(path: str) -> str | None:
     content = read_small(Path(path), limit_bytes=_MAX_RESTORED_BYTES)
     return None if content is None else content.decode("utf-8", "replace")
-
-
-def with_directory(setup: Setup, directory: Path) -> Setup:
-    """The same ingredients for an agent that stands elsewhere."""
-    return replace(setup, directory=directory)

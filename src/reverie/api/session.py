@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Iterable, Sequence
-from dataclasses import replace
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
@@ -338,8 +337,3 @@ def _is_ours(setup: Setup, path: Path) -> bool:
 def _id(entry: Entry) -> str:
     envelope = envelope_of(entry)
     return envelope.uuid if envelope is not None else ""
-
-
-def with_approver(setup: Setup, approver: Approver) -> Setup:
-    """The same ingredients with somebody to ask."""
-    return replace(setup, approver=approver, is_interactive=True)
