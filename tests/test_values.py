@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import pickle
-from dataclasses import FrozenInstanceError, dataclass, field, fields, replace
+from dataclasses import FrozenInstanceError, asdict, dataclass, field, fields, is_dataclass, replace
 from typing import Any
 
 import pytest
@@ -82,3 +82,13 @@ def test_a_value_is_compared_copied_matched_and_kept_like_a_dataclass() -> None:
 def test_a_value_may_complete_itself() -> None:
     assert Lowered("ABC").text == "abc"
     assert replace(Lowered("abc"), text="X") == Lowered("x")
+
+
+@requirement("values:value:as-dataclass")
+def test_the_fields_of_a_value_are_described_like_those_of_a_dataclass() -> None:
+    def described(kind: Any) -> list[tuple[object, ...]]:
+        return [(each.name, each.type, each.default, each.default_factory) for each in fields(kind)]
+
+    assert described(Point) == described(Standard)
+    assert is_dataclass(Point)
+    assert asdict(Point(1, tags=["a"])) == asdict(Standard(1, tags=["a"]))

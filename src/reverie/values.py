@@ -1,15 +1,16 @@
 """`@value`: a frozen, slotted dataclass whose methods are shared instead of generated.
 
-Hooks and commands start a process for every question. The standard decorator writes and compiles six methods for each
-class, most of a millisecond a class; one set of methods for all takes a tenth of that. `dataclasses.fields`, `replace`,
-`asdict` and `match` work as on any dataclass. Making an instance takes a little longer, which a class that is made by
-the ten thousand should mind.
+Hooks and commands start a process for every question. The standard decorator takes most of a millisecond a class: it
+writes and compiles methods, and describes fields that hardly anybody asks about. Here all classes share their methods,
+and fields are described when somebody asks. `dataclasses.fields`, `replace`, `asdict` and `match` work as on any
+dataclass; inheriting fields does not. Making an instance takes a little longer, which a class that is made by the ten
+thousand should mind.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import MISSING, FrozenInstanceError, dataclass, fields
+from dataclasses import MISSING, Field, FrozenInstanceError, dataclass, fields
 from typing import Any, NoReturn, TypeVar, dataclass_transform
 
 Kind = TypeVar("Kind")
@@ -18,10 +19,32 @@ Kind = TypeVar("Kind")
 @dataclass_transform(frozen_default=True)
 def value(cls: type[Kind]) -> type[Kind]:
     """Make a class of annotated fields an immutable value."""
-    made = dataclass(init=False, repr=False, eq=False, slots=True)(cls)
-    for name, method in _METHODS.items():
-        setattr(made, name, method)
+    body = {name: each for name, each in cls.__dict__.items() if name not in {"__dict__", "__weakref__"}}
+    names = tuple(cls.__annotations__)
+    defaults = {name: body.pop(name) for name in names if name in body}
+    body |= _METHODS
+    body["__slots__"] = body["__match_args__"] = names
+    body["__dataclass_fields__"] = _FIELDS
+    body["__qualname__"] = cls.__qualname__
+    # A new class, as slots cannot be added to one that exists.
+    made: type[Kind] = type(cls.__name__, cls.__bases__, body)
+    _DEFAULTS[made] = defaults
     return made
+
+
+class _Fields:
+    """Stands for the fields of a class as `dataclasses` describes them, until somebody asks."""
+
+    def __get__(self, instance: object, cls: type) -> dict[str, Field[Any]]:
+        body = {name: getattr(cls, name) for name in ("__annotations__", "__module__", "__doc__")} | _DEFAULTS[cls]
+        described: type = dataclass(init=False, repr=False, eq=False)(type(cls.__name__, (), body))
+        found = {field.name: field for field in fields(described)}
+        cls.__dataclass_fields__ = found  # type: ignore[attr-defined] # this, until now
+        return found
+
+
+_FIELDS = _Fields()
+_DEFAULTS: dict[type, dict[str, object]] = {}
 
 
 class _Plan:
@@ -30,14 +53,18 @@ class _Plan:
     __slots__ = ("after", "factories", "missing", "names", "puts")
 
     def __init__(self, cls: type) -> None:
-        found = fields(cls)
-        self.names = tuple(field.name for field in found)
+        self.names: tuple[str, ...] = cls.__match_args__  # type: ignore[attr-defined] # put there by `value`
         # The slots themselves: the instance refuses to be set.
         self.puts: tuple[Callable[[object, object], None], ...] = tuple(
             getattr(cls, name).__set__ for name in self.names
         )
-        self.missing = tuple(field.default for field in found)
-        self.factories = {field.name: field.default_factory for field in found if field.default_factory is not MISSING}
+        given = _DEFAULTS[cls]
+        said = {name: each for name, each in given.items() if isinstance(each, Field)}
+        plain = given | {name: field.default for name, field in said.items()}
+        self.missing = tuple(plain.get(name, MISSING) for name in self.names)
+        self.factories = {
+            name: field.default_factory for name, field in said.items() if field.default_factory is not MISSING
+        }
         self.after: Callable[[object], None] | None = getattr(cls, "__post_init__", None)
 
 
@@ -79,7 +106,7 @@ def _completed(cls: type, plan: _Plan, given: tuple[object, ...], named: dict[st
 
 
 def _values(self: Any) -> tuple[object, ...]:
-    return tuple(getattr(self, name) for name in self.__dataclass_fields__)
+    return tuple(getattr(self, name) for name in self.__match_args__)
 
 
 def _eq(self: object, other: object) -> object:
@@ -106,7 +133,7 @@ def _delattr(self: object, name: str) -> NoReturn:  # noqa: ARG001 - the shape o
 
 
 def _reduce(self: Any) -> tuple[object, ...]:
-    return _rebuild, (type(self), {field.name: getattr(self, field.name) for field in fields(self)})
+    return _rebuild, (type(self), {name: getattr(self, name) for name in self.__match_args__})
 
 
 def _rebuild(cls: type[Kind], values: dict[str, object]) -> Kind:
