@@ -104,7 +104,7 @@ def test_the_hook_events_of_the_guide_are_those_that_fire() -> None:
     fired = cells(text_of("docs/session.md"), "## Hooks")
     named = {word for word in _CODE.findall(fired.partition("These events fire")[2]) if word in EVENTS}
     code = "\n".join(
-        path.read_text(encoding="utf-8") for path in SOURCE.rglob("*.py") if path.parts[-2] in ("agent", "api")
+        path.read_text(encoding="utf-8") for part in ("agent", "api") for path in (SOURCE / part).rglob("*.py")
     )
 
     assert named == {name for name in EVENTS if f'"{name}"' in code}

@@ -14,8 +14,8 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
+from reverie.api.memory_parts.shelves import Shelves
 from reverie.api.process import fresh_marker, places_of, process_settings, system_now
-from reverie.api.shelves import Shelves
 from reverie.errors import Error, Refused, UserMistake
 from reverie.memory.recall import Asked, Recalled, recall
 from reverie.memory.recalled import Hit, Limits
@@ -26,12 +26,12 @@ from reverie.settings import Settings
 from reverie.settings.features import Off, memory_state
 
 if TYPE_CHECKING:
-    from reverie.api.account import Account
-    from reverie.api.dreaming import Dreams, Dreamt
-    from reverie.api.learning import Learned
-    from reverie.api.past import Past
-    from reverie.api.saving import Given, Kept
-    from reverie.api.watching import Watch
+    from reverie.api.memory_parts.account import Account
+    from reverie.api.memory_parts.dreaming import Dreams, Dreamt
+    from reverie.api.memory_parts.learning import Learned
+    from reverie.api.memory_parts.past import Past
+    from reverie.api.memory_parts.saving import Given, Kept
+    from reverie.api.memory_parts.watching import Watch
     from reverie.memory.anchors import AnchorCheck
     from reverie.memory.bundle import Imported
     from reverie.memory.change import Author, Commit
@@ -173,7 +173,7 @@ class Memory:
         Raises:
             Refused: it holds a secret, was erased, or would make an instruction of what was only seen.
         """
-        from reverie.api.saving import drafted
+        from reverie.api.memory_parts.saving import drafted
 
         return self.keep(drafted(name, description, type, body, trust=trust, source=source)).topic
 
@@ -187,7 +187,7 @@ class Memory:
         author: Author | None = None,
     ) -> Kept:
         """Keep a topic and tell what became of it; what its text allows is derived."""
-        from reverie.api.saving import Kept, check_trust, completed, near_topics, renewed, same_text
+        from reverie.api.memory_parts.saving import Kept, check_trust, completed, near_topics, renewed, same_text
 
         self._refuse_when_off()
         who: Author = author or ("user" if topic.trust == "said" else "agent")
@@ -214,7 +214,7 @@ class Memory:
 
     def save_many(self, topics: Iterable[Topic], *, author: Author = "import", reason: str = "") -> int:
         """Keep many topics as one commit, all or none; return how many."""
-        from reverie.api.saving import check_trust, completed
+        from reverie.api.memory_parts.saving import check_trust, completed
 
         self._refuse_when_off()
         batch = list(topics)
@@ -305,7 +305,7 @@ class Memory:
         """As `recall`, with a model's choice among the best; whenever that fails, the embedded answer stands."""
         import asyncio
 
-        from reverie.api.selecting import select
+        from reverie.api.memory_parts.selecting import select
 
         asked = self.asked(query, limit=limit, exclude=exclude, context=context, files=files, tools=tools)
         found = await asyncio.to_thread(self.recall_report, asked)
@@ -358,7 +358,7 @@ class Memory:
         self, query: PastQuery, *, fresh: bool = False, progress: Callable[[int, int], None] = lambda _done, _of: None
     ) -> Found:
         """As `search`, with in how much was looked; `progress` hears how many bytes of how many have been read."""
-        from reverie.api.past import Past
+        from reverie.api.memory_parts.past import Past
 
         if self._past is None:
             if self._root is None:
@@ -378,7 +378,7 @@ class Memory:
 
         With a model its answers go through the same gate as what the rules find; `dry_run` only says what would be.
         """
-        from reverie.api.learning import Place, learn
+        from reverie.api.memory_parts.learning import Place, learn
 
         self._refuse_when_off()
         return await learn(
@@ -395,7 +395,7 @@ class Memory:
     @property
     def dreams(self) -> Dreams:
         """What puts this memory in order now and then."""
-        from reverie.api.dreaming import Dreams
+        from reverie.api.memory_parts.dreaming import Dreams
 
         if self._dreams is None:
             self._dreams = Dreams(
@@ -438,14 +438,14 @@ class Memory:
 
     def path_of(self, name: str) -> str:
         """The path, inside the directory, of the memory that a person means."""
-        from reverie.api.naming import find_path, missing
+        from reverie.api.memory_parts.naming import find_path, missing
 
         found = find_path(self.index, name)
         return found if found is not None else missing(self.index, name)
 
     def watch(self) -> Watch:
         """Notice, commit and index edits by other programs as they happen, until it is closed."""
-        from reverie.api.watching import Watch
+        from reverie.api.memory_parts.watching import Watch
 
         if self._shelves.watch is None or not self._shelves.watch.is_open:
             self._shelves.watch = Watch(self.directory, self._look)
@@ -463,7 +463,7 @@ class Memory:
 
     def log(self, name: str | None = None, *, limit: int | None = None) -> tuple[Commit, ...]:
         """The changes, newest first; of one memory also when it is gone."""
-        from reverie.api.naming import named_well
+        from reverie.api.memory_parts.naming import named_well
         from reverie.memory import timeline
 
         self.sync()
@@ -474,7 +474,7 @@ class Memory:
 
     def refusals(self) -> tuple[Refusal, ...]:
         """What was not saved and by which rule, the latest last; a secret is never quoted."""
-        from reverie.api.learning import refusals_of
+        from reverie.api.memory_parts.learning import refusals_of
         from reverie.memory import timeline
 
         found = (*timeline.refusals(self.store), *refusals_of(self.scope.folder, self._now()))
@@ -489,8 +489,8 @@ class Memory:
 
     def why(self, name: str) -> Account:
         """Where a memory comes from, and when it was brought back."""
-        from reverie.api.account import Account
-        from reverie.api.naming import named_well
+        from reverie.api.memory_parts.account import Account
+        from reverie.api.memory_parts.naming import named_well
         from reverie.memory import timeline
         from reverie.memory.usage_log import read_uses
 
@@ -509,7 +509,7 @@ class Memory:
 
     def read_at(self, name: str, when: date | datetime) -> Topic:
         """One memory as it was."""
-        from reverie.api.naming import inside
+        from reverie.api.memory_parts.naming import inside
         from reverie.memory.finding import find_topic
 
         topics = {topic.path: topic for topic in self.topics_at(when)}
@@ -528,7 +528,7 @@ class Memory:
 
     def erase(self, name: str, *, redact: Iterable[Path] = ()) -> Erased:
         """Erase a memory from the directory, its history and everything derived; `redact` names files that quote it."""
-        from reverie.api.naming import named_well
+        from reverie.api.memory_parts.naming import named_well
         from reverie.memory import timeline
         from reverie.memory.dream.proposal import remove_proposal_about
         from reverie.memory.extraction.refusals import remove_refusals
@@ -544,7 +544,7 @@ class Memory:
         remove_proposal_about(self.scope.folder, erased.paths)
         self.index.remove()
         if erased.redacted and self._root is not None:
-            from reverie.api.past import remove_erased
+            from reverie.api.memory_parts.past import remove_erased
 
             remove_erased(self._places, self._root)
         return erased
@@ -568,13 +568,13 @@ class Memory:
 
     def problems(self) -> tuple[Problem, ...]:
         """What is wrong with the directory, and what to do about it."""
-        from reverie.api.upkeep import problems_of
+        from reverie.api.memory_parts.upkeep import problems_of
 
         return problems_of(self.store, self.index, self._root, self._now())
 
     def repair(self) -> tuple[str, ...]:
         """Do what is safe without a question; return what was done."""
-        from reverie.api.upkeep import repair
+        from reverie.api.memory_parts.upkeep import repair
 
         return repair(self.store, self.index)
 
@@ -660,7 +660,7 @@ class Memory:
         )
 
     def _has_commit(self, commit: str) -> bool:
-        from reverie.api.repository import has_commit
+        from reverie.api.memory_parts.repository import has_commit
 
         return self._root is not None and has_commit(self._root, commit)
 
@@ -701,6 +701,6 @@ class Memory:
 
 
 def _first_commit(path: Path) -> str | None:
-    from reverie.api.repository import first_commit
+    from reverie.api.memory_parts.repository import first_commit
 
     return first_commit(path)

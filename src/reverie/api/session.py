@@ -14,7 +14,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
 from reverie.agent.events import Status, TurnEnded, TurnEvent
-from reverie.api.session_parts import SessionParts, assembled
+from reverie.api.session_parts.assemble import assembled
+from reverie.api.session_parts.describing import described
+from reverie.api.session_parts.parts import SessionParts
 from reverie.api.session_setup import Setup
 from reverie.context.snip import snip_to
 from reverie.context.spans import pinned, uncompact
@@ -28,8 +30,8 @@ from reverie.permissions.approval import Approver
 from reverie.trust import Part
 
 if TYPE_CHECKING:
-    from reverie.api.dreaming import Dreamt
     from reverie.api.memory import Memory
+    from reverie.api.memory_parts.dreaming import Dreamt
     from reverie.context.receipt import Receipt
 
 AnyPath = str | PathLike[str]
@@ -271,7 +273,7 @@ class Session:
 
     def describe(self, subject: str) -> tuple[tuple[str, str], ...] | None:
         """Rows of a name and a sentence on a part of the session; None when it has no such part."""
-        return self._parts.describe(subject)
+        return described(self._parts, subject)
 
     def _marked(self, name: str, why: str) -> int:
         log = self._parts.log

@@ -9,8 +9,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from reverie.agent.events import Ending, Status, TurnEnded, TurnEvent, TurnStarted
-from reverie.api.dreaming import Dreamt
 from reverie.api.memory import Memory
+from reverie.api.memory_parts.dreaming import Dreamt
 from reverie.apps.tui.app import Chat
 from reverie.apps.tui.conversation import Surroundings, Wish
 from reverie.context.receipt import Receipt

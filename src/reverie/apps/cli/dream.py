@@ -13,7 +13,7 @@ from reverie.apps.cli.options import as_json
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from reverie.api.dreaming import Dreams, DreamStatus, Dreamt, Reach
+    from reverie.api.memory_parts.dreaming import Dreams, DreamStatus, Dreamt, Reach
     from reverie.memory.dream.hunks import Hunk
     from reverie.memory.dream.proposal import Proposal, Step
 
@@ -126,7 +126,7 @@ def _reviewed(dreams: Dreams, which: Which, model_name: str | None, *, asks: boo
 
 
 def _waiting(proposal: Proposal) -> Dreamt:
-    from reverie.api.dreaming import told
+    from reverie.api.memory_parts.dreaming import told
 
     return told("proposed", proposal)
 

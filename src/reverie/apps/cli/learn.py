@@ -13,8 +13,8 @@ from reverie.apps.cli.memory_options import Which, memory_options
 from reverie.apps.cli.options import as_json
 
 if TYPE_CHECKING:
-    from reverie.api.learning import Learned
     from reverie.api.memory import Memory
+    from reverie.api.memory_parts.learning import Learned
     from reverie.ports import Model
 
 _SHOWN = 40
@@ -49,7 +49,7 @@ def command(
     """
     import asyncio
 
-    from reverie.api.learning import Learned
+    from reverie.api.memory_parts.learning import Learned
     from reverie.apps.cli.output import print_json
 
     model = _model(which, model_name or which.common.model)
@@ -68,8 +68,8 @@ def command(
 
 def _by_project(which: Which, paths: list[Path]) -> Iterator[tuple[Memory, list[Path]]]:
     """The sessions by where they were held; those whose directory is gone go to the memory that is named."""
-    from reverie.api.learning import list_transcripts
     from reverie.api.memory import Memory
+    from reverie.api.memory_parts.learning import list_transcripts
     from reverie.apps import wiring
     from reverie.messages.listing import read_glance
     from reverie.places import find_checkout

@@ -24,7 +24,7 @@ def command(which: Which, *, action: str | None, as_json: bool) -> None:
     """
     from importlib.util import find_spec
 
-    from reverie.api.meaning import EXTRA
+    from reverie.api.memory_parts.meaning import EXTRA
     from reverie.apps.cli.output import print_json, print_table, short_size
     from reverie.memory.search.weights import install_weights, list_models
     from reverie.places import Places

@@ -89,7 +89,7 @@ def command(
     """
     from dataclasses import replace
 
-    from reverie.api.saving import drafted
+    from reverie.api.memory_parts.saving import drafted
     from reverie.memory.topic import Source
 
     text = _body(body, edit=edit, title=name)
@@ -145,7 +145,7 @@ def _when(said: tuple[str, ...]) -> When | None:
 
 
 def _anchor(said: str) -> Anchor:
-    from reverie.api.saving import anchor_named
+    from reverie.api.memory_parts.saving import anchor_named
 
     return anchor_named(said)
 

@@ -36,7 +36,7 @@ def command(common: Common, *, names: tuple[str, ...], answer: str | None, as_js
       reverie trust server --accept
       reverie trust --forget
     """
-    from reverie.api.trusting import list_parts
+    from reverie.api.session_parts.trusting import list_parts
     from reverie.apps import wiring
     from reverie.apps.cli.output import print_json
     from reverie.errors import UserMistake

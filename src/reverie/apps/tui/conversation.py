@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Protocol
 
 from reverie.agent.events import Status, TurnEvent
-from reverie.api.dreaming import Dreamt
 from reverie.api.memory import Memory
+from reverie.api.memory_parts.dreaming import Dreamt
 from reverie.context.receipt import Receipt
 from reverie.messages.entries import Entry
 from reverie.messages.listing import Glance

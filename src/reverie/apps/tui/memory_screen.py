@@ -15,8 +15,8 @@ from textual.screen import ModalScreen
 from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
 
-from reverie.api.account import Account
 from reverie.api.memory import Memory
+from reverie.api.memory_parts.account import Account
 from reverie.apps.tui.markdown import TerminalMarkdown
 from reverie.errors import Error
 from reverie.memory.topic import Topic, parse_topic, render_topic

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from reverie.api.memory import Memory
-from reverie.api.saving import drafted
+from reverie.api.memory_parts.saving import drafted
 from reverie.apps.tui.pieces import Note
 
 NAME_CHARS = 60

@@ -1,6 +1,6 @@
 """A session that learns by rules and can be killed at any moment, and the check of what it leaves.
 
-`python -m tests.api.extracting_kill KILLS [SEED]` does so many times what the tests do a few times.
+`python -m tests.api.session_parts.extracting_kill KILLS [SEED]` does so many times what the tests do a few times.
 """
 
 from __future__ import annotations

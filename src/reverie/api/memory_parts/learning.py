@@ -15,7 +15,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from reverie.api.saving import completed
+from reverie.api.memory_parts.saving import completed
 from reverie.errors import Unavailable, UserMistake
 from reverie.memory import timeline
 from reverie.memory.extraction.asking import ANSWER_TOKENS, pieces, prompt_for, propose

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from reverie.agent.tasks import list_tasks, write_stop_request
-from reverie.api.dreaming import Dreams, Dreamt
 from reverie.api.memory import Memory
+from reverie.api.memory_parts.dreaming import Dreams, Dreamt
 from reverie.memory.daily import append_daily
 from reverie.memory.dream.proposal import Kind, has_proposal
 from reverie.memory.dream.view import DreamView

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from reverie.agent.tasks import BackgroundTask, stopped_when_asked
-from reverie.api.dream_task import DreamTask
+from reverie.api.memory_parts.dream_task import DreamTask
 from reverie.errors import Conflict, Error, UserMistake
 from reverie.memory.anchors import Anchor, AnchorState, read_anchor_state
 from reverie.memory.dream.apply import Applied, apply_steps
@@ -298,7 +298,7 @@ class Dreams:
     async def _by_model(
         self, parent: Loop, texts: Mapping[str, str], state: DreamState, run: DreamTask
     ) -> Proposal | str:
-        from reverie.api.dream_by_model import Bedside, dream_by_model
+        from reverie.api.memory_parts.dream_by_model import Bedside, dream_by_model
 
         bedside = Bedside(
             staging=self.places.caches / "dream" / self.places.slug(self.folder.directory),
@@ -336,7 +336,7 @@ class Dreams:
         return World(self._day_of, is_broken)
 
     def _has_commit(self, commit: str) -> bool:
-        from reverie.api.repository import has_commit
+        from reverie.api.memory_parts.repository import has_commit
 
         return self.root is not None and has_commit(self.root, commit)
 

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from reverie.agent.events import Ending, Notice, TurnEvent
 from reverie.agent.ledger import Governor
 from reverie.agent.loop import Loop
-from reverie.api.dreaming import Dreamt
 from reverie.api.memory import Memory
+from reverie.api.memory_parts.dreaming import Dreamt
 from reverie.errors import Error
 from reverie.settings import Settings
 from reverie.settings.features import features

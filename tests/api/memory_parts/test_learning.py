@@ -9,7 +9,7 @@ import pytest
 
 from reverie import Memory
 from reverie.agent.ledger import read_bookings
-from reverie.api.learning import Learned, list_transcripts
+from reverie.api.memory_parts.learning import Learned, list_transcripts
 from reverie.errors import Refused, Unavailable, UserMistake
 from reverie.memory.extraction.candidate import Reason
 from reverie.testing.scripted_model import ScriptedModel

@@ -1,36 +1,35 @@
-"""How a session is put together, and what its parts do for one another. Reads like a list of ingredients.
+"""How a session is put together from a `Setup` and an open transcript. Reads like a list of ingredients.
 
-`assembled` makes everything from a `Setup` and an open transcript. `SessionParts` holds it and knows the order in which
-things begin and end; the loop itself knows none of this.
+What the parts then do for one another, and in which order they begin and end, is told in `parts`.
 """
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
 from reverie.agent.compacting import Compactor
 from reverie.agent.events import Ending, Notice, TurnEvent
-from reverie.agent.ledger import Booked, Booking, Governor, append_booking, by, total
+from reverie.agent.ledger import Booked, Booking, Governor, append_booking
 from reverie.agent.log import Log
-from reverie.agent.loop import Joined, Loop, Parts
+from reverie.agent.loop import Loop, Parts
 from reverie.agent.preparing import Preparer
-from reverie.agent.tool_calls import Permits, ToolCalls, interrupted
-from reverie.api.briefing import Briefing
-from reverie.api.disk_changes import DiskChanges
-from reverie.api.extensions import Extensions, extensions, hook_effects, keys_of, read_plugins
-from reverie.api.extracting import Extracting
-from reverie.api.idling import Idling
+from reverie.agent.tool_calls import Permits, ToolCalls
 from reverie.api.memory import Memory
-from reverie.api.noting import Noting
-from reverie.api.recalling import Recalling
-from reverie.api.rule_keeping import keep_rule
+from reverie.api.session_parts.briefing import Briefing
+from reverie.api.session_parts.disk_changes import DiskChanges
+from reverie.api.session_parts.extensions import extensions, hook_effects, keys_of, read_plugins
+from reverie.api.session_parts.extracting import Extracting
+from reverie.api.session_parts.idling import Idling
+from reverie.api.session_parts.noting import Noting
+from reverie.api.session_parts.parts import SessionParts
+from reverie.api.session_parts.recalling import Recalling
+from reverie.api.session_parts.rule_keeping import keep_rule
+from reverie.api.session_parts.sleeping import Sleeping
 from reverie.api.session_setup import Setup
-from reverie.api.sleeping import Sleeping
-from reverie.api.staff import Staff, staffed
+from reverie.api.staff.staff import staffed
 from reverie.context.session_notes import read_notes_file
 from reverie.context.spans import Span, read_span
 from reverie.context.strategies import strategy
@@ -38,15 +37,15 @@ from reverie.errors import Error
 from reverie.files import read_small
 from reverie.hooks import Hooks, declared_hooks
 from reverie.hooks import Surroundings as HookSurroundings
-from reverie.messages.blocks import JsonObject, ToolResult
+from reverie.messages.blocks import JsonObject
 from reverie.messages.entries import AssistantEntry, Entry, Envelope, UserEntry
-from reverie.messages.message import Usage, user
+from reverie.messages.message import Usage
 from reverie.messages.transcript import Transcript
 from reverie.permissions.policy import Policy, policy_from
 from reverie.permissions.rule import Kind as RuleKind
 from reverie.permissions.rules_file import RuleScope
 from reverie.permissions.shell.read_only import is_read_only
-from reverie.places import ProjectFolder, find_checkout
+from reverie.places import find_checkout
 from reverie.ports import Model
 from reverie.settings.features import features
 from reverie.tokens.profiles import cost, profile
@@ -57,126 +56,6 @@ from reverie.tools.seen_files import SeenFiles
 from reverie.tools.shells import Shells
 from reverie.tools.standard import standard_tools
 from reverie.trust import read_trust
-
-
-@dataclass(slots=True)
-class SessionParts:
-    """Everything that a session consists of."""
-
-    setup: Setup
-    log: Log
-    loop: Loop
-    memory: Memory
-    hooks: Hooks
-    desk: Desk
-    permits: Permits
-    briefing: Briefing
-    noting: Noting
-    extracting: Extracting
-    sleeping: Sleeping
-    governor: Governor
-    folder: ProjectFolder
-    shells: Shells
-    emit: Callable[[TurnEvent], None]
-    extensions: Extensions
-    staff: Staff
-    disk_changes: DiskChanges
-    idling: Idling
-
-    @property
-    def tools(self) -> Registry:
-        """The tools that may be called now; those of servers join behind the others."""
-        return self.loop.parts.calls.tools
-
-    async def begin(self, source: str) -> None:
-        """Before the first turn: what was interrupted is closed, hooks hear that the session starts."""
-        self.disk_changes.begin()
-        self.extensions.begin()
-        await self.staff.begin()
-        await self.briefing.prepare()
-        self._close_open_calls()
-        self.loop.open()
-        if len(self.log.entries) > 2:
-            self.loop.measure()
-        for problem in (*self.hooks.problems, *self.briefing.warnings):
-            self.emit(Notice(problem, "warning"))
-        said = await self.hooks.fire("SessionStart", {"source": source, "model": self.setup.model}, subject=source)
-        for message in said.messages:
-            self.emit(Notice(message, "warning"))
-        for text in said.context:
-            self.attach("hook_additional_context", text)
-        await self.briefing.announce_loaded()
-
-    def attach(self, kind: str, text: str) -> None:
-        """Add words for the model that nobody typed."""
-        self.loop.join([Joined(kind, f"<system-reminder>\n{text}\n</system-reminder>")])
-
-    def set_mode(self, mode: str) -> None:
-        """Change the permission mode."""
-        self.permits.policy = self.permits.policy.with_mode(mode)
-
-    def forget(self) -> None:
-        """Nothing was read or said any more."""
-        self.desk.seen.forget()
-        self.briefing.forget()
-        self.extensions.forget()
-
-    def describe(self, subject: str) -> tuple[tuple[str, str], ...] | None:
-        """Rows of a name and a sentence on a part of the session."""
-        match subject:
-            case "permissions":
-                return _rules(self.permits.policy)
-            case "hooks":
-                return tuple((f"{hook.event} {hook.matcher or '*'}", str(hook.handler)) for hook in self.hooks.hooks)
-            case "mcp":
-                return self.extensions.serving.connections.rows
-            case "skills":
-                return tuple((name, about) for name, about, _ in self.extensions.commands)
-            case "plugins":
-                return tuple((one.name, one.description or str(one.root)) for one in self.extensions.plugins.plugins)
-            case "trust":
-                return tuple((part.kind, f"{part.place}: {part.text}") for part in self.extensions.waiting_for_trust)
-            case "cost":
-                return _costs(self.governor)
-            case "agents":
-                return self.staff.roles
-            case "tasks":
-                others = _background(self.noting, self.extracting, self.sleeping, self.shells)
-                return (*self.staff.rows, *((str(number), line) for number, line in enumerate(others, 1)))
-            case _:
-                return None
-
-    async def close(self, reason: str, *, has_begun: bool) -> None:
-        """End in order: background work within its time, then the hooks' last word, then files."""
-        self.idling.end()
-        await self.staff.close()
-        try:
-            await asyncio.wait_for(self.noting.settle(), self.setup.settings.extraction.drain_seconds)
-        except TimeoutError:
-            await self.noting.settle(cancel=True)
-        if has_begun:
-            await self.extracting.drain()
-            await self.sleeping.settle()
-            await self.hooks.fire("SessionEnd", {"reason": reason}, subject=reason)
-        await self.hooks.close(grace_seconds=self.setup.settings.hook.session_end_timeout_seconds)
-        await self.extensions.close()
-        await self.shells.close()
-        self.memory.close()
-
-    def _close_open_calls(self) -> None:
-        """A session that was killed in the middle of a call goes on with an answer to it."""
-        items = self.log.view.items
-        answered = {result.tool_use_id for item in items for result in item.message.tool_results}
-        waiting = [call for item in items for call in item.message.tool_uses if call.id not in answered]
-        entries: list[Entry] = []
-        for call in waiting:
-            result = ToolResult(call.id, str(interrupted(call).answer.content), is_error=True)
-            entries.append(UserEntry(self.log.envelope(), user(result), source="system"))
-        if entries:
-            self.log.append(*entries)
-            self.emit(
-                Notice(f"{len(entries)} call(s) had no answer when this session stopped; they count as interrupted")
-            )
 
 
 def assembled(setup: Setup, transcript: Transcript, *, emit: Callable[[TurnEvent], None]) -> SessionParts:
@@ -201,18 +80,7 @@ def assembled(setup: Setup, transcript: Transcript, *, emit: Callable[[TurnEvent
     governor = Governor(settings.budget, setup.now)
     facts = profile(setup.model, setup.overrides)
 
-    def book(purpose: str, model: str, usage: Usage) -> None:
-        price = cost(usage, profile(model, setup.overrides))
-        booking = Booking(setup.now(), session, str(setup.project), purpose, model, usage, price)
-        governor.note(booking)
-        try:
-            append_booking(places.ledger, booking)
-        except Error as problem:
-            emit(Notice(f"a call could not be booked: {problem}", "warning"))
-
-    def booked(name: str) -> Model:
-        return Booked(setup.make_model(name), book)
-
+    booked = _booked(setup, session, governor, emit)
     model = booked(setup.model)
     preparer = Preparer(
         model=model.name,
@@ -236,25 +104,6 @@ def assembled(setup: Setup, transcript: Transcript, *, emit: Callable[[TurnEvent
         seen=SeenFiles(settings.tools.read_cache_files),
     )
 
-    def reread(
-        *,
-        first: str | None = None,
-        last: str | None = None,
-        subject: str | None = None,
-        limit_tokens: int = 4_000,
-        offset_chars: int = 0,
-    ) -> Span:
-        weigh = preparer.scene(log).weigh_text
-        return read_span(
-            log.entries,
-            weigh=weigh,
-            first=first,
-            last=last,
-            subject=subject,
-            limit_tokens=limit_tokens,
-            offset_chars=offset_chars,
-        )
-
     env_file = beside.directory / "hook-env.sh"
     shells = Shells(env_file=env_file)
     tools = Registry(
@@ -265,25 +114,12 @@ def assembled(setup: Setup, transcript: Transcript, *, emit: Callable[[TurnEvent
             ripgrep=setup.ripgrep,
             memory=memory if memory.off is None else None,
             memory_store=memory.store if memory.off is None and settings.tools.provider_memory else None,
-            read_span=reread,
+            read_span=_rereading(log, preparer),
             session=session,
         )
     )
     plan_file = beside.directory / "plan.md"
-    policy = policy_from(
-        settings,
-        project=setup.project,
-        home=setup.user_home,
-        additional=(desk.scratch, beside.spills, memory.directory),
-        origins=setup.origins,
-        plan_file=plan_file,
-    )
-    for rule in setup.allowed_tools:
-        policy = policy.with_rule(rule)
-    for rule in setup.disallowed_tools:
-        policy = policy.with_rule(rule, RuleKind.DENY)
-    if setup.mode:
-        policy = policy.with_mode(setup.mode)
+    policy = _policy(setup, plan_file, own_folders=(desk.scratch, beside.spills, memory.directory))
 
     def remember(rule: str, scope: str) -> None:
         try:
@@ -429,7 +265,7 @@ def assembled(setup: Setup, transcript: Transcript, *, emit: Callable[[TurnEvent
             before_prompt=briefing.before_prompt,
             after_reply=noting.after_reply,
             after_turn=after_turn,
-            background=lambda: (*staff.lines, *_background(noting, extracting, sleeping, shells)),
+            background=lambda: (*staff.lines, *parts.background),
             max_rounds=setup.max_rounds,
             max_output_tokens=setup.max_output_tokens,
         )
@@ -458,6 +294,45 @@ def assembled(setup: Setup, transcript: Transcript, *, emit: Callable[[TurnEvent
     return parts
 
 
+def _booked(
+    setup: Setup, session: str, governor: Governor, emit: Callable[[TurnEvent], None]
+) -> Callable[[str], Model]:
+    """A maker of models whose every call is priced and written down."""
+
+    def book(purpose: str, model: str, usage: Usage) -> None:
+        price = cost(usage, profile(model, setup.overrides))
+        booking = Booking(setup.now(), session, str(setup.project), purpose, model, usage, price)
+        governor.note(booking)
+        try:
+            append_booking(setup.places.ledger, booking)
+        except Error as problem:
+            emit(Notice(f"a call could not be booked: {problem}", "warning"))
+
+    return lambda name: Booked(setup.make_model(name), book)
+
+
+def _rereading(log: Log, preparer: Preparer) -> Callable[..., Span]:
+    """How the model reads again what a compaction left out."""
+    return lambda **place: read_span(log.entries, weigh=preparer.scene(log).weigh_text, **place)
+
+
+def _policy(setup: Setup, plan_file: Path, *, own_folders: tuple[Path, ...]) -> Policy:
+    """What may be done unasked: settings first, then what the command line says."""
+    policy = policy_from(
+        setup.settings,
+        project=setup.project,
+        home=setup.user_home,
+        additional=own_folders,
+        origins=setup.origins,
+        plan_file=plan_file,
+    )
+    for rule in setup.allowed_tools:
+        policy = policy.with_rule(rule)
+    for rule in setup.disallowed_tools:
+        policy = policy.with_rule(rule, RuleKind.DENY)
+    return policy.with_mode(setup.mode) if setup.mode else policy
+
+
 def _additional(setup: Setup) -> tuple[Path, ...]:
     """Further folders that tools may enter, as the settings name them."""
     named = setup.settings.permissions.additional_directories
@@ -482,13 +357,6 @@ def _common_facts(session: str, transcript: Path, desk: Desk, permits: Permits) 
     }
 
 
-def _background(noting: Noting, extracting: Extracting, sleeping: Sleeping, shells: Shells) -> tuple[str, ...]:
-    running = {"notes": noting.is_running, "extraction": extracting.is_running, "dream": sleeping.is_dreaming}
-    lines = [name for name, is_running in running.items() if is_running]
-    lines += [f"{shell.id}: {shell.command}" for shell in shells.background if shell.is_running]
-    return tuple(lines)
-
-
 def _git_branch(setup: Setup) -> str:
     """The branch, as git's own file says it."""
     checkout = find_checkout(setup.directory)
@@ -496,20 +364,3 @@ def _git_branch(setup: Setup) -> str:
         return ""
     head = read_small(checkout.top / ".git" / "HEAD") or b""
     return head.decode("utf-8", "replace").strip().removeprefix("ref: refs/heads/")
-
-
-def _rules(policy: Policy) -> tuple[tuple[str, str], ...]:
-    rows = [("mode", str(policy.mode))]
-    rows += [(kind.value, str(rule)) for kind in RuleKind for rule in policy.rules(kind)]
-    rows += [("folder", str(root)) for root in policy.roots]
-    return tuple(rows)
-
-
-def _costs(governor: Governor) -> tuple[tuple[str, str], ...]:
-    rows = []
-    for line in [*by(governor.bookings, lambda one: one.purpose), total(governor.bookings)]:
-        share = "" if line.cache_share is None else f", {line.cache_share:.0%} of the input from the cache"
-        price = "price unknown" if line.cost_usd is None else f"${line.cost_usd:.4f}"
-        rows.append((line.key, f"{line.calls} call(s), {price}{share}"))
-    refused = governor.refuses()
-    return (*rows, *((("background work", refused),) if refused else ()))

@@ -20,8 +20,8 @@ from reverie.agent.memory_rules import MemoryFacts
 from reverie.agent.prompt import PromptFacts, system_prompt
 from reverie.agent.tool_calls import Done, Permits
 from reverie.agent.user_context import date_change, user_context
-from reverie.api.included import included_part, read_loaded, where_of, with_answers
 from reverie.api.memory import Memory
+from reverie.api.session_parts.included import included_part, read_loaded, where_of, with_answers
 from reverie.api.session_setup import Setup
 from reverie.context.restore import Attached, Surroundings
 from reverie.files import read_small, write_atomic
@@ -49,7 +49,7 @@ from reverie.tools.registry import Registry
 from reverie.trust import Part
 
 if TYPE_CHECKING:
-    from reverie.api.extensions import Extensions
+    from reverie.api.session_parts.extensions import Extensions
 
 CONTEXT = "instructions"
 """The attachment that opens a conversation: instruction files, memory index, date."""

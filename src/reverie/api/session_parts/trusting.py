@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from reverie.agents.found import list_agents
-from reverie.api.extensions import read_plugins
-from reverie.api.included import list_included_parts
+from reverie.api.session_parts.extensions import read_plugins
+from reverie.api.session_parts.included import list_included_parts
 from reverie.api.session_setup import Setup
 from reverie.hooks import parse_declaration
 from reverie.hooks.consent import part_of

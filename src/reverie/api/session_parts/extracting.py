@@ -20,7 +20,7 @@ from reverie.agent.ledger import Governor
 from reverie.agent.log import Log
 from reverie.agent.loop import Loop
 from reverie.api.memory import Memory
-from reverie.api.saving import completed
+from reverie.api.memory_parts.saving import completed
 from reverie.context.pipeline import BREAKAGES
 from reverie.errors import Error, Unavailable
 from reverie.memory.extraction import cursor as cursors

@@ -15,7 +15,7 @@ from reverie.agent.events import Notice, TurnEvent
 from reverie.agent.log import Log
 from reverie.agent.loop import Joined
 from reverie.agent.tool_calls import Done, ToolCalls
-from reverie.api.serving import announced_names
+from reverie.api.session_parts.serving import announced_names
 from reverie.context.restore import Attached
 from reverie.context.restore import Skill as InvokedSkill
 from reverie.errors import UserMistake

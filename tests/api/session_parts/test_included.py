@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from reverie.agent.events import Notice
-from reverie.api.trusting import list_parts
+from reverie.api.session_parts.trusting import list_parts
 from reverie.messages.blocks import Json
 from reverie.settings import Instructions
 from reverie.trust import Kind, write_answers

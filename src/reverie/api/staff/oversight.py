@@ -12,8 +12,8 @@ from reverie.agent.children import Child, Children
 from reverie.agent.ledger import Governor
 from reverie.agent.progress_lines import worded_line
 from reverie.agent.tasks import BackgroundTask, has_stop_request, started_task, write_task
-from reverie.api.post import Post
 from reverie.api.session_setup import Setup
+from reverie.api.staff.post import Post
 from reverie.errors import Error
 from reverie.ports import Model
 

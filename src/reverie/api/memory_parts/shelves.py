@@ -11,7 +11,7 @@ from reverie.memory.scopes import Scope, agent_scopes, user_scope
 from reverie.places import Places
 
 if TYPE_CHECKING:
-    from reverie.api.watching import Watch
+    from reverie.api.memory_parts.watching import Watch
     from reverie.memory.search.vectors import Embeds
 
 FRESH_SECONDS = 1.0
@@ -61,7 +61,7 @@ class Shelves:
     def embedder(self) -> Embeds | None:
         """What turns text into vectors, when the `semantic` extra and its weights are installed."""
         if self._embedder is None:
-            from reverie.api.meaning import load_embedder
+            from reverie.api.memory_parts.meaning import load_embedder
 
             self._embedder = (load_embedder(self._places.models),)
         return self._embedder[0]

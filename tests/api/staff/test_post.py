@@ -20,7 +20,7 @@ from reverie.tools.send_message import Outgoing
 from reverie.tools.tool import ToolMistake
 from tests.agents.roles import write_role
 from tests.api.session_desk import Desk, calls, desk, results, told
-from tests.api.test_staff import until
+from tests.api.staff.test_staff import until
 from tests.requirements import requirement
 
 NOW = datetime(2026, 11, 15, 12, tzinfo=UTC)

@@ -13,8 +13,8 @@ from reverie.api.session import Session
 from reverie.messages.blocks import Json
 from tests.agents.roles import write_role
 from tests.api.session_desk import Desk, calls, desk, told
-from tests.api.test_post import received, sent
-from tests.api.test_staff import until
+from tests.api.staff.test_post import received, sent
+from tests.api.staff.test_staff import until
 from tests.requirements import requirement
 
 SCRIPT: list[Json] = [

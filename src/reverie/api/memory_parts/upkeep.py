@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from reverie.api.repository import has_commit, has_word
+from reverie.api.memory_parts.repository import has_commit, has_word
 from reverie.memory.doctor import Problem, World, find_problems, list_leftovers
 
 if TYPE_CHECKING:

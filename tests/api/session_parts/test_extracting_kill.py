@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.api.extracting_kill import kills
+from tests.api.session_parts.extracting_kill import kills
 from tests.requirements import requirement
 
 KILLS = 20

@@ -15,7 +15,7 @@ from pathlib import Path
 from reverie.agent.events import Ending
 from reverie.agent.fork import run_fork
 from reverie.agent.loop import Loop
-from reverie.api.dream_task import DreamTask
+from reverie.api.memory_parts.dream_task import DreamTask
 from reverie.errors import Damaged, Error
 from reverie.memory.daily import list_daily_logs
 from reverie.memory.dream.check import Rules, check_result

@@ -16,8 +16,8 @@ from reverie.agent.flow import run_flow
 from reverie.agent.log import Log
 from reverie.agent.loop import Joined
 from reverie.agent.tool_calls import Done, ToolCalls
-from reverie.api.invoking import Invoking
-from reverie.api.serving import Serving
+from reverie.api.session_parts.invoking import Invoking
+from reverie.api.session_parts.serving import Serving
 from reverie.api.session_setup import Setup
 from reverie.context.restore import Surroundings
 from reverie.errors import Error, Unavailable, UserMistake

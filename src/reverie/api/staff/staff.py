@@ -24,12 +24,12 @@ from reverie.agent.prompt_text import prompt_text
 from reverie.agent.team import LEADER
 from reverie.agent.worktree import WorkTree, add_worktree, remove_if_unchanged
 from reverie.agents import Agents, Definition, list_agents, listing_delta
-from reverie.api.agent_answers import finished, lost, report, started
-from reverie.api.oversight import Oversight
-from reverie.api.post import Post
-from reverie.api.roles import OF_THE_SESSION, Cast, made_agent
 from reverie.api.session_setup import Setup
-from reverie.api.teammates import Teammates
+from reverie.api.staff.agent_answers import finished, lost, report, started
+from reverie.api.staff.oversight import Oversight
+from reverie.api.staff.post import Post
+from reverie.api.staff.roles import OF_THE_SESSION, Cast, made_agent
+from reverie.api.staff.teammates import Teammates
 from reverie.errors import UserMistake
 from reverie.files import append_lines, write_atomic
 from reverie.hooks import Hooks, Surroundings, parse_declaration

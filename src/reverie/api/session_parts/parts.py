@@ -1,0 +1,141 @@
+"""`SessionParts`: everything that a session consists of, and the order in which things begin and end.
+
+The loop knows none of this. How the parts are made is told in `assemble`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from reverie.agent.events import Notice, TurnEvent
+from reverie.agent.ledger import Governor
+from reverie.agent.log import Log
+from reverie.agent.loop import Joined, Loop
+from reverie.agent.tool_calls import Permits, interrupted
+from reverie.api.memory import Memory
+from reverie.api.session_parts.briefing import Briefing
+from reverie.api.session_parts.disk_changes import DiskChanges
+from reverie.api.session_parts.extensions import Extensions
+from reverie.api.session_parts.extracting import Extracting
+from reverie.api.session_parts.idling import Idling
+from reverie.api.session_parts.noting import Noting
+from reverie.api.session_parts.sleeping import Sleeping
+from reverie.api.session_setup import Setup
+from reverie.api.staff.staff import Staff
+from reverie.hooks import Hooks
+from reverie.messages.blocks import ToolResult
+from reverie.messages.entries import Entry, UserEntry
+from reverie.messages.message import user
+from reverie.places import ProjectFolder
+from reverie.tools.desk import Desk
+from reverie.tools.registry import Registry
+from reverie.tools.shells import Shells
+
+
+@dataclass(slots=True)
+class SessionParts:
+    """Everything that a session consists of."""
+
+    setup: Setup
+    log: Log
+    loop: Loop
+    memory: Memory
+    hooks: Hooks
+    desk: Desk
+    permits: Permits
+    briefing: Briefing
+    noting: Noting
+    extracting: Extracting
+    sleeping: Sleeping
+    governor: Governor
+    folder: ProjectFolder
+    shells: Shells
+    emit: Callable[[TurnEvent], None]
+    extensions: Extensions
+    staff: Staff
+    disk_changes: DiskChanges
+    idling: Idling
+
+    @property
+    def tools(self) -> Registry:
+        """The tools that may be called now; those of servers join behind the others."""
+        return self.loop.parts.calls.tools
+
+    async def begin(self, source: str) -> None:
+        """Before the first turn: what was interrupted is closed, hooks hear that the session starts."""
+        self.disk_changes.begin()
+        self.extensions.begin()
+        await self.staff.begin()
+        await self.briefing.prepare()
+        self._close_open_calls()
+        self.loop.open()
+        if len(self.log.entries) > 2:
+            self.loop.measure()
+        for problem in (*self.hooks.problems, *self.briefing.warnings):
+            self.emit(Notice(problem, "warning"))
+        said = await self.hooks.fire("SessionStart", {"source": source, "model": self.setup.model}, subject=source)
+        for message in said.messages:
+            self.emit(Notice(message, "warning"))
+        for text in said.context:
+            self.attach("hook_additional_context", text)
+        await self.briefing.announce_loaded()
+
+    def attach(self, kind: str, text: str) -> None:
+        """Add words for the model that nobody typed."""
+        self.loop.join([Joined(kind, f"<system-reminder>\n{text}\n</system-reminder>")])
+
+    def set_mode(self, mode: str) -> None:
+        """Change the permission mode."""
+        self.permits.policy = self.permits.policy.with_mode(mode)
+
+    def forget(self) -> None:
+        """Nothing was read or said any more."""
+        self.desk.seen.forget()
+        self.briefing.forget()
+        self.extensions.forget()
+
+    @property
+    def background(self) -> tuple[str, ...]:
+        """A line for each thing that runs while nobody waits, besides agents."""
+        beside = {
+            "notes": self.noting.is_running,
+            "extraction": self.extracting.is_running,
+            "dream": self.sleeping.is_dreaming,
+        }
+        lines = [name for name, is_running in beside.items() if is_running]
+        lines += [f"{shell.id}: {shell.command}" for shell in self.shells.background if shell.is_running]
+        return tuple(lines)
+
+    async def close(self, reason: str, *, has_begun: bool) -> None:
+        """End in order: background work within its time, then the hooks' last word, then files."""
+        self.idling.end()
+        await self.staff.close()
+        try:
+            await asyncio.wait_for(self.noting.settle(), self.setup.settings.extraction.drain_seconds)
+        except TimeoutError:
+            await self.noting.settle(cancel=True)
+        if has_begun:
+            await self.extracting.drain()
+            await self.sleeping.settle()
+            await self.hooks.fire("SessionEnd", {"reason": reason}, subject=reason)
+        await self.hooks.close(grace_seconds=self.setup.settings.hook.session_end_timeout_seconds)
+        await self.extensions.close()
+        await self.shells.close()
+        self.memory.close()
+
+    def _close_open_calls(self) -> None:
+        """A session that was killed in the middle of a call goes on with an answer to it."""
+        items = self.log.view.items
+        answered = {result.tool_use_id for item in items for result in item.message.tool_results}
+        waiting = [call for item in items for call in item.message.tool_uses if call.id not in answered]
+        entries: list[Entry] = []
+        for call in waiting:
+            result = ToolResult(call.id, str(interrupted(call).answer.content), is_error=True)
+            entries.append(UserEntry(self.log.envelope(), user(result), source="system"))
+        if entries:
+            self.log.append(*entries)
+            self.emit(
+                Notice(f"{len(entries)} call(s) had no answer when this session stopped; they count as interrupted")
+            )
