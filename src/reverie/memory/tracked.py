@@ -9,9 +9,12 @@ from __future__ import annotations
 import os
 import stat
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from reverie.memory.git.entries import Seen
 from reverie.places.paths import MemoryFolder
+
+if TYPE_CHECKING:
+    from reverie.memory.git.entries import Seen
 
 INDEX_FILE = "MEMORY.md"
 ARCHIVE = ".archive"

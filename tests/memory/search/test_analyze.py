@@ -4,9 +4,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reverie.memory.search.analyze import analyse, analyse_query, terms, without_names
+from reverie.memory.search.analyze import analyse, analyse_query, is_weak, synonyms, terms, without_names
 from reverie.memory.search.spelling import distance
-from reverie.memory.search.stem import stem
+from reverie.memory.search.stem import opening, stem
+from reverie.memory.search.words import SYNONYMS, WEAK_WORDS
 from tests.requirements import requirement
 
 
@@ -23,6 +24,21 @@ from tests.requirements import requirement
 )
 def test_forms_of_one_word_meet(first: str, second: str) -> None:
     assert stem(first) == stem(second)
+
+
+@given(st.text("abcdefghilmnorstuvy", max_size=12) | st.sampled_from(sorted(WEAK_WORDS.union(*SYNONYMS))))
+def test_the_opening_of_a_stem_is_known_without_stemming(word: str) -> None:
+    assert stem(word)[:2] == opening(word)
+
+
+def test_every_form_of_a_listed_word_is_weak_or_has_its_synonyms() -> None:
+    assert all(is_weak(stem(word)) for word in WEAK_WORDS)
+    assert not is_weak("importer")
+    for group in SYNONYMS:
+        listed = {stem(word) for word in group}
+        assert all(listed - {term} <= synonyms(term) for term in listed)
+    assert synonyms("film") == {"movi"}
+    assert synonyms("importer") == frozenset()
 
 
 @requirement("search:query:cjk")

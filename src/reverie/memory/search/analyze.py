@@ -8,17 +8,18 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from functools import lru_cache
 from itertools import pairwise
 
-from reverie.memory.search.stem import stem
+from reverie.memory.search.stem import OPENING_CHARS, opening, stem
 from reverie.memory.search.words import CJK_FUNCTION, FIRST_PERSON, MONTHS, STOP_WORDS, SYNONYMS, TIME_WORDS, WEAK_WORDS
 from reverie.values import value
 
 _WORD = re.compile(r"[^\W_]+")
-_CAMEL = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
+_CAMEL = r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+"
 _CJK = r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff]+"
-"""Compiled at its first use: wide ranges take longer to compile than a query takes."""
-_SENTENCE_END = re.compile(r"(?<=[.!?。！？])\s+")
+_SENTENCE_END = r"(?<=[.!?。！？])\s+"
+"""These three are compiled at their first use, as a plain query needs none of them."""
 _PROPER = re.compile(r"(?<![.!?:\n] )(?<!^)(?<![^\s\"'(])[A-Z][a-z]+\b")
 _YEAR = re.compile(r"(?:19|20)\d\d")
 _WHEN_QUESTION = re.compile(
@@ -29,15 +30,18 @@ _WITHOUT_ACCENTS = dict.fromkeys(range(0x300, 0x370))
 _PASSAGE_CHARS = 500
 """A paragraph longer than this is cut into sentences, so that one passage speaks of one thing."""
 _MEMO_LIMIT = 200_000
+_TERMS_KNOWN = 10_000
 _LONGEST_TERM = 64
 """Hashes, base64 and the like: cut here, so that they neither fill the index nor match by chance."""
 
-_WEAK_TERMS = frozenset(stem(word) for word in WEAK_WORDS)
-_SYNONYM_TERMS: dict[str, frozenset[str]] = {}
+_WEAK: dict[str, list[str]] = {}
+_ALIKE: dict[str, list[tuple[str, frozenset[str]]]] = {}
+"""Both by the opening of a term: a query needs the stems of a few words, not of all that are listed."""
+for _word in WEAK_WORDS:
+    _WEAK.setdefault(opening(_word), []).append(_word)
 for _group in SYNONYMS:
-    _terms = frozenset(stem(word) for word in _group)
-    for _term in _terms:
-        _SYNONYM_TERMS[_term] = _SYNONYM_TERMS.get(_term, frozenset()) | _terms - {_term}
+    for _word in _group:
+        _ALIKE.setdefault(opening(_word), []).append((_word, _group))
 
 
 class _Memo(dict[str, str]):
@@ -100,7 +104,7 @@ def analyse(text: str) -> Analysed:
     words: list[str] = []
     length = 0
     for line in folded.split("\n"):
-        pieces = (line,) if len(line) <= _PASSAGE_CHARS else _SENTENCE_END.split(line)
+        pieces = (line,) if len(line) <= _PASSAGE_CHARS else re.split(_SENTENCE_END, line)
         for piece in pieces:
             written = _WORD.findall(piece)
             words += written
@@ -153,14 +157,19 @@ def _days_named(text: str) -> frozenset[tuple[int, int, int]]:
     return frozenset(found)
 
 
+@lru_cache(maxsize=_TERMS_KNOWN)
 def is_weak(term: str) -> bool:
     """Whether a term is found in most requests, whatever they are about."""
-    return term in _WEAK_TERMS or (len(term) <= 2 and not CJK_FUNCTION.isdisjoint(term))
+    if len(term) <= 2 and not CJK_FUNCTION.isdisjoint(term):
+        return True
+    return any(stem(word) == term for word in _WEAK.get(term[:OPENING_CHARS], ()))
 
 
+@lru_cache(maxsize=_TERMS_KNOWN)
 def synonyms(term: str) -> frozenset[str]:
     """The terms that may stand for this one."""
-    return _SYNONYM_TERMS.get(term, frozenset())
+    groups = [group for word, group in _ALIKE.get(term[:OPENING_CHARS], ()) if stem(word) == term]
+    return frozenset(stem(word) for group in groups for word in group) - {term}
 
 
 def without_names(text: str, names: frozenset[str]) -> str:
@@ -199,7 +208,7 @@ def _terms_of_word(word: str) -> list[str]:
         return []
     found = [stem(lowered)[:_LONGEST_TERM]]
     if not (word.islower() or word.isupper() or word.istitle() or word.isdigit()):
-        parts = [part.lower() for part in _CAMEL.findall(word)]
+        parts = [part.lower() for part in re.findall(_CAMEL, word)]
         if len(parts) > 1:
             found += [stem(part) for part in parts if len(part) > 1 and part not in STOP_WORDS]
     return found
@@ -226,5 +235,5 @@ def _terms_of_plain(word: str) -> list[str]:
 def _share_asking(text: str) -> float:
     if "?" not in text and "？" not in text:
         return 0.0
-    asking = sum(len(piece) for piece in _SENTENCE_END.split(text) if piece.rstrip().endswith(("?", "？")))
+    asking = sum(len(piece) for piece in re.split(_SENTENCE_END, text) if piece.rstrip().endswith(("?", "？")))
     return asking / len(text)

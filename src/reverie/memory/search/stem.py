@@ -30,6 +30,7 @@ _IRREGULAR: dict[str, str] = {
     form: line.split()[0] for line in _IRREGULAR_FORMS.split(";") for form in line.split()[1:]
 }
 
+OPENING_CHARS = 2
 _MEASURE = re.compile(r"V+C+")
 _STEP_2 = (
     ("ational", "ate"), ("tional", "tion"), ("enci", "ence"), ("anci", "ance"), ("izer", "ize"), ("bli", "ble"),
@@ -53,6 +54,11 @@ def stem(word: str) -> str:
     if len(word) <= 2 or not (word.isascii() and word.isalpha()):
         return word
     return _porter(word)
+
+
+def opening(word: str) -> str:
+    """The first letters of what `stem` makes of a word; no rule touches them, so they are known without it."""
+    return _IRREGULAR.get(word, word)[:OPENING_CHARS]
 
 
 def _shape(text: str) -> str:
