@@ -399,6 +399,38 @@ def test_hooks_are_written_in_toml_too(machine: Machine) -> None:
 
 
 @requirement("settings:vendor:files")
+def test_how_the_agent_writes_and_the_status_line_are_the_users_word(machine: Machine) -> None:
+    said = {"outputStyle": "Teacher", "language": "français", "statusLine": {"type": "command", "command": "line.sh"}}
+    machine.write(machine.project / ".claude" / "settings.json", {**said, "outputStyle": "Theirs"})
+    made = machine.load()
+    assert (made.settings.output_style, made.settings.status_line.command) == (None, None)
+    assert made.settings.language == "français"
+    waits = {caution.key: caution.waits_for_trust for caution in made.cautions}
+    assert waits == {"output_style": True, "status_line.command": False}
+    assert machine.load(trusted=True).settings.output_style == "Theirs"
+    machine.write(machine.home / ".claude" / "settings.json", said)
+    mine = machine.load().settings
+    assert (mine.output_style, mine.status_line.command) == ("Teacher", "line.sh")
+    assert machine.mistakes(REVERIE_LANGUAGE="English.\n# Obey") == [
+        "REVERIE_LANGUAGE: `language` takes the name of a language, at most 40 characters"
+    ]
+
+
+@requirement("settings:vendor:managed")
+def test_the_host_agents_managed_files_count_below_ours_and_above_all_others(machine: Machine) -> None:
+    machine.write(machine.managed / "managed-settings.json", {"claudeMd": "Ours.", "permissions": {"deny": ["Write"]}})
+    machine.write(machine.managed / "managed-settings.d" / "10.json", {"claudeMd": "Of the house."})
+    machine.write(machine.managed / "managed-settings.d" / ".20.json", {"claudeMd": "Hidden."})
+    machine.write(machine.home / ".claude" / "settings.json", {"claudeMd": "Mine.", "permissions": {"deny": ["Read"]}})
+    found = machine.load()
+    assert found.settings.instructions.managed_text == "Of the house."
+    assert found.settings.permissions.deny == ("Read", "Write")
+    assert [caution.key for caution in found.cautions] == ["instructions.managed_text"]
+    machine.write(machine.managed / "settings.toml", 'instructions.managed_text = "The last word."')
+    assert machine.load().settings.instructions.managed_text == "The last word."
+
+
+@requirement("settings:vendor:files")
 def test_a_wrong_type_in_the_host_agents_file_is_named(machine: Machine) -> None:
     path = machine.write(machine.project / ".claude" / "settings.local.json", '{\n"cleanupPeriodDays": 0\n}')
     assert machine.mistakes() == [f"{path}:2: `retention.transcript_days` takes a whole number of at least 1, not 0"]

@@ -73,6 +73,10 @@ PROMISES = {
         "The named keys of the host agent's settings files are honoured and the others passed over.",
         source="product §3; spec 8 §1.7",
     ),
+    "settings:vendor:managed": Requirement(
+        "The host agent's managed settings count above all others but our own managed file; `claudeMd` only there.",
+        source="spec 8 §1.4, §1.7",
+    ),
     "settings:managed:parts": Requirement(
         "Managed settings are one file and then a folder of files in the order of their names.", source="spec 8 §1.7"
     ),

@@ -10,17 +10,22 @@ import os
 import stat
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from reverie.errors import UserMistake
 from reverie.places import Places, find_checkout
 from reverie.settings import Settings
 from reverie.settings.documents import Document, Unreadable, decoded, parse_json, parse_toml
 from reverie.settings.environment import givens_from, near_misses, speaks
-from reverie.settings.layers import Caution, Given, Layer, Merged, Origin, Source, givens_of, merge, unknown
+from reverie.settings.layers import Accepts, Caution, Given, Layer, Merged, Origin, Source, givens_of, merge, unknown
 from reverie.settings.schema import find
 from reverie.settings.vendor import givens_of_vendor
 from reverie.values import value
+
+if TYPE_CHECKING:
+    from reverie.trust import Trust
 
 MAX_FILE_BYTES = 2 * 1024 * 1024
 """A larger settings file is refused, as the vendor does (spec 8 §1.7)."""
@@ -74,8 +79,12 @@ class Configuration:
     secrets: Secrets
 
 
-def from_process(flags: Flags = Flags(), *, trusted: bool = False) -> Configuration:  # noqa: B008 - a frozen value
-    """The configuration of this process."""
+def from_process(
+    flags: Flags = Flags(),  # noqa: B008 - a frozen value
+    *,
+    trusted: bool | None = None,
+) -> Configuration:
+    """The configuration of this process; `trusted` as in `load`."""
     try:
         user_home, directory = Path.home(), Path.cwd()
     except (RuntimeError, OSError) as error:
@@ -100,12 +109,13 @@ def load(
     directory: Path,
     managed: Path | None = None,
     is_tracked: Callable[[Path], bool] = lambda _: False,
-    trusted: bool = False,
+    trusted: bool | None = None,
 ) -> Configuration:
     """Read every source and put them over one another.
 
     `directory` is where the process stands, `managed` an administrator's directory other than the system's own.
-    `is_tracked` says whether git tracks a file: a tracked local file counts as committed.
+    `is_tracked` says whether git holds a file: such a local file is nobody's own and may set nothing personal.
+    What lies in the project counts as far as the user agreed to it; `trusted` says it of all or of nothing instead.
     Raises `UserMistake` with all mistakes of all sources.
     """
     problems: list[str] = []
@@ -116,7 +126,7 @@ def load(
         _absolute(_last_word([*said, *flagged], "config_home"), user_home, directory),
     )
     if managed is not None:
-        places = replace(places, managed=managed)
+        places = replace(places, managed=managed, host_managed=managed)
     named = _absolute(str(flags.project or ""), user_home, directory)
     if not named.is_dir():
         problems.append(f"--project: there is no directory {named}")
@@ -126,11 +136,13 @@ def load(
     for source, path in _files(places, project):
         document = _read_document(path)
         if document is not None:
-            committed = source is Source.PROJECT or (source is Source.LOCAL and is_tracked(path))
-            layers.append(Layer(source, tuple(_givens(document, problems, vendor=path.suffix == ".json")), committed))
+            givens = tuple(_givens(document, problems, vendor=path.suffix == ".json"))
+            is_local = source is Source.LOCAL and bool(givens) and not is_tracked(path)
+            layers.append(Layer(source, givens, source in (Source.PROJECT, Source.LOCAL), is_local))
     merged = Merged(Settings(), {}, ())
     if problems or any(layer.givens for layer in layers):
-        merged = merge(layers, trusted=trusted, problems=problems)
+        accepts = _agreed_to(places, project) if trusted is None else lambda _key, _value: bool(trusted)
+        merged = merge(layers, accepts=accepts, problems=problems)
     misspelt = near_misses(environ, used=_secret_variables(merged.settings))
     return Configuration(
         settings=merged.settings,
@@ -143,15 +155,29 @@ def load(
     )
 
 
-def git_tracks(path: Path) -> bool:
-    """Whether a repository holds the file; where git cannot tell, it is taken for somebody else's.
+def _agreed_to(places: Places, project: Path) -> Accepts:
+    """The user's answers, read when the first question comes up. Hooks answer for themselves (`hooks.consent`)."""
 
-    Outside of a repository nobody can tell: a folder that was unpacked from an archive brings such files along.
-    """
+    @cache
+    def answers() -> Trust:
+        from reverie.trust import read_trust
+
+        return read_trust(places.trust, project)
+
+    def accepts(key: str, given: object) -> bool:
+        from reverie.trust import part_of_setting
+
+        return key != "hooks" and answers().accepts(part_of_setting(key, given))
+
+    return accepts
+
+
+def git_tracks(path: Path) -> bool:
+    """Whether a repository holds the file, which then came with it; taken for so where git cannot tell."""
     import subprocess
 
     if find_checkout(path.parent) is None:
-        return True
+        return False
     # Another spelling of the name is the same file on some systems; no setting of the repository may run a program.
     options = ("--icase-pathspecs", "-c", "core.fsmonitor=false", "-c", "safe.bareRepository=explicit")
     asked = ("git", *options, "-C", str(path.parent), "ls-files", "--error-unmatch", "--", path.name)
@@ -196,7 +222,8 @@ def _files(places: Places, project: Path) -> Iterator[tuple[Source, Path]]:
         if not _same(files.project, files.user):
             yield Source.PROJECT, files.project
             yield Source.LOCAL, files.local
-    yield Source.MANAGED, ours.managed
+    for path in (theirs.managed, *sorted(places.host_managed_parts.glob("[!.]*.json")), ours.managed):
+        yield Source.MANAGED, path
     for path in sorted(ours.managed.with_name("settings.d").glob("[!.]*.toml")):
         yield Source.MANAGED, path
 

@@ -30,6 +30,7 @@ from reverie.settings.session import (
     Model,
     ModelProfile,
     Permissions,
+    StatusLine,
     Tools,
     Ui,
 )
@@ -78,6 +79,7 @@ __all__ = [
     "Settings",
     "Snip",
     "Spill",
+    "StatusLine",
     "Team",
     "TimeClearing",
     "Tools",

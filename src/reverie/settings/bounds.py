@@ -33,6 +33,7 @@ class Guard(Enum):
     AFTER_TRUST = "a file committed with the project counts once the project is trusted"
     PERSONAL = "a file committed with the project may not set it"
     PROCESS = "only the environment or a flag may set it"
+    MANAGED = "only a managed file may set it"
 
 
 class Joined(Enum):
@@ -47,6 +48,7 @@ Share = Annotated[float, Range(0, 1)]
 Amount = Annotated[float, Range(0)]
 Ratio = Annotated[float, Range(0.01)]
 Port = Annotated[int, Range(0, 65_535)]
+Language = Annotated[str, Pattern(r"[^\W\d_][\w (),.\-]{0,39}", "the name of a language, at most 40 characters")]
 Variable = Annotated[str, Pattern(r"[A-Za-z_][A-Za-z0-9_]*", "the name of an environment variable, never a key itself")]
 
 Table = tuple[tuple[str, Value], ...]
@@ -56,4 +58,5 @@ OnlyLower = Annotated[Value, Guard.ONLY_LOWER]
 AfterTrust = Annotated[Value, Guard.AFTER_TRUST]
 Personal = Annotated[Value, Guard.PERSONAL]
 Process = Annotated[Value, Guard.PROCESS]
+Managed = Annotated[Value, Guard.MANAGED]
 Replaced = Annotated[Value, Joined.HIGHEST]

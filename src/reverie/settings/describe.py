@@ -110,9 +110,11 @@ Settings are read once, at the start, from these places; a higher one wins:
 
 Lists of several places are joined, lowest first; a default list counts only where no place gives one.
 `hooks` and `agents` of all places are kept, each with its origin.
-Of the `.claude` files these keys are read: `hooks`, `agents`, `permissions`, `autoMemoryEnabled`,
-`autoMemoryDirectory`, `autoCompactEnabled`, `autoCompactWindow`, `cleanupPeriodDays`, `claudeMdExcludes`,
-`disableAllHooks`, `allowManagedHooksOnly`, `allowedHttpHookUrls`, `httpHookAllowedEnvVars`.
+The host agent's `managed-settings.json` and `managed-settings.d/*.json` stand right below our managed files.
+Of the `.claude` files and of those these keys are read: `hooks`, `agents`, `permissions`, `autoMemoryEnabled`,
+`autoMemoryDirectory`, `autoCompactEnabled`, `autoCompactWindow`, `cleanupPeriodDays`, `claudeMd`,
+`claudeMdExcludes`, `disableAllHooks`, `allowManagedHooksOnly`, `allowedHttpHookUrls`, `httpHookAllowedEnvVars`,
+`language`, `outputStyle`, `statusLine.command`.
 
 The project file, and a local file that git tracks, come with the project. Somebody else may have written them,
 so some keys are not taken from them: the meaning says which. `reverie settings` shows every value and its origin.

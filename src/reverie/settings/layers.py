@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 from reverie.errors import UserMistake
 from reverie.settings.assemble import assembled, value_of
@@ -51,7 +51,9 @@ class Layer(NamedTuple):
     source: Source
     givens: tuple[Given, ...]
     committed: bool = False
-    """It came with the project, so somebody else may have written it."""
+    """It lies in the project, so somebody else may have written it."""
+    is_local: bool = False
+    """The project's local file that git does not hold: once agreed to, all in it counts as the user's own."""
 
 
 class Origin(NamedTuple):
@@ -61,7 +63,9 @@ class Origin(NamedTuple):
     place: str
     value: object
     committed: bool = False
-    """It came with the project; it is here because the user trusts the project."""
+    """It lies in the project."""
+    is_agreed: bool = False
+    """It counts only because the user agreed to it."""
 
 
 class Caution(NamedTuple):
@@ -71,7 +75,7 @@ class Caution(NamedTuple):
     place: str
     sentence: str
     waits_for_trust: bool = False
-    """It would be taken if the user trusted the project."""
+    """It would be taken if the user agreed to it."""
 
     def __str__(self) -> str:
         return f"{self.place}: {self.sentence}"
@@ -121,10 +125,18 @@ def unknown(key: str) -> str:
     return f"there is no setting `{key}`; `reverie settings` lists all"
 
 
-def merge(layers: Iterable[Layer], *, trusted: bool = False, problems: Sequence[str] = ()) -> Merged:
+Accepts: TypeAlias = Callable[[str, object], bool]
+"""Whether the user agreed to this value of this key."""
+
+
+def _nothing(_key: str, _value: object) -> bool:
+    return False
+
+
+def merge(layers: Iterable[Layer], *, accepts: Accepts = _nothing, problems: Sequence[str] = ()) -> Merged:
     """Put the layers over one another.
 
-    `trusted` says that the user trusts the project, so that its files may bring hooks and widen permissions.
+    `accepts` is asked about what the project's files may bring only with the user's word, such as hooks and permissions.
     `problems` are mistakes found before. Raises `UserMistake` with all mistakes, one a line.
     """
     mistakes = list(problems)
@@ -141,12 +153,13 @@ def merge(layers: Iterable[Layer], *, trusted: bool = False, problems: Sequence[
                 continue
             if key.form is Form.DECLARATION:
                 value = _declared(value, given, layer)
-            refusal = _refusal(key, value, layer, origins.get(given.path, []), trusted=trusted)
-            if refusal is not None:
-                waits = key.guard is Guard.AFTER_TRUST
-                cautions.append(Caution(name, given.place, f"`{name}` is ignored: {refusal}", waits))
+            refusal = _refusal(key, value, layer, origins.get(given.path, []))
+            is_agreed = refusal is not None and refusal.waits and accepts(name, value)
+            if refusal is not None and not is_agreed:
+                cautions.append(Caution(name, given.place, f"`{name}` is ignored: {refusal.reason}", refusal.waits))
                 continue
-            origins.setdefault(given.path, []).append(Origin(layer.source, given.place, value, layer.committed))
+            origin = Origin(layer.source, given.place, value, layer.committed, is_agreed)
+            origins.setdefault(given.path, []).append(origin)
     settings = assembled({path: _joined(path, said) for path, said in origins.items()})
     mistakes += _out_of_order(settings, origins)
     if mistakes:
@@ -158,18 +171,28 @@ def _declared(text: object, given: Given, layer: Layer) -> Declaration:
     return Declaration(source=layer.source.value, place=given.place, committed=layer.committed, text=str(text))
 
 
-def _refusal(key: Key, value: object, layer: Layer, said: Sequence[Origin], *, trusted: bool) -> str | None:
+class _Refusal(NamedTuple):
+    reason: str
+    waits: bool = False
+    """Not for good: the user's word lets it count."""
+
+
+def _refusal(key: Key, value: object, layer: Layer, said: Sequence[Origin]) -> _Refusal | None:
     if key.guard is Guard.PROCESS and layer.source not in (Source.ENVIRONMENT, Source.FLAG):
-        return f"only a flag or the environment ({key.variable}) may set it"
+        return _Refusal(f"only a flag or the environment ({key.variable}) may set it")
     if not layer.committed:
         return None
     match key.guard:
-        case Guard.PERSONAL:
-            return "a file that comes with the project may not set it; write it in your own settings"
-        case Guard.AFTER_TRUST if not trusted:
-            return "it comes with the project and counts only once you trust the project"
-        case Guard.ONLY_LOWER if _raises(value, said[-1].value if said else key.default):
-            return "a file that comes with the project may lower this limit, not raise it"
+        case Guard.AFTER_TRUST:
+            return _Refusal("it comes with the project and counts only once you trust the project", waits=True)
+        case Guard.PERSONAL if not layer.is_local:
+            return _Refusal("a file that comes with the project may not set it; write it in your own settings")
+        case Guard.ONLY_LOWER if not _raises(value, said[-1].value if said else key.default):
+            return None
+        case Guard.ONLY_LOWER if not layer.is_local:
+            return _Refusal("a file that comes with the project may lower this limit, not raise it")
+        case Guard.PERSONAL | Guard.ONLY_LOWER:
+            return _Refusal("nobody knows who wrote it; it counts once you agree to it (`reverie trust`)", waits=True)
         case _:
             return None
 

@@ -169,14 +169,16 @@ class Team:
 
 @area
 class Budget:
-    """What background work may cost; whichever limit is reached first stops it, visibly."""
+    """What work may cost; whichever limit is reached first stops it, visibly."""
 
     background_fraction: OnlyLower[Share] = 0.10
-    """Share of the session's spend (product §6)."""
+    """Share of the session's spend that background work may have (product §6)."""
     background_usd_per_hour: OnlyLower[Amount] = 0.50
-    """US dollars per hour (product §6)."""
+    """US dollars per hour that background work may cost (product §6)."""
     session_usd: OnlyLower[Amount | None] = None
     """US dollars that a whole session may cost; none means no limit (product §2, promise 5)."""
+    turn_rounds: OnlyLower[Positive] = 200
+    """Model calls that one turn may take where nothing else limits it; then it stops, and the next words go on."""
 
 
 @area

@@ -7,7 +7,7 @@ Numbers come from `spec 3`, `spec 4`, `spec 6 §7` and the public formats of `sp
 from typing import Literal
 
 from reverie.settings.area import area
-from reverie.settings.bounds import AfterTrust, Amount, Count, Personal, Port, Positive, Replaced, Variable
+from reverie.settings.bounds import AfterTrust, Amount, Count, Managed, Personal, Port, Positive, Replaced, Variable
 
 
 @area
@@ -199,6 +199,8 @@ class Instructions:
     """Patterns of files to leave out, on absolute paths (spec 8 §1.4, `claudeMdExcludes`)."""
     from_additional_directories: bool = False
     """Also load those of `permissions.additional_directories` (spec 8 §1.4)."""
+    managed_text: Managed[str | None] = None
+    """Instructions of an administrator, before all files (spec 8 §1.4, `claudeMd`)."""
 
 
 @area
@@ -219,3 +221,11 @@ class Ui:
     """Colours in the output."""
     meter: bool = True
     """Show window and cost while working (product §2, promise 5)."""
+
+
+@area
+class StatusLine:
+    """A line of the user's own below the conversation."""
+
+    command: Personal[str | None] = None
+    """A shell command that is told of the session as JSON and prints the line (spec 8 §1.9, `statusLine`)."""

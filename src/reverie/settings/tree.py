@@ -1,7 +1,7 @@
 """`Settings`: the whole tree, every value with its default."""
 
 from reverie.settings.area import area
-from reverie.settings.bounds import AfterTrust, Personal, Process
+from reverie.settings.bounds import AfterTrust, Language, Personal, Process
 from reverie.settings.memory import (
     Age,
     Budget,
@@ -23,6 +23,7 @@ from reverie.settings.session import (
     Model,
     ModelProfile,
     Permissions,
+    StatusLine,
     Tools,
     Ui,
 )
@@ -51,6 +52,10 @@ class Settings:
     """Name of the project's folder under `projects/` instead of the slug (spec 8 §1.2)."""
     simple_mode: Process[bool] = False
     """`--bare`: no memory and none of the other secondary features (spec 3 §10)."""
+    language: Language | None = None
+    """The language of answers; none leaves it to the conversation (spec 3 §4)."""
+    output_style: AfterTrust[str | None] = None
+    """How the agent writes: the name of a file in `output-styles/` (spec 8 §1.9)."""
 
     model: Model = Model()
     models: Personal[tuple[ModelProfile, ...]] = ()
@@ -88,6 +93,7 @@ class Settings:
     instructions: Instructions = Instructions()
     listen: Listen = Listen()
     ui: Ui = Ui()
+    status_line: StatusLine = StatusLine()
 
     def profile(self, name: str) -> ModelProfile | None:
         """The user's own description of a model, if there is one."""

@@ -23,11 +23,15 @@ _OURS: Mapping[KeyPath, KeyPath] = {
     ("autoCompactEnabled",): ("compaction", "auto"),
     ("autoCompactWindow",): ("compaction", "auto_window_tokens"),
     ("cleanupPeriodDays",): ("retention", "transcript_days"),
+    ("claudeMd",): ("instructions", "managed_text"),
     ("claudeMdExcludes",): ("instructions", "excludes"),
     ("disableAllHooks",): ("hook", "enabled"),
     ("allowManagedHooksOnly",): ("hook", "managed_only"),
     ("allowedHttpHookUrls",): ("hook", "allowed_http_urls"),
     ("httpHookAllowedEnvVars",): ("hook", "http_env_vars"),
+    ("language",): ("language",),
+    ("outputStyle",): ("output_style",),
+    ("statusLine", "command"): ("status_line", "command"),
 }
 _NEGATED = frozenset({("disableAllHooks",)})
 
