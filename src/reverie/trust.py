@@ -78,23 +78,22 @@ class Trust:
 
 
 def parts_of_settings(origins: Mapping[str, Sequence[Origin]]) -> tuple[Part, ...]:
-    """What the project's own files set of the settings that wait for trust, as they are when loaded as trusted.
+    """What the project's own files set of the settings that wait for trust, as they are when everything is accepted.
 
     Hooks are left out: they bring scripts along and make their own parts (`hooks.consent`).
     """
-    from reverie.settings.bounds import Guard
-    from reverie.settings.schema import find
-
-    parts = []
-    for name, said in origins.items():
-        key = find(tuple(name.split(".")))
-        if key is not None and key.guard is Guard.AFTER_TRUST and name != Kind.HOOKS:
-            parts += [Part(name, origin.place, _shown(origin.value)) for origin in said if origin.committed]
-    return tuple(parts)
+    return tuple(
+        part_of_setting(name, origin.value, origin.place)
+        for name, said in origins.items()
+        for origin in said
+        if origin.is_agreed and name != Kind.HOOKS
+    )
 
 
-def _shown(value: object) -> str:
-    return value.text if isinstance(value, Declaration) else json.dumps(value, ensure_ascii=False)
+def part_of_setting(key: str, value: object, place: str = "") -> Part:
+    """One value of a setting as one thing to agree to."""
+    text = value.text if isinstance(value, Declaration) else json.dumps(value, ensure_ascii=False)
+    return Part(key, place, text)
 
 
 def read_trust(store: Path, project: Path) -> Trust:

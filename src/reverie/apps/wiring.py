@@ -150,9 +150,9 @@ def transcript_path(configuration: Configuration, directory: Path, session: str)
 def agreed_configuration(flags: Flags) -> Agreed:
     """The settings of this process for a session, with what the user agreed to of the project's own."""
     from reverie.apps.agreed import agreed
-    from reverie.apps.config import from_process, git_tracks
+    from reverie.apps.config import from_process
 
-    return agreed(from_process(flags), lambda: from_process(flags, trusted=True), is_tracked=git_tracks)
+    return agreed(from_process(flags), lambda: from_process(flags, trusted=True))
 
 
 def agreed_setup(agreed: Agreed, directory: Path, model_name: str, **further: Any) -> Setup:

@@ -1,14 +1,14 @@
 """Which plugins are there: those the user installed with the host agent and enabled, those in our home, those of flags.
 
 The host keeps them under `plugins/`: `installed_plugins.json` says where each lies, else the newest folder of the cache
-counts, else the folder of its marketplace. Settings enable one by `NAME@MARKETPLACE`. A file that came with the project
-may always switch one off, but may switch one on only when the user trusts the project.
+counts, else the folder of its marketplace. Settings enable one by `NAME@MARKETPLACE`. A file in the project
+may always switch one off, but may switch one on only once the user agreed to it.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -46,18 +46,14 @@ def list_plugins(
     environment: Mapping[str, str],
     flags: Iterable[Path] = (),
     project_is_trusted: bool = False,
-    is_tracked: Callable[[Path], bool] = lambda _: False,
 ) -> Plugins:
-    """Read every plugin that is enabled; `flags` are the folders of `--plugin-dir`.
-
-    `is_tracked` says whether git tracks a file: a tracked local file counts as one that came with the project.
-    """
+    """Read every plugin that is enabled; `flags` are the folders of `--plugin-dir`."""
     found: dict[str, Plugin] = {}
     problems: list[str] = []
     folders = [
         *((path, path.name) for path in flags),
         *((path, path.name) for path in _list_folders(places.home / "plugins")),
-        *_list_enabled(places, project, problems, _Guard(project_is_trusted, is_tracked)),
+        *_list_enabled(places, project, problems, is_trusted=project_is_trusted),
     ]
     for root, label in folders:
         data = places.home / "plugin-data" / _NOT_IN_A_NAME.sub("-", label)
@@ -81,20 +77,16 @@ def _list_folders(folder: Path) -> list[Path]:
         return []
 
 
-@dataclass(frozen=True, slots=True)
-class _Guard:
-    project_is_trusted: bool
-    is_tracked: Callable[[Path], bool]
-
-
-def _list_enabled(places: Places, project: Path, problems: list[str], guard: _Guard) -> Iterator[tuple[Path, str]]:
+def _list_enabled(
+    places: Places, project: Path, problems: list[str], *, is_trusted: bool
+) -> Iterator[tuple[Path, str]]:
     """The folders of all that settings enable, with their full names."""
     home = places.config_home / "plugins"
     registry = read_object(home / "installed_plugins.json")
     if isinstance(registry, Unread):
         problems.append(registry.sentence)
         registry = None
-    for label in _enabled(places, project, problems, guard):
+    for label in _enabled(places, project, problems, is_trusted=is_trusted):
         try:
             root = _find_root(home, label, registry or {})
         except Refused as refusal:
@@ -106,7 +98,7 @@ def _list_enabled(places: Places, project: Path, problems: list[str], guard: _Gu
             yield root, label
 
 
-def _enabled(places: Places, project: Path, problems: list[str], guard: _Guard) -> list[str]:
+def _enabled(places: Places, project: Path, problems: list[str], *, is_trusted: bool) -> list[str]:
     files = places.host_settings_files(project)
     answers: dict[str, bool] = {}
     for path in (files.user, files.project, files.local):
@@ -114,10 +106,9 @@ def _enabled(places: Places, project: Path, problems: list[str], guard: _Guard) 
         table = found.get("enabledPlugins") if found is not None and not isinstance(found, Unread) else None
         if not isinstance(table, dict):
             continue
-        committed = path == files.project or (path == files.local and guard.is_tracked(path))
         for label, answer in table.items():
             is_on = answer is True or isinstance(answer, list | dict)
-            if is_on and committed and not guard.project_is_trusted and not answers.get(label):
+            if is_on and path != files.user and not is_trusted and not answers.get(label):
                 problems.append(f"{path}: plugin {label!r} counts only once you trust the project")
                 continue
             answers[label] = is_on

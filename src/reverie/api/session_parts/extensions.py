@@ -217,7 +217,6 @@ def read_plugins(setup: Setup) -> Plugins:
         environment=setup.environment,
         flags=setup.plugin_dirs,
         project_is_trusted=setup.is_trusted,
-        is_tracked=setup.is_tracked,
     )
 
 
