@@ -11,8 +11,9 @@ In reading order, by what they are about:
   commit), `exchange` (two renames)
 - its history: `history`, `change` (who, why, on what grounds), `timeline` (log, why, undo, erase), `past`, `undo`,
   `erase`, `redact`, `relearning`, `tombstones`, `bundle`, `packing`, `retention`, `git` (the formats)
-- recall: `recall`, `recalled` (what a hit looks like), `indexed`, `topic_table` and `topic_rows` (what recall knows of
-  every topic), `scopes` (which directories), `usage_log`, `search` (the engine), `passages` (past sessions), `doctor`
+- recall: `recall`, `recalled` (what a hit looks like), `indexed`, `look_ahead`, `topic_table` and `topic_rows` (what
+  recall knows of every topic), `scopes` (which directories), `usage_log`, `search` (the engine), `passages` (past
+  sessions), `doctor`
 - background: `extraction` (memories from what the user said), `daily` (logs of long sessions), `dream` (all of it put
   in order now and then)
 """

@@ -13,7 +13,7 @@ from collections.abc import Container
 MAX_STEM_BYTES = 120
 """Half of the usual 255, so that a conflict copy or an archive name made from it still fits."""
 
-_RESERVED = re.compile(r"(?:con|prn|aux|nul|com[0-9]|lpt[0-9]|memory)\Z")
+_RESERVED = r"(?:con|prn|aux|nul|com[0-9]|lpt[0-9]|memory)\Z"
 """Device names of Windows, and the index itself."""
 
 
@@ -31,7 +31,7 @@ def file_name(topic_type: str | None, name: str, taken: Container[str] = ()) -> 
     if topic_type is not None and stem != topic_type and not stem.startswith(f"{topic_type}_"):
         stem = f"{topic_type}_{stem}"
     stem = _cut(stem, MAX_STEM_BYTES)
-    if _RESERVED.match(stem):
+    if re.match(_RESERVED, stem):
         stem = f"{stem}_topic"
     candidate, number = f"{stem}.md", 2
     while candidate in taken or path_key(candidate) in taken:

@@ -12,8 +12,7 @@ import re
 import sqlite3
 import threading
 import time
-import zlib
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -21,12 +20,8 @@ from typing import TYPE_CHECKING
 
 from reverie.errors import Damaged, Error
 from reverie.files import write_folder
-from reverie.memory.search.document import Document, Query, Scored
-from reverie.memory.search.engine import SearchIndex
-from reverie.memory.situations import When
-from reverie.memory.topic_table import Indexed, Looks, Row, TopicTable, Unreadable
-from reverie.memory.topic_value import Topic
-from reverie.memory.tracked import is_topic_path, list_tracked, place_of
+from reverie.memory.look_ahead import LookAhead
+from reverie.memory.tracked import fingerprint, is_topic_path, list_tracked, place_of
 from reverie.memory.usage_log import UseCounts
 from reverie.memory.vetted import Vetted
 
@@ -34,7 +29,12 @@ if TYPE_CHECKING:
     import tempfile
 
     from reverie.memory.git.entries import Seen
+    from reverie.memory.search.document import Document, Query, Scored
+    from reverie.memory.search.engine import SearchIndex
     from reverie.memory.search.vectors import Embeds
+    from reverie.memory.situations import When
+    from reverie.memory.topic_table import Indexed, Looks, Row, TopicTable, Unreadable
+    from reverie.memory.topic_value import Topic
     from reverie.places.paths import MemoryFolder
 
 _TOPICS_FILE = "topics.db"
@@ -45,7 +45,7 @@ _CLOCK_STEP_NS = 20_000_000
 """File times come from a clock that ticks every 4-10 ms; two edits within one tick look the same."""
 _EMBEDDED_AT_ONCE = 64
 """So many new memories get their vectors while a query waits; more are left to `embed_all`."""
-_HEAD = re.compile(r"\A\ufeff?---[ \t]*\r?\n(?:.*?\n)??---[ \t]*(?:\r?\n|\Z)", re.DOTALL)
+_HEAD = r"(?s)\A\ufeff?---[ \t]*\r?\n(?:.*?\n)??---[ \t]*(?:\r?\n|\Z)"
 
 
 class IndexedFolder:
@@ -70,13 +70,21 @@ class IndexedFolder:
         self._listed: dict[str, Seen] | None = None
         self._swept = float("-inf")
         self._beside: threading.Thread | None = None
+        self._ahead: LookAhead | None = None
 
     @property
     def seconds_since_sweep(self) -> float:
         return time.monotonic() - self._swept
 
+    def look_ahead(self) -> None:
+        """Let a child process look at the files for the first sweep; only where this process has no other thread."""
+        with suppress(OSError):
+            self._ahead = LookAhead(self.folder)
+
     def sweep(self) -> tuple[str, ...]:
         """Bring the indexes up to the files on disk; return the paths whose contents differed."""
+        if self._is_as_seen_ahead():
+            return ()
         started = time.monotonic()
         # Outside the lock: looking at ten thousand files takes longer than answering a query.
         listed = list_tracked(self.folder)
@@ -84,8 +92,8 @@ class IndexedFolder:
             self._swept = max(self._swept, started)
             if listed == self._listed or not self._exists():
                 return ()
-            fingerprint = _fingerprint(listed)
-            if self._listed is None and self._table.swept() == fingerprint:
+            looks_like = fingerprint(listed)
+            if self._listed is None and self._table.swept() == looks_like:
                 self._listed = listed
                 return ()
             found = {path: (seen[0], seen[2], seen[1]) for path, seen in listed.items() if is_topic_path(path)}
@@ -94,7 +102,7 @@ class IndexedFolder:
             removed = [path for path in known if path not in found]
             different, is_doubtful = self._update(changed, removed) if changed or removed else ((), False)
             self._listed = None if is_doubtful else listed
-            self._table.note_swept(b"" if is_doubtful else fingerprint)
+            self._table.note_swept(b"" if is_doubtful else looks_like)
             self.has_news |= bool(different)
             return different
 
@@ -133,6 +141,8 @@ class IndexedFolder:
             if len(missing) <= _EMBEDDED_AT_ONCE:
                 self._embed(missing, embedder)
             if self._meaning is None:
+                from reverie.memory.search.engine import SearchIndex
+
                 self._meaning = SearchIndex(self._place / _SEARCH_FILE, embedder)
             return self._meaning.search(query)
 
@@ -192,6 +202,9 @@ class IndexedFolder:
         """Let go of the files."""
         if self._beside is not None:
             self._beside.join()
+        if self._ahead is not None:
+            self._ahead.read_fingerprint()
+            self._ahead = None
         with self._lock:
             self._let_go()
 
@@ -226,18 +239,30 @@ class IndexedFolder:
         """Whether there is anything to index; asking about a memory must not make its directory."""
         return self._parts is not None or self.folder.directory.is_dir()
 
+    def _is_as_seen_ahead(self) -> bool:
+        """Whether a child process has looked, and found the directory as the index knows it."""
+        ahead, self._ahead = self._ahead, None
+        if ahead is None:
+            return False
+        found = ahead.read_fingerprint()
+        with self._lock:
+            if not found or not self._exists() or self._table.swept() != found:
+                return False
+            self._swept = max(self._swept, ahead.started_seconds)
+            return True
+
     def _sweep_quietly(self) -> None:
         with suppress(Error, OSError, sqlite3.Error):
             self.sweep()
 
     def _update(self, changed: Sequence[str], removed: Sequence[str]) -> tuple[tuple[str, ...], bool]:
         """Index these files; return which have other contents, and whether one may change again unseen."""
+        from hashlib import blake2b
+
         rows: list[Row] = []
         touched: list[tuple[str, Looks]] = []
         gone = list(removed)
         is_doubtful = False
-        from hashlib import blake2b
-
         digests = self._table.digests(changed)
         now_ns = time.time_ns()
         for path in changed:
@@ -278,6 +303,9 @@ class IndexedFolder:
         return self._parts
 
     def _open_at(self, place: Path) -> tuple[TopicTable, SearchIndex]:
+        from reverie.memory.search.engine import SearchIndex
+        from reverie.memory.topic_table import TopicTable
+
         write_folder(place)
         table = TopicTable(place / _TOPICS_FILE)
         search = SearchIndex(place / _SEARCH_FILE)
@@ -293,19 +321,11 @@ def _inode_of(path: Path) -> int:
         return 0
 
 
-def _fingerprint(listed: Mapping[str, Seen]) -> bytes:
-    """How the whole directory looks, in a few bytes: comparing them spares a new process ten thousand rows.
-
-    The hash of numbers is the same in every process, unlike that of text; another version of Python looks once more.
-    """
-    names = "\0".join(listed).encode("utf-8", "surrogateescape")
-    looks = hash(tuple(listed.values())).to_bytes(8, "big", signed=True)
-    return looks + zlib.crc32(names).to_bytes(4, "big")
-
-
 def document_of(topic: Topic, mtime_ns: int = 0, size: int = 0) -> Document:
     """What of a topic can be found."""
     from reverie.memory.anchors import named
+    from reverie.memory.search.document import Document
+    from reverie.memory.situations import When
 
     when = topic.when or When()
     return Document(
@@ -336,6 +356,7 @@ def _agree(table: TopicTable, search: SearchIndex) -> None:
 def _row(path: str, looks: Looks, digest: bytes, content: bytes, vetted: Topic | None) -> Row:
     """What is to be kept of a content; one that was vetted is neither parsed nor scanned."""
     from reverie.memory.topic import parse_topic
+    from reverie.memory.topic_table import Row
     from reverie.secret_scan import scan
 
     try:
@@ -346,7 +367,7 @@ def _row(path: str, looks: Looks, digest: bytes, content: bytes, vetted: Topic |
     if vetted is None and (rules := sorted({finding.rule for finding in scan(text)})):
         # What a hand wrote into a file stays there, but is neither copied into the index nor recalled.
         return Row(path=path, looks=looks, digest=digest, problem=f"{LEFT_OUT} ({', '.join(rules)})")
-    head = _HEAD.match(text)
+    head = re.match(_HEAD, text)
     return Row(path=path, looks=looks, digest=digest, topic=topic, head=head[0] if head else "")
 
 

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import os
 import stat
+import zlib
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -54,6 +56,16 @@ def list_tracked(folder: MemoryFolder) -> dict[str, Seen]:
     for hidden in (ARCHIVE, CONFLICTS):
         _list_folder(os.fspath(folder.aside), hidden, found)
     return found
+
+
+def fingerprint(listed: Mapping[str, Seen]) -> bytes:
+    """How the whole directory looks, in a few bytes: comparing them spares a new process ten thousand rows.
+
+    The hash of numbers is the same in every process, unlike that of text; another version of Python looks once more.
+    """
+    names = "\0".join(listed).encode("utf-8", "surrogateescape")
+    looks = hash(tuple(listed.values())).to_bytes(8, "big", signed=True)
+    return looks + zlib.crc32(names).to_bytes(4, "big")
 
 
 def _list_folder(root: str, folder: str, found: dict[str, Seen]) -> None:

@@ -34,15 +34,15 @@ Filters have names of their own and cannot be switched off in general: see `conf
 FILTERS = frozenset({"clean", "smudge", "process", "include", "unknown"})
 """What `configured_programs` answers where looking at files of the work tree may start a program."""
 
-_KEY = re.compile(
-    r"(?:^|\])[ \t\r]*(fsmonitor|clean|smudge|process|textconv|external|command|program|sshcommand|hookspath)"
-    r"[ \t\r]*(?:=[ \t\"]*([^\n]*))?",
-    re.IGNORECASE | re.MULTILINE,
+_KEY = (
+    r"(?im)(?:^|\])[ \t\r]*(fsmonitor|clean|smudge|process|textconv|external|command|program|sshcommand|hookspath)"
+    r"[ \t\r]*(?:=[ \t\"]*([^\n]*))?"
 )
-_INCLUDE = re.compile(r"\[include", re.IGNORECASE)
-_PROMISOR = re.compile(r"promisor|partialclone", re.IGNORECASE)
-_SWITCH = re.compile(r"(?:true|false|yes|no|on|off|0|1)?[\"\s]*", re.IGNORECASE)
-_LFS = re.compile(r"git-lfs (?:clean|smudge|filter-process)(?: --skip)?(?: -- %f)?[\"\s]*")
+_INCLUDE = r"(?i)\[include"
+_PROMISOR = r"(?i)promisor|partialclone"
+_SWITCH = r"(?i)(?:true|false|yes|no|on|off|0|1)?[\"\s]*"
+_LFS = r"git-lfs (?:clean|smudge|filter-process)(?: --skip)?(?: -- %f)?[\"\s]*"
+"""Compiled where they are used: every command imports this package, few look at a configuration."""
 _INDEX_HOOK = "post-index-change"
 
 
@@ -80,15 +80,15 @@ def _named_in(path: Path, top: Path) -> Iterator[str]:
             yield "unknown"
         return
     text = content.decode("utf-8", "replace").replace("\\\n", "")
-    if _INCLUDE.search(text):
+    if re.search(_INCLUDE, text):
         yield "include"
-    for name, value in ((match[1].lower(), match[2] or "") for match in _KEY.finditer(text)):
+    for name, value in ((match[1].lower(), match[2] or "") for match in re.finditer(_KEY, text)):
         if name == "hookspath":
             folder = value.partition("#")[0].strip('" \t\r')
             if folder.startswith("~") or os.path.lexists(top / folder / _INDEX_HOOK):
                 yield "hook"
         elif name == "sshcommand":
-            if _PROMISOR.search(text):
+            if re.search(_PROMISOR, text):
                 yield name
-        elif not (_SWITCH if name == "fsmonitor" else _LFS).fullmatch(value):
+        elif not re.fullmatch(_SWITCH if name == "fsmonitor" else _LFS, value):
             yield name
