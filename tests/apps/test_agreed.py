@@ -11,7 +11,7 @@ from reverie.trust import Kind, write_answers
 from tests.requirements import requirement
 
 
-def _load(tmp_path: Path, *, trusted: bool) -> Configuration:
+def _load(tmp_path: Path, *, trusted: bool | None = None) -> Configuration:
     return load(
         Flags(),
         environ={},
@@ -23,11 +23,11 @@ def _load(tmp_path: Path, *, trusted: bool) -> Configuration:
 
 
 def _agreed(tmp_path: Path) -> Agreed:
-    return agreed(_load(tmp_path, trusted=False), lambda: _load(tmp_path, trusted=True), is_tracked=lambda _path: False)
+    return agreed(_load(tmp_path), lambda: _load(tmp_path, trusted=True))
 
 
 @requirement("extensions:trust:waiting", "extensions:trust:answers")
-def test_guarded_settings_count_once_all_of_them_are_agreed_to_and_hooks_go_along(tmp_path: Path) -> None:
+def test_guarded_settings_count_as_far_as_they_are_agreed_to_and_hooks_go_along(tmp_path: Path) -> None:
     folder = tmp_path / "project" / ".claude"
     folder.mkdir(parents=True)
     said = {
@@ -47,7 +47,10 @@ def test_guarded_settings_count_once_all_of_them_are_agreed_to_and_hooks_go_alon
     store, project = places(before.configuration).trust, before.configuration.project
     now = datetime(2026, 1, 1, tzinfo=UTC)
     write_answers(store, project, before.parts[:1], accepted=True, now=now)
-    assert _agreed(tmp_path).configuration.settings.permissions.allow == ()
+    partly = _agreed(tmp_path)
+    assert partly.configuration.settings.permissions.allow == ("Bash(make:*)",)
+    assert partly.configuration.settings.permissions.additional_directories == ()
+    assert partly.parts == before.parts
     write_answers(store, project, before.parts, accepted=True, now=now)
     after = _agreed(tmp_path)
     assert after.configuration.settings.permissions.allow == ("Bash(make:*)",)
@@ -62,5 +65,5 @@ def test_a_project_that_brings_nothing_is_read_once(tmp_path: Path) -> None:
     def never() -> Configuration:
         raise AssertionError("read twice")
 
-    found = agreed(_load(tmp_path, trusted=False), never, is_tracked=lambda _path: False)
+    found = agreed(_load(tmp_path), never)
     assert found.parts == ()

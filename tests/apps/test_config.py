@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -16,6 +17,7 @@ from reverie.errors import UserMistake
 from reverie.settings import Settings
 from reverie.settings.features import Off, On, memory_state
 from reverie.settings.schema import Form, Key, keys
+from reverie.trust import parts_of_settings, write_answers
 from tests.requirements import requirement
 
 
@@ -46,7 +48,7 @@ class Machine:
         environ: Mapping[str, str] | None = None,
         directory: Path | None = None,
         is_tracked: Callable[[Path], bool] = lambda _: False,
-        trusted: bool = False,
+        trusted: bool | None = None,
     ) -> Configuration:
         return load(
             flags,
@@ -304,13 +306,22 @@ def test_a_project_file_cannot_send_memory_or_keys_elsewhere(machine: Machine) -
     ]
 
 
-@requirement("settings:guards:tracked-local")
-def test_a_local_file_that_git_tracks_counts_as_committed(machine: Machine) -> None:
-    machine.write(machine.local, "memory.directory = '/data/memory'\n")
+@requirement("settings:guards:tracked-local", "settings:guards:local")
+def test_a_local_file_counts_as_the_users_own_once_agreed_to_unless_git_holds_it(machine: Machine) -> None:
+    machine.write(machine.local, "memory.directory = '/data/memory'\nrecall.max_files = 3\n")
+    before = machine.load()
+    assert (before.settings.memory.directory, before.settings.recall.max_files) == (None, 3)
+    assert [(caution.place, caution.waits_for_trust) for caution in before.cautions] == [(f"{machine.local}:1", True)]
+
+    store = machine.home / ".reverie" / "trust.json"
+    parts = parts_of_settings(machine.load(trusted=True).origins)
+    write_answers(store, machine.project, parts, accepted=True, now=datetime(2026, 1, 1, tzinfo=UTC))
     assert machine.load().settings.memory.directory == "/data/memory"
     tracked = machine.load(is_tracked=lambda path: path == machine.local)
     assert tracked.settings.memory.directory is None
-    assert tracked.cautions[0].place == f"{machine.local}:1"
+    assert not tracked.cautions[0].waits_for_trust
+    machine.write(machine.local, "memory.directory = '/data/other'\n")
+    assert machine.load().settings.memory.directory is None, "another value is another question"
 
 
 @requirement("settings:guards:tracked-local")
@@ -321,7 +332,7 @@ def test_git_is_asked_whether_it_tracks_a_file(tmp_path: Path) -> None:
     local = tmp_path / ".reverie" / "settings.local.toml"
     local.parent.mkdir()
     local.write_text("", encoding="utf-8")
-    assert git_tracks(local), "nobody can tell who wrote a file outside of a repository"
+    assert not git_tracks(local)
     git("init", "-q")
     assert not git_tracks(local)
     git("add", "-f", str(local))

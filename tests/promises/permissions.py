@@ -54,4 +54,8 @@ PROMISES = {
     "permissions:policy": Requirement(
         "The policy of the settings knows where each rule was written.", source="spec 8 §1.7"
     ),
+    "permissions:kept:agreed": Requirement(
+        "A rule granted for the project counts next time; rules around it that nobody agreed to are not lifted along.",
+        source="product §2, promise 8",
+    ),
 }

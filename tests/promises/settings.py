@@ -33,6 +33,10 @@ PROMISES = {
         "Hooks, agents and permissions that widen count only once the project is trusted; those that narrow at once.",
         source="spec 8 §1.7",
     ),
+    "settings:guards:local": Requirement(
+        "A local file of the project counts as the user's own as far as the user agreed to it: an archive may bring one.",
+        source="product §2, promise 8",
+    ),
     "settings:guards:tracked-local": Requirement(
         "A local file that git tracks counts as committed.", source="spec 7, weakness 36"
     ),

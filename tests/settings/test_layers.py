@@ -16,8 +16,8 @@ from tests.requirements import requirement
 SPEAKING = [source for source in Source if source is not Source.DEFAULT]
 
 
-def layer(source: Source, key: str, value: object, *, committed: bool = False) -> Layer:
-    return Layer(source, (Given(tuple(key.split(".")), value, f"{source.value}:1"),), committed)
+def layer(source: Source, key: str, value: object, *, committed: bool = False, is_local: bool = False) -> Layer:
+    return Layer(source, (Given(tuple(key.split(".")), value, f"{source.value}:1"),), committed, is_local)
 
 
 @requirement("settings:precedence:highest-wins")
@@ -82,13 +82,17 @@ def test_tables_of_the_users_names_are_merged_field_by_field() -> None:
     assert merged.settings.spill.limit_chars("Bash") == 30_000
 
 
+def everything(_key: str, _value: object) -> bool:
+    return True
+
+
 @requirement("settings:precedence:declarations")
 def test_hooks_of_every_source_are_kept_in_the_order_in_which_they_run() -> None:
     sources = [Source.MANAGED, Source.LOCAL, Source.USER, Source.PROJECT]
     blocks = {source: {"Stop": [{"hooks": [{"type": "command", "command": source.value}]}]} for source in sources}
     merged = merge(
         (layer(source, "hooks", blocks[source], committed=source is Source.PROJECT) for source in sources),
-        trusted=True,
+        accepts=everything,
     ).settings.hooks
     assert [hook.source for hook in merged] == ["user", "project", "local", "managed"]
     assert [hook.committed for hook in merged] == [False, True, False, False]
@@ -144,7 +148,7 @@ def test_widening_permissions_wait_for_trust_and_narrowing_ones_do_not() -> None
         for name in ("allow", "additional_directories", "deny", "ask")
     ]
     layers += [layer(Source.PROJECT, name, {"a": []}, committed=True) for name in ("hooks", "agents")]
-    untrusted, trusted = merge(layers), merge(layers, trusted=True)
+    untrusted, trusted = merge(layers), merge(layers, accepts=everything)
     assert untrusted.settings.permissions.allow == untrusted.settings.permissions.additional_directories == ()
     assert untrusted.settings.permissions.deny == untrusted.settings.permissions.ask == ("Bash",)
     assert untrusted.settings.hooks == untrusted.settings.agents == ()
@@ -157,6 +161,25 @@ def test_widening_permissions_wait_for_trust_and_narrowing_ones_do_not() -> None
     assert trusted.settings.permissions.allow == ("Bash",)
     assert trusted.settings.hooks[0].committed
     assert trusted.cautions == ()
+
+
+@requirement("settings:guards:local")
+def test_what_a_local_file_says_of_personal_matters_waits_for_a_yes_to_that_value() -> None:
+    said = {"memory.directory": "/tmp/elsewhere", "budget.session_usd": 5.0, "recall.max_files": 3}
+    layers = [layer(Source.USER, "budget.session_usd", 1.0)]
+    layers += [layer(Source.LOCAL, key, value, committed=True, is_local=True) for key, value in said.items()]
+
+    asked = merge(layers)
+    agreed = merge(layers, accepts=lambda key, value: (key, value) == ("memory.directory", "/tmp/elsewhere"))
+
+    assert (asked.settings.memory.directory, asked.settings.budget.session_usd) == (None, 1.0)
+    assert asked.settings.recall.max_files == 3
+    assert [(caution.key, caution.waits_for_trust) for caution in asked.cautions] == [
+        ("memory.directory", True),
+        ("budget.session_usd", True),
+    ]
+    assert (agreed.settings.memory.directory, agreed.settings.budget.session_usd) == ("/tmp/elsewhere", 1.0)
+    assert [origin.is_agreed for origin in agreed.origins["memory.directory"]] == [True]
 
 
 @requirement("settings:guards:budget")

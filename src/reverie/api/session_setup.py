@@ -68,11 +68,11 @@ class Setup:
     program: tuple[str, ...] = ()
     """The command that runs this program, for teammates; none can be started when empty."""
     is_trusted: bool = False
-    """Whether the user agreed to what the project brings."""
+    """Whether the user agreed to the plugins that files of the project switch on."""
     trust_parts: tuple[Part, ...] = ()
     """What the project's settings bring that counts only once the user agreed; hooks tell of themselves."""
     is_tracked: Callable[[Path], bool] = lambda _path: False
-    """Whether git tracks a file: a tracked local file came with the project."""
+    """Whether git holds a file: such a local file came with the project."""
     origins: Mapping[str, Sequence[Origin]] | None = None
     """Where each setting comes from, for rules whose paths count from there."""
     ripgrep: str | None = None

@@ -136,7 +136,7 @@ def _nothing(_key: str, _value: object) -> bool:
 def merge(layers: Iterable[Layer], *, accepts: Accepts = _nothing, problems: Sequence[str] = ()) -> Merged:
     """Put the layers over one another.
 
-    `accepts` is asked about what the project's files may bring only with the user's word, such as hooks and permissions.
+    `accepts` is asked about what files of the project may set only with the user's word, such as permissions.
     `problems` are mistakes found before. Raises `UserMistake` with all mistakes, one a line.
     """
     mistakes = list(problems)
@@ -180,6 +180,8 @@ class _Refusal(NamedTuple):
 def _refusal(key: Key, value: object, layer: Layer, said: Sequence[Origin]) -> _Refusal | None:
     if key.guard is Guard.PROCESS and layer.source not in (Source.ENVIRONMENT, Source.FLAG):
         return _Refusal(f"only a flag or the environment ({key.variable}) may set it")
+    if key.guard is Guard.MANAGED and layer.source is not Source.MANAGED:
+        return _Refusal("only a managed file may set it")
     if not layer.committed:
         return None
     match key.guard:

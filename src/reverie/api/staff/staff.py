@@ -122,7 +122,6 @@ class Staff:
                 declared=setup.settings.agents,
                 flag=setup.agents,
                 trust=trust,
-                project_is_trusted=setup.is_trusted,
             )
         return self._agents
 

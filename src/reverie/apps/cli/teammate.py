@@ -47,7 +47,6 @@ def command(
             directory=setup.directory,
             declared=setup.settings.agents,
             trust=read_trust(setup.places.trust, setup.project),
-            project_is_trusted=setup.is_trusted,
         )
         role = found.find(kind)
         if role is None:
