@@ -18,6 +18,8 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from bench.extraction.labels import HERE, Labelled, read_real, read_written
+from reverie.api.memory_parts.meaning import load_embedder
+from reverie.memory.extraction.reading import Reader
 
 _Z = 1.96
 _KEPT_UNSEEN = frozenset({"held out", "unseen"})
@@ -36,25 +38,41 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument(
         "--misses", action="store_true", help="list what was wrong or missed, of the parts that may be tuned on"
     )
-    options = parser.parse_args(arguments)
-    labelled = list(read_written())
-    transcripts = Path(options.data) / "transcripts"
-    if transcripts.is_dir():
-        labelled += read_real(transcripts)
-    else:
-        print(f"no real sessions in {transcripts}: their row is left out", file=sys.stderr)
-    report = {}
-    print(
-        f"{'part':10} {'messages':>8} {'labels':>7} {'stored':>7} {'precision':>22} {'recall':>22} {'right type':>11}"
+    parser.add_argument("--models", type=Path, default=Path.home() / ".reverie/models", help="where the vectors lie")
+    parser.add_argument(
+        "--set",
+        type=Path,
+        help="measure this file alone: JSON lines like those of written.jsonl, or with `store` and `kind` for a message",
     )
-    for part in dict.fromkeys(each.part for each in labelled):
-        report[part] = _row(part, [each for each in labelled if each.part == part])
+    options = parser.parse_args(arguments)
+    embedder = load_embedder(options.models)
+    if embedder is None:
+        print(f"no vectors below {options.models}: the rules are measured alone", file=sys.stderr)
+    report: dict[str, dict[str, dict[str, float]]] = {}
+    for way, reader in {"rules": None, "rules and embeddings": embedder and Reader(embedder)}.items():
+        if way == "rules" or reader is not None:
+            print(f"\n{way}")
+            report[way] = _measure(options, reader)
     print(_REMARK)
-    if options.misses:
-        _print_misses(each for each in labelled if each.part not in _KEPT_UNSEEN)
     if options.json:
         options.json.write_text(json.dumps(report, indent=2), encoding="utf-8")
     return 0
+
+
+def _measure(options: argparse.Namespace, reader: Reader | None) -> dict[str, dict[str, float]]:
+    labelled = list(read_written(options.set, reader) if options.set else read_written(reader=reader))
+    transcripts = Path(options.data) / "transcripts"
+    if options.set is None and transcripts.is_dir():
+        labelled += read_real(transcripts, reader)
+    elif options.set is None:
+        print(f"no real sessions in {transcripts}: their row is left out", file=sys.stderr)
+    print(
+        f"{'part':10} {'messages':>8} {'labels':>7} {'stored':>7} {'precision':>22} {'recall':>22} {'right type':>11}"
+    )
+    if options.misses:
+        _print_misses(each for each in labelled if each.part not in _KEPT_UNSEEN)
+    parts = dict.fromkeys(each.part for each in labelled)
+    return {part: _row(part, [each for each in labelled if each.part == part]) for part in parts}
 
 
 def _row(part: str, labelled: list[Labelled]) -> dict[str, float]:

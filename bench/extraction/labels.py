@@ -13,10 +13,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 from reverie.memory.extraction.candidate import Candidate, Said
 from reverie.memory.extraction.extract import extract
 from reverie.memory.extraction.gate import Scene
+from reverie.memory.extraction.reading import Reader
 from reverie.memory.extraction.session import SessionWords, Spoken, words_of
 from reverie.messages.transcript import read_entries
 
@@ -46,25 +48,39 @@ class Labelled:
     found: tuple[Candidate, ...]
 
 
-def read_written() -> Iterator[Labelled]:
-    """Our own messages, each as a session of its own."""
-    for line in (HERE / "written.jsonl").read_text(encoding="utf-8").splitlines():
+def read_written(file: Path = HERE / "written.jsonl", reader: Reader | None = None) -> Iterator[Labelled]:
+    """Our own messages, or those of another file, each as a session of its own."""
+    for line in file.read_text(encoding="utf-8").splitlines():
+        if not line.strip():
+            continue
         row = json.loads(line)
         text: str = row["text"]
-        part = row.get("split") or ("held out" if zlib.crc32(text.encode()) % 3 == 0 else "dev")
+        part = part_of(row) if file.parent == HERE else file.stem
         spoken = Spoken(Said(row["id"], text, row["id"], SAID), 0, 0)
-        found = extract(SessionWords((spoken,)), (spoken,), Scene(today=SAID.date()))
-        wanted = tuple(_passage(text, each["type"], each["words"]) for each in row["expect"])
-        yield Labelled(row["id"], part, text, wanted, tuple(each.candidate for each in found.passed))
+        found = extract(SessionWords((spoken,)), (spoken,), Scene(today=SAID.date(), reader=reader))
+        yield Labelled(row["id"], part, text, _wanted(row), tuple(each.candidate for each in found.passed))
 
 
-def read_real(transcripts: Path) -> Iterator[Labelled]:
+def part_of(row: dict[str, Any]) -> str:
+    """Which part a line of ours belongs to."""
+    return row.get("split") or ("held out" if zlib.crc32(row["text"].encode()) % 3 == 0 else "dev")
+
+
+def _wanted(row: dict[str, Any]) -> tuple[Wanted, ...]:
+    """The passages to be kept: `expect` names them; `store` and `kind` mean the message as a whole."""
+    text = row["text"]
+    if "expect" in row:
+        return tuple(_passage(text, each["type"], each["words"]) for each in row["expect"])
+    return (Wanted(row.get("kind") or "", 0, len(text)),) if row["store"] else ()
+
+
+def read_real(transcripts: Path, reader: Reader | None = None) -> Iterator[Labelled]:
     """The user messages of the real sessions, as `learn` would take them."""
     rows = [json.loads(line) for line in (HERE / "real.jsonl").read_text(encoding="utf-8").splitlines()]
     for file in dict.fromkeys(row["file"] for row in rows):
         words = words_of(read_entries(transcripts / file), file, UTC)
         by_id = {each.said.message: each for each in words.messages}
-        passed = [each.candidate for each in extract(words, words.messages, Scene()).passed]
+        passed = [each.candidate for each in extract(words, words.messages, Scene(reader=reader)).passed]
         for row in rows:
             if row["file"] == file:
                 spoken = by_id.get(row["message"])

@@ -38,6 +38,8 @@ class Candidate:
     """Which rule found it, or `model`."""
     observed: date | None = None
     expires: date | None = None
+    doubt: Doubt | None = None
+    """Why it hardly is what the rule took it for, by the way it reads."""
 
     @property
     def text(self) -> str:
@@ -78,7 +80,17 @@ class Reason(StrEnum):
     foreign = "came from a tool, a file or a web page"
     unfounded = "rests on no words of this session"
     unclear = "cannot be understood on its own"
+    reported = "tells what somebody else said"
+    unsettled = "is not settled"
     erased = "was erased, and only a person may save it again"
+
+
+@dataclass(frozen=True, slots=True)
+class Doubt:
+    """A reason against a candidate that comes from its likeness to sentences of another kind."""
+
+    reason: Reason
+    detail: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,3 +105,5 @@ class Refusal:
     """The path of the memory that says it already, if that is the reason."""
     when: str = ""
     """When it was refused; set when it is written down."""
+    detail: str = ""
+    """What the reason rests on, where it was not a rule."""

@@ -29,7 +29,7 @@ def extract(words: SessionWords, messages: Sequence[Spoken], scene: Scene) -> Ex
     """What these messages of a session teach; `scene` says what is known and forbidden."""
     verdicts = Verdicts()
     for each in messages:
-        verdicts.judge(find_candidates(each.said), scene_at(words, each, scene))
+        verdicts.judge(find_candidates(each.said, scene.reader), scene_at(words, each, scene))
     return Extracted(verdicts.passed, verdicts.refused)
 
 

@@ -1,18 +1,22 @@
 """Find what is worth remembering in the words of a user, without a model: candidates, in the order of the text.
 
-Pure and deterministic. Whether a candidate is stored is the matter of `gate.py`.
+Rules look first. Where a `Reader` is given it lets in what no rule found but reads like something lasting, and doubts
+what a rule found but reads like something else. Deterministic. What is stored is the matter of `gate.py`.
 """
 
 from __future__ import annotations
 
 import re
+from dataclasses import replace
+from datetime import date
 
-from reverie.memory.extraction.candidate import Candidate, Said
+from reverie.memory.extraction.candidate import Candidate, Doubt, Reason, Said
 from reverie.memory.extraction.cues import CUES, Cue, remembered_type
 from reverie.memory.extraction.dates import placed
-from reverie.memory.extraction.phrases import GENERAL, GUARD, LASTING, ORDERS, PERSONA, REASON, REPORTED
+from reverie.memory.extraction.phrases import GENERAL, GUARD, LASTING, ORDERS, PERSONA, REASON, REPORTED, pattern
+from reverie.memory.extraction.reading import Kind, Reader, Reading
 from reverie.memory.extraction.typed import Sentence, sentences
-from reverie.memory.extraction.wording import depends, gives_reason, statement, worded
+from reverie.memory.extraction.wording import Wording, depends, gives_reason, statement, worded
 from reverie.memory.topic import MemoryType
 
 SHORTEST_CHARS = 14
@@ -30,18 +34,40 @@ _FOLLOWING = 2
 _WORDS_ON_ITS_OWN = 4
 """`Merge commits from now on.` has fewer: it continues the rule before it."""
 _REFERS_BACK = re.compile(r"\b(?:it|them|those|these)\W*\Z", re.IGNORECASE)
+_READING = "reading"
+_BY_READING = {kind: Cue(_READING, kind, pattern(r"\A")) for kind in MemoryType}
+SURE = 0.9
+"""From here on a sentence is let in that no rule found."""
+UNLIKELY = 0.1
+"""Below this a sentence is turned down that a rule found."""
+UNLIKELY_BUT_SAID = 0.03
+"""The same where the sentence says by itself that it lasts."""
+_REASONS = {
+    Kind.task: Reason.transient,
+    Kind.question: Reason.transient,
+    Kind.passing: Reason.transient,
+    Kind.talk: Reason.transient,
+    Kind.quote: Reason.reported,
+    Kind.maybe: Reason.unsettled,
+    Kind.code: Reason.derivable,
+    Kind.person: Reason.judgement,
+}
 _TASK = re.compile(r"\b(?:please|fix|look|can\syou|could\syou|let'?s)\b|请|帮", re.IGNORECASE)
 
 
-def find_candidates(said: Said) -> tuple[Candidate, ...]:
+def find_candidates(said: Said, reader: Reader | None = None) -> tuple[Candidate, ...]:
     """What one message holds that may be worth a memory."""
     spoken = sentences(said.text)
     if any(PERSONA.search(sentence.plain) for sentence in spoken):
         return ()
+    readings = reader.read([each.text for each in spoken if not _says_nothing(each)]) if reader else {}
     found: list[Candidate] = []
     taken = 0
     for number, sentence in enumerate(spoken):
-        cue = cue_of(sentence, said, _next(said.text, spoken, number)) if sentence.start >= taken else None
+        if sentence.start < taken:
+            continue
+        reading = readings.get(sentence.text)
+        cue = cue_of(sentence, said, _next(said.text, spoken, number)) or _cue_by_reading(sentence, reading)
         if cue is None:
             continue
         first = _with_what_is_meant(said.text, spoken, number, taken)
@@ -51,14 +77,33 @@ def find_candidates(said: Said) -> tuple[Candidate, ...]:
         taken = end
         begin = start if first is not sentence else start + _lead_chars(cue, sentence.plain)
         lead = said.text[start:begin] if _ORDER.match(said.text[start:begin]) else ""
-        found.append(_candidate(said, cue, said.text[begin : last.end], reason, said.text[start:end], lead))
+        candidate = _candidate(said, cue, said.text[begin : last.end], reason, said.text[start:end], lead)
+        found.append(replace(candidate, doubt=_doubt(cue, reading)))
     return tuple(found)
+
+
+def _cue_by_reading(sentence: Sentence, reading: Reading | None) -> Cue | None:
+    """What lets a sentence in that no rule knows: it reads like something lasting, and nothing ties it to the task."""
+    if reading is None or reading.worth < SURE or GUARD.search(sentence.plain):
+        return None
+    return _BY_READING[reading.type]
+
+
+def _doubt(cue: Cue, reading: Reading | None) -> Doubt | None:
+    limit = UNLIKELY_BUT_SAID if cue.overrides_guards else UNLIKELY
+    if reading is None or cue.name in {_READING, "place in code"} or reading.worth >= limit:
+        return None
+    return Doubt(_REASONS[reading.otherwise], f"reads like {reading.otherwise.value} ({1 - reading.worth:.2f})")
+
+
+def _says_nothing(sentence: Sentence) -> bool:
+    return sentence.asks or _is_short(sentence.plain) or bool(REPORTED.search(sentence.plain))
 
 
 def cue_of(sentence: Sentence, said: Said, following: Sentence | None = None) -> Cue | None:
     """The rule that takes a sentence for something lasting, if any; its reason may stand in the one that follows."""
     plain = sentence.plain
-    if sentence.asks or _is_short(plain) or REPORTED.search(plain):
+    if _says_nothing(sentence):
         return None
     is_tied = bool(GUARD.search(plain))
     for cue in CUES:
@@ -147,6 +192,10 @@ def _is_continued(plain: str) -> bool:
     return rest.isascii() and len(rest.split()) < _WORDS_ON_ITS_OWN
 
 
+def _is_to_come(prose: Wording, day: date | None) -> bool:
+    return bool(prose.last_day and day and prose.last_day > day)
+
+
 def _candidate(said: Said, cue: Cue, text: str, reason: Sentence | None, quote: str, lead: str) -> Candidate:
     kind = remembered_type(statement(text)) if cue.name == "remember" else cue.type
     day = said.when.date() if said.when else None
@@ -161,5 +210,5 @@ def _candidate(said: Said, cue: Cue, text: str, reason: Sentence | None, quote: 
         said.session,
         cue=cue.name,
         observed=day,
-        expires=prose.last_day if cue.name == "deadline" else None,
+        expires=prose.last_day if cue.name == "deadline" or (cue.name == _READING and _is_to_come(prose, day)) else None,
     )

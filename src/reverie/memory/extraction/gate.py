@@ -15,6 +15,7 @@ from functools import cached_property
 from reverie.memory.extraction.candidate import Candidate, Reason, Refusal
 from reverie.memory.extraction.dates import placed
 from reverie.memory.extraction.known import Found, KnownTopics, Likeness
+from reverie.memory.extraction.reading import Reader
 from reverie.memory.injection import Suspicion, flags
 from reverie.memory.relearning import normal, sentences
 from reverie.memory.search.analyze import terms
@@ -56,6 +57,8 @@ class Scene:
     """The user's messages, for a candidate that somebody else made; empty when it was found in them."""
     is_erased: Callable[[str], bool] = lambda _text: False
     today: date | None = None
+    reader: Reader | None = None
+    """Reads sentences by their meaning, where vectors can be had."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +74,8 @@ def judge(candidate: Candidate, scene: Scene) -> Passed | Refusal:
     for reason, holds in _CHECKS:
         if holds(candidate, scene):
             return _refusal(candidate, reason)
+    if candidate.doubt:
+        return replace(_refusal(candidate, candidate.doubt.reason), detail=candidate.doubt.detail)
     found = scene.known.find(candidate)
     if found.likeness is Likeness.same:
         return _refusal(candidate, Reason.known, found)

@@ -78,6 +78,7 @@ def _row(refusal: Refusal) -> str:
         "session": refusal.session,
         "message": refusal.message,
         "known": refusal.known,
+        "detail": refusal.detail,
     }
     return json.dumps({key: value for key, value in said.items() if value}, ensure_ascii=False)
 
@@ -92,6 +93,7 @@ def _parsed(row: str) -> Refusal | None:
             said.get("session", ""),
             said.get("known", ""),
             said.get("when", ""),
+            said.get("detail", ""),
         )
     except (ValueError, KeyError, TypeError, AttributeError):
         return None

@@ -1,0 +1,122 @@
+"""How a sentence reads, by its likeness to exemplars: as something lasting, or as a request, a quote, a passing remark.
+
+Needs vectors of meaning, so it works for English and where the `semantic` extra and its weights are installed; elsewhere
+the rules decide alone. The weights in `reading.json` were fitted to `exemplars.txt` by `python -m bench.extraction.fit`.
+Deterministic: the same sentence is always read the same way.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import cache
+from importlib.resources import files
+from typing import TYPE_CHECKING
+
+from reverie.memory.extraction.form import is_english, marks
+from reverie.memory.topic import MemoryType
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from reverie.memory.search.vectors import Embeds
+
+MEANING_SCALE = 5.0
+"""What a vector of meaning counts beside a mark of form."""
+
+
+class Kind(StrEnum):
+    """What a sentence reads like."""
+
+    feedback = "feedback"
+    user = "user"
+    project = "project"
+    reference = "reference"
+    task = "a request for the task at hand"
+    question = "a question"
+    quote = "words of somebody else"
+    passing = "a passing remark"
+    maybe = "something that is not settled"
+    code = "a fact that the code shows"
+    talk = "small talk"
+    person = "a judgement of a person"
+
+    @property
+    def is_lasting(self) -> bool:
+        """Whether such a sentence is worth a memory."""
+        return self.name in MemoryType.__members__
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """How one sentence reads."""
+
+    worth: float
+    """How surely it is something lasting, from 0 to 1."""
+    type: MemoryType
+    """What it would be then."""
+    otherwise: Kind
+    """What it would be else."""
+
+
+class Reader:
+    """Reads sentences by their meaning and their form."""
+
+    def __init__(self, embedder: Embeds) -> None:
+        self._embedder = embedder
+        self._known: dict[str, Reading] = {}
+
+    def read(self, sentences: Sequence[str]) -> dict[str, Reading]:
+        """Sentence → how it reads; one that is not English is left out."""
+        flat = {sentence: " ".join(sentence.split()) for sentence in sentences}
+        new = [text for text in dict.fromkeys(flat.values()) if text not in self._known and is_english(text)]
+        if new:
+            for text, shares in zip(new, _shares(features(new, self._embedder)), strict=True):
+                self._known[text] = _reading(shares)
+        return {sentence: self._known[text] for sentence, text in flat.items() if text in self._known}
+
+
+def features(sentences: Sequence[str], embedder: Embeds) -> NDArray[np.float64]:
+    """What the weights are for: meaning, form and a constant."""
+    import numpy as np
+
+    form = np.array([[*marks(text), 1.0] for text in sentences], dtype=np.float64)
+    return np.hstack([embedder.embed(sentences).astype(np.float64) * MEANING_SCALE, form])
+
+
+def read_exemplars() -> tuple[tuple[Kind, str], ...]:
+    """Our own sentences, each with what it is."""
+    found: list[tuple[Kind, str]] = []
+    kind = Kind.task
+    for line in (files(__package__) / "exemplars.txt").read_text(encoding="utf-8").splitlines():
+        if line.startswith("["):
+            kind = Kind[line.strip("[]")]
+        elif line and not line.startswith("#"):
+            found.append((kind, line))
+    return tuple(found)
+
+
+@cache
+def _weights() -> NDArray[np.float64]:
+    import numpy as np
+
+    return np.array(json.loads((files(__package__) / "reading.json").read_text(encoding="utf-8"))["weights"])
+
+
+def _shares(given: NDArray[np.float64]) -> NDArray[np.float64]:
+    import numpy as np
+
+    scores = given @ _weights().T
+    shares: NDArray[np.float64] = np.exp(scores - scores.max(axis=1, keepdims=True))
+    return shares / shares.sum(axis=1, keepdims=True)
+
+
+def _reading(shares: NDArray[np.float64]) -> Reading:
+    by_kind = dict(zip(Kind, shares.tolist(), strict=True))
+    worth = sum(share for kind, share in by_kind.items() if kind.is_lasting)
+    best = max((kind for kind in Kind if kind.is_lasting), key=lambda kind: by_kind[kind])
+    other = max((kind for kind in Kind if not kind.is_lasting), key=lambda kind: by_kind[kind])
+    return Reading(worth, MemoryType[best.name], other)
