@@ -93,36 +93,46 @@ def _arguments() -> argparse.Namespace:
 
 
 def _print_table(found: Sequence[Sample], billed: Sequence[Bill]) -> None:
-    head = ("window", "strategy", "visible", "95 %", "reachable", "users", "tokens", "fits", "USD", "cached", "cuts")
-    print("\n" + "{:>7} {:36} {:>7} {:>13} {:>9} {:>6} {:>7} {:>5} {:>7} {:>6} {:>4}".format(*head))
+    head = ("window", "strategy", "visible", "95 %", "reachable", "users", "tokens", "refused", "USD", "cached", "cuts")
+    print("\n" + "{:>7} {:36} {:>8} {:>13} {:>9} {:>6} {:>7} {:>7} {:>7} {:>6} {:>4}".format(*head))
     for window, strategy, own in _groups(found):
         visible, low, high = interval([(one.session, one.score.visible_share) for one in own])
         bought = [bill.spending for bill in billed if (bill.window_tokens, bill.strategy) == (window, strategy)]
+        refused = sum(one.is_refused for one in own)
         usd = f"{sum(one.cost_usd for one in bought):.2f}" if bought else "-"
         cached = f"{mean(one.read_share for one in bought):.1%}" if bought else "-"
         print(
-            f"{window:>7} {strategy:36} {visible:>7.1%} {low:>6.1%}-{high:<6.1%}"
+            f"{window:>7} {strategy:36} {visible:>7.1%}{'*' if refused else ' '} {low:>6.1%}-{high:<6.1%}"
             f" {mean(one.score.reachable_share for one in own):>9.1%} {mean(one.score.user_share for one in own):>6.0%}"
-            f" {mean(one.tokens for one in own):>7.0f} {mean(one.fits for one in own):>5.0%}"
+            f" {mean(one.tokens for one in own):>7.0f} {refused / len(own):>7.0%}"
             f" {usd:>7} {cached:>6} {len(own):>4}"
         )
+    if any(one.is_refused for one in found):
+        print("* counts what views show that are larger than the window: no request can hold them")
 
 
 def _print_goals(found: Sequence[Sample]) -> None:
-    """Ours against each other strategy at the same cuts: by how much it is ahead, and what it takes for that."""
+    """Ours against each other strategy at the same cuts: by how much it is ahead, and what it takes for that.
+
+    A view that no request can hold is no strategy at that cut; with such views counted, the difference stands behind.
+    """
     print("\nours minus the other at the same cuts (visible, points; 95 % interval) and tokens of ours per token of it")
     mine = {(one.window_tokens, one.session, one.at): one for one in found if one.strategy == OURS}
     for window, strategy, own in _groups(found):
         if strategy == OURS:
             continue
         pairs = [(mine[(window, one.session, one.at)], one) for one in own]
-        ahead, low, high = interval(
-            [(a.session, (a.score.visible_share - b.score.visible_share) * 100) for a, b in pairs]
-        )
-        ratio = sum(a.tokens for a, _ in pairs) / sum(b.tokens for _, b in pairs)
-        fitting = [(a.score.visible_share - b.score.visible_share) * 100 for a, b in pairs if b.fits]
-        where = f"{mean(fitting):+.1f} at the {len(fitting)} cuts where it fits" if fitting else "it never fits"
-        print(f"{window:>7} {strategy:36} {ahead:+6.1f} ({low:+.1f} to {high:+.1f}), {ratio:.2f}; {where}")
+        sent = [(a, b) for a, b in pairs if not b.is_refused]
+        told = _ahead(sent) if sent else "every view is larger than the window"
+        if len(sent) < len(pairs):
+            told += f", at the {len(sent)} cuts where its view is no larger than the window; over all {_ahead(pairs)}"
+        print(f"{window:>7} {strategy:36} {told}")
+
+
+def _ahead(pairs: Sequence[tuple[Sample, Sample]]) -> str:
+    ahead, low, high = interval([(a.session, (a.score.visible_share - b.score.visible_share) * 100) for a, b in pairs])
+    ratio = sum(a.tokens for a, _ in pairs) / sum(b.tokens for _, b in pairs)
+    return f"{ahead:+6.1f} ({low:+.1f} to {high:+.1f}), {ratio:.2f}"
 
 
 def _print_matched(found: Sequence[Sample], billed: Sequence[Bill]) -> None:

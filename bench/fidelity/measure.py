@@ -62,6 +62,9 @@ class Sample:
     """Of the reduced view."""
     fits: bool
     """Whether the view is below the compaction line, so that the session can go on."""
+    is_refused: bool = False
+    """Whether the view is larger than the window without the room for an answer: no request can hold it, so at this cut
+    the strategy is none, whatever the view would show."""
     multiple: float = 1.0
     """Its budget, in sizes of ours."""
 
@@ -124,13 +127,21 @@ def _scored(
     session: Session, window_tokens: int, cut: Cut, views: Mapping[tuple[str, float], list[Item]]
 ) -> Iterable[Sample]:
     need = Need(session.items, cut)
-    limit = lines_of(window_tokens).compact_at_tokens
+    lines = lines_of(window_tokens)
     for (name, by), view in views.items():
         tokens = weigh_items(view)
-        found = score(need, view)
         yield Sample(
-            name, session.name, session.is_held_out, window_tokens, cut.at, found, tokens, tokens <= limit, by
-        )  # fmt: skip
+            name,
+            session.name,
+            session.is_held_out,
+            window_tokens,
+            cut.at,
+            score(need, view),
+            tokens,
+            fits=tokens <= lines.compact_at_tokens,
+            is_refused=tokens > lines.effective_tokens,
+            multiple=by,
+        )
 
 
 class _Rolling:

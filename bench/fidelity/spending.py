@@ -1,7 +1,9 @@
 """What a whole session costs under a strategy: every request, what of it the cache holds, and what that is worth.
 
-One accounting for all strategies: a request reads from the cache what it shares with the request before it, message by
-message, and writes the rest. Replies are billed alike for all and left out.
+One accounting for all strategies, by the provider's rule (spec 8 §1.10): a prefix is kept where a breakpoint stood and
+nowhere else. Every strategy is given one at the end of each request; a request reads the longest kept prefix that it
+begins with and writes the rest. What no request has read or written since is taken as expired. Replies are billed alike
+for all and left out.
 """
 
 from __future__ import annotations
@@ -46,6 +48,7 @@ def spending(items: Sequence[Item], window_tokens: int, reduce: Reduce, *, keeps
     legal = set(legal_cuts(items))
     view: list[Item] = []
     sent: list[Item] = []
+    kept: tuple[int, ...] = ()
     read = written = requests = overflows = 0
     for number, item in enumerate(items):
         asks = item.message.role is Role.ASSISTANT and number in legal
@@ -54,13 +57,14 @@ def spending(items: Sequence[Item], window_tokens: int, reduce: Reduce, *, keeps
             if weigh_items(view) > lines.compact_at_tokens:
                 shown = reduce(number, view)
                 view = shown if keeps else view
-            shared = _shared(sent, shown)
-            same = round(weigh_items(shown[:shared]))
+            found = max((end for end in kept if end <= _shared(sent, shown)), default=0)
+            same = round(weigh_items(shown[:found]))
             read += same
             written += round(weigh_items(shown)) - same
             overflows += weigh_items(shown) > lines.effective_tokens
             requests += 1
             sent = list(shown)
+            kept = (found, len(shown))
         view = [*view, item]
     return Spending(requests, read, written, overflows)
 

@@ -25,6 +25,10 @@ from reverie.tokens.window import Budget
 
 TAIL_FRACTION = 0.10
 """Share of E that the newest rounds may take when they are kept as they are, up to the least tail beside notes."""
+STRUCTURE_TOKENS = 10_000
+"""How long a summary by structure gets however large the window is. Its best lines come first, and what the next rounds
+need stands in the first 8,000 to 10,000 tokens at every window that `bench.fidelity` measured on the sessions it was
+tuned on; what is written beyond is read and paid for with every request and tells nothing more."""
 _QUOTE_CHARS = 80
 
 
@@ -121,7 +125,7 @@ def _by_structure(case: Case, must: MustSurvive, kept: Sequence[Item], limit: in
     """The embedded summary. The user's words are left to the must-survive list, which accounts for each."""
     return digest.summary(
         must.facts,
-        limit_tokens=limit,
+        limit_tokens=min(limit, STRUCTURE_TOKENS),
         weigh=case.scene.weigh_text,
         requests_tokens=0,
         beside="\n".join(map(plain, kept)),
