@@ -3,6 +3,7 @@ from __future__ import annotations
 import hashlib
 import os
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -114,6 +115,32 @@ def test_an_unheard_of_option_is_never_harmless_where_options_do_harm(program: s
     command = f"{program} {option}"
     if program not in ("echo", "printf") and is_read_only(command, Path("/")):
         assert not any(word in option for word in ("output", "exec", "pre", "in-place", "delete", "ext-diff", "file="))
+
+
+@requirement("permissions:shell:hostile")
+def test_no_character_ends_the_process() -> None:
+    """In a process of its own, since the grammar's scanner once crashed on most characters of the higher planes."""
+    code = (
+        "from pathlib import Path\n"
+        "from reverie.permissions.shell.read_only import is_read_only\n"
+        "for number in range(0x80, 0x110000, 97):\n"
+        "    if not 0xD800 <= number < 0xE000:\n"
+        "        for text in ('{%s', 'ls %s', '${%s}', 'cat <<%s'):\n"
+        "            is_read_only(text % chr(number), Path('/'))\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=False)
+
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("command", ["é=1 rm x", "cat <<é\nö\ncat <<'X'\né\nrm x\nX", "echo 中文; rm 文"])
+def test_a_foreign_letter_hides_no_command(command: str) -> None:
+    assert not is_read_only(command, Path("/"))
+
+
+def test_foreign_words_are_words() -> None:
+    assert is_read_only("grep -n 'größe' src/größe.py && ls 中文", Path("/"))
+    assert [word.text for word in parse("ls 中文 'é' x").steps[0].words] == ["ls", "中文", "'é'", "x"]
 
 
 @given(st.text(max_size=40))

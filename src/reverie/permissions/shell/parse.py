@@ -73,6 +73,11 @@ _PLAIN_DELIMITER = re.compile(r"(['\"]?)(\w+)\1")
 _PLAIN_TEST = re.compile(r"(\[\[?)\s+(-[a-zA-Z])\s+([\w./-]+|'[^']*'|\"[^\"$`\\]*\")\s+(\]\]?)")
 _BROKEN_WORD = re.compile(r"[^\s\\]\\\n\S")
 """The shell joins such lines into one word, the grammar does not."""
+_NOT_ASCII = re.compile(rb"[\x80-\xff]")
+"""The grammar's scanner looks such characters up beyond the end of a table and may take the process with it.
+
+It reads dots instead: to the shell both are characters of a word and of no name. What a word says is taken from the
+command itself."""
 _ANSI_ESCAPE = re.compile(r"\\(x[0-9a-fA-F]{2}|[0-7]{1,3}|[nrtabfv\\'\"])")
 
 
@@ -84,8 +89,8 @@ def parse(command: str) -> Script:
         source = command.encode("utf-8")
     except UnicodeEncodeError:
         return Script((), problem="it holds characters that no shell can get")
-    tree = _parser().parse(source)
-    reader = _Reader()
+    tree = _parser().parse(_NOT_ASCII.sub(b".", source))
+    reader = _Reader(source)
     reader.read(tree.root_node)
     if tree.root_node.has_error:
         reader.complain("it is not valid shell syntax", broken=True)
@@ -112,17 +117,19 @@ def _second_opinion(command: str, script: Script, root: Node) -> str:
         if _BROKEN_WORD.search(command):
             return "a word in it goes over two lines"
         return "a comment stands in it" if _has_comment(root) else ""
-    expansions = list(_outermost(root))
+    source = command.encode("utf-8")
+    expansions = list(_outermost(root, source))
     if not expansions:
         return _disagreement(command, script)
-    masked = bytearray(command.encode("utf-8"))
+    masked = bytearray(source)
     found = 0
     for node in expansions:
         masked[node.start_byte : node.end_byte] = b"x" * (node.end_byte - node.start_byte)
         if node.type in ("command_substitution", "process_substitution"):
-            inner = parse(_inside(node))
+            words = _text(node, source)
+            inner = parse(words[1:-1] if words.startswith("`") else words[2:-1])
             found += len(inner.steps)
-            if inner.problem or ("\\" in _inside(node) and _text(node).startswith("`")):
+            if inner.problem or ("\\" in words and words.startswith("`")):
                 return inner.problem or "it escapes something inside backticks"
     outer = parse(masked.decode("utf-8"))
     if outer.problem or outer.shapes & set(_EXPANSIONS.values()):
@@ -130,18 +137,13 @@ def _second_opinion(command: str, script: Script, root: Node) -> str:
     return "" if len(outer.steps) + found == len(script.steps) else "two ways to read it do not agree"
 
 
-def _outermost(node: Node) -> Iterator[Node]:
+def _outermost(node: Node, source: bytes) -> Iterator[Node]:
     """What the shell works out before it runs a command, each as a whole."""
-    if node.type in _EXPANSIONS and _text(node) != "$?":
+    if node.type in _EXPANSIONS and _text(node, source) != "$?":
         yield node
     else:
         for child in node.children:
-            yield from _outermost(child)
-
-
-def _inside(node: Node) -> str:
-    text = _text(node)
-    return text[1:-1] if text.startswith("`") else text[2:-1]
+            yield from _outermost(child, source)
 
 
 def _has_comment(node: Node) -> bool:
@@ -191,7 +193,8 @@ def _without_quoted(root: Node, command: str) -> str:
 class _Reader:
     """Gathers what the tree holds."""
 
-    def __init__(self) -> None:
+    def __init__(self, source: bytes) -> None:
+        self._source = source
         self._steps: list[Step] = []
         self._redirects: list[Redirect] = []
         self._shapes: set[Shape] = set()
@@ -220,18 +223,18 @@ class _Reader:
             if node.type.startswith("case"):
                 self.complain("it holds a `case`")
             self._group(node, _CONTROL_JOINTS)
-        elif node.type == "test_command" and (plain := _PLAIN_TEST.fullmatch(_text(node))):
+        elif node.type == "test_command" and (plain := _PLAIN_TEST.fullmatch(self._text(node))):
             words = tuple(Word(text, text.strip("'\"")) for text in plain.groups() if text)
-            self._steps.append(Step(_text(node), words))
+            self._steps.append(Step(self._text(node), words))
         elif node.type in ("file_redirect", "heredoc_redirect", "herestring_redirect"):
             self._redirect(node)
         elif node.type == "variable_assignment":
             self._shapes.add(Shape.ASSIGNMENT)
-            self._steps.append(Step(_text(node), (), (self._assignment(node),)))
+            self._steps.append(Step(self._text(node), (), (self._assignment(node),)))
         elif node.type in _WORDS:
             self._word(node)
         else:
-            self.complain(f"it holds shell syntax that is not examined (`{_text(node)[:40]}`)")
+            self.complain(f"it holds shell syntax that is not examined (`{self._text(node)[:40]}`)")
             for child in node.named_children:
                 self.read(child)
 
@@ -259,16 +262,15 @@ class _Reader:
             elif child.type in _WORDS:
                 words.append(self._word(child))
             else:
-                self.complain(f"it holds `{_text(child)[:40]}` where a word should be")
+                self.complain(f"it holds `{self._text(child)[:40]}` where a word should be")
                 self.read(child)
             ends = child.end_byte
-        text = node.text or b""
-        written = text[: ends - node.start_byte].decode("utf-8", "replace")
+        written = self._source[node.start_byte : ends].decode("utf-8", "replace")
         # The command that uses a substitution stands before what the substitution runs.
         self._steps.insert(place, Step(written, tuple(words), tuple(assignments)))
 
     def _assignment(self, node: Node) -> Assignment:
-        name = _text(node).partition("=")[0]
+        name = self._text(node).partition("=")[0]
         value = node.child_by_field_name("value")
         if value is not None and value.type not in _WORDS:
             self.complain("it fills an array")
@@ -302,10 +304,10 @@ class _Reader:
 
     def _heredoc(self, node: Node) -> None:
         self._shapes.add(Shape.HEREDOC)
-        start = next((_text(child) for child in node.children if child.type == "heredoc_start"), "")
+        start = next((self._text(child) for child in node.children if child.type == "heredoc_start"), "")
         delimiter = _PLAIN_DELIMITER.fullmatch(start)
-        body = "".join(_text(child) for child in node.children if child.type == "heredoc_body")
-        end = "".join(_text(child).strip() for child in node.children if child.type == "heredoc_end")
+        body = "".join(self._text(child) for child in node.children if child.type == "heredoc_body")
+        end = "".join(self._text(child).strip() for child in node.children if child.type == "heredoc_end")
         if delimiter is None or end != delimiter[2] or any(line.strip() == end for line in body.split("\n")):
             self.complain("it holds a here-document whose end is not certain")
         elif not delimiter[1] and ("`" in body or "$(" in body):
@@ -322,7 +324,7 @@ class _Reader:
         found = False
         for child in node.named_children:
             if child.type in _EXPANSIONS:
-                if _text(child) != "$?":
+                if self._text(child) != "$?":
                     self._expansion(child)
                     found = True
             elif child.type not in ("word", "raw_string", "string_content", "number", "heredoc_content"):
@@ -335,11 +337,11 @@ class _Reader:
             self._group(node, _JOINTS | {"$(", "`", "<(", ">(", "))"})
         else:
             self._parts(node)
-            if not _PLAIN_EXPANSION.fullmatch(_text(node)):
+            if not _PLAIN_EXPANSION.fullmatch(self._text(node)):
                 self.complain("it expands a variable in a way that is not examined")
 
     def _word(self, node: Node) -> Word:
-        text = _text(node)
+        text = self._text(node)
         self._spans.append((node.start_byte, node.end_byte))
         if text in ("$?", '"$?"'):
             return Word(text, "0")
@@ -348,7 +350,7 @@ class _Reader:
             return Word(text, None)
         parts = [node] if node.type != "concatenation" else node.children
         values = [self._part(part) for part in parts]
-        bare = "".join(_text(part) if part.type in ("word", "number") else "q" for part in parts)
+        bare = "".join(self._text(part) if part.type in ("word", "number") else "q" for part in parts)
         bare = re.sub(r"\\.", "q", bare, flags=re.DOTALL)
         if re.search(r"\s", bare):
             self.complain(f"`{text[:40]}` in it is not one word")
@@ -367,7 +369,7 @@ class _Reader:
 
     def _part(self, node: Node) -> str | None:
         """The value of one piece of a word; None when the shell must work it out."""
-        text = _text(node)
+        text = self._text(node)
         match node.type:
             case "word" | "number" | "{" | "}" | "[" | "]":
                 return re.sub(r"\\(.)", lambda found: "" if found[1] == "\n" else found[1], text, flags=re.DOTALL)
@@ -386,6 +388,9 @@ class _Reader:
                 self.complain(f"it holds `{text[:40]}` inside a word")
                 return None
 
+    def _text(self, node: Node) -> str:
+        return _text(node, self._source)
 
-def _text(node: Node) -> str:
-    return (node.text or b"").decode("utf-8", "replace")
+
+def _text(node: Node, source: bytes) -> str:
+    return source[node.start_byte : node.end_byte].decode("utf-8", "replace")
