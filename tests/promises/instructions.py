@@ -55,5 +55,9 @@ PROMISES: dict[str, Requirement] = {
     "instructions:render": Requirement(
         "the model reads each file under its path and whose it is, in order", source="spec 3 §6.1"
     ),
+    "instructions:managed-text": Requirement(
+        "the text of managed settings stands with the machine's files, and no exclude keeps it out",
+        source="spec 8 §1.4, §1.7",
+    ),
     "instructions:real-trees": Requirement("real trees load as a person would expect", source="issue 5"),
 }

@@ -30,6 +30,17 @@ PROMISES: dict[str, Requirement] = {
         "git's state is gathered once, bounded, and never breaks a start", source="issue 5"
     ),
     "prompt:styles": Requirement("output styles come from files and are added to the prompt", source="spec 8 §1.9"),
+    "session:style:chosen": Requirement(
+        "the style and the language that settings name stand in the system prompt of the main conversation alone",
+        source="spec 3 §4; spec 8 §1.9",
+    ),
+    "session:style:sources": Requirement(
+        "styles come from the user, the project, plugins and the program; of one name the user's own counts",
+        source="spec 8 §1.1, §1.9",
+    ),
+    "session:style:unknown": Requirement(
+        "a style that is not there is warned of with the names of those that are", source="spec 8 §1.9"
+    ),
     "context:user:keys": Requirement(
         "the first message holds claudeMd and currentDate as a system reminder", source="spec 3 §5"
     ),

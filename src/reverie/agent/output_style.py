@@ -1,15 +1,19 @@
-"""Output styles: Markdown files that change how the agent writes (spec 8 §1.9)."""
+"""Output styles: Markdown files that change how the agent writes (spec 8 §1.9), and the two that are built in."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 
+from reverie.agent.prompt_text import prompt_text
 from reverie.errors import Damaged
-from reverie.files import read_small
+from reverie.files import is_inside, read_small
 from reverie.memory.frontmatter import BOM, plain_text, split
 from reverie.values import value
 
+DEFAULT = "default"
+"""The name that asks for no style at all."""
 _YES = frozenset({"true", "yes", "on", "1"})
 
 
@@ -18,6 +22,7 @@ class OutputStyle:
     """One style."""
 
     name: str
+    """Of a plugin `PLUGIN:NAME`."""
     text: str
     """What is added to the system prompt."""
     description: str = ""
@@ -25,17 +30,44 @@ class OutputStyle:
     """Whether the guidance on code still holds."""
     is_forced: bool = False
     """Whether it holds as soon as its plugin is on."""
+    source: str = ""
+    """`built-in`, `plugin`, `project`, `user` or `managed`."""
 
 
-def list_output_styles(folders: Iterable[Path]) -> tuple[OutputStyle, ...]:
-    """The styles of some folders by name; of two with one name the later folder's stands. Broken files are left out."""
+def built_in_styles() -> tuple[OutputStyle, ...]:
+    """The styles that everybody has."""
+    explains = "Says why the code is as it is while working on it"
+    teaches = "Leaves small pieces of the work to you, and says what they teach"
+    return (
+        OutputStyle("Explanatory", prompt_text("style_explanatory"), explains, keeps_coding=True, source="built-in"),
+        OutputStyle("Learning", prompt_text("style_learning"), teaches, keeps_coding=True, source="built-in"),
+    )
+
+
+def list_output_styles(
+    places: Iterable[Path], *, source: str = "", plugin: str = "", within: Path | None = None
+) -> tuple[OutputStyle, ...]:
+    """The styles of files and folders by name; of two with one name the later stands. Broken files are left out.
+
+    `within` is the folder out of which no link may lead.
+    """
     found: dict[str, OutputStyle] = {}
-    for folder in folders:
-        for path in sorted(folder.glob("*.md")):
-            style = read_output_style(path)
+    for place in places:
+        for path in [place] if place.is_file() else sorted(place.glob("*.md")):
+            style = read_output_style(path) if within is None or is_inside(within, path) else None
             if style is not None:
-                found[style.name] = style
+                name = f"{plugin}:{style.name}" if plugin else style.name
+                found[name] = replace(style, name=name, source=source, is_forced=style.is_forced and bool(plugin))
     return tuple(found[name] for name in sorted(found))
+
+
+def find_output_style(styles: Iterable[OutputStyle], name: str) -> OutputStyle | None:
+    """The style that a name means, in any case of letters; a plugin's also by a short name that only one has."""
+    wanted = name.strip().casefold()
+    known = tuple(styles)
+    exact = [one for one in known if one.name.casefold() == wanted]
+    short = [one for one in known if one.name.casefold().rpartition(":")[2] == wanted]
+    return exact[-1] if exact else short[0] if len(short) == 1 else None
 
 
 def read_output_style(path: Path) -> OutputStyle | None:

@@ -31,6 +31,7 @@ from reverie.places import InstructionFiles, find_checkout
 from reverie.values import value
 
 _AGENTS = "agents.md"
+_IN_SETTINGS = Path("managed settings")
 
 
 def load(where: Where, reason: Reason = Reason.SESSION_START) -> Loaded:
@@ -39,6 +40,7 @@ def load(where: Where, reason: Reason = Reason.SESSION_START) -> Loaded:
         return Loaded(where)
     loading = _Loading(Loaded(where))
     loading.read_level(where.places.managed_instructions, Kind.MANAGED, reason, owner=loading.top)
+    loading.take_managed(where.settings.managed_text or "", reason)
     loading.read_level(where.places.user_instructions, Kind.USER, reason, owner=loading.top)
     for folder in loading.walk:
         loading.read_folder(folder, reason)
@@ -147,6 +149,12 @@ class _Loading:
             self.read_level(level, Kind.PROJECT, reason, owner=folder)
         if level.local is not None:
             self._read(level.local, _Errand(Kind.LOCAL, reason, folder))
+
+    def take_managed(self, text: str, reason: Reason) -> None:
+        """What an administrator wrote into settings instead of a file; it includes nothing."""
+        said = without_comments(text).strip()
+        if said:
+            self._files.append(InstructionFile(_IN_SETTINGS, Kind.MANAGED, reason, said))
 
     def read_level(self, level: InstructionFiles, kind: Kind, reason: Reason, *, owner: Path) -> None:
         """The shared files of one level, then its rules."""

@@ -22,6 +22,7 @@ from reverie.agent.tool_calls import Done, Permits
 from reverie.agent.user_context import date_change, user_context
 from reverie.api.memory import Memory
 from reverie.api.session_parts.included import included_part, read_loaded, where_of, with_answers
+from reverie.api.session_parts.styling import Styling, read_styling
 from reverie.api.session_setup import Setup
 from reverie.context.restore import Attached, Surroundings
 from reverie.files import read_small, write_atomic
@@ -73,6 +74,7 @@ class Briefing:
     plan_file: Path
     transcripts: Path
     _git: str = ""
+    _styling: Styling | None = None
     _loaded: Loaded | None = None
     _day: date | None = None
 
@@ -164,8 +166,16 @@ class Briefing:
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """What a person should know of the instruction files."""
-        return self._loaded.warnings if self._loaded else ()
+        """What a person should know of the instruction files and of how the agent is to write."""
+        loaded = self._loaded.warnings if self._loaded else ()
+        return (*loaded, *filter(None, [self.styling.problem]))
+
+    @property
+    def styling(self) -> Styling:
+        """How the agent writes; read anew whenever the system text is."""
+        if self._styling is None:
+            self._styling = read_styling(self.setup, self.extensions.plugins.plugins)
+        return self._styling
 
     @property
     def waiting(self) -> tuple[Part, ...]:
@@ -216,6 +226,7 @@ class Briefing:
     def _system(self) -> tuple[SystemBlock, ...]:
         setup = self.setup
         on = features(setup.settings, interactive=setup.is_interactive)
+        self._styling = None
         memory = None
         if on.rules and self.memory.off is None:
             memory = MemoryFacts(
@@ -237,6 +248,8 @@ class Briefing:
                 shell=Path(setup.environment.get("SHELL", "bash")).name,
                 is_git=find_checkout(setup.directory) is not None,
                 additional=tuple(map(str, self.desk.additional)),
+                language=setup.settings.language or "",
+                style=self.styling.chosen,
                 is_interactive=setup.is_interactive,
                 has_agents=AGENT_TOOL in self.tools(),
                 has_skills=self.extensions.invoking.has_any,

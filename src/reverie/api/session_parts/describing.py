@@ -25,6 +25,8 @@ def described(parts: SessionParts, subject: str) -> tuple[tuple[str, str], ...] 
             return tuple((part.kind, f"{part.place}: {part.text}") for part in parts.extensions.waiting_for_trust)
         case "cost":
             return _costs(parts.governor)
+        case "output-style":
+            return parts.briefing.styling.rows
         case "agents":
             return parts.staff.roles
         case "tasks":
