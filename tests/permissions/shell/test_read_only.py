@@ -119,18 +119,16 @@ def test_an_unheard_of_option_is_never_harmless_where_options_do_harm(program: s
 
 @requirement("permissions:shell:hostile")
 def test_no_character_ends_the_process() -> None:
-    """In a process of its own, since the grammar's scanner once crashed on most characters of the higher planes."""
+    """The grammar's scanner crashed on characters of the higher planes, in most processes but not in each."""
     code = (
         "from pathlib import Path\n"
         "from reverie.permissions.shell.read_only import is_read_only\n"
-        "for number in range(0x80, 0x110000, 97):\n"
-        "    if not 0xD800 <= number < 0xE000:\n"
-        "        for text in ('{%s', 'ls %s', '${%s}', 'cat <<%s'):\n"
-        "            is_read_only(text % chr(number), Path('/'))\n"
+        "for number in (0x8FFFE, 0xCDC46, 0xFACBF, 0x10FFFF):\n"
+        "    is_read_only('{' + chr(number), Path('/'))\n"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=False)
-
-    assert done.returncode == 0, done.stderr
+    for _ in range(4):
+        done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=False)
+        assert done.returncode == 0, done.stderr
 
 
 @pytest.mark.parametrize("command", ["é=1 rm x", "cat <<é\nö\ncat <<'X'\né\nrm x\nX", "echo 中文; rm 文"])
