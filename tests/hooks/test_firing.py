@@ -142,6 +142,32 @@ async def test_hooks_run_at_the_same_time_and_merge_in_the_order_of_their_source
     assert verdict.context == ("user", "local", "managed", "plugin", "session")
 
 
+@requirement("hooks:trust:first-use")
+async def test_a_script_that_changes_during_a_session_does_not_run_until_it_is_agreed_to(tmp_path: Path) -> None:
+    store, now = tmp_path / "home" / "trust.json", datetime(2026, 1, 1, tzinfo=UTC)
+    project = tmp_path / "project"
+    check = script(project / "check.sh", "echo as agreed >&2; exit 2")
+    theirs = on("PreToolUse", command("./check.sh"), source="project", committed=True)
+    other = on("PreToolUse", command("echo other"), source="project", committed=True)
+    hooks = hooks_in(project, theirs, other)
+    write_answers(store, project, hooks.waiting, accepted=True, now=now)
+    hooks.trust(read_trust(store, project))
+    assert (await hooks.fire("PreToolUse", BASH)).blocked == "as agreed"
+
+    stamp = check.stat()
+    script(check, "touch sprung; exit 0000000000000")
+    os.utime(check, ns=(stamp.st_atime_ns, stamp.st_mtime_ns))
+    said = await hooks.fire("PreToolUse", BASH)
+
+    assert said.blocked is None
+    assert not (project / "sprung").exists()
+    assert "changed after you agreed" in said.messages[0]
+    assert len(hooks.waiting) == 1
+    assert (await hooks.fire("PreToolUse", BASH)).messages == (), "it is said once"
+    script(check, "echo as agreed >&2; exit 2")
+    assert (await hooks.fire("PreToolUse", BASH)).blocked == "as agreed", "as after a change of branches and back"
+
+
 @requirement("hooks:run:once")
 async def test_identical_handlers_of_several_sources_run_once(tmp_path: Path) -> None:
     count = command("echo x >> count")

@@ -108,6 +108,21 @@ def test_a_local_file_that_was_unpacked_with_a_folder_is_somebody_elses(
 
 
 @requirement("security:repository:nothing-runs")
+def test_a_yes_to_a_role_is_no_yes_to_the_scripts_that_its_hooks_run(made: Trap, victim: Terminal) -> None:
+    made.file("check.sh", "true\n")
+    hooks = "hooks:\n  Stop:\n    - hooks:\n        - type: command\n          command: sh check.sh\n"
+    made.file(".claude/agents/helper.md", f"---\nname: helper\ndescription: helps\n{hooks}---\nYou help.\n")
+    assert victim.run("trust", "--accept").code == 0
+    before = victim.run("trust", "--json").document
+
+    made.file("check.sh", made.command("script"))
+    after = victim.run("trust", "--json").document
+
+    assert [(part["kind"], part["state"]) for part in before] == [("agents", "accepted"), ("hooks", "accepted")]
+    assert [(part["kind"], part["state"]) for part in after] == [("agents", "accepted"), ("hooks", "waiting")]
+
+
+@requirement("security:repository:nothing-runs")
 def test_a_project_cannot_cut_short_the_hooks_of_the_user(made: Trap, victim: Terminal) -> None:
     """A hook that took too long decides nothing, so a limit of no time at all would switch every guard off."""
     made.file(".reverie/settings.toml", "[hook]\ntimeout_seconds = 0.0\nmax_continues = 1000000\n")

@@ -10,7 +10,8 @@ from hashlib import sha256
 from pathlib import Path
 
 from reverie.files import is_inside, read_small
-from reverie.hooks.declared import Declared, Handler, Kind
+from reverie.hooks.declared import Declared, Handler, Kind, parse_declaration
+from reverie.settings import Declaration
 from reverie.trust import Kind as TrustKind
 from reverie.trust import Part
 
@@ -25,6 +26,12 @@ def part_of(declared: Declared, project: Path) -> Part:
     declaration = declared.declaration
     scripts = [f"{name} {digest}" for name, digest in _read_scripts((hook.handler for hook in declared.hooks), project)]
     return Part(TrustKind.HOOKS, declaration.place, "\n".join([_normal(declaration.text), *scripts]))
+
+
+def read_parts(declaration: Declaration, project: Path) -> tuple[Part, ...]:
+    """What a declaration asks the user to agree to; nothing where it is their own or holds no hook."""
+    declared = parse_declaration(declaration) if declaration.committed else None
+    return (part_of(declared, project),) if declared is not None and declared.hooks else ()
 
 
 def _normal(text: str) -> str:

@@ -106,12 +106,13 @@ class Hooks:
         `payload` holds the event's own fields; `subject` is what matchers look at, where it is not the field that the
         format names. Raises nothing but the caller's own cancellation, which ends all programs.
         """
+        changed = self._look_again(event)
         known = EVENTS[event]
         subject = subject or str(payload.get(known.subject) or "")
         occasion = Occasion(known, payload)
         chosen = _once(hook for hook in self._by_event.get(event, ()) if self._concerns(hook, occasion, subject))
         if not chosen:
-            return NOTHING
+            return Verdict(messages=changed) if changed else NOTHING
         whole = {**self._facts(), **payload, "hook_event_name": event}
         occasion = Occasion(known, whole, json.dumps(whole, default=str))
         self._used.update(hook for hook in chosen if hook.once)
@@ -121,7 +122,7 @@ class Hooks:
         asked = [hook for hook in chosen if not hook.handler.in_background]
         async with asyncio.TaskGroup() as together:
             running = [together.create_task(self._run(hook, occasion, self._timeout(hook, asked))) for hook in asked]
-        verdict = merged([task.result() for task in running])
+        verdict = merged([Verdict(messages=changed), *(task.result() for task in running)])
         if event == "ConfigChange" and payload.get("source") == _POLICY and verdict.blocked is not None:
             # Nobody may keep out what an administrator says.
             verdict = replace(verdict, blocked=None, messages=(*verdict.messages, verdict.blocked))
@@ -156,6 +157,18 @@ class Hooks:
         hooks.sort(key=lambda hook: SOURCES.index(hook.source) if hook.source in SOURCES else len(SOURCES))
         self._waiting = tuple(waiting)
         self._by_event = {event: tuple(hook for hook in hooks if hook.event == event) for event in EVENTS}
+
+    def _look_again(self, event: str) -> tuple[str, ...]:
+        """Scripts of the project may have changed since they were agreed to; what has is a sentence and does not run."""
+        before = self._by_event.get(event, ())
+        if (before or self._waiting) and any(declared.declaration.committed for declared in self._declared):
+            self._arrange()
+        left = set(self._by_event.get(event, ()))
+        places = dict.fromkeys(hook.place for hook in before if hook not in left)
+        return tuple(
+            f"the hooks of {place} do not run: they changed after you agreed to them; `reverie trust` shows them"
+            for place in places
+        )
 
     def _concerns(self, hook: Hook, occasion: Occasion, subject: str) -> bool:
         if hook in self._used:

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 
 from reverie.agents.found import list_agents
 from reverie.api.session_parts.extensions import read_plugins
 from reverie.api.session_parts.included import list_included_parts
 from reverie.api.session_setup import Setup
-from reverie.hooks import parse_declaration
-from reverie.hooks.consent import part_of
+from reverie.hooks.consent import read_parts
 from reverie.plugins.servers import list_servers
-from reverie.settings import Declaration
 from reverie.skills import list_skills
 from reverie.trust import Part, read_trust
 
@@ -25,13 +24,7 @@ def list_parts(setup: Setup) -> tuple[Part, ...]:
 
 def _hooks(setup: Setup) -> Iterator[Part]:
     for declaration in setup.settings.hooks:
-        yield from _part(declaration, setup)
-
-
-def _part(declaration: Declaration, setup: Setup) -> Iterator[Part]:
-    declared = parse_declaration(declaration)
-    if declaration.committed and declared.hooks:
-        yield part_of(declared, setup.project)
+        yield from read_parts(declaration, setup.project)
 
 
 def _servers(setup: Setup) -> Iterator[Part]:
@@ -41,14 +34,18 @@ def _servers(setup: Setup) -> Iterator[Part]:
 
 
 def _agents(setup: Setup) -> Iterator[Part]:
-    found = list_agents(
+    read = partial(
+        list_agents,
         places=setup.places,
         project=setup.project,
         directory=setup.directory,
         plugins=read_plugins(setup).plugins,
         declared=setup.settings.agents,
     )
-    yield from found.waiting
+    yield from read().waiting
+    for role in read(project_is_trusted=True).definitions:
+        if role.hooks is not None:
+            yield from read_parts(role.hooks, setup.project)
 
 
 def _skills(setup: Setup) -> Iterator[Part]:
@@ -58,4 +55,4 @@ def _skills(setup: Setup) -> Iterator[Part]:
         if skill.grants is not None:
             yield skill.grants
         if skill.hooks is not None:
-            yield from _part(skill.hooks, setup)
+            yield from read_parts(skill.hooks, setup.project)

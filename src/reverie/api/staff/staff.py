@@ -33,6 +33,7 @@ from reverie.api.staff.teammates import Teammates
 from reverie.errors import UserMistake
 from reverie.files import append_lines, write_atomic
 from reverie.hooks import Hooks, Surroundings, parse_declaration
+from reverie.hooks.consent import read_parts
 from reverie.messages.blocks import Json, JsonObject
 from reverie.messages.entries import Entry
 from reverie.messages.message import Usage
@@ -132,8 +133,12 @@ class Staff:
 
     @property
     def waiting(self) -> tuple[Part, ...]:
-        """Roles of the project that need the user's yes."""
-        return () if self._is_off else self.agents.waiting
+        """Roles of the project, and hooks of such roles, that need the user's yes."""
+        if self._is_off:
+            return ()
+        declared = (role.hooks for role in self.agents.definitions if role.hooks is not None)
+        hooks = (part for one in declared for part in read_parts(one, self.setup.project))
+        return (*self.agents.waiting, *self.trust().waiting(hooks))
 
     @property
     def lines(self) -> tuple[str, ...]:
@@ -332,14 +337,17 @@ class Staff:
         return NobodyThere() if beside else parent.parts.calls.approver
 
     def _own_hooks(self, role: Definition | None) -> Fires:
-        """The hooks that a role brings for itself; the user agreed to them with the role."""
+        """The hooks that a role brings for itself; with a role of the project they have their own yes, for scripts."""
         if role is None or role.hooks is None:
             return Silence()
-        declared = parse_declaration(replace(role.hooks, committed=False), of_agent=True)
+        declared = parse_declaration(role.hooks, of_agent=True)
         for problem in declared.problems:
             self.emit(Notice(problem, "warning"))
         around = Surroundings(self.setup.project, self.setup.environment)
-        return Hooks([declared], limits=self.setup.settings.hook, around=around, facts=self.facts)
+        hooks = Hooks([declared], limits=self.setup.settings.hook, around=around, facts=self.facts, trust=self.trust())
+        for part in hooks.waiting:
+            self.emit(Notice(f"the hooks of {part.place} wait for your trust; `reverie trust` shows them", "warning"))
+        return hooks
 
     def _skills(self, role: Definition) -> Sequence[Joined]:
         """The skills that a role knows from the beginning."""
