@@ -14,16 +14,21 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
 from reverie.agent.events import Status, TurnEnded, TurnEvent
+from reverie.agent.file_history import Return
 from reverie.api.session_parts.assemble import assembled
 from reverie.api.session_parts.describing import described
+from reverie.api.session_parts.going_back import RESTORED_KIND, put_back, restored_words
 from reverie.api.session_parts.parts import SessionParts
 from reverie.api.session_setup import Setup
 from reverie.context.snip import snip_to
 from reverie.context.spans import pinned, uncompact
 from reverie.errors import UserMistake
+from reverie.memory.injection import harmless
 from reverie.messages.blocks import Block
 from reverie.messages.entries import AttachmentEntry, Entry, MarkEntry, UserEntry, envelope_of
 from reverie.messages.fork import write_fork
+from reverie.messages.message import user
+from reverie.messages.shell_words import input_words, output_words
 from reverie.messages.transcript import Transcript, open_or_fork
 from reverie.messages.view import Kind
 from reverie.permissions.approval import Approver
@@ -54,6 +59,7 @@ class Session:
         self._events: asyncio.Queue[TurnEvent | None] | None = None
         self._heard_outside: list[Callable[[TurnEvent], None]] = []
         self._has_begun = False
+        self._ran_meanwhile: list[tuple[str, str, str]] = []
         self._parts: SessionParts = assembled(setup, transcript, emit=self._emit)
 
     @classmethod
@@ -177,6 +183,7 @@ class Session:
         finally:
             self._parts.extensions.turn_ended()
             self._parts.idling.begin()
+            self._tell_commands()
 
     async def begin(self) -> None:
         """What comes before the first turn: hooks and servers; `send` does it when nobody has."""
@@ -208,6 +215,30 @@ class Session:
         waiting = tuple(self._parts.loop.queued)
         self._parts.loop.queued.clear()
         return waiting
+
+    def tell_command(self, command: str, output: str, ending: str = "") -> None:
+        """Let the model know with the user's next words that they ran a command, what it printed, how it ended.
+
+        While a turn runs this waits for its end.
+        """
+        self._ran_meanwhile.append((command, output, ending))
+        if self._events is None:
+            self._parts.loop.open()
+            self._tell_commands()
+
+    def _tell_commands(self) -> None:
+        log, keys = self._parts.log, self._parts.desk.keys
+        told, self._ran_meanwhile = self._ran_meanwhile, []
+        for command, output, ending in told:
+            for key in keys:
+                command, output = command.replace(key, "[key]"), output.replace(key, "[key]")
+            words = output_words(harmless(output), ending)
+            log.append(
+                UserEntry(log.envelope(), user(input_words(command)), source="typed"),
+                UserEntry(log.envelope(), user(words), source="system"),
+            )
+        if told:
+            self._parts.loop.measure()
 
     def cancel(self) -> None:
         """Stop the running turn; its stream still ends with `TurnEnded`."""
@@ -255,14 +286,35 @@ class Session:
     def rewind(self, message_id: str) -> int:
         """Go back to before a message of the user; returns the size of the view in tokens.
 
-        Nothing is removed: what came after stays in the transcript. Files are not changed back.
+        Nothing is removed: what came after stays in the transcript. Files stay as they are: see `restore_files`.
         """
-        log = self._parts.log
-        found = next((one for one in log.chain() if _id(one) == message_id or _id(one).startswith(message_id)), None)
+        found = self._said(message_id)
+        self._parts.log.branch_from(found.envelope.parent)
+        # What was read after that message is no longer seen, so it must be read again before it is changed.
+        self._parts.desk.seen.forget()
+        return self._marked(REWOUND, "rewind")
+
+    def changed_files(self, message_id: str) -> tuple[Return, ...]:
+        """The files that file and memory tools changed since before a message, and what going back would mean."""
+        return self._parts.files.since(self._said(message_id).envelope.uuid)
+
+    def restore_files(self, returns: Iterable[Return], *, told: bool = False) -> tuple[Path, ...]:
+        """Bring files back to what they were, those that still hold what was looked at; their paths.
+
+        `told` lets the model know, when the conversation itself does not go back.
+        """
+        parts = self._parts
+        done = put_back(parts.files, returns, parts.memory.directory, lambda: parts.memory.store, self.id)
+        if done and told:
+            parts.attach(RESTORED_KIND, restored_words(done))
+        return done
+
+    def _said(self, message_id: str) -> UserEntry:
+        chain = self._parts.log.chain()
+        found = next((one for one in chain if _id(one) == message_id or _id(one).startswith(message_id)), None)
         if not isinstance(found, UserEntry):
             raise UserMistake(f"no message of yours has the id {message_id!r}; `/rewind` lists those that there are")
-        log.branch_from(found.envelope.parent)
-        return self._marked(REWOUND, "rewind")
+        return found
 
     def clear(self) -> None:
         """Begin anew in the same file; everything before stays in it and is no longer seen."""

@@ -57,12 +57,12 @@ def expired(
 
 
 def list_session_files(project: Path) -> Iterator[SessionFile]:
-    """Transcripts (`<session>.jsonl`, and those of its sub-agents) and spills (`<session>/tool-results/*`)."""
+    """Transcripts (`<session>.jsonl`, and those of its sub-agents) and spills: large results, and what files held."""
     for path in sorted(project.glob("*.jsonl")):
         yield from _session_file(path, "transcript", path.stem)
     for path in sorted(project.glob("*/subagents/**/*.jsonl")):
         yield from _session_file(path, "transcript", path.relative_to(project).parts[0])
-    for path in sorted(project.glob("*/tool-results/*")):
+    for path in sorted([*project.glob("*/tool-results/*"), *project.glob("*/file-history/*")]):
         yield from _session_file(path, "spill", path.relative_to(project).parts[0])
 
 

@@ -13,6 +13,7 @@ from typing import Any
 
 from reverie.errors import UserMistake
 from reverie.files import write_atomic
+from reverie.messages import file_changes
 from reverie.messages.codec import decode_json, encode_json
 from reverie.messages.entries import BadLine, Entry, LinkEntry, TitleEntry, envelope_of
 from reverie.messages.records import decode_lines, encode_line
@@ -71,7 +72,7 @@ def fork_lines(
             if key in copy:
                 copy[key] = _renamed(copy[key], renamed)
         lines.append(encode_json(copy))
-    lines.extend(_beside(entries, session, now))
+    lines.extend(_beside(entries, session, now, renamed))
     return lines
 
 
@@ -109,9 +110,9 @@ def _renamed(value: Any, names: Mapping[str, str]) -> Any:
     return value
 
 
-def _beside(entries: Iterable[Entry], session: str, now: datetime) -> Iterable[bytes]:
-    """Records outside the chain that the copy needs: what replaced stored results, and a title that says it is a
-    copy.
+def _beside(entries: Iterable[Entry], session: str, now: datetime, renamed: Mapping[str, str]) -> Iterable[bytes]:
+    """Records outside the chain that the copy needs: what replaced stored results, which files were changed, and a
+    title that says it is a copy.
     """
     title = None
     for entry in entries:
@@ -119,8 +120,12 @@ def _beside(entries: Iterable[Entry], session: str, now: datetime) -> Iterable[b
             title = entry.text
         elif envelope_of(entry) is None and not isinstance(entry, BadLine | LinkEntry | TitleEntry):
             record = decode_json(encode_line(entry))
-            if isinstance(record, dict) and record.get("type") == "content-replacement":
+            if not isinstance(record, dict):
+                continue
+            if record.get("type") == "content-replacement":
                 yield encode_json(record | {"sessionId": session, "timestamp": iso(now)})
+            elif record.get("type") == file_changes.KIND and record.get("messageId") in renamed:
+                yield encode_json(file_changes.moved_record(record, renamed))
     if title:
         yield encode_json({"type": "custom-title", "customTitle": f"{title} (fork)", "sessionId": session})
 

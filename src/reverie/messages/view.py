@@ -30,6 +30,7 @@ from reverie.messages.entries import (
     envelope_of,
 )
 from reverie.messages.message import Message, Role, Usage, merge_neighbours
+from reverie.messages.shell_words import is_printed
 
 SERVER_CLEARS = "cached"
 """The trigger of a clear that the provider carries out inside its cache: the results stay in the messages, and a block
@@ -209,7 +210,7 @@ class Projection:
         elif any(isinstance(block, ToolResult) for block in content):
             kind = Kind.RESULT
         else:
-            kind = Kind.META if entry.envelope.is_meta else Kind.TYPED
+            kind = Kind.META if entry.envelope.is_meta or _is_printed(content) else Kind.TYPED
         return Item(entry.envelope.uuid, kind, Message(Role.USER, content), entry.envelope.timestamp)
 
     def _reply_item(self, entry: AssistantEntry) -> Item:
@@ -301,6 +302,10 @@ class Projection:
     def _note_reduction(self) -> None:
         if self._last_counted is not None:
             self._reduced_after = self._last_counted
+
+
+def _is_printed(content: Sequence[Block]) -> bool:
+    return bool(content) and isinstance(content[0], Text) and is_printed(content[0].text)
 
 
 def _deletions(tool_use_ids: Iterable[str]) -> Block:

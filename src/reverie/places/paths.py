@@ -37,6 +37,11 @@ class SessionFolder:
         return self.spills / f"{checked_name(tool_use_id, what='tool use id')}.txt"
 
     @property
+    def file_history(self) -> Path:
+        """What files held before tools changed them."""
+        return self.directory / "file-history"
+
+    @property
     def subagents(self) -> Path:
         """The folder of sub-agent transcripts, which may lie deeper in it."""
         return self.directory / "subagents"

@@ -29,6 +29,10 @@ def _unheard(_: str) -> None:
     return
 
 
+def _unnoted(_path: Path, _after: bytes | None) -> None:
+    return
+
+
 @dataclass(slots=True)
 class Desk:
     """The shared state of one agent's tools. Mutable: tools change it, nobody else does."""
@@ -53,6 +57,8 @@ class Desk:
     tasks: tuple[Task, ...] = ()
     progress: Callable[[str], None] = _unheard
     """Hears a line of a tool at work; set anew for each call."""
+    changing: Callable[[Path, bytes | None], None] = _unnoted
+    """Hears of a file before it is changed, and what it is to hold; None removes it."""
 
     @property
     def roots(self) -> tuple[Path, ...]:

@@ -81,6 +81,7 @@ def write_content(path: str, desk: Desk, data: bytes, *, is_new: bool) -> Path:
     except OSError as error:
         raise explained_mistake(error, real.parent, "make the folder") from error
     try:
+        desk.changing(real, data)
         write_atomic(reached(path, desk), data, mode=0o666 & ~_umask() if is_new else None)
     except Error as error:
         raise ToolMistake(str(error)) from error

@@ -5,5 +5,5 @@ itself), `briefing` (what its model is told) with `included` (instruction files 
 writes); beside each turn `recalling` (memories), `noting` (notes), `extracting` (what a turn taught) and `sleeping`
 (dreams); `extensions` (what others brought) with `invoking` (skills), `serving` (servers) and `trusting` (what waits
 for the user's word); `rule_keeping` (rules that outlive it), `disk_changes` and `idling` (what hooks hear of between
-turns).
+turns), `going_back` (with files).
 """

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from reverie.agent.compacting import Compactor
 from reverie.agent.events import Ending, Notice, TurnEvent
+from reverie.agent.file_history import FileHistory
 from reverie.agent.ledger import Booked, Booking, Governor, append_booking
 from reverie.agent.log import Log
 from reverie.agent.loop import Loop, Parts
@@ -22,6 +23,7 @@ from reverie.api.session_parts.briefing import Briefing
 from reverie.api.session_parts.disk_changes import DiskChanges
 from reverie.api.session_parts.extensions import extensions, hook_effects, keys_of, read_plugins
 from reverie.api.session_parts.extracting import Extracting
+from reverie.api.session_parts.going_back import noted
 from reverie.api.session_parts.idling import Idling
 from reverie.api.session_parts.noting import Noting
 from reverie.api.session_parts.parts import SessionParts
@@ -38,7 +40,7 @@ from reverie.files import read_small
 from reverie.hooks import Hooks, declared_hooks
 from reverie.hooks import Surroundings as HookSurroundings
 from reverie.messages.blocks import JsonObject
-from reverie.messages.entries import AssistantEntry, Entry, Envelope, UserEntry
+from reverie.messages.entries import AssistantEntry, Entry, Envelope, OtherEntry, UserEntry
 from reverie.messages.message import Usage
 from reverie.messages.transcript import Transcript
 from reverie.permissions.policy import Policy, policy_from
@@ -92,6 +94,7 @@ def assembled(setup: Setup, transcript: Transcript, *, emit: Callable[[TurnEvent
         spill_path=beside.spill,
     )
     memory = Memory.at(places, settings, setup.directory, now=setup.now)
+    files = FileHistory(log, lambda of: folder.session(of).file_history, setup.now)
     desk = Desk(
         directory=setup.directory,
         project=setup.project,
@@ -102,22 +105,22 @@ def assembled(setup: Setup, transcript: Transcript, *, emit: Callable[[TurnEvent
         keys=keys_of(setup),
         additional=_additional(setup),
         seen=SeenFiles(settings.tools.read_cache_files),
+        changing=files.note,
     )
 
     env_file = beside.directory / "hook-env.sh"
     shells = Shells(env_file=env_file)
-    tools = Registry(
-        standard_tools(
-            settings,
-            shells,
-            is_read_only=is_read_only,
-            ripgrep=setup.ripgrep,
-            memory=memory if memory.off is None else None,
-            memory_store=memory.store if memory.off is None and settings.tools.provider_memory else None,
-            read_span=_rereading(log, preparer),
-            session=session,
-        )
+    standard = standard_tools(
+        settings,
+        shells,
+        is_read_only=is_read_only,
+        ripgrep=setup.ripgrep,
+        memory=memory if memory.off is None else None,
+        memory_store=memory.store if memory.off is None and settings.tools.provider_memory else None,
+        read_span=_rereading(log, preparer),
+        session=session,
     )
+    tools = Registry(noted(standard, files, memory.directory))
     plan_file = beside.directory / "plan.md"
     policy = _policy(setup, plan_file, own_folders=(desk.scratch, beside.spills, memory.directory))
 
@@ -290,6 +293,7 @@ def assembled(setup: Setup, transcript: Transcript, *, emit: Callable[[TurnEvent
         staff=staff,
         disk_changes=DiskChanges(setup, hooks, lambda: desk.directory, emit),
         idling=Idling(hooks, setup.is_interactive),
+        files=files,
     )
     return parts
 
@@ -341,9 +345,10 @@ def _additional(setup: Setup) -> tuple[Path, ...]:
 
 
 def _is_said(entries: Sequence[Entry]) -> bool:
-    """Whether somebody's words are among the entries: those outlive a power failure, bookkeeping need not."""
+    """Whether somebody's words or what files held are among the entries: those outlive a power failure."""
     return any(
-        isinstance(one, AssistantEntry) or (isinstance(one, UserEntry) and one.source != "system") for one in entries
+        isinstance(one, AssistantEntry | OtherEntry) or (isinstance(one, UserEntry) and one.source != "system")
+        for one in entries
     )
 
 

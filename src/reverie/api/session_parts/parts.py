@@ -10,6 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from reverie.agent.events import Notice, TurnEvent
+from reverie.agent.file_history import FileHistory
 from reverie.agent.ledger import Governor
 from reverie.agent.log import Log
 from reverie.agent.loop import Joined, Loop
@@ -57,6 +58,7 @@ class SessionParts:
     staff: Staff
     disk_changes: DiskChanges
     idling: Idling
+    files: FileHistory
 
     @property
     def tools(self) -> Registry:
