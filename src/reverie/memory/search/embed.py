@@ -1,18 +1,22 @@
 """Sentence vectors from MiniLM-L6 in numpy alone: text in, unit vectors of 384 numbers out.
 
 Owns the forward pass (BERT, six layers, mean pooling) and how long texts are cut into windows. Needs the `semantic`
-extra and the weights that `weights.py` installs; nothing here is imported by a query that has neither.
+extra and the weights that `weights.py` installs; nothing here is imported by a query that has neither. The weights are
+used where they lie in the file: they load in no time, processes share them, and unused words take no memory.
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
-from safetensors.numpy import load_file
 from tokenizers import Tokenizer
+
+from reverie.memory.search.blas import one_thread
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -24,10 +28,15 @@ WINDOW_TOKENS = 256
 """The length the model was trained for; a longer text is cut into windows."""
 _HEADS = 12
 _LAYERS = 6
+_SCORE_SCALE = np.float32((DIMENSIONS // _HEADS) ** -0.5)
 _BATCH_TOKENS = 1024
 """Large enough to keep the matrix products busy, small enough for the activations to stay in the cache."""
 _LENGTH_STEP = 8
-"""Texts are padded to a multiple of this, so that few lengths and little padding occur."""
+"""Texts of about the same length are computed together, so that little is padding."""
+_SMALL_TOKENS = 64
+"""Up to so many tokens one pass is quicker than two, and one thread quicker than several."""
+_RECENT_TEXTS = 256
+"""A query is asked of several indexes in a row; embedding it takes longer than all else."""
 
 
 class Embedder:
@@ -37,7 +46,8 @@ class Embedder:
         self._tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
         self._tokenizer.no_padding()
         self._tokenizer.no_truncation()
-        raw = load_file(str(folder / "model.safetensors"))
+        self._recent: dict[str, Matrix] = {}
+        raw = _read_tensors(folder / "model.safetensors")
         self._words: Matrix = raw["embeddings.word_embeddings.weight"]
         self._places: Matrix = (
             raw["embeddings.position_embeddings.weight"] + raw["embeddings.token_type_embeddings.weight"][0]
@@ -47,10 +57,20 @@ class Embedder:
 
     def embed(self, texts: Sequence[str]) -> Matrix:
         """One unit vector per text; of a text beyond the window only its beginning counts (see `windows`)."""
+        if len(self._recent) + len(texts) > _RECENT_TEXTS:
+            self._recent.clear()
+        if len(texts) > _RECENT_TEXTS:
+            return self._embedded(texts)
+        new = [text for text in dict.fromkeys(texts) if text not in self._recent]
+        self._recent.update(zip(new, self._embedded(new), strict=True))
+        return np.array([self._recent[text] for text in texts], dtype=np.float32).reshape(-1, DIMENSIONS)
+
+    def _embedded(self, texts: Sequence[str]) -> Matrix:
         tokens = [encoding.ids[:WINDOW_TOKENS] for encoding in self._tokenizer.encode_batch_fast(list(texts))]
         vectors = np.empty((len(tokens), DIMENSIONS), dtype=np.float32)
-        for batch in _batches([len(ids) for ids in tokens]):
-            vectors[batch] = self._forward([tokens[number] for number in batch])
+        with one_thread() if sum(map(len, tokens)) <= _SMALL_TOKENS else nullcontext():
+            for batch in _batches([len(ids) for ids in tokens]):
+                vectors[batch] = self._forward([tokens[number] for number in batch])
         return vectors
 
     def windows(self, text: str) -> tuple[str, ...]:
@@ -87,12 +107,9 @@ class _Layer:
 
     def __init__(self, raw: dict[str, Matrix], prefix: str) -> None:
         def linear(name: str) -> tuple[Matrix, Matrix]:
-            return np.ascontiguousarray(raw[f"{prefix}{name}.weight"].T), raw[f"{prefix}{name}.bias"]
+            return raw[f"{prefix}{name}.weight"].T, raw[f"{prefix}{name}.bias"]
 
-        query, key, value = (linear(f"attention.self.{name}") for name in ("query", "key", "value"))
-        scale = np.float32(1 / (DIMENSIONS // _HEADS) ** 0.5)
-        self._mix = np.concatenate([query[0] * scale, key[0], value[0]], axis=1)
-        self._mix_bias = np.concatenate([query[1] * scale, key[1], value[1]])
+        self._query, self._key, self._value = (linear(f"attention.self.{name}") for name in ("query", "key", "value"))
         self._out = linear("attention.output.dense")
         self._out_norm = (
             raw[f"{prefix}attention.output.LayerNorm.weight"],
@@ -103,27 +120,31 @@ class _Layer:
         self._norm = (raw[f"{prefix}output.LayerNorm.weight"], raw[f"{prefix}output.LayerNorm.bias"])
 
     def __call__(self, hidden: Matrix, rows: int, mask: Matrix | None) -> Matrix:
-        mixed = hidden @ self._mix
-        mixed += self._mix_bias
-        parts = mixed.reshape(rows, -1, 3, _HEADS, DIMENSIONS // _HEADS).transpose(2, 0, 3, 1, 4)
-        scores = parts[0] @ parts[1].transpose(0, 1, 3, 2)
+        query, key, value = (
+            _linear(hidden, *each).reshape(rows, -1, _HEADS, DIMENSIONS // _HEADS)
+            for each in (self._query, self._key, self._value)
+        )
+        query *= _SCORE_SCALE
+        scores: Matrix = query.transpose(0, 2, 1, 3) @ key.transpose(0, 2, 3, 1)
         if mask is not None:
             scores += mask
         scores -= scores.max(axis=-1, keepdims=True)
         np.exp(scores, out=scores)
         scores /= scores.sum(axis=-1, keepdims=True)
-        heads = (scores @ parts[2]).transpose(0, 2, 1, 3).reshape(-1, DIMENSIONS)
-        attended = heads @ self._out[0]
-        attended += self._out[1]
+        heads = (scores @ value.transpose(0, 2, 1, 3)).transpose(0, 2, 1, 3).reshape(-1, DIMENSIONS)
+        attended = _linear(heads, *self._out)
         attended += hidden
         _normalise(attended, *self._out_norm)
-        wide = attended @ self._up[0]
-        wide += self._up[1]
-        narrow: Matrix = _gelu(wide) @ self._down[0]
-        narrow += self._down[1]
+        narrow = _linear(_gelu(_linear(attended, *self._up)), *self._down)
         narrow += attended
         _normalise(narrow, *self._norm)
         return narrow
+
+
+def _linear(rows: Matrix, weight: Matrix, bias: Matrix) -> Matrix:
+    product: Matrix = rows @ weight
+    product += bias
+    return product
 
 
 def _normalise(rows: Matrix, weight: Matrix, bias: Matrix) -> None:
@@ -148,6 +169,20 @@ def _gelu(rows: Matrix) -> Matrix:
     return inner
 
 
+def _read_tensors(path: Path) -> dict[str, Matrix]:
+    """Every tensor of a file, as views of it: the length of a header, the header as JSON, the numbers."""
+    data = np.memmap(path, dtype=np.uint8, mode="r")
+    start = 8 + int(data[:8].view("<u8")[0])
+    header = json.loads(bytes(data[8:start]))
+    return {
+        name: np.asarray(data[start + said["data_offsets"][0] : start + said["data_offsets"][1]])
+        .view("<f4")
+        .reshape(said["shape"])
+        for name, said in header.items()
+        if isinstance(said, dict) and said.get("dtype") == "F32"
+    }
+
+
 def _batches(lengths: Sequence[int]) -> list[list[int]]:
     """Group texts of like length so that little is padding and each batch has about the same number of tokens."""
     batches: list[list[int]] = []
@@ -155,7 +190,8 @@ def _batches(lengths: Sequence[int]) -> list[list[int]]:
     step = -1
     for number in sorted(range(len(lengths)), key=lambda each: lengths[each]):
         own = -(-lengths[number] // _LENGTH_STEP)
-        if current and (own != step or (len(current) + 1) * own * _LENGTH_STEP > _BATCH_TOKENS):
+        tokens = (len(current) + 1) * own * _LENGTH_STEP
+        if current and tokens > (_BATCH_TOKENS if own == step else _SMALL_TOKENS):
             batches.append(current)
             current = []
         step = own

@@ -1,0 +1,43 @@
+"""How many threads numpy's matrix products use, where that can be told: OpenBLAS, which most builds of numpy bring.
+
+Its threads wait for one another by spinning. For the few rows of a query that gains nothing on an idle machine and
+costs ten times as much on a busy one; for whole batches it pays.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from functools import cache
+from importlib import import_module
+
+_ENDINGS = ("64_", "")
+_PREFIXES = ("scipy_openblas", "openblas")
+
+
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """Compute the products inside with one thread; does nothing where the library is another."""
+    found = _setting()
+    if found is None:
+        yield
+        return
+    write_threads, usual = found
+    write_threads(1)
+    try:
+        yield
+    finally:
+        write_threads(usual)
+
+
+@cache
+def _setting() -> tuple[Callable[[int], None], int] | None:
+    """The library's own function, and what it is set to."""
+    with suppress(ImportError, OSError):
+        # Loaded already: this only finds the symbols of whatever it was linked with.
+        library = ctypes.CDLL(import_module("numpy._core._multiarray_umath").__file__)
+        for name in (f"{prefix}_%s_num_threads{ending}" for prefix in _PREFIXES for ending in _ENDINGS):
+            if hasattr(library, name % "set"):
+                return getattr(library, name % "set"), getattr(library, name % "get")()
+    return None
