@@ -45,6 +45,16 @@ PROMISES: dict[str, Requirement] = {
     "dream:idempotent": Requirement(
         "a second dream right after the first changes nothing, and dreams are deterministic", source="issue 6 §4"
     ),
+    "dream:large": Requirement(
+        "near duplicates are found without comparing everything with everything, none goes unseen, and the second dream"
+        " changes nothing in large memories too",
+        source="issue 6 §4",
+    ),
+    "dream:contradictions": Requirement(
+        "what is listed as a contradiction is one: the same thing said with a no, another number or day, the opposite,"
+        " or a preference turned round",
+        source="issue 6 §4",
+    ),
     "dream:model": Requirement(
         "a model dreams in a staging tree with few tools, limited rounds and a live view", source="spec 2 §11.3-11.4"
     ),

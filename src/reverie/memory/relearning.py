@@ -20,6 +20,7 @@ from reverie.memory.topic import parse_topic
 _KEY_FILE = "erased.key"
 _HASHES_FILE = "erased"
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+|(?<=[。！？])|\n+")
+_WORD = re.compile(r"[^\W_]+")
 _MIN_CHARS = 12
 """A shorter sentence ("Run the tests.") says nothing of its own."""
 
@@ -74,7 +75,7 @@ def read_erased(private: Path) -> Erased:
 def normal(text: str) -> str:
     """A text reduced to its words, so that case, spacing and signs do not count."""
     folded = unicodedata.normalize("NFKC", text).casefold()
-    return " ".join("".join(char if char.isalnum() else " " for char in folded).split())
+    return " ".join(_WORD.findall(folded))
 
 
 def _hash(key: bytes, text: str) -> str:

@@ -7,17 +7,17 @@ the user is never mixed with a conclusion of the agent: those merge only where t
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 
 from reverie.memory.dream.dead_anchors import KEY as BROKEN_ANCHORS
 from reverie.memory.dream.likeness import (
     Statement,
+    Statements,
     adds_nothing_but_words,
     holds_all,
-    like_pairs,
-    statement_of,
+    near_pairs,
     telling_words,
 )
 from reverie.memory.relearning import normal
@@ -42,13 +42,18 @@ class Merge:
     reason: str
 
 
-def merged(topics: Sequence[Topic]) -> tuple[Merge, ...]:
-    """One round of merging: all that is equal, and of what is nearly so one pair for every topic."""
+def merged(
+    topics: Sequence[Topic], statements: Statements, changed: Collection[str] | None = None
+) -> tuple[Merge, ...]:
+    """One round of merging: all that is equal, and of what is nearly so one pair for every topic.
+
+    After a first round only what it `changed` needs to be compared: every other pair was looked at and left apart.
+    """
     current = {topic.path: topic for topic in topics}
     into: dict[str, str] = {}
     found: dict[str, Merge] = {}
     near: set[str] = set()
-    for first, second, is_exact in _pairs(topics):
+    for first, second, is_exact in _pairs(topics, statements, changed):
         one, other = _last(first, into), _last(second, into)
         if one == other or (not is_exact and {one, other} & (near | found.keys())):
             continue
@@ -73,13 +78,15 @@ def _last(path: str, into: Mapping[str, str]) -> str:
     return path
 
 
-def _pairs(topics: Sequence[Topic]) -> Iterator[tuple[str, str, bool]]:
+def _pairs(
+    topics: Sequence[Topic], statements: Statements, changed: Collection[str] | None
+) -> Iterator[tuple[str, str, bool]]:
     """Paths of topics that say the same: first what is equal, then what is nearly so."""
-    statements = [statement_of(topic) for topic in topics]
-    yield from _equal(statements)
+    said = [statements.of(topic) for topic in topics]
+    yield from _equal(said)
     by_path: Mapping[str, Topic] = {topic.path: topic for topic in topics}
-    for first, second in like_pairs([each.words for each in statements], NEAR):
-        one, other = statements[first], statements[second]
+    for first, second in near_pairs(said, NEAR, changed):
+        one, other = said[first], said[second]
         if _is_near(one, other, by_path):
             yield one.path, other.path, False
 
@@ -99,13 +106,8 @@ def _is_near(one: Statement, other: Statement, topics: Mapping[str, Topic]) -> b
     if min(len(one.words), len(other.words)) < FEWEST_WORDS:
         return False
     names = telling_words(f"x {topics[one.path].name}") ^ telling_words(f"x {topics[other.path].name}")
-    return (
-        one.type == other.type
-        and one.negations == other.negations
-        and one.telling == other.telling
-        and adds_nothing_but_words(one.words, other.words)
-        and one.about == other.about
-        and not any(name in one.telling | other.telling or name[:1].isdigit() for name in names)
+    return adds_nothing_but_words(one.words, other.words) and (
+        not any(name in one.telling | other.telling or name[:1].isdigit() for name in names)
     )
 
 

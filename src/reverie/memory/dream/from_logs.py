@@ -35,15 +35,19 @@ def read_from_logs(
     folder: MemoryFolder, done: Mapping[str, int], texts: Mapping[str, str], zone: tzinfo | None
 ) -> FromLogs:
     """New and changed topics from what the logs say beyond what is `done`."""
+    read: dict[str, int] = {}
+    fresh = []
+    for day, path in list_daily_logs(folder):
+        lines, size = read_log_lines(path, done.get(day.isoformat(), 0))
+        if size != done.get(day.isoformat(), 0):
+            read[day.isoformat()] = size
+            fresh.append((day, lines))
+    if not fresh:
+        return FromLogs()
     verdicts = Verdicts()
     topics = _topics(texts)
     scene = Scene(known=KnownTopics.of(topics.values()))
-    read: dict[str, int] = {}
-    for day, path in list_daily_logs(folder):
-        lines, size = read_log_lines(path, done.get(day.isoformat(), 0))
-        if size == done.get(day.isoformat(), 0):
-            continue
-        read[day.isoformat()] = size
+    for day, lines in fresh:
         for line in lines:
             said = Said("", line, when=datetime.combine(day, time(12), tzinfo=zone))
             verdicts.judge((_inferred(each, day.isoformat()) for each in find_candidates(said)), scene)

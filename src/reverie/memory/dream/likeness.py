@@ -6,12 +6,11 @@ two sentences that differ in one of them say different things, however many word
 
 from __future__ import annotations
 
-import math
 import re
-from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import cache
 
 from reverie.memory.relearning import normal
 from reverie.memory.search.analyze import terms
@@ -26,8 +25,6 @@ _NEGATES = re.compile(
 )
 _NUMBER = re.compile(r"\d+(?:[.,:]\d+)*")
 _IDENTIFIER = re.compile(r"\b\w*(?:_\w+|[a-z][A-Z]\w*|\w[./]\w[\w./-]*)|\b[A-Z]{2,}\w*")
-_LOOKED_AT = 200
-"""So many texts with one rare word are compared with each; in a memory without rare words the rest goes unseen."""
 _MODAL = (
     "must",
     "should",
@@ -66,27 +63,30 @@ class Statement:
 def statement_of(topic: Topic) -> Statement:
     """What a topic says."""
     text = f"{topic.description}\n{topic.body}"
-    read = _read(text)
-    about = frozenset(normal(each) for each in topic.about)
-    return Statement(topic.path, topic.type, read.words, read.plain, normal(topic.body), read.telling, read.no, about)
+    return Statement(
+        topic.path,
+        topic.type,
+        frozenset(terms(text)),
+        normal(text),
+        normal(topic.body),
+        telling_words(text),
+        negations(text),
+        frozenset(normal(each) for each in topic.about),
+    )
 
 
-def rule_of(topic: Topic) -> str:
-    """The statement itself: the first paragraph of the body, else the description."""
-    return topic.body.split("\n\n", 1)[0].strip() or topic.description
+class Statements:
+    """What topics say, worked out once for each as long as it stays the same."""
 
+    def __init__(self) -> None:
+        self._known: dict[str, tuple[Topic, Statement]] = {}
 
-@dataclass(frozen=True, slots=True)
-class _Read:
-    words: frozenset[str]
-    plain: str
-    telling: frozenset[str]
-    no: int
-
-
-@lru_cache(maxsize=16_384)
-def _read(text: str) -> _Read:
-    return _Read(frozenset(terms(text)), normal(text), telling_words(text), negations(text))
+    def of(self, topic: Topic) -> Statement:
+        """What a topic says."""
+        known = self._known.get(topic.path)
+        if known is None or known[0] is not topic:
+            known = self._known[topic.path] = topic, statement_of(topic)
+        return known[1]
 
 
 def telling_words(text: str) -> frozenset[str]:
@@ -103,11 +103,6 @@ def numbers(text: str) -> frozenset[str]:
 def negations(text: str) -> int:
     """How many words of a text turn it into its opposite."""
     return sum(1 for _ in _NEGATES.finditer(text))
-
-
-def affirmed(text: str) -> frozenset[str]:
-    """The words of a text without its negations and numbers."""
-    return frozenset(terms(_NUMBER.sub(" ", _NEGATES.sub(" ", text))))
 
 
 def share(one: frozenset[str], other: frozenset[str]) -> float:
@@ -137,24 +132,62 @@ def _synonyms(word: str) -> frozenset[str]:
     return frozenset(each for group in groups if word in group for each in group - {word})
 
 
-def like_pairs(words: Sequence[frozenset[str]], threshold: float) -> Iterator[tuple[int, int]]:
-    """Pairs, in order, whose share of common words is at least the threshold.
+def near_pairs(
+    statements: Sequence[Statement], threshold: float, changed: Collection[str] | None = None
+) -> list[tuple[int, int]]:
+    """Pairs, in order, that are alike in kind, subject, telling words and negations and share so many of their words.
 
-    Of two such sets one of the rarest words of each is common to both, so only those are looked up; of a word that very
-    many share, only the latest.
+    All of those of which one only adds words to the other are among them. With `changed`, only pairs of which at least
+    one has such a path. Nothing is compared with everything: the rarest word of a text leads to those that hold it.
     """
-    frequency = Counter(word for each in words for word in each)
-    seen_with: dict[str, list[int]] = {}
-    for number, each in enumerate(words):
-        rarest = sorted(each, key=lambda word: (frequency[word], word))
-        looked_up = rarest[: len(each) - math.ceil(threshold * len(each)) + 1]
-        candidates = {other for word in looked_up for other in seen_with.get(word, ())[-_LOOKED_AT:]}
-        for earlier in sorted(candidates):
-            shorter, longer = sorted((len(words[earlier]), len(each)))
-            if shorter >= threshold * longer and share(words[earlier], each) >= threshold:
-                yield earlier, number
-        for word in looked_up:
-            seen_with.setdefault(word, []).append(number)
+    groups: dict[object, list[int]] = defaultdict(list)
+    for number, each in enumerate(statements):
+        groups[each.type, each.telling, each.negations, each.about].append(number)
+    found: set[tuple[int, int]] = set()
+    for members in groups.values():
+        if changed is None or any(statements[number].path in changed for number in members):
+            found |= set(_pairs_within(members, statements, threshold, changed))
+    return sorted(found)
+
+
+def _pairs_within(
+    members: Sequence[int], statements: Sequence[Statement], threshold: float, changed: Collection[str] | None
+) -> Iterator[tuple[int, int]]:
+    held = {number: _classed(statements[number].words) for number in members}
+    holders: dict[str, list[int]] = defaultdict(list)
+    for number in members:
+        for word in held[number]:
+            holders[word].append(number)
+    for number in members:
+        one = statements[number]
+        strong = _classed(one.words - _weak())
+        rarest = min(strong, key=lambda word: (len(holders[word]), word), default=None)
+        for other in members if rarest is None else holders[rarest]:
+            two = statements[other]
+            if other == number or not strong <= held[other]:
+                continue
+            if changed is not None and one.path not in changed and two.path not in changed:
+                continue
+            shorter, longer = sorted((len(one.words), len(two.words)))
+            if shorter >= threshold * longer and share(one.words, two.words) >= threshold:
+                yield min(number, other), max(number, other)
+
+
+def _classed(words: frozenset[str]) -> frozenset[str]:
+    """Words, those for one thing as one."""
+    classes = _classes()
+    return frozenset(classes.get(word, word) for word in words)
+
+
+@cache
+def _classes() -> dict[str, str]:
+    """Every word that has synonyms, with one that stands for all it can be reached by."""
+    classes: dict[str, str] = {}
+    for group in SYNONYMS:
+        words = {stem(each) for each in group}
+        joined = words | {word for word, stands in classes.items() if stands in {classes.get(each) for each in words}}
+        classes |= dict.fromkeys(joined, min(joined))
+    return classes
 
 
 def holds_all(text: str, others: Iterable[str]) -> bool:

@@ -11,6 +11,7 @@ from reverie.memory.anchors import Anchor
 from reverie.memory.dream.contradictions import contradictions
 from reverie.memory.dream.dead_anchors import with_broken_anchors
 from reverie.memory.dream.duplicates import merged
+from reverie.memory.dream.likeness import Statements
 from reverie.memory.dream.proposal import Contradiction, Kind, Step
 from reverie.memory.dream.relative_dates import with_dates
 from reverie.memory.topic import Topic, parse_topic, render_topic
@@ -59,12 +60,15 @@ def tidy(texts: Mapping[str, str], world: World, drafts: Mapping[str, Draft] | N
     """
     drafts = drafts or {}
     drafted = {**texts, **{path: draft.text for path, draft in drafts.items()}}
-    topics = _parsed(drafted)
+    parsed = _parsed(drafted)
+    topics = dict(parsed)
+    statements = Statements()
     groups = {path: _Group(reasons=[drafts[path].reason] if path in drafts else []) for path in topics}
     for path, topic in topics.items():
         topics[path] = _mended(topic, world, groups[path])
+    changed: set[str] | None = None
     for _ in range(ROUNDS):
-        found = merged(list(topics.values()))
+        found = merged(list(topics.values()), statements, changed)
         for merge in found:
             group = groups[merge.kept.path]
             for path in merge.gone:
@@ -76,7 +80,8 @@ def tidy(texts: Mapping[str, str], world: World, drafts: Mapping[str, Draft] | N
             topics[merge.kept.path] = _mended(merge.kept, world, group)
         if not found:
             break
-    steps = (_step(topic, groups[path], drafted[path], texts) for path, topic in topics.items())
+        changed = {merge.kept.path for merge in found}
+    steps = (_step(topic, parsed[path], groups[path], drafted[path], texts) for path, topic in topics.items())
     return Tidied(tuple(step for step in steps if step), contradictions(list(topics.values())))
 
 
@@ -100,9 +105,9 @@ def _mended(topic: Topic, world: World, group: _Group) -> Topic:
     return marked
 
 
-def _step(topic: Topic, group: _Group, drafted: str, texts: Mapping[str, str]) -> Step | None:
+def _step(topic: Topic, was: Topic, group: _Group, drafted: str, texts: Mapping[str, str]) -> Step | None:
     before = texts.get(topic.path)
-    after = drafted if parse_topic(topic.path, drafted) == topic else render_topic(topic, drafted)
+    after = drafted if was == topic else render_topic(topic, drafted)
     gone = sorted(path for path in group.gone if path in texts)
     if after == before and not gone:
         return None
