@@ -350,6 +350,20 @@ def test_excluded_files_are_left_out_but_not_managed_ones(tmp_path: Path) -> Non
     assert texts(loaded.files, tmp_path) == ["host managed", "our managed", "root, local"]
 
 
+@requirement("instructions:excludes")
+def test_what_a_project_excludes_lies_inside_it(tmp_path: Path) -> None:
+    files = {**FAMILY, "project/.git/HEAD": "ref: refs/heads/main\n"}
+    write_tree(tmp_path, files)
+    where = somewhere(tmp_path, "project/sub", excludes=("**/*", "**/sub/**"))
+
+    theirs = load(replace(where, project_excludes=("**/*",)))
+    everyone = load(where)
+
+    assert names(theirs.files, tmp_path / "project") == []
+    assert {"host managed", "our managed", "user", "user rule", "above"} <= set(texts(theirs.files, tmp_path))
+    assert texts(everyone.files, tmp_path) == ["host managed", "our managed"]
+
+
 @requirement("instructions:order")
 def test_a_worktree_inside_its_repository_does_not_load_the_committed_files_twice(tmp_path: Path) -> None:
     admin = "project/.git/worktrees/wt"

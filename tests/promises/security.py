@@ -17,6 +17,9 @@ PROMISES = {
         "Pipes, devices and links that go round neither hang a session nor lead it out of the project.",
         source="spec 7, row 35",
     ),
+    "security:repository:own-words": Requirement(
+        "Files of a project cannot leave out or silence the instructions of the user.", source="product §2, promise 8"
+    ),
     "security:terminal:unsteered": Requirement(
         "Words of the model, of files and of servers cannot steer the terminal; a question shows what hides in them.",
         source="issue 5, item 7",

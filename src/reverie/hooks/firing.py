@@ -159,7 +159,7 @@ class Hooks:
         self._by_event = {event: tuple(hook for hook in hooks if hook.event == event) for event in EVENTS}
 
     def _look_again(self, event: str) -> tuple[str, ...]:
-        """Scripts of the project may have changed since they were agreed to; what has is a sentence and does not run."""
+        """Sentences on hooks whose scripts have changed since they were agreed to; these do not run."""
         before = self._by_event.get(event, ())
         if (before or self._waiting) and any(declared.declaration.committed for declared in self._declared):
             self._arrange()

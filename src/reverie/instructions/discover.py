@@ -108,7 +108,10 @@ class _Loading:
         self.top = checkout.top if checkout else self.directory
         self._main_root = checkout.root if checkout else self.directory
         self.additional = tuple(Path(os.path.realpath(folder)) for folder in before.where.additional)
-        self._excludes = unfolded(_absolute(pattern, before.where.home) for pattern in self._settings.excludes)
+        theirs = before.where.project_excludes
+        own = [pattern for pattern in self._settings.excludes if pattern not in theirs]
+        self._excludes = unfolded(_absolute(pattern, before.where.home) for pattern in own)
+        self._project_excludes = unfolded(_absolute(pattern, before.where.home) for pattern in theirs)
         self.trigger: Path | None = None
         self._files: list[InstructionFile] = []
         self._rules = list(before.rules)
@@ -257,7 +260,7 @@ class _Loading:
 
     def _may_read(self, path: Path, errand: _Errand) -> bool:
         real = Path(os.path.realpath(path))
-        if errand.kind is not Kind.MANAGED and self._is_excluded(path, real):
+        if errand.kind is not Kind.MANAGED and self._is_excluded(path, real, errand.kind):
             return False
         if errand.kind not in {Kind.PROJECT, Kind.LOCAL} or real in self._where.allowed:
             return True
@@ -268,8 +271,10 @@ class _Loading:
             self._waiting.append(Outside(real, wanted_by, errand.kind, errand.owner, errand.depth))
         return False
 
-    def _is_excluded(self, path: Path, real: Path) -> bool:
-        return any(matches(pattern, str(name)) for pattern in self._excludes for name in {path, real})
+    def _is_excluded(self, path: Path, real: Path, kind: Kind) -> bool:
+        is_theirs = kind is not Kind.USER and real.is_relative_to(self.top)
+        patterns = (*self._excludes, *(self._project_excludes if is_theirs else ()))
+        return any(matches(pattern, str(name)) for pattern in patterns for name in {path, real})
 
     def _drop_copies(self, first: int) -> None:
         """Of files of one level that say the same, as `AGENTS.md` often is a copy of `CLAUDE.md`, keep one."""

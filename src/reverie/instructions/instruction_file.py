@@ -114,6 +114,8 @@ class Where:
     """Real paths outside the project that the user has agreed to."""
     declined: frozenset[Path] = frozenset()
     """Those that the user has refused; they are not asked for again."""
+    project_excludes: tuple[str, ...] = ()
+    """Patterns of `settings.excludes` that the project's own files gave: they reach nothing outside it."""
 
 
 @value

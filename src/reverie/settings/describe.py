@@ -116,8 +116,10 @@ Of the `.claude` files and of those these keys are read: `hooks`, `agents`, `per
 `claudeMdExcludes`, `disableAllHooks`, `allowManagedHooksOnly`, `allowedHttpHookUrls`, `httpHookAllowedEnvVars`,
 `language`, `outputStyle`, `statusLine.command`.
 
-The project file, and a local file that git tracks, come with the project. Somebody else may have written them,
-so some keys are not taken from them: the meaning says which. `reverie settings` shows every value and its origin.
+Somebody else may have written the project file, and the local file too, which an archive may bring along. So some keys
+are not taken from them, or only once you agreed to that value (`reverie trust`); the meaning says which. A local file
+that git does not hold may set every key, each guarded value after your yes. `reverie settings` shows every value and
+its origin.
 
 In the tables W is the model's window, E the effective window (W less the output reserve), and T the level of automatic
 compaction.

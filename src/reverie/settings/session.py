@@ -133,6 +133,8 @@ class Tools:
     """How long a tool server may take to answer at all."""
     server_call_seconds: Amount = 600.0
     """How long a call to a tool server may take, when its entry says nothing."""
+    keep_keys: Personal[bool] = False
+    """Let commands, hooks and tool servers see the keys of the model providers and the team's token too."""
     provider_memory: bool = False
     """Also offer the provider's own memory tool, `memory_20250818`, served from the project's memory (spec 8 §1.10)."""
 
@@ -185,18 +187,18 @@ class Permissions:
 class Instructions:
     """`CLAUDE.md`, `AGENTS.md` and their relatives."""
 
-    enabled: bool = True
+    enabled: Personal[bool] = True
     """Load instruction files (spec 8 §1.4, `CLAUDE_CODE_DISABLE_CLAUDE_MDS`)."""
-    agents_md: bool = True
+    agents_md: Personal[bool] = True
     """Load `AGENTS.md` with the same rank (product §3)."""
     file_chars: Positive = 40_000
     """Length above which a file is loaded with a warning (product §6; spec 3 §6.3)."""
-    file_bytes: Positive = 4 * 1024 * 1024
+    file_bytes: Personal[Positive] = 4 * 1024 * 1024
     """Size above which a file is skipped (spec 8 §1.4)."""
-    include_depth: Count = 4
+    include_depth: Personal[Count] = 4
     """Includes within includes (product §6)."""
     excludes: tuple[str, ...] = ()
-    """Patterns of files to leave out, on absolute paths (spec 8 §1.4, `claudeMdExcludes`)."""
+    """Files to leave out, as patterns of absolute paths; a project's reach only into it (spec 8 §1.4, `claudeMdExcludes`)."""
     from_additional_directories: bool = False
     """Also load those of `permissions.additional_directories` (spec 8 §1.4)."""
     managed_text: Managed[str | None] = None

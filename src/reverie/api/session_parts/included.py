@@ -46,7 +46,20 @@ def where_of(setup: Setup, additional: tuple[Path, ...] = ()) -> Where:
         home=setup.user_home,
         settings=setup.settings.instructions,
         additional=additional,
+        project_excludes=_project_excludes(setup),
     )
+
+
+def _project_excludes(setup: Setup) -> tuple[str, ...]:
+    """The patterns that only files of the project give."""
+    said = (setup.origins or {}).get("instructions.excludes", ())
+    given = [(pattern, origin.committed) for origin in said for pattern in _texts(origin.value)]
+    own = {pattern for pattern, is_theirs in given if not is_theirs}
+    return tuple(pattern for pattern, _ in given if pattern not in own)
+
+
+def _texts(value: object) -> tuple[str, ...]:
+    return tuple(map(str, value)) if isinstance(value, tuple) else ()
 
 
 def list_included_parts(setup: Setup, trust: Trust) -> tuple[Part, ...]:
