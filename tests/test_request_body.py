@@ -70,6 +70,13 @@ def test_an_answer_format_joins_what_the_request_says_of_the_output() -> None:
     }
 
 
+@requirement("models:effort")
+def test_effort_joins_the_answer_format() -> None:
+    assert request_body(request(effort="low"))["output_config"] == {"effort": "low"}
+    assert set(request_body(request(effort="low", output_schema={}))["output_config"]) == {"effort", "format"}
+    assert "output_config" not in request_body(request())
+
+
 texts = st.text(st.characters(codec="utf-8"), min_size=1, max_size=20)
 blocks = st.one_of(
     st.builds(Text, texts),

@@ -60,6 +60,8 @@ class Request:
     cache_marks: tuple[CacheMark, ...] = ()
     tool_choice: JsonObject | None = None
     thinking: JsonObject | None = None
+    effort: str = ""
+    """How much the model is to put into its answer, `low` to `max`; empty leaves it to the provider."""
     temperature: float | None = None
     stop_sequences: tuple[str, ...] = ()
     context_management: JsonObject | None = None

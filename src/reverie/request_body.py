@@ -53,6 +53,8 @@ def request_body(request: Request) -> dict[str, Any]:
     if request.output_schema is not None:
         answer_format = {"type": "json_schema", "schema": request.output_schema}
         body["output_config"] = {**_object(body.get("output_config")), "format": answer_format}
+    if request.effort:
+        body["output_config"] = {**_object(body.get("output_config")), "effort": request.effort}
     if request.tool_choice is not None:
         body["tool_choice"] = request.tool_choice
     if tools:

@@ -181,6 +181,28 @@ async def test_a_turn_ends_at_its_rounds(tmp_path: Path) -> None:
         assert len(at.bodies) == 3
 
 
+@requirement("session:turn:rounds")
+async def test_without_a_limit_of_the_caller_a_turn_ends_at_that_of_the_settings_and_goes_on_when_told(
+    tmp_path: Path,
+) -> None:
+    script: list[Json] = [
+        {"when": {"last_user": "continue"}, "then": "done"},
+        {"then": calls(("Glob", {"pattern": "*"}))},
+    ]
+    with desk(tmp_path, script) as at:
+        assert at.settings.budget.turn_rounds == 200
+        at.settings = replace(at.settings, budget=Budget(turn_rounds=4))
+        async with at.start() as session:
+            first = ending(await told(session, "go round"))
+            second = ending(await told(session, "continue"))
+
+        assert (first.ending, first.rounds) == (Ending.MAX_ROUNDS, 4)
+        assert "budget.turn_rounds" in first.text
+        assert (second.ending, second.text) == (Ending.COMPLETED, "done")
+        assert len(at.bodies) == 5
+        assert is_legal(at.bodies[-1])
+
+
 @requirement("session:turn:limits", "session:ledger:booked")
 async def test_a_turn_ends_at_the_budget_and_every_call_is_booked(tmp_path: Path) -> None:
     with desk(tmp_path, [{"then": calls(("Glob", {"pattern": "*"}))}]) as at:

@@ -26,6 +26,12 @@ def test_a_plain_question_is_strings_only() -> None:
     }
 
 
+@requirement("models:effort")
+@pytest.mark.parametrize(("wanted", "sent"), [("low", "low"), ("max", "high"), ("", None)])
+def test_effort_is_said_in_the_words_of_the_protocol(wanted: str, sent: str | None) -> None:
+    assert chat_body(request("hi", effort=wanted)).get("reasoning_effort") == sent
+
+
 @requirement("models:openai:mapping")
 def test_results_come_first_each_as_a_message_and_pictures_after_them() -> None:
     call, other = tool_call("look", id="a", at="x"), tool_call("look", id="b", at="y")

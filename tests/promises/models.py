@@ -34,6 +34,9 @@ PROMISES = {
     "models:openai:mapping": Requirement(
         "messages, tools, results and pictures are put into chat completions", source="issue 2"
     ),
+    "models:effort": Requirement(
+        "how much a model is to put into an answer is said in the words of its protocol", source="spec 8 §1.9, §1.10"
+    ),
     "models:openai:local": Requirement("a real small local model answers over the same path", source="issue 2"),
     "models:offline:embedded": Requirement(
         "without a model the system's own questions are answered by their embedded engine", source="product §2"

@@ -38,6 +38,10 @@ PROMISES = {
         "A turn ends at its rounds, at the budget of the session, and goes on after a reply that was cut off.",
         source="issue 5, item 1",
     ),
+    "session:turn:rounds": Requirement(
+        "Where nobody limits a turn it stops after `budget.turn_rounds`, says so, and goes on with the next words.",
+        source="issue 5, item 1; issue 6, item 7",
+    ),
     "session:turn:failures": Requirement(
         "529s are retried, then another model is asked; a dropped stream is asked again; a failure is recorded.",
         source="issue 5, item 1",

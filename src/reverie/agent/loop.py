@@ -54,13 +54,15 @@ from reverie.messages.view import Kind
 from reverie.models.answer import answer
 from reverie.ports import BlockDone, Event, Finished, Model, Reply, Request, Retrying, TextDelta
 from reverie.settings import Settings
-from reverie.tokens.profiles import cost
+from reverie.tokens.profiles import Profile, cost
+from reverie.tokens.window import Budget
 
 INTERRUPTED = "[Request interrupted by user]"
 CUT_OFF = (
     "Your last reply reached the output limit and was cut off. Go on exactly where it stopped, without repeating "
     "anything; if much is left, do it in smaller pieces."
 )
+_LIMITED = " (budget.turn_rounds); nothing is lost, and your next words go on from here"
 MAX_CONTINUES = 3
 """How often a reply that was cut off is continued within one turn."""
 
@@ -115,6 +117,7 @@ class Parts:
     allowance: Callable[[], str] | None = None
     """Why no further round may be paid for; asked before each but the first, for work that nobody waits for."""
     max_rounds: int | None = None
+    """None leaves it to `budget.turn_rounds`."""
     max_output_tokens: int | None = None
     stop_event: str = "Stop"
     recall_wait_seconds: float = 0.03
@@ -161,6 +164,18 @@ class Loop:
     def measure(self) -> None:
         """Count the conversation anew, as after resuming or rewinding."""
         self._used_tokens = self.parts.preparer.measure(self.parts.log)
+
+    def retuned(self, model: Model, effort: str, facts: Profile, budget: Budget) -> Callable[[], None]:
+        """Let another model answer, or the same with another effort; returns what goes back to the one before."""
+        before = self.parts.model
+        preparer_back = self.parts.preparer.retuned(model.name, facts, budget, effort)
+        self.parts.model = model
+
+        def back() -> None:
+            self.parts.model = before
+            preparer_back()
+
+        return back
 
     def cancel(self) -> None:
         """Stop the running turn; it ends by itself with a valid history."""
@@ -241,13 +256,14 @@ class Loop:
     async def _rounds_until_done(self) -> tuple[Ending, str]:
         parts = self.parts
         continues = kept_working = 0
+        limit = parts.max_rounds or parts.settings.budget.turn_rounds
         for number in count(1):
             ask = parts.allowance if parts.allowance is not None and number > 1 else parts.governor.session_is_spent
             spent = ask()
             if spent:
                 return Ending.BUDGET, spent
-            if parts.max_rounds is not None and number > parts.max_rounds:
-                return Ending.MAX_ROUNDS, f"stopped after {parts.max_rounds} rounds"
+            if number > limit:
+                return Ending.MAX_ROUNDS, f"stopped after {limit} rounds{_LIMITED if parts.max_rounds is None else ''}"
             self._rounds = number
             self._join_what_is_ready()
             reply = await self._ask(number)

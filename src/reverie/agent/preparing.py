@@ -94,6 +94,8 @@ class Preparer:
         self.model = model
         self.facts = facts
         self.budget = budget
+        self.effort = ""
+        """How much the model is to put into its answers, where it takes a word on that."""
         self.settings = settings
         self.strategy = strategy
         self._now = now
@@ -103,6 +105,19 @@ class Preparer:
         self._weights: dict[str, tuple[Message, int]] = {}
         self._last: Request | None = None
         self._sent_entries = 0
+
+    def retuned(self, model: str, facts: Profile, budget: Budget, effort: str) -> Callable[[], None]:
+        """Make requests for another model from now on; returns what goes back to the one before."""
+        before = copy(self)
+        self.model, self.facts, self.budget, self.effort = model, facts, budget, effort
+        if facts != before.facts:
+            self._rates, self._weights, self._learner = rates_for(facts), {}, Learner()
+
+        def back() -> None:
+            self.model, self.facts, self.budget, self.effort = before.model, before.facts, before.budget, before.effort
+            self._rates, self._weights, self._learner = before._rates, before._weights, before._learner
+
+        return back
 
     def cloned(self) -> Preparer:
         """The same for a child that begins with this conversation."""
@@ -185,6 +200,8 @@ class Preparer:
             cache=self.settings.cache,
             context_management=edits,
         )
+        if self.effort and self.facts.abilities.effort:
+            request = replace(request, effort=self.effort)
         parted = self._parted(request, log)
         self._last, self._sent_entries = request, len(log.entries)
         report = Report(

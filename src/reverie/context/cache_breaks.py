@@ -118,9 +118,10 @@ def predict(before: Fingerprint, after: Fingerprint, announced: Iterable[str] = 
 
 def extends(before: Request, after: Request) -> bool:
     """Whether the later request has the earlier one as its prefix. Fast: equal parts are mostly the same objects."""
-    if (before.model, before.thinking, before.tools, before.system) != (
+    if (before.model, before.thinking, before.effort, before.tools, before.system) != (
         after.model,
         after.thinking,
+        after.effort,
         after.tools,
         after.system,
     ):

@@ -16,6 +16,8 @@ from reverie.messages.message import Message, Role
 from reverie.ports import Request
 
 _CHOICES = {"auto": "auto", "any": "required", "none": "none"}
+_EFFORTS = {"xhigh": "high", "max": "high"}
+"""Levels that only one provider has, as the nearest that all know."""
 _MAX_STOPS = 4
 """The protocol takes no more."""
 
@@ -28,6 +30,8 @@ def chat_body(request: Request, *, limit_field: str = "max_tokens") -> dict[str,
         body["temperature"] = request.temperature
     if request.stop_sequences:
         body["stop"] = list(request.stop_sequences[:_MAX_STOPS])
+    if request.effort:
+        body["reasoning_effort"] = _EFFORTS.get(request.effort, request.effort)
     if request.output_schema is not None:
         schema = {"name": "answer", "schema": request.output_schema}
         body["response_format"] = {"type": "json_schema", "json_schema": schema}

@@ -54,6 +54,7 @@ class ModelProfile:
                 "cache_edits",
                 "server_compaction",
                 "thinking",
+                "effort",
                 "system_messages",
                 "images",
                 "overflow_stops",

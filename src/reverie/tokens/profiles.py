@@ -59,6 +59,8 @@ class Abilities:
     """Deletes results inside its cache when asked; no public endpoint does, the simulator and some gateways do."""
     server_compaction: bool = False
     thinking: bool = False
+    effort: bool = False
+    """Takes a word on how much to put into an answer."""
     system_messages: bool = False
     """Takes a `system` message in mid-conversation without losing the cached prefix."""
     images: bool = False
@@ -115,7 +117,7 @@ def _prices(input_usd: float, output_usd: float) -> Prices:
 _EARLY = Abilities(prompt_caching=True, images=True)
 _BEFORE_4_5 = Abilities(prompt_caching=True, context_edits=True, thinking=True, images=True)
 _4_5 = replace(_BEFORE_4_5, overflow_stops=True)
-_OPUS_4_5 = replace(_4_5, keeps_thinking=True)
+_OPUS_4_5 = replace(_4_5, keeps_thinking=True, effort=True)
 _COMPACTING = replace(_OPUS_4_5, server_compaction=True)
 _LATEST = replace(_COMPACTING, system_messages=True)
 

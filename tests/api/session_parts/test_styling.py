@@ -8,11 +8,12 @@ from typing import Any
 import pytest
 
 from reverie.agent.events import Notice
+from reverie.messages.blocks import Json
 from reverie.settings import Instructions
 from tests.api.session_desk import Desk, calls, desk, told
 from tests.requirements import requirement
 
-FINE = [{"then": "fine {request}"}]
+FINE: list[Json] = [{"then": "fine {request}"}]
 
 
 def system(body: dict[str, Any]) -> str:
@@ -32,7 +33,7 @@ def choose(at: Desk, style: str | None, language: str | None = None) -> None:
 
 @requirement("session:style:chosen")
 async def test_style_and_language_of_the_settings_hold_in_the_main_conversation_alone(tmp_path: Path) -> None:
-    script = [
+    script: list[Json] = [
         {"when": {"has_tool_results": True}, "then": "thanks"},
         {"when": {"last_user": "look around"}, "then": "I looked"},
         {
