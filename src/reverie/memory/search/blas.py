@@ -1,7 +1,7 @@
 """How many threads numpy's matrix products use, where that can be told: OpenBLAS, which most builds of numpy bring.
 
-Its threads wait for one another by spinning. For the few rows of a query that gains nothing on an idle machine and
-costs ten times as much on a busy one; for whole batches it pays.
+Its threads wait for one another by spinning: on a busy machine a product takes ten times as long as with one. Whoever
+has several products to compute at once does better to give each to a thread of its own.
 """
 
 from __future__ import annotations

@@ -8,8 +8,10 @@ used where they lie in the file: they load in no time, processes share them, and
 from __future__ import annotations
 
 import json
+import os
+from collections import deque
 from collections.abc import Sequence
-from contextlib import nullcontext
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -34,7 +36,8 @@ _BATCH_TOKENS = 1024
 _LENGTH_STEP = 8
 """Texts of about the same length are computed together, so that little is padding."""
 _SMALL_TOKENS = 64
-"""Up to so many tokens one pass is quicker than two, and one thread quicker than several."""
+"""Up to so many tokens one pass over texts of any length is quicker than two."""
+_MOST_WORKERS = 8
 _RECENT_TEXTS = 256
 """A query is asked of several indexes in a row; embedding it takes longer than all else."""
 
@@ -68,9 +71,17 @@ class Embedder:
     def _embedded(self, texts: Sequence[str]) -> Matrix:
         tokens = [encoding.ids[:WINDOW_TOKENS] for encoding in self._tokenizer.encode_batch_fast(list(texts))]
         vectors = np.empty((len(tokens), DIMENSIONS), dtype=np.float32)
-        with one_thread() if sum(map(len, tokens)) <= _SMALL_TOKENS else nullcontext():
-            for batch in _batches([len(ids) for ids in tokens]):
-                vectors[batch] = self._forward([tokens[number] for number in batch])
+
+        def fill(batch: list[int]) -> None:
+            vectors[batch] = self._forward([tokens[number] for number in batch])
+
+        batches = _batches([len(ids) for ids in tokens])
+        with one_thread():
+            if len(batches) < 2:
+                deque(map(fill, batches), maxlen=0)
+            else:
+                with ThreadPoolExecutor(min(_MOST_WORKERS, os.cpu_count() or 1)) as workers:
+                    deque(workers.map(fill, batches), maxlen=0)
         return vectors
 
     def windows(self, text: str) -> tuple[str, ...]:
