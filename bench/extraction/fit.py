@@ -43,8 +43,8 @@ def main(arguments: Sequence[str]) -> int:
         print(f"no vectors below {options.models}: `reverie models install` gets them", file=sys.stderr)
         return 1
     examples = list(all_examples())
-    kinds = np.array([list(Kind).index(kind) for kind, _ in examples])
     given = features([text for _, text in examples], embedder)
+    kinds = _numbered(given, [kind for kind, _ in examples])
     if options.check:
         _print_check(given, kinds)
         return 0
@@ -55,8 +55,8 @@ def main(arguments: Sequence[str]) -> int:
     return 0
 
 
-def all_examples() -> Iterator[tuple[Kind, str]]:
-    """Everything that the weights are fitted to."""
+def all_examples() -> Iterator[tuple[Kind | None, str]]:
+    """Everything that the weights are fitted to; no kind means that it is none of the lasting ones."""
     yield from read_exemplars()
     for line in (HERE / "written.jsonl").read_text(encoding="utf-8").splitlines():
         row = json.loads(line)
@@ -64,9 +64,9 @@ def all_examples() -> Iterator[tuple[Kind, str]]:
             yield from _sentences(row["text"], row["expect"])
 
 
-def digest(examples: Sequence[tuple[Kind, str]]) -> int:
+def digest(examples: Sequence[tuple[Kind | None, str]]) -> int:
     """A number that changes with the examples, so that weights which were not fitted again are noticed."""
-    return zlib.crc32("\n".join(f"{kind.name} {text}" for kind, text in examples).encode())
+    return zlib.crc32("\n".join(f"{kind and kind.name} {text}" for kind, text in examples).encode())
 
 
 def fit(given: NDArray[np.float64], kinds: NDArray[np.int64]) -> NDArray[np.float64]:
@@ -90,15 +90,26 @@ def shares(given: NDArray[np.float64], weights: NDArray[np.float64]) -> NDArray[
     return found / found.sum(axis=1, keepdims=True)
 
 
-def _sentences(text: str, expect: Sequence[dict[str, str]]) -> Iterator[tuple[Kind, str]]:
-    """The English sentences of a message of ours; what was not labelled is taken for a request or a remark."""
+def _sentences(text: str, expect: Sequence[dict[str, str]]) -> Iterator[tuple[Kind | None, str]]:
+    """The English sentences of a message of ours; beside a labelled one the rest says nothing for sure."""
     spans = [(text.index(each["words"]), len(each["words"]), each["type"]) for each in expect]
     for one in sentences(text):
         kind = next((kind for at, length, kind in spans if at < one.end and one.start < at + length), None)
         if kind and is_english(one.text):
             yield Kind[kind], one.text
         elif not expect and is_english(one.text):
-            yield (Kind.question if one.asks else Kind.task), one.text
+            yield None, one.text
+
+
+def _numbered(given: NDArray[np.float64], kinds: Sequence[Kind | None]) -> NDArray[np.int64]:
+    """The number of each kind; where only `not lasting` is known, the kind that the others make most likely."""
+    all_kinds = list(Kind)
+    known = np.array([kind is not None for kind in kinds])
+    numbers = np.array([all_kinds.index(kind) if kind else 0 for kind in kinds])
+    likely = shares(given[~known], fit(given[known], numbers[known]))
+    likely[:, [kind.is_lasting for kind in Kind]] = 0
+    numbers[~known] = likely.argmax(axis=1)
+    return numbers
 
 
 def _print_check(given: NDArray[np.float64], kinds: NDArray[np.int64]) -> None:

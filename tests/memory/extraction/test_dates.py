@@ -35,6 +35,15 @@ MONDAY = date(2026, 2, 16)
         ("bis nächsten Freitag", "bis 2026-02-27"),
         ("übermorgen", "2026-02-18"),
         ("来週の金曜", "2026-02-27"),
+        ("the Friday after next", "the 2026-03-06"),
+        ("by the end of next month", "by 2026-03-31"),
+        ("at the end of the week", "at 2026-02-20"),
+        ("下个月底之前", "2026-03-31之前"),
+        ("下个月15号", "2026-03-15"),
+        ("下下周一", "2026-03-02"),
+        ("大后天", "2026-02-19"),
+        ("年底", "2026-12-31"),
+        ("三个月后", "2026-05-17"),
     ],
 )
 def test_relative_days_are_counted_from_the_day_they_were_said(text: str, absolute: str) -> None:
@@ -42,7 +51,43 @@ def test_relative_days_are_counted_from_the_day_they_were_said(text: str, absolu
 
 
 @requirement("extraction:dates")
-@pytest.mark.parametrize("text", ["every Sunday night", "on Tuesdays", "每周日晚上", "jeden Sonntag", "毎週日曜に"])
+@pytest.mark.parametrize(
+    ("text", "absolute"),
+    [
+        ("since last Friday", "since 2026-02-13"),
+        ("since Friday", "since 2026-02-13"),
+        ("the outage on Friday was ours", "the outage on 2026-02-13 was ours"),
+        ("the launch was moved to Friday", "the launch was moved to 2026-02-20"),
+        ("customers were told that it ends on Friday", "customers were told that it ends on 2026-02-20"),
+        ("two weeks ago", "2026-02-02"),
+        ("the week before last", "the week of 2026-02-02"),
+        ("上周五上线出了问题", "2026-02-13上线出了问题"),
+        ("周五出了故障", "2026-02-13出了故障"),
+        ("上上周三", "2026-02-04"),
+        ("三天前", "2026-02-13"),
+        ("letzten Freitag", "2026-02-13"),
+        ("先週の金曜", "2026-02-13"),
+    ],
+)
+def test_a_day_that_was_lies_before_the_day_it_was_told(text: str, absolute: str) -> None:
+    assert placed(text, MONDAY).text == absolute
+
+
+@requirement("extraction:dates")
+@pytest.mark.parametrize(
+    "text",
+    [
+        "every Sunday night",
+        "on Tuesdays",
+        "Friday afternoons",
+        "the last Friday of each month",
+        "no Friday deploys",
+        "Black Friday",
+        "每周日晚上",
+        "jeden Sonntag",
+        "毎週日曜に",
+    ],
+)
 def test_recurring_days_stay(text: str) -> None:
     assert placed(text, MONDAY).text == text
 
@@ -69,3 +114,43 @@ def test_placing_is_idempotent_and_lies_ahead(today: date, text: str) -> None:
     assert once.last is not None
     assert today < once.last <= today + timedelta(days=14)
     assert placed(once.text, today).text == once.text
+
+
+_WAS = ["last {}", "since {}", "the outage on {} was ours", "letzten {}"]
+_WILL_BE = ["this {}", "by {}", "next {}", "the launch moves to {}"]
+_DAYS = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"]
+
+
+@requirement("extraction:dates")
+@given(st.dates(date(2000, 1, 1), date(2099, 1, 1)), st.integers(0, 6), st.sampled_from(_WAS))
+def test_a_weekday_of_the_past_is_the_nearest_before(today: date, number: int, words: str) -> None:
+    names = (
+        _DAYS
+        if "letzten" not in words
+        else ["Montag", "Dienstag", "Mittwoch", "Donnerstag", "Freitag", "Samstag", "Sonntag"]
+    )
+    day = placed(words.format(names[number]), today).last
+
+    assert day is not None
+    assert day.weekday() == number
+    assert today - timedelta(days=7) <= day < today
+
+
+@requirement("extraction:dates")
+@given(st.dates(date(2000, 1, 1), date(2099, 1, 1)), st.integers(0, 6), st.sampled_from(_WILL_BE))
+def test_a_weekday_to_come_is_never_before_today(today: date, number: int, words: str) -> None:
+    day = placed(words.format(_DAYS[number]), today).last
+
+    assert day is not None
+    assert day.weekday() == number
+    assert today <= day <= today + timedelta(days=13)
+
+
+@requirement("extraction:dates")
+@given(st.dates(date(2000, 1, 1), date(2099, 1, 1)), st.integers(0, 6), st.integers(-2, 2))
+def test_weeks_that_are_named_in_chinese_begin_on_monday(today: date, number: int, weeks: int) -> None:
+    week = "这" if weeks == 0 else ("下" if weeks > 0 else "上") * abs(weeks)
+    day = placed(f"{week}周{'一二三四五六日'[number]}", today).last
+
+    monday = today - timedelta(days=today.weekday())
+    assert day == monday + timedelta(days=7 * weeks + number)

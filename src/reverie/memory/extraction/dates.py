@@ -1,6 +1,7 @@
 """Relative dates → absolute ones, by the day on which they were said; and which day a sentence names last.
 
-Recurring days (`every Sunday`, `on Tuesdays`, 每周日) are left alone. English, Chinese, German and Japanese.
+A day that was (`last Friday`, `since Monday`, 上周五) lies before it, one to come behind it. Recurring days (`every
+Sunday`, `on Tuesdays`, 每周日) are left alone. English, Chinese, German and Japanese.
 """
 
 from __future__ import annotations
@@ -19,7 +20,22 @@ _NUMBERS |= {"eine": 1, "einem": 1, "einer": 1, "zwei": 2, "drei": 3, "vier": 4}
 _HAN = {char: number for number, char in enumerate("零一二三四五六七八九十")} | {"两": 2, "日": 7, "天": 7}
 _YOUBI = "月火水木金土日"
 
-_RECURS = r"(?<!every )(?<!each )(?<!jeden )(?<!every other )(?<!\ba )(?<!\bany )(?<!\beinem )"
+_RECURS = (
+    r"(?<!every )(?<!each )(?<!jeden )(?<!every other )(?<!\ba )(?<!\bany )(?<!\beinem )(?<!\bno )(?<!black )(?<!good )"
+    r"(?<!first )(?<!second )(?<!third )"
+)
+_RECURS_AFTER = r"(?! (?:mornings|afternoons|evenings|nights)\b)(?! (?:of|in) (?:the|each|every|a) )(?!\.com\b)"
+_HAPPENED = re.compile(
+    r"\b(?:was|were|had|did|happened|broke|failed|crashed|lost|took|came|went (?:down|wrong|dark)|got|caused|leaked)\b"
+    r"|\b(?:war|waren|hatte|hatten|ging)\b|了|でした|ました",
+    re.IGNORECASE,
+)
+_TO_COME = re.compile(
+    r"\b(?:will|must|has to|have to|going to|is|are|should|need|needs|until|by|to|for|before|promised|told"
+    r"|agreed|decided|ends|starts|begins|closes|ships|goes|launches|freezes|expires|wird|muss|bis)\b|要|得|必须|将",
+    re.IGNORECASE,
+)
+_CLAUSE_BREAK = re.compile(r"[,;.:!?，。；：！？]")
 _MONTH_NAMES = (
     r"jan(?:uary|uar)?|feb(?:ruary|ruar)?|mar(?:ch)?|mär(?:z)?|apr(?:il)?|may|mai|june?|juni|july?|juli|aug(?:ust)?"
     r"|sept?(?:ember)?|o[ck]t(?:ober)?|nov(?:ember)?|de[cz](?:ember)?"
@@ -87,27 +103,58 @@ def _day(year: int, month: int, day: int) -> date | None:
         return None
 
 
-def _weekday(number: int, today: date, *, next_week: bool) -> date:
-    """The coming day of that name; of the next week when so said."""
-    if next_week:
-        return today + timedelta(days=7 - today.weekday() + number)
+def _weekday(number: int, today: date, *, weeks: int | None = None) -> date:
+    """The coming day of that name; of this, the next or an earlier week when so said."""
+    if weeks is not None:
+        return today + timedelta(days=7 * weeks - today.weekday() + number)
     return today + timedelta(days=(number - today.weekday()) % 7)
+
+
+def _weekday_before(number: int, today: date) -> date:
+    return today - timedelta(days=(today.weekday() - number - 1) % 7 + 1)
 
 
 def _named_day(match: re.Match[str], today: date) -> tuple[date, str]:
     word = match["day"].lower()
     number = next(index for names in (_DAYS, _TAGE) for index, name in enumerate(names) if name == word)
     lead = match["lead"].lower().strip()
-    return _exact(_weekday(number, today, next_week=lead.startswith(("next", "nächst", "kommend"))))
+    if match["after"]:
+        return _exact(_weekday(number, today, weeks=2))
+    if lead.startswith(("next", "nächst", "kommend")):
+        return _exact(_weekday(number, today, weeks=1))
+    if lead.startswith(("last", "past", "previous", "letzt", "vergangen")) or (not lead and _has_been(match)):
+        return _exact(_weekday_before(number, today))
+    return _exact(_weekday(number, today))
+
+
+def _has_been(match: re.Match[str]) -> bool:
+    """Whether a bare day lies in the past: `since Friday`, or a clause that tells what happened on it."""
+    text = match.string
+    breaks = [found.end() for found in _CLAUSE_BREAK.finditer(text, 0, match.start())]
+    after = _CLAUSE_BREAK.search(text, match.end())
+    before = text[breaks[-1] if breaks else 0 : match.start()]
+    clause = f"{before} {text[match.end() : after.start() if after else len(text)]}"
+    if re.search(r"\b(?:since|seit)\s\Z", before, re.IGNORECASE):
+        return True
+    return bool(_HAPPENED.search(clause)) and not _TO_COME.search(clause)
 
 
 def _han_day(match: re.Match[str], today: date) -> tuple[date, str]:
     number = _HAN[match["day"]] - 1
-    return _exact(_weekday(number, today, next_week=bool(match["next"])))
+    week = match["week"] or ""
+    if not week and _has_been(match):
+        return _exact(_weekday_before(number, today))
+    weeks = week.count("下") - week.count("上")
+    return _exact(_weekday(number, today, weeks=weeks or None) if weeks or not week else _this_week(number, today))
+
+
+def _this_week(number: int, today: date) -> date:
+    return _weekday(number, today, weeks=0)
 
 
 def _youbi(match: re.Match[str], today: date) -> tuple[date, str]:
-    return _exact(_weekday(_YOUBI.index(match["day"]), today, next_week=match["week"] == "来週"))
+    weeks = {"来週": 1, "先週": -1}.get(match["week"], 0)
+    return _exact(_weekday(_YOUBI.index(match["day"]), today, weeks=weeks))
 
 
 def _month_day(match: re.Match[str], today: date) -> tuple[date, str] | None:
@@ -143,13 +190,18 @@ def _whole_month(match: re.Match[str], today: date) -> tuple[date, str] | None:
     return _month_start(first, 1) - timedelta(days=1), f"{first:%Y-%m}"
 
 
+def _some_time_ago(match: re.Match[str], today: date) -> tuple[date, str] | None:
+    ahead = _in_some_time(match, today)
+    return _exact(today - (ahead[0] - today)) if ahead else None
+
+
 def _in_some_time(match: re.Match[str], today: date) -> tuple[date, str] | None:
     said = match["count"].lower()
     count = int(said) if said.isdigit() else _NUMBERS.get(said, _HAN.get(said, 0))
     unit = match["unit"].lower()
     if not 0 < count < 500:
         return None
-    per = 7 if unit.startswith(("week", "woche", "周", "週", "星")) else 30 if unit.startswith("mon") else 1
+    per = 7 if unit.startswith(("week", "woche", "周", "週", "星")) else 30 if unit.startswith(("mon", "月")) else 1
     return _exact(today + timedelta(days=per * count))
 
 
@@ -169,8 +221,34 @@ def _month(months: int) -> _Day:
     return of
 
 
-def _month_end(_match: re.Match[str], today: date) -> tuple[date, str]:
-    return _exact(_month_start(today, 1) - timedelta(days=1))
+def _month_end(months: int) -> _Day:
+    return lambda _match, today: _exact(_month_start(today, months + 1) - timedelta(days=1))
+
+
+def _year_end(_match: re.Match[str], today: date) -> tuple[date, str]:
+    return _exact(date(today.year, 12, 31))
+
+
+def _week_end(weeks: int) -> _Day:
+    """The Friday on which a week of work ends; on the days behind it the Sunday."""
+
+    def of(_match: re.Match[str], today: date) -> tuple[date, str]:
+        monday = today + timedelta(days=7 * weeks - today.weekday())
+        friday = monday + timedelta(days=4)
+        return _exact(friday if friday >= today else monday + timedelta(days=6))
+
+    return of
+
+
+def _saturday(weeks: int) -> _Day:
+    return lambda _match, today: _exact(_weekday(5, today, weeks=weeks))
+
+
+def _han_day_of_month(match: re.Match[str], today: date) -> tuple[date, str] | None:
+    months = {"下": 1, "上": -1}.get(match["which"][:1], 0)
+    first = _month_start(today, months)
+    found = _day(first.year, first.month, int(match["day"]))
+    return _exact(found) if found else None
 
 
 def _month_start(today: date, months: int) -> date:
@@ -202,6 +280,9 @@ _RULES: tuple[_Rule, ...] = (
     ),
     _rule(r"(?:(?P<year>20\d\d)年)?(?P<month>\d{1,2})月(?P<day>\d{1,2})[日号號]", _numbered, is_relative=False),
     _rule(rf"(?<=\buntil )(?P<month>{_MONTH_NAMES})\b(?! \d)|(?<=\bbis )(?P<monat>{_MONTH_NAMES})\b", _whole_month),
+    _rule(r"(?P<which>下个?月|上个?月|这个月|本月)(?P<day>\d{1,2})[日号號]", _han_day_of_month),
+    _rule(r"大后天|大後天", _after(3)),
+    _rule(r"大前天", _after(-3)),
     _rule(r"\bday after tomorrow\b|\bübermorgen\b|后天|明後日", _after(2)),
     _rule(r"\btomorrow\b|(?<!guten )(?<!am )\bmorgen\b(?! früh)|明天|明日", _after(1)),
     _rule(r"\bday before yesterday\b|\bvorgestern\b|前天", _after(-2)),
@@ -209,15 +290,16 @@ _RULES: tuple[_Rule, ...] = (
     _rule(r"\btoday\b|\btonight\b|\bheute\b|今天|今日", _after(0)),
     _rule(
         _RECURS
-        + r"\b(?P<lead>(?:(?:next|this|coming|nächste[nrms]?|kommende[nrms]?|diese[nrms]?) )?)"
-        + rf"(?P<day>{'|'.join(_DAYS + _TAGE)})\b",
+        + r"\b(?P<lead>(?:(?:next|this|coming|last|past|previous|nächste[nrms]?|kommende[nrms]?|diese[nrms]?"
+        + rf"|letzte[nrms]?|vergangene[nrms]?) )?)(?P<day>{'|'.join(_DAYS + _TAGE)})\b(?P<after> after next\b)?"
+        + _RECURS_AFTER,
         _named_day,
     ),
     _rule(
-        r"(?<![每毎隔])(?P<next>下(?:个|個)?)?(?:这|本)?(?:周|週|星期|礼拜)(?P<day>[一二三四五六日天])(?![周週个])",
+        r"(?<![每毎隔])(?P<week>(?:下下|下|上上|上|这|本)(?:个|個)?)?(?:周|週|星期|礼拜)(?P<day>[一二三四五六日天])(?![周週个])",
         _han_day,
     ),
-    _rule(r"(?<!毎)(?P<week>来週|今週)の?(?P<day>[月火水木金土日])曜日?", _youbi),
+    _rule(r"(?<!毎)(?P<week>来週|今週|先週)の?(?P<day>[月火水木金土日])曜日?", _youbi),
     _rule(
         r"\bin (?P<count>\d{1,3}|an?|one|two|three|four|five|six|ten) (?P<unit>days?|weeks?|months?)\b", _in_some_time
     ),
@@ -226,9 +308,30 @@ _RULES: tuple[_Rule, ...] = (
         _in_some_time,
     ),
     _rule(
-        r"(?P<count>\d{1,3}|[一两二三四五六七八九十])(?:个|個)?(?P<unit>天|周|週|星期)(?:之后|以后|后)", _in_some_time
+        r"(?P<count>\d{1,3}|[一两二三四五六七八九十])(?:个|個)?(?P<unit>天|周|週|星期|(?<=[个個])月)(?:之后|以后|后)",
+        _in_some_time,
     ),
-    _rule(r"\b(?:the )?end of (?:the|this) month\b|\bmonatsende\b|月底|月末", _month_end),
+    _rule(
+        r"\b(?P<count>\d{1,3}|an?|one|two|three|four|five|six|ten) (?P<unit>days?|weeks?|months?) ago\b",
+        _some_time_ago,
+    ),
+    _rule(
+        r"\bvor (?P<count>\d{1,3}|eine[mr]?|zwei|drei|vier) (?P<unit>tag(?:en)?|wochen?|monat(?:en)?)\b", _some_time_ago
+    ),
+    _rule(
+        r"(?P<count>\d{1,3}|[一两二三四五六七八九十])(?:个|個)?(?P<unit>天|周|週|星期|(?<=[个個])月)(?:之前|以前|前)",
+        _some_time_ago,
+    ),
+    _rule(r"\b(?:the )?end of next month\b|下个?月(?:底|末)|来月末", _month_end(1)),
+    _rule(r"\b(?:the )?end of (?:the|this) month\b|\bmonatsende\b|(?:这个|本)?月(?:底|末)", _month_end(0)),
+    _rule(r"\b(?:the )?end of next week\b", _week_end(1)),
+    _rule(r"\b(?:the )?end of (?:the|this) week\b|\bende der woche\b", _week_end(0)),
+    _rule(r"下[周週]末|来週末|\bnext weekend\b", _saturday(1)),
+    _rule(r"(?<!每)(?<![上每]个)(?<!上)(?:这|本|今)?(?:个|個)?[周週]末|\bthis weekend\b", _saturday(0)),
+    _rule(r"上个?[周週]末|先週末|\blast weekend\b", _saturday(-1)),
+    _rule(r"\b(?:the )?end of (?:the|this) year\b|\bjahresende\b|年底|年末", _year_end),
+    _rule(r"\bweek after next\b|下下周|下下週|再来週", _week(2, "week of {}")),
+    _rule(r"\bweek before last\b|上上周|上上週|先々週", _week(-2, "week of {}")),
     _rule(r"\bnext week\b|\bnächste woche\b|下周|下週|来週", _week(1, "week of {}")),
     _rule(r"\bthis week\b|\bdiese woche\b|本周|这周|今週", _week(0, "week of {}")),
     _rule(r"\blast week\b|\bletzte woche\b|上周|上週|先週", _week(-1, "week of {}")),

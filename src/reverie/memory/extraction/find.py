@@ -6,6 +6,7 @@ what a rule found but reads like something else. Deterministic. What is stored i
 
 from __future__ import annotations
 
+import math
 import re
 from dataclasses import replace
 from datetime import date
@@ -13,9 +14,20 @@ from datetime import date
 from reverie.memory.extraction.candidate import Candidate, Doubt, Reason, Said
 from reverie.memory.extraction.cues import CUES, Cue, remembered_type
 from reverie.memory.extraction.dates import placed
-from reverie.memory.extraction.phrases import GENERAL, GUARD, LASTING, ORDERS, PERSONA, REASON, REPORTED, pattern
+from reverie.memory.extraction.phrases import (
+    GENERAL,
+    GUARD,
+    LASTING,
+    ORDERS,
+    PERSONA,
+    POINTS,
+    REASON,
+    REPORTED,
+    SHAPES,
+    pattern,
+)
 from reverie.memory.extraction.reading import Kind, Reader, Reading
-from reverie.memory.extraction.typed import Sentence, sentences
+from reverie.memory.extraction.typed import Sentence, own_words, sentences
 from reverie.memory.extraction.wording import Wording, depends, gives_reason, statement, worded
 from reverie.memory.topic import MemoryType
 
@@ -36,12 +48,19 @@ _WORDS_ON_ITS_OWN = 4
 _REFERS_BACK = re.compile(r"\b(?:it|them|those|these)\W*\Z", re.IGNORECASE)
 _READING = "reading"
 _BY_READING = {kind: Cue(_READING, kind, pattern(r"\A")) for kind in MemoryType}
+_PROSE = re.compile(r"\A[\"'(]?[A-Za-z][^\n<>{}$=|\\]*\Z")
+_FEWEST_WORDS = 3
+LONGEST_TALK_CHARS = 600
+_MOSTLY = 0.7
+_FEW_SENTENCES = 3
 SURE = 0.9
 """From here on a sentence is let in that no rule found."""
+SURE_IN_MANY = 0.97
+"""The same in a message of many sentences."""
 UNLIKELY = 0.1
 """Below this a sentence is turned down that a rule found."""
-UNLIKELY_BUT_SAID = 0.03
-"""The same where the sentence says by itself that it lasts."""
+_NEVER = frozenset({Kind.quote, Kind.person, Kind.maybe})
+"""What is turned down though the sentence says by itself that it lasts."""
 _REASONS = {
     Kind.task: Reason.transient,
     Kind.question: Reason.transient,
@@ -51,6 +70,7 @@ _REASONS = {
     Kind.maybe: Reason.unsettled,
     Kind.code: Reason.derivable,
     Kind.person: Reason.judgement,
+    Kind.output: Reason.foreign,
 }
 _TASK = re.compile(r"\b(?:please|fix|look|can\syou|could\syou|let'?s)\b|请|帮", re.IGNORECASE)
 
@@ -61,13 +81,14 @@ def find_candidates(said: Said, reader: Reader | None = None) -> tuple[Candidate
     if any(PERSONA.search(sentence.plain) for sentence in spoken):
         return ()
     readings = reader.read([each.text for each in spoken if not _says_nothing(each)]) if reader else {}
+    needed = _needed(said.text, len(spoken))
     found: list[Candidate] = []
     taken = 0
     for number, sentence in enumerate(spoken):
         if sentence.start < taken:
             continue
         reading = readings.get(sentence.text)
-        cue = cue_of(sentence, said, _next(said.text, spoken, number)) or _cue_by_reading(sentence, reading)
+        cue = cue_of(sentence, said, _next(said.text, spoken, number)) or _cue_by_reading(sentence, reading, needed)
         if cue is None:
             continue
         first = _with_what_is_meant(said.text, spoken, number, taken)
@@ -82,16 +103,28 @@ def find_candidates(said: Said, reader: Reader | None = None) -> tuple[Candidate
     return tuple(found)
 
 
-def _cue_by_reading(sentence: Sentence, reading: Reading | None) -> Cue | None:
+def _cue_by_reading(sentence: Sentence, reading: Reading | None, needed: float) -> Cue | None:
     """What lets a sentence in that no rule knows: it reads like something lasting, and nothing ties it to the task."""
-    if reading is None or reading.worth < SURE or GUARD.search(sentence.plain):
+    plain = sentence.plain
+    if reading is None or reading.worth < needed or GUARD.search(plain):
         return None
-    return _BY_READING[reading.type]
+    is_prose = _PROSE.match(plain) and len(plain.split()) >= _FEWEST_WORDS
+    points = POINTS.search(plain) and not LASTING.search(plain)
+    return _BY_READING[reading.type] if is_prose and not points and SHAPES[reading.type].search(plain) else None
+
+
+def _needed(text: str, sentences: int) -> float:
+    """How surely a sentence must read like something lasting: in briefs and pasted text nearly all is for the task."""
+    own = own_words(text)
+    if len(own) > LONGEST_TALK_CHARS or len(own) < _MOSTLY * len(text.strip()):
+        return math.inf
+    return SURE if sentences <= _FEW_SENTENCES else SURE_IN_MANY
 
 
 def _doubt(cue: Cue, reading: Reading | None) -> Doubt | None:
-    limit = UNLIKELY_BUT_SAID if cue.overrides_guards else UNLIKELY
-    if reading is None or cue.name in {_READING, "place in code"} or reading.worth >= limit:
+    if reading is None or cue.name in {_READING, "place in code"} or reading.worth >= UNLIKELY:
+        return None
+    if cue.overrides_guards and reading.otherwise not in _NEVER:
         return None
     return Doubt(_REASONS[reading.otherwise], f"reads like {reading.otherwise.value} ({1 - reading.worth:.2f})")
 
@@ -210,5 +243,7 @@ def _candidate(said: Said, cue: Cue, text: str, reason: Sentence | None, quote: 
         said.session,
         cue=cue.name,
         observed=day,
-        expires=prose.last_day if cue.name == "deadline" or (cue.name == _READING and _is_to_come(prose, day)) else None,
+        expires=prose.last_day
+        if cue.name == "deadline" or (cue.name == _READING and _is_to_come(prose, day))
+        else None,
     )

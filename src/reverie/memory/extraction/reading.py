@@ -43,6 +43,7 @@ class Kind(StrEnum):
     code = "a fact that the code shows"
     talk = "small talk"
     person = "a judgement of a person"
+    output = "printed or pasted text"
 
     @property
     def is_lasting(self) -> bool:
