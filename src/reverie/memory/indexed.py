@@ -72,19 +72,37 @@ class IndexedFolder:
         self._beside: threading.Thread | None = None
         self._ahead: LookAhead | None = None
 
+    def embedder(self) -> Embeds | None:
+        """What turns text into vectors, where there is such a thing."""
+        return self._embedder()
+
     @property
     def seconds_since_sweep(self) -> float:
         return time.monotonic() - self._swept
 
     def look_ahead(self) -> None:
-        """Let a child process look at the files for the first sweep; only where this process has no other thread."""
+        """Let a child process look at the files; `catch_up` ends it. Only where this process has no other thread."""
         with suppress(OSError):
             self._ahead = LookAhead(self.folder)
 
+    @property
+    def is_looking_ahead(self) -> bool:
+        return self._ahead is not None
+
+    def catch_up(self) -> bool:
+        """End a look ahead, and sweep if the files are not as the index knows them; whether that changed the index."""
+        ahead, self._ahead = self._ahead, None
+        if ahead is None:
+            return False
+        found = ahead.read_fingerprint()
+        with self._lock:
+            if found and self._exists() and self._table.swept() == found:
+                self._swept = max(self._swept, ahead.started_seconds)
+                return False
+        return bool(self.sweep())
+
     def sweep(self) -> tuple[str, ...]:
         """Bring the indexes up to the files on disk; return the paths whose contents differed."""
-        if self._is_as_seen_ahead():
-            return ()
         started = time.monotonic()
         # Outside the lock: looking at ten thousand files takes longer than answering a query.
         listed = list_tracked(self.folder)
@@ -238,18 +256,6 @@ class IndexedFolder:
     def _exists(self) -> bool:
         """Whether there is anything to index; asking about a memory must not make its directory."""
         return self._parts is not None or self.folder.directory.is_dir()
-
-    def _is_as_seen_ahead(self) -> bool:
-        """Whether a child process has looked, and found the directory as the index knows it."""
-        ahead, self._ahead = self._ahead, None
-        if ahead is None:
-            return False
-        found = ahead.read_fingerprint()
-        with self._lock:
-            if not found or not self._exists() or self._table.swept() != found:
-                return False
-            self._swept = max(self._swept, ahead.started_seconds)
-            return True
 
     def _sweep_quietly(self) -> None:
         with suppress(Error, OSError, sqlite3.Error):
