@@ -49,7 +49,7 @@ def main(arguments: Sequence[str]) -> int:
     if embedder is None:
         print(f"no vectors below {options.models}: the rules are measured alone", file=sys.stderr)
     report: dict[str, dict[str, dict[str, float]]] = {}
-    for way, reader in {"rules": None, "rules and embeddings": embedder and Reader(embedder)}.items():
+    for way, reader in {"rules": None, "rules and embeddings": Reader(lambda: embedder) if embedder else None}.items():
         if way == "rules" or reader is not None:
             print(f"\n{way}")
             report[way] = _measure(options, reader)

@@ -9,6 +9,7 @@ from reverie.memory.extraction.candidate import Candidate, Reason, Refusal
 from reverie.memory.extraction.find import find_candidates
 from reverie.memory.extraction.gate import Heard, Passed, Scene, Verdicts, judge
 from reverie.memory.extraction.session import SessionWords, Spoken
+from reverie.memory.extraction.wording import reason_of, with_reason
 from reverie.memory.relearning import normal
 from reverie.memory.topic import MemoryType, Topic, Trust, parse_topic
 
@@ -27,7 +28,7 @@ class Extracted:
 
 def extract(words: SessionWords, messages: Sequence[Spoken], scene: Scene) -> Extracted:
     """What these messages of a session teach; `scene` says what is known and forbidden."""
-    verdicts = Verdicts()
+    verdicts = Verdicts(scene.reader)
     for each in messages:
         verdicts.judge(find_candidates(each.said, scene.reader), scene_at(words, each, scene))
     return Extracted(verdicts.passed, verdicts.refused)
@@ -35,7 +36,7 @@ def extract(words: SessionWords, messages: Sequence[Spoken], scene: Scene) -> Ex
 
 def let_through(words: SessionWords, candidates: Sequence[Candidate], scene: Scene) -> Extracted:
     """What a model proposes for a session, through the same gate."""
-    verdicts = Verdicts()
+    verdicts = Verdicts(scene.reader)
     by_id = {each.said.message: each for each in words.messages}
     for candidate in candidates:
         spoken = by_id.get(candidate.message)
@@ -83,8 +84,20 @@ def scene_at(words: SessionWords, spoken: Spoken, scene: Scene) -> Scene:
     return replace(scene, injected=words.injected[: spoken.injected], foreign=words.foreign[: spoken.foreign])
 
 
+def with_its_reason(old: Topic, new: Topic) -> Topic:
+    """A topic with the reason that a newer word on it gives; its own words stay."""
+    return replace(
+        old,
+        body=with_reason(old.body, reason_of(new.body)),
+        sources=tuple(dict.fromkeys((*old.sources, *new.sources))),
+    )
+
+
 def brought_up_to_date(old: Topic, new: Topic) -> Topic:
-    """A topic with a newer word on its subject; the word before is kept below it."""
+    """A topic with a newer word on its subject: title and text are the new ones, the word before is kept below.
+
+    The file keeps its name, so that links to it and its history hold.
+    """
     paragraphs = old.body.split("\n\n")
     day = f" {old.observed.isoformat()}" if old.observed else ""
     history = [f"{_BEFORE}{day}): {paragraphs[0] or old.description}"]

@@ -67,6 +67,8 @@ class Passed:
 
     candidate: Candidate
     updates: str = ""
+    adds_reason: bool = False
+    """The topic says it already, and only why is new."""
 
 
 def judge(candidate: Candidate, scene: Scene) -> Passed | Refusal:
@@ -77,6 +79,8 @@ def judge(candidate: Candidate, scene: Scene) -> Passed | Refusal:
     if candidate.doubt:
         return replace(_refusal(candidate, candidate.doubt.reason), detail=candidate.doubt.detail)
     found = scene.known.find(candidate)
+    if found.likeness is Likeness.same and found.lacks_reason:
+        return Passed(candidate, found.path, adds_reason=True)
     if found.likeness is Likeness.same:
         return _refusal(candidate, Reason.known, found)
     if found.likeness is Likeness.subject:
@@ -89,10 +93,10 @@ def judge(candidate: Candidate, scene: Scene) -> Passed | Refusal:
 class Verdicts:
     """One run of the gate: what passed counts as known, and a later word on its subject replaces it."""
 
-    def __init__(self) -> None:
+    def __init__(self, reader: Reader | None = None) -> None:
         self._passed: list[Passed] = []
         self._refused: list[Refusal] = []
-        self._mine = KnownTopics()
+        self._mine = KnownTopics(reader)
 
     def judge(self, candidates: Iterable[Candidate], scene: Scene) -> None:
         """Judge in order."""
@@ -107,14 +111,17 @@ class Verdicts:
 
     def _take(self, verdict: Passed) -> None:
         found = self._mine.find(verdict.candidate)
-        if found.likeness is Likeness.same:
+        if found.likeness is Likeness.same and not (found.lacks_reason or verdict.adds_reason):
             self._refused.append(_refusal(verdict.candidate, Reason.known))
             return
         place = len(self._passed) if found.likeness is Likeness.new else int(found.path)
         if place < len(self._passed):
             replaced = self._passed[place]
-            self._refused.append(_refusal(replaced.candidate, Reason.outdated))
-            self._passed[place] = Passed(verdict.candidate, replaced.updates or verdict.updates)
+            reason = Reason.known if found.likeness is Likeness.same else Reason.outdated
+            self._refused.append(_refusal(replaced.candidate, reason))
+            self._passed[place] = Passed(
+                verdict.candidate, replaced.updates or verdict.updates, replaced.adds_reason or verdict.adds_reason
+            )
         else:
             self._passed.append(verdict)
         self._mine.add(replace(verdict.candidate.topic(), path=str(place)))

@@ -15,9 +15,10 @@ from typing import TYPE_CHECKING
 from reverie.errors import Error, Refused
 from reverie.files import read_small
 from reverie.memory.extraction.candidate import Reason, Refusal
-from reverie.memory.extraction.extract import Extracted, brought_up_to_date, extract
+from reverie.memory.extraction.extract import Extracted, brought_up_to_date, extract, with_its_reason
 from reverie.memory.extraction.gate import QUOTE_CHARS, Heard, Passed, Scene
 from reverie.memory.extraction.known import KnownTopics
+from reverie.memory.extraction.reading import Reader
 from reverie.memory.extraction.refusals import append_refusals
 from reverie.memory.extraction.session import words_of
 from reverie.memory.finding import key_of
@@ -76,8 +77,10 @@ class Keeper:
         self._now = now
         index.sweep()
         self.topics = {each.topic.path: each.topic for each in index.topics()}
+        reader = Reader(index.embedder)
         self.scene = Scene(
-            known=KnownTopics.of(self.topics.values()),
+            known=KnownTopics.of(self.topics.values(), reader),
+            reader=reader,
             written=written,
             is_erased=read_erased(store.history.private).covers,
             today=now.date(),
@@ -122,9 +125,9 @@ class Keeper:
         try:
             done = self._store.edit(
                 path,
-                partial(brought_up_to_date, new=topic),
+                partial(with_its_reason if passed.adds_reason else brought_up_to_date, new=topic),
                 author=AUTHOR,
-                reason=f"bring {topic.name} up to date",
+                reason=f"{'say why' if passed.adds_reason else 'bring up to date'}: {topic.name}",
                 session=passed.candidate.session or None,
                 sources=topic.sources,
             )

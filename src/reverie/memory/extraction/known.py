@@ -7,19 +7,23 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 from enum import StrEnum
 
 from reverie.memory.extraction.candidate import Candidate
-from reverie.memory.extraction.wording import main_clause
+from reverie.memory.extraction.reading import Reader
+from reverie.memory.extraction.wording import main_clause, reason_of, tells_why
 from reverie.memory.relearning import normal
 from reverie.memory.search.analyze import terms
 from reverie.memory.topic import Topic
 
 NEAR = 0.75
 """The share of common words from which on two texts say the same (as in `api/saving.py`)."""
+SAME_MEANING = 0.86
+"""The nearness of two vectors from which on two texts say the same in other words."""
+_COMPARED = 8
 SAME_SUBJECT = 0.5
 """From here on they speak of the same thing, and the newer one brings the older up to date."""
 _FEWEST_SHARED = 3
@@ -60,12 +64,16 @@ class Found:
     likeness: Likeness
     path: str = ""
     observed: date | None = None
+    lacks_reason: bool = False
+    """The same is known, but not why, which the candidate says."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Statement:
     """What is said, as it can be compared."""
 
+    text: str
+    """The main clause."""
     plain: str
     words: frozenset[str]
     rule: frozenset[str]
@@ -80,6 +88,7 @@ class _Known:
     type: str | None
     said: _Statement
     observed: date | None
+    tells_why: bool
 
 
 _NEW = Found(Likeness.new)
@@ -87,8 +96,9 @@ _NEW = Found(Likeness.new)
 
 @dataclass(slots=True)
 class KnownTopics:
-    """Everything that is known, by its words."""
+    """Everything that is known, by its words; and by its meaning where a reader is given."""
 
+    reader: Reader | None = None
     _all: dict[int, _Known] = field(default_factory=dict)
     _by_word: dict[str, list[int]] = field(default_factory=lambda: defaultdict(list))
     _by_path: dict[str, list[int]] = field(default_factory=dict)
@@ -96,9 +106,9 @@ class KnownTopics:
     _added: int = 0
 
     @classmethod
-    def of(cls, topics: Iterable[Topic]) -> KnownTopics:
+    def of(cls, topics: Iterable[Topic], reader: Reader | None = None) -> KnownTopics:
         """What these topics say."""
-        known = cls()
+        known = cls(reader)
         for topic in topics:
             known.add(topic)
         return known
@@ -115,7 +125,7 @@ class KnownTopics:
             said = _statement(text)
             number = self._added
             self._added += 1
-            self._all[number] = _Known(topic.path, topic.type, said, topic.observed)
+            self._all[number] = _Known(topic.path, topic.type, said, topic.observed, tells_why(topic.body))
             self._by_path.setdefault(topic.path, []).append(number)
             for word in said.words:
                 self._by_word[word].append(number)
@@ -128,13 +138,25 @@ class KnownTopics:
         """The memory that says the same, or speaks of the same subject."""
         said = _statement(_rule(candidate.description, candidate.body))
         best = _NEW
-        for known in self._sharing(said.words):
-            if _says_the_same(said, known.said):
-                return Found(Likeness.same, known.path, known.observed)
+        sharing = self._sharing(said.words)
+        same = next((known for known in sharing if _says_the_same(said, known.said)), None)
+        same = same or self._same_in_meaning(said, [known for known in sharing if known.type == candidate.type])
+        if same is not None:
+            lacks_reason = bool(reason_of(candidate.body)) and not same.tells_why
+            return Found(Likeness.same, same.path, same.observed, lacks_reason)
+        for known in sharing:
             is_candidate = best.likeness is Likeness.new and known.type in {None, candidate.type}
             if is_candidate and (_changes(said, known.said) or _contradicts(said, known.said)):
                 best = Found(Likeness.subject, known.path, known.observed)
         return best
+
+    def _same_in_meaning(self, said: _Statement, others: Sequence[_Known]) -> _Known | None:
+        """The memory that says the same in other words: as near as that, with the same numbers, and none denied."""
+        alike = [each for each in others if _may_be_the_same(said, each.said)][:_COMPARED]
+        if self.reader is None or not alike:
+            return None
+        number, nearness = self.reader.likest(said.text, [each.said.text for each in alike])
+        return alike[number] if nearness >= SAME_MEANING else None
 
     def _sharing(self, words: frozenset[str]) -> list[_Known]:
         """What shares words with these, the likest first."""
@@ -146,6 +168,7 @@ class KnownTopics:
 def _statement(text: str) -> _Statement:
     rule = main_clause(text)
     return _Statement(
+        rule,
         normal(text),
         frozenset(terms(text)),
         frozenset(terms(rule)) - _MODAL,
@@ -166,6 +189,12 @@ def _says_the_same(one: _Statement, other: _Statement) -> bool:
         return False
     is_rule = min(len(one.rule), len(other.rule)) >= _FEWEST_IN_RULE
     return _is_near(one.words, other.words) or (is_rule and _is_near(one.rule, other.rule))
+
+
+def _may_be_the_same(one: _Statement, other: _Statement) -> bool:
+    """Whether nothing but the choice of words may differ."""
+    numbers, others = (frozenset(word for word in each.words if word[:1].isdigit()) for each in (one, other))
+    return one.negates == other.negates and numbers == others and bool(one.rule & other.rule)
 
 
 def _is_near(one: frozenset[str], other: frozenset[str]) -> bool:

@@ -1,14 +1,14 @@
-"""How a sentence reads, by its likeness to exemplars: as something lasting, or as a request, a quote, a passing remark.
+"""How a sentence reads, by its likeness to exemplars: as something lasting, or as a request, a quote, a remark.
 
-Needs vectors of meaning, so it works for English and where the `semantic` extra and its weights are installed; elsewhere
-the rules decide alone. The weights in `reading.json` were fitted to `exemplars.txt` by `python -m bench.extraction.fit`.
+Needs vectors of meaning, so it works for English, and where the `semantic` extra and its weights are installed; else
+the rules decide alone. `python -m bench.extraction.fit` has fitted the weights in `reading.json` to `exemplars.txt`.
 Deterministic: the same sentence is always read the same way.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
@@ -64,20 +64,42 @@ class Reading:
 
 
 class Reader:
-    """Reads sentences by their meaning and their form."""
+    """Reads sentences by their meaning and their form; where there are no vectors it reads nothing.
 
-    def __init__(self, embedder: Embeds) -> None:
+    `embedder` is asked when the first sentence is read: loading the weights takes a moment.
+    """
+
+    def __init__(self, embedder: Callable[[], Embeds | None]) -> None:
         self._embedder = embedder
         self._known: dict[str, Reading] = {}
+        self._vectors: dict[str, NDArray[np.float32]] = {}
 
     def read(self, sentences: Sequence[str]) -> dict[str, Reading]:
         """Sentence → how it reads; one that is not English is left out."""
         flat = {sentence: " ".join(sentence.split()) for sentence in sentences}
         new = [text for text in dict.fromkeys(flat.values()) if text not in self._known and is_english(text)]
-        if new:
-            for text, shares in zip(new, _shares(features(new, self._embedder)), strict=True):
+        embedder = self._embedder() if new else None
+        if embedder is not None:
+            for text, shares in zip(new, _shares(features(new, embedder)), strict=True):
                 self._known[text] = _reading(shares)
         return {sentence: self._known[text] for sentence, text in flat.items() if text in self._known}
+
+    def likest(self, text: str, others: Sequence[str]) -> tuple[int, float]:
+        """Which of the others is nearest in meaning, and how near, from -1 to 1; only English is compared."""
+        asked = [each for each in (text, *others) if is_english(each)]
+        embedder = self._embedder() if len(asked) > 1 and asked[0] == text else None
+        if embedder is None:
+            return -1, -1.0
+        new = [each for each in dict.fromkeys(asked) if each not in self._vectors]
+        if new:
+            self._vectors |= dict(zip(new, embedder.embed(new), strict=True))
+        near = {
+            number: float(self._vectors[text] @ self._vectors[each])
+            for number, each in enumerate(others)
+            if each in self._vectors
+        }
+        best = max(near, key=lambda number: near[number])
+        return best, near[best]
 
 
 def features(sentences: Sequence[str], embedder: Embeds) -> NDArray[np.float64]:

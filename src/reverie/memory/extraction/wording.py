@@ -10,10 +10,11 @@ from dataclasses import dataclass
 from datetime import date
 
 from reverie.memory.extraction.dates import placed
-from reverie.memory.extraction.phrases import LABEL
+from reverie.memory.extraction.phrases import LABEL, REASON
 from reverie.memory.topic import MemoryType
 
 NAME_CHARS = 60
+WHY = "**Why:**"
 DESCRIPTION_CHARS = 200
 _FLAGS = re.VERBOSE | re.IGNORECASE
 
@@ -105,6 +106,22 @@ class Wording:
     """Whether the sentence had dates that depend on the day it was said."""
 
 
+def reason_of(body: str) -> str:
+    """The paragraph of a memory that says why, or nothing."""
+    return next((each for each in body.split("\n\n") if each.startswith(WHY)), "")
+
+
+def tells_why(body: str) -> bool:
+    """Whether a memory gives a reason, in a paragraph of its own or within its sentences."""
+    return bool(reason_of(body) or REASON.search(body))
+
+
+def with_reason(body: str, reason: str) -> str:
+    """A memory with the reason that it lacked, behind its statement."""
+    first, *rest = body.strip().split("\n\n")
+    return "\n\n".join([first, reason, *rest])
+
+
 def gives_reason(sentence: str) -> bool:
     """Whether a sentence is there to give the reason for the one before it."""
     return bool(_NEXT_REASON.search(sentence.strip()))
@@ -139,7 +156,7 @@ def worded(kind: MemoryType, sentence: str, reason: str, said_on: date | None, l
     body = [_capital(said.text)]
     if kind in {MemoryType.feedback, MemoryType.project}:
         why = extra.text or _why(said.text)
-        body += [f"**Why:** {_capital(why)}"] if why else []
+        body += [f"{WHY} {_capital(why)}"] if why else []
         how = _HOW.search(said.text)
         use = statement(lead).strip(" ,.:;—–-") or (how and (how["how"] or how["han"]).strip())
         body += [f"**How to apply:** {_capital(use)}"] if use else []
