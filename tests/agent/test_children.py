@@ -11,7 +11,6 @@ from reverie.agent.events import (
     AgentEnded,
     AgentProgress,
     Ending,
-    Notice,
     Replied,
     Status,
     ToolStarted,
@@ -75,7 +74,7 @@ async def test_the_end_of_a_child_is_told_once(ending: Ending, state: str) -> No
     assert children.arrived() == []
     assert state in joined.text
     assert joined.text.count("<system-reminder>") == 1, "a report cannot pose as the system"
-    assert [type(event) for event in heard] == [AgentEnded, Notice]
+    assert [type(event) for event in heard] == [AgentEnded]
 
 
 @requirement("agents:background:notified")

@@ -47,7 +47,26 @@ PROMISES = {
     ),
     "tui:resume:picker": Requirement("`/resume` shows earlier sessions and opens one.", source=_SOURCE),
     "tui:rewind:picker": Requirement("`/rewind` goes back to before a message, which can be changed.", source=_SOURCE),
-    "tui:shell:direct": Requirement("`!command` runs at once, without the model.", source=_SOURCE),
+    "tui:shell:direct": Requirement(
+        "`!command` runs at once, shows what it prints as it comes, can be stopped, and is told to the conversation.",
+        source=_SOURCE,
+    ),
+    "tui:rewind:files": Requirement(
+        "`/rewind` offers the conversation, the files that were changed since, or both; what somebody else changed is "
+        "asked about first.",
+        source=_SOURCE,
+    ),
+    "tui:commands:queued": Requirement(
+        "A command or skill typed during a turn waits in sight and runs after it, alone and in order.", source=_SOURCE
+    ),
+    "tui:agents:ended": Requirement(
+        "When a background agent ends, a line says how, what it cost and how its report begins.", source=_SOURCE
+    ),
+    "tui:status:own": Requirement(
+        "The user's own command prints a status line from the session's figures; its failures are silent and named in "
+        "`/status`.",
+        source="spec 8 §1.9",
+    ),
     "tui:colour:none": Requirement(
         "Without colour nothing is coloured and everything can be told apart.", source=_SOURCE
     ),

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 
-from reverie.agent.events import AgentEnded, AgentProgress, Ending, Notice, Replied, ToolStarted, TurnEnded, TurnEvent
+from reverie.agent.events import AgentEnded, AgentProgress, Ending, Replied, ToolStarted, TurnEnded, TurnEvent
 from reverie.agent.loop import Joined, Loop
 from reverie.agent.mailbox import Letter
 from reverie.agent.progress_lines import LAST_CALLS, progress_line
@@ -200,7 +200,7 @@ class Children:
     def _finish(self, child: Child, ended: TurnEnded) -> None:
         child.ended = ended
         child.result = ended.text
-        states = {Ending.FAILED: State.FAILED, Ending.CANCELLED: State.KILLED}
+        states = {Ending.FAILED: State.FAILED, Ending.BUDGET: State.FAILED, Ending.CANCELLED: State.KILLED}
         child.state = states.get(ended.ending, State.COMPLETED)
 
     def _tell(self, child: Child, result: str) -> None:
@@ -211,8 +211,7 @@ class Children:
         data: JsonObject = {"agentId": child.id, "name": child.name, "status": child.state.value}
         joined = Joined(ENDED_KIND, _reminder(words), f"agent {child.name} has ended: {child.state}", data)
         self._news.append(joined)
-        self._emit(AgentEnded(child.id, child.name, child.state.value, result))
-        self._emit(Notice(f"agent {child.name} has ended ({child.state}); its report joins the conversation next"))
+        self._emit(AgentEnded(child.id, child.name, child.state.value, result, child.cost_usd))
 
 
 def joined_letter(letter: Letter) -> Joined:

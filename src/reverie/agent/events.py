@@ -161,6 +161,8 @@ class AgentEnded:
     state: str
     """`completed`, `failed` or `killed`."""
     text: str
+    cost_usd: float = 0.0
+    """As far as prices are known."""
 
 
 @dataclass(frozen=True, slots=True)

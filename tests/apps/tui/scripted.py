@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from reverie.agent.events import Ending, Status, TurnEnded, TurnEvent, TurnStarted
+from reverie.agent.file_history import Return
 from reverie.api.memory import Memory
 from reverie.api.memory_parts.dreaming import Dreamt
 from reverie.apps.tui.app import Chat
@@ -53,6 +54,9 @@ class Scripted:
     prompts: tuple[tuple[str, str], ...] = ()
     waiting: list[str] = field(default_factory=list)
     heard: list[Callable[[TurnEvent], None]] = field(default_factory=list)
+    path: Path = Path("talk.jsonl")
+    changed: tuple[Return, ...] = ()
+    told: list[tuple[str, str, str]] = field(default_factory=list)
 
     async def send(self, text: str) -> AsyncIterator[TurnEvent]:
         self.sent.append(text)
@@ -114,6 +118,17 @@ class Scripted:
     def rewind(self, message_id: str) -> None:
         self.done.append(f"rewind {message_id}")
 
+    def changed_files(self, message_id: str) -> tuple[Return, ...]:  # noqa: ARG002 - the shape of a conversation
+        return self.changed
+
+    def restore_files(self, returns: Iterable[Return], *, told: bool = False) -> tuple[Path, ...]:
+        paths = tuple(each.path for each in returns)
+        self.done.append(f"restore {' '.join(path.name for path in paths)} told={told}")
+        return paths
+
+    def tell_command(self, command: str, output: str, ending: str = "") -> None:
+        self.told.append((command, output, ending))
+
     def clear(self) -> None:
         self.done.append("clear")
 
@@ -154,6 +169,7 @@ class Table:
     """Why nothing can be opened at first, or with another model."""
     wishes: list[Wish] = field(default_factory=list)
     is_colourless: bool = False
+    status_command: str | None = None
 
     def open(self, approver: Approver, wish: Wish) -> Scripted:
         self.wishes.append(wish)
@@ -175,6 +191,8 @@ class Table:
             copy=self.copied.append,
             greeting=self.greeting,
             is_colourless=self.is_colourless,
+            status_command=self.status_command,
+            version="1.2",
         )
 
     def chat(self) -> Chat:

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import sys
+from dataclasses import replace
 
 import pytest
 from rich.color import ColorType
 
 from reverie.agent.events import (
+    AgentEnded,
     Attached,
     Ending,
     Notice,
@@ -377,3 +380,75 @@ async def test_notices_between_turns_are_shown(sit: MakeTable) -> None:
     async with at(table) as seat:
         table.conversation.heard[0](Notice("the budget for background work is used up", "warning"))
         await seat.sees("! the budget for background work is used up")
+
+
+@requirement("tui:agents:ended")
+async def test_the_end_of_a_background_agent_is_told_between_turns(sit: MakeTable) -> None:
+    table = sit()
+    table.conversation.status = replace(FIGURES, background=("scout: reads",))
+    async with at(table) as seat:
+        assert "1 in background" in seat.line("#status")
+        table.conversation.status = FIGURES
+        table.conversation.heard[0](AgentEnded("a1", "scout", "completed", "\nThree files.\nAll small.", 0.0123))
+        await seat.sees("agent scout has ended (completed, $0.0123): Three files.")
+        await seat.until(lambda: "background" not in seat.line("#status"))
+        await seat.press("ctrl+o")
+        await seat.sees("All small.")
+
+
+@requirement("tui:commands:queued")
+async def test_a_skill_typed_during_a_turn_runs_after_it_and_words_behind_it_later(sit: MakeTable) -> None:
+    gate = asyncio.Event()
+    table = sit([TextDelta("working"), gate, TextDelta(" done")])
+    table.conversation.commands = (("review", "looks at it", ""),)
+    async with at(table) as seat:
+        await seat.enter("begin")
+        await seat.sees("working")
+        await seat.enter("/review now")
+        await seat.enter("and then this")
+        await seat.until(lambda: seat.line("#queue") == "⋯ /review now\n⋯ and then this")
+        assert table.conversation.sent == ["begin"]
+        gate.set()
+        await seat.until(lambda: table.conversation.sent == ["begin", "/review now", "and then this"])
+        await seat.sees("You said: and then this")
+
+
+@requirement("tui:commands:queued")
+async def test_a_command_that_waits_is_not_run_after_a_stop(sit: MakeTable) -> None:
+    table = sit([TextDelta("working"), asyncio.Event()])
+    async with at(table) as seat:
+        await seat.enter("begin")
+        await seat.sees("working")
+        await seat.enter("/clear")
+        await seat.press("escape")
+        await seat.sees("/clear was not run")
+        assert table.conversation.done == ["begin", "cancel"]
+
+
+@requirement("tui:commands:queued")
+async def test_a_path_is_no_command(sit: MakeTable) -> None:
+    async with at(sit()) as seat:
+        await seat.enter("/etc/hosts is broken")
+        await seat.sees("You said: /etc/hosts is broken")
+
+
+@requirement("tui:status:own")
+async def test_the_users_own_line_is_told_of_the_session(sit: MakeTable) -> None:
+    table = sit()
+    script = "import json,sys; d=json.load(sys.stdin); print(d['model']['id'], d['context_window']['used_percentage'])"
+    table.status_command = f'{sys.executable} -c "{script}"; echo more'
+    async with at(table) as seat:
+        await seat.until(lambda: seat.line("#own").startswith("claude-sonnet-5 "))
+        await seat.enter("/status")
+        await seat.sees("status line")
+
+
+@requirement("tui:status:own")
+async def test_a_status_line_that_fails_is_silent_and_named_on_demand(sit: MakeTable) -> None:
+    table = sit()
+    table.status_command = "echo broken script >&2; exit 3"
+    async with at(table) as seat:
+        await seat.until(lambda: bool(seat.app.line_problem))
+        assert not seat.app.query_one("#own").display
+        await seat.enter("/status")
+        await seat.sees("exit code 3: broken script")

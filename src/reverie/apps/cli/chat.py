@@ -52,6 +52,7 @@ def chat(common: Common, wanted: Wanted) -> int:
 def _surroundings(
     common: Common, wanted: Wanted, configuration: Configuration, model: str, greeting: str
 ) -> Surroundings:
+    from reverie import __version__
     from reverie.apps.cli.find_session import session_folders
     from reverie.apps.tui.clipboard import copy_to_tmux
     from reverie.apps.tui.conversation import Surroundings
@@ -80,6 +81,10 @@ def _surroundings(
         greeting="\n".join(filter(None, [greeting, *_cautions(configuration)])),
         is_colourless=settings.ui.color == "never",
         has_meter=settings.ui.meter,
+        shell=configuration.secrets.get("SHELL") or "/bin/sh",
+        status_command=settings.status_line.command,
+        output_style=settings.output_style,
+        version=__version__,
     )
 
 

@@ -9,12 +9,10 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Sequence
-from typing import ClassVar
 
 from rich.theme import Theme
-from textual import events, work
-from textual.app import App, ComposeResult
-from textual.binding import Binding
+from textual import work
+from textual.app import ComposeResult
 from textual.containers import Horizontal
 from textual.filter import Monochrome, NoColor
 from textual.screen import ModalScreen
@@ -27,17 +25,18 @@ from reverie.apps.tui.commands import COMMANDS, find, near
 from reverie.apps.tui.conversation import Conversation, Surroundings, Wish, settled
 from reverie.apps.tui.files import list_project_files
 from reverie.apps.tui.history import Walk, append_input_history, read_input_history
-from reverie.apps.tui.host import Command
+from reverie.apps.tui.host import Command, is_command
+from reverie.apps.tui.keys import Keyed
 from reverie.apps.tui.log import Log
 from reverie.apps.tui.markdown import MARKDOWN_STYLES
 from reverie.apps.tui.memory_screen import MemoryScreen
+from reverie.apps.tui.own_line import OwnLine, told
 from reverie.apps.tui.past import pieces_of
-from reverie.apps.tui.picker import Picker, Row
-from reverie.apps.tui.pieces import Call, Note, Piece, Progress, Said
+from reverie.apps.tui.pieces import Note, Piece, Said
 from reverie.apps.tui.prompt import Popup, Prompt
 from reverie.apps.tui.question import Asking
 from reverie.apps.tui.remember import remember
-from reverie.apps.tui.shell import run_command
+from reverie.apps.tui.shell import ShellRuns
 from reverie.apps.tui.status_line import StatusLine
 from reverie.apps.tui.steering import Unsteered
 from reverie.apps.tui.turns import Turns
@@ -57,7 +56,7 @@ LEAVING_SECONDS = 5.0
 """How long leaving waits for a turn to stop in order."""
 
 
-class Chat(App[None]):
+class Chat(Keyed):
     """The program on the screen."""
 
     ENABLE_COMMAND_PALETTE = False
@@ -73,21 +72,6 @@ class Chat(App[None]):
         padding: 0 1 0 0; }
     #mark { width: 3; padding: 0 0 0 1; color: ansi_cyan; text-style: bold; }
     """
-    BINDINGS: ClassVar = [
-        Binding("ctrl+c", "interrupt", show=False, priority=True),
-        Binding("ctrl+d", "end_of_input", show=False, priority=True),
-        Binding("escape", "stop", show=False),
-        Binding("shift+tab", "next_mode", show=False, priority=True),
-        Binding("pageup", "page(-1)", show=False, priority=True),
-        Binding("pagedown", "page(1)", show=False, priority=True),
-        Binding("ctrl+home", "go(False)", show=False, priority=True),
-        Binding("ctrl+end", "go(True)", show=False, priority=True),
-        Binding("ctrl+o", "unfold", show=False, priority=True),
-        Binding("ctrl+t", "unfold_all", show=False, priority=True),
-        Binding("ctrl+r", "search_history", show=False, priority=True),
-        Binding("ctrl+g", "edit_message", show=False, priority=True),
-        Binding("ctrl+z", "suspend_process", show=False, priority=True),
-    ]
 
     def __init__(self, surroundings: Surroundings) -> None:
         super().__init__(ansi_color=True)
@@ -112,6 +96,7 @@ class Chat(App[None]):
         self._files: tuple[float, Sequence[str]] = (-FILES_SECONDS, ())
         self._is_open = False
         self._is_leaving = False
+        self._started = time.monotonic()
 
     def compose(self) -> ComposeResult:
         popup = Popup("", id="popup")
@@ -129,6 +114,7 @@ class Chat(App[None]):
                 id="prompt",
             )
         yield StatusLine(meter=self.surroundings.has_meter, id="status")
+        yield OwnLine(self.surroundings.status_command, self.surroundings.directory, id="own")
 
     def on_mount(self) -> None:
         self._talk = self.query_one(Log)
@@ -136,7 +122,9 @@ class Chat(App[None]):
         self._status = self.query_one(StatusLine)
         self._activity = self.query_one(Activity)
         self._waiting = self.query_one(Waiting)
+        self._own_line = self.query_one(OwnLine)
         self._turns = Turns(self._talk, self._waiting, self._activity, self._status)
+        self._shells = ShellRuns(self._talk, self.surroundings.directory, self.surroundings.shell)
         self._prompt.focus()
         self.set_interval(1 / FRAMES_PER_SECOND, self._tick)
         self._begin()
@@ -154,9 +142,12 @@ class Chat(App[None]):
             await asyncio.to_thread(self.surroundings.warm)
 
     def _send_waiting(self) -> None:
-        """Send what was typed while nothing could be sent."""
-        if texts := self._waiting.take_all():
-            self.send("\n\n".join(texts))
+        """Take up what was typed while nothing could be sent; a command alone, words together."""
+        text = self._waiting.take_next()
+        if text is not None and is_command(text):
+            self._start_command(text)
+        elif text is not None:
+            self.send(text)
 
     async def _open(self, wish: Wish) -> bool:
         try:
@@ -206,19 +197,10 @@ class Chat(App[None]):
         """Put a sentence into the log."""
         self._talk.add(Note(text, level))
 
-    def fill(self, text: str) -> None:
-        """Put a text where the user types."""
-        self._prompt.fill(text)
-        self._prompt.focus()
-
     def redraw(self) -> None:
         """Draw the log anew from the conversation."""
         self._talk.replace_all(pieces_of(self.conversation.entries))
         self._status.show(self.conversation.status)
-
-    async def choose(self, title: str, rows: Sequence[Row]) -> str | None:
-        """Let the user choose a row."""
-        return await self.push_screen_wait(Picker(title, rows))
 
     async def browse_memory(self) -> None:
         """Show the memories."""
@@ -252,6 +234,8 @@ class Chat(App[None]):
     async def _close_down(self) -> None:
         if self._work is not None:
             self._work.cancel()
+        await self._shells.close()
+        await self._own_line.close()
         if self._conversation is not None:
             if self._turn is not None and self._turn.is_running:
                 await settled(self._conversation.cancel())
@@ -268,21 +252,22 @@ class Chat(App[None]):
         append_input_history(
             self.surroundings.input_history, text, project=self.surroundings.directory, now=self.surroundings.now()
         )
-        if text.startswith("/") and not text[1:2].isspace() and len(text) > 1:
-            self._start_command(text)
+        if is_command(text):
+            self._take_command(text)
         elif text.startswith("#") and not text.startswith("##") and text[1:].strip():
             self._remember(text[1:].strip())
         elif text.startswith("!") and text[1:].strip():
-            self._shell(text[1:].strip())
+            self._run_shell(text[1:].strip())
         else:
             self.send(text)
 
     def send(self, text: str) -> None:
         """Send a message now, or at the next boundary of the turn that runs."""
         if self.is_busy:
-            self._waiting.put(text)
-            if self._turns.view is not None:
+            # Words that were typed after a command are not heard before it.
+            if self._turns.view is not None and not self._waiting.has_command:
                 self.conversation.queue(text)
+            self._waiting.put(text)
             return
         self._turns.begin(text)
         self._turn = self._run_turn(text)
@@ -292,27 +277,42 @@ class Chat(App[None]):
         ending = await self._turns.run(self.conversation, text)
         if ending is Ending.COMPLETED:
             self._send_waiting()
-        elif waiting := self._waiting.take_all():
-            self.fill("\n\n".join([*waiting, *filter(None, [self._prompt.text])]))
+        else:
+            self._give_back()
 
-    def _start_command(self, text: str) -> None:
-        name, _, argument = text[1:].partition(" ")
+    def _give_back(self) -> None:
+        """A turn did not end well: what waits returns to the user, who may want something else now."""
+        waiting = self._waiting.take_all()
+        for command in filter(is_command, waiting):
+            self.say(f"{command.partition(' ')[0]} was not run, because the turn was stopped", "warning")
+        words = [text for text in waiting if not is_command(text)]
+        if words:
+            self.fill("\n\n".join([*words, *filter(None, [self._prompt.text])]))
+
+    def _take_command(self, text: str) -> None:
+        """Run a command, or let it wait when it needs rest or is for the model; a wrong one is told at once."""
+        name = text[1:].split(maxsplit=1)[0]
         command = find(name, COMMANDS)
-        self._talk.add(Said(text[1:], "/"))
-        if command is None:
-            if name in dict(self._brought()):
-                self.send(text)
-            else:
-                self.say(near(name, [known for known, _ in self._command_names()]), "warning")
+        if command is None and name not in dict(self._brought()):
+            self._talk.add(Said(text[1:], "/"))
+            self.say(near(name, [known for known, _ in self._command_names()]), "warning")
         elif self._conversation is None and name != "exit":
             self.say("there is no conversation yet", "warning")
-        elif command.needs_rest and self.is_busy:
-            self.say(f"/{name} waits for the end of the turn; Esc stops it", "warning")
-        elif command.needs_rest:
-            self._working_at = f"/{name}"
-            self._work = self._run_command(command, argument.strip())
+        elif self.is_busy and (command is None or command.needs_rest):
+            self._waiting.put(text)
         else:
-            self._run_command(command, argument.strip())
+            self._start_command(text)
+
+    def _start_command(self, text: str) -> None:
+        name, *rest = text[1:].split(maxsplit=1)
+        command = find(name, COMMANDS)
+        if command is None:
+            self.send(text)
+            return
+        self._talk.add(Said(text[1:], "/"))
+        run = self._run_command(command, rest[0].strip() if rest else "")
+        if command.needs_rest:
+            self._working_at, self._work = f"/{name}", run
 
     @work
     async def _run_command(self, command: Command, argument: str) -> None:
@@ -355,12 +355,11 @@ class Chat(App[None]):
         except Error as problem:
             self.say(str(problem), "error")
 
-    @work
-    async def _shell(self, command: str) -> None:
-        number = self._talk.add(Call("!", command, Progress.RUNNING))
-        self._talk.put(number, await run_command(command, self.surroundings.directory))
-        if not self._talk.is_open(number):
-            self._talk.toggle(number)
+    def _run_shell(self, command: str) -> None:
+        if self._conversation is None:
+            self.say("there is no conversation yet", "warning")
+        else:
+            self._shells.start(command, self._conversation.tell_command)
 
     async def approve(self, question: Question) -> Approval:
         """Ask the user; the prompt waits meanwhile. Cancelling takes the question away."""
@@ -378,24 +377,6 @@ class Chat(App[None]):
                 await asking.remove()
                 self._prompt.focus()
 
-    def on_resize(self, event: events.Resize) -> None:
-        """A question keeps its answers in sight."""
-        for asking in self.query(Asking):
-            asking.fit(event.size.height)
-
-    def on_text_selected(self, event: events.TextSelected) -> None:
-        """What is selected with the mouse is copied at once, as terminals do."""
-        del event
-        text = self.screen.get_selected_text()
-        if text:
-            self.copy(text)
-
-    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Keys of the conversation rest while another screen is open."""
-        del parameters
-        resting = ("page", "go", "unfold", "unfold_all", "search_history", "edit_message", "next_mode", "end_of_input")
-        return not (action in resting and isinstance(self.screen, ModalScreen))
-
     def action_interrupt(self) -> None:
         """Stop the turn, else empty the input; twice leaves."""
         if isinstance(self.screen, ModalScreen):
@@ -406,14 +387,16 @@ class Chat(App[None]):
             self.leave()
             return
         self._last_interrupt = now
-        if self._turns.view is not None or self._work is not None:
+        if self._turns.view is not None or self._work is not None or self._shells.running:
             self.action_stop()
         elif self._prompt.text:
             self._prompt.clear_all()
         self._hint("Ctrl-C again leaves")
 
     def action_stop(self) -> None:
-        """Stop the running turn, or the change that is being made."""
+        """Stop the user's own commands, else the running turn, or the change that is being made."""
+        if self._shells.stop():
+            return
         if self._turns.view is not None:
             self._turns.view.doing = "stopping"
             self._stop_turn()
@@ -441,43 +424,6 @@ class Chat(App[None]):
         await settled(self._conversation.set_mode(following))
         self._status.show(self._conversation.status)
 
-    def action_page(self, pages: int) -> None:
-        """Scroll the log, or the diff that is asked about."""
-        for asking in self.query(Asking):
-            asking.action_page(pages)
-            return
-        self._talk.scroll_relative(y=pages * max(1, self._talk.size.height - 2), animate=False)
-
-    def action_go(self, end: bool) -> None:
-        """To the end or the beginning of the log."""
-        if end:
-            self._talk.scroll_end(animate=False)
-        else:
-            self._talk.scroll_home(animate=False)
-
-    def action_unfold(self) -> None:
-        """Show or hide what the newest call did."""
-        self._talk.toggle_last()
-
-    def action_unfold_all(self) -> None:
-        """Show or hide everything that folds."""
-        self._talk.toggle_all()
-
-    @work
-    async def action_search_history(self) -> None:
-        """Find something that was typed before."""
-        texts = list(reversed(self._prompt.walk.texts))
-        rows = [Row(str(number), " ".join(text.split())) for number, text in enumerate(texts)]
-        chosen = await self.choose("What did you type?", rows)
-        if chosen is not None:
-            self.fill(texts[int(chosen)])
-
-    def action_edit_message(self) -> None:
-        """Write the message in an editor."""
-        edited = self._edit(self._prompt.text)
-        if edited is not None:
-            self.fill(edited.rstrip("\n"))
-
     def _edit(self, text: str) -> str | None:
         """Leave the screen to an editor for a while."""
         if self.is_headless:
@@ -493,3 +439,18 @@ class Chat(App[None]):
         self._turns.tick()
         if self._working_at:
             self._activity.show(self._working_at)
+        elif self._turns.view is None:
+            self._activity.show(self._shells.doing)
+
+    def on_status_line_changed(self) -> None:
+        """The user's own line follows the figures."""
+        conversation = self._conversation
+        if conversation is not None and self._own_line.is_wanted:
+            self._own_line.tell(
+                lambda: told(conversation, self.surroundings, self.pieces, seconds=time.monotonic() - self._started)
+            )
+
+    @property
+    def line_problem(self) -> str:
+        """Why the user's own status line is empty, when it should not be."""
+        return self._own_line.failure

@@ -89,22 +89,6 @@ async def resume(host: Host, argument: str) -> None:
         await host.reopen(resume=chosen)
 
 
-async def rewind(host: Host, argument: str) -> None:  # noqa: ARG001
-    """Go back to before a message, which returns to the prompt."""
-    typed = dict(host.conversation.prompts)
-    if not typed:
-        host.say("nothing was said yet")
-        return
-    rows = [Row(uuid, " ".join(text.split())) for uuid, text in reversed(typed.items())]
-    chosen = await host.choose("Go back to before which message?", rows)
-    if chosen is None:
-        return
-    await settled(host.conversation.rewind(chosen))
-    host.redraw()
-    host.say("gone back; files stay as they are")
-    host.fill(typed[chosen])
-
-
 async def clear(host: Host, argument: str) -> None:  # noqa: ARG001
     """Begin anew."""
     await settled(host.conversation.clear())

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from reverie.apps.tui import changes, inspections
+from reverie.apps.tui import changes, inspections, rewinding
 from reverie.apps.tui.host import Command, Host
 from reverie.apps.tui.pieces import Listing
 
 KEYS = (
-    ("Enter", "send; during a turn the message joins it at its next step"),
+    ("Enter", "send; during a turn words join it at its next step, commands run after it"),
     ("Alt+Enter, \\ Enter", "new line; also Shift+Enter or Ctrl+J"),
     ("Up, Down, Ctrl+R", "what you typed before, also in earlier sessions"),
     ("Tab", "complete a /command or an @path"),
@@ -27,7 +27,7 @@ TYPED = (
     ("/name", "a command or a skill"),
     ("@path", "a file, completed as you type"),
     ("#text", "remember this, as your own word"),
-    ("!command", "run it here; the model does not see it"),
+    ("!command", "run it here; the model reads of it with your next words"),
 )
 
 
@@ -44,12 +44,13 @@ COMMANDS: tuple[Command, ...] = (
     Command("memory", "browse, edit, pin, forget and undo memories", changes.memory),
     Command("context", "what fills the window, as a picture", inspections.context),
     Command("cost", "what this session has cost", inspections.cost),
+    Command("status", "this session, its files, and what does not work", inspections.status),
     Command("compact", "make room now; instructions say what matters", changes.compact, "[instructions]", True),
     Command("uncompact", "take the last compaction back", changes.uncompact, needs_rest=True),
     Command("snip", "leave the oldest messages out of what is sent", changes.snip, needs_rest=True),
     Command("dream", "put the memories in order", changes.dream, needs_rest=True),
     Command("resume", "go on with an earlier session", changes.resume, "[id]", True),
-    Command("rewind", "go back to before one of your messages", changes.rewind, needs_rest=True),
+    Command("rewind", "go back to before a message, also with files", rewinding.rewind, needs_rest=True),
     Command("clear", "begin anew; the transcript stays", changes.clear, needs_rest=True),
     Command("model", "which model answers, or change it", changes.model, "[name]", True),
     Command("permissions", "the rules, or change the mode", changes.permissions, "[mode]"),

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Protocol
 
 from reverie.agent.events import Status, TurnEvent
+from reverie.agent.file_history import Return
 from reverie.api.memory import Memory
 from reverie.api.memory_parts.dreaming import Dreamt
 from reverie.context.receipt import Receipt
@@ -30,6 +31,11 @@ class Conversation(Protocol):
     @property
     def id(self) -> str:
         """The id of the session, by which it is resumed."""
+        ...
+
+    @property
+    def path(self) -> Path:
+        """Its transcript."""
         ...
 
     @property
@@ -100,6 +106,18 @@ class Conversation(Protocol):
 
     def rewind(self, message_id: str) -> object:
         """Go back to before a message of the user."""
+        ...
+
+    def changed_files(self, message_id: str) -> tuple[Return, ...]:
+        """The files that tools changed since before a message, and what going back would mean for each."""
+        ...
+
+    def restore_files(self, returns: Iterable[Return], *, told: bool = False) -> tuple[Path, ...]:
+        """Bring files back; `told` lets the model know. The paths of those that were brought back."""
+        ...
+
+    def tell_command(self, command: str, output: str, ending: str = "") -> object:
+        """Let the model know with the next words what the user ran, what it printed and how it ended."""
         ...
 
     def clear(self) -> object:
@@ -180,6 +198,12 @@ class Surroundings:
     """What is said first, such as that there is no key."""
     is_colourless: bool = False
     has_meter: bool = True
+    shell: str = "/bin/sh"
+    """Runs what the user types behind `!`."""
+    status_command: str | None = None
+    """Prints the user's own status line."""
+    output_style: str | None = None
+    version: str = ""
 
 
 async def settled(result: object) -> object:

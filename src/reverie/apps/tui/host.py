@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
@@ -9,6 +10,8 @@ from typing import Protocol
 from reverie.apps.tui.conversation import Conversation, Surroundings
 from reverie.apps.tui.picker import Row
 from reverie.apps.tui.pieces import Piece
+
+_COMMAND = re.compile(r"/[^\s/]+(?:\s|\Z)")
 
 
 class Host(Protocol):
@@ -63,6 +66,11 @@ class Host(Protocol):
         """Put a text on the clipboard."""
         ...
 
+    @property
+    def line_problem(self) -> str:
+        """Why the user's own status line is empty, when it should not be."""
+        ...
+
     def leave(self) -> None:
         """End the program."""
         ...
@@ -79,3 +87,8 @@ class Command:
     """What may follow, for the help."""
     needs_rest: bool = False
     """It changes the conversation, so no turn may run."""
+
+
+def is_command(text: str) -> bool:
+    """Whether a typed text begins with a command; one that begins with a path does not."""
+    return _COMMAND.match(text) is not None

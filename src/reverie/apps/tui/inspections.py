@@ -46,6 +46,25 @@ async def cost(host: Host, argument: str) -> None:  # noqa: ARG001
     host.show(Listing("Cost of this session", rows))
 
 
+async def status(host: Host, argument: str) -> None:  # noqa: ARG001
+    """Where everything lies and what does not work."""
+    conversation, around = host.conversation, host.surroundings
+    memory = conversation.memory
+    rows = [
+        ("session", conversation.id),
+        ("transcript", str(conversation.path)),
+        ("folder", str(around.directory)),
+        ("memory", f"off: {memory.off}" if memory.off else str(memory.directory)),
+        ("model", conversation.status.model),
+        ("version", around.version),
+    ]
+    if around.status_command:
+        rows.append(("status line", host.line_problem or around.status_command))
+    host.show(Listing("Status", tuple(row for row in rows if row[1])))
+    for problem in memory.cautions():
+        host.say(problem, "warning")
+
+
 def described(subject: str) -> Callable[[Host, str], Awaitable[None]]:
     """A command that lists what the session says of a subject."""
 

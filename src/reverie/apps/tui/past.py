@@ -8,6 +8,7 @@ from reverie.apps.tui.pieces import Answer, Call, Note, Piece, Progress, Said, T
 from reverie.apps.tui.turn import call_summary
 from reverie.messages.blocks import Text, Thinking, ToolResult, ToolUse
 from reverie.messages.entries import Entry
+from reverie.messages.shell_words import command_in, output_in
 from reverie.messages.view import Item, Kind, project
 
 MOST_ITEMS = 400
@@ -22,8 +23,13 @@ def pieces_of(entries: Sequence[Entry]) -> list[Piece]:
     pieces: list[Piece] = []
     if len(shown) < len(items):
         pieces.append(Note(f"{len(items) - len(shown)} earlier messages are not shown"))
-    for item in shown:
-        pieces += _of(item, results)
+    for number, item in enumerate(shown):
+        command = command_in(item.message.text) if item.kind is Kind.TYPED else None
+        if command is None:
+            pieces += _of(item, results)
+            continue
+        following = shown[number + 1].message.text if number + 1 < len(shown) else ""
+        pieces.append(Call("!", command, Progress.DONE, output=output_in(following) or ""))
     return pieces
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from rich.cells import cell_len
 from rich.console import Group
 from rich.text import Text
+from textual.message import Message
 from textual.widgets import Static
 
 from reverie.agent.events import Status
@@ -93,10 +94,14 @@ class StatusLine(Static):
         self._status: Status | None = None
         self._hint = ""
 
+    class Changed(Message):
+        """Other figures are shown."""
+
     def show(self, status: Status) -> None:
         """Show these figures."""
         self._status = status
         self._draw()
+        self.post_message(self.Changed())
 
     def hint(self, text: str) -> None:
         """Say something in place of the figures until it is taken back with an empty text."""

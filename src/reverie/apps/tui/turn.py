@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from reverie.agent.events import (
+    AgentEnded,
     Attached,
     CacheBroken,
     Ending,
@@ -84,6 +85,8 @@ class TurnView:
                 self._add(Note(line, "info" if parted.is_announced else "warning", details=f"from {parted.where} on"))
             case Attached(kind, summary):
                 self._add(Note(summary or kind))
+            case AgentEnded():
+                self._add(ended_note(event))
             case Notice(text, level):
                 self._add(Note(text, level))
             case TurnEnded():
@@ -179,6 +182,15 @@ class TurnView:
                 self._add(Note(event.text or "nobody answered", "error"))
             case _:
                 self._add(Note(event.text or f"the turn ended: {event.ending.value}", "warning"))
+
+
+def ended_note(event: AgentEnded) -> Note:
+    """What became of an agent in the background: a line, and its whole report on demand."""
+    facts = [event.state, *([dollars(event.cost_usd)] if event.cost_usd else [])]
+    first = next((line.strip() for line in event.text.splitlines() if line.strip()), "")
+    level = "info" if event.state == "completed" else "warning"
+    said = f": {first}" if first else ""
+    return Note(f"agent {event.name} has ended ({', '.join(facts)}){said}", level, details=event.text.strip())
 
 
 def call_summary(name: str, given: JsonObject) -> str:

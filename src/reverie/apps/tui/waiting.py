@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import time
+from itertools import takewhile
 
 from rich.console import Group
 from rich.text import Text
 from textual.widgets import Static
+
+from reverie.apps.tui.host import is_command
 
 _SPINNER = "✶✸✹✺✹✸"
 _TURNS_PER_SECOND = 5
@@ -57,6 +60,21 @@ class Waiting(Static):
         """These words were heard."""
         self._texts.remove(text)
         self._draw()
+
+    @property
+    def has_command(self) -> bool:
+        """Whether a command is among them."""
+        return any(map(is_command, self._texts))
+
+    def take_next(self) -> str | None:
+        """The first command, or all words before one, as one text."""
+        if not self._texts:
+            return None
+        words = list(takewhile(lambda text: not is_command(text), self._texts))
+        taken = words or self._texts[:1]
+        del self._texts[: len(taken)]
+        self._draw()
+        return "\n\n".join(taken)
 
     def take_all(self) -> list[str]:
         """Nothing waits any more."""
