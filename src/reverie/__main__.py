@@ -33,7 +33,8 @@ def _recall_quickly(arguments: list[str]) -> None:
     atexit.register(_leave, ended_with)
     # A process this short never fills the memory that collecting would free.
     gc.disable()
-    sys.modules.setdefault("inspect", _LateInspect("inspect"))
+    for name in ("inspect", "ipaddress"):
+        sys.modules.setdefault(name, _LateModule(name))
     from reverie.apps.cli.quick_recall import run
 
     code = run(arguments)
@@ -55,18 +56,19 @@ def _leave(ended_with: list[int]) -> None:
         os._exit(code)
 
 
-class _LateInspect(ModuleType):
-    """Stands for `inspect`, which takes longer to import than a query takes, until somebody asks it for something.
+class _LateModule(ModuleType):
+    """Stands for a module, until somebody asks it for something.
 
-    `dataclasses` imports it for classes without a docstring, of which we have none.
+    `dataclasses` imports `inspect` for classes without a docstring, of which we have none, and `pathlib` imports
+    `ipaddress` for addresses of the web. Both together take longer to import than a query takes.
     """
 
     def __getattr__(self, name: str) -> object:
-        if sys.modules.get("inspect") is self:
-            del sys.modules["inspect"]
-        import inspect
+        if sys.modules.get(self.__name__) is self:
+            del sys.modules[self.__name__]
+        from importlib import import_module
 
-        return getattr(inspect, name)
+        return getattr(import_module(self.__name__), name)
 
 
 if __name__ == "__main__":

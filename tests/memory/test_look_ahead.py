@@ -19,17 +19,17 @@ indexed = IndexedFolder(MemoryFolder(directory, directory))
 indexed.look_ahead()
 if sys.argv[2] == "killed":
     os.kill(indexed._ahead._child, signal.SIGKILL)
-print(*indexed.sweep())
-print(indexed.seconds_since_sweep < 60, len(indexed))
+before = len(indexed)
+print(indexed.catch_up(), indexed.seconds_since_sweep < 60, before, len(indexed))
 indexed.close()
 """
 
 
-def swept(directory: Path, how: str = "") -> list[str]:
-    """What a sweep finds in a process of its own, which is as single-threaded as the command is."""
+def caught_up(directory: Path, how: str = "") -> str:
+    """What a process of its own finds, as single-threaded as the command is: news, swept, topics before and after."""
     done = subprocess.run([sys.executable, "-c", _SWEEP, str(directory), how], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
-    return done.stdout.splitlines()
+    return done.stdout.strip()
 
 
 @requirement("recall:edits-visible")
@@ -38,14 +38,15 @@ def test_a_look_ahead_finds_what_a_sweep_finds(tmp_path: Path, how: str) -> None
     first, second = tmp_path / "a.md", tmp_path / "b.md"
     first.write_text("# Kiwi\n\nThe kiwi server listens on port 8099.\n", encoding="utf-8")
     second.write_text("# Mango\n\nThe mango queue is drained nightly.\n", encoding="utf-8")
-    assert set(swept(tmp_path, how)[0].split()) == {"a.md", "b.md"}
-    assert swept(tmp_path, how) == ["", "True 2"]
+    assert caught_up(tmp_path, how) == "True True 0 2"
+    assert caught_up(tmp_path, how) == "False True 2 2"
     first.write_text("# Kiwi\n\nThe kiwi server listens on port 9099.\n", encoding="utf-8")
-    assert swept(tmp_path, how) == ["a.md", "True 2"]
+    assert caught_up(tmp_path, how) == "True True 2 2"
     second.unlink()
-    assert swept(tmp_path, how) == ["b.md", "True 1"]
+    assert caught_up(tmp_path, how) == "True True 2 1"
+    assert caught_up(tmp_path, how) == "False True 1 1"
 
 
 def test_a_look_ahead_at_nothing_finds_nothing(tmp_path: Path) -> None:
-    assert swept(tmp_path / "none") == ["", "True 0"]
+    assert caught_up(tmp_path / "none") == "False True 0 0"
     assert not (tmp_path / "none").exists()

@@ -17,10 +17,7 @@ from typing import TYPE_CHECKING, Self
 from reverie.api.memory_parts.shelves import Shelves
 from reverie.api.process import fresh_marker, places_of, process_settings, system_now
 from reverie.errors import Error, Refused, UserMistake
-from reverie.memory.recall import Asked, Recalled, recall
-from reverie.memory.recalled import Hit, Limits
 from reverie.memory.scopes import Scope, project_scope, user_scope, without_mentions
-from reverie.memory.topic_value import Topic
 from reverie.places import Places, find_checkout, memory_folder, open_project
 from reverie.settings import Settings
 from reverie.settings.features import Off, memory_state
@@ -39,10 +36,12 @@ if TYPE_CHECKING:
     from reverie.memory.erase import Erased
     from reverie.memory.indexed import IndexedFolder
     from reverie.memory.passages import Found, PastHit, PastQuery
+    from reverie.memory.recall import Asked, Recalled
+    from reverie.memory.recalled import Hit, Limits
     from reverie.memory.store import Changed, Store
     from reverie.memory.timeline import Refusal, Undone
     from reverie.memory.topic_table import Indexed
-    from reverie.memory.topic_value import MemoryType, Trust
+    from reverie.memory.topic_value import MemoryType, Topic, Trust
     from reverie.ports import Model
 
 AnyPath = str | PathLike[str]
@@ -262,6 +261,14 @@ class Memory:
         self.note_recalled(found, query, session=session)
         return list(found.hits)
 
+    def look_ahead(self) -> None:
+        """Have the files looked at by a child process while this one gets ready to recall.
+
+        For a command that answers one question: there must be no other thread.
+        """
+        if self.off is None:
+            self.index.look_ahead()
+
     def asked(
         self,
         query: str,
@@ -273,6 +280,8 @@ class Memory:
         tools: Iterable[str] = (),
     ) -> Asked:
         """A query as a value."""
+        from reverie.memory.recall import Asked
+
         shown = frozenset(path for each in exclude for path in self._whole_paths(each))
         return Asked(
             query=query,
@@ -285,11 +294,18 @@ class Memory:
 
     def recall_report(self, asked: Asked, *, fresh: bool = False) -> Recalled:
         """As `recall`, with how many memories were searched; notes nothing."""
+        from reverie.memory.recall import Recalled, recall
+
         if self.off is not None:
             return Recalled(hits=(), searched=0, skipped=self.off)
         searched = self._shelves.for_query(asked.query, fresh=fresh)
         asked = replace(asked, query=without_mentions(asked.query))
-        return recall(searched, asked, now=self._now(), limits=self.limits, check=self._check)
+        now, limits = self._now(), self.limits
+        found = recall(searched, asked, now=now, limits=limits, check=self._check)
+        behind = [each for each in searched if each.folder.catch_up()]
+        if behind:
+            found = recall(searched, asked, now=now, limits=limits, check=self._check)
+        return found
 
     async def recall_async(
         self,
@@ -615,6 +631,8 @@ class Memory:
     @property
     def limits(self) -> Limits:
         """How much recall shows."""
+        from reverie.memory.recalled import Limits
+
         said = self.settings.recall
         return Limits(
             hits=said.max_files,
@@ -684,6 +702,8 @@ class Memory:
 
     def _whole_paths(self, named: Topic | AnyPath) -> tuple[str, ...]:
         """The paths that an excluded memory may have: whole as they are, else in every directory searched."""
+        from reverie.memory.topic_value import Topic
+
         path = named.path if isinstance(named, Topic) else str(named)
         if path.startswith("/"):
             return (path,)

@@ -98,7 +98,9 @@ class UseCounts:
             file.seek(size)
             rows = file.read()
         rows = rows[: rows.rfind(b"\n") + 1]
-        self._counts.update(map(_decoded, re.findall(_PATH, rows)))
+        # Few memories are recalled often: each name is decoded once, not once per row.
+        for path, count in Counter(re.findall(_PATH, rows)).items():
+            self._counts[_decoded(path)] += count
         self._looks = found.st_ino, size + len(rows)
         return self._counts
 

@@ -6,12 +6,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from reverie.memory.indexed import IndexedFolder
-from reverie.memory.recall import Searched
 from reverie.memory.scopes import Scope, agent_scopes, user_scope
 from reverie.places import Places
 
 if TYPE_CHECKING:
     from reverie.api.memory_parts.watching import Watch
+    from reverie.memory.recall import Searched
     from reverie.memory.search.vectors import Embeds
 
 FRESH_SECONDS = 1.0
@@ -41,15 +41,16 @@ class Shelves:
     @property
     def standing(self) -> tuple[Searched, ...]:
         """Those that are always searched."""
-        return tuple(Searched(scope=scope.name, folder=self._folder(scope)) for scope in self._scopes)
+        return tuple(map(self._searched, self._scopes))
 
     def for_query(self, query: str, *, fresh: bool) -> tuple[Searched, ...]:
-        """Those to search for a query, in step with the disk as far as is due."""
+        """Those to search for a query, in step with the disk as far as is due, or to catch up after it."""
         agents = agent_scopes(self._places, query, cwd=self._root) if self._root is not None else ()
-        mentioned = (Searched(scope=scope.name, folder=self._folder(scope)) for scope in agents)
-        searched = (*self.standing, *mentioned)
+        searched = (*self.standing, *map(self._searched, agents))
         for each in searched:
             each.folder.renew()
+            if each.folder.is_looking_ahead:
+                continue
             age_seconds = each.folder.seconds_since_sweep
             is_kept = self.watch is not None and self.watch.is_open and each.folder is self.own
             if fresh or (not is_kept and age_seconds > FRESH_SECONDS):
@@ -73,6 +74,11 @@ class Shelves:
         for folder in self._folders.values():
             folder.close()
         self._folders.clear()
+
+    def _searched(self, scope: Scope) -> Searched:
+        from reverie.memory.recall import Searched
+
+        return Searched(scope=scope.name, folder=self._folder(scope))
 
     def _folder(self, scope: Scope) -> IndexedFolder:
         directory = scope.folder.directory
