@@ -37,6 +37,9 @@ PROMISES = {
     "tools:bash:output": Requirement(
         "Long output shows beginning and end and names the file that has all of it.", "spec 8 §1.3"
     ),
+    "tools:bash:keys": Requirement(
+        "Keys of ours are neither handed to commands nor shown or kept when one is printed.", "product §2, promise 8"
+    ),
     "tools:bash:background": Requirement("A command may run on while the model works.", "issue 5 §2"),
     "tools:tasks:survive": Requirement("Open tasks are seen by what must survive a reduction.", "issue 5 §2"),
     "tools:web:off": Requirement("Fetching pages must be switched on.", "issue 5 §2"),

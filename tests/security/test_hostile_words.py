@@ -4,6 +4,7 @@ import json
 from collections.abc import Mapping
 from pathlib import Path
 
+import pytest
 from rich.console import Console
 
 from reverie.agent.events import Notice, ToolEnded, ToolStarted
@@ -141,9 +142,42 @@ async def test_hundreds_of_calls_in_one_reply_are_answered_in_their_order(tmp_pa
 
 
 @requirement("security:keys:hidden")
+@pytest.mark.parametrize("keeps", [False, True])
+def test_commands_and_hooks_get_our_keys_only_where_a_setting_says_so(
+    made: Trap, victim: Terminal, keeps: bool
+) -> None:
+    key, token = "sk-" + "ant-" + "Q7x9" * 12, "tok-" + "R8y1" * 9
+    hook = {"hooks": [{"type": "command", "command": f'printf %s "$OWN_KEY" > {made.marks}/hook'}]}
+    own = victim.home / ".claude" / "settings.json"
+    own.parent.mkdir()
+    own.write_text(json.dumps({"hooks": {"SessionStart": [hook]}}), encoding="utf-8")
+    settings = (
+        f'[tools]\nkeep_keys = {str(keeps).lower()}\n[models.mine]\nbase_url = "http://x/v1"\nkey_env = "OWN_KEY"\n'
+    )
+    (victim.home / ".reverie").mkdir()
+    (victim.home / ".reverie" / "settings.toml").write_text(settings, encoding="utf-8")
+    ours = f'printf %s "$ANTHROPIC_API_KEY$REVERIE_TEAM_TOKEN" > {made.marks}/bash'
+    command = f'{ours}; printf %s "$OTHER" > {made.marks}/other'
+    with provider({"when": {"last_user": "please"}, "then": bash(command)}) as running:
+        ran = victim.run(
+            *("-m", MODEL, "--allowed-tools", "Bash", "-p", "please"),
+            ANTHROPIC_API_KEY=key,
+            ANTHROPIC_BASE_URL=running.base_url,
+            REVERIE_TEAM_TOKEN=token,
+            OWN_KEY=key,
+            OTHER=token,
+        )
+
+    assert ran.code == 0, ran.err
+    seen = {path.name: path.read_text(encoding="utf-8") for path in made.marks.iterdir()}
+    assert seen == {"hook": key if keeps else "", "bash": key + token if keeps else "", "other": token}
+
+
+@requirement("security:keys:hidden")
 def test_a_key_is_nowhere_and_files_are_private(made: Trap, victim: Terminal) -> None:
     key = "sk-" + "ant-" + "Q7x9" * 12
-    command = "echo $ANTHROPIC_API_KEY; seq 1 20000"
+    made.file(".env", f"KEY={key}\n")
+    command = "cat .env; seq 1 20000; cat .env"
     with provider({"when": {"last_user": "please"}, "then": bash(command)}) as running:
         ran = victim.run(
             *("-m", MODEL, "--allowed-tools", "Bash", "--output-format", "stream-json", "-p", "please"),
@@ -156,5 +190,5 @@ def test_a_key_is_nowhere_and_files_are_private(made: Trap, victim: Terminal) ->
     assert key not in ran.out + ran.err + sent
     kept = [path for path in (victim.home / ".reverie").rglob("*") if not path.is_symlink()]
     assert any(path.suffix == ".jsonl" for path in kept)
-    assert [path for path in kept if path.suffix in (".jsonl", ".json") and key.encode() in path.read_bytes()] == []
+    assert [path for path in kept if path.is_file() and key.encode() in path.read_bytes()] == []
     assert [str(path) for path in kept if path.stat().st_mode & 0o077] == []

@@ -268,3 +268,35 @@ async def test_what_a_call_would_do_is_told_before(desk: Desk, shells: Shells) -
     assert not bash.is_concurrent({"command": "rm x"}, desk)
     with pytest.raises(ToolMistake, match="no command"):
         bash.need({"command": "  "}, desk)
+
+
+@requirement("tools:bash:keys")
+async def test_a_key_of_ours_is_neither_shown_nor_kept(shells: Shells, desk: Desk) -> None:
+    key = "sk-" + "Q7x9" * 8
+    heard: list[str] = []
+    desk.keys, desk.progress = (key,), heard.append
+    command = f"printf %s {key[:9]}; sleep 0.05; echo {key[9:]}; seq 1 20000; echo {key}; sleep 0.15; echo {key}"
+
+    answer = await call(Bash(shells), desk, command=command)
+    await call(Bash(shells), desk, command=f"echo {key}; seq 1 9", run_in_background=True)
+    later = await output_with("9", shells, desk, shells.background[-1].id)
+
+    kept = Path(str(answer.details["outputFile"])).read_text(encoding="utf-8")
+    assert kept.count("[key]") == 3
+    assert key not in kept + told(answer) + later + "".join(heard)
+
+
+@requirement("tools:bash:output")
+async def test_a_full_disk_costs_the_copy_and_not_the_command(shells: Shells, desk: Desk) -> None:
+    import resource
+
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, hard))
+    try:
+        answer = await call(Bash(shells), desk, command="seq 1 100000; echo the end")
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+
+    assert not answer.is_error
+    assert "the end" in told(answer)
+    assert "of which the file has the first 100,000" in told(answer)

@@ -27,12 +27,12 @@ from reverie.permissions.policy import Policy
 from reverie.permissions.suggestions import suggestions
 from reverie.ports import INVALID_INPUT
 from reverie.tools.desk import Desk
+from reverie.tools.key_mask import KEY_MASK
 from reverie.tools.plan import NAME as PLAN_TOOL
 from reverie.tools.registry import Registry
 from reverie.tools.tool import Answer, Tool, ToolMistake
 
 INTERRUPTED = "The user interrupted this call before it had an answer. Do not assume that it did anything."
-_MASK = "[key]"
 SKIPPED = "This call was not run, because the user interrupted the turn."
 
 
@@ -265,10 +265,10 @@ def _without(keys: Sequence[str], answer: Answer) -> Answer:
     content, details = answer.content, answer.details
     for key in keys:
         if isinstance(content, str):
-            content = content.replace(key, _MASK)
+            content = content.replace(key, KEY_MASK)
         else:
             content = tuple(
-                replace(block, text=block.text.replace(key, _MASK)) if isinstance(block, Text) else block
+                replace(block, text=block.text.replace(key, KEY_MASK)) if isinstance(block, Text) else block
                 for block in content
             )
         details = {name: _masked(value, key) for name, value in details.items()}
@@ -277,7 +277,7 @@ def _without(keys: Sequence[str], answer: Answer) -> Answer:
 
 def _masked(value: Json, key: str) -> Json:
     if isinstance(value, str):
-        return value.replace(key, _MASK)
+        return value.replace(key, KEY_MASK)
     if isinstance(value, list):
         return [_masked(item, key) for item in value]
     if isinstance(value, dict):

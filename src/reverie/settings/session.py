@@ -199,7 +199,7 @@ class Instructions:
     include_depth: Personal[Count] = 4
     """Includes within includes (product §6)."""
     excludes: tuple[str, ...] = ()
-    """Files to leave out, as patterns of absolute paths; a project's reach only into it (spec 8 §1.4, `claudeMdExcludes`)."""
+    """Files to leave out, as patterns of paths; a project's reach only into it (spec 8 §1.4, `claudeMdExcludes`)."""
     from_additional_directories: bool = False
     """Also load those of `permissions.additional_directories` (spec 8 §1.4)."""
     managed_text: Managed[str | None] = None

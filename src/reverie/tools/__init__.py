@@ -6,8 +6,8 @@ read. `describe` and `schema` say how a tool is told of and hold its input again
 
 Files: `reach` (a path must lead where it led when the call was judged), `lines` (text as it is shown), `changing` (what
 `write` and `edit` share), `read` with `notebook`. Search: `walk` (which files there are), `glob_pattern`, `glob`,
-`grep` by `ripgrep` or `line_search`, with `search_query` and `file_types`. Commands: `process`, `shell_output`,
-`shells`, `bash`. Others: `agent` and
-`send_message`. The rest: `tasks`, `plan`, `span`, `remember`, `memory_files` (the provider's own memory tool),
-`web_fetch` with `page_fetch` and `html_text`, `skill`, and `mcp` (tools of other servers) with `tool_search`.
+`grep` by `ripgrep` or `line_search`, with `search_query` and `file_types`. Commands: `process`, `shell_output` with
+`key_mask` (which hides our keys), `shells`, `bash`. Others: `agent` and `send_message`. The rest: `tasks`, `plan`,
+`span`, `remember`, `memory_files` (the provider's own memory tool), `web_fetch` with `page_fetch` and `html_text`,
+`skill`, and `mcp` (tools of other servers) with `tool_search`.
 """

@@ -48,7 +48,7 @@ class Desk:
     environment: Mapping[str, str]
     """For processes that tools start."""
     keys: tuple[str, ...] = field(default=(), repr=False)
-    """Keys of ours; a tool that prints one shows `[key]` instead, so that it is neither sent nor kept."""
+    """Keys of ours; a tool that prints one shows `KEY_MASK` instead, so that it is neither sent nor kept."""
     additional: tuple[Path, ...] = ()
     """Further folders that tools may enter."""
     seen: SeenFiles = field(default_factory=SeenFiles)

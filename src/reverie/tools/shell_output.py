@@ -11,10 +11,11 @@ import codecs
 import os
 import re
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from reverie.files.durable import write_folder
+from reverie.tools.key_mask import KeyMask
 
 FILE_BYTES = 64 * 1024 * 1024
 """Spec 8 §1.3."""
@@ -29,9 +30,14 @@ _OVERWRITTEN = re.compile(r"[^\n]*\r(?!\n|\Z)")
 class ShellOutput:
     """The output of one command, read from a pipe by the running loop."""
 
-    def __init__(self, path: Path, progress: Callable[[str], None]) -> None:
+    def __init__(self, path: Path, progress: Callable[[str], None], keys: Iterable[str] = ()) -> None:
+        """`keys` are never kept or shown."""
         self.path = path
+        self._mask = KeyMask(keys)
         self.total_bytes = 0
+        self.kept_bytes = 0
+        """How much of it is in the file."""
+        self._has_room = True
         self.is_closed = asyncio.Event()
         self._progress = progress
         self._told_at = 0.0
@@ -57,6 +63,7 @@ class ShellOutput:
         if not self.is_closed.is_set():
             asyncio.get_running_loop().remove_reader(self._receiving)
             os.close(self._receiving)
+            self._keep(self._mask.rest())
             os.close(self._file)
             self.is_closed.set()
 
@@ -83,13 +90,9 @@ class ShellOutput:
         whole = len(data) - len(decoder.getstate()[0])
         return data[:whole], offset + whole
 
-    @property
-    def kept_bytes(self) -> int:
-        """How much of it is in the file."""
-        return min(self.total_bytes, FILE_BYTES)
-
     def _gap(self) -> str:
-        rest = "" if self.total_bytes <= FILE_BYTES else f", of which the file has the first {FILE_BYTES:,}"
+        is_whole = self.total_bytes <= self.kept_bytes
+        rest = "" if is_whole else f", of which the file has the first {self.kept_bytes:,}"
         return (
             f"\n[… the middle of this output is left out here: it has {self.total_bytes:,} bytes in all{rest}. "
             f"Do not guess what is missing; read or search {self.path} …]\n"
@@ -103,14 +106,26 @@ class ShellOutput:
         if not data:
             self.close()
             return
-        room = FILE_BYTES - self.total_bytes
-        if room > 0:
-            os.write(self._file, data[:room])
+        data = self._mask.masked(data)
+        self._keep(data)
+        self._tell(data)
+
+    def _keep(self, data: bytes) -> None:
+        self._write(data[: FILE_BYTES - self.kept_bytes])
         self._head += data[: max(0, HEAD_BYTES - len(self._head))]
         self._tail += data
         del self._tail[:-TAIL_BYTES]
         self.total_bytes += len(data)
-        self._tell(data)
+
+    def _write(self, data: bytes) -> None:
+        try:
+            while data and self._has_room:
+                written = os.write(self._file, data)
+                self.kept_bytes += written
+                data = data[written:]
+        except OSError:
+            # A full disk ends the copy, not the command. Nothing may follow the gap.
+            self._has_room = False
 
     def _tell(self, data: bytes) -> None:
         if time.monotonic() - self._told_at < _PROGRESS_SECONDS:

@@ -87,7 +87,7 @@ class Shells:
         self._count += 1
         name = f"bash_{self._count}"
         stem = _free_stem(desk.scratch, name)
-        output = ShellOutput(stem.with_suffix(".txt"), _unheard if background else desk.progress)
+        output = ShellOutput(stem.with_suffix(".txt"), _unheard if background else desk.progress, desk.keys)
         noted = stem.with_suffix(".cwd")
         try:
             process = await start(

@@ -19,9 +19,10 @@ from reverie.agent.loop import Loop, Parts
 from reverie.agent.preparing import Preparer
 from reverie.agent.tool_calls import Permits, ToolCalls
 from reverie.api.memory import Memory
+from reverie.api.own_keys import environment_for_others, keys_of
 from reverie.api.session_parts.briefing import Briefing
 from reverie.api.session_parts.disk_changes import DiskChanges
-from reverie.api.session_parts.extensions import extensions, hook_effects, keys_of, read_plugins
+from reverie.api.session_parts.extensions import extensions, hook_effects, read_plugins
 from reverie.api.session_parts.extracting import Extracting
 from reverie.api.session_parts.going_back import noted
 from reverie.api.session_parts.idling import Idling
@@ -101,7 +102,7 @@ def assembled(setup: Setup, transcript: Transcript, *, emit: Callable[[TurnEvent
         scratch=beside.directory / "scratch",
         settings=settings,
         now=setup.now,
-        environment=setup.environment,
+        environment=environment_for_others(setup),
         keys=keys_of(setup),
         additional=_additional(setup),
         seen=SeenFiles(settings.tools.read_cache_files),
@@ -141,7 +142,7 @@ def assembled(setup: Setup, transcript: Transcript, *, emit: Callable[[TurnEvent
     hooks = Hooks(
         declared_hooks(settings.hooks, plugins.plugins) if on.hooks else (),
         limits=settings.hook,
-        around=HookSurroundings(setup.project, setup.environment, env_file=env_file),
+        around=HookSurroundings(setup.project, environment_for_others(setup), env_file=env_file),
         facts=facts_for_hooks,
         trust=trust,
         spills=beside.spills,

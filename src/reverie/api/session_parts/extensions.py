@@ -16,6 +16,7 @@ from reverie.agent.flow import run_flow
 from reverie.agent.log import Log
 from reverie.agent.loop import Joined
 from reverie.agent.tool_calls import Done, ToolCalls
+from reverie.api.own_keys import environment_for_others
 from reverie.api.session_parts.invoking import Invoking
 from reverie.api.session_parts.serving import Serving
 from reverie.api.session_setup import Setup
@@ -40,7 +41,6 @@ from reverie.tools.skill import SkillTool
 from reverie.tools.tool import ToolMistake
 from reverie.trust import Kind, Part, Trust, read_trust, write_answers
 
-_SHORTEST_KEY = 16
 _ALONE = 5
 """How many times longer the first request waits for servers where nobody watches: a second chance may not come."""
 
@@ -256,7 +256,7 @@ def extensions(
     if invoking.has_any:
         own = own.with_tools([skill_tool])
     around = Around(
-        environment=_without_keys(setup),
+        environment=environment_for_others(setup),
         directory=setup.directory,
         logs=beside,
         connect_seconds=settings.tools.server_connect_seconds,
@@ -309,24 +309,6 @@ def hook_effects(
 def folder_of(text: str, setup: Setup) -> Path:
     """A folder that settings name: from the home, or from the project."""
     return setup.user_home / text[2:] if text.startswith("~/") else setup.project / text
-
-
-def keys_of(setup: Setup) -> tuple[str, ...]:
-    """The keys themselves, as far as they are long enough to be told from other words."""
-    values = {setup.environment.get(name, "") for name in _key_names(setup)}
-    return tuple(sorted(value for value in values if len(value) >= _SHORTEST_KEY))
-
-
-def _without_keys(setup: Setup) -> dict[str, str]:
-    """The environment for programs of others: without the keys that only we need."""
-    keys = _key_names(setup)
-    return {name: value for name, value in setup.environment.items() if name not in keys}
-
-
-def _key_names(setup: Setup) -> set[str]:
-    settings = setup.settings
-    keys = {settings.model.anthropic_key_env, settings.model.openai_key_env, settings.team.token_env}
-    return keys | {"ANTHROPIC_AUTH_TOKEN", *(profile.key_env or "" for profile in settings.models)}
 
 
 def _texts(part: Part) -> tuple[str, ...]:

@@ -24,6 +24,7 @@ from reverie.agent.prompt_text import prompt_text
 from reverie.agent.team import LEADER
 from reverie.agent.worktree import WorkTree, add_worktree, remove_if_unchanged
 from reverie.agents import Agents, Definition, list_agents, listing_delta
+from reverie.api.own_keys import environment_for_others
 from reverie.api.session_setup import Setup
 from reverie.api.staff.agent_answers import finished, lost, report, started
 from reverie.api.staff.oversight import Oversight
@@ -343,7 +344,7 @@ class Staff:
         declared = parse_declaration(role.hooks, of_agent=True)
         for problem in declared.problems:
             self.emit(Notice(problem, "warning"))
-        around = Surroundings(self.setup.project, self.setup.environment)
+        around = Surroundings(self.setup.project, environment_for_others(self.setup))
         hooks = Hooks([declared], limits=self.setup.settings.hook, around=around, facts=self.facts, trust=self.trust())
         for part in hooks.waiting:
             self.emit(Notice(f"the hooks of {part.place} wait for your trust; `reverie trust` shows them", "warning"))
