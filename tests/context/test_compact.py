@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from reverie.context.compact import Direction, compact, compact_part, too_large
+from reverie.context.compact import STRUCTURE_TOKENS, Direction, compact, compact_part, too_large
 from reverie.context.facts.stated import typed_part
 from reverie.context.receipt import Fate, Sort, receipts
 from reverie.context.replacement import (
@@ -277,13 +277,42 @@ def test_a_message_that_is_not_in_view_is_named() -> None:
 @requirement("context:compact:laws")
 @pytest.mark.parametrize("window", [2_000, 8_000, 16_000, 30_000, 60_000, 120_000])
 def test_a_summary_never_takes_the_room_of_what_must_come_back(window: int) -> None:
-    case = long_session(40).case(window)
+    session = long_session(40)
+    for turn in range(window // 400):
+        session.say(f"Remark {turn}: " + "say it in words that everybody can follow. " * 8)
+    case = session.case(window)
+    must = must_survive(session.entries)
     effective, free = case.scene.budget.effective_tokens, int(case.room_tokens * FULL_AT)
-    limit = summary_limit(case, ())
+    limit = summary_limit(case, must, ())
 
-    returning = min(effective * Compaction().user_text_fraction, free * USER_FRACTION) + min(effective, free) * 0.2
+    said = sum(case.scene.weigh_text(one.text) for one in must.survivors if one.sort is Sort.REQUEST)
+    returning = min(effective * Compaction().user_text_fraction, free * USER_FRACTION, said)
     assert 0 < limit <= max(free * SUMMARY_FRACTION, free - returning + 3)
     assert limit <= free * SMALL_SUMMARY_FRACTION
+
+
+@requirement("context:compact:laws")
+def test_what_the_user_has_not_said_leaves_its_room_to_a_small_summary() -> None:
+    quiet, talkative = long_session(5), long_session(5)
+    for turn in range(60):
+        talkative.say(f"Remark {turn}: " + "say it in words that everybody can follow. " * 8)
+    case = quiet.case(quiet.tokens() * 3)
+    beside_few, beside_many = (must_survive(one.entries) for one in (quiet, talkative))
+
+    assert summary_limit(case, beside_few, ()) > summary_limit(case, beside_many, ())
+
+
+@requirement("context:compact:laws")
+def test_a_summary_by_structure_does_not_grow_with_the_window() -> None:
+    session = Session().say("Rename them all.")
+    for number in range(900):
+        told = f"renamed value_{number} to amount_{number} in module_{number}.py"
+        session.work("Bash", told, command=f"rename {number}")
+    made = [embedded(compact(session.case(window))).entries for window in (150_000, 900_000)]
+    sizes = [weigh(item) for entries in made for item in project(entries).items if item.kind is Kind.SUMMARY]
+
+    assert sizes[0] == sizes[1] > STRUCTURE_TOKENS // 2
+    assert sizes[0] <= STRUCTURE_TOKENS + 200, "with the words that introduce it"
 
 
 @requirement("context:survive:ten-times")

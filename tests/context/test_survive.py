@@ -11,7 +11,7 @@ from reverie.messages.view import Item, Kind
 from tests.context.kit import Session, long_session
 from tests.requirements import requirement
 
-ROOM = Limits(10_000, 10_000, 10_000)
+ROOM = Limits(10_000, 10_000, 10_000, 10_000)
 
 
 def size(text: str) -> int:
@@ -99,7 +99,7 @@ def test_beyond_the_limit_the_longest_give_way_first_and_keep_both_ends() -> Non
     session.say("BEGIN " + "middle " * 400 + "END").reply("ok")
     session.say("another short one on the loader").reply("ok")
     must = must_survive(session.entries)
-    carried = bring_back(must, [summary("-")], Limits(300, 0, 0), size)
+    carried = bring_back(must, [summary("-")], Limits(300, 0, 0, 0), size)
     fates = [line.fate for line in carried.lines if line.sort is Sort.REQUEST]
 
     assert fates == [Fate.BACK, Fate.PART, Fate.BACK]
@@ -115,13 +115,27 @@ def test_when_nothing_fits_runs_of_messages_are_listed_by_pointer_and_the_curren
     for number in range(200):
         session.say(f"remark number {number} about the parser").reply("ok")
     must = must_survive(session.entries)
-    carried = bring_back(must, [summary("-")], Limits(100, 0, 0), size)
+    carried = bring_back(must, [summary("-")], Limits(100, 0, 0, 0), size)
     fates = [line.fate for line in carried.lines if line.sort is Sort.REQUEST]
 
     assert fates.count(Fate.OUT) > 150
     assert fates[-1] is Fate.BACK
     assert f"{fates.count(Fate.OUT)} messages, from [{must.short[must.facts.requests[0].uuid]}]" in carried.text
     assert size(carried.text) < 300
+
+
+@requirement("context:survive:list")
+def test_errors_and_files_give_way_before_tasks_and_decisions_do() -> None:
+    session = Session().say("Please always use tabs in this project. Never touch the vendored folder.")
+    for number in range(30):
+        session.work("Read", "text", file_path=f"/src/module_{number}.py")
+    session.work("TodoWrite", "ok", todos=[{"content": "write the parser tests", "status": "pending"}])
+    carried = bring_back(must_survive(session.entries), [summary("-")], Limits(0, 0, 200, 40), size)
+    fates = {sort: [one.fate for one in carried.lines if one.sort is sort] for sort in Sort}
+
+    assert set(fates[Sort.TASK]) == {Fate.BACK}
+    assert 0 < fates[Sort.FILE].count(Fate.BACK) < 10
+    assert size("\n".join(row for row in carried.text.split("\n") if "module_" in row)) <= 40 + 10
 
 
 @requirement("context:survive:list")
@@ -151,7 +165,7 @@ def test_every_survivor_has_one_line_whatever_the_limits(said: list[str], limit:
     for text in said:
         session.say(text).reply("ok")
     must = must_survive(session.entries)
-    carried = bring_back(must, [summary("-")], Limits(limit, limit, limit), size)
+    carried = bring_back(must, [summary("-")], Limits(limit, limit, limit, limit), size)
 
     assert sorted((line.sort, line.pointer) for line in carried.lines) == sorted(
         (one.sort, one.pointer) for one in must.survivors

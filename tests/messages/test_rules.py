@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from reverie.messages.blocks import Text, Thinking, ToolResult, ToolUse
 from reverie.messages.entries import Entry
 from reverie.messages.message import Message, Role, assistant, merge_neighbours, user
-from reverie.messages.rules import UNANSWERED, Rule, conform, legal_cuts, violations
+from reverie.messages.rules import UNANSWERED, Conforming, Rule, conform, legal_cuts, violations
 from reverie.messages.view import project
 from tests.requirements import requirement
 from tests.strategies import blocks, conversations
@@ -65,6 +65,28 @@ def test_any_heap_of_messages_can_be_conformed(messages: list[Message]) -> None:
     broken = {violation.rule for violation in violations(conformed)}
     assert broken <= {Rule.THINKING_FIRST}, "thinking is never moved; all else is repaired"
     assert conform(conformed) == conformed
+
+
+@requirement("messages:rules:conform")
+@given(conversations(), st.lists(st.integers(0, 40), max_size=8), any_messages)
+def test_conforming_step_by_step_equals_conforming_all_at_once(
+    made: list[Entry], steps: list[int], heap: list[Message]
+) -> None:
+    grown = [item.message for item in project(made).items] + heap
+    conforming = Conforming()
+    # Mostly longer from time to time, as a conversation is; sometimes shorter, as after a compaction.
+    for until in [*sorted(steps), *steps, len(grown)]:
+        assert conforming.conform(grown[:until]) == conform(grown[:until])
+
+
+@requirement("messages:rules:conform")
+def test_a_call_id_of_long_ago_is_still_known() -> None:
+    begun = [user("a"), assistant(CALL), user(RESULT), assistant("b"), user("c"), assistant("d"), user("e")]
+    conforming = Conforming()
+    conforming.conform(begun)
+    again = [*begun, assistant("f", CALL), user(RESULT)]
+
+    assert conforming.conform(again) == conform(again) != tuple(again)
 
 
 @requirement("messages:rules:conform")

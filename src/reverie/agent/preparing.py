@@ -24,6 +24,7 @@ from reverie.context.strategies import Situation, Strategy
 from reverie.messages.entries import Entry
 from reverie.messages.message import Message
 from reverie.messages.records import CLEARED
+from reverie.messages.rules import Conforming
 from reverie.messages.view import Item, View
 from reverie.ports import Request
 from reverie.request_body import request_body
@@ -103,6 +104,7 @@ class Preparer:
         self._rates = rates_for(facts)
         self._learner = Learner()
         self._weights: dict[str, tuple[Message, int]] = {}
+        self._conforming = Conforming()
         self._last: Request | None = None
         self._sent_entries = 0
 
@@ -124,6 +126,7 @@ class Preparer:
         child = copy(self)
         child._weights = dict(self._weights)
         child._learner = Learner()
+        child._conforming = Conforming()
         return child
 
     def weigh(self, item: Item) -> int:
@@ -199,6 +202,7 @@ class Preparer:
             max_tokens=max_tokens or self.settings.model.max_output_tokens,
             cache=self.settings.cache,
             context_management=edits,
+            conforming=self._conforming,
         )
         if self.effort and self.facts.abilities.effort:
             request = replace(request, effort=self.effort)

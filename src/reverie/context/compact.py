@@ -94,7 +94,7 @@ def _replace_before(case: Case, start: int, instructions: str, kind: str, peel_t
         # Nothing is left to sum up but what a compaction wrote itself.
         return NOTHING
     must = must_survive(case.entries, case.view.leaf, (skill.name for skill in case.around.skills))
-    limit = summary_limit(case, kept)
+    limit = summary_limit(case, must, kept)
     scope = "" if not kept else _scope("The messages from this one on stay as they are and need no summary", kept[0])
     wanted = Wanted(
         items[:start] if peel_tail or kind == "partial compaction" else items,
@@ -156,7 +156,7 @@ def _fold_from(case: Case, start: int, instructions: str) -> Flow[Outcome]:
     written = yield from summarise(wanted, case.scene, case.settings)
     effective = case.scene.budget.effective_tokens
     quarter = max(0, replaced - limit) // 4
-    limits = Limits(min(int(effective * case.settings.user_text_fraction), 2 * quarter), quarter, quarter)
+    limits = Limits(min(int(effective * case.settings.user_text_fraction), 2 * quarter), quarter, quarter, quarter)
     short = short_ids(item.uuid for item in must.items)
     head = (
         f"[{len(gone)} messages are shown here as a summary. "

@@ -14,7 +14,7 @@ from datetime import datetime, timedelta
 
 from reverie.messages.blocks import Block, JsonObject, Opaque, RedactedThinking, Text, Thinking, ToolResult
 from reverie.messages.message import Message, Role
-from reverie.messages.rules import conform
+from reverie.messages.rules import Conforming
 from reverie.messages.view import Item, Kind, View
 from reverie.ports import CacheMark, Request
 from reverie.settings import Cache
@@ -32,9 +32,10 @@ def request_from(
     max_tokens: int,
     cache: Cache,
     context_management: JsonObject | None = None,
+    conforming: Conforming | None = None,
 ) -> Request:
-    """The request that this view amounts to."""
-    messages = conform(item.message for item in view.items)
+    """The request that this view amounts to; `conforming` remembers the messages of the one before."""
+    messages = (conforming or Conforming()).conform([item.message for item in view.items])
     marks: tuple[CacheMark, ...] = ()
     if cache.enabled and facts.abilities.prompt_caching:
         marks = cache_marks(view, messages, cache)
@@ -74,16 +75,26 @@ def message_ttl(items: Sequence[Item], cache: Cache) -> str:
     """
     if cache.ttl != "auto":
         return cache.ttl
-    before: datetime | None = None
+    before = minute = ""
     for item in items:
-        try:
-            at = datetime.fromisoformat(item.timestamp)
-        except ValueError:
-            continue
-        if before is not None and SHORT_LIFETIME <= at - before < LONG_LIFETIME:
-            return "1h"
-        before = at
+        stamp = item.timestamp
+        # Most messages stand in the same minute as the one before, and reading times is slow.
+        if stamp[:16] != minute or stamp[-1:] != "Z":
+            at, last = _time(stamp), _time(before)
+            if at is None:
+                continue
+            if last is not None and SHORT_LIFETIME <= at - last < LONG_LIFETIME:
+                return "1h"
+            minute = stamp[:16] if stamp[-1:] == "Z" else ""
+        before = stamp
     return "5m"
+
+
+def _time(stamp: str) -> datetime | None:
+    try:
+        return datetime.fromisoformat(stamp)
+    except ValueError:
+        return None
 
 
 def _before_last_reply(messages: Sequence[Message]) -> int:

@@ -7,12 +7,13 @@ needs without what came before it, so that a resumed session sees what the runni
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from reverie.context.cut import shortened
+from reverie.context.cut import Weigh, shortened
 from reverie.context.microcompact import deleted_by_the_server
-from reverie.context.receipt import RECEIPT, Receipt, in_view
+from reverie.context.receipt import RECEIPT, Receipt, Sort, in_view
 from reverie.context.restore import NO_SURROUNDINGS, Attached, Surroundings, recent_files, restored
 from reverie.context.spans import RESTORED
 from reverie.context.stage import Outcome, Reduction, Scene
@@ -40,13 +41,14 @@ USER_FRACTION = 0.50
 PINS_FRACTION = 0.10
 FACTS_FRACTION = 0.10
 """Shares of the free room which the parts may take in windows where the fixed limits would fill it."""
-SMALL_SUMMARY_FRACTION = 0.40
+SMALL_SUMMARY_FRACTION = 0.45
 SMALL_SUMMARY_TOKENS = 6_000
 """In a small window a summary may take more, up to this size, of what the others leave: there each line tells more than
 it costs, as `bench.fidelity` shows on the sessions it was tuned on; in a large one it does not."""
 PINS_OF_EFFECTIVE = 0.10
 FACTS_OF_EFFECTIVE = 0.10
-"""Limits of what is brought back besides the user's words, as shares of E."""
+LISTED_OF_EFFECTIVE = 0.03
+"""Limits of what is brought back besides the user's words, as shares of E; the last for errors and files alone."""
 FULL_AT = 0.95
 """Of the room below the compaction line, what a result may take at most…"""
 WORTH_AT = 0.70
@@ -109,11 +111,10 @@ class Replacement:
         return self.receipt.post_tokens
 
 
-def summary_limit(case: Case, kept: Sequence[Item]) -> int:
+def summary_limit(case: Case, must: MustSurvive, kept: Sequence[Item]) -> int:
     """How long a summary may be beside the items that are kept."""
     free = _free(case, kept)
-    others = _limits(case, free)
-    left = free - others.user - others.pins - others.facts
+    left = free - _returning(must, _limits(case, free), case.scene.weigh_text)
     small = min(int(free * SMALL_SUMMARY_FRACTION), SMALL_SUMMARY_TOKENS, left)
     return min(case.settings.summary_max_tokens, max(int(free * SUMMARY_FRACTION), small))
 
@@ -202,7 +203,18 @@ def _limits(case: Case, free_tokens: int) -> Limits:
         user=int(min(effective * case.settings.user_text_fraction, free_tokens * USER_FRACTION)),
         pins=int(min(effective * PINS_OF_EFFECTIVE, free_tokens * PINS_FRACTION)),
         facts=int(min(effective * FACTS_OF_EFFECTIVE, free_tokens * FACTS_FRACTION)),
+        listed=int(effective * LISTED_OF_EFFECTIVE),
     )
+
+
+def _returning(must: MustSurvive, limits: Limits, weigh: Weigh) -> int:
+    """The most that what must survive can take beside a summary that tells nothing of it."""
+    needed: Counter[Sort] = Counter()
+    for one in must.survivors:
+        needed[one.sort] += weigh(one.text)
+    lists = min(limits.listed, needed[Sort.TROUBLE] + needed[Sort.FILE])
+    facts = lists + sum(needed[sort] for sort in (Sort.PLAN, Sort.TASK, Sort.DECISION, Sort.SKILL))
+    return min(limits.user, needed[Sort.REQUEST]) + min(limits.pins, needed[Sort.PIN]) + min(limits.facts, facts)
 
 
 def _free(case: Case, kept: Sequence[Item]) -> int:

@@ -8,7 +8,7 @@ takes the decision back when the disk refuses it.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -16,7 +16,7 @@ from reverie.context.stage import CHARS_PER_TOKEN, NOTHING, FileWrite, Outcome, 
 from reverie.errors import Error
 from reverie.messages.blocks import ToolResult, ToolUse
 from reverie.messages.entries import SpillDecision, SpillEntry
-from reverie.messages.view import Kind, View
+from reverie.messages.view import Item, Kind, View
 from reverie.settings import Spill
 
 SHELLS = frozenset({"Bash", "PowerShell", "bash", "shell"})
@@ -69,8 +69,7 @@ def _undecided(view: View) -> Iterable[list[tuple[str, ToolResult]]]:
     first = _first_undecided(view)
     if first is None:
         return
-    replies = (item for item in view.items if item.kind is Kind.REPLY)
-    names = {block.id: block.name for item in replies for block in item.message.content if type(block) is ToolUse}
+    names = _names(view.items, _results_from(view, first))
     waiting: list[tuple[str, ToolResult]] = []
     for item in view.items[first:]:
         if item.kind is Kind.REPLY and waiting:
@@ -85,14 +84,31 @@ def _undecided(view: View) -> Iterable[list[tuple[str, ToolResult]]]:
         yield waiting
 
 
+def _results_from(view: View, first: int) -> set[str]:
+    return {result.tool_use_id for item in view.items[first:] for result in item.message.tool_results} - view.decided
+
+
+def _names(items: Sequence[Item], wanted: set[str]) -> dict[str, str]:
+    """The tools of these calls; they are among the newest."""
+    names: dict[str, str] = {}
+    for item in reversed(items):
+        if len(names) == len(wanted):
+            break
+        if item.kind is Kind.REPLY:
+            for block in item.message.content:
+                if type(block) is ToolUse and block.id in wanted:
+                    names.setdefault(block.id, block.name)
+    return names
+
+
 def _first_undecided(view: View) -> int | None:
     """Where the first result stands that nobody has looked at; most requests have none, or only at the end."""
+    decided = view.decided
     for number, item in enumerate(view.items):
-        if item.kind is not Kind.RESULT:
-            continue
-        for block in item.message.content:
-            if isinstance(block, ToolResult) and block.tool_use_id not in view.decided:
-                return number
+        if item.kind is Kind.RESULT:
+            for block in item.message.content:
+                if type(block) is ToolResult and block.tool_use_id not in decided:
+                    return number
     return None
 
 

@@ -66,7 +66,9 @@ class Limits:
     """Typed messages together, those already visible included."""
     pins: int
     facts: int
-    """Tasks, plan, decisions, errors, files."""
+    """Plan, tasks, decisions, skills, errors, files."""
+    listed: int
+    """Of these the errors and files: the summary has told those that matter, and all can be read again by subject."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,7 +156,7 @@ def bring_back(must: MustSurvive, items: Sequence[Item], limits: Limits, weigh: 
     # A decision stands in the message in which the user stated it.
     quoted = _flat(_written(words, held, [], must.short))
     stated = [one for one in others if _holds(quoted, _flat(one.probe))]
-    rest = _listed([one for one in others if one not in stated], limits.facts, weigh)
+    rest = _listed([one for one in others if one not in stated], limits, weigh)
     told += [*held, *(_Told(one, Fate.BACK) for one in stated), *rest]
     return Carried(_written(words, held, rest, must.short), tuple(one.line for one in told))
 
@@ -222,17 +224,19 @@ def _verbatim(
     return shown
 
 
-def _listed(wanted: Sequence[Survivor], limit_tokens: int, weigh: Weigh) -> list[_Told]:
-    """One line each while the limit lasts; a long text gives way to shorter ones after it."""
+def _listed(wanted: Sequence[Survivor], limits: Limits, weigh: Weigh) -> list[_Told]:
+    """One line each while the limits last; a long text gives way to shorter ones after it."""
     told: list[_Told] = []
-    left = limit_tokens
+    left, left_for_lists = limits.facts, limits.listed
     for one in wanted:
         weight = weigh(one.text)
-        if weight <= left and one.sort is not Sort.INSTRUCTIONS:
-            left -= weight
-            told.append(_Told(one, Fate.BACK, one.text))
-        else:
+        is_list = one.sort in (Sort.TROUBLE, Sort.FILE)
+        if one.sort is Sort.INSTRUCTIONS or weight > (min(left, left_for_lists) if is_list else left):
             told.append(_Told(one, Fate.OUT))
+            continue
+        left -= weight
+        left_for_lists -= weight if is_list else 0
+        told.append(_Told(one, Fate.BACK, one.text))
     return told
 
 

@@ -1,15 +1,16 @@
 """What a provider demands of a conversation, and where it may therefore be cut.
 
-`violations` names what is wrong, `conform` repairs what an interruption or a foreign file left behind, `legal_cuts`
-lists the places where later stages may divide a view. Stages cut nowhere else, so no reduction parts a call from its
-result.
+`violations` names what is wrong, `conform` repairs what an interruption or a foreign file left behind, `Conforming`
+does so request by request, `legal_cuts` lists the places where later stages may divide a view. Stages cut nowhere
+else, so no reduction parts a call from its result.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from operator import is_
 
 from reverie.messages.blocks import Block, Text, Thinking, ToolResult, ToolUse
 from reverie.messages.message import Message, Role, merge_neighbours
@@ -78,7 +79,7 @@ def conform(messages: Iterable[Message]) -> tuple[Message, ...]:
     empty text goes. Applied twice it changes nothing more.
     """
     whole = merge_neighbours(_acceptable(messages))
-    if _is_whole(whole):
+    if not (whole and whole[0].role is Role.ASSISTANT) and _is_whole(whole):
         return whole
     closed: list[Message] = []
     open_calls: tuple[ToolUse, ...] = ()
@@ -102,6 +103,39 @@ def conform(messages: Iterable[Message]) -> tuple[Message, ...]:
         closed.pop(0)
         closed = _drop_leading_results(closed)
     return merge_neighbours(closed)
+
+
+class Conforming:
+    """`conform` for a conversation that grows: what was whole the last time is not looked at again."""
+
+    def __init__(self) -> None:
+        self._given: list[Message] = []
+        """What `_whole` was made of. A reply follows it, so that nothing joins it any more."""
+        self._whole: list[Message] = []
+        self._called: set[str] = set()
+
+    def conform(self, messages: Sequence[Message]) -> tuple[Message, ...]:
+        """As the function; fast when these messages begin with those of the last time, as the same objects."""
+        if len(self._given) > len(messages) or not all(map(is_, self._given, messages)):
+            self._given, self._whole, self._called = [], [], set()
+        known = len(self._given)
+        newest = _newest_reply(messages, known)
+        settled = self._added(messages[known:newest])
+        if settled is None or (settled and settled[-1].role is not Role.USER):
+            return conform(messages)
+        self._given += messages[known:newest]
+        self._whole += settled
+        self._called.update(call.id for message in settled for call in message.tool_uses)
+        rest = self._added(messages[newest:])
+        return conform(messages) if rest is None else (*self._whole, *rest)
+
+    def _added(self, part: Sequence[Message]) -> Sequence[Message] | None:
+        """What these messages add to the whole; None when it is not whole with them."""
+        added = merge_neighbours(_acceptable(part))
+        begins = Role.ASSISTANT if self._whole else Role.USER
+        if part and not (added and added[0].role is begins and _is_whole(added, self._called)):
+            return None
+        return added
 
 
 def legal_cuts(items: Sequence[Item]) -> tuple[int, ...]:
@@ -202,10 +236,16 @@ def _is_unfit(misplaced: type[ToolResult | ToolUse], block: Block) -> bool:
     return kind is misplaced or (kind is Text and not block.text.strip())  # type: ignore[union-attr]  # it is text
 
 
-def _is_whole(messages: Sequence[Message]) -> bool:
+def _newest_reply(messages: Sequence[Message], start: int) -> int:
+    """Where the newest reply begins that follows a message of the user's side; `start` when none does."""
+    for number in range(len(messages) - 1, max(start, 1) - 1, -1):
+        if messages[number].role is Role.ASSISTANT and messages[number - 1].role is Role.USER:
+            return number
+    return start
+
+
+def _is_whole(messages: Sequence[Message], called_before: Collection[str] = ()) -> bool:
     """Whether nothing is left to repair: the usual case, and the one that must be fast."""
-    if messages and messages[0].role is Role.ASSISTANT:
-        return False
     called: set[str] = set()
     waiting: set[str] = set()
     for message in messages:
@@ -219,7 +259,7 @@ def _is_whole(messages: Sequence[Message]) -> bool:
                     return False
                 waiting.discard(block.tool_use_id)
             elif type(block) is ToolUse:
-                if block.id in called:
+                if block.id in called or block.id in called_before:
                     return False
                 called.add(block.id)
                 waiting.add(block.id)

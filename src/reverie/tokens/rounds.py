@@ -17,6 +17,7 @@ from reverie.tokens.rates import Rates
 
 SYNTHETIC_MODEL = "<synthetic>"
 """Marks a reply which the client made itself."""
+_REASONING = frozenset({Thinking, RedactedThinking})
 TRUSTED_SHARE = 0.7
 """Some writers record only the first snapshot of a stream: an output below this share of what is visible is one."""
 
@@ -48,18 +49,20 @@ def rounds(items: Iterable[Item]) -> list[Round]:
 def newest_rounds(items: Sequence[Item], many: int) -> list[Round]:
     """At least so many of the newest calls, if there are, exactly as `rounds` has them, without looking at the rest."""
     start, found = len(items), 0
-    while start > 0 and found < many:
-        start -= 1
-        if _is_counted(items[start]) and not (start and _is_one_reply(items[start - 1], items[start])):
-            found += 1
-    if found < many:
-        start = 0
+    for at in range(len(items) - 1, -1, -1):
+        # Most items of a long conversation have no report.
+        if items[at].usage is not None and _is_counted(items[at]):
+            start = at
+            found += not (at and _is_one_reply(items[at - 1], items[at]))
+            if found == many:
+                break
     thinking: list[Block] = []
-    for at in range(start - 1, -1, -1):
-        if items[at].kind is Kind.TYPED:
+    for item in reversed(items[:start]):
+        if item.kind is Kind.TYPED:
             break
-        thinking[:0] = _thinking(items[at])
-    return _rounds(items[start:], thinking)
+        if item.kind is Kind.REPLY:
+            thinking.extend(block for block in reversed(item.message.content) if type(block) in _REASONING)
+    return _rounds(items[start:], thinking[::-1])
 
 
 def _rounds(items: Iterable[Item], thinking: list[Block]) -> list[Round]:
@@ -135,7 +138,7 @@ def _is_counted(item: Item) -> bool:
 
 
 def _thinks(block: Block) -> bool:
-    return isinstance(block, Thinking | RedactedThinking)
+    return type(block) in _REASONING
 
 
 def _thinking(item: Item) -> list[Block]:
