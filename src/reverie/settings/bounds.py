@@ -8,6 +8,8 @@ from __future__ import annotations
 from enum import Enum
 from typing import Annotated, NamedTuple, TypeVar
 
+from reverie.values import value
+
 Value = TypeVar("Value")
 
 
@@ -18,7 +20,8 @@ class Range(NamedTuple):
     high: float | None = None
 
 
-class Pattern(NamedTuple):
+@value
+class Pattern:
     """A regular expression that a text must match as a whole, and what to call such a text."""
 
     expression: str

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from reverie.settings.schema import KeyPath
+from reverie.values import value
 
 if TYPE_CHECKING:
     from reverie.settings.locate import Place
@@ -14,7 +15,8 @@ if TYPE_CHECKING:
 _LINE = r"\s*\(at line (\d+), column \d+\)"
 
 
-class Document(NamedTuple):
+@value
+class Document:
     """A parsed file."""
 
     name: str
@@ -26,7 +28,8 @@ class Document(NamedTuple):
         return self.name if self.name.startswith("--") else f"{self.name}:{self.lines[path]}"
 
 
-class Unreadable(NamedTuple):
+@value
+class Unreadable:
     """Why a text is no document."""
 
     sentence: str

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, TypeAlias
 
 from reverie.errors import UserMistake
 from reverie.settings.assemble import assembled, value_of
@@ -17,6 +17,7 @@ from reverie.settings.schema import Form, Key, KeyPath, dotted, find, is_group, 
 from reverie.settings.session import Declaration
 from reverie.settings.tree import Settings
 from reverie.settings.values import Mismatch, parse, read
+from reverie.values import value
 
 
 class Source(StrEnum):
@@ -34,7 +35,8 @@ class Source(StrEnum):
 RANK: Mapping[Source, int] = {source: rank for rank, source in enumerate(Source)}
 
 
-class Given(NamedTuple):
+@value
+class Given:
     """A value as somebody wrote it."""
 
     path: KeyPath
@@ -45,7 +47,8 @@ class Given(NamedTuple):
     """It came as text and stands for a value of the key's type."""
 
 
-class Layer(NamedTuple):
+@value
+class Layer:
     """What one source says."""
 
     source: Source
@@ -56,7 +59,8 @@ class Layer(NamedTuple):
     """The project's local file that git does not hold: once agreed to, all in it counts as the user's own."""
 
 
-class Origin(NamedTuple):
+@value
+class Origin:
     """Who gave a value, and which."""
 
     source: Source
@@ -68,7 +72,8 @@ class Origin(NamedTuple):
     """It counts only because the user agreed to it."""
 
 
-class Caution(NamedTuple):
+@value
+class Caution:
     """A value that was not taken, and why."""
 
     key: str
@@ -81,7 +86,8 @@ class Caution(NamedTuple):
         return f"{self.place}: {self.sentence}"
 
 
-class Merged(NamedTuple):
+@value
+class Merged:
     """The outcome of all sources."""
 
     settings: Settings
@@ -96,14 +102,14 @@ def givens_of(table: Mapping[str, object], place: Callable[[KeyPath], str]) -> t
     problems: list[str] = []
 
     def walk(here: Mapping[str, object], path: KeyPath) -> None:
-        for name, value in here.items():
+        for name, said in here.items():
             inner = (*path, name)
             if find(inner) is not None:
-                givens.append(Given(inner, value, place(inner)))
+                givens.append(Given(inner, said, place(inner)))
             elif not is_group(inner):
                 problems.append(f"{place(inner)}: {unknown(dotted(inner))}")
-            elif isinstance(value, Mapping):
-                walk(value, inner)
+            elif isinstance(said, Mapping):
+                walk(said, inner)
             else:
                 problems.append(f"{place(inner)}: `{dotted(inner)}` holds several settings; write it as a table")
 
@@ -171,7 +177,8 @@ def _declared(text: object, given: Given, layer: Layer) -> Declaration:
     return Declaration(source=layer.source.value, place=given.place, committed=layer.committed, text=str(text))
 
 
-class _Refusal(NamedTuple):
+@value
+class _Refusal:
     reason: str
     waits: bool = False
     """Not for good: the user's word lets it count."""

@@ -11,11 +11,12 @@ from collections.abc import Iterator, Mapping
 from dataclasses import MISSING, fields, is_dataclass
 from enum import Enum
 from functools import cache
-from typing import Annotated, Literal, NamedTuple, TypeAlias, Union, get_args, get_origin
+from typing import Annotated, Literal, TypeAlias, Union, get_args, get_origin
 
 from reverie.settings.bounds import Guard, Joined, Pattern, Range
 from reverie.settings.session import Declaration
 from reverie.settings.tree import Settings
+from reverie.values import value
 
 KeyPath: TypeAlias = tuple[str, ...]
 
@@ -31,7 +32,8 @@ class Form(Enum):
     DECLARATION = "declaration"
 
 
-class Key(NamedTuple):
+@value
+class Key:
     """One setting as its class declares it."""
 
     path: KeyPath

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import NamedTuple
 
 from reverie.settings.schema import Form, Key
+from reverie.values import value
 
 _TRUE = frozenset({"1", "true", "yes", "on"})
 _FALSE = frozenset({"0", "false", "no", "off"})
 _LONGEST_QUOTE = 60
 
 
-class Mismatch(NamedTuple):
+@value
+class Mismatch:
     """Why a value cannot be taken."""
 
     sentence: str
