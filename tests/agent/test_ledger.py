@@ -69,7 +69,7 @@ async def test_a_booked_model_books_each_answer_with_its_purpose() -> None:
 
 @requirement("ledger:governor:stops")
 def test_background_work_stops_at_its_share_and_goes_on_when_the_session_has_earned_more() -> None:
-    governor = Governor(Budget(background_fraction=0.1, background_usd_per_hour=10.0), lambda: NOON)
+    governor = Governor(Budget(background_fraction=0.1, background_usd_per_hour=1.0), lambda: NOON)
     assert governor.refuses() == ""
     governor.note(booking("turn", 1.0))
     governor.note(booking("extraction", 0.2))
@@ -90,6 +90,32 @@ def test_background_work_stops_at_its_dollars_per_hour_until_the_hour_has_passed
     assert "background_usd_per_hour" in governor.refuses()
     now = NOON + timedelta(hours=1, minutes=1)
     assert governor.refuses() == ""
+
+
+@requirement("ledger:governor:early")
+def test_early_in_a_session_the_share_is_that_of_an_hour() -> None:
+    governor = Governor(Budget(background_fraction=0.1, background_usd_per_hour=0.5), lambda: NOON)
+    governor.note(booking("turn", 0.01))
+
+    assert governor.refuses(estimate_usd=0.05) == ""
+    assert "of the $0.0500 it may" in governor.refuses(estimate_usd=0.051)
+    governor.note(booking("turn", 0.99))
+    assert governor.refuses(estimate_usd=0.1) == ""
+    assert governor.refuses(estimate_usd=0.11) != ""
+
+
+@requirement("ledger:governor:carried")
+def test_a_dream_may_use_what_earlier_sessions_left_of_their_share() -> None:
+    governor = Governor(Budget(background_fraction=0.1, background_usd_per_hour=0.5), lambda: NOON)
+    governor.note(booking("turn", 0.01))
+    assert governor.refuses(estimate_usd=0.2) != ""
+
+    governor.carry([booking("turn", 3.0), booking("extraction", 0.1)])
+    assert governor.refuses(estimate_usd=0.2) == ""
+    assert governor.refuses(estimate_usd=0.26) != ""
+    governor.carry([booking("turn", 1.0), booking("extraction", 0.2)])
+    assert governor.refuses(estimate_usd=0.06) != ""
+    assert governor.spent_on("turn") == 0.01
 
 
 @requirement("ledger:governor:stops")

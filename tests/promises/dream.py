@@ -63,12 +63,23 @@ PROMISES: dict[str, Requirement] = {
         " change nothing",
         source="issue 6",
     ),
+    "dream:model:tidied": Requirement(
+        "what a model leaves is tidied by the rules within the same proposal and commit", source="issue 6 §4"
+    ),
+    "dream:budget": Requirement(
+        "a model's dream is stopped between rounds when the budget is spent, visibly, and the rules go on",
+        source="issue 6 §7",
+    ),
     "dream:daily": Requirement(
         "daily logs are appended by day and become topics in a dream, once", source="spec 2 §13"
     ),
     "dream:cli": Requirement("reverie dream runs, reviews, applies, discards and tells", source="contract"),
     "tasks:list": Requirement(
         "background work can be listed with state, cost and log; one whose process is gone is lost", source="issue 6 §7"
+    ),
+    "tasks:session": Requirement(
+        "notes and extraction of a session are tasks with state, cost so far and log, and stop when asked to",
+        source="issue 6 §7",
     ),
     "tasks:stop": Requirement("a task stops when somebody asks for it", source="issue 6 §7"),
 }

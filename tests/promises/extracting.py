@@ -26,6 +26,9 @@ PROMISES = {
         "Background work that the budget has no room for is done by rules, and a fork stops when it is spent.",
         source="issue 5, item 9; issue 6, item 7",
     ),
+    "extracting:session:new-only": Requirement(
+        "What is done after a turn takes as long as what is new, however long the session is.", source="product §2"
+    ),
     "extracting:session:cursor": Requirement(
         "The cursor lies in the transcript: a resumed session does not look at the same messages again.",
         source="issue 6, item 2",

@@ -16,6 +16,15 @@ PROMISES = {
         "the session has earned more or the hour has passed.",
         source="product §6, budgets",
     ),
+    "ledger:governor:early": Requirement(
+        "Until a session has cost as much as background work may cost in an hour, its share is taken of that, so that "
+        "the first turns are learnt from too.",
+        source="product §6, budgets; issue 6, item 7",
+    ),
+    "ledger:governor:carried": Requirement(
+        "A dream may use what the sessions since the last one left of their share of background work.",
+        source="product §6, budgets; issue 6, item 7",
+    ),
     "ledger:command:adds-up": Requirement(
         "`reverie cost` adds calls up by day, purpose, session, model or project.", source="contract; issue 5, item 9"
     ),

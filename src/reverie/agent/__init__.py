@@ -9,7 +9,7 @@ values), `log` (a conversation as it grows), `preparing` (its requests), `cache_
 What the model is told: `prompt` (the system text by sections), `memory_rules`, `output_style`, `git_status`,
 `user_context` (the first message), `prompt_text` (the Markdown files under `prompts/`).
 
-Beside the conversation: `tasks` (background work that anybody can list and stop), `fork` (a child that shares the
-conversation), `children` (those that run), `child_hooks`, `worktree`, `progress_lines` (what they do), `mailbox`,
-`team` and `message_socket` (words between agents).
+Beside the conversation: `tasks` (background work that anybody can list and stop), `chores` (that of a session, run
+after run), `fork` (a child that shares the conversation), `children` (those that run), `child_hooks`, `worktree`,
+`progress_lines` (what they do), `mailbox`, `team` and `message_socket` (words between agents).
 """

@@ -28,6 +28,7 @@ from reverie.permissions.approval import Approver, NobodyThere
 from reverie.permissions.need import Act, Need
 from reverie.permissions.policy import Mode
 from reverie.ports import Event, ForkSpec, Model, Request, Retrying
+from reverie.tokens.profiles import cost
 from reverie.tools.agent import NAME as AGENT_TOOL
 from reverie.tools.registry import Registry
 
@@ -93,7 +94,9 @@ async def run_fork(
     ended = await child.turn(directive(spec.prompt), source="system")
     added = child.parts.log.entries[inherited:]
     used = tuple(call.name for entry in added for call in getattr(getattr(entry, "message", None), "tool_uses", ()))
-    return ForkResult(spec.label, ended.text, ended.ending, ended.rounds, ended.usage, ended.cost_usd or 0.0, used)
+    # What the session has spent meanwhile may be that of a turn beside it; only its own calls are its own cost.
+    price = cost(ended.usage, child.parts.preparer.facts) or 0.0
+    return ForkResult(spec.label, ended.text, ended.ending, ended.rounds, ended.usage, price, used)
 
 
 def forked(

@@ -1,7 +1,7 @@
 """Every model call is booked: what for, who asked, tokens by kind, price. One budget for all that nobody waits for.
 
 The ledger is a file of JSON lines per month under `REVERIE_HOME`, appended by every process. `Governor` says whether
-background work may begin; it keeps the figures of one session and knows nothing of files.
+background work may begin and go on; it keeps the figures of one session and knows nothing of files.
 """
 
 from __future__ import annotations
@@ -104,6 +104,7 @@ class Governor:
         self._budget = budget
         self._now = now
         self._spent: list[Booking] = []
+        self._carried_usd = 0.0
 
     def note(self, booking: Booking) -> None:
         """A call was made."""
@@ -123,6 +124,17 @@ class Governor:
         """The part of it for which nobody waited."""
         return sum(one.cost_usd or 0.0 for one in self._spent if one.is_background)
 
+    def spent_on(self, purpose: str) -> float:
+        """What one kind of work has cost so far, as far as prices are known."""
+        return sum(one.cost_usd or 0.0 for one in self._spent if one.purpose == purpose)
+
+    def carry(self, bookings: Iterable[Booking]) -> None:
+        """Add what earlier sessions left of their share: a dream is work for all of them."""
+        earlier = list(bookings)
+        background = sum(one.cost_usd or 0.0 for one in earlier if one.is_background)
+        foreground = sum(one.cost_usd or 0.0 for one in earlier) - background
+        self._carried_usd = max(0.0, self._budget.background_fraction * foreground - background)
+
     def session_is_spent(self) -> str:
         """Why the session may ask no more; empty while it may."""
         limit = self._budget.session_usd
@@ -131,12 +143,17 @@ class Governor:
         return ""
 
     def refuses(self, estimate_usd: float = 0.0) -> str:
-        """Why background work may not begin now; empty when it may."""
+        """Why background work may not begin, or not go on, now; empty when it may.
+
+        Of a session that has cost less than background work may cost in an hour, the share is taken as if it had cost
+        that much: a share of next to nothing would keep the first turns from being learnt from.
+        """
         spent = self.session_is_spent()
         if spent:
             return spent
         foreground = self.cost_usd - self.background_usd
-        share = self._budget.background_fraction * foreground
+        hourly = self._budget.background_usd_per_hour
+        share = self._budget.background_fraction * max(foreground, hourly) + self._carried_usd
         background = self.background_usd + estimate_usd
         # Where nobody has asked anything yet, as when only a dream was wanted, there is nothing to take a share of.
         if foreground > 0 and background > share:
@@ -147,10 +164,10 @@ class Governor:
             )
         hour_ago = self._now() - timedelta(hours=1)
         lately = sum(one.cost_usd or 0.0 for one in self._spent if one.is_background and one.when >= hour_ago)
-        if lately + estimate_usd > self._budget.background_usd_per_hour:
+        if lately + estimate_usd > hourly:
             return (
-                f"background work has cost ${lately:.2f} within the hour, of at most "
-                f"${self._budget.background_usd_per_hour:.2f} (budget.background_usd_per_hour)"
+                f"background work has cost ${lately:.2f} within the hour, of at most ${hourly:.2f} "
+                "(budget.background_usd_per_hour)"
             )
         return ""
 

@@ -93,7 +93,7 @@ def remove_old_tasks(folder: Path, *, now: datetime, keep_days: float = KEEP_DAY
     ]
     for task in old:
         remove_file(_place(folder, task.id), durable=False)
-        remove_file(_request(folder, task.id), durable=False)
+        remove_stop_request(folder, task.id)
     return len(old)
 
 
@@ -105,6 +105,11 @@ def write_stop_request(folder: Path, task_id: str) -> None:
 def has_stop_request(folder: Path, task_id: str) -> bool:
     """Whether somebody asked for the end of a task."""
     return _request(folder, task_id).exists()
+
+
+def remove_stop_request(folder: Path, task_id: str) -> bool:
+    """Take back such a request; whether there was one."""
+    return remove_file(_request(folder, task_id), durable=False)
 
 
 @dataclass(slots=True)
@@ -132,7 +137,7 @@ async def stopped_when_asked(folder: Path, task_id: str) -> AsyncIterator[Stop]:
         yield stop
     finally:
         looking.cancel()
-        remove_file(_request(folder, task_id), durable=False)
+        remove_stop_request(folder, task_id)
 
 
 def _read(path: Path, now: datetime) -> BackgroundTask | None:

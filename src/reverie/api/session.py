@@ -245,8 +245,8 @@ class Session:
         self._parts.loop.cancel()
 
     async def kill(self, name: str) -> bool:
-        """End a child agent, or let a teammate go, by its name; whether there was one."""
-        return await self._parts.staff.kill(name)
+        """End a child agent, let a teammate go, or stop notes or extraction, by name; whether there was one."""
+        return await self._parts.staff.kill(name) or self._parts.stop_chore(name)
 
     def snip(self, share: float = SNIP_SHARE) -> int:
         """Leave the oldest rounds out of what is sent, down to a share of what is sent now; the freed tokens.

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from reverie.agent.ledger import Booking, append_booking
 from reverie.agent.tasks import list_tasks, write_stop_request
 from reverie.api.memory import Memory
 from reverie.api.memory_parts.dreaming import Dreams, Dreamt
@@ -16,7 +17,8 @@ from reverie.memory.daily import append_daily
 from reverie.memory.dream.proposal import Kind, has_proposal
 from reverie.memory.dream.view import DreamView
 from reverie.messages.blocks import Json
-from reverie.settings import Dream, Settings
+from reverie.messages.message import Usage
+from reverie.settings import Budget, Dream, Settings
 from tests.api.session_desk import Desk, calls, desk, results
 from tests.memory.dream.kit import files, read, text, write
 from tests.memory.stores import files_of
@@ -218,6 +220,72 @@ async def test_a_model_dreams_in_its_copy_and_is_applied_as_one_commit(tmp_path:
         assert (task.state, task.log[-1]) == ("completed", "Improved 2 memory files")
         assert task.cost_usd > 0
         assert done.cost_usd == task.cost_usd
+
+
+@requirement("dream:model:tidied", "dream:one-commit")
+async def test_after_a_model_the_rules_tidy_within_the_same_commit(tmp_path: Path) -> None:
+    copy = staging(tmp_path)
+    fact = text("n.md", "We release tomorrow from the new branch.", kind="project", trust="inferred")
+    edit = {"old_string": f"{OTHER}\n", "new_string": f"{OTHER} In lower case.\n"}
+    script = fork(
+        calls(("Read", {"file_path": str(copy / "b.md")})),
+        calls(
+            ("Write", {"file_path": str(copy / "n.md"), "content": fact}),
+            ("Edit", {"file_path": str(copy / "b.md"), **edit}),
+        ),
+    )
+    with desk(tmp_path, script) as at:
+        sleeper = Sleeper(at)
+        more = files(c=RULE, d=f"{OTHER} In lower case.", e="Ask before anything is deployed.")
+        sleeper.memory.store.write_files(more, author="user", reason="more")
+        commits = len(sleeper.memory.log())
+        done = await sleeper.run()
+
+        assert (done.state, done.merged, done.changed) == ("completed", 2, 1), done
+        left = read(sleeper.memory.directory)
+        assert sorted(left) == ["a.md", "d.md", "e.md", "n.md"]
+        assert "tomorrow" not in left["n.md"]
+        assert "2026-03-03" in left["n.md"]
+        assert len(sleeper.memory.log()) == commits + 1
+        assert (await sleeper.memory.dream()).state == "unchanged"
+
+
+@requirement("dream:budget")
+async def test_a_model_that_has_spent_the_budget_is_stopped_between_rounds_and_the_rules_go_on(tmp_path: Path) -> None:
+    copy = staging(tmp_path)
+    looks = calls(("Glob", {"pattern": "*", "path": str(copy)}), text="word " * 2_000)
+    with desk(tmp_path, fork(looks, looks, looks, looks)) as at:
+        at.settings = replace(at.settings, budget=Budget(background_usd_per_hour=0.06))
+        sleeper = Sleeper(at)
+        sleeper.memory.store.write_files(files(c=RULE), author="user", reason="more")
+        done = await sleeper.run()
+
+        assert (done.state, done.merged) == ("completed", 1)
+        assert "budget.background_usd_per_hour" in done.detail
+        assert 1 <= len(at.bodies) < 4
+        assert sleeper.dreams.status().state.failures == 0
+        assert not copy.exists()
+
+
+@requirement("ledger:governor:carried", "dream:budget")
+async def test_a_dream_of_a_young_session_uses_what_earlier_sessions_left_of_their_share(tmp_path: Path) -> None:
+    with desk(tmp_path, fork()) as at:
+        at.settings = replace(at.settings, budget=Budget(), dream=Dream(min_sessions=0))
+        sleeper = Sleeper(at)
+        sleeping = sleeper.session.parts.sleeping
+        sleeper.session.parts.governor.note(_turn(at, "this session", 0.01))
+        assert (await sleeping.dream()).cost_usd == 0.0
+        append_booking(sleeper.dreams.places.ledger, _turn(at, "an earlier session", 9.0))
+        at.time += timedelta(days=2)
+        append_booking(sleeper.dreams.places.ledger, _turn(at, "another", 9.0))
+        done = await sleeping.dream()
+        await sleeper.session.close()
+
+        assert done.cost_usd > 0.0, done
+
+
+def _turn(at: Desk, session: str, cost_usd: float) -> Booking:
+    return Booking(at.time, session, str(at.project), "turn", "m", Usage(), cost_usd)
 
 
 MISBEHAVING: dict[str, Sequence[tuple[str, dict[str, Json]]]] = {

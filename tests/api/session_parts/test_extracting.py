@@ -1,14 +1,20 @@
 from __future__ import annotations
 
+import asyncio
 import json
+import sys
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from reverie.agent.events import Notice
+from reverie.agent.events import Ending, Notice
+from reverie.agent.tasks import list_tasks
+from reverie.api.session import Session
 from reverie.messages.blocks import Json
+from reverie.messages.entries import Entry
 from reverie.settings import Budget
 from tests.api.session_desk import Desk, cached_share, calls, desk, told
 from tests.requirements import requirement
@@ -19,6 +25,13 @@ FORK: dict[str, Json] = {"last_user": "fork_boilerplate_tag"}
 
 def note(name: str, body: str) -> str:
     return f"---\nname: {name}\ndescription: {body}\ntype: feedback\n---\n\n{body}\n"
+
+
+async def at_rest(session: Session) -> None:
+    """Wait until extraction has nothing to do."""
+    async with asyncio.timeout(20):
+        while session.parts.extracting.is_running:  # noqa: ASYNC110
+            await asyncio.sleep(0.02)
 
 
 def fork_requests(at: Desk) -> list[Any]:
@@ -135,7 +148,7 @@ def _script(*rules: Json) -> Any:
 @requirement("extracting:session:budget")
 async def test_extraction_works_by_rules_where_the_budget_has_no_room_for_a_fork(tmp_path: Path) -> None:
     with desk(tmp_path, [{"then": "fine {request}"}]) as at:
-        at.settings = replace(at.settings, budget=Budget())
+        at.settings = replace(at.settings, budget=Budget(background_usd_per_hour=0.01))
         heard: list[str] = []
         session = at.start()
         session.listen(lambda event: heard.append(event.text) if isinstance(event, Notice) else None)
@@ -145,13 +158,26 @@ async def test_extraction_works_by_rules_where_the_budget_has_no_room_for_a_fork
         assert fork_requests(at) == []
         assert len(list(at.start().memory.topics())) == 1
         background = session.parts.governor.background_usd
-        assert background <= 0.1 * (session.parts.governor.cost_usd - background)
+        assert background <= 0.01
+
+
+@requirement("ledger:governor:early", "extracting:session:fork")
+async def test_the_first_turn_of_a_session_is_looked_at_by_the_model_within_the_usual_budget(tmp_path: Path) -> None:
+    with desk(tmp_path, [{"then": "fine {request}"}]) as at:
+        at.settings = replace(at.settings, budget=Budget())
+        async with at.start() as session:
+            await told(session, LASTING)
+
+        assert len(fork_requests(at)) == 1
+        assert session.parts.governor.background_usd > 0.1 * (
+            session.parts.governor.cost_usd - session.parts.governor.background_usd
+        )
 
 
 @requirement("extracting:session:budget")
 async def test_a_fork_stops_when_the_budget_is_spent_on_the_way(tmp_path: Path) -> None:
     with desk(tmp_path) as at:
-        at.settings = replace(at.settings, budget=Budget(background_fraction=0.5, background_usd_per_hour=100.0))
+        at.settings = replace(at.settings, budget=Budget(background_fraction=1.0, background_usd_per_hour=0.04))
         at.provider.simulation.use_script(
             _script(
                 {"when": FORK, "then": calls(("Glob", {"pattern": "*"}), text="word " * 2000)},
@@ -159,8 +185,94 @@ async def test_a_fork_stops_when_the_budget_is_spent_on_the_way(tmp_path: Path) 
                 {"then": "fine {request}"},
             )
         )
-        async with at.start() as session:
-            await told(session, LASTING)
+        heard: list[str] = []
+        session = at.start()
+        session.listen(lambda event: heard.append(event.text) if isinstance(event, Notice) else None)
+        await told(session, LASTING)
+        await session.close()
 
         assert 1 <= len(fork_requests(at)) < at.settings.extraction.max_rounds
         assert session.parts.governor.refuses() != ""
+        assert any("goes on without the model" in text for text in heard)
+        assert len(list(at.start().memory.topics())) == 1, "the rules look at what the fork left"
+
+
+@requirement("tasks:session")
+async def test_notes_and_extraction_are_tasks_with_state_cost_and_log(tmp_path: Path) -> None:
+    notes: dict[str, Json] = {"when": {"last_user": "long"}, "then": "word " * 12_000}
+    with desk(tmp_path, [notes, {"then": "fine {request}"}]) as at:
+        async with at.start() as session:
+            await told(session, LASTING)
+            await at_rest(session)
+            await told(session, "long")
+            rows = dict(session.describe("tasks") or ())
+        folder = at.setup().places.tasks
+        tasks = {task.kind: task for task in list_tasks(folder, now=at.time)}
+
+        assert set(tasks) == {"extraction", "notes"}, rows
+        assert {task.state for task in tasks.values()} == {"completed"}
+        for task in tasks.values():
+            assert session.id in task.title
+            assert task.log
+            assert task.cost_usd == pytest.approx(session.parts.governor.spent_on(task.kind)) != 0.0
+        assert f"extraction-{session.id[:8]}" in rows
+
+
+@requirement("tasks:session", "tasks:stop")
+async def test_extraction_stops_when_another_process_asks_for_it_and_looks_again_later(tmp_path: Path) -> None:
+    slow: Json = {"text": "thinking about it for long " * 60, "event_delay_ms": 100}
+    with desk(tmp_path) as at:
+        at.provider.simulation.use_script(_script({"when": FORK, "times": 1, "then": slow}, {"then": "fine {request}"}))
+        folder = at.setup().places.tasks
+        heard: list[str] = []
+        async with at.start() as session:
+            session.listen(lambda event: heard.append(event.text) if isinstance(event, Notice) else None)
+            await told(session, LASTING)
+            name = f"extraction-{session.id[:8]}"
+            assert session.parts.extracting.is_running
+            asking = "import sys; from pathlib import Path; from reverie.agent.tasks import write_stop_request as ask; "
+            command = [sys.executable, "-c", asking + "ask(Path(sys.argv[1]), sys.argv[2])", str(folder), name]
+            await (await asyncio.create_subprocess_exec(*command)).wait()
+            await at_rest(session)
+            (task,) = (task for task in list_tasks(folder, now=at.time) if task.kind == "extraction")
+            assert task.state == "killed"
+            assert any("looked at again" in text for text in heard)
+            before = len(fork_requests(at))
+            await told(session, "go on, always in English please")
+        assert len(fork_requests(at)) > before
+        (task,) = (task for task in list_tasks(folder, now=at.time) if task.kind == "extraction")
+        assert task.state == "completed"
+
+
+class Counted(list[Entry]):
+    """A list that counts what is taken out of it."""
+
+    taken = 0
+
+    def __iter__(self) -> Iterator[Entry]:
+        for entry in super().__iter__():
+            self.taken += 1
+            yield entry
+
+    def __getitem__(self, place: Any) -> Any:
+        found = super().__getitem__(place)
+        self.taken += len(found) if isinstance(place, slice) else 1
+        return found
+
+
+@requirement("extracting:session:new-only")
+async def test_after_a_turn_of_a_long_session_only_what_is_new_is_looked_at(tmp_path: Path) -> None:
+    with desk(tmp_path) as at:
+        at.model = "offline"
+        async with at.start() as session:
+            for number in range(40):
+                await told(session, f"number {number}")
+            log, extracting = session.parts.log, session.parts.extracting
+            counted = log.entries = Counted(log.entries)
+            looked_at = []
+            for _ in range(2):
+                counted.taken = 0
+                extracting.after_turn(Ending.COMPLETED)
+                looked_at.append(counted.taken)
+        assert len(counted) > 80
+        assert looked_at[1] < 15

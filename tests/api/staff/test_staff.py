@@ -396,6 +396,29 @@ async def test_background_agents_stop_where_the_budget_does(tmp_path: Path) -> N
         assert "budget.background_fraction" in refused[0]
 
 
+@requirement("agents:background:budget")
+async def test_a_typed_agent_in_the_background_stops_between_rounds_when_the_budget_is_spent(tmp_path: Path) -> None:
+    script: list[Json] = [
+        {"when": {"system": "Looker by trade"}, "then": calls(("Glob", {"pattern": "*"}), text="word " * 3_000)},
+        began(subagent_type="looker", run_in_background=True),
+        {"then": "fine"},
+    ]
+    with desk(tmp_path, script) as at:
+        write_role(at.home / ".claude", "looker", "", "Looker by trade.")
+        at.settings = replace(at.settings, budget=Budget(background_fraction=1.0, background_usd_per_hour=0.1))
+        async with at.start() as session:
+            await told(session, "kick-off")
+            await until(lambda: not session.parts.staff.children.running)
+            (child,) = session.parts.staff.children.all
+            await told(session, "and?")
+            said = [str(one.content) for one in session.attachments if one.kind == "task_status"]
+        assert child.state == "failed"
+        assert "budget.background_" in child.result
+        assert "did not finish" in said[0]
+        tasks = list_tasks(at.setup().places.tasks, now=at.time)
+        assert [task.state for task in tasks if task.kind == "agent"] == ["failed"]
+
+
 @requirement("agents:listing:attachment", "agents:found:trust")
 async def test_roles_are_told_in_an_attachment_and_those_of_the_project_after_trust(tmp_path: Path) -> None:
     with desk(tmp_path, [{"then": "fine"}]) as at:

@@ -19,7 +19,6 @@ from reverie.api.memory_parts.dream_task import DreamTask
 from reverie.errors import Damaged, Error
 from reverie.memory.daily import list_daily_logs
 from reverie.memory.dream.check import Rules, check_result
-from reverie.memory.dream.contradictions import contradictions
 from reverie.memory.dream.fork import StagingGate, Surroundings, dream_fork
 from reverie.memory.dream.lock import DreamState, last_dream
 from reverie.memory.dream.proposal import Proposal
@@ -48,9 +47,16 @@ class Bedside:
     """The session from which it is forked."""
 
 
+@dataclass(frozen=True, slots=True)
+class Spent:
+    """The budget was used up before the model was done; nothing of its work stands."""
+
+    reason: str
+
+
 async def dream_by_model(
     store: Store, bedside: Bedside, parent: Loop, texts: Mapping[str, str], state: DreamState, task: DreamTask
-) -> Proposal | str:
+) -> Proposal | Spent | str:
     """A model's dream, checked; a sentence when it failed."""
     around, logs = _around(store.folder, bedside, state)
     spec = dream_fork(
@@ -72,6 +78,8 @@ async def dream_by_model(
         task.cost(result.cost_usd)
         if result.ending is Ending.CANCELLED:
             raise asyncio.CancelledError
+        if result.ending is Ending.BUDGET:
+            return Spent(result.text)
         if result.ending is not Ending.COMPLETED:
             return f"the dream ended early ({result.ending.value}); nothing was changed"
         written = read_staging(around.staging)
@@ -79,10 +87,7 @@ async def dream_by_model(
         remove_staging(around.staging)
     heard = _Heard(bedside.transcripts, bedside.now)
     checked = check_result(texts, written, Rules(heard.was_said, read_erased(store.history.private).covers))
-    after = {**texts, **{path: text for step in checked.steps for path, text in step.after.items() if text}}
-    left = {path: text for path, text in after.items() if not any(path in step.archived for step in checked.steps)}
-    opposed = contradictions(tuple(_parsed(left)))
-    return Proposal(bedside.now, parent.parts.model.name, checked.steps, opposed, refused=checked.refused, logs=logs)
+    return Proposal(bedside.now, parent.parts.model.name, checked.steps, refused=checked.refused, logs=logs)
 
 
 def _around(folder: MemoryFolder, bedside: Bedside, state: DreamState) -> tuple[Surroundings, Mapping[str, int]]:

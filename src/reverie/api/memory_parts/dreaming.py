@@ -46,7 +46,7 @@ from reverie.memory.dream.proposal import (
 )
 from reverie.memory.dream.relative_dates import has_relative_date
 from reverie.memory.dream.sessions import list_sessions_since
-from reverie.memory.dream.tidy import Tidied, World, tidy
+from reverie.memory.dream.tidy import Tidied, World, tidied_after, tidy
 from reverie.memory.dream.view import DreamView
 from reverie.memory.past import log
 from reverie.memory.topic import Topic
@@ -56,6 +56,7 @@ from reverie.settings.features import features
 
 if TYPE_CHECKING:
     from reverie.agent.loop import Loop
+    from reverie.api.memory_parts.dream_by_model import Spent
     from reverie.memory.store import Store
     from reverie.places import Places
     from reverie.places.paths import MemoryFolder
@@ -92,7 +93,7 @@ class Dreamt:
     left: tuple[str, ...] = ()
     """What was left out, because somebody changed it meanwhile."""
     detail: str = ""
-    """Why there was no dream, or how it failed."""
+    """Why there was no dream, how it failed, or why a model's dream was finished by the rules."""
     cost_usd: float = 0.0
     task: str = ""
 
@@ -267,27 +268,34 @@ class Dreams:
     ) -> Dreamt:
         state = self._recovered(read_state(self.folder))
         texts = await asyncio.to_thread(self._read_texts)
-        if parent is None:
-            proposal = await asyncio.to_thread(self._embedded, texts, state)
+        detail = ""
+        found = None if parent is None else await self._by_model(parent, texts, state, run)
+        if isinstance(found, str):
+            self._failed()
+            return Dreamt("failed", detail=found)
+        if isinstance(found, Proposal):
+            proposal = await asyncio.to_thread(self._tidied, texts, found)
         else:
-            found = await self._by_model(parent, texts, state, run)
-            if isinstance(found, str):
-                self._failed()
-                return Dreamt("failed", detail=found)
-            proposal = found
+            detail = f"the model stopped and the rules went on: {found.reason}" if found is not None else ""
+            proposal = await asyncio.to_thread(self._embedded, texts, state)
         proposal = replace(proposal, over=over_limits(proposal.steps, len(texts)))
         if reach == "nothing" or (reach == "limits" and proposal.over):
             if not proposal.steps:
                 remove_proposal(self.folder)
                 self._succeeded(state, proposal.logs)
-                return told("unchanged", proposal)
+                return replace(told("unchanged", proposal), detail=detail)
             write_proposal(self.folder, proposal)
-            return told("proposed", proposal)
+            return replace(told("proposed", proposal), detail=detail)
         applied = apply_steps(self.open_store(), proposal.steps, session=session, check=held.check)
         remove_proposal(self.folder)
         self._succeeded(state, proposal.logs)
         is_done = bool(applied.commit or applied.steps)
-        return told("completed" if is_done else "unchanged", proposal, applied)
+        return replace(told("completed" if is_done else "unchanged", proposal, applied), detail=detail)
+
+    def _tidied(self, texts: Mapping[str, str], proposal: Proposal) -> Proposal:
+        """A model's proposal with what the rules have to tidy after it."""
+        found = tidied_after(texts, proposal.steps, self._world())
+        return replace(proposal, steps=found.steps, contradictions=found.contradictions)
 
     def _embedded(self, texts: Mapping[str, str], state: DreamState) -> Proposal:
         now = self.now()
@@ -297,7 +305,7 @@ class Dreams:
 
     async def _by_model(
         self, parent: Loop, texts: Mapping[str, str], state: DreamState, run: DreamTask
-    ) -> Proposal | str:
+    ) -> Proposal | Spent | str:
         from reverie.api.memory_parts.dream_by_model import Bedside, dream_by_model
 
         bedside = Bedside(

@@ -10,6 +10,7 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
+from reverie.agent.chores import Chore
 from reverie.agent.compacting import Compactor
 from reverie.agent.events import Ending, Notice, TurnEvent
 from reverie.agent.file_history import FileHistory
@@ -211,6 +212,7 @@ def assembled(setup: Setup, transcript: Transcript, *, emit: Callable[[TurnEvent
         governor=governor,
         model=lambda: booked(settings.model.background or setup.model),
         file=lambda: read_notes_file(beside.notes, places),
+        chore=Chore(places.tasks, f"notes-{session[:8]}", "notes", f"notes on the session {session}", setup.now),
         is_on=on.notes,
         waits_for_need=not setup.is_interactive,
     )
@@ -224,6 +226,9 @@ def assembled(setup: Setup, transcript: Transcript, *, emit: Callable[[TurnEvent
         emit=emit,
         is_interactive=setup.is_interactive,
         model_name=setup.model,
+        chore=Chore(
+            places.tasks, f"extraction-{session[:8]}", "extraction", f"what the session {session} taught", setup.now
+        ),
     )
     sleeping = Sleeping(
         memory=memory,

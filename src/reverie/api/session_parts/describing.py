@@ -30,9 +30,13 @@ def described(parts: SessionParts, subject: str) -> tuple[tuple[str, str], ...] 
         case "agents":
             return parts.staff.roles
         case "tasks":
-            return (*parts.staff.rows, *((str(number), line) for number, line in enumerate(parts.background, 1)))
+            return (*parts.staff.rows, *parts.chore_rows, *_numbered(parts.background))
         case _:
             return None
+
+
+def _numbered(lines: tuple[str, ...]) -> tuple[tuple[str, str], ...]:
+    return tuple((str(number), line) for number, line in enumerate(lines, 1))
 
 
 def _rules(policy: Policy) -> tuple[tuple[str, str], ...]:

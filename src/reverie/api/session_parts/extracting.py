@@ -14,7 +14,8 @@ from datetime import datetime
 from functools import partial
 from pathlib import Path
 
-from reverie.agent.events import Attached, Ending, Notice, TurnEvent
+from reverie.agent.chores import Chore
+from reverie.agent.events import Attached, Ending, Notice, Replied, ToolStarted, TurnEvent
 from reverie.agent.fork import ForkResult, run_fork
 from reverie.agent.ledger import Governor
 from reverie.agent.log import Log
@@ -22,6 +23,7 @@ from reverie.agent.loop import Loop
 from reverie.api.memory import Memory
 from reverie.api.memory_parts.saving import completed
 from reverie.context.pipeline import BREAKAGES
+from reverie.context.spans import chain
 from reverie.errors import Error, Unavailable
 from reverie.memory.extraction import cursor as cursors
 from reverie.memory.extraction import schedule
@@ -33,7 +35,7 @@ from reverie.memory.extraction.refusals import append_refusals
 from reverie.memory.extraction.session import words_of
 from reverie.memory.store import Store
 from reverie.messages.blocks import JsonObject
-from reverie.messages.entries import Entry, ToolSpec, envelope_of
+from reverie.messages.entries import Entry, MarkEntry, ToolSpec, envelope_of
 from reverie.permissions.need import Need
 from reverie.settings import Settings
 from reverie.settings.features import features
@@ -42,6 +44,7 @@ from reverie.tools.registry import Registry
 from reverie.tools.tool import Answer, Tool, ToolMistake
 
 OFFLINE = "offline"
+_LINE_CHARS = 200
 
 
 @dataclass(slots=True)
@@ -57,8 +60,11 @@ class Extracting:
     emit: Callable[[TurnEvent], None]
     is_interactive: bool
     model_name: str
+    chore: Chore
     _state: schedule.State = field(default_factory=schedule.State)
     _task: asyncio.Task[None] | None = None
+    _marks_read: int = 0
+    _last_mark: cursors.Cursor = field(default_factory=cursors.Cursor)
 
     @property
     def is_running(self) -> bool:
@@ -66,7 +72,7 @@ class Extracting:
 
     def after_turn(self, ending: Ending) -> None:
         """Look at a turn that has ended; starts a run where one is due."""
-        if ending is Ending.BLOCKED:
+        if ending is Ending.BLOCKED or self._gates().closed() is not None:
             return
         turn = self._turn()
         if turn is None:
@@ -103,7 +109,11 @@ class Extracting:
     async def _run(self, turn: schedule.Turn) -> None:
         succeeded = True
         try:
-            await self._extract(turn)
+            async with self.chore.run():
+                await self._extract(turn)
+            if self.chore.is_stopped:
+                succeeded = False
+                self.emit(Notice("extraction was stopped; its messages are looked at again after the next turn"))
         except (Error, OSError, sqlite3.Error, *BREAKAGES) as problem:
             succeeded = False
             self.emit(Notice(f"extraction failed: {type(problem).__name__}: {problem}", "info"))
@@ -137,20 +147,21 @@ class Extracting:
 
     async def _by_rules(self, turn: schedule.Turn) -> None:
         # The conversation grows while the thread works; what it looks at is taken here.
-        chain, covers = self._chain(turn.newest), self._cursor().covers
-        self._tell(await asyncio.to_thread(self._embedded, chain, covers))
+        until, covers = self._until(turn.newest), self._cursor().covers
+        self._tell(await asyncio.to_thread(self._embedded, until, covers))
 
-    def _embedded(self, chain: Sequence[Entry], covers: str | None) -> list[str]:
+    def _embedded(self, until: Until, covers: str | None) -> list[str]:
         """Extract by rules; the names of what was kept. Runs in a thread, so it tells nobody itself."""
         zone = self.now().tzinfo
-        written = keep_new(self._keeper(), chain, after=covers, session=self.log.session, zone=zone)
+        written = keep_new(self._keeper(), _chain(until), after=covers, session=self.log.session, zone=zone)
         return [topic.name for topic in (*written.saved, *written.updated)]
 
     async def _by_fork(self, turn: schedule.Turn) -> None:
+        talk = await asyncio.to_thread(_chain, self._until(turn.newest))
+        words = await asyncio.to_thread(words_of, talk, self.log.session, self.now().tzinfo)
         keeper = self._keeper()
-        chain = self._chain(turn.newest)
         store = self.memory.store
-        own = cursors.written_by_agent(cursors.new_entries(chain, self._cursor().covers), self.memory.directory)
+        own = cursors.written_by_agent(cursors.new_entries(talk, self._cursor().covers), self.memory.directory)
         spec = extraction_fork(
             self.memory.directory,
             keeper.topics.values(),
@@ -160,24 +171,43 @@ class Extracting:
         )
         gate = WriteGate(
             self.memory.directory,
-            words_of(chain, self.log.session, self.now().tzinfo),
+            words,
             keeper.scene,
             lambda refusal: append_refusals(store.folder, [refusal], self.now()),
         )
         kept: list[str] = []
         loop = self.loop()
         tools = _through_the_store(loop.parts.calls.tools, store, self.log.session, kept)
-        result = await run_fork(spec, loop, may=lambda need, given: gate.refuse(need.tool, given), tools=tools)
+        result = await run_fork(
+            spec, loop, emit=self._hear, may=lambda need, given: gate.refuse(need.tool, given), tools=tools
+        )
         if result.ending is Ending.FAILED:
             raise Unavailable(result.text)
         self._report(result)
         self._tell(kept)
+        if result.ending is Ending.BUDGET:
+            self.emit(Notice(f"extraction goes on without the model: {result.text}", "warning"))
+            await self._by_rules(turn)
+
+    def _hear(self, event: TurnEvent) -> None:
+        """Let the task tell how far the fork is."""
+        match event:
+            case ToolStarted(name=name, given=given):
+                self._say(f"{name} {Path(str(given.get('file_path', ''))).name}".strip())
+            case Replied(message=message):
+                self._say(message.text or "…")
+            case _:
+                pass
+
+    def _say(self, line: str) -> None:
+        self.chore.said(line[:_LINE_CHARS], self.governor.spent_on(LABEL))
 
     def _report(self, result: ForkResult) -> None:
         share = f"{result.cache_share:.0%} of its input from the cache"
         self.emit(Attached(LABEL, f"extraction: {result.rounds} round(s), {share}", {"cost_usd": result.cost_usd}))
 
     def _tell(self, names: list[str]) -> None:
+        self._say(f"remembered: {', '.join(dict.fromkeys(names))}" if names else "nothing new to keep")
         if names:
             listed = ", ".join(dict.fromkeys(names))
             self.emit(Notice(f"remembered: {listed} (`reverie log` shows why, `reverie undo` takes it back)"))
@@ -188,20 +218,27 @@ class Extracting:
         return Keeper(self.memory.store, self.memory.index, complete, now=self.now(), written=written)
 
     def _turn(self) -> schedule.Turn | None:
-        chain = self._chain()
+        """What lies after the cursor. Asked after every turn, so nothing before the cursor is looked at."""
         covers = self._cursor().covers
-        new = cursors.new_entries(chain, covers)
+        new = cursors.new_entries(chain(self._after(covers), self.log.leaf), covers)
         newest = cursors.newest(new)
         if newest is None:
             return None
-        nothing = self.settings.extraction.prefilter and holds_nothing(self._said(chain, covers))
+        nothing = self.settings.extraction.prefilter and holds_nothing(self._said(new))
         return schedule.Turn(newest, len(new), nothing)
 
-    def _said(self, chain: Sequence[Entry], covers: str | None) -> list[Said]:
-        """The user's own messages after the cursor, which may lie on an answer."""
-        new = {envelope.uuid for entry in cursors.new_entries(chain, covers) if (envelope := envelope_of(entry))}
-        words = words_of(chain, self.log.session, self.now().tzinfo)
-        return [each.said for each in words.messages if each.said.message in new]
+    def _after(self, covers: str | None) -> list[Entry]:
+        """The entries that were written after the cursor; all where it is unset or gone, never none for that reason."""
+        entries = self.log.entries
+        for place in range(len(entries) - 1, -1, -1) if covers is not None else ():
+            envelope = envelope_of(entries[place])
+            if envelope is not None and envelope.uuid == covers:
+                return entries[place + 1 :]
+        return list(entries)
+
+    def _said(self, entries: Sequence[Entry]) -> list[Said]:
+        """The user's own messages among these."""
+        return [each.said for each in words_of(entries, self.log.session, self.now().tzinfo).messages]
 
     def _gates(self) -> schedule.Gates:
         on = features(self.settings, interactive=self.is_interactive)
@@ -210,7 +247,13 @@ class Extracting:
         )
 
     def _cursor(self) -> cursors.Cursor:
-        return cursors.cursor(self.log.entries)
+        """The last word of the marks; only what was written since it was last asked is looked at."""
+        entries = self.log.entries
+        fresh = entries[self._marks_read :]
+        self._marks_read = len(entries)
+        if any(isinstance(entry, MarkEntry) and entry.name == cursors.MARK for entry in fresh):
+            self._last_mark = cursors.cursor(fresh)
+        return self._last_mark
 
     def _resumed(self) -> schedule.State:
         """The state, with the failures that an earlier process has left in the transcript."""
@@ -218,14 +261,28 @@ class Extracting:
             return replace(self._state, failures=self._cursor().failures)
         return self._state
 
-    def _chain(self, newest: str | None = None) -> list[Entry]:
-        """The conversation across compactions, up to a message."""
-        chain = [entry for entry in self.log.chain() if envelope_of(entry) is not None]
-        ids = [envelope.uuid for entry in chain if (envelope := envelope_of(entry)) is not None]
-        return chain[: ids.index(newest) + 1] if newest in ids else chain
+    def _until(self, newest: str) -> Until:
+        return Until(tuple(self.log.entries), self.log.leaf, newest)
 
     def _mark(self, state: cursors.Cursor, outcome: str) -> None:
         self.log.append(cursors.mark(self.log.envelope(), state, outcome))
+
+
+@dataclass(frozen=True, slots=True)
+class Until:
+    """A conversation as it was when a turn ended."""
+
+    entries: Sequence[Entry]
+    leaf: str | None
+    newest: str
+    """The last message that counts."""
+
+
+def _chain(until: Until) -> list[Entry]:
+    """The conversation across compactions, up to a message. Takes long in long sessions: to be called in a thread."""
+    whole = [entry for entry in chain(until.entries, until.leaf) if envelope_of(entry) is not None]
+    ids = [envelope.uuid for entry in whole if (envelope := envelope_of(entry)) is not None]
+    return whole[: ids.index(until.newest) + 1] if until.newest in ids else whole
 
 
 def _through_the_store(tools: Registry, store: Store, session: str, kept: list[str]) -> Registry:

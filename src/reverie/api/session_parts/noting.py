@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from reverie.agent.chores import Chore
 from reverie.agent.flow import run_flow
 from reverie.agent.ledger import Governor
 from reverie.agent.log import Log
@@ -16,6 +17,9 @@ from reverie.context.stage import Outcome
 from reverie.errors import Error
 from reverie.ports import Flow, Model, Reply
 from reverie.settings import Settings
+
+PURPOSE = "notes"
+"""What its questions are booked as."""
 
 
 @dataclass(slots=True)
@@ -28,6 +32,7 @@ class Noting:
     governor: Governor
     model: Callable[[], Model]
     file: Callable[[], NotesFile]
+    chore: Chore
     is_on: bool = True
     waits_for_need: bool = False
     """Where one prompt is answered and the process ends, notes are only worth their price near a compaction."""
@@ -53,16 +58,23 @@ class Noting:
             self._task = asyncio.create_task(self._update(prepared))
 
     async def _update(self, prepared: Prepared) -> None:
-        flow = self._flow()
         try:
-            if self.governor.refuses():
-                outcome = answered(flow)
-            else:
-                outcome = await run_flow(flow, self.model(), prepared.request)
-            self.preparer.add(self.log, outcome)
+            async with self.chore.run():
+                await self._write(prepared)
         except Error:
             # The next reply asks again; a conversation without fresh notes is compacted in full.
             return
+
+    async def _write(self, prepared: Prepared) -> None:
+        flow = self._flow()
+        refused = self.governor.refuses()
+        if refused:
+            outcome = answered(flow)
+        else:
+            outcome = await run_flow(flow, self.model(), prepared.request)
+        self.preparer.add(self.log, outcome)
+        words = f"written from structure: {refused}" if refused else "brought up to date"
+        self.chore.said(words, self.governor.spent_on(PURPOSE))
 
     def _flow(self) -> Flow[Outcome]:
         scene = self.preparer.scene(self.log)

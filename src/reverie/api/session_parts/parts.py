@@ -99,6 +99,16 @@ class SessionParts:
         self.extensions.forget()
 
     @property
+    def chore_rows(self) -> tuple[tuple[str, str], ...]:
+        """The tasks of notes and extraction with state, cost and last words, for people."""
+        return (*self.noting.chore.row, *self.extracting.chore.row)
+
+    def stop_chore(self, name: str) -> bool:
+        """Ask notes or extraction to stop, by kind or id; whether it runs."""
+        chores = (self.noting.chore, self.extracting.chore)
+        return any(chore.stop() for chore in chores if name in (chore.kind, chore.id))
+
+    @property
     def background(self) -> tuple[str, ...]:
         """A line for each thing that runs while nobody waits, besides agents."""
         beside = {

@@ -5,17 +5,21 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import timedelta
 
 from reverie.agent.events import Ending, Notice, TurnEvent
-from reverie.agent.ledger import Governor
+from reverie.agent.ledger import Booking, Governor, read_bookings
 from reverie.agent.loop import Loop
 from reverie.api.memory import Memory
 from reverie.api.memory_parts.dreaming import Dreamt
 from reverie.errors import Error
+from reverie.memory.dream.lock import last_dream
 from reverie.settings import Settings
 from reverie.settings.features import features
 
 OFFLINE = "offline"
+_LOOK_BACK_DAYS = 30
+"""Where no dream was yet, so much of the past counts."""
 
 
 @dataclass(slots=True)
@@ -44,9 +48,8 @@ class Sleeping:
 
     async def dream(self, *, review: bool = False) -> Dreamt:
         """Dream now, because the user said so; with `review` nothing is applied."""
-        return await self.memory.dreams.run(
-            "nothing" if review else "limits", parent=self._dreamer(), session=self.session
-        )
+        parent = await self._dreamer()
+        return await self.memory.dreams.run("nothing" if review else "limits", parent=parent, session=self.session)
 
     async def settle(self) -> None:
         """The session ends: a dream that still runs is stopped, and nothing of it stays."""
@@ -59,17 +62,17 @@ class Sleeping:
         try:
             verdict = await asyncio.to_thread(self.memory.dreams.due, self.session)
             if verdict.is_open:
-                done = await self.memory.dreams.run(
-                    "limits", parent=self._dreamer(), session=self.session, automatic=True
-                )
+                parent = await self._dreamer()
+                done = await self.memory.dreams.run("limits", parent=parent, session=self.session, automatic=True)
                 self._tell(done)
         except (Error, OSError) as problem:
             self.emit(Notice(f"no dream: {problem}", "warning"))
 
-    def _dreamer(self) -> Loop | None:
+    async def _dreamer(self) -> Loop | None:
         """Whose fork dreams; None leaves it to the rules."""
         if self.model_name == OFFLINE:
             return None
+        self.governor.carry(await asyncio.to_thread(self._earlier))
         rounds = self.settings.dream.max_rounds // 3
         refused = self.governor.refuses(rounds * self.loop().fork_estimate_usd())
         if refused:
@@ -77,7 +80,17 @@ class Sleeping:
             return None
         return self.loop()
 
+    def _earlier(self) -> list[Booking]:
+        """What the other sessions of the project have cost since the last dream, which is work for all of them."""
+        dreams = self.memory.dreams
+        since = last_dream(dreams.folder) or dreams.now() - timedelta(days=_LOOK_BACK_DAYS)
+        project = str(dreams.root)
+        booked = read_bookings(dreams.places.ledger, since=since)
+        return [one for one in booked if one.project == project and one.session != self.session]
+
     def _tell(self, done: Dreamt) -> None:
+        if done.detail and done.state in {"completed", "proposed", "unchanged"}:
+            self.emit(Notice(f"a dream: {done.detail}", "warning"))
         match done.state:
             case "completed":
                 sentence = f"a dream put the memories in order: {done.merged} merged, {done.retired} retired, "

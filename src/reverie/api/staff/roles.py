@@ -15,6 +15,7 @@ from reverie.agent.child_hooks import ENDED, ChildHooks
 from reverie.agent.compacting import Compactor
 from reverie.agent.events import TurnEvent
 from reverie.agent.fork import Purposed
+from reverie.agent.ledger import FOREGROUND
 from reverie.agent.log import Log
 from reverie.agent.loop import Joined, Loop, Parts
 from reverie.agent.memory_rules import agent_memory_prompt, with_memory
@@ -146,6 +147,7 @@ def made_agent(cast: Cast) -> Loop:
             opening=opening,
             at_boundary=cast.letters,
             max_rounds=definition.max_rounds,
+            allowance=None if cast.purpose in FOREGROUND else parts.governor.refuses,
             stop_event=ENDED,
         )
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 
@@ -83,6 +83,36 @@ def tidy(texts: Mapping[str, str], world: World, drafts: Mapping[str, Draft] | N
         changed = {merge.kept.path for merge in found}
     steps = (_step(topic, parsed[path], groups[path], drafted[path], texts) for path, topic in topics.items())
     return Tidied(tuple(step for step in steps if step), contradictions(list(topics.values())))
+
+
+def tidied_after(texts: Mapping[str, str], steps: Sequence[Step], world: World) -> Tidied:
+    """These steps of somebody else, and what is to be tidied in the files as they would leave them, as one change.
+
+    A step that goes on with a file of another becomes one with it, so that each file is changed once.
+    """
+    changed = {path: text for step in steps for path, text in step.after.items()}
+    left = {path: text for path, text in {**texts, **changed}.items() if text is not None}
+    found = tidy(left, world)
+    joined = list(steps)
+    for step in found.steps:
+        touched = [each for each in joined if each.after.keys() & step.after.keys()]
+        joined = [each for each in joined if each not in touched]
+        joined.append(_one_step([*touched, step], texts))
+    return Tidied(tuple(joined), found.contradictions)
+
+
+def _one_step(steps: Sequence[Step], texts: Mapping[str, str]) -> Step:
+    after = {path: text for step in steps for path, text in step.after.items()}
+    # What one adds and the next merges away was never there.
+    kept = {path: text for path, text in after.items() if text is not None or path in texts}
+    before = {path: texts.get(path) for path in kept}
+    kinds = {step.kind for step in steps}
+    kind = next(
+        (each for each in (Kind.merge, Kind.retire) if each in kinds and None in kept.values()),
+        Kind.add if not any(before.values()) else Kind.edit,
+    )
+    written = {path: text for path, text in kept.items() if text is not None}
+    return Step(kind, "; ".join(step.reason for step in steps), before, {**written, **kept})
 
 
 def _parsed(texts: Mapping[str, str]) -> dict[str, Topic]:
