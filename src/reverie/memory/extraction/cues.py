@@ -7,8 +7,9 @@ a question, a report of what somebody else wrote or a fact about code is none of
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 
+from reverie.memory.extraction.cue import Cue
+from reverie.memory.extraction.indirect import INDIRECT
 from reverie.memory.extraction.phrases import (
     ANSWERS,
     ARTEFACTS,
@@ -25,28 +26,6 @@ from reverie.memory.extraction.phrases import (
     pattern,
 )
 from reverie.memory.topic import MemoryType
-
-
-@dataclass(frozen=True, slots=True)
-class Cue:
-    """A way in which people say something lasting."""
-
-    name: str
-    type: MemoryType
-    pattern: re.Pattern[str]
-    unless: re.Pattern[str] | None = None
-    """Words that show the contrary."""
-    needs_day: bool = False
-    """Counts only when the sentence names a day."""
-    overrides_guards: bool = False
-    """Says so clearly that it lasts that words like `here` do not count against it."""
-    needs_reason: bool = False
-    """Counts only with a reason or with words that make it general."""
-
-    def matches(self, plain: str) -> bool:
-        """Whether a sentence, quoted words hidden, is of this kind."""
-        return bool(self.pattern.search(plain)) and not (self.unless and self.unless.search(plain))
-
 
 CODE_PLACE = pattern(
     r"""\b(?:is|are|lives?|sits?|lies?|is\sdefined|is\simplemented)\s(?:in|at|under)\s[\w./-]*\w/[\w.-]+\.[a-z]{1,4}\b
@@ -68,7 +47,10 @@ CUES: tuple[Cue, ...] = (
             r"""\bwe(?:'ve|\shave)?\s(?:all\s|finally\s|already\s|just\s|jointly\s)?(?:decided|agreed|settled|opted|standardi[sz]ed)\s
               (?:to|on|that|for|against|not)\b|我们(?:决定|约定|商定)"""
         ),
-        unless=pattern(rf"\b(?:a|the|an)\s{CODE_WORDS}\b|\b(?:nothing|yet|haven'?t)\b"),
+        unless=pattern(
+            rf"""\b(?:a|the|an)\s{CODE_WORDS}\b|\b(?:nothing|yet|haven'?t|wrong)\b|\b(?:blue|red|green|other)\sone\b
+              |\bto\s(?:go\sfor|grab|take\s(?:a|the)|talk|meet|have\s(?:a|lunch)|call\sit|stop|wait|continue|merge\sit|leave\sit|skip\sit)\b"""
+        ),
     ),
     Cue(
         "pointer",
@@ -114,7 +96,7 @@ CUES: tuple[Cue, ...] = (
               |\bi\s(?:come|came)\sfrom\s(?:an?\s)?(?-i:[A-Z])[\w+\#]*|\bmy\sbackground\sis\sin\b
               |\bich\skenne\smich\s(?:mit|in)\s\w+\s(?:\w+\s)?(?:aus|nicht)\b
               |我(?:主要|平时|一般)(?:写|做|用|负责)|我[^，。？]{{0,8}}，[^，。？]{{1,8}}(?:基本)?不(?:太)?会(?:[，。]|$)
-              |我是[^，。？]{{0,12}}(?:工程师|开发|程序员|科学家|设计师|经理|学生|产品|运维|架构师|研究员|负责人|新手|初学者|老师)
+              |我是[^，。？]{{0,12}}(?:工程师|开发|程序员|科学家|设计师|经理|学生|产品|运维|架构师|研究员|负责人|新手|初学者|老师|实习生|研究生|博士|硕士|顾问|测试|分析师|律师|医生|会计|新人|创业者)
               |我(?:写了|做了|用了)[^，。]{{0,10}}年|我(?:不懂|不太懂|不熟悉|不会)[^，。？]{{2,8}}|我(?:第一次|刚开始)(?:接触|学|用)|我叫
               |\bich\sbin\s(?:\w+\s){{0,2}}?\w*(?:entwickler|ingenieur|wissenschaftler|designer|student|lehrer|berater
               |architekt|forscher|anfänger|neuling|chef|leiter)\w*
@@ -122,7 +104,7 @@ CUES: tuple[Cue, ...] = (
         ),
         unless=pattern(
             r"""\b(?:getting|seeing|trying\sto\s(?!learn)|going|not\ssure|sorry|wondering|stuck|confused|logged|signed|testing|building
-              |creating|making|as\san?\s(?:test|guest|admin)|imagine|pretend|act|you\sare|if\s|test\s(?:user|data)|user\sstory|with\srole|account)\b|假设|扮演|登录|账号"""
+              |creating|making|as\san?\s(?:test|guest|admin)|imagine|pretend|act|you\sare|if\s|test\s(?:user|data)|user\sstory|with\srole|account|ticket|call\sat|meeting\sat)\b|假设|扮演|登录|账号"""
         ),
         overrides_guards=True,
     ),
@@ -168,7 +150,8 @@ CUES: tuple[Cue, ...] = (
             r"""\b(?:it|this|that|which|who|he|she|they|there|response|function|test|page|value|result|build|app)\s
               (?:should\s|must\s|will\s|can\s|has\s|have\s|is\s|are\s|was\s)?(?:always|never)\b
               |\b(?:to|that|which|who)\s(?:always|never)\b|^(?:i|you|we|it)\s(?:always|never)\b|\b(?:always|never)\s\w+\s(?:it|them)\b|\bdas\s\w+\s(?:nie|immer)
-              |\bnever\s(?:expected|called|worked|seen|heard|happened|returns?)\b|läuft|geht\snie"""
+              |\bnever\s(?:expected|called|worked|seen|heard|happened|returns?)\b|läuft|geht\snie
+              |\b(?:in|on|of|for|from)\sthis\s(?!project|repo|team|company|code)\w+|\bthis\s(?:banner|message|field|dump|button|icon|value|key)\b|,\sadd\san?\b|\bsometimes\b|\b(?:screen|player|ball|map|ui|sidebar|modal|banner|menu|cursor|story|character|river)\b"""
         ),
     ),
     Cue(
@@ -251,7 +234,7 @@ CUES: tuple[Cue, ...] = (
               |我(?:更|比较|很|还是)?(?:喜欢|偏好|倾向于?|习惯)(?!这|那|第)|我(?:不喜欢|讨厌)[^，。]{3,}
               |\bich\s(?:bevorzuge|mag\s(?:es|keine))|(?:の方|ほう)が好き"""
         ),
-        unless=OPTION,
+        unless=pattern(rf"{OPTION.pattern}|\bin\sthis\s(?:form|page|file|function|test|dialog)\b"),
     ),
     Cue(
         "deadline",
@@ -262,7 +245,7 @@ CUES: tuple[Cue, ...] = (
               |shut\s?(?:down|s\sdown)|turned\soff|promised|on\s(?:\w+\s)?(?:leave|vacation|holiday)|must\sbe\sdone|has\sto\sbe\sdone
               |runs?\sout|goes?\s(?:dark|away|offline)|switched\soff|starts\son|ends\s(?:on|in)|until\sthen\s(?:nobody|nothing|no\sone)|(?:has|have|needs?)\sto\s(?:work|be\s(?:ready|out|live|finished)|go\sout))\b
               |\bwe\b[^.]*\b(?:supports?|keep(?:ing)?|kept)\b[^.]*\b(?:until|till)\b
-              |截止|发布日期|上线|下线|冻结|之前(?:要|必须|得|不要|不能|别)|交付|演示|到期|\b(?:frist|abgabe|stichtag|termin)\b|締め?切り?|期限|リリース日?は"""
+              |截止|封版|提测|发版|发布日期|上线|下线|冻结|之前(?:要|必须|得|不要|不能|别)|交付|演示|到期|\b(?:frist|abgabe|stichtag|termin)\b|締め?切り?|期限|リリース日?は"""
         ),
         unless=pattern(
             r"""\b(?:due\sto|let'?s|function|file|variable|check|test|header|cookie|token|cache|session|shipping|missing)\b
@@ -326,7 +309,8 @@ CUES: tuple[Cue, ...] = (
         unless=pattern(
             rf"""\b(?:option|approach|version)\s?(?:\d|[a-c])\b|\b(?:a|the|an)\s{CODE_WORDS}\b|\b(?:first|second|third)\s(?:one
               |approach|option|way)\b|\b(?:fix|rebase|commit|push|rerun|debug|merge\s(?:it|this|that|the))\b|\bwe\s(?:just\s)?need\sto\s(?:do|get|look)\b
-              |第[一二三]个|\b(?:nothing|yet|haven'?t)\b|选第"""
+              |第[一二三]个|\b(?:nothing|yet|haven'?t|wrong)\b|选第|\b(?:blue|red|green|other)\sone\b
+              |\bto\s(?:go\sfor|grab|take\s(?:a|the)|talk|meet|have\s(?:a|lunch)|call\sit|stop|wait|continue|leave\sit|skip\sit)\b"""
         ),
     ),
     Cue(
@@ -345,6 +329,7 @@ CUES: tuple[Cue, ...] = (
         ),
         overrides_guards=True,
     ),
+    *INDIRECT,
 )
 """In the order in which they are asked; the first that fits names the type."""
 

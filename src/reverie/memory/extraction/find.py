@@ -12,18 +12,23 @@ from dataclasses import replace
 from datetime import date
 
 from reverie.memory.extraction.candidate import Candidate, Doubt, Reason, Said
-from reverie.memory.extraction.cues import CUES, Cue, remembered_type
+from reverie.memory.extraction.cue import Cue
+from reverie.memory.extraction.cues import CUES, remembered_type
 from reverie.memory.extraction.dates import placed
 from reverie.memory.extraction.phrases import (
+    ABOUT_TEXT,
+    ASKING,
     GENERAL,
     GUARD,
     LASTING,
     ORDERS,
     PERSONA,
     POINTS,
+    POLITE,
     REASON,
     REPORTED,
     SHAPES,
+    TENTATIVE,
     pattern,
 )
 from reverie.memory.extraction.reading import Kind, Reader, Reading
@@ -130,7 +135,10 @@ def _doubt(cue: Cue, reading: Reading | None) -> Doubt | None:
 
 
 def _says_nothing(sentence: Sentence) -> bool:
-    return sentence.asks or _is_short(sentence.plain) or bool(REPORTED.search(sentence.plain))
+    plain = sentence.plain
+    is_open = sentence.asks or ASKING.search(plain) or TENTATIVE.search(plain)
+    is_others = REPORTED.search(plain) or ABOUT_TEXT.search(plain)
+    return _is_short(plain) or bool(is_others) or bool(is_open and not POLITE.search(plain))
 
 
 def cue_of(sentence: Sentence, said: Said, following: Sentence | None = None) -> Cue | None:

@@ -151,7 +151,7 @@ _PASSWORD = re.compile(
     _FLAGS,
 )
 _SOMEBODY = r"""(?:\b(?:he|she|(?:my|our|their|the|th[ia][ts]|der|die|unsere?|meine?)\s(?:\w+\s){0,2}?(?:boss|manager
-      |lead|colleague|coworker|teammate|guy|girl|intern|contractor|reviewer|developer|engineer|dev|designer|consultant|kollegin
+      |lead|colleague|coworker|teammate|guy|girl|intern|contractor|reviewer|developer|engineer|dev|designer|consultant|hire|junior|freelancer|kollegin
       |kollege|chef|chefin|praktikant|praktikantin))\b
       |\b(?-i:[A-Z][a-zé]+)\s(?:from|in|of|aus|von|vom)\s(?:\w+\s){0,3}?\w+\s(?=is|was|has|ist|hat))"""
 """A person beyond doubt: a name alone may be a product."""
@@ -166,6 +166,9 @@ _JUDGEMENT = re.compile(
       |(?:slow|bad|terrible|awful|hopeless)\s(?:with|at|in)\s(?:\w+\s)?(?:reviews?|reviewing|replying|answering|communicat\w+|deadlines|estimat\w+
       |testing|coding|english))\b
       |\b(?-i:[A-Z][a-zé]+)\s(?:always\s|usually\s)?writes\s(?:\w+\s)?(?:sloppy|bad|terrible|awful|buggy|unreadable|poor)\b
+      |\b(?-i:[A-Z][a-zé]+)\s(?:(?:can'?t|cannot)\sbe\s(?:trusted|relied)|lied|lies\s(?:about|to)|never\s(?:reads|answers|replies|listens|tests|helps|apologi[sz]es|delivers)
+      |always\s(?:forgets|complains|breaks|screws|blames)|is\s(?:always|never)\s(?:late|on\stime|prepared)|gets\s(?:angry|defensive|upset)|takes\scredit|drinks|doesn'?t\s(?:care|listen|get\sit))\b
+      |\bdon'?t\strust\s(?:anything\s)?(?:that\s)?(?-i:[A-Z][a-zé]+)\b|\b(?-i:[A-Z][a-zé]+)\sis\s(?:\w+\s){{0,2}}?(?:clueless|unreliable|overrated|the\sweakest|bad\sat|a\s(?:liar|pain|fool|control\sfreak))
       |懒|笨|蠢|白痴|傻|没用的人|水平(?:很|太)?(?:差|低)|磨蹭|不靠谱|不负责任|\b(?:faul|dumm|unfähig|idiot\w*)\b|バカ|無能|怠け""",
     _FLAGS,
 )

@@ -119,11 +119,32 @@ PERSONA = pattern(
 
 REPORTED = pattern(
     r"""\b(?:readme|docs?|documentation|bot|reviewer|review|article|page|website|manual|book|guide|linter|compiler|message
-      |error|log|output|tutorial|blog|comment|coderabbit|copilot|claude|gpt|chatgpt|it|he|she|they)\s
-      (?:\w+\s)?(?:says?|said|states?|claims?|tells?|told|wrote|writes|recommends?|suggests?|reads|shows?)\b|[{}]|\bsample\b
-      |\b(?:translate|rephrase|rewrite|proofread|according\sto|quote|laut)\b|\bshould\s(?:say|read|print|display|show)\b
+      |error|log|output|tutorial|blog|comment|coderabbit|copilot|claude|gpt|chatgpt|poem|song|terms|licen[cs]e|ticket|tutorial|it|he|she|they)\s
+      (?:\w+\s)?(?:commented|goes:|says?|say|said|states?|claims?|tells?|told|wrote|writes|recommends?|suggests?|reads|shows?)\b|[{}]|\bsample\b
+      |(?:^|please\s|you\s)(?:translate|rephrase|rewrite|proofread|quote)\b|\b(?:according\sto|laut)\b|\bshould\s(?:say|read|print|display|show)\b
       |文档(?:里)?(?:写|说)|报错|提示(?:说|信息)|翻译|上(?:面)?写着|据说|と書い(?:て|た)|によると"""
 )
+
+TENTATIVE = pattern(
+    r"""^(?:and\s|so\s|but\s)?(?:maybe|perhaps|possibly|probably|suppose|supposing|imagine|let'?s\s(?:say|assume|imagine)|say\swe|hypothetically|theoretically|in\stheory
+      |ideally|e\.g\.|for\s(?:example|instance)|what\sif|i\s(?:guess|assume|suspect|wonder)|not\ssure|unsure|it\scould\sbe|still\sdebating|one\s(?:option|idea)\swould
+      |an\salternative|given\s(?:i|that\si)\sam|user\sstory|if\s(?:we|i)\s(?:were|used|had|would)|assuming)\b
+      |\b(?:might|may|could)\s(?:eventually|someday|at\ssome\spoint|one\sday)\b|\bnot\ssure\s(?:yet|if|whether|about)\b|\b(?:someday|no\sdecision\syet|(?:not|nothing\s(?:is\s)?)\s?decided\s(?:yet|so\sfar))\b
+      |\bi(?:'m|\sam|\swas)\s(?:thinking|considering|wondering)\b|\b(?:haven'?t|have\snot|not)\s(?:yet\s)?(?:decided|agreed|settled)\b|\bwould\sbe\s(?:nice|great|cool)\b
+      |也许|或许|大概|说不定|假如|假设|要不要|要不|是不是(?:可以|应该)|不确定|还没(?:定|决定|想好)|在考虑|考虑(?:要不要|一下|是否)|如果我们(?:用|改|换)"""
+)
+"""Words that leave it open whether something holds."""
+
+ASKING = pattern(
+    r"""^(?:and\s|so\s|but\s|hey\s|ok\s)?(?:who|whose|which|why|where|how(?!\s(?:i|we)\s)|when\s(?:is|are|do|does|did|will)|what(?!\s(?:works|i|we|matters|helps))|do\s(?:we|you|i|they)|does|did|is\s(?:it|there|this|that)
+      |are\s(?:you|we|there)|have\s(?:you|we)|has\s|should\s(?:we|i)|can\s(?:i|we|this|it))\b|为什么|怎么(?!都|也)|什么时候|是谁|哪(?:个|里|些)"""
+)
+"""How questions begin, with or without their mark."""
+
+ABOUT_TEXT = pattern(
+    r"""^(?:please\s|now\s|and\s)?(?:draft|compose|copy|paste|reply\sto|respond\sto|send|print|display|write\s(?:an?|me|the|some)\s(?!tests?\b|plan)\w+)\b|^(?:写一|起草|回复一下|复制|翻译)"""
+)
+"""A request for a text: what is said in it is not said by its author."""
 
 GENERAL = pattern(
     r"""\b(?:ever|anymore|any\smore)\b|\bin\s(?:code|tests?|commits?|commit\smessages|comments|prs?|pull\srequests
@@ -131,6 +152,12 @@ GENERAL = pattern(
       |\b(?:every|each)\s(?:reply|response|answer|file|commit|test)\b|再|都|测试里|代码里|テストで|コードで"""
 )
 """Words that make a prohibition general."""
+
+POLITE = pattern(
+    r"""\b(?:can|could|would|will)\syou\s(?:please\s|just\s|also\s)*(?:not|stop|always|never|quit|from\snow|in\s(?:the\s)?future|going\sforward)\b
+      |\bwould\syou\smind\b|(?:能不能|可不可以)(?:不要|别|以后|今后|每次)|(?:可以|麻烦你?|请你?)(?:以后|今后|每次|不要再|别再|别总|别老|不要总)|(?:以后|今后|每次)[^？。]{3,}(?:好吗|可以吗|行吗|好不好)"""
+)
+"""A rule in the form of a question."""
 
 SHAPES = {
     MemoryType.feedback: pattern(
