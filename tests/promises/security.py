@@ -20,6 +20,10 @@ PROMISES = {
     "security:repository:own-words": Requirement(
         "Files of a project cannot leave out or silence the instructions of the user.", source="product §2, promise 8"
     ),
+    "security:words:forged": Requirement(
+        "Text from files, pages, servers, hooks and agents cannot pass for a word of this program.",
+        source="product §2, promise 8",
+    ),
     "security:terminal:unsteered": Requirement(
         "Words of the model, of files and of servers cannot steer the terminal; a question shows what hides in them.",
         source="issue 5, item 7",

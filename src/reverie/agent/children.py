@@ -21,6 +21,7 @@ from reverie.agent.progress_lines import LAST_CALLS, progress_line
 from reverie.memory.injection import harmless
 from reverie.messages.blocks import JsonObject, ToolUse
 from reverie.messages.message import Usage
+from reverie.messages.reminder import reminder
 from reverie.tools.tool import ToolMistake
 
 ENDED_KIND, LETTER_KIND = "task_status", "agent_message"
@@ -209,7 +210,7 @@ class Children:
             f"Its report:\n\n{harmless(result)}"
         )
         data: JsonObject = {"agentId": child.id, "name": child.name, "status": child.state.value}
-        joined = Joined(ENDED_KIND, _reminder(words), f"agent {child.name} has ended: {child.state}", data)
+        joined = Joined(ENDED_KIND, reminder(words), f"agent {child.name} has ended: {child.state}", data)
         self._news.append(joined)
         self._emit(AgentEnded(child.id, child.name, child.state.value, result, child.cost_usd))
 
@@ -226,12 +227,8 @@ def joined_letter(letter: Letter) -> Joined:
         words.append(f"\n{harmless(letter.text)}")
     data: JsonObject = {"ids": [letter.id], "from": letter.sender, "letter": letter.kind}
     shown = letter.summary or letter.text.partition("\n")[0][:80]
-    return Joined(LETTER_KIND, _reminder("\n".join(words)), f"message from {letter.sender}: {shown}", data)
+    return Joined(LETTER_KIND, reminder("\n".join(words)), f"message from {letter.sender}: {shown}", data)
 
 
 def _name(kind: str) -> str:
     return kind.replace("_", " ")
-
-
-def _reminder(text: str) -> str:
-    return f"<system-reminder>\n{text}\n</system-reminder>"

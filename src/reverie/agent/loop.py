@@ -50,6 +50,7 @@ from reverie.messages.entries import (
 )
 from reverie.messages.message import Message, Role, Usage, assistant, user
 from reverie.messages.records import SYNTHETIC_MODEL
+from reverie.messages.reminder import reminder
 from reverie.messages.view import Kind
 from reverie.models.answer import answer
 from reverie.ports import BlockDone, Event, Finished, Model, Reply, Request, Retrying, TextDelta
@@ -235,7 +236,7 @@ class Loop:
         parts.log.append(said_by_user, *((TitleEntry("last-prompt", text),) if source != "system" else ()))
         parts.emit(TurnStarted(parts.log.session, text))
         self.join(beside)
-        self.join([Joined("hook_additional_context", _reminder(one)) for one in said.context])
+        self.join([Joined("hook_additional_context", reminder(one)) for one in said.context])
         self._recalling = parts.recall(text)
         if self._recalling is not None:
             await asyncio.wait({self._recalling}, timeout=parts.recall_wait_seconds)
@@ -286,7 +287,7 @@ class Loop:
                 return Ending.HOOK, reason
             if reason and kept_working < parts.settings.hook.max_continues:
                 kept_working += 1
-                self.join([Joined("hook_blocking_error", _reminder(reason), reason)])
+                self.join([Joined("hook_blocking_error", reminder(reason), reason)])
                 continue
             return Ending.COMPLETED, reply.text
         raise AssertionError("unreachable")
@@ -389,7 +390,7 @@ class Loop:
         finally:
             results = [done.get(call.id) or interrupted(call, was_running=False) for call in calls]
             self._record_results(results)
-        self.join([Joined("hook_additional_context", _reminder(one)) for each in results for one in each.said])
+        self.join([Joined("hook_additional_context", reminder(one)) for each in results for one in each.said])
         self.join(self.parts.touched(results))
         stop = next((each.stop for each in results if each.stop), "")
         return stop or await self._batch_hooks(results)
@@ -408,7 +409,7 @@ class Loop:
         said = await self.parts.hooks.fire("PostToolBatch", {"tool_calls": made})
         for message in said.messages:
             self.parts.emit(Notice(message, "warning"))
-        self.join([Joined("hook_additional_context", _reminder(one)) for one in said.context])
+        self.join([Joined("hook_additional_context", reminder(one)) for one in said.context])
         if said.blocked is None and said.stop is None:
             return ""
         return said.blocked or said.stop or "A hook ended the turn."
@@ -484,10 +485,6 @@ def _difference(now: Usage, before: Usage) -> Usage:
         now.cache_write_tokens - before.cache_write_tokens,
         now.cache_write_1h_tokens - before.cache_write_1h_tokens,
     )
-
-
-def _reminder(text: str) -> str:
-    return f"<system-reminder>\n{text}\n</system-reminder>"
 
 
 def _error_name(problem: Unavailable) -> str:

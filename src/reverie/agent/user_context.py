@@ -10,11 +10,11 @@ from collections.abc import Iterable
 from datetime import date
 
 from reverie.agent.prompt_text import prompt_text
-from reverie.context.cut import unfenced
 from reverie.instructions.instruction_file import InstructionFile, Kind
 from reverie.instructions.render import render, section
 from reverie.memory.index import IndexLimits, index_for_model
 from reverie.memory.injection import Suspicion, flags, harmless
+from reverie.messages.reminder import reminder
 
 # strftime speaks the language of the machine, and with it the prompt would.
 _WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
@@ -30,13 +30,13 @@ def user_context(
 ) -> str:
     """The text of that message; `index` is the whole of `MEMORY.md`, which is cut here, or empty without memory."""
     instructions = render(files)
-    parts = [prompt_text("claude_md"), unfenced(instructions)] if instructions else []
+    parts = [prompt_text("claude_md"), instructions] if instructions else []
     entries = {
         "claudeMd": "\n\n".join([*parts, *_memory(index, index_path, limits)]),
         "currentDate": f"Today's date is {_day(today)}.",
     }
     shown = "\n\n".join(f"# {key}\n{text}" for key, text in entries.items() if text)
-    return f"<system-reminder>\n{prompt_text('user_context', entries=shown)}\n</system-reminder>"
+    return reminder(prompt_text("user_context", entries=shown))
 
 
 def date_change(today: date) -> str:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from reverie.messages.reminder import quoted
+
 Weigh = Callable[[str], int]
 
 _MOST_CHARS_PER_TOKEN = 12
@@ -50,7 +52,7 @@ def shortened(text: str, limit_tokens: int, weigh: Weigh, pointer: str) -> str:
 
 def unfenced(text: str) -> str:
     """Text from a tool or a file, which must not end the block in which the model is told that it is only quoted."""
-    return text.replace("</system-reminder>", "</system-reminder >")
+    return quoted(text)
 
 
 def fits(text: str, limit_tokens: int, weigh: Weigh) -> bool:

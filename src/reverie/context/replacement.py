@@ -33,6 +33,7 @@ from reverie.messages.entries import (
 )
 from reverie.messages.message import user
 from reverie.messages.records import CLEARED
+from reverie.messages.reminder import reminder
 from reverie.messages.view import Item, Kind, View
 from reverie.settings import Compaction
 
@@ -64,7 +65,6 @@ INTRODUCTION = (
 CARRIED = "must_survive"
 """Kind of the attachment that brings back what the summary lacks."""
 CARRIED_BECAUSE = "From the session, because the text above does not say it:"
-_REMINDER = "<system-reminder>\n{}\n</system-reminder>"
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,7 +143,7 @@ def build(
     told = in_view(
         receipt,
         limit_tokens=int(effective * case.settings.receipt_fraction),
-        weigh=lambda words: weigh(_REMINDER.format(words)),
+        weigh=lambda words: weigh(reminder(words)),
         short=must.short,
     )
     if told:
@@ -176,7 +176,7 @@ def seal(case: Case, made: Replacement) -> Outcome:
         },
     )
     after: list[Entry] = [
-        AttachmentEntry(scene.envelope(), one.kind, (Text(_REMINDER.format(one.text)),), {**one.data, RESTORED: True})
+        AttachmentEntry(scene.envelope(), one.kind, (Text(reminder(one.text)),), {**one.data, RESTORED: True})
         for one in made.attached
     ]
     after.append(MarkEntry(scene.envelope(), RECEIPT, made.receipt.to_json()))
@@ -238,7 +238,7 @@ def _within(attached: Sequence[Attached], limit_tokens: int, scene: Scene) -> li
 
 
 def _as_item(one: Attached) -> Item:
-    return Item("", Kind.ATTACHMENT, user(_REMINDER.format(one.text)), label=one.kind)
+    return Item("", Kind.ATTACHMENT, user(reminder(one.text)), label=one.kind)
 
 
 def _decisions(case: Case, kept: Sequence[Item]) -> Iterable[SpillDecision]:

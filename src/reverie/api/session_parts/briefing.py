@@ -38,6 +38,7 @@ from reverie.instructions import (
     wanted_again,
 )
 from reverie.messages.entries import PromptEntry, SystemBlock, ToolSpec
+from reverie.messages.reminder import reminder
 from reverie.permissions.need import Act
 from reverie.permissions.policy import Mode
 from reverie.places import FILTERS, configured_programs, find_checkout
@@ -108,7 +109,7 @@ class Briefing:
         if self._day is None:
             self._day = self._last_day()
         if today != self._day:
-            joined.append(Joined("date_change", _reminder(date_change(today)), f"it is {today:%A}, {today} now"))
+            joined.append(Joined("date_change", reminder(date_change(today)), f"it is {today:%A}, {today} now"))
             self._day = today
         joined += self._newly_allowed()
         joined += self._mode_change()
@@ -133,7 +134,7 @@ class Briefing:
             more = self._nested(before, path)
             if more.files:
                 names = ", ".join(str(file.path) for file in more.files)
-                joined.append(Joined("nested_memory", _reminder(render_nested(more.files)), f"read {names}"))
+                joined.append(Joined("nested_memory", reminder(render_nested(more.files)), f"read {names}"))
             self._loaded = before.joined(more)
         return joined
 
@@ -195,7 +196,7 @@ class Briefing:
         if not any(file.text for file in more.files):
             return ()
         names = ", ".join(str(file.path) for file in more.files)
-        return (Joined("nested_memory", _reminder(render_nested(more.files)), f"read {names}"),)
+        return (Joined("nested_memory", reminder(render_nested(more.files)), f"read {names}"),)
 
     def _nested(self, before: Loaded, touched: Path) -> Loaded:
         def reading(where: Where) -> Loaded:
@@ -277,9 +278,9 @@ class Briefing:
         was_plan = bool(labels) and labels[-1] == PLAN_MODE
         is_plan = self.permits.policy.mode is Mode.PLAN
         if is_plan and not was_plan:
-            return (Joined(PLAN_MODE, _reminder(self._plan_rules()), "plan mode"),)
+            return (Joined(PLAN_MODE, reminder(self._plan_rules()), "plan mode"),)
         if was_plan and not is_plan:
-            return (Joined(PLAN_MODE_LEFT, _reminder(_text("plan_mode_left", path=str(self.plan_file)))),)
+            return (Joined(PLAN_MODE_LEFT, reminder(_text("plan_mode_left", path=str(self.plan_file)))),)
         return ()
 
     def _plan_rules(self) -> str:
@@ -318,13 +319,9 @@ class Briefing:
         return out.decode("utf-8", "replace") if process.returncode == 0 else None
 
 
-def _reminder(text: str) -> str:
-    return f"<system-reminder>\n{text}\n</system-reminder>"
-
-
-def _bare(reminder: str) -> str:
+def _bare(told: str) -> str:
     """Without the frame, which a compaction puts around everything that returns."""
-    return reminder.removeprefix("<system-reminder>\n").removesuffix("\n</system-reminder>")
+    return told.removeprefix("<system-reminder>\n").removesuffix("\n</system-reminder>")
 
 
 def _text(name: str, **values: str) -> str:

@@ -25,6 +25,7 @@ from reverie.errors import Error, Unavailable, UserMistake
 from reverie.hooks import Effects, Hooks, Verdict
 from reverie.hooks.matching import covers as roughly_covers
 from reverie.messages.blocks import JsonObject, Text
+from reverie.messages.reminder import reminder
 from reverie.permissions.decide import Verdict as Judged
 from reverie.permissions.decide import decide
 from reverie.permissions.policy import Policy
@@ -88,7 +89,7 @@ class Extensions:
         said = self.hooks.arrived()
         for message in said.messages:
             self.emit(Notice(message, "warning"))
-        heard = [Joined("async_hook_response", _reminder(text)) for text in said.context]
+        heard = [Joined("async_hook_response", reminder(text)) for text in said.context]
         return [*heard, *self.invoking.pending(), *self.serving.at_boundary()]
 
     def touched(self, done: Sequence[Done]) -> Sequence[Joined]:
@@ -125,7 +126,7 @@ class Extensions:
         )
         if said.blocked is not None:
             return said.blocked or "A hook refused the command."
-        context = [Joined("hook_additional_context", _reminder(one)) for one in said.context]
+        context = [Joined("hook_additional_context", reminder(one)) for one in said.context]
         try:
             if is_prompt or skill is None:
                 words = await self.serving.connections.prompt(name, arguments.split())
@@ -314,7 +315,3 @@ def folder_of(text: str, setup: Setup) -> Path:
 def _texts(part: Part) -> tuple[str, ...]:
     found = json.loads(part.text)
     return tuple(map(str, found)) if isinstance(found, list) else ()
-
-
-def _reminder(text: str) -> str:
-    return f"<system-reminder>\n{text}\n</system-reminder>"

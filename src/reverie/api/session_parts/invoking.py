@@ -23,6 +23,7 @@ from reverie.hooks import Hooks, parse_declaration
 from reverie.instructions.globs import matches
 from reverie.messages.blocks import JsonObject, Text, ToolUse
 from reverie.messages.entries import AttachmentEntry
+from reverie.messages.reminder import reminder
 from reverie.permissions.need import Act
 from reverie.permissions.rule import Kind as RuleKind
 from reverie.places import Places
@@ -74,7 +75,7 @@ class Invoking:
     def opening(self) -> Sequence[Joined]:
         """The list of skills, for the beginning of a conversation."""
         text = self._listing()
-        return (Joined(LISTING, _reminder(text)),) if text else ()
+        return (Joined(LISTING, reminder(text)),) if text else ()
 
     def returning(self) -> tuple[Attached, ...]:
         """The same after a compaction."""
@@ -132,7 +133,7 @@ class Invoking:
         fresh = [skill for skill in self._in_play() if skill.for_model and skill.name not in told]
         if fresh:
             names = ", ".join(skill.name for skill in fresh)
-            joined.append(Joined(NEARBY, _reminder(f"{_FURTHER}\n{listing(fresh)}"), f"skills nearby: {names}"))
+            joined.append(Joined(NEARBY, reminder(f"{_FURTHER}\n{listing(fresh)}"), f"skills nearby: {names}"))
         return joined
 
     def turn_ended(self) -> None:
@@ -194,7 +195,3 @@ def _text(answer: Answer) -> str:
     if isinstance(answer.content, str):
         return answer.content
     return "\n".join(block.text for block in answer.content if isinstance(block, Text))
-
-
-def _reminder(text: str) -> str:
-    return f"<system-reminder>\n{text}\n</system-reminder>"

@@ -19,6 +19,7 @@ from reverie.memory.recall import is_worth_recalling
 from reverie.memory.recalled import Hit, Shown, attachment, still_shown
 from reverie.messages.blocks import JsonObject
 from reverie.messages.entries import AttachmentEntry
+from reverie.messages.reminder import reminder
 from reverie.messages.view import Kind, View
 from reverie.ports import Model
 from reverie.tools.desk import Desk
@@ -73,7 +74,7 @@ class Recalling:
             ],
             "tokens": self.used_tokens(),
         }
-        text = f"<system-reminder>\n{attachment(hits)}\n</system-reminder>"
+        text = reminder(attachment(hits))
         return Joined(KIND, text, f"recalled {names}", data)
 
     def _shown(self) -> tuple[Shown, ...]:

@@ -17,6 +17,7 @@ from reverie.agent.prompt import with_servers
 from reverie.context.restore import Attached
 from reverie.messages.blocks import Json
 from reverie.messages.entries import PromptEntry, ToolSpec
+from reverie.messages.reminder import reminder
 from reverie.plugins.servers import Server
 from reverie.tools.mcp.connections import Connections
 from reverie.tools.mcp.remote_tool import RemoteTool
@@ -129,7 +130,7 @@ class Serving:
         if not fresh:
             return ()
         data: dict[str, Json] = {"addedNames": [*fresh]}
-        told_now = f"<system-reminder>\n{_listed(fresh)}\n</system-reminder>"
+        told_now = reminder(_listed(fresh))
         return (Joined(DEFERRED, told_now, f"{len(fresh)} tool(s) can be loaded", data),)
 
 

@@ -11,6 +11,7 @@ from reverie.agent.loop import Joined
 from reverie.memory.injection import harmless
 from reverie.messages.blocks import Json, JsonObject
 from reverie.messages.message import Usage
+from reverie.messages.reminder import reminder
 from reverie.messages.view import Kind, View
 from reverie.tools.agent import NAME as AGENT_TOOL
 from reverie.tools.tool import Answer
@@ -70,7 +71,7 @@ def lost(view: View) -> tuple[Joined, ...]:
                     f'The background agent "{name}" ({agent_id}) was lost when the session stopped; it left no report.'
                 )
                 data: JsonObject = {"agentId": agent_id, "name": name, "status": "killed"}
-                text = f"<system-reminder>\n{words}\n</system-reminder>"
+                text = reminder(words)
                 joined.append(Joined(ENDED_KIND, text, f"agent {name} was lost", data))
     return tuple(joined)
 

@@ -39,6 +39,7 @@ from reverie.messages.blocks import Json, JsonObject
 from reverie.messages.entries import Entry
 from reverie.messages.message import Usage
 from reverie.messages.records import encode_line
+from reverie.messages.reminder import reminder
 from reverie.permissions.approval import Approver, NobodyThere
 from reverie.permissions.need import Need
 from reverie.places import ProjectFolder, SessionFolder
@@ -228,7 +229,7 @@ class Staff:
             said = await job.hooks.fire(STARTED, {})
             loop.open()
             loop.join(job.skills)
-            loop.join([Joined("hook_additional_context", _reminder(text)) for text in said.context])
+            loop.join([Joined("hook_additional_context", reminder(text)) for text in said.context])
             ended = await loop.turn(job.prompt, source="system")
         finally:
             if job.tree is not None and not await remove_if_unchanged(job.tree):
@@ -363,7 +364,7 @@ class Staff:
             except UserMistake as mistake:
                 self.emit(Notice(f"agent {role.name}: {mistake}", "warning"))
                 continue
-            joined.append(Joined("invoked_skills", _reminder(f"The skill {skill.name}:\n\n{text}"), "", {"name": name}))
+            joined.append(Joined("invoked_skills", reminder(f"The skill {skill.name}:\n\n{text}"), "", {"name": name}))
         return joined
 
     def _tools_for(self, boss: Boss) -> tuple[Tool, ...]:
@@ -392,7 +393,7 @@ class Staff:
         if not text:
             return ()
         added: list[Json] = [one.name for one in self.agents.definitions if one.name not in told]
-        return (Joined(LISTING, _reminder(text), "", {"addedTypes": added}),)
+        return (Joined(LISTING, reminder(text), "", {"addedTypes": added}),)
 
     def _write(self, agent_id: str, entries: Sequence[Entry]) -> None:
         lines = (encode_line(entry) for entry in entries)
@@ -446,7 +447,3 @@ def staffed(
 
 def _not_of_the_session(need: Need, _given: JsonObject) -> str:
     return f"{need.tool} belongs to the main conversation; do without it." if need.tool in OF_THE_SESSION else ""
-
-
-def _reminder(text: str) -> str:
-    return f"<system-reminder>\n{text}\n</system-reminder>"
