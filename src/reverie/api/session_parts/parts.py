@@ -29,6 +29,7 @@ from reverie.hooks import Hooks
 from reverie.messages.blocks import ToolResult
 from reverie.messages.entries import Entry, UserEntry
 from reverie.messages.message import user
+from reverie.messages.reminder import reminder
 from reverie.places import ProjectFolder
 from reverie.tools.desk import Desk
 from reverie.tools.registry import Registry
@@ -86,7 +87,7 @@ class SessionParts:
 
     def attach(self, kind: str, text: str) -> None:
         """Add words for the model that nobody typed."""
-        self.loop.join([Joined(kind, f"<system-reminder>\n{text}\n</system-reminder>")])
+        self.loop.join([Joined(kind, reminder(text))])
 
     def set_mode(self, mode: str) -> None:
         """Change the permission mode."""
