@@ -23,6 +23,7 @@ from reverie.agent.ledger import read_bookings
 from reverie.messages.blocks import Json
 from reverie.messages.entries import AttachmentEntry, BoundaryEntry, NotesEntry, UserEntry
 from reverie.messages.transcript import read_entries
+from reverie.messages.view import Kind, project
 from reverie.permissions.approval import Approval
 from reverie.ports import Retrying, TextDelta
 from reverie.settings import Budget, Model, Notes, Tools
@@ -407,6 +408,23 @@ async def test_a_conversation_is_rewound_and_cleared_and_both_survive_a_restart(
 
         assert "gamma" not in json.dumps(at.bodies[-1]["messages"])
         assert all(word in session.path.read_text() for word in ("alpha", "beta", "gamma", "delta"))
+
+
+@requirement("session:window:back")
+@pytest.mark.parametrize("is_cleared", [False, True])
+async def test_a_conversation_may_go_back_to_nothing_and_stays_there(tmp_path: Path, is_cleared: bool) -> None:
+    with desk(tmp_path, [{"then": "fine {request}"}]) as at:
+        async with at.start() as session:
+            await told(session, "alpha alpha")
+            if is_cleared:
+                session.clear()
+            else:
+                session.rewind(session.prompts[0][0])
+            assert not [item for item in project(session.entries).items if item.kind is Kind.TYPED]
+        async with at.resume(session.id) as again:
+            assert again.prompts == ()
+            await told(again, "beta beta")
+            assert "alpha" not in json.dumps(at.bodies[-1]["messages"])
 
 
 @requirement("session:window:reactive")

@@ -15,6 +15,7 @@ from reverie.messages.entries import (
     BoundaryEntry,
     Entry,
     Envelope,
+    MarkEntry,
     UserEntry,
     envelope_of,
 )
@@ -153,7 +154,8 @@ def _nearest_spoken(nodes: dict[str, Entry], uuid: str) -> str | None:
     seen: set[str] = set()
     at: str | None = uuid
     while at is not None and at in nodes and at not in seen:
-        if isinstance(nodes[at], UserEntry | AssistantEntry):
+        # A mark is somebody's decision too: where one went back to, or that everything begins anew.
+        if isinstance(nodes[at], UserEntry | AssistantEntry | MarkEntry):
             return at
         seen.add(at)
         at = _of(nodes[at]).parent

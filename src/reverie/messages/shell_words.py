@@ -7,7 +7,7 @@ import re
 OUTPUT_CHARS = 30_000
 """As much as a command of the model's own may show (spec 8 §1.3)."""
 _INPUT = re.compile(r"\A<bash-input>(.*)</bash-input>\Z", re.DOTALL)
-_OUTPUT = re.compile(r"\A<bash-stdout>(.*)</bash-stdout><bash-stderr>.*</bash-stderr>\Z", re.DOTALL)
+_OUTPUT = re.compile(r"\A<bash-stdout>(.*)</bash-stdout><bash-stderr>(.*)</bash-stderr>\Z", re.DOTALL)
 _PRINTED = ("<bash-stdout>", "<bash-stderr>", "<local-command-stdout>")
 _OURS = re.compile(r"<(/?bash-(?:input|stdout|stderr)>)")
 
@@ -31,10 +31,10 @@ def command_in(text: str) -> str | None:
     return found[1] if found else None
 
 
-def output_in(text: str) -> str | None:
-    """What was printed, of a message that says it."""
+def output_in(text: str) -> tuple[str, str]:
+    """What was printed and how it ended, of a message that says it; else nothing."""
     found = _OUTPUT.match(text)
-    return found[1] if found else None
+    return (found[1], found[2]) if found else ("", "")
 
 
 def is_printed(text: str) -> bool:

@@ -70,6 +70,7 @@ class Chat(Keyed):
     .-colourless OptionList > .option-list--option-highlighted { text-style: bold underline; }
     #entry { height: auto; max-height: 14; border-top: solid ansi_bright_black; border-bottom: solid ansi_bright_black;
         padding: 0 1 0 0; }
+    #room { height: 0; }
     #mark { width: 3; padding: 0 0 0 1; color: ansi_cyan; text-style: bold; }
     """
 
@@ -114,6 +115,7 @@ class Chat(Keyed):
                 id="prompt",
             )
         yield StatusLine(meter=self.surroundings.has_meter, id="status")
+        yield Static("", id="room")
         yield OwnLine(self.surroundings.status_command, self.surroundings.directory, id="own")
 
     def on_mount(self) -> None:
@@ -199,7 +201,7 @@ class Chat(Keyed):
 
     def redraw(self) -> None:
         """Draw the log anew from the conversation."""
-        self._talk.replace_all(pieces_of(self.conversation.entries))
+        self._talk.replace_all(pieces_of(self.conversation.entries, self.surroundings.directory))
         self._status.show(self.conversation.status)
 
     async def browse_memory(self) -> None:

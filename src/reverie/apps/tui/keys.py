@@ -90,8 +90,15 @@ class Keyed(App[None]):
         self._prompt.focus()
 
     async def choose(self, title: str, rows: Sequence[Row]) -> str | None:
-        """Let the user choose a row."""
-        return await self.push_screen_wait(Picker(title, rows))
+        """Let the user choose a row; the end of the log stays in sight above."""
+        picker = Picker(title, rows)
+        room = self.query_one("#room")
+        below = sum(self.query_one(name).outer_size.height for name in ("#entry", "#status", "#own"))
+        room.styles.height = max(0, picker.height(self.size.height) - below)
+        try:
+            return await self.push_screen_wait(picker)
+        finally:
+            room.styles.height = 0
 
     def on_resize(self, event: events.Resize) -> None:
         """A question keeps its answers in sight."""

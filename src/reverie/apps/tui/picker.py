@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
+from rich.console import Group
 from rich.table import Table
 from rich.text import Text
 from textual.app import ComposeResult
@@ -14,6 +15,10 @@ from textual.containers import Vertical
 from textual.screen import ModalScreen
 from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
+
+_SHARE = 0.8
+_ROWS = 16
+"""As in the style sheet below."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,14 +51,22 @@ class Picker(ModalScreen[str | None]):
     ]
 
     def __init__(self, title: str, rows: Sequence[Row], *, empty: str = "nothing fits") -> None:
+        """Of a title of several lines the first is the question; the others say what it is about."""
         super().__init__()
-        self._title = title
+        self._title, _, self._about = title.partition("\n")
         self._rows = tuple(rows)
         self._empty = empty
+
+    def height(self, screen_lines: int) -> int:
+        """How many lines it takes of a screen."""
+        about = self._about.count("\n") + 1 if self._about else 0
+        return min(round(screen_lines * _SHARE), 3 + about + min(_ROWS, len(self._rows)))
 
     def compose(self) -> ComposeResult:
         with Vertical():
             yield Static(Text(self._title, style="bold"))
+            if self._about:
+                yield Static(Group(Text(self._about, no_wrap=True, overflow="ellipsis")))
             yield Input(placeholder="type to narrow, Enter chooses, Esc leaves", compact=True)
             yield OptionList()
             yield Static("", id="none")

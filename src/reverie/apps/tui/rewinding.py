@@ -13,12 +13,12 @@ from reverie.apps.tui.conversation import settled
 from reverie.apps.tui.diff import balance
 from reverie.apps.tui.host import Host
 from reverie.apps.tui.picker import Row
-from reverie.apps.tui.pieces import Note
 from reverie.messages.shell_words import command_in
 from reverie.tools.lines import decode, unified_diff
 
 BOTH, CONVERSATION, FILES = "both", "conversation", "files"
 _NAMES_SHOWN = 3
+_FILES_SHOWN = 8
 
 
 async def rewind(host: Host, argument: str) -> None:  # noqa: ARG001 - every command takes one
@@ -54,16 +54,15 @@ async def _ask_what(host: Host, changed: Sequence[Return]) -> str | None:
     movable = [each for each in changed if each.way in (Way.FREE, Way.OTHERS)]
     if not movable:
         return CONVERSATION
-    for each in movable:
-        host.show(_described(each, host.surroundings.directory))
     count = f"{len(movable)} file{'' if len(movable) == 1 else 's'}"
-    names = _names([each.path for each in movable])
+    about = [_described(each, host.surroundings.directory) for each in movable]
     rows = [
-        Row(BOTH, f"The conversation and {count}", names),
+        Row(BOTH, f"The conversation and {count}"),
         Row(CONVERSATION, "Only the conversation; files stay as they are"),
         Row(FILES, f"Only {count}; the conversation goes on from here"),
     ]
-    return await host.choose("What goes back?", rows)
+    more = [f"  … and {len(about) - _FILES_SHOWN} more"] if len(about) > _FILES_SHOWN else []
+    return await host.choose("\n".join(["What goes back?", *about[:_FILES_SHOWN], *more]), rows)
 
 
 async def _ask_about_others(host: Host, changed: Sequence[Return]) -> list[Return]:
@@ -81,14 +80,12 @@ async def _ask_about_others(host: Host, changed: Sequence[Return]) -> list[Retur
     return [*free, *others] if answer == "over" else free
 
 
-def _described(one: Return, directory: Path) -> Note:
+def _described(one: Return, directory: Path) -> str:
     name = _shortened(one.path, directory)
-    diff = unified_diff(decode(one.now or b""), decode(one.then or b""), name)
-    added, removed = balance(diff)
-    doing = "would be removed" if one.then is None else f"would go back: +{added} −{removed}"
-    if one.way is Way.OTHERS:
-        return Note(f"{name} {doing}; somebody else changed it too", "warning", details=diff)
-    return Note(f"{name} {doing}", details=diff)
+    added, removed = balance(unified_diff(decode(one.now or b""), decode(one.then or b""), name))
+    doing = "is removed" if one.then is None else f"+{added} −{removed}"
+    others = "  somebody else changed it too" if one.way is Way.OTHERS else ""
+    return f"  {name}  {doing}{others}"
 
 
 def _tell(host: Host, what: str, done: Sequence[Path], changed: Sequence[Return]) -> None:
