@@ -1,4 +1,8 @@
-"""`python -m bench.dream [--kills N]`: kills at random points of dreams; the time of a dream by size of the memory."""
+"""`python -m bench.dream`: kills at random points of dreams; the time of a dream by size of the memory; contradictions.
+
+`--kills N` kills so many, half of them while the rules dream and half while a model does (the simulator's), within
+`--minutes`; `--sizes` and `--no-…` choose what else is done. Times are CPU seconds of this process.
+"""
 
 from __future__ import annotations
 
@@ -8,15 +12,19 @@ import random
 import sys
 import tempfile
 import time
+from contextlib import ExitStack
 from datetime import UTC, datetime
 from pathlib import Path
 
 from tests.memory.dream.kit import text
-from tests.memory.dream.worker import Killer, opened, problems, seed
+from tests.memory.dream.worker import Killer, model_script, opened, problems, seed
 
+from bench.dream.contradictions import print_labelled, print_on_data
 from reverie.api.memory import Memory
+from reverie.testing.simulator import simulator
 
-SIZES = (100, 1_000, 5_000)
+SIZES = (1_200, 5_000, 10_000)
+_TELL_EVERY = 10
 _SYLLABLES = ("ba", "cor", "del", "fin", "gra", "hul", "jen", "kip", "lom", "mar", "nes", "pod", "quo", "rus", "tev")
 _WORDS = tuple(f"{a}{b}{c}" for a in _SYLLABLES for b in _SYLLABLES for c in _SYLLABLES)
 """Some three thousand, taken the oftener the earlier they stand, as words are."""
@@ -25,30 +33,49 @@ _WORDS = tuple(f"{a}{b}{c}" for a in _SYLLABLES for b in _SYLLABLES for c in _SY
 def main() -> int:
     options = argparse.ArgumentParser()
     options.add_argument("--kills", type=int, default=200)
-    options.add_argument("--longest-seconds", type=float, default=0.5)
+    options.add_argument("--minutes", type=float, default=20.0, help="At most so long for all kills.")
+    options.add_argument("--longest-seconds", type=float, default=0.5, help="The longest a dreamer lives.")
+    options.add_argument("--sizes", type=int, nargs="*", default=SIZES)
     said = options.parse_args()
-    bad = _kills(said.kills, said.longest_seconds)
-    for size in SIZES:
+    bad = 0
+    for by_model, count in ((False, said.kills - said.kills // 2), (True, said.kills // 2)):
+        bad += _kills(count, said.longest_seconds * (2 if by_model else 1), 30 * said.minutes, by_model=by_model)
+    for size in said.sizes:
         _timed(size)
+    print_labelled()
+    print_on_data()
     return 1 if bad else 0
 
 
-def _kills(count: int, longest_seconds: float) -> int:
+def _kills(count: int, longest_seconds: float, limit_seconds: float, *, by_model: bool) -> int:
     chance = random.Random(7)
-    bad = finished = 0
-    with tempfile.TemporaryDirectory() as folder:
+    who = "a model" if by_model else "the rules"
+    done = bad = finished = 0
+    until = time.monotonic() + limit_seconds
+    with tempfile.TemporaryDirectory() as folder, ExitStack() as stack:
         directory, home = Path(folder, "memory"), Path(folder, "home")
         seed(directory, home)
+        address = ""
+        if by_model and count:
+            provider = stack.enter_context(simulator(model_script(directory, home)))
+            address = f"{provider.base_url} {provider.api_key}"
         started = datetime.now(UTC)
-        with Killer(directory, home) as killer:
-            for number in range(count):
-                seconds = chance.uniform(0.0, longest_seconds)
-                finished += killer.kill_after(seconds, number).count("dreamt completed")
-                found = list(problems(directory, home, started))
-                bad += bool(found)
-                for problem in found:
-                    print(f"kill {number} after {seconds * 1000:.1f} ms: {problem}", flush=True)
-    print(f"{count} kills: {bad} left something wrong; {finished} dreams ended before their kill")
+        killer = stack.enter_context(Killer(directory, home, address))
+        while done < count and time.monotonic() < until:
+            seconds = chance.uniform(0.0, longest_seconds)
+            finished += killer.kill_after(seconds, done).count("dreamt completed")
+            found = list(problems(directory, home, started))
+            bad += bool(found)
+            for problem in found:
+                print(f"kill {done} of {who} after {seconds * 1000:.1f} ms: {problem}", flush=True)
+            done += 1
+            if done % _TELL_EVERY == 0:
+                print(f"… {done} of {count} kills while {who} dreamt, {bad} left something wrong", flush=True)
+    print(
+        f"{done} of {count} kills while {who} dreamt: {bad} left something wrong; "
+        f"{finished} dreams ended before their kill",
+        flush=True,
+    )
     return bad
 
 
@@ -67,14 +94,16 @@ def _timed(size: int) -> None:
             memory.store.write_files(topics, author="import", reason="begin")
             first, merged = _dream(memory)
             second, again = _dream(memory)
-    print(f"{size:>6} topics: {first:.2f} s ({merged} merged), right after it {second:.2f} s ({again} merged)")
+    print(
+        f"{size:>6} topics: {first:.2f} s ({merged} merged), right after it {second:.2f} s ({again} merged)",
+        flush=True,
+    )
 
 
 def _dream(memory: Memory) -> tuple[float, int]:
-
-    began = time.perf_counter()
+    began = time.process_time()
     done = asyncio.run(memory.dream())
-    return time.perf_counter() - began, done.merged
+    return time.process_time() - began, done.merged
 
 
 if __name__ == "__main__":

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import os
 import random
 import subprocess
 import sys
@@ -9,10 +10,12 @@ from pathlib import Path
 import pytest
 
 from reverie.memory.timeline import log
-from tests.memory.dream.worker import Killer, opened, problems, seed
+from reverie.testing.simulator import simulator
+from tests.memory.dream.worker import BY_MODEL, Killer, model_script, opened, problems, seed
 from tests.requirements import requirement
 
-KILLS = 32
+KILLS = int(os.environ.get("REVERIE_DREAM_KILLS", "32"))
+MODEL_KILLS = int(os.environ.get("REVERIE_MODEL_DREAM_KILLS", "12"))
 
 
 @requirement("dream:kill", "dream:lock:stale")
@@ -30,6 +33,31 @@ def test_killed_anywhere_a_dream_leaves_a_readable_store_and_a_truthful_time(tmp
             said += killer.kill_after(seconds, number)
             assert list(problems(directory, home, started)) == [], f"after kill {number} at {seconds:.4f} s"
     assert "dreamt completed" in said
+
+
+@requirement("dream:kill", "dream:model")
+@pytest.mark.timeout(240)
+def test_killed_anywhere_a_models_dream_leaves_a_readable_store_and_a_truthful_time(tmp_path: Path) -> None:
+    directory, home = tmp_path / "memory", tmp_path / "home"
+    seed(directory, home)
+    started = datetime.now(UTC)
+    chance = random.Random(20261116)
+    said = ""
+    with (
+        simulator(model_script(directory, home)) as provider,
+        Killer(directory, home, f"{provider.base_url} {provider.api_key}") as killer,
+    ):
+        for number in range(MODEL_KILLS):
+            # The last one is let dream to its end, however slow the machine is.
+            if number == MODEL_KILLS - 1:
+                said += killer.kill_after_a_dream(number)
+            else:
+                seconds = chance.uniform(0.0, 1.0)
+                said += killer.kill_after(seconds, number)
+            assert list(problems(directory, home, started)) == [], f"after kill {number}"
+    assert "dreamt completed" in said
+    shown = subprocess.run(["git", "log", "-p"], cwd=directory, capture_output=True, text=True, check=True).stdout
+    assert f"+{BY_MODEL}" in shown
 
 
 @requirement("dream:lock:one", "dream:kill")

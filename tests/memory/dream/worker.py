@@ -1,12 +1,14 @@
 """A program that dreams and can be killed at any moment, and the check of what it leaves. Used by tests and bench.
 
 `python -m tests.memory.dream.worker DIRECTORY HOME ROUNDS SEED` makes duplicates and dreams on them so many times;
-without rounds it forks such a dreamer for every line on its standard input, which spares each a start of Python.
+without rounds it forks such a dreamer for every line on its standard input, which spares each a start of Python. With
+the address of a simulator in the environment a model dreams, by `model_script`.
 """
 
 from __future__ import annotations
 
 import asyncio
+import itertools
 import json
 import os
 import random
@@ -21,16 +23,23 @@ from pathlib import Path
 from typing import Self
 
 from reverie.api.memory import Memory
+from reverie.api.memory_parts.dreaming import Dreamt
 from reverie.memory.dream.lock import read_state
 from reverie.memory.index_lines import Entry, parse_index
 from reverie.memory.timeline import log
 from reverie.memory.topic import parse_topic
-from reverie.settings import Settings
+from reverie.messages.blocks import Json
+from reverie.settings import Budget, Settings
 from tests.memory.dream.kit import read, text
 
 TOPICS = 12
 MOST_TOPICS = 40
 """With more than this nothing is added until a dream has come to its end."""
+ADDRESS = "DREAM_WORKER_SIMULATOR"
+"""The variable with the address and the key of a simulator, with a space between."""
+MODEL = "claude-sonnet-4-5"
+BY_MODEL = "The staging area is rebuilt from scratch every night by the platform group."
+BEFORE_MODEL = "The staging area is rebuilt by hand."
 
 
 def opened(directory: Path, home: Path) -> Memory:
@@ -60,12 +69,55 @@ def work(directory: Path, home: Path, rounds: int, seed_number: int) -> None:
                 f"copy_{seed_number}_{number}_{n}.md": text("c.md", _rule(n), name=f"Rule {_word(n)}") for n in chosen
             }
             date = {"fact.md": text("fact.md", f"Step {seed_number}.{number} is due tomorrow.", kind="project")}
+            area = {"area.md": text("area.md", BEFORE_MODEL, kind="project", trust="inferred")}
             if len(list(directory.glob("*.md"))) < MOST_TOPICS:
-                memory.store.write_files(copies | date, author="agent", reason="more of the same")
+                memory.store.write_files(copies | date | area, author="agent", reason="more of the same")
             print("dreaming", flush=True)
-            done = asyncio.run(memory.dream())
+            done = asyncio.run(_dream_by_model(memory, home) if ADDRESS in os.environ else memory.dream())
             assert done.state in {"completed", "unchanged", "busy"}, done
             print(f"dreamt {done.state}", flush=True)
+
+
+async def _dream_by_model(memory: Memory, home: Path) -> Dreamt:
+    """A dream of the simulator's model, in a session of its own."""
+    from reverie.api.session import Session
+    from reverie.api.session_setup import Setup
+    from reverie.models.choose import Access, choose
+    from reverie.places import Places
+
+    url, key = os.environ[ADDRESS].split()
+    access = Access(anthropic_key=key, anthropic_url=url)
+    ids = (f"{os.getpid():08x}-0000-4000-8000-{number:012x}" for number in itertools.count(time.monotonic_ns()))
+    setup = Setup(
+        settings=replace(memory.settings, budget=Budget(1.0, 1_000.0)),
+        places=Places.at(home, home / "claude"),
+        directory=home,
+        project=home,
+        model=MODEL,
+        make_model=lambda name: choose(name, access),
+        now=lambda: datetime.now(UTC),
+        new_id=lambda: next(ids),
+        user_home=home,
+    )
+    async with Session.made(setup) as session:
+        return await memory.dreams.run(parent=session.parts.loop)
+
+
+def model_script(directory: Path, home: Path) -> list[Json]:
+    """How the simulator dreams: it looks at one topic and writes it anew."""
+    with opened(directory, home) as memory:
+        places = memory.dreams.places
+    area = places.caches / "dream" / places.slug(directory) / "area.md"
+    new = text("area.md", BY_MODEL, kind="project", trust="inferred")
+
+    def call(name: str, **given: Json) -> Json:
+        return {"text": "", "tool_calls": [{"name": name, "input": given}]}
+
+    return [
+        {"when": {"has_tool_results": False}, "then": call("Read", file_path=str(area))},
+        {"when": {"tool_result": "rebuilt by hand"}, "then": call("Write", file_path=str(area), content=new)},
+        {"then": "In order now."},
+    ]
 
 
 def problems(directory: Path, home: Path, started: datetime) -> Iterator[str]:
@@ -106,9 +158,13 @@ def problems(directory: Path, home: Path, started: datetime) -> Iterator[str]:
 class Killer:
     """Starts dreamers and kills them."""
 
-    def __init__(self, directory: Path, home: Path) -> None:
+    def __init__(self, directory: Path, home: Path, simulator: str = "") -> None:
+        """`simulator` is the address and the key of one whose model is to dream."""
         command = [sys.executable, "-m", "tests.memory.dream.worker", str(directory), str(home)]
-        self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1)
+        environment = {**os.environ, **({ADDRESS: simulator} if simulator else {})}
+        self._process = subprocess.Popen(
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1, env=environment
+        )
 
     def __enter__(self) -> Self:
         return self
@@ -123,13 +179,35 @@ class Killer:
         self._process.stdin.write(f"{number}\n")
         pid = int(self._process.stdout.readline())
         said = ""
-        while not said.endswith("dreaming\n"):
-            said += self._process.stdout.readline()
+        while not said.endswith(("dreaming\n", "gone\n")):
+            said += self._line()
         time.sleep(seconds)
+        # A dreamer that broke is gone by itself, and its number may be another's by now.
+        if not said.endswith("gone\n"):
+            os.kill(pid, signal.SIGKILL)
+        while not said.endswith("gone\n"):
+            said += self._line()
+        return said
+
+    def kill_after_a_dream(self, number: int) -> str:
+        """Let a dreamer dream once to its end, then kill it."""
+        assert self._process.stdin is not None
+        self._process.stdin.write(f"{number}\n")
+        pid = int(self._line())
+        said = ""
+        while not said.endswith("gone\n") and "dreamt completed" not in said:
+            said += self._line()
         os.kill(pid, signal.SIGKILL)
         while not said.endswith("gone\n"):
-            said += self._process.stdout.readline()
+            said += self._line()
         return said
+
+    def _line(self) -> str:
+        assert self._process.stdout is not None
+        line = self._process.stdout.readline()
+        if not line:
+            raise AssertionError("the program that starts dreamers has ended")
+        return line
 
 
 def serve(directory: Path, home: Path) -> None:
@@ -139,7 +217,11 @@ def serve(directory: Path, home: Path) -> None:
     for line in sys.stdin:
         pid = os.fork()
         if pid == 0:
-            work(directory, home, 1_000_000, int(line))
+            try:
+                work(directory, home, 1_000_000, int(line))
+            finally:
+                # A dreamer that broke must not go on as a second server.
+                os._exit(1)
         print(pid, flush=True)
         os.waitpid(pid, 0)
         print("gone", flush=True)
