@@ -1,6 +1,7 @@
 """WebFetch: a page of the web as text. Off unless `tools.web_fetch` is set.
 
-Only public addresses; a redirect is followed on the same host only, since the permission was for that host.
+Only public addresses; a redirect is followed on the same host only, since the permission was for that host. What a
+page says is data: invisible characters go, and nothing in it can pass for a word of the host.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ import re
 from urllib.parse import urljoin, urlsplit, urlunsplit
 
 from reverie.errors import Error
+from reverie.memory.injection import harmless
 from reverie.messages.blocks import JsonObject
 from reverie.permissions.need import Act, Need
 from reverie.tools.describe import described, field
@@ -53,7 +55,7 @@ class WebFetch:
             target = checked_address(urljoin(url, found.location))
             if _host(target) != _host(url):
                 return Answer(
-                    f"{url} leads to another host: {target}\nFetch that address if it is what you want.",
+                    f"{url} leads to another host: {harmless(target)}\nFetch that address if it is what you want.",
                     details={"url": url, "code": found.status, "redirect": target},
                 )
             url = target
@@ -92,7 +94,7 @@ def _host(url: str) -> str:
 
 
 def _answer(url: str, found: Fetched) -> Answer:
-    page = _page(url, found)
+    page = harmless(_page(url, found))
     notes = [f"({url} answered with status {found.status})"] if found.status >= 400 else []
     if len(page) > MAX_CHARS:
         notes.append(f"(the first {MAX_CHARS:,} of {len(page):,} characters; the rest is not shown)")
