@@ -1,4 +1,8 @@
-"""A git work tree of its own for one agent: made from the present commit, removed when nothing changed in it."""
+"""A work tree of its own for one agent: made by git from the present commit, removed when nothing changed in it.
+
+A `WorktreeCreate` hook of the user makes it in git's place and prints where it is. Such a tree is left to the user's
+`WorktreeRemove` hooks, and only where git says that nothing changed in it.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from reverie.agent.hooking import Fires
 from reverie.errors import Unavailable, UserMistake
 from reverie.files import write_folder
 from reverie.places import ASKING_GIT, FILTERS, configured_programs
@@ -21,9 +26,44 @@ class WorkTree:
     path: Path
     branch: str
     commit: str
-    """Where it began."""
+    """Where it began; empty where git does not know."""
     repository: Path
     environment: Mapping[str, str]
+    is_ours: bool = True
+    """Whether git made it for us; else a hook did."""
+
+
+async def made_worktree(
+    repository: Path, path: Path, branch: str, environment: Mapping[str, str], hooks: Fires
+) -> WorkTree:
+    """Let a hook of the user make a work tree, or git where there is none; raises as `add_worktree`."""
+    said = await hooks.fire("WorktreeCreate", {"name": path.name})
+    if said.blocked is not None:
+        raise UserMistake(f"no work tree was made: {said.blocked}")
+    named = said.more.get("worktreePath")
+    if not isinstance(named, str):
+        return await add_worktree(repository, path, branch, environment)
+    tree = Path(named)
+    if not tree.is_absolute() or not tree.is_dir():
+        raise UserMistake(f"a WorktreeCreate hook named {named!r}, which is not the absolute path of a folder")
+    try:
+        commit = await _git(tree, environment, "rev-parse", "--verify", "HEAD")
+    except Unavailable:
+        commit = ""
+    return WorkTree(tree, "", commit, repository, environment, is_ours=False)
+
+
+async def ended_worktree(tree: WorkTree, hooks: Fires) -> str:
+    """Remove a work tree in which nothing changed, and let hooks hear of it; else where the changes are."""
+    if tree.is_ours:
+        is_removed = await remove_if_unchanged(tree)
+    else:
+        is_removed = bool(tree.commit) and await _is_unchanged(tree)
+    if is_removed:
+        await hooks.fire("WorktreeRemove", {"worktree_path": str(tree.path)})
+        return ""
+    where = f", on the branch {tree.branch}" if tree.branch else ""
+    return f"What it changed is in the work tree {tree.path}{where}."
 
 
 async def add_worktree(repository: Path, path: Path, branch: str, environment: Mapping[str, str]) -> WorkTree:
@@ -50,16 +90,23 @@ async def add_worktree(repository: Path, path: Path, branch: str, environment: M
 
 async def remove_if_unchanged(tree: WorkTree) -> bool:
     """Remove a work tree in which nothing was changed or committed; whether it was removed."""
+    if not await _is_unchanged(tree):
+        return False
     try:
-        status = await _git(tree.path, tree.environment, "status", "--porcelain", "--untracked-files=all", "--ignored")
-        commit = await _git(tree.path, tree.environment, "rev-parse", "HEAD")
-        if status or commit != tree.commit:
-            return False
         await _git(tree.repository, tree.environment, "worktree", "remove", str(tree.path))
         await _git(tree.repository, tree.environment, "branch", "--quiet", "-D", tree.branch)
     except Unavailable:
         return False
     return True
+
+
+async def _is_unchanged(tree: WorkTree) -> bool:
+    try:
+        status = await _git(tree.path, tree.environment, "status", "--porcelain", "--untracked-files=all", "--ignored")
+        commit = await _git(tree.path, tree.environment, "rev-parse", "HEAD")
+    except Unavailable:
+        return False
+    return not status and commit == tree.commit
 
 
 async def _git(directory: Path, environment: Mapping[str, str], *arguments: str) -> str:

@@ -5,14 +5,13 @@ Files and JSON say the same things in two spellings, so both become one page of 
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from reverie.messages.blocks import Json
 from reverie.places import AgentScope
-from reverie.plugins.front_matter import Field, Page, hooks_block
+from reverie.plugins.front_matter import EFFORTS, Field, Page, hooks_block, servers_block
 from reverie.settings import Declaration
 from reverie.trust import Kind, Part
 
@@ -130,7 +129,6 @@ def _read(page: Page, name: str, source: str, place: str) -> Definition:
     model = page.text("model")
     committed = source == "project"
     hooks = hooks_block(page)
-    servers = page.fields.get("mcpServers")
     return Definition(
         name=name,
         description=" ".join(page.text("description").replace("\\n", " ").split()),
@@ -140,7 +138,7 @@ def _read(page: Page, name: str, source: str, place: str) -> Definition:
         tools=_tools(page),
         disallowed=page.texts("disallowedTools"),
         model="" if model == "inherit" else model,
-        effort=page.text("effort"),
+        effort=one_of("effort", frozenset(EFFORTS), page.text("effort").lower()),
         max_rounds=int(rounds) if rounds else None,
         memory=AgentScope(scope) if scope else None,
         color=page.text("color"),
@@ -149,7 +147,7 @@ def _read(page: Page, name: str, source: str, place: str) -> Definition:
         mode=one_of("permissionMode", _MODES, page.text("permissionMode")),
         skills=page.texts("skills"),
         initial_prompt=page.text("initialPrompt"),
-        servers=json.dumps(servers) if servers else "",
+        servers=servers_block(page),
         hooks=Declaration(source="agent", place=place, committed=committed, text=hooks) if hooks else None,
         problems=tuple(problems),
     )

@@ -20,6 +20,8 @@ _SIMPLE = re.compile(r"[\w-]+:(?: [A-Za-z0-9][^:#]*)?")
 _MAX_HEAD_CHARS = 100_000
 _TRUE = frozenset({"true", "yes", "on", "1", "y"})
 _FALSE = frozenset({"false", "no", "off", "0", "n"})
+EFFORTS = ("low", "medium", "high", "xhigh", "max")
+"""How much a model may be told to put into an answer."""
 _HOOK_FLAGS = frozenset({"once", "async", "asyncRewake"})
 
 
@@ -77,6 +79,18 @@ def hooks_block(page: Page) -> str:
     """The `hooks` of a page as JSON; empty where it has none."""
     block = page.fields.get("hooks")
     return json.dumps(_typed(block)) if isinstance(block, dict) else ""
+
+
+def servers_block(page: Page) -> str:
+    """The `mcpServers` of a page as JSON: names, tables, or lists of both; empty where it has none."""
+    block = page.fields.get("mcpServers")
+    return json.dumps(_typed(block)) if block else ""
+
+
+def effort_of(page: Page) -> str:
+    """The `effort` of a page; empty where it has none that anybody knows."""
+    said = page.text("effort").lower()
+    return said if said in EFFORTS else ""
 
 
 def _typed(value: object, key: str = "") -> object:

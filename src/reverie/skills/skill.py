@@ -8,7 +8,7 @@ from hashlib import sha256
 from pathlib import Path
 
 from reverie.files import read_small
-from reverie.plugins.front_matter import Page, hooks_block, read_page
+from reverie.plugins.front_matter import Page, effort_of, hooks_block, read_page
 from reverie.plugins.json_file import Unread
 from reverie.settings import Declaration
 from reverie.trust import Kind, Part
@@ -120,8 +120,8 @@ def _skill(page: Page, name: str, path: Path, source: str, is_command: bool, plu
         arguments=page.texts("arguments"),
         allowed_tools=page.texts("allowed-tools"),
         disallowed_tools=page.texts("disallowed-tools"),
-        model=page.text("model"),
-        effort=page.text("effort"),
+        model="" if page.text("model") == "inherit" else page.text("model"),
+        effort=effort_of(page),
         forks=page.text("context").lower() == "fork",
         agent=page.text("agent"),
         in_background=page.flag("background", default=False),

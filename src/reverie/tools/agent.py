@@ -30,6 +30,7 @@ class Order:
     in_own_process: bool = False
     """As a teammate, which outlives the task and is reached by messages."""
     model: str = ""
+    effort: str = ""
     progress: Callable[[str], None] = lambda _line: None
     """Hears what it is doing."""
 

@@ -18,7 +18,10 @@ NAME = "Skill"
 class SkillTool:
     """Invokes a skill by its name."""
 
-    def __init__(self, find: Callable[[str], Skill | None], invoke: Callable[[Skill, str], Awaitable[object]]) -> None:
+    def __init__(
+        self, find: Callable[[str], Skill | None], invoke: Callable[[Skill, str], Awaitable[Answer | None]]
+    ) -> None:
+        """`invoke` may answer in the place of the skill, such as with the report of an agent that ran it."""
         self._find = find
         self._invoke = invoke
         self.spec = described(
@@ -40,7 +43,9 @@ class SkillTool:
 
     async def run(self, given: JsonObject, desk: Desk) -> Answer:  # noqa: ARG002 - the shape of every tool
         skill = self._named(given)
-        await self._invoke(skill, text(given, "args"))
+        answered = await self._invoke(skill, text(given, "args"))
+        if answered is not None:
+            return answered
         return Answer(f"The skill {skill.name} is loaded; its text follows.", details={"commandName": skill.name})
 
     def _named(self, given: JsonObject) -> Skill:

@@ -23,7 +23,7 @@ from reverie.api.memory import Memory
 from reverie.api.own_keys import environment_for_others, keys_of
 from reverie.api.session_parts.briefing import Briefing
 from reverie.api.session_parts.disk_changes import DiskChanges
-from reverie.api.session_parts.extensions import extensions, hook_effects, read_plugins
+from reverie.api.session_parts.extensions import extensions, hook_effects, new_connections, read_plugins
 from reverie.api.session_parts.extracting import Extracting
 from reverie.api.session_parts.going_back import noted
 from reverie.api.session_parts.idling import Idling
@@ -37,7 +37,7 @@ from reverie.api.staff.staff import staffed
 from reverie.context.session_notes import read_notes_file
 from reverie.context.spans import Span, read_span
 from reverie.context.strategies import strategy
-from reverie.errors import Error
+from reverie.errors import Error, UserMistake
 from reverie.files import read_small
 from reverie.hooks import Hooks, declared_hooks
 from reverie.hooks import Surroundings as HookSurroundings
@@ -147,7 +147,13 @@ def assembled(setup: Setup, transcript: Transcript, *, emit: Callable[[TurnEvent
         facts=facts_for_hooks,
         trust=trust,
         spills=beside.spills,
-        effects=hook_effects(setup, extended=lambda: extended, model=booked, policy=lambda: permits.policy),
+        effects=hook_effects(
+            setup,
+            extended=lambda: extended,
+            model=booked,
+            policy=lambda: permits.policy,
+            agent=lambda prompt, name: staff.judged(prompt, name),  # noqa: PLW0108 - made below
+        ),
     )
 
     staff = staffed(
@@ -161,12 +167,17 @@ def assembled(setup: Setup, transcript: Transcript, *, emit: Callable[[TurnEvent
         make_model=booked,
         main=lambda: loop,
         find_skill=lambda name: extended.invoking.find(name),  # noqa: PLW0108 - made below
+        servers=lambda: extended.serving.connections,
+        connections=lambda: new_connections(setup, beside.directory, emit),
         plugins=plugins.plugins,
         trust=lambda: trust,
     )
 
     def take(registry: Registry) -> None:
         loop.parts.calls.tools = registry
+
+    def retune(name: str, effort: str) -> Callable[[], None]:
+        return _retuned(setup, loop, booked(name) if name else loop.parts.model, effort)
 
     extended = extensions(
         setup,
@@ -178,6 +189,8 @@ def assembled(setup: Setup, transcript: Transcript, *, emit: Callable[[TurnEvent
         taken=take,
         beside=beside.directory,
         trust=trust,
+        employ=staff.employ,
+        retune=retune,
         further=lambda: (*staff.waiting, *briefing.waiting),
         emit=emit,
     )
@@ -319,6 +332,17 @@ def _booked(
             emit(Notice(f"a call could not be booked: {problem}", "warning"))
 
     return lambda name: Booked(setup.make_model(name), book)
+
+
+def _retuned(setup: Setup, loop: Loop, model: Model, effort: str) -> Callable[[], None]:
+    """Let another model answer for a while. Raises `UserMistake` when the conversation is too long for it."""
+    parts = loop.parts
+    if model.name == parts.model.name:
+        return loop.retuned(parts.model, effort or parts.preparer.effort, parts.preparer.facts, parts.preparer.budget)
+    budget = budget_by(setup.settings, model.name, overrides=setup.overrides)
+    if budget.using(loop.status.used_tokens).must_compact:
+        raise UserMistake(f"the conversation is too long for {model.name}; {parts.model.name} goes on")
+    return loop.retuned(model, effort, profile(model.name, setup.overrides), budget)
 
 
 def _rereading(log: Log, preparer: Preparer) -> Callable[..., Span]:

@@ -24,6 +24,7 @@ from reverie.context.restore import Surroundings
 from reverie.errors import Error, Unavailable, UserMistake
 from reverie.hooks import Effects, Hooks, Verdict
 from reverie.hooks.matching import covers as roughly_covers
+from reverie.hooks.running import RunAgent
 from reverie.messages.blocks import JsonObject, Text
 from reverie.messages.reminder import reminder
 from reverie.permissions.decide import Verdict as Judged
@@ -34,6 +35,7 @@ from reverie.plugins.installed import Plugins, list_plugins
 from reverie.plugins.servers import NO_SERVERS, Server, Servers, list_servers
 from reverie.ports import Flow, Model, Request
 from reverie.skills import Skills, list_skills
+from reverie.tools.agent import Employ
 from reverie.tools.mcp.connection import Around
 from reverie.tools.mcp.connections import Connections
 from reverie.tools.mcp.content import answer_from
@@ -132,7 +134,7 @@ class Extensions:
                 words = await self.serving.connections.prompt(name, arguments.split())
                 return [Joined("mcp_prompt", words or "", f"prompt {name}"), *context]
             return [await self.invoking.invoke(skill, arguments), *context]
-        except (UserMistake, Unavailable) as problem:
+        except (UserMistake, Unavailable, ToolMistake) as problem:
             return str(problem)
 
     def around(self, around: Surroundings) -> Surroundings:
@@ -232,6 +234,8 @@ def extensions(
     taken: Callable[[Registry], None],
     beside: Path,
     trust: Trust,
+    employ: Employ,
+    retune: Callable[[str, str], Callable[[], None]],
     emit: Callable[[TurnEvent], None],
     further: Callable[[], Sequence[Part]] = tuple,
 ) -> Extensions:
@@ -244,6 +248,8 @@ def extensions(
         )
     invoking = Invoking(
         skills=found,
+        employ=employ,
+        retune=retune,
         places=setup.places,
         directory=setup.directory,
         log=log,
@@ -256,17 +262,9 @@ def extensions(
     skill_tool = SkillTool(invoking.find, invoking.invoke_for_model)
     if invoking.has_any:
         own = own.with_tools([skill_tool])
-    around = Around(
-        environment=environment_for_others(setup),
-        directory=setup.directory,
-        logs=beside,
-        connect_seconds=settings.tools.server_connect_seconds,
-        call_seconds=settings.tools.server_call_seconds,
-        version=setup.version,
-    )
     serving = Serving(
         log=log,
-        connections=Connections(around, lambda sentence: emit(Notice(sentence, "warning"))),
+        connections=new_connections(setup, beside, emit),
         own=own,
         deferred_above=settings.tools.deferred_above,
         wait_seconds=settings.tools.server_wait_seconds * (1 if setup.is_interactive else _ALONE),
@@ -277,10 +275,28 @@ def extensions(
     return made
 
 
+def new_connections(setup: Setup, beside: Path, emit: Callable[[TurnEvent], None]) -> Connections:
+    """Room for tool servers: the session's, or those of one agent."""
+    around = Around(
+        environment=environment_for_others(setup),
+        directory=setup.directory,
+        logs=beside,
+        connect_seconds=setup.settings.tools.server_connect_seconds,
+        call_seconds=setup.settings.tools.server_call_seconds,
+        version=setup.version,
+    )
+    return Connections(around, lambda sentence: emit(Notice(sentence, "warning")))
+
+
 def hook_effects(
-    setup: Setup, *, extended: Callable[[], Extensions], model: Callable[[str], Model], policy: Callable[[], Policy]
+    setup: Setup,
+    *,
+    extended: Callable[[], Extensions],
+    model: Callable[[str], Model],
+    policy: Callable[[], Policy],
+    agent: RunAgent,
 ) -> Effects:
-    """What hooks may do here: ask a model, call a tool of a server, judge a rule as permissions do."""
+    """What hooks may do here: ask a model or an agent, call a tool of a server, judge a rule as permissions do."""
 
     async def ask(flow: Flow[Verdict], name: str) -> Verdict:
         chosen = model(name or setup.settings.model.background or setup.model)
@@ -304,7 +320,7 @@ def hook_effects(
             return roughly_covers(rule, tool, given)
         return decide(need, alone).verdict is Judged.DENY
 
-    return Effects(ask=ask, call=call, covers=covers)
+    return Effects(ask=ask, agent=agent, call=call, covers=covers)
 
 
 def folder_of(text: str, setup: Setup) -> Path:

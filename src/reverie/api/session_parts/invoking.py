@@ -2,7 +2,8 @@
 
 The text of an invoked skill joins the conversation as an attachment with its name; these attachments are the store
 from which a compaction restores skills, also after resuming. What a skill may do besides (permission rules, hooks)
-holds until the turn ends, and for a skill that came with the project only once the user agreed.
+holds until the turn ends, and for a skill that came with the project only once the user agreed. One that forks runs in
+an agent of its own with an empty context, and its report joins instead of its text.
 """
 
 from __future__ import annotations
@@ -28,10 +29,13 @@ from reverie.permissions.need import Act
 from reverie.permissions.rule import Kind as RuleKind
 from reverie.places import Places
 from reverie.skills import Skill, Skills, announced, list_nested, listing, read_invocation
+from reverie.tools.agent import Employ, Order
 from reverie.tools.tool import Answer
 from reverie.trust import Part, Trust
 
 LISTING, NEARBY, INVOKED = "skill_listing", "dynamic_skill", "invoked_skills"
+GENERAL = "general-purpose"
+"""Runs a skill that forks and names nobody."""
 _INTRODUCTION = "These skills can be loaded with the Skill tool:"
 _FURTHER = "Further skills can be loaded with the Skill tool now:"
 
@@ -48,6 +52,10 @@ class Invoking:
     calls: Callable[[], ToolCalls]
     trust: Callable[[], Trust]
     emit: Callable[[TurnEvent], None]
+    employ: Employ
+    """Starts an agent for the main one."""
+    retune: Callable[[str, str], Callable[[], None]]
+    """Lets another model, or another effort, answer; returns what goes back. Raises `UserMistake` when it cannot."""
     new_id: Callable[[], str]
     _touched: set[str] = field(default_factory=set)
     _pending: list[Joined] = field(default_factory=list)
@@ -95,19 +103,27 @@ class Invoking:
         return tuple(found.values())
 
     async def invoke(self, skill: Skill, arguments: str) -> Joined:
-        """Read a skill, run its inline commands as far as they are allowed, and let its rules hold for this turn."""
-        invocation = read_invocation(skill, arguments, values={"CLAUDE_SESSION_ID": self.log.session})
-        self._grant(invocation.skill)
-        outputs = {command: await self._output(command) for command in invocation.commands}
-        text = invocation.with_outputs(outputs).text
-        said = f" with {arguments.strip()!r}" if arguments.strip() else ""
-        head = f"The skill {skill.name} was invoked{said}. Follow what it says:"
-        data: JsonObject = {"name": skill.name, "path": str(skill.path), "invoked": True}
-        return Joined(INVOKED, f"{head}\n\n{text}", f"skill {skill.name}", data)
+        """Read a skill, run its inline commands as far as they are allowed, and let its rules hold for this turn.
 
-    async def invoke_for_model(self, skill: Skill, arguments: str) -> None:
-        """The same for the Skill tool; the text joins behind the results of the round."""
+        One that forks is run to its end instead. Raises `UserMistake`, or `ToolMistake` where no agent can be started.
+        """
+        said = f" with {arguments.strip()!r}" if arguments.strip() else ""
+        data: JsonObject = {"name": skill.name, "path": str(skill.path)}
+        if skill.forks:
+            report = _text(await self._run_apart(skill, arguments))
+            head = f"The skill {skill.name} was invoked{said} and ran in an agent of its own. Its report:"
+            return Joined(INVOKED, f"{head}\n\n{report}", f"skill {skill.name}, in an agent", data)
+        text = await self._read(skill, arguments)
+        self._retune(skill)
+        head = f"The skill {skill.name} was invoked{said}. Follow what it says:"
+        return Joined(INVOKED, f"{head}\n\n{text}", f"skill {skill.name}", {**data, "invoked": True})
+
+    async def invoke_for_model(self, skill: Skill, arguments: str) -> Answer | None:
+        """The same for the Skill tool: the text joins behind the results of the round, a report is the answer."""
+        if skill.forks:
+            return await self._run_apart(skill, arguments)
         self._pending.append(await self.invoke(skill, arguments))
+        return None
 
     def pending(self) -> Sequence[Joined]:
         """What was invoked and has not joined yet."""
@@ -138,9 +154,8 @@ class Invoking:
 
     def turn_ended(self) -> None:
         """What skills were allowed to do is over."""
-        for leave in self._leaving:
-            leave()
-        self._leaving.clear()
+        while self._leaving:
+            self._leaving.pop()()
 
     def _listing(self) -> str:
         text = listing(self._in_play())
@@ -159,6 +174,37 @@ class Invoking:
         done: dict[str, Done] = {}
         await self.calls().run([call], done)
         return _text(done[call.id].answer)
+
+    async def _read(self, skill: Skill, arguments: str) -> str:
+        invocation = read_invocation(skill, arguments, values={"CLAUDE_SESSION_ID": self.log.session})
+        self._grant(invocation.skill)
+        outputs = {command: await self._output(command) for command in invocation.commands}
+        return invocation.with_outputs(outputs).text
+
+    async def _run_apart(self, skill: Skill, arguments: str) -> Answer:
+        """Let an agent do what the skill says; what the skill may do holds for it alone."""
+        held = len(self._leaving)
+        try:
+            order = Order(
+                prompt=await self._read(skill, arguments),
+                description=f"skill {skill.name}",
+                kind=skill.agent or GENERAL,
+                in_background=skill.in_background,
+                model=skill.model,
+                effort=skill.effort,
+            )
+            return await self.employ(order)
+        finally:
+            while len(self._leaving) > held:
+                self._leaving.pop()()
+
+    def _retune(self, skill: Skill) -> None:
+        if not skill.model and not skill.effort:
+            return
+        try:
+            self._leaving.append(self.retune(skill.model, skill.effort))
+        except UserMistake as mistake:
+            self.emit(Notice(f"the skill {skill.name!r}: {mistake}", "warning"))
 
     def _grant(self, skill: Skill) -> None:
         permits = self.calls().permits

@@ -20,10 +20,11 @@ from reverie.agent.log import Log
 from reverie.agent.loop import Joined, Loop, Parts
 from reverie.agent.memory_rules import agent_memory_prompt, with_memory
 from reverie.agent.preparing import Preparer
-from reverie.agent.prompt import PromptFacts, sections
+from reverie.agent.prompt import PromptFacts, sections, with_servers
 from reverie.agent.tool_calls import Permits, ToolCalls
 from reverie.agents import Definition
 from reverie.api.session_setup import Setup
+from reverie.api.staff.own_servers import OwnServers
 from reverie.context.restore import NO_SURROUNDINGS
 from reverie.context.strategies import strategy
 from reverie.errors import UserMistake
@@ -65,11 +66,14 @@ class Cast:
     make_model: Callable[[str], Model]
     own_tools: Sequence[Tool]
     """Take the place of the parent's tools of the same names."""
+    servers: OwnServers
     emit: Callable[[TurnEvent], None]
     write: Callable[[Sequence[Entry]], None]
     letters: Callable[[], Sequence[Joined]]
     model: str = ""
     """Instead of the role's."""
+    effort: str = ""
+    """As above."""
     tree: Path | None = None
     """The work tree in which it is alone."""
 
@@ -104,6 +108,7 @@ def made_agent(cast: Cast) -> Loop:
         now=setup.now,
         spill_path=cast.beside.spill,
     )
+    preparer.effort = cast.effort or definition.effort
     memory = _write_memory_folder(cast)
     permits = Permits(_policy(cast, memory), parts.calls.permits.remember)
     tools = _tools(cast)
@@ -155,12 +160,15 @@ def made_agent(cast: Cast) -> Loop:
 
 def _tools(cast: Cast) -> Registry:
     own = {tool.spec.name: tool for tool in cast.own_tools}
-    chosen = [
-        own.get(tool.spec.name, tool)
+    chosen = {
+        tool.spec.name: own.get(tool.spec.name, tool)
         for tool in cast.parent.parts.calls.tools
         if tool.spec.name not in OF_THE_SESSION and cast.definition.has_tool(tool.spec.name)
-    ]
-    return Registry(chosen)
+    }
+    # To name a server is to ask for its tools; they need not be listed one by one.
+    unlisted = replace(cast.definition, tools=None)
+    chosen |= {tool.spec.name: tool for tool in cast.servers.tools if unlisted.has_tool(tool.spec.name)}
+    return Registry(chosen.values())
 
 
 def _system(cast: Cast, directory: Path, memory: Path | None) -> tuple[SystemBlock, ...]:
@@ -182,7 +190,8 @@ def _system(cast: Cast, directory: Path, memory: Path | None) -> tuple[SystemBlo
         is_git=find_checkout(directory) is not None,
     )
     around = next(section.text for section in sections(facts) if section.name == "environment")
-    return tuple(SystemBlock(text) for text in (prompt, around) if text.strip())
+    blocks = tuple(SystemBlock(text) for text in (prompt, around) if text.strip())
+    return with_servers(blocks, cast.servers.instructions)
 
 
 def _write_memory_folder(cast: Cast) -> Path | None:
