@@ -53,6 +53,13 @@ PROMISES = {
     "agents:typed:skills": Requirement(
         "Skills that a definition names are there from the beginning.", source="spec 4 §3"
     ),
+    "agents:typed:servers": Requirement(
+        "Servers that a role brings are connected for its life; those of the session are shared by name.",
+        source="spec 4 §3; spec 8 §1.9",
+    ),
+    "agents:typed:effort": Requirement(
+        "The effort of a role is passed on to a model that takes one.", source="spec 4 §3"
+    ),
     "agents:typed:worktree": Requirement(
         "An isolated agent works in a git work tree of its own: removed when unchanged, kept and named when changed.",
         source="spec 4 §1",

@@ -28,6 +28,14 @@ PROMISES = {
         "Permission rules of a skill hold until the turn ends, and those of a project's skill only after trust.",
         source="issue 5, items 3 and 8",
     ),
+    "extensions:skill:forks": Requirement(
+        "A skill with `context: fork` runs in an agent of its own, of the role that it names; its report comes back.",
+        source="spec 8 §1.9",
+    ),
+    "extensions:skill:voice": Requirement(
+        "Model and effort of a skill hold until the turn ends; what cannot take over is warned of.",
+        source="spec 8 §1.9",
+    ),
     "extensions:tool-search:choice": Requirement(
         "Tools that wait are loaded by exact names or by words, the best first.", source="issue 5, item 8"
     ),

@@ -49,6 +49,10 @@ PROMISES = {
         "is no objection.",
         source="spec 3 §7.2; spec 8 §1.8",
     ),
+    "hooks:run:agent": Requirement(
+        "A hook of type `agent` asks an agent that only reads; no hook hears of it, and its no refuses.",
+        source="spec 3 §7.2; spec 8 §1.8",
+    ),
     "hooks:run:never-fails": Requirement(
         "Nothing that a hook does fails a turn: every failure is a warning that names the hook and its place.",
         source="issue 5, item 6",

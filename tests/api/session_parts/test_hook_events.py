@@ -4,6 +4,8 @@ import asyncio
 import json
 from pathlib import Path
 
+import pytest
+
 from reverie.agent.events import Ending
 from reverie.messages.blocks import Json
 from reverie.permissions.approval import Approval, Question
@@ -139,3 +141,28 @@ async def test_hooks_hear_that_the_session_waits_for_its_user(tmp_path: Path) ->
                 await asyncio.sleep(0.01)
 
         assert [fields["notification_type"] for fields in heard(said)] == ["idle_prompt"]
+
+
+@requirement("hooks:run:agent")
+@pytest.mark.parametrize("ok", [True, False])
+async def test_a_hook_asks_an_agent_that_reads_and_no_hook_hears_of_it(tmp_path: Path, ok: bool) -> None:
+    said = tmp_path / "said"
+    verdict = json.dumps({"ok": ok, "reason": "there is a heron in it"})
+    script: list[Json] = [
+        {"when": {"system": "You explore", "has_tool_results": False}, "then": calls(("Glob", {"pattern": "*"}))},
+        {"when": {"system": "You explore"}, "then": verdict},
+        *one_call("Bash", {"command": "touch made"}),
+    ]
+    with desk(tmp_path, script) as at:
+        asks: Json = [{"matcher": "Bash", "hooks": [{"type": "agent", "prompt": "Is it safe? $ARGUMENTS"}]}]
+        at.hooks(PreToolUse=asks, PostToolUse=command(noted(said)), SubagentStart=command(noted(said)))
+        async with at.start() as session:
+            await told(session, "go")
+
+        assert (at.project / "made").exists() is ok
+        asked = [body for body in at.bodies if "You explore" in json.dumps(body["system"])]
+        assert len(asked) == 2
+        assert "touch made" in json.dumps(asked[0]["messages"])
+        assert [fields["tool_name"] for fields in heard(said)] == (["Bash"] if ok else [])
+        if not ok:
+            assert "there is a heron in it" in results(at.bodies[-1])[0][1]
