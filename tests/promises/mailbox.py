@@ -5,6 +5,14 @@ from __future__ import annotations
 from tests.promises import Requirement
 
 PROMISES = {
+    "mailbox:team:inherits": Requirement(
+        "A teammate has the roles, plugins, servers, rules, mode, model and added system text of its leader.",
+        source="issue 6, item 6",
+    ),
+    "mailbox:team:costs": Requirement(
+        "What teammates spend counts in the leader's costs and limit, and `reverie cost` finds it by the leader.",
+        source="issue 6, item 7",
+    ),
     "mailbox:file:exactly-once": Requirement(
         "With eight writers and a reader that are killed at any moment no letter is lost and none counts twice.",
         source="issue 6, item 6; product §6",

@@ -19,8 +19,11 @@ from reverie.messages.message import Usage
 from reverie.ports import Event, Finished, Model, Request
 from reverie.settings import Budget
 
-FOREGROUND = frozenset({"turn", "agent", "compaction", "summary", "recall", "collapse"})
+TEAMMATE = "teammate"
+"""As what a session counts the calls of its teammates, which they book themselves."""
+FOREGROUND = frozenset({"turn", "agent", "compaction", "summary", "recall", "collapse", TEAMMATE})
 """Purposes for which somebody waits; all others count against the budget of background work."""
+_MONTHS = "????-??.jsonl"
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,18 +56,35 @@ def append_booking(folder: Path, booking: Booking) -> None:
 
 def read_bookings(folder: Path, *, since: datetime | None = None) -> Iterator[Booking]:
     """All calls in the ledger, oldest first; lines that cannot be read are passed over."""
-    import json
-
-    for path in sorted(folder.glob("????-??.jsonl")):
+    for path in sorted(folder.glob(_MONTHS)):
         if since is not None and path.stem < f"{since:%Y-%m}":
             continue
-        for line in path.read_text(encoding="utf-8", errors="replace").split("\n"):
-            try:
-                booking = _booking(json.loads(line))
-            except (ValueError, KeyError, TypeError):
-                continue
+        for booking in _read_lines(path.read_text(encoding="utf-8", errors="replace")):
             if since is None or booking.when >= since:
                 yield booking
+
+
+class LedgerTail:
+    """What other processes book from now on, read bit by bit."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._read = {path: path.stat().st_size for path in folder.glob(_MONTHS)}
+
+    def read(self) -> list[Booking]:
+        """The calls that were booked since this was last asked."""
+        found: list[Booking] = []
+        for path in sorted(self._folder.glob(_MONTHS)):
+            done = self._read.get(path, 0)
+            if path.stat().st_size <= done:
+                continue
+            with path.open("rb") as file:
+                file.seek(done)
+                fresh = file.read()
+            whole = fresh[: fresh.rfind(b"\n") + 1]
+            self._read[path] = done + len(whole)
+            found += _read_lines(whole.decode("utf-8", "replace"))
+        return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,6 +155,12 @@ class Governor:
         foreground = sum(one.cost_usd or 0.0 for one in earlier) - background
         self._carried_usd = max(0.0, self._budget.background_fraction * foreground - background)
 
+    @property
+    def left_usd(self) -> float | None:
+        """What the session may still cost; None without a limit."""
+        limit = self._budget.session_usd
+        return None if limit is None else max(0.0, limit - self.cost_usd)
+
     def session_is_spent(self) -> str:
         """Why the session may ask no more; empty while it may."""
         limit = self._budget.session_usd
@@ -197,6 +223,16 @@ def _line(key: str, group: list[Booking]) -> Line:
     usage = sum((one.usage for one in group), Usage())
     prices = [one.cost_usd for one in group if one.cost_usd is not None]
     return Line(key, len(group), usage, sum(prices) if prices else None)
+
+
+def _read_lines(text: str) -> Iterator[Booking]:
+    import json
+
+    for line in text.split("\n"):
+        try:
+            yield _booking(json.loads(line))
+        except (ValueError, KeyError, TypeError):
+            continue
 
 
 def _wire(booking: Booking) -> dict[str, Any]:

@@ -1,16 +1,20 @@
 from __future__ import annotations
 
+import json
 import os
 import signal
 import sys
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from reverie.agent.ledger import read_bookings
 from reverie.agent.team import list_members
 from reverie.api.session import Session
 from reverie.messages.blocks import Json
+from reverie.settings import Budget
 from tests.agents.roles import write_role
 from tests.api.session_desk import Desk, calls, desk, told
 from tests.api.staff.test_post import received, sent
@@ -43,7 +47,7 @@ SCRIPT: list[Json] = [
 ]
 
 
-def leader(at: Desk) -> Session:
+def leader(at: Desk, **more: Any) -> Session:
     write_role(at.home / ".claude", "tester", "tools: Read, Bash(read-only)", "Tester by trade.")
     setup = at.setup()
     environment = {
@@ -51,7 +55,62 @@ def leader(at: Desk) -> Session:
         "ANTHROPIC_API_KEY": at.provider.api_key,
         "ANTHROPIC_BASE_URL": at.provider.base_url,
     }
-    return Session.made(replace(setup, environment=environment, program=(sys.executable, "-m", "reverie")))
+    program = (sys.executable, "-m", "reverie")
+    return Session.made(replace(setup, environment=environment, program=program, **more))
+
+
+def kick_off(**more: Json) -> Json:
+    given: dict[str, Json] = {"description": "d", "prompt": "run the tests", "name": "tess", "own_process": True}
+    return {"when": {"last_user": "kick-off"}, "times": 1, "then": calls(("Agent", {**given, **more}))}
+
+
+@requirement("mailbox:team:inherits")
+@pytest.mark.parametrize("kind", ["flagged", "helper:plugged"])
+async def test_a_teammate_has_what_its_leader_was_started_with(tmp_path: Path, kind: str) -> None:
+    plugin = tmp_path / "helper"
+    (plugin / ".claude-plugin").mkdir(parents=True)
+    (plugin / ".claude-plugin" / "plugin.json").write_text('{"name": "helper"}', encoding="utf-8")
+    write_role(plugin, "plugged", "", "Plays a role.")
+    flagged = json.dumps({"flagged": {"description": "d", "prompt": "Plays a role."}})
+    touches = calls(("Write", {"file_path": str(tmp_path / "project" / "new.txt"), "content": "x"}))
+    script: list[Json] = [
+        {"when": {"system": "Plays a role", "has_tool_results": True}, "then": "not allowed"},
+        {"when": {"system": "Plays a role"}, "then": touches},
+        kick_off(subagent_type=kind),
+        {"then": "fine"},
+    ]
+    with desk(tmp_path, script) as at:
+        said = {"agents": flagged, "plugin_dirs": (plugin,), "appended_prompt": "Speak softly.", "mode": "acceptEdits"}
+        async with leader(at, disallowed_tools=("Write",), **said) as session:
+            await told(session, "kick-off")
+            await until(lambda: session.parts.staff.post.peek())
+        asked = next((body for body in at.bodies if "Plays a role" in json.dumps(body["system"])), None)
+        assert asked is not None, at.bodies[-1]["messages"][-1]
+        assert asked["model"] == at.model
+        assert "Speak softly." in json.dumps(asked["system"])
+        assert not (tmp_path / "project" / "new.txt").exists()
+
+
+@requirement("mailbox:team:costs")
+async def test_what_a_teammate_spends_is_seen_and_limited_by_its_leader(tmp_path: Path) -> None:
+    script: list[Json] = [SCRIPT[1], kick_off(subagent_type="tester"), {"then": "fine"}]
+    with desk(tmp_path, script) as at:
+        at.settings = replace(at.settings, budget=Budget(background_fraction=1.0, session_usd=50.0))
+        async with leader(at) as session:
+            await told(session, "kick-off")
+            await until(lambda: session.parts.staff.post.peek())
+            governor = session.parts.governor
+            await until(lambda: governor.spent_on("teammate") > 0)
+            assert dict(session.describe("cost") or ())["teammate"].startswith("1 call(s), $")
+            assert "$0.0000" not in dict(session.describe("tasks") or ())["tess"]
+            assert governor.background_usd == pytest.approx(
+                governor.spent_on("notes") + governor.spent_on("extraction")
+            )
+            spent = governor.spent_on("teammate")
+        booked = [one for one in read_bookings(at.setup().places.ledger) if one.agent]
+        assert {one.agent for one in booked} == {f"tess@session-{session.id[:8]}"}
+        assert sum(one.cost_usd or 0.0 for one in booked) == pytest.approx(spent)
+        assert session.id not in {one.session for one in booked}
 
 
 @requirement("mailbox:team:process")

@@ -42,20 +42,16 @@ def test_killed_anywhere_a_models_dream_leaves_a_readable_store_and_a_truthful_t
     seed(directory, home)
     started = datetime.now(UTC)
     chance = random.Random(20261116)
-    said = ""
     with (
         simulator(model_script(directory, home)) as provider,
         Killer(directory, home, f"{provider.base_url} {provider.api_key}") as killer,
     ):
+        # How long a dream takes depends on the machine; kills are to fall everywhere in it and a little behind.
+        longest = 1.3 * killer.timed(10_000)
         for number in range(MODEL_KILLS):
-            # The last one is let dream to its end, however slow the machine is.
-            if number == MODEL_KILLS - 1:
-                said += killer.kill_after_a_dream(number)
-            else:
-                seconds = chance.uniform(0.0, 1.0)
-                said += killer.kill_after(seconds, number)
-            assert list(problems(directory, home, started)) == [], f"after kill {number}"
-    assert "dreamt completed" in said
+            seconds = chance.uniform(0.0, longest)
+            killer.kill_after(seconds, number)
+            assert list(problems(directory, home, started)) == [], f"after kill {number} at {seconds:.4f} s"
     shown = subprocess.run(["git", "log", "-p"], cwd=directory, capture_output=True, text=True, check=True).stdout
     assert f"+{BY_MODEL}" in shown
 

@@ -189,18 +189,21 @@ class Killer:
             said += self._line()
         return said
 
-    def kill_after_a_dream(self, number: int) -> str:
-        """Let a dreamer dream once to its end, then kill it."""
+    def timed(self, number: int) -> float:
+        """Let a dreamer dream once to its end, and kill it; how many seconds that took."""
         assert self._process.stdin is not None
         self._process.stdin.write(f"{number}\n")
         pid = int(self._line())
-        said = ""
-        while not said.endswith("gone\n") and "dreamt completed" not in said:
-            said += self._line()
+        while self._line() != "dreaming\n":
+            pass
+        began = time.monotonic()
+        line = self._line()
+        taken = time.monotonic() - began
+        assert line == "dreamt completed\n", line
         os.kill(pid, signal.SIGKILL)
-        while not said.endswith("gone\n"):
-            said += self._line()
-        return said
+        while self._line() != "gone\n":
+            pass
+        return taken
 
     def _line(self) -> str:
         assert self._process.stdout is not None

@@ -321,10 +321,11 @@ def _booked(
     setup: Setup, session: str, governor: Governor, emit: Callable[[TurnEvent], None]
 ) -> Callable[[str], Model]:
     """A maker of models whose every call is priced and written down."""
+    agent = f"{setup.agent_name}@{setup.team}" if setup.agent_name else ""
 
     def book(purpose: str, model: str, usage: Usage) -> None:
         price = cost(usage, profile(model, setup.overrides))
-        booking = Booking(setup.now(), session, str(setup.project), purpose, model, usage, price)
+        booking = Booking(setup.now(), session, str(setup.project), purpose, model, usage, price, agent)
         governor.note(booking)
         try:
             append_booking(setup.places.ledger, booking)

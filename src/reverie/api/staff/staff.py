@@ -270,7 +270,7 @@ def staffed(
         children=children,
         oversight=Oversight(setup, children, post, governor, make_model),
         teammates=Teammates(
-            setup, folder, team, name, log.session, lambda: str(main().parts.calls.permits.policy.mode)
+            setup, folder, team, name, log.session, lambda: str(main().parts.calls.permits.policy.mode), governor
         ),
         hiring=hiring,
         emit=emit,

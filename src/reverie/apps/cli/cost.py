@@ -18,6 +18,7 @@ _KEYS: dict[str, Callable[[Booking], str]] = {
     "purpose": lambda booking: booking.purpose,
     "session": lambda booking: booking.session,
     "model": lambda booking: booking.model,
+    "agent": lambda booking: booking.agent or "main",
     "project": lambda booking: booking.project,
 }
 
@@ -25,7 +26,7 @@ _KEYS: dict[str, Callable[[Booking], str]] = {
 @click.command("cost")
 @click.option("--by", "key", type=click.Choice(list(_KEYS)), default="day", show_default=True, help="How to add up.")
 @click.option("--days", type=click.IntRange(min=1), metavar="N", help="Only the last so many days.")
-@click.option("--session", metavar="ID", help="Only this session; the beginning of its id is enough.")
+@click.option("--session", metavar="ID", help="Only this session and its teammates; the beginning of its id.")
 @as_json
 @click.pass_obj
 def command(common: Common, *, key: str, days: int | None, session: str | None, as_json: bool) -> None:
@@ -46,7 +47,7 @@ def command(common: Common, *, key: str, days: int | None, session: str | None, 
     configuration = common.configuration()
     folder = wiring.places(configuration).ledger
     since = wiring.SystemClock().now() - timedelta(days=days) if days else None
-    bookings = [one for one in read_bookings(folder, since=since) if one.session.startswith(session or "")]
+    bookings = [one for one in read_bookings(folder, since=since) if _belongs(one, session or "")]
     lines = by(bookings, _KEYS[key])
     if as_json:
         print_json([_document(key, line) for line in lines])
@@ -54,6 +55,11 @@ def command(common: Common, *, key: str, days: int | None, session: str | None, 
         click.echo(f"No model call is booked in {folder}.", err=True)
     else:
         _draw(key, [*lines, total(bookings)] if len(lines) > 1 else lines)
+
+
+def _belongs(booking: Booking, session: str) -> bool:
+    """Whether a call was made in a session, or by a teammate that it started."""
+    return booking.session.startswith(session) or booking.agent.endswith(f"@session-{session[:8]}")
 
 
 def _document(key: str, line: Line) -> dict[str, object]:

@@ -72,6 +72,7 @@ def _program(common: Common) -> tuple[str, ...]:
     words = [sys.executable, "-m", "reverie"]
     words += [word for file in common.settings_files for word in ("--settings", file)]
     words += [word for assignment in common.assignments for word in ("--set", assignment)]
+    words += ["--bare"] if common.bare else []
     return (*words, *(["--project", common.project] if common.project else []))
 
 

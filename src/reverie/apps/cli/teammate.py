@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import click
 
 from reverie.apps.cli.options import Common
@@ -16,9 +18,32 @@ from reverie.apps.cli.options import Common
 @click.option("--type", "kind", metavar="AGENT", help="The role that it plays.")
 @click.option("--model", metavar="NAME", help="Which model answers.")
 @click.option("--permission-mode", "mode", metavar="MODE", help="How questions are settled.")
+@click.option("--allowed-tools", "allowed", multiple=True, metavar="RULE", help="Allow without asking; repeatable.")
+@click.option("--disallowed-tools", "disallowed", multiple=True, metavar="RULE", help="Never allow; repeatable.")
+@click.option("--append-system-prompt", "appended_prompt", metavar="TEXT", help="After the system text.")
+@click.option("--max-tokens", type=click.IntRange(min=1), metavar="N", help="Limit of each answer.")
+@click.option("--window", type=click.IntRange(min=1), metavar="N", help="Size of the window instead of the model's.")
+@click.option("--mcp-config", multiple=True, metavar="FILE", help="Further tool servers; repeatable.")
+@click.option("--plugin-dir", "plugin_dirs", multiple=True, metavar="DIR", help="A plugin; repeatable.")
+@click.option("--agents", metavar="JSON", help="Further agent types.")
 @click.pass_obj
 def command(
-    common: Common, name: str, team: str, leader: str, kind: str | None, model: str | None, mode: str | None
+    common: Common,
+    *,
+    name: str,
+    team: str,
+    leader: str,
+    kind: str | None,
+    model: str | None,
+    mode: str | None,
+    allowed: tuple[str, ...],
+    disallowed: tuple[str, ...],
+    appended_prompt: str | None,
+    max_tokens: int | None,
+    window: int | None,
+    mcp_config: tuple[str, ...],
+    plugin_dirs: tuple[str, ...],
+    agents: str | None,
 ) -> None:
     """Work on what letters to NAME ask, until one of them says that it is enough.
 
@@ -31,6 +56,7 @@ def command(
 
     from reverie.agents import list_agents
     from reverie.api.session import Session
+    from reverie.api.session_parts.extensions import read_plugins
     from reverie.api.teammate import serve
     from reverie.apps.cli.opening import Wanted, setup_of
     from reverie.apps.wiring import model_choice
@@ -38,14 +64,29 @@ def command(
     from reverie.trust import read_trust
 
     chosen = model or model_choice(common.configuration(), common.model).name
-    setup = setup_of(common, Wanted(mode=mode, team=team, agent_name=name), chosen)
+    wanted = Wanted(
+        mode=mode,
+        allowed=allowed,
+        disallowed=disallowed,
+        appended_prompt=appended_prompt,
+        max_tokens=max_tokens,
+        window=window,
+        mcp_config=tuple(map(Path, mcp_config)),
+        plugin_dirs=tuple(map(Path, plugin_dirs)),
+        agents=agents,
+        team=team,
+        agent_name=name,
+    )
+    setup = setup_of(common, wanted, chosen)
     role = None
     if kind:
         found = list_agents(
             places=setup.places,
             project=setup.project,
             directory=setup.directory,
+            plugins=read_plugins(setup).plugins,
             declared=setup.settings.agents,
+            flag=setup.agents,
             trust=read_trust(setup.places.trust, setup.project),
         )
         role = found.find(kind)
