@@ -8,15 +8,17 @@ import random
 import shutil
 import sys
 import tempfile
-from collections.abc import Sequence
+import time
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bench.recall.data import SETS, Case, read_cases
-from bench.recall.figures import Figure, figure, recall
+from bench.recall.figures import figure, recall
 from bench.recall.peers import available_peers
 from bench.recall.speed import measure_speed
 from bench.recall.systems import System, fts5, fused, grep, ours, vectors
+from bench.recall.topics import topic_case
 from reverie.memory.search.weights import find_weights
 
 if TYPE_CHECKING:
@@ -27,6 +29,8 @@ GOALS = {
     "reverie, vectors": (0.65, 0.90, 0.75, 0.94),
 }
 """recall@5 asked of us on observation, session, turn and longmemeval."""
+_WITH_VECTORS = frozenset({"MiniLM alone", "RRF of both", "mem0"})
+"""What our row without vectors is not compared with."""
 _EVERYDAY = Path(__file__).with_name("everyday.txt")
 
 
@@ -41,10 +45,11 @@ def main(arguments: Sequence[str]) -> int:
     options = parser.parse_args(arguments)
     embedder = _embedder(options.models, options.cache)
     sets = {name: read_cases(name)[:: 4 if options.quick else 1] for name in SETS}
-    systems = _systems(embedder) | available_peers(options.peers)
+    systems = available_peers(options.peers, embedder) | _systems(embedder)
     report: dict[str, object] = {"quality": _quality(systems, sets), "abstention": _abstention(embedder, sets)}
+    report["topics"] = _topics(embedder)
     if not options.no_speed:
-        report["speed"] = measure_speed(sets["longmemeval"], embedder, quick=options.quick)
+        report["speed"] = measure_speed(options.models, quick=options.quick)
     if options.json:
         options.json.write_text(json.dumps(report, indent=2), encoding="utf-8")
     return 0
@@ -71,16 +76,36 @@ def _systems(embedder: Embeds | None) -> dict[str, System]:
     return systems
 
 
-def _quality(systems: dict[str, System], sets: dict[str, list[Case]]) -> dict[str, dict[str, list[float]]]:
+def _quality(systems: Mapping[str, System], sets: Mapping[str, list[Case]]) -> dict[str, dict[str, list[float]]]:
     print("\nrecall@5, mean [95 % interval]")
     print(f"{'':22}" + "".join(f"{name:>24}" for name in sets))
     found: dict[str, dict[str, list[float]]] = {}
+    values: dict[str, dict[str, list[float]]] = {}
     for label, system in systems.items():
-        figures = {name: figure(_recalls(system, cases)) for name, cases in sets.items()}
+        values[label] = {}
+        for name, cases in sets.items():
+            started = time.perf_counter()
+            values[label][name] = _recalls(system, cases)
+            print(f"{label} on {name}: {time.perf_counter() - started:.0f} s", file=sys.stderr, flush=True)
+        figures = {name: figure(each) for name, each in values[label].items()}
         print(f"{label:22}" + "".join(f"{each!s:>24}" for each in figures.values()), flush=True)
         if label in GOALS:
             print(f"{'  goal':22}" + "".join(f"{goal:>24.2f}" for goal in GOALS[label]))
         found[label] = {name: [each.mean, each.low, each.high] for name, each in figures.items()}
+    for label in GOALS.keys() & values.keys():
+        others = [
+            each for each in values if each not in GOALS and (label == "reverie, vectors" or each not in _WITH_VECTORS)
+        ]
+        print(f"\n{label}: by how much it is ahead, question by question, mean [95 % interval]")
+        for other in others:
+            leads = [
+                figure([own - theirs for own, theirs in zip(values[label][name], values[other][name], strict=True)])
+                for name in sets
+            ]
+            print(f"{other:22}" + "".join(f"{each!s:>24}" for each in leads), flush=True)
+            found[f"{label}, ahead of {other}"] = {
+                name: [each.mean, each.low, each.high] for name, each in zip(sets, leads, strict=True)
+            }
     return found
 
 
@@ -96,25 +121,32 @@ def _recalls(system: System, cases: Sequence[Case]) -> list[float]:
     return values
 
 
-def _abstention(embedder: Embeds | None, sets: dict[str, list[Case]]) -> dict[str, dict[str, dict[str, float]]]:
-    everyday = _EVERYDAY.read_text(encoding="utf-8").split("\n")[:-1]
-    print("\nabstention: share of unrelated queries answered; points of recall@5 lost on real questions")
+def _abstention(embedder: Embeds | None, sets: Mapping[str, list[Case]]) -> dict[str, dict[str, list[list[float]]]]:
+    print("\nabstention: share of unrelated queries answered; recall@5 lost on real questions")
     print(f"{'':22}{'':14}{'foreign questions':>24}{'everyday requests':>24}{'recall lost':>24}")
-    found: dict[str, dict[str, dict[str, float]]] = {}
+    found: dict[str, dict[str, list[list[float]]]] = {}
     for label, used in (("words", None), ("vectors", embedder)):
         if label == "vectors" and embedder is None:
             continue
         found[label] = {}
+        together: tuple[list[float], ...] = ([], [], [])
         for name, cases in sets.items():
-            foreign, unrelated, lost = _abstain_on(used, cases, everyday)
-            print(f"{label:22}{name:14}{foreign!s:>24}{unrelated!s:>24}{lost!s:>24}", flush=True)
-            found[label][name] = {"foreign": foreign.mean, "everyday": unrelated.mean, "lost": lost.mean}
+            values = _abstain_on(used, cases)
+            for every, own in zip(together, values, strict=True):
+                every += own
+            found[label][name] = _row(label, name, values)
+        found[label]["all"] = _row(label, "all together", together)
     return found
 
 
-def _abstain_on(
-    embedder: Embeds | None, cases: Sequence[Case], everyday: Sequence[str]
-) -> tuple[Figure, Figure, Figure]:
+def _row(label: str, name: str, values: Sequence[Sequence[float]]) -> list[list[float]]:
+    figures = [figure(each or [0.0]) for each in values]
+    print(f"{label:22}{name:14}" + "".join(f"{each!s:>24}" for each in figures), flush=True)
+    return [[each.mean, each.low, each.high] for each in figures]
+
+
+def _abstain_on(embedder: Embeds | None, cases: Sequence[Case]) -> tuple[list[float], list[float], list[float]]:
+    everyday = _everyday()
     draw = random.Random(3)
     foreign: list[float] = []
     unrelated: list[float] = []
@@ -123,9 +155,7 @@ def _abstain_on(
         folder = Path(tempfile.mkdtemp())
         freely = ours(embedder)(case.documents, folder)
         carefully = ours(embedder, abstains=True)(case.documents, folder)
-        for question in case.questions:
-            answered = carefully(question.text)
-            lost.append(0.0 if answered else recall(question, freely(question.text)))
+        lost += [recall(each, freely(each.text)) - recall(each, carefully(each.text)) for each in case.questions]
         strangers = [each for other in cases if other is not case for each in other.questions]
         few = max(3, 480 // len(cases))
         asked = draw.sample(strangers, min(few, len(strangers)))
@@ -133,7 +163,32 @@ def _abstain_on(
         step = max(1, len(cases) // 4)
         unrelated += [float(bool(carefully(text))) for text in everyday[number % step :: step]]
         shutil.rmtree(folder)
-    return figure(foreign or [0.0]), figure(unrelated), figure(lost)
+    return foreign, unrelated, lost
+
+
+def _topics(embedder: Embeds | None) -> dict[str, list[float]]:
+    """What abstention does to paraphrases of topics about work, where no split has any."""
+    case = topic_case()
+    print("\ntwelve topics about work: paraphrases whose topic comes first, and is shown; everyday requests answered")
+    found = {}
+    for label, used in (("words", None), ("vectors", embedder)):
+        if label == "vectors" and embedder is None:
+            continue
+        with tempfile.TemporaryDirectory() as folder:
+            freely = ours(used)(case.documents, Path(folder))
+            carefully = ours(used, abstains=True)(case.documents, Path(folder))
+            first = [recall(each, freely(each.text), limit=1) for each in case.questions]
+            hits = [carefully(each.text) for each in case.questions]
+            shown = [recall(each, hit) for each, hit in zip(case.questions, hits, strict=True)]
+            answered = [float(bool(carefully(text))) for text in _everyday()]
+        figures = [figure(each) for each in (first, shown, answered)]
+        print(f"{label:22}" + "".join(f"{each!s:>24}" for each in figures), flush=True)
+        found[label] = [each.mean for each in figures]
+    return found
+
+
+def _everyday() -> list[str]:
+    return _EVERYDAY.read_text(encoding="utf-8").splitlines()
 
 
 if __name__ == "__main__":
