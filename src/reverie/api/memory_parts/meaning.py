@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from reverie.memory.search.vectors import Embeds
 
-EXTRA = ("numpy", "tokenizers", "safetensors")
+EXTRA = ("numpy", "tokenizers")
 
 
 def load_embedder(models: Path) -> Embeds | None:

@@ -7,6 +7,7 @@ has several products to compute at once does better to give each to a thread of 
 from __future__ import annotations
 
 import ctypes
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from functools import cache
@@ -14,21 +15,32 @@ from importlib import import_module
 
 _ENDINGS = ("64_", "")
 _PREFIXES = ("scipy_openblas", "openblas")
+_lock = threading.Lock()
+_inside: list[None] = []
+"""One entry for each that is under way."""
 
 
 @contextmanager
 def one_thread() -> Iterator[None]:
-    """Compute the products inside with one thread; does nothing where the library is another."""
+    """Compute the products inside with one thread; does nothing where the library is another.
+
+    The setting is that of the process: the last of several at the same time to leave puts it back.
+    """
     found = _setting()
     if found is None:
         yield
         return
     write_threads, usual = found
-    write_threads(1)
+    with _lock:
+        _inside.append(None)
+        write_threads(1)
     try:
         yield
     finally:
-        write_threads(usual)
+        with _lock:
+            _inside.pop()
+            if not _inside:
+                write_threads(usual)
 
 
 @cache

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
+from reverie.memory.search.blas import one_thread
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -57,6 +59,7 @@ class VectorTable:
     def __len__(self) -> int:
         return len(self._documents)
 
+    @one_thread()
     def best(self, query: Matrix, limit: int) -> list[int]:
         """The ids of the documents with the vectors nearest to the query."""
         if not len(self):
@@ -70,6 +73,7 @@ class VectorTable:
         order = chosen[np.argsort(-products, kind="stable")[: limit * 2]]
         return list(dict.fromkeys(self._documents[order].tolist()))[:limit]
 
+    @one_thread()
     def similarities(self, queries: Matrix, documents: Sequence[int]) -> dict[int, tuple[list[float], list[float]]]:
         """Document → its best cosine with each query, by its own text and by its text with the one before it."""
         if not len(self) or not documents:
@@ -90,6 +94,7 @@ class VectorTable:
         return result
 
 
+@one_thread()
 def sentence_similarities(
     queries: Matrix, stored: Mapping[int, bytes]
 ) -> dict[int, tuple[list[float], list[float], list[float]]]:
