@@ -24,6 +24,13 @@ PROMISES = {
         "Text from files, pages, servers, hooks and agents cannot pass for a word of this program.",
         source="product §2, promise 8",
     ),
+    "security:server:any-output": Requirement(
+        "Whatever a tool server sends or leaves unsaid costs its own calls at most; its words are data.",
+        source="issue 5, item 8",
+    ),
+    "security:server:bounded": Requirement(
+        "Results, tools, changes and side output of a tool server are bounded.", source="issue 5, item 8"
+    ),
     "security:terminal:unsteered": Requirement(
         "Words of the model, of files and of servers cannot steer the terminal; a question shows what hides in them.",
         source="issue 5, item 7",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 from pathlib import Path
@@ -28,6 +29,11 @@ if TYPE_CHECKING:
     from mcp.client._transport import TransportStreams
 
 _MOST_PAGES = 100
+_FIRST_PAUSE_SECONDS, _LONGEST_PAUSE_SECONDS = 0.1, 60.0
+"""Between two questions for what a server offers; one that changes all the time is asked ever more seldom."""
+
+# Words of a server must not reach the terminal by way of the SDK's complaints about them.
+logging.getLogger("mcp").addHandler(logging.NullHandler())
 
 
 async def live(
@@ -64,9 +70,13 @@ async def live(
                 scope.deadline = float("inf")
                 async with anyio.create_task_group() as beside:
                     beside.start_soon(_listen, client, changed)
+                    pause_seconds = _FIRST_PAUSE_SECONDS
                     while not stop.is_set():
                         await _first_of(stop, changed)
                         if changed.is_set():
+                            with suppress(TimeoutError):
+                                await asyncio.wait_for(stop.wait(), pause_seconds)
+                            pause_seconds = min(2 * pause_seconds, _LONGEST_PAUSE_SECONDS)
                             changed.clear()
                             ready(link, await _offer(client))
                     beside.cancel_scope.cancel()
@@ -95,9 +105,13 @@ class SdkLink:
             )
         return _as_json(result)
 
-    async def prompt(self, name: str, arguments: dict[str, str]) -> str:
-        with _translated(None):
-            result = await self._client.session.get_prompt(name, arguments)
+    async def prompt(self, name: str, arguments: dict[str, str], *, timeout_seconds: float) -> str:
+        try:
+            async with asyncio.timeout(timeout_seconds):
+                with _translated(timeout_seconds):
+                    result = await self._client.session.get_prompt(name, arguments)
+        except TimeoutError:
+            raise Unavailable(f"no answer within {timeout_seconds:g} s") from None
         texts = (getattr(message.content, "text", "") for message in result.messages)
         return "\n\n".join(text for text in texts if text)
 
@@ -105,7 +119,7 @@ class SdkLink:
 class _translated:  # noqa: N801 - reads as a word where it is used
     """What the SDK raises, as errors of ours."""
 
-    def __init__(self, timeout_seconds: float | None) -> None:
+    def __init__(self, timeout_seconds: float) -> None:
         self._timeout_seconds = timeout_seconds
 
     def __enter__(self) -> None:
@@ -115,7 +129,7 @@ class _translated:  # noqa: N801 - reads as a word where it is used
         match problem:
             case MCPError() if problem.error.code == CONNECTION_CLOSED:
                 raise LinkLost("the connection is closed") from problem
-            case MCPError() if problem.error.code == REQUEST_TIMEOUT and self._timeout_seconds is not None:
+            case MCPError() if problem.error.code == REQUEST_TIMEOUT:
                 raise Unavailable(f"no answer within {self._timeout_seconds:g} s") from problem
             case MCPError():
                 raise Unavailable(problem.error.message) from problem

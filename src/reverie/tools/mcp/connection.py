@@ -6,12 +6,14 @@ A server that cannot be reached never fails anything but its own calls. Closing 
 from __future__ import annotations
 
 import asyncio
+import os
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
 from types import ModuleType
+from typing import TextIO
 
 from reverie.errors import Error, Unavailable
 from reverie.messages.blocks import JsonObject
@@ -20,6 +22,8 @@ from reverie.tools.mcp.values import Heard, Link, LinkLost, Offer
 
 _CLOSE_SECONDS = 8.0
 """The SDK asks a program to end, then insists; both within this time."""
+MAX_LOG_BYTES = 16 * 1024 * 1024
+_LOOK_SECONDS = 1.0
 _NOT_IN_A_NAME = re.compile(r"[^A-Za-z0-9._-]")
 
 
@@ -76,9 +80,8 @@ class Connection:
     async def call(self, tool: str, given: JsonObject, heard: Heard = lambda _: None) -> JsonObject:
         """Pass a call on; one whose server was lost before connects again first. Raises `Unavailable`."""
         link = await self._linked()
-        limit = self.server.timeout_seconds or self._around.call_seconds
         try:
-            return await link.call(tool, given, timeout_seconds=limit, heard=heard)
+            return await link.call(tool, given, timeout_seconds=self._limit_seconds, heard=heard)
         except LinkLost as lost:
             await self._lose()
             raise Unavailable(
@@ -89,10 +92,14 @@ class Connection:
         """The text of a prompt of the server. Raises `Unavailable`."""
         link = await self._linked()
         try:
-            return await link.prompt(name, arguments)
+            return await link.prompt(name, arguments, timeout_seconds=self._limit_seconds)
         except LinkLost as lost:
             await self._lose()
             raise Unavailable(f"the server {self.server.name!r} went away") from lost
+
+    @property
+    def _limit_seconds(self) -> float:
+        return self.server.timeout_seconds or self._around.call_seconds
 
     async def close(self) -> None:
         """End the conversation, and the server's process with it."""
@@ -131,17 +138,23 @@ class Connection:
             live = (await asyncio.to_thread(_sdk)).live
             self._around.logs.mkdir(parents=True, exist_ok=True)
             name = _NOT_IN_A_NAME.sub("_", self.server.name)
-            with (self._around.logs / f"mcp-{name}.log").open("w", encoding="utf-8") as log:
-                await live(
-                    self.server,
-                    environment=self._around.environment,
-                    directory=self._around.directory,
-                    log=log,
-                    version=self._around.version,
-                    connect_seconds=self._around.connect_seconds,
-                    ready=ready,
-                    stop=stop,
-                )
+            path = self._around.logs / f"mcp-{name}.log"
+            path.unlink(missing_ok=True)
+            with path.open("a", encoding="utf-8") as log:
+                watching = asyncio.create_task(_keep_short(log))
+                try:
+                    await live(
+                        self.server,
+                        environment=self._around.environment,
+                        directory=self._around.directory,
+                        log=log,
+                        version=self._around.version,
+                        connect_seconds=self._around.connect_seconds,
+                        ready=ready,
+                        stop=stop,
+                    )
+                finally:
+                    watching.cancel()
         except (Error, OSError) as problem:
             self._tell(State.FAILED, str(problem))
         except Exception as problem:  # noqa: BLE001 - the SDK of others must not end the session
@@ -154,6 +167,14 @@ class Connection:
         self.state, self.problem = state, problem
         self._settled.set()
         self._changed(self)
+
+
+async def _keep_short(log: TextIO) -> None:
+    """Begin the log anew where it grows too long; the server writes at its end, wherever that is."""
+    while True:
+        await asyncio.sleep(_LOOK_SECONDS)
+        if os.fstat(log.fileno()).st_size > MAX_LOG_BYTES:
+            os.ftruncate(log.fileno(), 0)
 
 
 def _sdk() -> ModuleType:

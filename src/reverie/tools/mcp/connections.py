@@ -6,11 +6,18 @@ import asyncio
 from collections.abc import Callable, Iterable
 
 from reverie.errors import Unavailable
+from reverie.memory.injection import harmless
 from reverie.messages.blocks import JsonObject
 from reverie.plugins.servers import Server
 from reverie.tools.mcp.connection import Around, Connection, State
 from reverie.tools.mcp.remote_tool import RemoteTool
 from reverie.tools.mcp.values import tool_name
+
+MAX_TOOLS = 500
+"""Of one server, also over time: what was once sent stays."""
+
+MAX_INSTRUCTIONS_CHARS = 8_192
+"""What a server says about itself is sent with every request."""
 
 
 class Connections:
@@ -33,7 +40,7 @@ class Connections:
     @property
     def instructions(self) -> tuple[tuple[str, str], ...]:
         """What each server says about its tools, by name."""
-        said = ((each.server.name, each.offer.instructions) for each in self._all.values())
+        said = ((each.server.name, each.offer.instructions[:MAX_INSTRUCTIONS_CHARS]) for each in self._all.values())
         return tuple(sorted((name, text) for name, text in said if text.strip()))
 
     @property
@@ -42,8 +49,8 @@ class Connections:
         return tuple(
             (
                 tool_name(each.server.tool_prefix, one.name),
-                one.description,
-                " ".join(f"[{name}]" for name in one.arguments),
+                harmless(one.description),
+                harmless(" ".join(f"[{name}]" for name in one.arguments)),
             )
             for each in self._all.values()
             for one in each.offer.prompts
@@ -89,7 +96,7 @@ class Connections:
                         for place, name in enumerate(one.arguments)
                         if place < len(words)
                     }
-                    return await each.prompt(one.name, given)
+                    return harmless(await each.prompt(one.name, given))
         return None
 
     async def close(self) -> None:
@@ -105,8 +112,14 @@ class Connections:
             self._tell(f"the tool server {name!r} is not there: {connection.problem}")
             return
         self.version += 1
+        has = sum(tool.server == name for tool in self._tools.values())
         for offered in connection.offer.tools:
             tool = RemoteTool(connection, offered)
+            if tool.spec.name not in self._tools:
+                has += 1
+            if has > MAX_TOOLS:
+                self._tell(f"the tool server {name!r} has more than {MAX_TOOLS} tools; the rest is left out")
+                break
             taken = self._tools.get(tool.spec.name)
             if taken is not None and taken.server != name:
                 self._tell(f"two servers have a tool {tool.spec.name!r}; the one of {taken.server!r} counts")

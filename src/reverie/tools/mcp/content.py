@@ -15,19 +15,39 @@ from reverie.tools.tool import Answer
 _PICTURES = frozenset({"image/png", "image/jpeg", "image/gif", "image/webp"})
 
 
+MAX_CHARS = 4_000_000
+"""Of all text of one result; what is longer than the window takes is spilled, and nobody reads more than this."""
+MAX_BLOCKS = 1_000
+MAX_PICTURE_CHARS = 7_000_000
+"""About 5 MB, which is what providers take."""
+MAX_DATA_BYTES = 1_000_000
+"""Of the data kept beside the text."""
+
+
 def answer_from(result: JsonObject) -> Answer:
     """The answer in a `CallToolResult`."""
     content = result.get("content")
-    blocks = [block for each in (content if isinstance(content, list) else ()) for block in _blocks(each)]
-    if not blocks and result.get("structuredContent") is not None:
-        blocks = [Text(harmless(encode_json(result["structuredContent"]).decode()))]
+    listed = content if isinstance(content, list) else []
+    blocks = [block for each in listed[:MAX_BLOCKS] for block in _blocks(each)]
+    data = result.get("structuredContent")
+    encoded = b"" if data is None else encode_json(data)
+    if not blocks and encoded:
+        blocks = [Text(harmless(encoded[: 4 * MAX_CHARS].decode("utf-8", "ignore")))]
     failed = result.get("isError") is True
-    texts = [block.text for block in blocks if isinstance(block, Text)]
-    details: JsonObject = {"structuredContent": result["structuredContent"]} if "structuredContent" in result else {}
-    if len(texts) == len(blocks):
-        said = "\n".join(texts)
+    details: JsonObject = {"structuredContent": data} if data is not None and len(encoded) <= MAX_DATA_BYTES else {}
+    if all(isinstance(block, Text) for block in blocks):
+        said = _bounded("\n".join(block.text for block in blocks if isinstance(block, Text)), listed)
         return Answer(said or ("The tool failed and said nothing." if failed else "(no output)"), failed, details)
-    return Answer(tuple(blocks), failed, details)
+    bounded = (Text(_bounded(block.text, listed)) if isinstance(block, Text) else block for block in blocks)
+    return Answer(tuple(bounded), failed, details)
+
+
+def _bounded(text: str, listed: list[Json]) -> str:
+    """The text with a word on what is left out."""
+    notes = [f"({len(text):,} characters; the rest is left out)"] if len(text) > MAX_CHARS else []
+    if len(listed) > MAX_BLOCKS:
+        notes.append(f"({len(listed):,} pieces; those after the first {MAX_BLOCKS:,} are left out)")
+    return "\n".join([text[:MAX_CHARS], *notes])
 
 
 def _blocks(block: Json) -> Iterator[Text | Image]:
@@ -57,7 +77,7 @@ def _resource(inner: JsonObject) -> Text | Image:
 
 
 def _picture(kind: str, data: str, name: str) -> Text | Image:
-    if kind in _PICTURES and data:
+    if kind in _PICTURES and 0 < len(data) <= MAX_PICTURE_CHARS:
         return Image({"type": "base64", "media_type": kind, "data": data})
     return Text(harmless(f"[{name}: {kind or 'unknown kind'}, {len(data) * 3 // 4:,} bytes, cannot be shown]"))
 

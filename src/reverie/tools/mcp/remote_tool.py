@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from reverie.errors import Unavailable
 from reverie.memory.injection import harmless
-from reverie.messages.blocks import JsonObject
+from reverie.messages.blocks import Json, JsonObject
 from reverie.messages.codec import encode_json
 from reverie.messages.entries import ToolSpec
 from reverie.permissions.need import Act, Need
@@ -16,6 +16,7 @@ from reverie.tools.tool import Answer
 
 MAX_DESCRIPTION_CHARS = 8_192
 """A longer description is cut: it is sent with every request."""
+MAX_SCHEMA_BYTES = 65_536
 _ANY_OBJECT: JsonObject = {"type": "object", "properties": {}}
 
 
@@ -25,7 +26,7 @@ class RemoteTool:
     def __init__(self, connection: Connection, offered: Offered) -> None:
         self._connection = connection
         self._offered = offered
-        schema = offered.input_schema if offered.input_schema.get("type") == "object" else _ANY_OBJECT
+        schema = _clean_schema(offered.input_schema)
         description = harmless(offered.description)[:MAX_DESCRIPTION_CHARS]
         self.spec = ToolSpec(tool_name(connection.server.tool_prefix, offered.name), description, schema)
 
@@ -48,3 +49,24 @@ class RemoteTool:
         except Unavailable as problem:
             return Answer(f"{self.server}: {harmless(str(problem))}", is_error=True)
         return answer_from(result)
+
+
+def _clean_schema(schema: JsonObject) -> JsonObject:
+    """The schema with its words made harmless; one that is too large or no object takes anything."""
+    try:
+        if schema.get("type") != "object" or len(encode_json(schema)) > MAX_SCHEMA_BYTES:
+            return _ANY_OBJECT
+        return {key: _clean(value) for key, value in schema.items()}
+    except (RecursionError, ValueError):
+        return _ANY_OBJECT
+
+
+def _clean(value: Json) -> Json:
+    """Names of fields stay as they are: the server knows them by these."""
+    if isinstance(value, str):
+        return harmless(value)
+    if isinstance(value, list):
+        return [_clean(item) for item in value]
+    if isinstance(value, dict):
+        return {key: _clean(item) for key, item in value.items()}
+    return value

@@ -60,7 +60,7 @@ class Link(Protocol):
         """The result of a tool as the protocol writes it. Raises `LinkLost` and `Unavailable`."""
         ...
 
-    async def prompt(self, name: str, arguments: dict[str, str]) -> str:
+    async def prompt(self, name: str, arguments: dict[str, str], *, timeout_seconds: float) -> str:
         """The text of a prompt. Raises `LinkLost` and `Unavailable`."""
         ...
 
