@@ -1,4 +1,7 @@
-"""A session that is to be killed: `python -m tests.security.killed ROOT URL [SESSION]` says three things and leaves."""
+"""A session that is to be killed: `python -m tests.security.killed ROOT URL [SESSION]` says three things and leaves.
+
+It compacts in between, and first of all where it goes on; its window is small, so it also compacts by itself.
+"""
 
 from __future__ import annotations
 
@@ -14,6 +17,8 @@ from reverie.models.choose import Access, choose
 from reverie.permissions.approval import Approval, Question
 from reverie.places import Places
 from reverie.settings import Settings
+
+WINDOW_TOKENS = 48_000
 
 
 class Yes:
@@ -38,11 +43,20 @@ def setup(root: Path, url: str) -> Setup:
         environment={"PATH": "/usr/bin:/bin:/usr/local/bin", "HOME": str(root / "home")},
         approver=Yes(),
         is_interactive=True,
+        window_tokens=WINDOW_TOKENS,
     )
 
 
 async def talk(root: Path, url: str, resume: str | None) -> None:
     session = Session.made(setup(root, url), resume=resume)
+
+    async def compact() -> None:
+        print("compacting", flush=True)
+        await session.compact()
+        print("compacted", flush=True)
+
+    if resume is not None:
+        await compact()
     for number in range(3):
         text = f"please work {uuid.uuid4().hex}"
         print(f"saying {text}", flush=True)
@@ -50,7 +64,7 @@ async def talk(root: Path, url: str, resume: str | None) -> None:
             pass
         print(f"said {text}", flush=True)
         if number == 1:
-            await session.compact()
+            await compact()
     print("over", flush=True)
 
 

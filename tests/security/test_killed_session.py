@@ -36,8 +36,10 @@ def script(file: Path) -> list[Json]:
     ]
 
 
-def killed_once(root: Path, running: RunningSimulator, session: str | None, after_seconds: float) -> list[str]:
-    """Let a session work until it is killed; the words of the user that were surely taken."""
+def killed_once(
+    root: Path, running: RunningSimulator, session: str | None, after_seconds: float, *, word: str = ""
+) -> list[str]:
+    """Let a session work until it is killed, so long after it said a word; everything that it said."""
     words = [sys.executable, "-m", "tests.security.killed", str(root), running.base_url]
     process = subprocess.Popen(
         [*words, *([session] if session else [])],
@@ -49,26 +51,31 @@ def killed_once(root: Path, running: RunningSimulator, session: str | None, afte
     )
     assert process.stdout is not None
     lines = [process.stdout.readline()]
+    while lines[-1] and not lines[-1].startswith(word):
+        lines.append(process.stdout.readline())
     time.sleep(after_seconds)
     os.killpg(process.pid, signal.SIGKILL)
     out, err = process.communicate()
     assert "Traceback" not in err, err
-    lines += out.splitlines()
-    return [line.removeprefix("said ").strip() for line in lines if line.startswith("said ")]
+    return [line.strip() for line in (*lines, *out.splitlines())]
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(900)
+@pytest.mark.timeout(1800)
 @requirement("security:crash:resumes")
 def test_a_session_killed_anywhere_goes_on_with_all_that_was_said(tmp_path: Path) -> None:
     for name in ("home", "project"):
         (tmp_path / name).mkdir()
     chance = random.Random(7)
     said: list[str] = []
+    last_words: Counter[str] = Counter()
     with simulator(script(tmp_path / "done.txt")) as running:
         session = None
         for _ in range(KILLS):
-            said += killed_once(tmp_path, running, session, chance.uniform(0.0, 0.6))
+            word, longest = chance.choice([("saying", 0.6), ("compacting", 0.1), ("compacting", 0.02)])
+            heard = killed_once(tmp_path, running, session, chance.uniform(0.0, longest), word=word if session else "")
+            said += [line.removeprefix("said ") for line in heard if line.startswith("said ")]
+            last_words[heard[-1].partition(" ")[0]] += 1
             found = sorted((tmp_path / "home" / ".reverie" / "projects").glob("*/*.jsonl"))
             assert len(found) <= 1, "a killed session is gone on with, not copied"
             if not found:
@@ -85,7 +92,9 @@ def test_a_session_killed_anywhere_goes_on_with_all_that_was_said(tmp_path: Path
             )
             assert [call for call, count in answers.items() if count > 1] == []
         refused = [record for record in running.requests if record.status == 400]
+    print(f"killed after these words: {dict(last_words)}")
     assert session is not None
+    assert last_words["compacting"] >= KILLS // 10, "compaction is among the points that were hit"
     assert refused == [], "every request had a valid history"
 
 
