@@ -55,6 +55,8 @@ class Done:
     """What hooks want the model to know besides."""
     stop: str = ""
     """Why a hook wants the turn to end here."""
+    seconds: float = 0.0
+    """How long it ran, without the time in which somebody was asked."""
 
 
 @dataclass(slots=True)
@@ -121,7 +123,6 @@ class ToolCalls:
             yield group
 
     async def _run(self, call: ToolUse, done: dict[str, Done]) -> None:
-        started = time.monotonic()
         try:
             result = await self._answered(call)
         except ToolMistake as mistake:
@@ -141,7 +142,7 @@ class ToolCalls:
                 call.name,
                 _text(result.answer),
                 result.answer.is_error,
-                time.monotonic() - started,
+                result.seconds,
                 result.answer.details,
                 result.refused,
             )
@@ -178,11 +179,12 @@ class ToolCalls:
             answer = await tool.run(given, desk)
         except (ToolMistake, Error) as problem:
             answer = Answer(str(problem), is_error=True)
+        seconds = time.monotonic() - started
         put_back, heard = await announce_changes(was, desk, self.hooks)
         self._tell(heard)
         if put_back:
             answer = Answer(put_back, is_error=True)
-        lasted = {"duration_ms": round((time.monotonic() - started) * 1000)}
+        lasted = {"duration_ms": round(seconds * 1000)}
         if answer.is_error:
             failed = {**facts, **lasted, "error": _text(answer), "is_interrupt": False}
             after = await self._fire("PostToolUseFailure", failed, call.name)
@@ -194,7 +196,7 @@ class ToolCalls:
         said = [*before.context, *after.context]
         if after.blocked:
             said.append(after.blocked)
-        return Done(call, answer, said=tuple(said), stop=before.stop or after.stop or "")
+        return Done(call, answer, said=tuple(said), stop=before.stop or after.stop or "", seconds=seconds)
 
     async def _fire(self, event: str, facts: JsonObject, subject: str) -> HookVerdict:
         said = await self.hooks.fire(event, facts, subject=subject)

@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from rich.cells import get_character_cell_size
+from rich.console import Console, ConsoleOptions
 from rich.text import Text
 
 ADDED, REMOVED, PLACE, QUIET = "green", "red", "cyan", "dim"
@@ -41,3 +46,29 @@ def balance(text: str) -> tuple[int, int]:
     """How many lines a diff adds and removes."""
     lines = [line for line in text.splitlines() if not line.startswith(("+++ ", "--- "))]
     return sum(line.startswith("+") for line in lines), sum(line.startswith("-") for line in lines)
+
+
+@dataclass(frozen=True, slots=True)
+class Folded:
+    """Text whose long lines go on in the next wherever they are, as in a terminal: in code no place is better."""
+
+    text: Text
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[Text]:
+        for line in self.text.split("\n", allow_blank=True):
+            for part in line.divide(_breaks(line.plain, options.max_width)):
+                part.no_wrap, part.overflow = True, "crop"
+                yield part
+
+
+def _breaks(line: str, width: int) -> list[int]:
+    """Where a line must go on in the next, in characters."""
+    found: list[int] = []
+    used = 0
+    for place, letter in enumerate(line):
+        size = get_character_cell_size(letter)
+        if used + size > width and used:
+            found.append(place)
+            used = 0
+        used += size
+    return found

@@ -97,7 +97,16 @@ class Log(ScrollView, can_focus=False):
         for number in range(len(self._rows) - 1, -1, -1):
             if self._rows[number].piece.folds:
                 self.toggle(number)
+                self._bring_into_sight(number)
                 return
+
+    def _bring_into_sight(self, number: int) -> None:
+        """Scroll down as far as is needed to see a piece, of a long one its beginning."""
+        if number >= len(self._starts):
+            return
+        top, lines, height = self._starts[number], len(self._rows[number].lines), self.size.height
+        if top + lines > self.scroll_offset.y + height:
+            self.scroll_to(y=min(top, top + lines - height), animate=False)
 
     def toggle_all(self) -> None:
         """Unfold everything that folds; or, when that is so, fold it."""

@@ -157,7 +157,8 @@ class MemoryScreen(ModalScreen[None]):
         self._say(done)
 
     def _say(self, text: str) -> None:
-        self.query_one("#keys", Static).update(Text(f"{text}   ({KEYS})", no_wrap=True, overflow="ellipsis"))
+        line = Text(f"{text}   ({KEYS})", no_wrap=True, overflow="ellipsis")
+        self.query_one("#keys", Static).update(Group(line))
 
     def _chosen(self) -> Topic | None:
         options = self.query_one(OptionList)
@@ -180,14 +181,12 @@ class MemoryScreen(ModalScreen[None]):
         options.highlighted = min(place, len(self._topics) - 1) if self._topics else None
         off = f" · off: {self._memory.off}" if self._memory.off else ""
         count = len(self._topics)
-        self.query_one("#head", Static).update(
-            Text(
-                f"{count} memor{'y' if count == 1 else 'ies'} in {self._memory.directory}{off}",
-                no_wrap=True,
-                overflow="ellipsis",
-            )
-        )
-        if not self._topics:
+        head = f"{count} memor{'y' if count == 1 else 'ies'} in {self._memory.directory}{off}"
+        self.query_one("#head", Static).update(Group(Text(head, no_wrap=True, overflow="ellipsis")))
+        chosen = self._chosen()
+        if chosen is not None:
+            self._show(_read(chosen))
+        elif not self._topics:
             self._show(Text("Nothing is remembered here yet. `#text` in the prompt saves a memory.", style="dim"))
 
     def _show(self, what: RenderableType) -> None:

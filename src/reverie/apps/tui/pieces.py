@@ -15,7 +15,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from reverie.apps.tui.diff import balance, coloured, is_diff
+from reverie.apps.tui.diff import Folded, balance, coloured, is_diff
 from reverie.apps.tui.markdown import TerminalMarkdown, parts_of
 
 PROGRESS_LINES = 3
@@ -216,7 +216,7 @@ class Below:
     text: Text
 
     def draw(self) -> RenderableType:
-        return Padding(self.text, (0, 0, 0, 4))
+        return Padding(Folded(self.text), (0, 0, 0, 4))
 
 
 _LEVELS = {"info": ("·", "dim"), "warning": ("!", "yellow"), "error": ("✗", "red")}

@@ -20,10 +20,12 @@ from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
 
 from reverie.apps.plain import revealed
-from reverie.apps.tui.diff import balance, coloured, is_diff
+from reverie.apps.tui.diff import Folded, balance, coloured, is_diff
+from reverie.apps.tui.markdown import TerminalMarkdown
 from reverie.permissions.approval import Approval, Question
 from reverie.permissions.need import Act
 
+PLAN_TOOL = "ExitPlanMode"
 MOST_SUGGESTIONS = 2
 ROUND_ABOUT_LINES = 9
 """What stands around the diff and the answers: rules, the reason, the status, a little of the conversation."""
@@ -40,7 +42,7 @@ class Way:
 
 def ways(question: Question) -> tuple[Way, ...]:
     """The answers to a question, the usual one first."""
-    if question.need.tool == "ExitPlanMode":
+    if question.need.tool == PLAN_TOOL:
         return (
             Way("Yes, and edit without asking", Approval(True, mode="acceptEdits")),
             Way("Yes, and ask before each change", Approval(True, mode="default")),
@@ -58,14 +60,19 @@ def picture(question: Question) -> RenderableType:
     """What would be done."""
     need = question.need
     who = f"{question.agent}: " if question.agent else ""
-    title = Text(revealed(f"{who}{need.summary or need.tool}"), style="bold")
+    # A command's own words say what it is for, and not that it is one.
+    what = f"{need.tool}: " if need.act is Act.RUN and need.summary else ""
+    title = Text(revealed(f"{who}{what}{need.summary or need.tool}"), style="bold")
     preview = revealed(need.preview or need.command or need.url)
+    body: RenderableType
     if is_diff(preview):
         added, removed = balance(preview)
         title.append("  ").append(f"+{added}", style="green").append(" ").append(f"−{removed}", style="red")
-        body = coloured(preview)
+        body = Folded(coloured(preview))
     elif need.act is Act.RUN:
-        body = Text(f"$ {preview}", overflow="fold")
+        body = Folded(Text(f"$ {preview}"))
+    elif need.tool == PLAN_TOOL:
+        body = TerminalMarkdown(preview)
     else:
         body = Text(preview, overflow="fold")
     return Group(title, body) if preview.strip() and preview != title.plain else Group(title)

@@ -7,7 +7,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from reverie.apps.amounts import dollars, short_count
+from reverie.apps.amounts import short_count
 from reverie.apps.rows import ContextReport
 from reverie.apps.tui.status_line import LEVEL_STYLES
 from reverie.tokens.window import Budget
@@ -19,11 +19,11 @@ MOST_BIGGEST = 5
 
 def window_picture(report: ContextReport, budget: Budget) -> tuple[RenderableType, ...]:
     """A gauge, what it is made of, and the heaviest single things."""
-    share = report.tokens / max(1, budget.window_tokens)
+    share = report.tokens / max(1, budget.effective_tokens)
     gauge = _gauge(report.tokens, budget).append(f" {share:.0%}  {budget.level.value}")
     facts = Text(
-        f"{short_count(report.tokens)} of {short_count(budget.window_tokens)} tokens · compaction at "
-        f"{short_count(budget.compact_at_tokens)} · {report.messages} messages · {dollars(report.cost_usd)}",
+        f"{short_count(report.tokens)} of {short_count(budget.effective_tokens)} tokens · compaction at "
+        f"{short_count(budget.compact_at_tokens)} · {report.messages} messages",
         style="dim",
     )
     parts = Table.grid(padding=(0, 2, 0, 0))
@@ -39,7 +39,7 @@ def window_picture(report: ContextReport, budget: Budget) -> tuple[RenderableTyp
     found: list[RenderableType] = [gauge, facts, Text(""), parts]
     biggest = [big for big in report.biggest[:MOST_BIGGEST] if big.tokens]
     if biggest:
-        table = Table.grid(padding=(0, 2, 0, 0))
+        table = Table.grid(padding=(0, 2, 0, 0), expand=True)
         table.add_column(justify="right", no_wrap=True, min_width=5)
         table.add_column(ratio=1, no_wrap=True, overflow="ellipsis")
         for big in biggest:
@@ -49,10 +49,10 @@ def window_picture(report: ContextReport, budget: Budget) -> tuple[RenderableTyp
 
 
 def _gauge(tokens: int, budget: Budget) -> Text:
-    """A bar over the whole window with a mark where compaction starts."""
+    """A bar over all that can be used of the window, with a mark where compaction starts."""
 
     def place(amount: int) -> int:
-        return min(BAR, round(amount / max(1, budget.window_tokens) * BAR))
+        return min(BAR, round(amount / max(1, budget.effective_tokens) * BAR))
 
     filled, mark = place(tokens), min(BAR - 1, place(budget.compact_at_tokens))
     bar = Text().append("▕", style="dim")
