@@ -42,7 +42,7 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument(
         "--set",
         type=Path,
-        help="measure this file alone: JSON lines like those of written.jsonl, or with `store` and `kind` for a message",
+        help="measure this file alone: lines like those of written.jsonl, or with `store` and `kind` for a message",
     )
     options = parser.parse_args(arguments)
     embedder = load_embedder(options.models)

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 TARGET = Path(reading.__file__).parent / "reading.json"
 ROUNDS = 400
-DAMPING = 0.5
+DAMPING = 3.0
 _STEP = 0.05
 _FOLDS = 5
 

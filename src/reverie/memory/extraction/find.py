@@ -58,9 +58,9 @@ _FEWEST_WORDS = 3
 LONGEST_TALK_CHARS = 600
 _MOSTLY = 0.7
 _FEW_SENTENCES = 3
-SURE = 0.9
+SURE = 0.8
 """From here on a sentence is let in that no rule found."""
-SURE_IN_MANY = 0.97
+SURE_IN_MANY = 0.9
 """The same in a message of many sentences."""
 UNLIKELY = 0.1
 """Below this a sentence is turned down that a rule found."""

@@ -161,20 +161,23 @@ POLITE = pattern(
 
 SHAPES = {
     MemoryType.feedback: pattern(
-        rf"""^(?:please\s|also[\s,]+|and\s|just\s|by\sdefault[\s,]+)*(?:{ORDERS}|try|be|give|let|leave|stay|steer|treat|drop|skip|stop|quit|spare
+        rf"""^(?:please\s|also[\s,]+|and\s|just\s|by\sdefault[\s,]+)*(?:{ORDERS}|try|be|give|leave|stay|steer|treat|drop|skip|stop|quit|spare
           |save|explain|quote|cite|challenge|push|measure|reproduce|link|mention|round|clean|batch|cap|sign|favou?r|assume|talk|speak
-          |read|begin|end|wrap|limit|refrain|remember|double|pair|spell|get|set|have|follow|respect|attach|store|hands?|less|more|fewer)\b
+          |read|begin|end|wrap|limit|refrain|remember|double|pair|spell|get|set|have|follow|respect|attach|store|hands?|less|more|fewer
+          |straight|rebase|tabs|spaces|plain|flag|mark|group|fail|separate|cc)\b
+          |^(?:if|when|whenever|before|after|for|with|in)\s[^,]{{3,60}},\s
           |\b(?:don'?t|do\snot|never|always|no|not|nobody|nothing|every|each|all|any|only|must|should|need(?:s|ed)?|have\sto|has\sto
           |may\snot|cannot|can'?t|prefer|rather|sooner|like|liked|love|hate|dislike|stand|fan|want|expect|annoys?|bugs|drives\sme|helps?|works?\sbest
           |rule|convention|policy|habit|agreement|principle|style|standard|default|whenever|next\stime|in\sfuture|from\snow
-          |before|after|unless|instead|over|please|stop|avoid|without|feel\sfree|free\sto|permission|right\s(?:call|way)|keep|you\s(?:keep|tend|can|may|forgot))\b"""
+          |before|after|unless|instead|over|please|stop|avoid|without|needn'?t|off\slimits|means?|matters?
+          |important|first|treat|lean|beats?|feel\sfree|free\sto|permission|right\s(?:call|way)|keep|you\s(?:keep|tend|can|may|forgot))\b"""
     ),
     MemoryType.user: pattern(r"\b(?:i|i'm|i've|i'd|my|me|myself|mine)\b"),
     MemoryType.project: pattern(
         r"""\b(?:we|we're|we've|our|us|team|customers?|clients?|users|company|legal|compliance|security|management|board|auditors?|partner|vendor
           |contract|budget|deadline|launch|release|freeze|demo|sprint|milestone|quarter|roadmap|goal|priority|decision|decided|outage|incident|migration
           |because|since|reason|why|until|must|has\sto|have\sto|may\snot|owns?|owned|responsible|maintain\w*|takes?\s(?:care|over)|in\scharge
-          |belongs?|signs?|approv\w+|staging|production|environment|project|product|year|month|week|\w+days?|expires?|ends?|policy|law|gdpr
+          |starts?|due|runs?\sout|machines|network|internet|grants?|intentional|licen[cs]e|developers|numbers|belongs?|signs?|approv\w+|staging|production|environment|project|product|year|month|week|\w+days?|expires?|ends?|policy|law|gdpr
           |ask|questions|plan|phase|leaves?|leave|vacation)\b|\d{4}-\d\d|\b\d{1,2}(?:st|nd|rd|th)\b"""
     ),
     MemoryType.reference: pattern(
@@ -187,6 +190,6 @@ SHAPES = {
 
 POINTS = pattern(
     r"""\b(?:these|those)\b(?!\sdays)|\bthis\b(?!\s(?:project|repo|team|company|code\s?base|machine|way|style|week|month|year|quarter|approach))
-      |\b(?:all|any|each|one|some|both)\sof\s(?:it|them)\b|\b(?:yet|right\saway|let\sme\sknow|the\sfollowing|above|below)\b"""
+      |\b(?:all|any|each|one|some|both)\sof\s(?:it|them)\b|\b(?:yet|right\saway|let\sme\sknow|the\sfollowing|above|below|meanwhile|while\s(?:we|you|i))\b"""
 )
 """Words that point at what is at hand."""
