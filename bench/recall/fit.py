@@ -41,7 +41,10 @@ _WIDTH = 48
 _HOLD = 0.1
 """How much the softmax counts beside the smooth share."""
 _ANSWERED = (0.05, 0.1, 0.2, 0.3, 0.4, 0.5)
-_SET_BY_HAND = ("known_names", "complete", "single", "titled")
+_SET_BY_HAND = {
+    "words": ("known_names", "complete", "single", "titled"),
+    "vectors": ("known_names", "complete", "single", "titled", "personal"),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +80,8 @@ def main(arguments: Sequence[str]) -> int:
         real = [each for each in asked if each.kind == "real"]
         fitted = fit_ranking(real, list(weights), is_smooth=used is not None)
         print(label, "ranking", fitted)
-        print(label, "abstention", fit_abstention(asked, fitted, table))
+        by_hand = {name: table[name] for name in _SET_BY_HAND[label]}
+        print(label, "abstention", fit_abstention(asked, fitted, list(table), by_hand))
     return 0
 
 
@@ -223,10 +227,9 @@ class _SmoothShare:
 
 
 def fit_abstention(
-    asked: Sequence[Asked], weights: Mapping[str, float], by_hand: Mapping[str, float]
+    asked: Sequence[Asked], weights: Mapping[str, float], names: Sequence[str], by_hand: Mapping[str, float]
 ) -> dict[str, float]:
     """Coefficients for the best hit, those set by hand in place; prints on left-out cases what saying nothing costs."""
-    names = ["bias", *(name for name in by_hand if name != "bias")]
     best = [_best_hit(each, weights) for each in asked]
     matrix = np.array([[1.0, *(features.get(name, 0.0) for name in names[1:])] for features, _ in best])
     likely = np.zeros(len(asked))
@@ -270,9 +273,9 @@ def _logistic_fit(matrix: Array, asked: Sequence[Asked]) -> Array:
 
 
 def _with_hand(names: Sequence[str], fitted: Array, by_hand: Mapping[str, float]) -> dict[str, float]:
-    """Those set by hand take part in the fit, so that the others do not stand in for them, and keep their value."""
+    """What is set by hand takes part in the fit, so that nothing else stands in for it, and keeps its value."""
     found = dict(zip(names, np.round(fitted, 3).tolist(), strict=True))
-    return found | {name: by_hand[name] for name in _SET_BY_HAND}
+    return {**found, **by_hand}
 
 
 def _print_trade_off(set_name: str, asked: Sequence[Asked], likely: Array, recalls: Sequence[float]) -> None:

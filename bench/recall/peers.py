@@ -1,6 +1,7 @@
 """Other memory systems, each in a virtual environment of its own, driven through a small script over pipes.
 
 `available_peers(folder)` looks for `folder/<peer>/bin/python`; without it a peer is left out and the table says so.
+A peer starts once and is told every case in turn: starting takes some of them seconds.
 """
 
 from __future__ import annotations
@@ -8,55 +9,89 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+import tempfile
 import weakref
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from bench.recall.systems import Ranking, System, plain_text
 from reverie.memory.search import Document
 
-_DRIVERS = Path(__file__).with_name("drivers")
-PEERS = ("basic-memory", "reme")
-"""mem0 is missing: without a language model it stores texts as they are and finds them by vectors alone, and it carries
-no embedding model. What it would return with MiniLM is the row `MiniLM alone`."""
+if TYPE_CHECKING:
+    from reverie.memory.search.vectors import Embeds
+
+_ROOT = Path(__file__).resolve().parents[2]
+PEERS = ("basic-memory", "reme", "mem0")
+_ASKS_FOR_VECTORS = frozenset({"mem0"})
+"""mem0 brings no embedding model; it is given ours."""
 
 
-def available_peers(folder: Path | None) -> dict[str, System]:
-    """The peers whose environment and driver are there."""
+def available_peers(folder: Path | None, embedder: Embeds | None) -> dict[str, System]:
+    """The peers whose environment is there."""
     found: dict[str, System] = {}
     for name in PEERS:
-        driver = _DRIVERS / f"{name.replace('-', '_')}.py"
         python = folder / name / "bin" / "python" if folder else None
-        if python is None or not python.exists() or not driver.exists():
+        if python is None or not python.exists():
             print(f"{name}: not run (no environment under --peers)", file=sys.stderr)
-            continue
-        found[name] = _driven(python, driver)
+        elif name in _ASKS_FOR_VECTORS and embedder is None:
+            print(f"{name}: not run (no model to give it)", file=sys.stderr)
+        else:
+            driver = f"bench.recall.drivers.{name.replace('-', '_')}"
+            found[name] = _Peer(python, driver, embedder if name in _ASKS_FOR_VECTORS else None)
     return found
 
 
-def _driven(python: Path, driver: Path) -> System:
-    def build(documents: Sequence[Document], folder: Path) -> Ranking:
+class _Peer:
+    """One peer's process, started with the first case."""
+
+    def __init__(self, python: Path, driver: str, embedder: Embeds | None) -> None:
+        self._command = [str(python), "-m", driver]
+        self._embedder = embedder
+        self._process: subprocess.Popen[str] | None = None
+
+    def __call__(self, documents: Sequence[Document], _: Path) -> Ranking:
+        texts = [(each.key, plain_text(each)) for each in documents]
+        self._say({"documents": texts, **self._vectors([text for _, text in texts])})
+
+        def rank(question: str) -> list[str]:
+            return self._say({"question": question, **self._vectors([question])})
+
+        return rank
+
+    def _vectors(self, texts: Sequence[str]) -> dict[str, dict[str, list[float]]]:
+        if self._embedder is None:
+            return {}
+        return {"vectors": dict(zip(texts, self._embedder.embed(texts).tolist(), strict=True))}
+
+    def _say(self, message: object) -> list[str]:
+        process = self._process = self._process or self._start()
+        assert process.stdin is not None
+        assert process.stdout is not None
+        process.stdin.write(json.dumps(message) + "\n")
+        process.stdin.flush()
+        answer = process.stdout.readline()
+        if not answer:
+            raise RuntimeError(f"{self._command[-1]} ended early: run it by hand to see why")
+        keys: list[str] = json.loads(answer) or []
+        return keys
+
+    def _start(self) -> subprocess.Popen[str]:
+        folder = tempfile.TemporaryDirectory()
         process = subprocess.Popen(
-            [str(python), str(driver), str(folder)],
+            [*self._command, folder.name],
+            cwd=_ROOT,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
             text=True,
+            encoding="utf-8",
         )
-        assert process.stdin is not None
-        assert process.stdout is not None
-        to, back = process.stdin, process.stdout
-        to.write(json.dumps([[each.key, plain_text(each)] for each in documents]) + "\n")
-        to.flush()
 
-        def rank(question: str) -> list[str]:
-            to.write(json.dumps(question) + "\n")
-            to.flush()
-            keys: list[str] = json.loads(back.readline())
-            return keys
+        def end() -> None:
+            # The driver ends with its input.
+            process.communicate()
+            folder.cleanup()
 
-        # The driver ends with its input, when the ranking is no longer held by anyone.
-        weakref.finalize(rank, process.communicate)
-        return rank
-
-    return build
+        weakref.finalize(self, end)
+        return process

@@ -28,6 +28,9 @@ PROMISES = {
     "search:why:adds-up": Requirement("the reasons of a hit add up to what it was ranked by", source="issue 3"),
     "search:abstain:named": Requirement("a proper name in a memory's name finds that memory", source="issue 3"),
     "search:abstain:unrelated": Requirement("a request that concerns no memory gets no answer", source="issue 3"),
+    "search:abstain:runners-up": Requirement(
+        "a hit that would hardly answer by itself does not come along with one that does", source="issue 3"
+    ),
     "search:quality:words": Requirement(
         "recall@5 without vectors stays ahead of FTS5 on real questions", source="issue 3"
     ),

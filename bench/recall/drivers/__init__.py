@@ -1,1 +1,1 @@
-"""Scripts that run inside a peer's own environment: documents in on the first line, then question in, keys out."""
+"""Scripts that run inside a peer's own environment: a case in, then questions in and keys out (`protocol.py`)."""

@@ -1,10 +1,13 @@
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
 from reverie.api.memory import Memory
+from reverie.memory.search import Document, Query, SearchIndex
+from reverie.memory.search.abstain import WORD_RUNNER_UP_THRESHOLD
 from tests.requirements import requirement
 
 
@@ -42,3 +45,40 @@ def test_a_proper_name_outranks_a_word_that_only_looks_like_one_of_the_query(mem
 )
 def test_a_request_that_no_memory_is_about_finds_none(memory: Memory, request_text: str) -> None:
     assert memory.recall(request_text) == []
+
+
+@pytest.fixture
+def index(tmp_path: Path) -> SearchIndex:
+    made = SearchIndex(tmp_path / "index.sqlite")
+    made.update(
+        Document(key=name, name=name, body=body)
+        for name, body in [
+            ("Tidewater dates", "Tidewater Credit Union writes the day first"),
+            ("Tidewater charges", "Tidewater Credit Union takes a fee in March"),
+            ("Calendar", "The team writes holidays of the first half year into the wiki"),
+            ("Where bank formats are", "Formats of all banks are described in the team wiki"),
+        ]
+    )
+    return made
+
+
+def _found(index: SearchIndex, text: str, *, abstains: bool) -> dict[str, float]:
+    return {
+        hit.key: hit.score for hit in index.search(Query(text, datetime(2026, 1, 1, tzinfo=UTC), abstains=abstains))
+    }
+
+
+@requirement("search:abstain:runners-up")
+def test_what_would_not_answer_by_itself_does_not_come_along_with_an_answer(index: SearchIndex) -> None:
+    text = "How does Tidewater write its dates?"
+    every = _found(index, text, abstains=False)
+
+    assert every["Calendar"] < WORD_RUNNER_UP_THRESHOLD
+    assert _found(index, text, abstains=True) == {key: score for key, score in every.items() if key != "Calendar"}
+
+
+@requirement("search:abstain:runners-up")
+def test_a_second_memory_about_the_matter_comes_along(index: SearchIndex) -> None:
+    found = _found(index, "How does Tidewater write its dates?", abstains=True)
+
+    assert list(found) == ["Tidewater dates", "Tidewater charges"]

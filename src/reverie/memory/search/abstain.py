@@ -1,10 +1,11 @@
 """When to say nothing: how likely a hit answers the query, from a few features and a small logistic model.
 
-The coefficients and thresholds are fitted by `python -m bench.recall.fit` on real questions, on questions asked of a
-stranger's store, and on everyday requests that concern no memory. Four are set by hand, since those data ask about
-named people and have no titles: `known_names` is held down; `complete` and `single` (one document has every telling
-word of the query) are held up, for among unrelated queries that is rare; so is `titled` (a proper name of the query
-or two of its telling words stand in the document's name), for whoever says "Tidewater" means the memory of that name.
+The coefficients are fitted by `python -m bench.recall.fit` on real questions, on questions asked of a stranger's store,
+and on everyday requests that concern no memory. Some are set by hand, since those data ask about named people and have
+no titles: `known_names` is held down; `complete` and `single` (one document has every telling word of the query) are
+held up, for among unrelated queries that is rare; so is `titled` (a proper name of the query or two of its telling
+words stand in the document's name), for whoever says "Tidewater" means the memory of that name. With vectors `personal`
+is held down: a stranger's first-person question fits first-person talk as well, and refusing more of them costs little.
 Whether anything is shown is decided by the best hit.
 """
 
@@ -24,13 +25,17 @@ WORD_COEFFICIENTS: dict[str, float] = {
 }  # fmt: skip
 WORD_THRESHOLD = 0.3
 VECTOR_COEFFICIENTS: dict[str, float] = {
-    "bias": -7.13, "unknown": 0.049, "strange_names": -0.711, "known_names": 5.0, "terms": -0.684, "matched": 0.283,
-    "complete": 3.5, "single": 2.5, "titled": 6.5, "coverage": 0.289, "passage": -0.018, "pairs": 0.46, "gap": 0.274,
-    "personal": 2.823, "whole_similarity": 2.378, "context_similarity": 2.058, "whole_sentence_similarity": 7.374,
+    "bias": -8.855, "unknown": 0.453, "strange_names": -0.739, "known_names": 5.0, "terms": -0.028, "matched": 0.169,
+    "complete": 3.5, "single": 2.5, "titled": 6.5, "coverage": 0.735, "passage": -0.079, "pairs": 0.485, "gap": 0.214,
+    "personal": 1.9, "whole_similarity": 2.451, "context_similarity": 2.207, "whole_sentence_similarity": 7.959,
 }  # fmt: skip
 VECTOR_THRESHOLD = 0.15
 """Below this probability of the best hit nothing is returned. Everyday requests pass once in twenty at most; a
 stranger's first-person questions pass more often, as refusing them costs real answers (see `docs/recall.md`)."""
+WORD_RUNNER_UP_THRESHOLD = 0.01
+VECTOR_RUNNER_UP_THRESHOLD = 0.005
+"""A hit behind the best is left out below this. A question may need several memories, so it is far lower: no
+development split loses evidence by it (from 0.01 with vectors and from 0.05 by words on, LongMemEval would)."""
 
 _COMPARED = 11
 """With how many runners-up a hit is compared."""
@@ -82,8 +87,10 @@ def probability(features: Mapping[str, float], *, has_vectors: bool) -> float:
     return logistic(table["bias"] + sum(table[name] * features.get(name, 0.0) for name in table if name != "bias"))
 
 
-def threshold(*, has_vectors: bool) -> float:
-    """From which probability of the best hit on something is shown."""
+def least_likely(place: int, *, has_vectors: bool) -> float:
+    """From which probability on a hit in this place is shown; the best decides for all, another only for itself."""
+    if place:
+        return VECTOR_RUNNER_UP_THRESHOLD if has_vectors else WORD_RUNNER_UP_THRESHOLD
     return VECTOR_THRESHOLD if has_vectors else WORD_THRESHOLD
 
 

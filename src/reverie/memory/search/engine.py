@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
-from reverie.memory.search.abstain import hit_features, probability, query_features, says_nothing, threshold
+from reverie.memory.search.abstain import hit_features, least_likely, probability, query_features, says_nothing
 from reverie.memory.search.analyze import QueryText, analyse_query, is_weak, synonyms, without_names
 from reverie.memory.search.database import Database, Row
 from reverie.memory.search.document import Document, Known, Query, Scored, Why
@@ -128,8 +128,10 @@ class SearchIndex:
         for place, (score, each, parts) in enumerate(ranked[: query.limit]):
             features = hit_features(wanted, each, score, scores[place + 1 :], of_query)
             likely = probability(features, has_vectors=has_vectors)
-            if query.abstains and place == 0 and likely < threshold(has_vectors=has_vectors):
-                return []
+            if query.abstains and likely < least_likely(place, has_vectors=has_vectors):
+                if place == 0:
+                    return []
+                continue
             why = Why(
                 words={name: tuple(sorted(found)) for name, found in each.fields.items()},
                 corrected=corrected,
