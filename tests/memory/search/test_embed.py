@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -42,7 +43,8 @@ def shapes() -> dict[str, tuple[int, ...]]:
 
 
 @pytest.fixture(scope="module")
-def embedder(tmp_path_factory: pytest.TempPathFactory) -> Embedder:
+def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder as `reverie models install` leaves it."""
     folder = tmp_path_factory.mktemp("model")
     draw = np.random.default_rng(5)
     header: dict[str, object] = {"__metadata__": {"format": "pt"}}
@@ -59,7 +61,12 @@ def embedder(tmp_path_factory: pytest.TempPathFactory) -> Embedder:
     tokenizer = Tokenizer(WordLevel({word: number for number, word in enumerate(_WORDS)}, unk_token="unknown"))
     tokenizer.pre_tokenizer = Whitespace()
     tokenizer.save(str(folder / "tokenizer.json"))
-    return Embedder(folder)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def embedder(model: Path) -> Embedder:
+    return Embedder(model)
 
 
 def test_a_text_has_the_same_unit_vector_alone_and_in_any_company(embedder: Embedder) -> None:
@@ -78,6 +85,20 @@ def test_a_text_is_cut_where_the_window_ends(embedder: Embedder) -> None:
     pieces = embedder.windows(long)
     assert len(pieces) > 1
     assert np.allclose(embedder.embed([long]), embedder.embed([" ".join(long.split()[:WINDOW_TOKENS])]), atol=1e-5)
+
+
+def test_the_turned_copy_is_made_again_when_it_is_cut_off_and_missed_by_nobody(model: Path, embedder: Embedder) -> None:
+    copy = model / "model.turned"
+    usual = embedder.embed(["red kiwi"])
+    whole = copy.read_bytes()
+    copy.unlink()
+    copy.write_bytes(whole[:100])
+    assert np.allclose(Embedder(model).embed(["red kiwi"]), usual, atol=1e-5)
+    assert copy.read_bytes() == whole
+    copy.unlink()
+    copy.mkdir()
+    assert np.allclose(Embedder(model).embed(["red kiwi"]), usual, atol=1e-5)
+    copy.rmdir()
 
 
 def test_one_thread_computes_what_many_do() -> None:

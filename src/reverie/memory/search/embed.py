@@ -1,13 +1,11 @@
 """Sentence vectors from MiniLM-L6 in numpy alone: text in, unit vectors of 384 numbers out.
 
 Owns the forward pass (BERT, six layers, mean pooling) and how long texts are cut into windows. Needs the `semantic`
-extra and the weights that `weights.py` installs; nothing here is imported by a query that has neither. The weights are
-used where they lie in the file: they load in no time, processes share them, and unused words take no memory.
+extra and the weights that `weights.py` installs; nothing here is imported by a query that has neither.
 """
 
 from __future__ import annotations
 
-import json
 import os
 from collections import deque
 from collections.abc import Sequence
@@ -19,6 +17,7 @@ import numpy as np
 from tokenizers import Tokenizer
 
 from reverie.memory.search.blas import one_thread
+from reverie.memory.search.tensors import read_tensors, read_turned
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -50,7 +49,8 @@ class Embedder:
         self._tokenizer.no_padding()
         self._tokenizer.no_truncation()
         self._recent: dict[str, Matrix] = {}
-        raw = _read_tensors(folder / "model.safetensors")
+        raw = read_tensors(folder / "model.safetensors")
+        raw |= read_turned(folder / "model.safetensors", raw)
         self._words: Matrix = raw["embeddings.word_embeddings.weight"]
         self._places: Matrix = (
             raw["embeddings.position_embeddings.weight"] + raw["embeddings.token_type_embeddings.weight"][0]
@@ -118,7 +118,7 @@ class _Layer:
 
     def __init__(self, raw: dict[str, Matrix], prefix: str) -> None:
         def linear(name: str) -> tuple[Matrix, Matrix]:
-            return raw[f"{prefix}{name}.weight"].T, raw[f"{prefix}{name}.bias"]
+            return raw[f"{prefix}{name}.weight"], raw[f"{prefix}{name}.bias"]
 
         self._query, self._key, self._value = (linear(f"attention.self.{name}") for name in ("query", "key", "value"))
         self._out = linear("attention.output.dense")
@@ -178,20 +178,6 @@ def _gelu(rows: Matrix) -> Matrix:
     inner *= rows
     inner *= np.float32(0.5)
     return inner
-
-
-def _read_tensors(path: Path) -> dict[str, Matrix]:
-    """Every tensor of a file, as views of it: the length of a header, the header as JSON, the numbers."""
-    data = np.memmap(path, dtype=np.uint8, mode="r")
-    start = 8 + int(data[:8].view("<u8")[0])
-    header = json.loads(bytes(data[8:start]))
-    return {
-        name: np.asarray(data[start + said["data_offsets"][0] : start + said["data_offsets"][1]])
-        .view("<f4")
-        .reshape(said["shape"])
-        for name, said in header.items()
-        if isinstance(said, dict) and said.get("dtype") == "F32"
-    }
 
 
 def _batches(lengths: Sequence[int]) -> list[list[int]]:
