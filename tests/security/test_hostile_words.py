@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -8,7 +9,7 @@ import pytest
 from rich.console import Console
 
 from reverie.agent.events import Notice, ToolEnded, ToolStarted
-from reverie.apps.plain import revealed, unsteered
+from reverie.apps.plain import revealed, unsteered, unsteered_streams
 from reverie.apps.tui.question import picture
 from reverie.messages.blocks import Json
 from reverie.permissions.approval import Approval, Question
@@ -47,6 +48,55 @@ def test_an_answer_and_a_notice_are_printed_as_mere_text(made: Trap, victim: Ter
     assert is_plain(ran.out)
     assert is_plain(ran.err)
     assert whole.document["result"] == f"so {STEERING} far", "for programs it stays as it was said"
+
+
+@requirement("security:terminal:unsteered")
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("list",),
+        ("recall", "steering words"),
+        ("why", "steer"),
+        ("log",),
+        ("doctor",),
+        ("audit",),
+        ("trust",),
+        ("settings",),
+        ("show", f"none {STEERING}"),
+        (f"no-command{STEERING}",),
+        ("--set", f"recall.{STEERING}=1", "list"),
+        ("--project", f"/nowhere{STEERING}", "list"),
+        ("list", f"--{STEERING}"),
+    ],
+    ids=lambda words: words[0].split(STEERING)[0],
+)
+def test_no_command_prints_what_steers_a_terminal(made: Trap, victim: Terminal, words: tuple[str, ...]) -> None:
+    """Whatever it comes from: memories, file names, settings, transcripts, the command line itself."""
+    store = made.project.parent / "memory"
+    store.mkdir()
+    body = (
+        f"---\nname: steer {STEERING}\ndescription: steering words {STEERING}\ntype: feedback\n---\nbody {STEERING}\n"
+    )
+    (store / "steer.md").write_text(body, encoding="utf-8")
+    (store / f"odd{STEERING}.md").write_text(body, encoding="utf-8")
+    made.file(f".claude/agents/a{STEERING}.md", f"---\nname: a\ndescription: d {STEERING}\n---\n{STEERING}\n")
+    made.file(".mcp.json", json.dumps({"mcpServers": {f"e{STEERING}": {"command": f"sh {STEERING}"}}}))
+    made.file(".reverie/settings.toml", f"[permissions]\nallow = [{json.dumps('Bash(' + STEERING + ')')}]\n")
+
+    ran = victim.run(*words, REVERIE_MEMORY_DIRECTORY=str(store))
+
+    assert ran.out + ran.err
+    assert is_plain(ran.out + ran.err), (ran.out, ran.err)
+
+
+@requirement("security:terminal:unsteered")
+def test_colours_and_lines_of_progress_stay(capfd: pytest.CaptureFixture[str]) -> None:
+    with unsteered_streams():
+        print("\x1b[1;31mred\x1b[0m a\rb \x1b[2K\x1b]0;t\x07", flush=True)
+        sys.stderr.write("\rfile 3 of 9\r\x1b[K")
+    print("\x1b[2K")
+
+    assert capfd.readouterr() == ("\x1b[1;31mred\x1b[0m ab [2K]0;t\n\x1b[2K\n", "\rfile 3 of 9\r\x1b[K")
 
 
 @requirement("security:terminal:unsteered")

@@ -3,9 +3,15 @@
 from __future__ import annotations
 
 import re
+import sys
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from typing import TextIO, cast
 
 _STEERS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 """Control characters but line ends and tabs, and those that reorder what is read."""
+_OURS = re.compile(r"(\A\r|\x1b\[[0-9;]*m|\r(?:\x1b\[K)?\Z)|" + _STEERS.pattern)
+"""The same beside what this program writes itself: colours, and a line of progress that is written over."""
 
 
 def unsteered(text: str) -> str:
@@ -16,3 +22,37 @@ def unsteered(text: str) -> str:
 def revealed(text: str) -> str:
     """The same with such characters spelled out, so that nothing hides in what a person is asked to allow."""
     return _STEERS.sub(lambda found: found[0].encode("unicode_escape").decode("ascii"), text)
+
+
+def escaped(document: str) -> str:
+    """A JSON document with such characters as escapes, which mean the same."""
+    return _STEERS.sub(lambda found: f"\\u{ord(found[0]):04x}", document)
+
+
+@contextmanager
+def unsteered_streams() -> Iterator[None]:
+    """For a while nothing that is printed steers the terminal, wherever it was read and whoever prints it."""
+    before = sys.stdout, sys.stderr
+    sys.stdout, sys.stderr = (cast("TextIO", _Unsteered(stream)) for stream in before)
+    try:
+        yield
+    finally:
+        sys.stdout, sys.stderr = before
+
+
+class _Unsteered:
+    """A stream that writes to another; in all else it is that one."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+
+    def write(self, text: str) -> int:
+        self._stream.write(_OURS.sub(lambda found: found[1] or "", text))
+        return len(text)
+
+    def writelines(self, lines: Iterable[str]) -> None:
+        for line in lines:
+            self.write(line)
+
+    def __getattr__(self, name: str) -> object:
+        return getattr(self._stream, name)

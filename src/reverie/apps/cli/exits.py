@@ -9,14 +9,22 @@ import os
 import sys
 from collections.abc import Callable
 
-from reverie.apps.plain import unsteered
+from reverie.apps.plain import unsteered_streams
 from reverie.errors import Error, UserMistake
 
 DONE, FAILED, MISTAKE, INTERRUPTED = 0, 1, 2, 130
 
 
 def ended(act: Callable[[], int]) -> int:
-    """Run a command and return its exit code; nothing raised on purpose ends in a stack trace."""
+    """Run a command and return its exit code; nothing raised on purpose ends in a stack trace.
+
+    Whatever it prints is unsteered: names, paths and messages may come from anywhere.
+    """
+    with unsteered_streams():
+        return _ended(act)
+
+
+def _ended(act: Callable[[], int]) -> int:
     try:
         return act()
     except KeyboardInterrupt:
@@ -36,4 +44,4 @@ def ended(act: Callable[[], int]) -> int:
 
 def say(message: str) -> None:
     """Tell the user something that is no data."""
-    sys.stderr.write(f"reverie: {unsteered(message)}\n")
+    sys.stderr.write(f"reverie: {message}\n")

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 from reverie.apps.amounts import dollars, short_count, short_size
-from reverie.apps.plain import unsteered
+from reverie.apps.plain import escaped, unsteered
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -23,7 +23,7 @@ def print_json(document: Any) -> None:
     """One JSON document, readable, in UTF-8."""
     import json
 
-    sys.stdout.write(json.dumps(document, indent=2, ensure_ascii=False) + "\n")
+    sys.stdout.write(escaped(json.dumps(document, indent=2, ensure_ascii=False)) + "\n")
 
 
 def console() -> Console:

@@ -15,7 +15,7 @@ from typing import Any
 from reverie.agent.events import Ending, Notice, Reduced, Replied, ToolEnded, TurnEnded, TurnEvent
 from reverie.api.session import Session
 from reverie.apps.cli.exits import DONE, FAILED, INTERRUPTED, say
-from reverie.apps.plain import unsteered
+from reverie.apps.plain import escaped, unsteered
 from reverie.errors import UserMistake
 from reverie.messages.codec import message_to_wire, usage_to_wire
 from reverie.ports import Retrying, TextDelta
@@ -133,7 +133,7 @@ class JsonPrinter(Printer):
 
     def write(self, document: dict[str, Any]) -> None:
         """Print one line."""
-        sys.stdout.write(json.dumps(document, ensure_ascii=False) + "\n")
+        sys.stdout.write(escaped(json.dumps(document, ensure_ascii=False)) + "\n")
         sys.stdout.flush()
 
 
