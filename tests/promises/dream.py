@@ -66,6 +66,9 @@ PROMISES: dict[str, Requirement] = {
     "dream:model:tidied": Requirement(
         "what a model leaves is tidied by the rules within the same proposal and commit", source="issue 6 §4"
     ),
+    "dream:estimate": Requirement(
+        "what a model's dream would cost is told beforehand, from the request that would be sent", source="issue 6 §7"
+    ),
     "dream:budget": Requirement(
         "a model's dream is stopped between rounds when the budget is spent, visibly, and the rules go on",
         source="issue 6 §7",

@@ -81,6 +81,9 @@ PROMISES: dict[str, Requirement] = {
     "learn:commit": Requirement(
         "each session is one commit by extraction, with session, messages and quotes", source="product §2.3"
     ),
+    "learn:budget": Requirement(
+        "learning with a model stops, visibly, where the budget of background work is spent", source="issue 6 §7"
+    ),
     "learn:dry-run": Requirement("a dry run writes nothing and says what it would do and cost", source="issue 6 §3"),
     "learn:each-project": Requirement(
         "on request each session goes to the memory of the project it was held in", source="issue 6 §3"

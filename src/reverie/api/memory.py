@@ -398,7 +398,7 @@ class Memory:
 
         self._refuse_when_off()
         return await learn(
-            Place(self.store, self.index, self._root, self._places.ledger),
+            Place(self.store, self.index, self._root, self._places.ledger, self.settings.budget),
             [Path(path) for path in paths],
             model=None if model is None else self._model(model),
             dry_run=dry_run,

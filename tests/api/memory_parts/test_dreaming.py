@@ -12,12 +12,16 @@ import pytest
 from reverie.agent.ledger import Booking, append_booking
 from reverie.agent.tasks import list_tasks, write_stop_request
 from reverie.api.memory import Memory
+from reverie.api.memory_parts.dream_by_model import spec_of
+from reverie.api.memory_parts.dream_estimate import estimated_dream
 from reverie.api.memory_parts.dreaming import Dreams, Dreamt
 from reverie.memory.daily import append_daily
+from reverie.memory.dream.lock import DreamState
 from reverie.memory.dream.proposal import Kind, has_proposal
 from reverie.memory.dream.view import DreamView
 from reverie.messages.blocks import Json
 from reverie.messages.message import Usage
+from reverie.ports import ForkSpec
 from reverie.settings import Budget, Dream, Settings
 from tests.api.session_desk import Desk, calls, desk, results
 from tests.memory.dream.kit import files, read, text, write
@@ -248,6 +252,34 @@ async def test_after_a_model_the_rules_tidy_within_the_same_commit(tmp_path: Pat
         assert "2026-03-03" in left["n.md"]
         assert len(sleeper.memory.log()) == commits + 1
         assert (await sleeper.memory.dream()).state == "unchanged"
+
+
+@requirement("dream:estimate")
+async def test_what_a_dream_is_reckoned_to_cost_is_what_the_provider_counts(tmp_path: Path) -> None:
+    copy = staging(tmp_path)
+    reads = calls(*(("Read", {"file_path": str(copy / name)}) for name in ("a.md", "b.md", "c.md")), text="w " * 300)
+    with desk(tmp_path, fork(reads, last="w " * 300)) as at:
+        sleeper = Sleeper(at)
+        sleeper.memory.store.write_files(files(c="Ask before deploying."), author="user", reason="more")
+        loop, entries = sleeper.session.parts.loop, len(sleeper.session.entries)
+        told = sleeper.dreams.estimate(loop)
+        assert at.provider.requests == ()
+        assert len(sleeper.session.entries) == entries
+        exact = estimated_dream(
+            _spec(sleeper), loop, read(sleeper.memory.directory).values(), rounds=2, output_tokens=380
+        )
+        done = await sleeper.run()
+        booked = [one for one in sleeper.session.parts.governor.bookings if one.purpose == "dream"]
+
+        assert (told.rounds, told.most_rounds, told.model) == (3, 30, at.model)
+        assert told.first_tokens == pytest.approx(booked[0].usage.context_tokens, rel=0.15)
+        assert exact.input_tokens == pytest.approx(sum(one.usage.context_tokens for one in booked), rel=0.15)
+        assert exact.cost_usd == pytest.approx(done.cost_usd, rel=0.25)
+
+
+def _spec(sleeper: Sleeper) -> ForkSpec:
+    dreams = sleeper.dreams
+    return spec_of(dreams.folder, dreams._bedside(), read(sleeper.memory.directory), DreamState())
 
 
 @requirement("dream:budget")

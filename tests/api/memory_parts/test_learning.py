@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,12 @@ from reverie.agent.ledger import read_bookings
 from reverie.api.memory_parts.learning import Learned, list_transcripts
 from reverie.errors import Refused, Unavailable, UserMistake
 from reverie.memory.extraction.candidate import Reason
+from reverie.messages.blocks import Json
+from reverie.messages.message import Usage
+from reverie.models.choose import Access, choose
+from reverie.testing.build import reply
 from reverie.testing.scripted_model import ScriptedModel
+from reverie.testing.simulator import simulator
 from tests.api.conftest import Person
 from tests.api.sessions import hold, print_result
 from tests.memory.stores import files_of
@@ -187,6 +193,44 @@ def answer(*quotes: str) -> str:
         for quote in quotes
     ]
     return json.dumps({"memories": rows})
+
+
+@requirement("learn:dry-run")
+def test_what_a_dry_run_reckons_with_is_what_the_provider_counts(memory: Memory, tmp_path: Path) -> None:
+    words = [f"From now on the {name} service is deployed by its own team." for name in ("billing", "search", "mail")]
+    path = hold(tmp_path / "s1.jsonl", *words)
+    script: list[Json] = [{"then": answer()}]
+    with simulator(script) as provider:
+        model = choose("claude-haiku-4-5", Access(anthropic_key=provider.api_key, anthropic_url=provider.base_url))
+        told = learn(memory, path, dry_run=True, model=model).estimate
+        assert not provider.requests
+        learn(memory, path, model=model)
+    booked = list(read_bookings(Path(memory.settings.home) / "ledger"))
+
+    assert len(booked) == told.requests
+    counted = sum(one.usage.context_tokens for one in booked)
+    assert told.input_tokens == pytest.approx(counted, rel=0.2)
+    assert told.cost_usd is not None
+    assert sum(one.cost_usd or 0.0 for one in booked) <= told.cost_usd
+
+
+@requirement("learn:budget", "learn:resumable")
+def test_learning_stops_where_the_budget_is_spent_and_the_next_run_goes_on(person: Person, tmp_path: Path) -> None:
+    project = person.repository(tmp_path / "project")
+    for number in range(4):
+        hold(tmp_path / "sessions" / f"s{number}.jsonl", f"From now on {number} reviews are needed for a release.")
+    dear = replace(reply(answer()), usage=Usage(10_000, 10_000), model="claude-opus-4-5")
+    long = ScriptedModel([dear] * 8, name="claude-opus-4-5")
+    memory = person.open(project)
+    first = learn(memory, tmp_path / "sessions", model=long)
+
+    assert "budget.background_usd_per_hour" in first.stopped
+    assert 0 < len(long.requests) < 4
+    again = learn(memory, tmp_path / "sessions", model=long)
+    assert again.stopped, "another run within the hour has no money of its own"
+    person.clock.forward(hours=2)
+    last = learn(person.open(project), tmp_path / "sessions", model=long)
+    assert last.messages + first.messages == 4
 
 
 @requirement("extraction:model")

@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from reverie.messages.blocks import Json
+from reverie.testing.simulator import simulator
 from tests.apps.cli.conftest import Terminal
 from tests.memory.dream.kit import files, text, write
 from tests.requirements import requirement
@@ -119,6 +121,25 @@ def test_of_two_programs_one_dreams(messy: Terminal) -> None:
     documents = [json.loads(program.communicate()[0]) for program in programs]
     assert [each["merged"] for each in documents if each["state"] == "completed"] == [1]
     assert {each["state"] for each in documents} <= {"completed", "busy", "unchanged"}
+
+
+@requirement("dream:estimate", "dream:cli")
+def test_a_dry_run_says_what_the_rules_would_do_and_what_a_model_would_cost(messy: Terminal) -> None:
+    before = topics(messy)
+    script: list[Json] = [{"then": "fine"}]
+    with simulator(script) as provider:
+        access = {"ANTHROPIC_API_KEY": provider.api_key, "ANTHROPIC_BASE_URL": provider.base_url}
+        ran = messy.run("dream", "--dry-run", "--model", "claude-sonnet-4-5", **access)
+        document = messy.run("dream", "--dry-run", "--model", "claude-sonnet-4-5", "--json", **access).document
+        assert provider.requests == ()
+    assert "would be: 1 merged" in ran.err
+    assert "claude-sonnet-4-5 would begin with" in ran.err
+    assert document["state"] == "previewed"
+    assert document["estimate"]["cost_usd"] > 0
+    assert document["estimate"]["input_tokens"] > document["estimate"]["first_tokens"] > 1_000
+    assert topics(messy) == before
+    assert not list(messy.home.rglob("*.jsonl"))
+    assert "estimate" not in messy.run("dream", "--dry-run", "--json").document
 
 
 @requirement("dream:review", "dream:cli")

@@ -30,6 +30,7 @@ from reverie.memory.store import Store
 from reverie.memory.topic import Source, Topic, parse_topic
 from reverie.messages.transcript import read_entries
 from reverie.places.paths import MemoryFolder
+from reverie.ports import ForkSpec
 from reverie.settings import Dream
 
 
@@ -59,13 +60,7 @@ async def dream_by_model(
 ) -> Proposal | Spent | str:
     """A model's dream, checked; a sentence when it failed."""
     around, logs = _around(store.folder, bedside, state)
-    spec = dream_fork(
-        around,
-        _parsed(texts),
-        today=bedside.now.date().isoformat(),
-        max_rounds=bedside.settings.max_rounds,
-        search_hits=bedside.settings.search_hits,
-    )
+    spec = _spec(around, bedside, texts)
     gate = StagingGate(around.staging)
     write_staging(around.staging, texts)
     try:
@@ -88,6 +83,21 @@ async def dream_by_model(
     heard = _Heard(bedside.transcripts, bedside.now)
     checked = check_result(texts, written, Rules(heard.was_said, read_erased(store.history.private).covers))
     return Proposal(bedside.now, parent.parts.model.name, checked.steps, refused=checked.refused, logs=logs)
+
+
+def spec_of(folder: MemoryFolder, bedside: Bedside, texts: Mapping[str, str], state: DreamState) -> ForkSpec:
+    """The work that a model would be given."""
+    return _spec(_around(folder, bedside, state)[0], bedside, texts)
+
+
+def _spec(around: Surroundings, bedside: Bedside, texts: Mapping[str, str]) -> ForkSpec:
+    return dream_fork(
+        around,
+        _parsed(texts),
+        today=bedside.now.date().isoformat(),
+        max_rounds=bedside.settings.max_rounds,
+        search_hits=bedside.settings.search_hits,
+    )
 
 
 def _around(folder: MemoryFolder, bedside: Bedside, state: DreamState) -> tuple[Surroundings, Mapping[str, int]]:

@@ -56,7 +56,8 @@ from reverie.settings.features import features
 
 if TYPE_CHECKING:
     from reverie.agent.loop import Loop
-    from reverie.api.memory_parts.dream_by_model import Spent
+    from reverie.api.memory_parts.dream_by_model import Bedside, Spent
+    from reverie.api.memory_parts.dream_estimate import DreamEstimate
     from reverie.memory.store import Store
     from reverie.places import Places
     from reverie.places.paths import MemoryFolder
@@ -174,6 +175,15 @@ class Dreams:
             "previewed" if proposal.steps else "unchanged",
             replace(proposal, over=over_limits(proposal.steps, len(texts))),
         )
+
+    def estimate(self, parent: Loop) -> DreamEstimate:
+        """What it would cost to let the model of this conversation dream now; asks and writes nothing."""
+        from reverie.api.memory_parts.dream_by_model import spec_of
+        from reverie.api.memory_parts.dream_estimate import estimated_dream
+
+        texts = self._read_texts()
+        spec = spec_of(self.folder, self._bedside(), texts, read_state(self.folder))
+        return estimated_dream(spec, parent, texts.values())
 
     async def run(
         self,
@@ -306,9 +316,14 @@ class Dreams:
     async def _by_model(
         self, parent: Loop, texts: Mapping[str, str], state: DreamState, run: DreamTask
     ) -> Proposal | Spent | str:
-        from reverie.api.memory_parts.dream_by_model import Bedside, dream_by_model
+        from reverie.api.memory_parts.dream_by_model import dream_by_model
 
-        bedside = Bedside(
+        return await dream_by_model(self.open_store(), self._bedside(), parent, texts, state, run)
+
+    def _bedside(self) -> Bedside:
+        from reverie.api.memory_parts.dream_by_model import Bedside
+
+        return Bedside(
             staging=self.places.caches / "dream" / self.places.slug(self.folder.directory),
             transcripts=self._transcript_folders(),
             root=self.root,
@@ -316,7 +331,6 @@ class Dreams:
             now=self.now(),
             current=self._current,
         )
-        return await dream_by_model(self.open_store(), bedside, parent, texts, state, run)
 
     def _read_texts(self) -> dict[str, str]:
         """The topics that a dream may touch: not the team's, none that holds a secret or is no text."""

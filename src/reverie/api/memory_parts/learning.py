@@ -8,15 +8,17 @@ judged by the same gate; without one the rules find what they find.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable, Iterator, Sequence
+import math
+from collections.abc import AsyncGenerator, Callable, Iterable, Iterator, Sequence
+from contextlib import aclosing
 from dataclasses import dataclass, field, replace
-from datetime import datetime, tzinfo
+from datetime import datetime, timedelta, tzinfo
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from reverie.api.memory_parts.saving import completed
-from reverie.errors import Unavailable, UserMistake
+from reverie.errors import Refused, Unavailable, UserMistake
 from reverie.memory import timeline
 from reverie.memory.extraction.asking import ANSWER_TOKENS, pieces, prompt_for, propose
 from reverie.memory.extraction.candidate import Refusal
@@ -36,7 +38,8 @@ if TYPE_CHECKING:
     from reverie.memory.indexed import IndexedFolder
     from reverie.memory.store import Store
     from reverie.places.paths import MemoryFolder
-    from reverie.ports import Model
+    from reverie.ports import Event, Model, Request
+    from reverie.settings import Budget
 
 TRIES = 3
 """A session whose question fails is asked again twice, then left for the next run and reported."""
@@ -56,6 +59,8 @@ class Place:
     """The project, whose own files need no memory."""
     ledger: Path | None = None
     """Where calls of a model are booked."""
+    budget: Budget | None = None
+    """What they may cost in an hour; without one they may cost anything."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +99,8 @@ class Learned:
     failed: tuple[tuple[str, str], ...] = ()
     """Sessions that could not be read or asked about, each with the reason; they are tried again next time."""
     estimate: Estimate = field(default_factory=Estimate)
+    stopped: str = ""
+    """Why no more was asked: the budget is spent. The next run goes on from there."""
 
     def __add__(self, other: Learned) -> Learned:
         return Learned(
@@ -105,6 +112,7 @@ class Learned:
             self.commits + other.commits,
             self.failed + other.failed,
             self.estimate + other.estimate,
+            self.stopped or other.stopped,
         )
 
 
@@ -139,7 +147,8 @@ async def learn(
 ) -> Learned:
     """Learn from transcripts, the oldest session first; days are told in `zone`, this machine's when None.
 
-    Cancelling is safe at any point: what was learned stays, and the next run goes on where this one ended.
+    Cancelling is safe at any point: what was learned stays, and the next run goes on where this one ended. So it does
+    where the budget of background work is spent, which is asked before every request to the model.
     """
     lesson = _Lesson(place, model, now, zone, dry_run=dry_run)
     files = sorted(list_transcripts(paths), key=_first_moment)
@@ -148,6 +157,8 @@ async def learn(
         progress(number, len(files), path.stem)
         await asyncio.sleep(0)
         total += await lesson.session(path)
+        if total.stopped:
+            break
     progress(len(files), len(files), "")
     return total
 
@@ -190,6 +201,8 @@ class _Lesson:
         new = fresh if len(fresh) <= len(marked) else marked
         try:
             extracted, estimate = await self._extracted(words, new)
+        except Refused as spent:
+            return Learned(sessions=1, stopped=str(spent))
         except (Unavailable, ValueError) as problem:
             return Learned(sessions=1, failed=((path.stem, str(problem)),))
         done = Learned(1, len(new), refused=extracted.refused, estimate=estimate)
@@ -231,19 +244,47 @@ class _Lesson:
 
 
 def _booked(model: Model, place: Place, now: datetime) -> Model:
-    """The model, with every answer written to the ledger."""
+    """The model, with every answer written to the ledger, as long as the budget has room."""
     if place.ledger is None:
         return model
-    from reverie.agent.ledger import Booked, Booking, append_booking
+    from reverie.agent.ledger import Booked, Booking, Governor, append_booking, read_bookings
     from reverie.messages.message import Usage
+    from reverie.settings import Budget
     from reverie.tokens.profiles import cost, profile
 
     ledger, project = place.ledger, str(place.root or place.store.folder.directory)
+    governor = Governor(place.budget or Budget(1.0, math.inf), lambda: now)
+    for booking in read_bookings(ledger, since=now - timedelta(hours=1)):
+        # Another run within the hour has spent of the same money; sessions have an hour of their own.
+        if not booking.session:
+            governor.note(booking)
 
     def book(purpose: str, name: str, usage: Usage) -> None:
-        append_booking(ledger, Booking(now, "", project, purpose, name, usage, cost(usage, profile(name))))
+        booking = Booking(now, "", project, purpose, name, usage, cost(usage, profile(name)))
+        governor.note(booking)
+        append_booking(ledger, booking)
 
-    return Booked(model, book)
+    return _Within(Booked(model, book), governor.refuses)
+
+
+class _Within:
+    """A model that is not asked when the budget is spent."""
+
+    def __init__(self, model: Model, refuses: Callable[[], str]) -> None:
+        self._model = model
+        self._refuses = refuses
+
+    @property
+    def name(self) -> str:
+        return self._model.name
+
+    async def stream(self, request: Request) -> AsyncGenerator[Event, None]:
+        spent = self._refuses()
+        if spent:
+            raise Refused(spent, by="budget")
+        async with aclosing(self._model.stream(request)) as events:
+            async for event in events:
+                yield event
 
 
 def _estimate(model: str, prompt: str) -> Estimate:

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from reverie.agent.ledger import TEAMMATE, Governor, LedgerTail
 from reverie.agent.mailbox import Letter, append_letter
-from reverie.agent.team import list_members, remove_member, write_member
+from reverie.agent.team import Member, list_members, remove_member, write_member
 from reverie.api.session_setup import Setup
 from reverie.places import ProjectFolder
 from reverie.tools.agent import Order
@@ -57,10 +57,7 @@ class Teammates:
         self.book()
         found = list_members(self._team_folder, now=self.setup.now())
         return tuple(
-            (
-                one.name,
-                f"teammate{f' ({one.kind})' if one.kind else ''}, process {one.process.pid}, ${self._cost(one.name):.4f}",
-            )
+            (one.name, f"teammate{f' ({one.kind})' if one.kind else ''}, {self._about(one)}")
             for one in found
             if one.is_alive and one.name != self.name
         )
@@ -149,8 +146,9 @@ class Teammates:
         words = [word for flag, values in repeated.items() for value in values for word in (flag, value)]
         return words + [word for flag, value in single.items() if value for word in (flag, str(value))]
 
-    def _cost(self, name: str) -> float:
-        return sum(one.cost_usd or 0.0 for one in self.governor.bookings if one.agent == name)
+    def _about(self, member: Member) -> str:
+        spent = sum(one.cost_usd or 0.0 for one in self.governor.bookings if one.agent == member.name)
+        return f"process {member.process.pid}, ${spent:.4f}"
 
     async def stop(self, name: str) -> bool:
         """Ask a teammate to leave, and end it when it does not; whether there was one."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
 import click
@@ -11,8 +12,10 @@ from reverie.apps.cli.memory_options import Which, memory_options
 from reverie.apps.cli.options import as_json
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import AsyncIterator, Sequence
 
+    from reverie.agent.loop import Loop
+    from reverie.api.memory_parts.dream_estimate import DreamEstimate
     from reverie.api.memory_parts.dreaming import Dreams, DreamStatus, Dreamt, Reach
     from reverie.memory.dream.hunks import Hunk
     from reverie.memory.dream.proposal import Proposal, Step
@@ -26,7 +29,7 @@ _ANSWERS = {"y": "take it", "n": "leave it", "a": "take this and all that follow
 @click.option("--yes", is_flag=True, help="Apply all of it, also what goes beyond the limits.")
 @click.option("--discard", is_flag=True, help="Drop the proposal that waits.")
 @click.option("--status", is_flag=True, help="When the last dream was, what keeps the next one, who dreams now.")
-@click.option("--dry-run", is_flag=True, help="Only show what would change; keeps nothing.")
+@click.option("--dry-run", is_flag=True, help="Only show what the rules would change, and what a model would cost.")
 @click.option("--model", "model_name", metavar="NAME", help="Let a model dream; it works in a copy and is checked.")
 @as_json
 @memory_options
@@ -62,6 +65,7 @@ def command(
         if memory.off is not None:
             raise Refused(f"memory is off: {memory.off}", by="settings")
         dreams = memory.dreams
+        estimate = None
         if status:
             _show_status(dreams.status(), as_json=as_json)
             return
@@ -69,13 +73,14 @@ def command(
             done = dreams.discard()
         elif dry_run:
             done = dreams.preview()
+            estimate = _estimated(dreams, which, model_name)
         elif yes and (waiting := dreams.proposal()) is not None:
             done = dreams.settle(waiting.steps)
         elif review:
             done = _reviewed(dreams, which, model_name, asks=not as_json)
         else:
             done = _run(dreams, which, "all" if yes else "limits", model_name)
-    _show(done, as_json=as_json)
+    _show(done, estimate, as_json=as_json)
     if done.state in {"busy", "failed", "killed"}:
         ctx.exit(1)
 
@@ -89,6 +94,28 @@ def _run(dreams: Dreams, which: Which, reach: Reach, model_name: str | None) -> 
 
 
 async def _run_with_model(dreams: Dreams, which: Which, reach: Reach, name: str) -> Dreamt:
+    async with _sleeper(which, name) as loop:
+        return await dreams.run(reach, parent=loop)
+
+
+def _estimated(dreams: Dreams, which: Which, model_name: str | None) -> DreamEstimate | None:
+    """What a model would cost; None where none was named."""
+    import asyncio
+
+    name = model_name or which.common.model
+    if name is None:
+        return None
+
+    async def estimated() -> DreamEstimate:
+        async with _sleeper(which, name) as loop:
+            return dreams.estimate(loop)
+
+    return asyncio.run(estimated())
+
+
+@asynccontextmanager
+async def _sleeper(which: Which, name: str) -> AsyncIterator[Loop]:
+    """A conversation from which a dream is forked, and of which nothing stays."""
     from reverie.api.session import Session
     from reverie.apps import wiring
 
@@ -96,7 +123,7 @@ async def _run_with_model(dreams: Dreams, which: Which, reach: Reach, name: str)
     setup = wiring.session_setup(configuration, which.common.directory(which.project), name, is_interactive=False)
     session = Session.made(setup)
     try:
-        return await dreams.run(reach, parent=session.parts.loop)
+        yield session.parts.loop
     finally:
         await session.close()
         if not session.entries:
@@ -171,11 +198,11 @@ def _draw(diff: str) -> None:
         click.secho(line, fg=None if is_plain else _COLOURS.get(line[:1]))
 
 
-def _show(done: Dreamt, *, as_json: bool) -> None:
+def _show(done: Dreamt, estimate: DreamEstimate | None, *, as_json: bool) -> None:
     if as_json:
         from reverie.apps.cli.output import print_json
 
-        print_json(_document(done))
+        print_json(_document(done) | ({} if estimate is None else {"estimate": _estimate_document(estimate)}))
         return
     _draw(done.diff)
     for step in done.steps:
@@ -205,6 +232,34 @@ def _show(done: Dreamt, *, as_json: bool) -> None:
             click.echo("everything is in order", err=True)
         case _:
             click.echo(f"reverie: {done.detail}", err=True)
+    if done.detail and done.state in {"completed", "proposed", "unchanged"}:
+        click.echo(done.detail, err=True)
+    if estimate is not None:
+        _show_estimate(estimate)
+
+
+def _show_estimate(estimate: DreamEstimate) -> None:
+    from reverie.apps.cli.output import dollars, short_count
+
+    click.echo(
+        f"that is what the rules would do; {estimate.model} would begin with {short_count(estimate.first_tokens)} "
+        f"tokens and take about {estimate.rounds} rounds (at most {estimate.most_rounds}): "
+        f"{short_count(estimate.input_tokens)} tokens in, most of them from the cache, "
+        f"{short_count(estimate.output_tokens)} out, about {dollars(estimate.cost_usd)}",
+        err=True,
+    )
+
+
+def _estimate_document(estimate: DreamEstimate) -> dict[str, object]:
+    return {
+        "model": estimate.model,
+        "first_tokens": estimate.first_tokens,
+        "rounds": estimate.rounds,
+        "most_rounds": estimate.most_rounds,
+        "input_tokens": estimate.input_tokens,
+        "output_tokens": estimate.output_tokens,
+        "cost_usd": estimate.cost_usd,
+    }
 
 
 def _document(done: Dreamt) -> dict[str, object]:

@@ -58,11 +58,13 @@ def command(
     for memory, files in _by_project(which, given) if each_project else [(which.open(), given)]:
         with memory:
             learned += asyncio.run(memory.learn(files, model=model, dry_run=dry_run, progress=_tell))
+        if learned.stopped:
+            break
     if as_json:
         print_json(_document(learned, dry_run=dry_run))
     else:
         _print(learned, dry_run=dry_run)
-    if learned.failed:
+    if learned.failed or learned.stopped:
         click.get_current_context().exit(1)
 
 
@@ -128,6 +130,7 @@ def _document(learned: Learned, *, dry_run: bool) -> dict[str, object]:
         ],
         "commits": list(learned.commits),
         "failed": [{"session": session, "reason": reason} for session, reason in learned.failed],
+        "stopped": learned.stopped,
         "dry_run": dry_run,
         "estimate": {
             "requests": learned.estimate.requests,
@@ -157,6 +160,8 @@ def _print(learned: Learned, *, dry_run: bool) -> None:
         f"refused {len(learned.refused)}.",
         err=True,
     )
+    if learned.stopped:
+        click.echo(f"stopped: {learned.stopped}; run it again to go on", err=True)
     if learned.estimate.requests:
         from reverie.apps.cli.output import dollars, short_count
 
