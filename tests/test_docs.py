@@ -101,13 +101,16 @@ def test_the_guide_names_the_permission_modes() -> None:
 def test_the_hook_events_of_the_guide_are_those_that_fire() -> None:
     from reverie.hooks.events import EVENTS
 
-    fired = cells(text_of("docs/session.md"), "## Hooks")
-    named = {word for word in _CODE.findall(fired.partition("These events fire")[2]) if word in EVENTS}
+    told = cells(text_of("docs/session.md"), "## Hooks").partition("These events fire")[2]
+    fires, _, never = told.partition("These are read and never fire")
+    named = {word for word in _CODE.findall(fires) if word in EVENTS}
+    explained = set(re.findall(r"`(\w+)`", "".join(re.findall(r"(?m)^\|([^|]*)\|", never))))
     code = "\n".join(
         path.read_text(encoding="utf-8") for part in ("agent", "api") for path in (SOURCE / part).rglob("*.py")
     )
 
     assert named == {name for name in EVENTS if f'"{name}"' in code}
+    assert explained == EVENTS.keys() - named
 
 
 @requirement("docs:true")

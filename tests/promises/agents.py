@@ -64,6 +64,11 @@ PROMISES = {
         "An isolated agent works in a git work tree of its own: removed when unchanged, kept and named when changed.",
         source="spec 4 §1",
     ),
+    "agents:worktree:hooks": Requirement(
+        "A `WorktreeCreate` hook makes the work tree in git's place and its failure is final; `WorktreeRemove` hears "
+        "of a tree in which nothing changed.",
+        source="spec 8 §1.8",
+    ),
     "agents:typed:transcript": Requirement(
         "A sub-agent's entries are a sidechain file with its facts beside it, where other readers look for them.",
         source="spec 8 §1.1, §1.3",

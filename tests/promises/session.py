@@ -19,6 +19,14 @@ PROMISES = {
         "and no dream comes by itself.",
         source="spec 2 §13",
     ),
+    "session:hooks:life": Requirement(
+        "Hooks hear of set-up, start, a fresh start and the end; at the start they may name the session, add words, "
+        "have files watched and skills read again.",
+        source="spec 3 §7.1; spec 8 §1.8",
+    ),
+    "session:hooks:team": Requirement(
+        "A hook hears that a teammate has nothing left to do, and may give it more or let it go.", source="spec 8 §1.8"
+    ),
     "session:hooks:changes": Requirement(
         "Hooks hear of a round of calls, of tasks, of a folder that was entered, of files that changed and of a "
         "question that waits; where the protocol lets them refuse, they do.",

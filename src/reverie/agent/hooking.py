@@ -1,4 +1,4 @@
-"""What the loop needs of the user's scripts: one method. A fork has none of them."""
+"""What the loop needs of the user's scripts: one method, and what of their words it writes down. A fork has none."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from typing import Protocol
 
 from reverie.hooks.verdict import NOTHING, Verdict
 from reverie.messages.blocks import JsonObject
+from reverie.messages.entries import TitleEntry
 
 
 class Fires(Protocol):
@@ -14,6 +15,12 @@ class Fires(Protocol):
     async def fire(self, event: str, payload: JsonObject, *, subject: str = "") -> Verdict:
         """What they say, as one verdict; nothing that a hook does is raised."""
         ...
+
+
+def titles(said: Verdict) -> tuple[TitleEntry, ...]:
+    """The name that hooks give to the session, if they do."""
+    name = said.more.get("sessionTitle")
+    return (TitleEntry("custom-title", name.strip()),) if isinstance(name, str) and name.strip() else ()
 
 
 class Silence:

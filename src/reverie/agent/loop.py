@@ -30,7 +30,7 @@ from reverie.agent.events import (
     TurnEvent,
     TurnStarted,
 )
-from reverie.agent.hooking import Fires
+from reverie.agent.hooking import Fires, titles
 from reverie.agent.ledger import Governor
 from reverie.agent.log import Log
 from reverie.agent.preparing import Prepared, Preparer
@@ -231,6 +231,7 @@ class Loop:
         if isinstance(beside, str):
             return Ending.BLOCKED, beside
         self.open()
+        parts.log.append(*titles(said))
         self.join(parts.before_prompt())
         said_by_user = UserEntry(parts.log.envelope(), Message(Role.USER, (Text(text), *content)), source=source)
         parts.log.append(said_by_user, *((TitleEntry("last-prompt", text),) if source != "system" else ()))

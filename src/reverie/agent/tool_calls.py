@@ -34,6 +34,7 @@ from reverie.tools.registry import Registry
 from reverie.tools.tool import Answer, Tool, ToolMistake
 
 INTERRUPTED = "The user interrupted this call before it had an answer. Do not assume that it did anything."
+AGAIN = "A hook has seen to it since: this call may be tried again."
 SKIPPED = "This call was not run, because the user interrupted the turn."
 
 _FORGED = reminder(
@@ -163,7 +164,9 @@ class ToolCalls:
             facts = {**facts, "tool_input": dict(given)}
         refusal, given = await self._refusal(call, given, need, before, facts)
         if refusal:
-            await self._fire("PermissionDenied", {**facts, "reason": refusal}, call.name)
+            after = await self._fire("PermissionDenied", {**facts, "reason": refusal}, call.name)
+            if after.more.get("retry") is True:
+                refusal = f"{refusal}\n{AGAIN}"
             return Done(call, Answer(refusal, is_error=True), need, True, before.context, before.stop or "")
         return replace(await self._ran(call, tool, given, before, facts), need=need)
 

@@ -59,6 +59,7 @@ class Session:
         self._events: asyncio.Queue[TurnEvent | None] | None = None
         self._heard_outside: list[Callable[[TurnEvent], None]] = []
         self._has_begun = False
+        self._was_cleared = False
         self._ran_meanwhile: list[tuple[str, str, str]] = []
         self._parts: SessionParts = assembled(setup, transcript, emit=self._emit)
 
@@ -177,6 +178,10 @@ class Session:
     async def _turn(self, text: str, content: Sequence[Block], source: str) -> None:
         await self.begin()
         self._parts.idling.end()
+        if self._was_cleared:
+            self._was_cleared = False
+            self._parts.loop.open()
+            await self._parts.announcing.cleared()
         await self._parts.disk_changes.announce()
         try:
             await self._parts.loop.turn(text, content, source=source)
@@ -322,6 +327,7 @@ class Session:
         log.branch_from(None)
         self._parts.forget()
         self._marked(CLEARED, "clear")
+        self._was_cleared = self._has_begun
 
     def describe(self, subject: str) -> tuple[tuple[str, str], ...] | None:
         """Rows of a name and a sentence on a part of the session; None when it has no such part."""

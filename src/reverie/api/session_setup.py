@@ -47,6 +47,8 @@ class Setup:
     """The size of the window instead of the model's own."""
     max_rounds: int | None = None
     max_output_tokens: int | None = None
+    setup_trigger: str = ""
+    """`init` or `maintenance`: lets the hooks of `Setup` run before the session starts."""
     system_prompt: str | None = None
     """Instead of the default system text."""
     appended_prompt: str | None = None

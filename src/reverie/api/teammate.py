@@ -14,6 +14,7 @@ from reverie.agent.mailbox import Letter
 from reverie.agent.team import list_members, remove_member, write_member
 from reverie.agents import Definition
 from reverie.api.session import Session
+from reverie.messages.blocks import JsonObject
 from reverie.permissions.rule import Kind
 
 POLL_SECONDS = 0.3
@@ -45,14 +46,30 @@ async def serve(session: Session, *, leader: str, role: Definition | None, poll_
                 return
             if post.peek():
                 await _work(session, leader, poll_seconds)
+                if not await _may_rest(session, leader, poll_seconds):
+                    return
             else:
                 await asyncio.sleep(poll_seconds)
     finally:
         remove_member(post.team_folder, post.name)
 
 
-async def _work(session: Session, leader: str, poll_seconds: float) -> None:
-    """One turn on the letters that have come; a request to leave ends it."""
+async def _may_rest(session: Session, leader: str, poll_seconds: float) -> bool:
+    """Let hooks hear that the work is done: they may want more of it, or that it leaves; whether it stays."""
+    parts = session.parts
+    facts: JsonObject = {"teammate_name": parts.staff.post.name, "team_name": parts.staff.post.team}
+    for _ in range(parts.setup.settings.hook.max_continues + 1):
+        said = await parts.hooks.fire("TeammateIdle", facts)
+        if said.stop is not None:
+            return False
+        if said.blocked is None or parts.staff.post.peek():
+            break
+        await _work(session, leader, poll_seconds, said.blocked)
+    return True
+
+
+async def _work(session: Session, leader: str, poll_seconds: float, words: str = "") -> None:
+    """One turn on the letters that have come, or on other words; a request to leave ends it."""
     post, setup = session.parts.staff.post, session.parts.setup
 
     async def watch() -> None:
@@ -63,7 +80,7 @@ async def _work(session: Session, leader: str, poll_seconds: float) -> None:
     watching = asyncio.create_task(watch())
     ended: TurnEnded | None = None
     try:
-        async for event in session.send(_WORK.format(leader=leader), source="system"):
+        async for event in session.send(words or _WORK.format(leader=leader), source="system"):
             ended = event if isinstance(event, TurnEnded) else ended
     finally:
         watching.cancel()

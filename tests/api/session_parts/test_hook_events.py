@@ -8,7 +8,9 @@ import pytest
 
 from reverie.agent.events import Ending
 from reverie.messages.blocks import Json
+from reverie.messages.entries import TitleEntry
 from reverie.permissions.approval import Approval, Question
+from reverie.trust import Kind, Part
 from tests.api.session_desk import Desk, calls, desk, ending, results, told
 from tests.requirements import requirement
 
@@ -166,3 +168,104 @@ async def test_a_hook_asks_an_agent_that_reads_and_no_hook_hears_of_it(tmp_path:
         assert [fields["tool_name"] for fields in heard(said)] == (["Bash"] if ok else [])
         if not ok:
             assert "there is a heron in it" in results(at.bodies[-1])[0][1]
+
+
+@requirement("session:hooks:life")
+async def test_hooks_hear_of_a_set_up_before_the_start(tmp_path: Path) -> None:
+    said = tmp_path / "said"
+    with desk(tmp_path, [{"then": "fine"}]) as at:
+        at.hooks(Setup=command(noted(said), "init"), SessionStart=command(noted(said)))
+        at.options["setup_trigger"] = "init"
+        async with at.start() as session:
+            await told(session, "go")
+        del at.options["setup_trigger"]
+        async with at.start() as session:
+            await told(session, "go")
+
+        assert [fields["hook_event_name"] for fields in heard(said)] == ["Setup", "SessionStart", "SessionStart"]
+        assert heard(said)[0]["trigger"] == "init"
+
+
+@requirement("session:hooks:life")
+async def test_a_hook_at_the_start_names_the_session_speaks_first_watches_files_and_brings_skills(
+    tmp_path: Path,
+) -> None:
+    said = tmp_path / "said"
+    with desk(tmp_path, [{"then": "fine {request}"}]) as at:
+        watched = at.file("lake/level.txt", "1\n")
+        asks = {"sessionTitle": "Herons", "initialUserMessage": "count them", "reloadSkills": True}
+        answer = {"hookSpecificOutput": {"hookEventName": "SessionStart", **asks, "watchPaths": [str(watched)]}}
+        skill = "mkdir -p .claude/skills/wade; echo 'Wade slowly.' > .claude/skills/wade/SKILL.md"
+        at.hooks(
+            SessionStart=command(f"{skill}; echo '{json.dumps(answer)}'"), FileChanged=command(noted(said), "level.txt")
+        )
+        async with at.start() as session:
+            await told(session, "go")
+            watched.write_text("22\n", encoding="utf-8")
+            await told(session, "on")
+
+        titles = [one.text for one in session.entries if isinstance(one, TitleEntry) and one.kind == "custom-title"]
+        assert titles == ["Herons"]
+        first = json.dumps(at.bodies[0])
+        assert "count them" in first
+        assert "- wade: Wade slowly." in first
+        assert "Skill" in [tool["name"] for tool in at.bodies[0]["tools"]]
+        assert [fields["file_path"] for fields in heard(said)] == [str(watched)]
+
+
+@requirement("session:hooks:life")
+async def test_hooks_hear_that_the_user_began_anew(tmp_path: Path) -> None:
+    said = tmp_path / "said"
+    with desk(tmp_path, [{"then": "fine {request}"}]) as at:
+        at.hooks(SessionStart=command(f"{noted(said)}; echo mind the heron"), SessionEnd=command(noted(said)))
+        async with at.start() as session:
+            await told(session, "one")
+            session.clear()
+            await told(session, "two")
+
+        assert [fields.get("source") or fields.get("reason") for fields in heard(said)] == [
+            "startup",
+            "clear",
+            "clear",
+            "other",
+        ]
+        assert json.dumps(at.bodies[-1]["messages"]).count("mind the heron") == 1
+
+
+@requirement("session:hooks:life")
+async def test_a_hook_names_the_session_by_a_prompt(tmp_path: Path) -> None:
+    answer = {"hookSpecificOutput": {"hookEventName": "UserPromptSubmit", "sessionTitle": "Herons"}}
+    with desk(tmp_path, [{"then": "fine"}]) as at:
+        at.hooks(UserPromptSubmit=command(f"echo '{json.dumps(answer)}'"))
+        async with at.start() as session:
+            await told(session, "go")
+
+        assert TitleEntry("custom-title", "Herons") in session.entries
+
+
+@requirement("session:hooks:changes")
+async def test_a_hook_may_let_the_model_try_a_refused_call_again(tmp_path: Path) -> None:
+    answer = {"hookSpecificOutput": {"hookEventName": "PermissionDenied", "retry": True}}
+    with desk(tmp_path, one_call("Bash", {"command": "touch made"})) as at:
+        at.person.answer = lambda _question: Approval(False)
+        at.hooks(PermissionDenied=command(f"echo '{json.dumps(answer)}'"))
+        async with at.start() as session:
+            await told(session, "go")
+
+        assert "may be tried again" in results(at.bodies[-1])[0][1]
+
+
+@requirement("session:hooks:changes", "extensions:trust:answers")
+async def test_hooks_hear_of_a_folder_that_the_user_agreed_to(tmp_path: Path) -> None:
+    said = tmp_path / "said"
+    with desk(tmp_path, [{"then": "fine {request}"}]) as at:
+        (tmp_path / "lake").mkdir()
+        at.hooks(DirectoryAdded=command(noted(said)))
+        part = Part(Kind.DIRECTORIES, "settings.json:1", json.dumps([str(tmp_path / "lake")]))
+        async with at.start() as session:
+            await told(session, "one")
+            session.answer_trust([part], accepted=True)
+            await told(session, "two")
+            await told(session, "three")
+
+        assert [fields["directory"] for fields in heard(said)] == [str(tmp_path / "lake")]

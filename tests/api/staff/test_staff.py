@@ -256,21 +256,8 @@ def git(folder: Path, *arguments: str) -> str:
 @requirement("agents:typed:worktree")
 @pytest.mark.parametrize("changes", [False, True])
 async def test_an_isolated_agent_works_in_a_tree_of_its_own(tmp_path: Path, changes: bool) -> None:
-    command = "echo changed > app.py" if changes else "cat app.py"
-    script: list[Json] = [
-        {"when": {"system": "You try", "has_tool_results": False}, "then": calls(("Bash", {"command": command}))},
-        {"when": {"system": "You try"}, "then": "tried"},
-        began(kind="trier"),
-        {"then": "fine"},
-    ]
-    with desk(tmp_path, script) as at:
-        at.file("app.py", "before\n")
-        for arguments in (
-            ["init", "-q"],
-            ["add", "."],
-            ["-c", "user.name=a", "-c", "user.email=a@b", "commit", "-qm", "x"],
-        ):
-            git(at.project, *arguments)
+    with desk(tmp_path, trying("echo changed > app.py" if changes else "cat app.py")) as at:
+        with_commit(at)
         write_role(at.home / ".claude", "trier", "isolation: worktree", "You try.")
         async with at.start() as session:
             await told(session, "kick-off")
@@ -287,6 +274,62 @@ async def test_an_isolated_agent_works_in_a_tree_of_its_own(tmp_path: Path, chan
             assert len(trees) == 1
             assert branches == []
             assert "work tree" not in text
+
+
+def with_commit(at: Desk) -> None:
+    at.file("app.py", "before\n")
+    for arguments in (
+        ["init", "-q"],
+        ["add", "."],
+        ["-c", "user.name=a", "-c", "user.email=a@b", "commit", "-qm", "x"],
+    ):
+        git(at.project, *arguments)
+
+
+def trying(command: str) -> list[Json]:
+    return [
+        {"when": {"system": "You try", "has_tool_results": False}, "then": calls(("Bash", {"command": command}))},
+        {"when": {"system": "You try"}, "then": "tried"},
+        began(kind="trier"),
+        {"then": "fine"},
+    ]
+
+
+@requirement("agents:worktree:hooks")
+@pytest.mark.parametrize("changes", [False, True])
+async def test_a_hook_makes_the_work_tree_and_hears_when_it_can_go(tmp_path: Path, changes: bool) -> None:
+    tree, gone = tmp_path / "elsewhere", tmp_path / "gone"
+    with desk(tmp_path, trying("echo changed > app.py" if changes else "cat app.py")) as at:
+        with_commit(at)
+        make: Json = [{"hooks": [{"type": "command", "command": f"git clone -q . {tree} && echo {tree}"}]}]
+        note: Json = [{"hooks": [{"type": "command", "command": f"cat > {gone}"}]}]
+        at.hooks(WorktreeCreate=make, WorktreeRemove=note)
+        write_role(at.home / ".claude", "trier", "isolation: worktree", "You try.")
+        async with at.start() as session:
+            await told(session, "kick-off")
+
+        assert git(at.project, "worktree", "list").count("\n") == 1, "git made none"
+        assert str(tree) in json.dumps(of_role(at, "You try")[0]["system"])
+        ((_, text),) = results(at.bodies[-1])
+        assert (str(tree) in text) is changes
+        assert gone.exists() is not changes
+        if not changes:
+            assert json.loads(gone.read_text(encoding="utf-8"))["worktree_path"] == str(tree)
+
+
+@requirement("agents:worktree:hooks")
+async def test_a_hook_that_fails_to_make_a_work_tree_keeps_the_agent_from_starting(tmp_path: Path) -> None:
+    with desk(tmp_path, trying("cat app.py")) as at:
+        with_commit(at)
+        at.hooks(WorktreeCreate=[{"hooks": [{"type": "command", "command": "echo no room >&2; exit 1"}]}])
+        write_role(at.home / ".claude", "trier", "isolation: worktree", "You try.")
+        async with at.start() as session:
+            await told(session, "kick-off")
+
+        assert of_role(at, "You try") == []
+        ((failed, text),) = results(at.bodies[-1])
+        assert failed
+        assert "no room" in text
 
 
 @requirement("forks:tool:starts", "agents:background:notified")

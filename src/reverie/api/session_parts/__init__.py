@@ -4,6 +4,6 @@ Reading order: `assemble` (how it is put together), `parts` (how it begins and e
 itself), `briefing` (what its model is told) with `included` (instruction files from outside) and `styling` (how it
 writes); beside each turn `recalling` (memories), `noting` (notes), `extracting` (what a turn taught) and `sleeping`
 (dreams); `extensions` (what others brought) with `invoking` (skills), `serving` (servers) and `trusting` (what waits
-for the user's word); `rule_keeping` (rules that outlive it), `disk_changes` and `idling` (what hooks hear of between
-turns), `going_back` (with files).
+for the user's word); `rule_keeping` (rules that outlive it), `announcing` (what hooks hear of the session),
+`disk_changes` and `idling` (and of what is between turns), `going_back` (with files).
 """

@@ -21,6 +21,7 @@ from reverie.agent.preparing import Preparer
 from reverie.agent.tool_calls import Permits, ToolCalls
 from reverie.api.memory import Memory
 from reverie.api.own_keys import environment_for_others, keys_of
+from reverie.api.session_parts.announcing import Announcing
 from reverie.api.session_parts.briefing import Briefing
 from reverie.api.session_parts.disk_changes import DiskChanges
 from reverie.api.session_parts.extensions import extensions, hook_effects, new_connections, read_plugins
@@ -292,6 +293,7 @@ def assembled(setup: Setup, transcript: Transcript, *, emit: Callable[[TurnEvent
             max_output_tokens=setup.max_output_tokens,
         )
     )
+    disk_changes = DiskChanges(setup, hooks, desk, emit)
     parts = SessionParts(
         setup=setup,
         log=log,
@@ -310,7 +312,8 @@ def assembled(setup: Setup, transcript: Transcript, *, emit: Callable[[TurnEvent
         emit=emit,
         extensions=extended,
         staff=staff,
-        disk_changes=DiskChanges(setup, hooks, lambda: desk.directory, emit),
+        announcing=Announcing(setup, hooks, loop, extended, disk_changes, emit),
+        disk_changes=disk_changes,
         idling=Idling(hooks, setup.is_interactive),
         files=files,
     )

@@ -1,4 +1,4 @@
-"""Files that others changed between two turns and the user's scripts hear of: settings, and those that hooks name.
+"""What changed between two turns and the user's scripts hear of: settings, files that hooks name, further folders.
 
 Nothing watches: a few files are looked at when a turn begins. Settings that changed hold from the next session on.
 """
@@ -6,7 +6,7 @@ Nothing watches: a few files are looked at when a turn begins. Settings that cha
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -14,6 +14,7 @@ from reverie.agent.events import Notice, TurnEvent
 from reverie.api.session_setup import Setup
 from reverie.hooks import Hooks
 from reverie.places.paths import SettingsFiles
+from reverie.tools.desk import Desk
 
 _NAME = re.compile(r"[\w.\-]+")
 _Stamp = tuple[int, int, int]
@@ -25,15 +26,23 @@ class DiskChanges:
 
     setup: Setup
     hooks: Hooks
-    directory: Callable[[], Path]
+    desk: Desk
     emit: Callable[[TurnEvent], None]
     _settings: dict[Path, _Stamp | None] = field(default_factory=dict)
     _files: dict[Path, _Stamp | None] = field(default_factory=dict)
+    _asked_for: tuple[Path, ...] = ()
+    _folders: tuple[Path, ...] = ()
 
     def begin(self) -> None:
         """What lies there now is known."""
         self._settings = {path: _stamp(path) for path in self._sources()}
         self._files = {path: _stamp(path) for path in self._named()}
+        self._folders = self.desk.additional
+
+    def watch(self, paths: Iterable[Path]) -> None:
+        """Look at these files too, as a hook asked."""
+        self._asked_for = tuple(dict.fromkeys([*self._asked_for, *(self.desk.directory / path for path in paths)]))
+        self._files |= {path: _stamp(path) for path in self._asked_for if path not in self._files}
 
     async def announce(self) -> None:
         """Let hooks hear of what changed."""
@@ -50,6 +59,11 @@ class DiskChanges:
                 event = "add" if was is None else "unlink" if stamp is None else "change"
                 said = await self.hooks.fire("FileChanged", {"file_path": str(path), "event": event})
                 self._tell(said.messages)
+        added = [folder for folder in self.desk.additional if folder not in self._folders]
+        self._folders = self.desk.additional
+        for folder in added:
+            said = await self.hooks.fire("DirectoryAdded", {"directory": str(folder), "source": "settings"})
+            self._tell(said.messages)
 
     def _tell(self, messages: tuple[str, ...]) -> None:
         for message in messages:
@@ -63,11 +77,12 @@ class DiskChanges:
         return found
 
     def _named(self) -> Iterator[Path]:
-        """The files that matchers of `FileChanged` hooks name, in the folder where the agent stands."""
+        """The files that matchers of `FileChanged` hooks name, in the folder where the agent stands, and others."""
+        yield from self._asked_for
         for hook in self.hooks.hooks:
             if hook.event == "FileChanged":
                 names = (name.strip().replace("\\", "").strip("^$") for name in hook.matcher.split("|"))
-                yield from (self.directory() / name for name in names if _NAME.fullmatch(name))
+                yield from (self.desk.directory / name for name in names if _NAME.fullmatch(name))
 
 
 def _by_source(files: SettingsFiles) -> Iterator[tuple[Path, str]]:

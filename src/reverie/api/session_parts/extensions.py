@@ -97,9 +97,12 @@ class Extensions:
     def touched(self, done: Sequence[Done]) -> Sequence[Joined]:
         """What the calls of a round bring along; the first skill brings its tool."""
         joined = self.invoking.touched(done)
+        self._offer_skills()
+        return joined
+
+    def _offer_skills(self) -> None:
         if self.invoking.has_any and self.skill_tool.spec.name not in self.serving.own:
             self.serving.own = self.serving.own.with_tools([self.skill_tool])
-        return joined
 
     async def expand(self, text: str) -> Sequence[Joined] | str:
         """What joins behind words that begin with `/name`; a sentence when a hook or a mistake stands against it.
@@ -180,6 +183,11 @@ class Extensions:
         self._servers = self._list_servers()
         self.serving.start(self._servers.ready)
 
+    def reload_skills(self) -> None:
+        """Read the skills again, as a hook may ask when it has written some; new ones are announced."""
+        self.invoking.renew(find_skills(self.setup, self.plugins))
+        self._offer_skills()
+
     def turn_ended(self) -> None:
         """What held for one turn is over."""
         self.invoking.turn_ended()
@@ -223,6 +231,13 @@ def read_plugins(setup: Setup) -> Plugins:
     )
 
 
+def find_skills(setup: Setup, plugins: Plugins) -> Skills:
+    """The skills of a session; none in simple mode."""
+    if setup.settings.simple_mode:
+        return Skills()
+    return list_skills(places=setup.places, project=setup.project, directory=setup.directory, plugins=plugins.plugins)
+
+
 def extensions(
     setup: Setup,
     plugins: Plugins,
@@ -241,13 +256,8 @@ def extensions(
 ) -> Extensions:
     """Put together what others brought; `own` are the tools of the session itself, `beside` its folder."""
     settings = setup.settings
-    found = Skills()
-    if not settings.simple_mode:
-        found = list_skills(
-            places=setup.places, project=setup.project, directory=setup.directory, plugins=plugins.plugins
-        )
     invoking = Invoking(
-        skills=found,
+        skills=find_skills(setup, plugins),
         employ=employ,
         retune=retune,
         places=setup.places,

@@ -145,17 +145,25 @@ class Invoking:
             if path.is_relative_to(self.directory):
                 self._touched.add(path.relative_to(self.directory).as_posix())
                 self.skills = self.skills.joined(list_nested(path, places=self.places, directory=self.directory))
-        told = announced_names(self.log, LISTING, NEARBY)
-        fresh = [skill for skill in self._in_play() if skill.for_model and skill.name not in told]
-        if fresh:
-            names = ", ".join(skill.name for skill in fresh)
-            joined.append(Joined(NEARBY, reminder(f"{_FURTHER}\n{listing(fresh)}"), f"skills nearby: {names}"))
-        return joined
+        return [*joined, *self._unannounced()]
+
+    def renew(self, skills: Skills) -> None:
+        """Take these skills, and those that were found on the way; new ones are announced at the next boundary."""
+        self.skills = skills.joined(self.skills)
+        self._pending += self._unannounced()
 
     def turn_ended(self) -> None:
         """What skills were allowed to do is over."""
         while self._leaving:
             self._leaving.pop()()
+
+    def _unannounced(self) -> Sequence[Joined]:
+        told = announced_names(self.log, LISTING, NEARBY)
+        fresh = [skill for skill in self._in_play() if skill.for_model and skill.name not in told]
+        if not fresh:
+            return ()
+        names = ", ".join(skill.name for skill in fresh)
+        return (Joined(NEARBY, reminder(f"{_FURTHER}\n{listing(fresh)}"), f"further skills: {names}"),)
 
     def _listing(self) -> str:
         text = listing(self._in_play())

@@ -16,6 +16,7 @@ from reverie.agent.log import Log
 from reverie.agent.loop import Joined, Loop
 from reverie.agent.tool_calls import Permits, interrupted
 from reverie.api.memory import Memory
+from reverie.api.session_parts.announcing import Announcing
 from reverie.api.session_parts.briefing import Briefing
 from reverie.api.session_parts.disk_changes import DiskChanges
 from reverie.api.session_parts.extensions import Extensions
@@ -57,6 +58,7 @@ class SessionParts:
     emit: Callable[[TurnEvent], None]
     extensions: Extensions
     staff: Staff
+    announcing: Announcing
     disk_changes: DiskChanges
     idling: Idling
     files: FileHistory
@@ -78,11 +80,7 @@ class SessionParts:
             self.loop.measure()
         for problem in (*self.hooks.problems, *self.briefing.warnings):
             self.emit(Notice(problem, "warning"))
-        said = await self.hooks.fire("SessionStart", {"source": source, "model": self.setup.model}, subject=source)
-        for message in said.messages:
-            self.emit(Notice(message, "warning"))
-        for text in said.context:
-            self.attach("hook_additional_context", text)
+        await self.announcing.started(source)
         await self.briefing.announce_loaded()
 
     def attach(self, kind: str, text: str) -> None:
@@ -132,7 +130,7 @@ class SessionParts:
         if has_begun:
             await self.extracting.drain()
             await self.sleeping.settle()
-            await self.hooks.fire("SessionEnd", {"reason": reason}, subject=reason)
+            await self.announcing.ended(reason)
         await self.hooks.close(grace_seconds=self.setup.settings.hook.session_end_timeout_seconds)
         await self.extensions.close()
         await self.shells.close()

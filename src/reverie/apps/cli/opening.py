@@ -30,6 +30,8 @@ class Wanted:
     disallowed: tuple[str, ...] = ()
     system_prompt: str | None = None
     appended_prompt: str | None = None
+    setup_trigger: str = ""
+    """`init` or `maintenance`: lets the hooks of `Setup` run first."""
     max_rounds: int | None = None
     max_tokens: int | None = None
     window: int | None = None
@@ -55,6 +57,7 @@ def setup_of(common: Common, wanted: Wanted, model: str, *, approver: Approver |
         disallowed_tools=wanted.disallowed,
         system_prompt=wanted.system_prompt,
         appended_prompt=wanted.appended_prompt,
+        setup_trigger=wanted.setup_trigger,
         max_rounds=wanted.max_rounds,
         max_output_tokens=wanted.max_tokens,
         window_tokens=wanted.window,

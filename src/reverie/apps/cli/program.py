@@ -63,6 +63,8 @@ class LazyGroup(click.Group):
 @click.option("--disallowed-tools", "disallowed", multiple=True, metavar="RULE", help="Never allow; repeatable.")
 @click.option("--system-prompt", metavar="TEXT", help="Instead of the usual system text.")
 @click.option("--append-system-prompt", "appended_prompt", metavar="TEXT", help="After the system text.")
+@click.option("--init", "setup_trigger", flag_value="init", help="Let hooks of Setup run first.")
+@click.option("--maintenance", "setup_trigger", flag_value="maintenance", help="The same, for upkeep.")
 @click.option("--max-turns", "max_rounds", type=click.IntRange(min=1), metavar="N", help="Most rounds of a turn.")
 @click.option("--max-tokens", type=click.IntRange(min=1), metavar="N", help="Limit of each answer.")
 @click.option("--window", type=click.IntRange(min=1), metavar="N", help="Size of the window instead of the model's.")
@@ -87,6 +89,7 @@ def cli(
     disallowed: tuple[str, ...],
     system_prompt: str | None,
     appended_prompt: str | None,
+    setup_trigger: str | None,
     max_rounds: int | None,
     max_tokens: int | None,
     window: int | None,
@@ -128,6 +131,7 @@ def cli(
         disallowed=disallowed,
         system_prompt=system_prompt,
         appended_prompt=appended_prompt,
+        setup_trigger=setup_trigger or "",
         max_rounds=max_rounds,
         max_tokens=max_tokens,
         window=window,
