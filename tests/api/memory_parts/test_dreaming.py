@@ -140,6 +140,30 @@ async def test_the_clock_of_a_host_moves_with_a_dream_that_succeeded_and_not_wit
         assert lock.stat().st_mtime == NOW.timestamp()
 
 
+@requirement("dream:lock:host", "dream:model")
+async def test_where_a_host_begins_while_a_model_dreams_nothing_is_written(tmp_path: Path) -> None:
+    copy = staging(tmp_path)
+    new = text("n.md", "The billing service moves to another team in May.", kind="project", trust="inferred")
+    script = fork(calls(("Write", {"file_path": str(copy / "n.md"), "content": new})))
+    with desk(tmp_path, script) as at:
+        sleeper = Sleeper(at)
+        before = files_of(sleeper.memory.directory)
+        lock = sleeper.memory.directory / ".consolidate-lock"
+
+        def host_begins(_view: DreamView) -> None:
+            lock.write_text(f"{os.getpid()}\n", encoding="utf-8")
+            os.utime(lock, (at.time.timestamp(), at.time.timestamp()))
+
+        done = await sleeper.dreams.run(parent=sleeper.session.parts.loop, watch=host_begins)
+        await sleeper.session.close()
+
+        assert (done.state, "host agent" in done.detail) == ("busy", True)
+        assert lock.read_text(encoding="utf-8") == f"{os.getpid()}\n"
+        assert lock.stat().st_mtime == at.time.timestamp()
+        lock.unlink()
+        assert files_of(sleeper.memory.directory) == before
+
+
 @requirement("dream:daily")
 async def test_a_nightly_dream_turns_daily_logs_into_topics_once(tmp_path: Path) -> None:
     from reverie.settings import Memory as MemorySettings

@@ -140,6 +140,84 @@ def test_the_host_learns_of_a_dream_by_the_time_of_its_lock(tmp_path: Path) -> N
     assert folder.host_dream_lock.stat().st_mtime == NOW.timestamp()
 
 
+HOST = """
+import os, sys, time
+lock, deed = sys.argv[1], sys.argv[2]
+before = os.stat(lock)
+with open(lock) as file:
+    body = file.read().strip()
+try:
+    os.kill(int(body), 0)
+    if time.time() - before.st_mtime < 3600:
+        print("gives up", flush=True)
+        sys.exit()
+except (ValueError, ProcessLookupError):
+    pass
+if deed == "when due" and time.time() - before.st_mtime < 24 * 3600:
+    print("not due", flush=True)
+    sys.exit()
+with open(lock, "w") as file:
+    file.write(f"{os.getpid()}\\n")
+with open(lock) as file:
+    assert file.read().strip() == str(os.getpid())
+print("dreams", flush=True)
+sys.stdin.readline()
+if deed == "fails":
+    open(lock, "w").close()
+    os.utime(lock, (before.st_mtime, before.st_mtime))
+"""
+"""A host agent as the spec tells of it: process in the body, last consolidation as the time (spec 2 §11.2)."""
+
+
+class Host:
+    """A host agent in a process of its own."""
+
+    def __init__(self, folder: MemoryFolder, deed: str = "succeeds") -> None:
+        command = [sys.executable, "-c", HOST, str(folder.host_dream_lock), deed]
+        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        assert self.process.stdout is not None
+        self.said = self.process.stdout.readline().strip()
+
+    def end(self) -> str:
+        """Let it come to its end; what it said at first."""
+        self.process.communicate("\n")
+        return self.said
+
+
+@requirement("dream:lock:host")
+@pytest.mark.parametrize("deed", ["succeeds", "fails"])
+def test_a_host_and_we_take_turns_and_each_sees_when_the_other_was_done(tmp_path: Path, deed: str) -> None:
+    folder = folder_at(tmp_path)
+    now = datetime.now(UTC)
+    long_ago = now - timedelta(days=3)
+    host_lock(folder, "", long_ago)
+    with dreaming(folder, now=now) as held:
+        host = Host(folder, deed)
+        assert host.said == "dreams", "our lock says nothing to a host, and its clock is not touched while we dream"
+        with pytest.raises(Conflict, match="host agent"):
+            held.check(datetime.now(UTC))
+    with pytest.raises(Conflict, match="host agent"), dreaming(folder, now=datetime.now(UTC)):
+        pass
+    taken = folder.host_dream_lock.stat().st_mtime
+    assert folder.host_dream_lock.read_text() == f"{host.process.pid}\n"
+    host.end()
+    told = last_dream(folder)
+    assert told is not None
+    assert told.timestamp() == (taken if deed == "succeeds" else long_ago.timestamp())
+
+    with dreaming(folder, now=datetime.now(UTC)) as held:
+        held.check(datetime.now(UTC))
+        write_host_time(folder, datetime.now(UTC))
+    assert Host(folder, "when due").end() == "not due"
+    host_lock(folder, folder.host_dream_lock.read_text(), now - timedelta(hours=25))
+    host = Host(folder, "when due")
+    assert host.said == "dreams", "what we leave in the body is nobody who lives"
+    host.process.kill()
+    host.process.communicate()
+    with dreaming(folder, now=datetime.now(UTC)):
+        pass
+
+
 @requirement("dream:lock:host")
 def test_in_a_directory_of_the_host_its_clock_is_begun(tmp_path: Path) -> None:
     folder = folder_at(tmp_path)

@@ -218,7 +218,7 @@ class Dreams:
         """
         proposal = self._waiting()
         with dreaming(self.folder, now=self.now(), stale_minutes=self._stale_minutes) as held:
-            applied = apply_steps(self.open_store(), steps, session=session, check=held.check)
+            applied = apply_steps(self.open_store(), steps, session=session, check=lambda: held.check(self.now()))
             if rest:
                 write_proposal(self.folder, replace(proposal, steps=tuple(rest)))
             else:
@@ -296,7 +296,7 @@ class Dreams:
                 return replace(told("unchanged", proposal), detail=detail)
             write_proposal(self.folder, proposal)
             return replace(told("proposed", proposal), detail=detail)
-        applied = apply_steps(self.open_store(), proposal.steps, session=session, check=held.check)
+        applied = apply_steps(self.open_store(), proposal.steps, session=session, check=lambda: held.check(self.now()))
         remove_proposal(self.folder)
         self._succeeded(state, proposal.logs)
         is_done = bool(applied.commit or applied.steps)

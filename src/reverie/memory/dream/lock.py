@@ -75,15 +75,17 @@ class Held:
 
     folder: MemoryFolder
     holder: Holder
+    stale_minutes: float = STALE_MINUTES
 
-    def check(self) -> None:
-        """Make sure that nobody took the lock over meanwhile, as is right after an hour.
+    def check(self, now: datetime | None = None) -> None:
+        """Make sure that nobody took the lock over meanwhile, as is right after an hour, and that no host began.
 
         Raises:
             Conflict: somebody did; what this dream found must not be written.
         """
         if read_holder(self.folder.dream_lock) != self.holder:
             raise Conflict(f"this dream on {self.folder.directory} took so long that another one began; it is dropped")
+        _refuse_hosts(self.folder, now or self.holder.since, self.stale_minutes)
 
 
 @contextmanager
@@ -94,10 +96,14 @@ def dreaming(folder: MemoryFolder, *, now: datetime, stale_minutes: float = STAL
         Conflict: somebody else dreams, here or in a host agent.
     """
     with exclusive(folder.dream_lock, label="dreaming", now=now, stale_after_seconds=60 * stale_minutes) as holder:
-        host = read_host_lock(folder)
-        if host is not None and host.is_held(now, stale_minutes):
-            raise Conflict(f"a host agent (process {host.pid}) puts {folder.directory} in order; try again later")
-        yield Held(folder, holder)
+        _refuse_hosts(folder, now, stale_minutes)
+        yield Held(folder, holder, stale_minutes)
+
+
+def _refuse_hosts(folder: MemoryFolder, now: datetime, stale_minutes: float) -> None:
+    host = read_host_lock(folder)
+    if host is not None and host.is_held(now, stale_minutes):
+        raise Conflict(f"a host agent (process {host.pid}) puts {folder.directory} in order; try again later")
 
 
 def read_dreamer(folder: MemoryFolder, *, now: datetime, stale_minutes: float = STALE_MINUTES) -> str:
