@@ -87,7 +87,8 @@ def shares(given: NDArray[np.float64], weights: NDArray[np.float64]) -> NDArray[
     """How surely each row is of each kind."""
     scores = given @ weights
     found: NDArray[np.float64] = np.exp(scores - scores.max(axis=1, keepdims=True))
-    return found / found.sum(axis=1, keepdims=True)
+    found /= found.sum(axis=1, keepdims=True)
+    return found
 
 
 def _sentences(text: str, expect: Sequence[dict[str, str]]) -> Iterator[tuple[Kind | None, str]]:

@@ -18,6 +18,15 @@ PROMISES: dict[str, Requirement] = {
         "tool output, reminders, code, quotations, pasted text and prompts of sub-agents are never the user's words",
         source="product §2.8",
     ),
+    "extraction:reading": Requirement(
+        "where vectors can be had, English sentences are compared with exemplars: some are let in that no rule found,"
+        " some turned down that one did, with the reason told; without vectors the rules decide alone",
+        source="issue 6 §3",
+    ),
+    "extraction:reason-added": Requirement(
+        "a known rule that is said again with a reason takes the reason, in one commit with its source",
+        source="issue 6 §3",
+    ),
     "extraction:not-the-task": Requirement(
         "orders for the task at hand, questions and small talk leave nothing", source="issue 6 §3"
     ),

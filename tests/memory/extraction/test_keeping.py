@@ -83,3 +83,61 @@ def test_only_files_that_are_there_are_read(tmp_path: Path) -> None:
 def test_the_notice_names_topics_only() -> None:
     assert notice(["a.md", "MEMORY.md", "team/MEMORY.md", "a.md"]) == "Remembered 1: a.md"
     assert notice(["MEMORY.md"]) == ""
+
+
+@requirement("extraction:reason-added")
+def test_a_known_rule_takes_the_reason_that_it_lacked_and_keeps_its_words(keeper: Keeper) -> None:
+    keep_new(keeper, [asked("u1", "Never push directly to main.")], after=None, session="s1")
+    again: list[Entry] = [asked("u2", "Never push directly to main, because the deploy starts from there.")]
+
+    kept = keep_new(reopened(keeper._store), again, after=None, session="s2")
+
+    [topic] = keeper._store.topics()
+    assert len(kept.commits) == 1
+    assert topic.name == "Never push directly to main"
+    assert topic.body == "Never push directly to main.\n\n**Why:** The deploy starts from there"
+    assert [source.message for source in topic.sources] == ["u1", "u2"]
+    once_more = keep_new(reopened(keeper._store), again, after=None, session="s2")
+    assert (once_more.commits, once_more.refused) == ((), ())
+
+
+@requirement("extraction:reason-added")
+def test_a_reason_that_is_there_is_not_replaced(keeper: Keeper) -> None:
+    said = [asked("u1", "Never push directly to main, because the deploy starts from there.")]
+    keep_new(keeper, said, after=None, session="s1")
+    again: list[Entry] = [asked("u2", "Never push directly to main, since nobody would review it.")]
+
+    kept = keep_new(reopened(keeper._store), again, after=None, session="s2")
+
+    assert [each.reason for each in kept.refused] == [Reason.known]
+
+
+@requirement("extraction:reason-added")
+def test_within_a_session_the_word_with_the_reason_is_kept(keeper: Keeper) -> None:
+    entries: list[Entry] = [
+        asked("u1", "Never push directly to main."),
+        asked("u2", "Never push directly to main, because the deploy starts from there."),
+    ]
+
+    kept = keep_new(keeper, entries, after=None, session="s1")
+
+    [topic] = kept.saved
+    assert "**Why:** The deploy starts from there" in topic.body
+    assert [each.reason for each in kept.refused] == [Reason.known]
+
+
+@requirement("extraction:same-subject")
+def test_a_newer_word_changes_title_and_description_and_the_file_keeps_its_name(keeper: Keeper) -> None:
+    keep_new(keeper, [asked("u1", "Always squash feature branches before merging.")], after=None, session="s1")
+    [before] = keeper._store.topics()
+
+    newer: list[Entry] = [asked("u2", "Never squash feature branches before merging any more.")]
+    keep_new(reopened(keeper._store), newer, after=None, session="s2")
+
+    [after] = keeper._store.topics()
+    assert after.path == before.path
+    assert after.name == "Never squash feature branches before merging any more"
+    assert after.description == "Never squash feature branches before merging any more."
+    assert "Before (said" in after.body
+    index = (keeper._store.folder.directory / "MEMORY.md").read_text(encoding="utf-8")
+    assert f"[{after.name}]({after.path})" in index

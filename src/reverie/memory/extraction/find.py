@@ -104,7 +104,7 @@ def find_candidates(said: Said, reader: Reader | None = None) -> tuple[Candidate
         begin = start if first is not sentence else start + _lead_chars(cue, sentence.plain)
         lead = said.text[start:begin] if _ORDER.match(said.text[start:begin]) else ""
         candidate = _candidate(said, cue, said.text[begin : last.end], reason, said.text[start:end], lead)
-        found.append(replace(candidate, doubt=_doubt(cue, reading)))
+        found.append(replace(candidate, doubt=_doubt(cue, sentence.plain, reading)))
     return tuple(found)
 
 
@@ -126,10 +126,11 @@ def _needed(text: str, sentences: int) -> float:
     return SURE if sentences <= _FEW_SENTENCES else SURE_IN_MANY
 
 
-def _doubt(cue: Cue, reading: Reading | None) -> Doubt | None:
+def _doubt(cue: Cue, plain: str, reading: Reading | None) -> Doubt | None:
+    """What speaks against a candidate of the rules; one that says by itself that it lasts is taken at its word."""
     if reading is None or cue.name in {_READING, "place in code"} or reading.worth >= UNLIKELY:
         return None
-    if cue.overrides_guards and reading.otherwise not in _NEVER:
+    if reading.otherwise not in _NEVER and any(each.overrides_guards and each.matches(plain) for each in CUES):
         return None
     return Doubt(_REASONS[reading.otherwise], f"reads like {reading.otherwise.value} ({1 - reading.worth:.2f})")
 

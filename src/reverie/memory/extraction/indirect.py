@@ -47,7 +47,7 @@ INDIRECT: tuple[Cue, ...] = (
               |(?:^|[，,。；])(?:下次|往后|日后|今后|以后|从今天起|从下周起|从今往后|从这周开始)[，,]?(?!再|会|的|有|看|吧|见|可能|也许|想)[^。？]{3,}"""
         ),
         unless=pattern(
-            r"""\b(?:called|named)\s\w+\W*$|\b(?:will|might|may|could)\s(?:be|have|need|want)\b|\b(?:i|we)\s(?:will|might|may|could|want\sto\slook)\b|以后再|下次再|再说|再看"""
+            r"""\b(?:called|named)\s\w+\W*$|\bthe\s(?:variable|function|class|method|column|field|button|file|test|page)\b|\b(?:will|might|may|could)\s(?:be|have|need|want)\b|\b(?:i|we)\s(?:will|might|may|could|want\sto\slook)\b|以后再|下次再|再说|再看"""
         ),
         overrides_guards=True,
     ),

@@ -104,7 +104,7 @@ ROLES = (
 GUARD = pattern(
     r"""\b(?:this\stime|this\sonce|for\snow|right\snow|at\sthe\smoment|just\sthis|line\s\d+|never\s?mind|don'?t\sworry
       |(?:in|on|for|of)\sthis\s(?:change|pr|commit|file|function|test|one|branch|refactor\w*|session|task|step|case|class
-      |method|module|run|patch|fix)\b|until\s(?:all|it|they|you|everything|the\stests?)\b|(?<!right\scall\s)(?<!nobody\s)(?<!everyone\s)(?<!people\s)(?<!around\s)\bhere\b
+      |method|module|run|patch|fix)\b|until\s(?:all|it|they|you|everything|the\stests?)\b|(?<!right\scall\s)(?<!nobody\s)(?<!everyone\s)(?<!people\s)(?<!around\s)(?<!convention\s)(?<!rule\s)(?<!policy\s)(?<!role\s)\bhere\b
       |(?:for|with|about)\s(?:this|that|it)\b(?!\sproject|\srepo)|加一下|改一下|看一下|in\sthe\s(?:header|footer|sidebar|modal)
       |(?:this|that|the)\s(?:function|method|line|variable|button|endpoint|file|test|error|class|loop)\b)
       |这次|本次|这一次|暂时|(?:^|[，,])先(?:别|不|看|跑)|我先看|那个文件|这里|这个(?:函数|文件|测试|改动)|不要紧|别急|别担心

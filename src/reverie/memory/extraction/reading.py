@@ -134,12 +134,14 @@ def _shares(given: NDArray[np.float64]) -> NDArray[np.float64]:
 
     scores = given @ _weights().T
     shares: NDArray[np.float64] = np.exp(scores - scores.max(axis=1, keepdims=True))
-    return shares / shares.sum(axis=1, keepdims=True)
+    shares /= shares.sum(axis=1, keepdims=True)
+    return shares
 
 
 def _reading(shares: NDArray[np.float64]) -> Reading:
     by_kind = dict(zip(Kind, shares.tolist(), strict=True))
-    worth = sum(share for kind, share in by_kind.items() if kind.is_lasting)
+    # Rounded: the last digits of a sum depend on how many sentences were read at once.
+    worth = round(sum(share for kind, share in by_kind.items() if kind.is_lasting), 3)
     best = max((kind for kind in Kind if kind.is_lasting), key=lambda kind: by_kind[kind])
     other = max((kind for kind in Kind if not kind.is_lasting), key=lambda kind: by_kind[kind])
     return Reading(worth, MemoryType[best.name], other)

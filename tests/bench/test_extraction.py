@@ -1,0 +1,37 @@
+from __future__ import annotations
+
+import json
+from importlib.resources import files
+from pathlib import Path
+
+import pytest
+from bench.extraction.__main__ import main
+from bench.extraction.labels import read_written
+
+pytest.importorskip("numpy", reason="the `semantic` extra is not installed")
+
+
+def test_the_weights_were_fitted_to_the_sentences_that_are_there() -> None:
+    from bench.extraction.fit import all_examples, digest
+
+    stored = json.loads((files("reverie.memory.extraction") / "reading.json").read_text(encoding="utf-8"))
+
+    assert stored["fitted_to"] == digest(list(all_examples())), "run `python -m bench.extraction.fit`"
+
+
+def test_a_set_may_label_passages_or_whole_messages(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    rows = [
+        {"id": "1", "text": "Never push to main, ever.", "store": True, "kind": "feedback", "why": "a rule"},
+        {"id": "2", "text": "Run it again.", "store": False, "kind": None, "why": "for now"},
+        {"id": "3", "text": "Hi. I'm a nurse.", "expect": [{"type": "user", "words": "I'm a nurse"}]},
+    ]
+    file = tmp_path / "mine.jsonl"
+    file.write_text("\n".join(json.dumps(row) for row in rows) + "\n\n", encoding="utf-8")
+
+    first, second, third = read_written(file)
+
+    assert (first.part, [each.type for each in first.wanted], len(first.found)) == ("mine", ["feedback"], 1)
+    assert (second.wanted, second.found) == ((), ())
+    assert [(each.start, each.end) for each in third.wanted] == [(4, 15)]
+    assert main(["--set", str(file), "--models", str(tmp_path)]) == 0
+    assert "1.00" in capsys.readouterr().out
