@@ -38,11 +38,11 @@ def available_peers(folder: Path | None, embedder: Embeds | None) -> dict[str, S
             print(f"{name}: not run (no model to give it)", file=sys.stderr)
         else:
             driver = f"bench.recall.drivers.{name.replace('-', '_')}"
-            found[name] = _Peer(python, driver, embedder if name in _ASKS_FOR_VECTORS else None)
+            found[name] = Peer(python, driver, embedder if name in _ASKS_FOR_VECTORS else None)
     return found
 
 
-class _Peer:
+class Peer:
     """One peer's process, started with the first case."""
 
     def __init__(self, python: Path, driver: str, embedder: Embeds | None) -> None:
