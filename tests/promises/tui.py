@@ -62,6 +62,10 @@ PROMISES = {
     "tui:agents:ended": Requirement(
         "When a background agent ends, a line says how, what it cost and how its report begins.", source=_SOURCE
     ),
+    "tui:turn:quiet": Requirement(
+        "Between Enter and the request nothing is drawn and no garbage collected, for a quarter of a second at most.",
+        source="issue 5, how it is judged",
+    ),
     "tui:status:own": Requirement(
         "The user's own command prints a status line from the session's figures; its failures are silent and named in "
         "`/status`.",

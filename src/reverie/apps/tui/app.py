@@ -35,6 +35,7 @@ from reverie.apps.tui.past import pieces_of
 from reverie.apps.tui.pieces import Note, Piece, Said
 from reverie.apps.tui.prompt import Popup, Prompt
 from reverie.apps.tui.question import Asking
+from reverie.apps.tui.quiet import Quiet, let_go_of_what_went, set_aside_what_stays
 from reverie.apps.tui.remember import remember
 from reverie.apps.tui.shell import ShellRuns
 from reverie.apps.tui.status_line import StatusLine
@@ -125,7 +126,7 @@ class Chat(Keyed):
         self._activity = self.query_one(Activity)
         self._waiting = self.query_one(Waiting)
         self._own_line = self.query_one(OwnLine)
-        self._turns = Turns(self._talk, self._waiting, self._activity, self._status)
+        self._turns = Turns(self._talk, self._waiting, self._activity, self._status, Quiet(self))
         self._shells = ShellRuns(self._talk, self.surroundings.directory, self.surroundings.shell)
         self._prompt.focus()
         self.set_interval(1 / FRAMES_PER_SECOND, self._tick)
@@ -142,6 +143,7 @@ class Chat(Keyed):
                 await trust(self, "")
             self._send_waiting()
             await asyncio.to_thread(self.surroundings.warm)
+            set_aside_what_stays()
 
     def _send_waiting(self) -> None:
         """Take up what was typed while nothing could be sent; a command alone, words together."""
@@ -210,14 +212,17 @@ class Chat(Keyed):
 
     async def reopen(self, *, resume: str | None = None, model: str | None = None) -> None:
         """Close this conversation, which only one may write, and open another; when that fails, this one again."""
-        before = self.conversation
-        await before.close()
+        former, had_prompts = self.conversation.id, bool(self.conversation.prompts)
+        await self.conversation.close()
+        self._conversation = None
+        let_go_of_what_went()
         if await self._open(Wish(resume, model or self._model)):
             self._model = model or self._model
-            return
-        why = self._talk.pieces[-1]
-        await self._open(Wish(before.id if before.prompts else None, self._model))
-        self.show(why)
+        else:
+            why = self._talk.pieces[-1]
+            await self._open(Wish(former if had_prompts else None, self._model))
+            self.show(why)
+        set_aside_what_stays()
 
     def copy(self, text: str) -> None:
         """Put a text on every clipboard that can be reached."""

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from reverie.agent.events import Ending, Status, TurnEnded, TurnEvent, TurnStarted
+from reverie.agent.events import Ending, RequestSent, Status, TurnEnded, TurnEvent, TurnStarted
 from reverie.apps.tui.conversation import Conversation
 from reverie.apps.tui.log import Log
 from reverie.apps.tui.pieces import Note, Said
+from reverie.apps.tui.quiet import Quiet
 from reverie.apps.tui.status_line import StatusLine
 from reverie.apps.tui.turn import TurnView
 from reverie.apps.tui.waiting import Activity, Waiting
@@ -26,11 +27,13 @@ class Turns:
     waiting: Waiting
     activity: Activity
     status: StatusLine
+    quiet: Quiet
     view: TurnView | None = None
     """None while no turn runs."""
 
     def begin(self, text: str) -> None:
         """Show what is sent; from here on a turn runs."""
+        self.quiet.begin()
         self.log.add(Said(text))
         self.log.scroll_end(animate=False)
         self.view = TurnView(self.log)
@@ -46,6 +49,8 @@ class Turns:
                     ending = event.ending
         except Error as problem:
             self.log.add(Note(str(problem), "error"))
+        finally:
+            self.quiet.end()
         self.view.flush()
         self.view = None
         self.activity.show("")
@@ -69,6 +74,8 @@ class Turns:
             case TurnStarted(_, text) if text in self.waiting:
                 self.waiting.take(text)
                 view.interrupt(Said(text))
+            case RequestSent():
+                self.quiet.end_soon()
             case Status():
                 self.status.show(event)
             case TurnEnded():
