@@ -21,8 +21,9 @@ FIELDS = ("title", "summary", "body", "anchors", "situation", "about")
 FIELD_WEIGHTS = (2.5, 2.0, 1.0, 1.5, 2.0, 1.0)
 """How much one occurrence counts: a word in the name says more about a file than a word in its text."""
 _BUSY_SECONDS = 10.0
-_MAPPED_BYTES = 128 * 2**20
-"""Pages are read from memory instead of by one system call each; beyond this size the usual way is taken."""
+_MAPPED_BYTES = 64 * 2**20
+"""Pages are read from memory instead of by one system call each; beyond this size the usual way is taken, as what is
+mapped counts as memory of the process."""
 _CACHE_KIB = 16 * 2**10
 _SHORTEST_CORRECTED = 4
 """Shorter words have too many neighbours to guess what was meant."""

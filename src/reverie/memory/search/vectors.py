@@ -7,6 +7,7 @@ then computes the exact products of the best.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
@@ -43,18 +44,16 @@ class VectorTable:
     """All vectors of an index, ready to be searched."""
 
     def __init__(self, stored: Iterable[tuple[int, int, bytes]]) -> None:
-        documents: list[int] = []
-        parts: list[int] = []
-        chunks: list[bytes] = []
-        for document, part, data in stored:
-            documents.append(document)
-            parts.append(part)
-            chunks.append(data)
-        self._documents = np.array(documents, dtype=np.int64)
-        self._is_context = np.array(parts, dtype=np.int64) < 0
-        width = len(chunks[0]) if chunks else 384
-        self._codes = np.frombuffer(b"".join(chunks), dtype=np.int8).reshape(len(chunks), width)
-        self._bits = _sign_bits(self._codes) if len(chunks) > _EXACT_UP_TO else None
+        rows = iter(stored)
+        first = next(rows, None)
+        width = len(first[2]) if first else 0
+        kind = np.dtype([("document", np.int64), ("part", np.int64), ("codes", np.void, width)])
+        # Straight into one block: a hundred thousand small objects at once leave holes in memory that stay.
+        records = np.fromiter(chain([first] if first else (), rows), dtype=kind)
+        self._documents = records["document"].copy()
+        self._is_context = records["part"] < 0
+        self._codes: NDArray[np.int8] = records["codes"][:, None].view(np.int8)
+        self._bits = _sign_bits(self._codes) if len(records) > _EXACT_UP_TO else None
 
     def __len__(self) -> int:
         return len(self._documents)
