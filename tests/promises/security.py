@@ -31,6 +31,19 @@ PROMISES = {
     "security:server:bounded": Requirement(
         "Results, tools, changes and side output of a tool server are bounded.", source="issue 5, item 8"
     ),
+    "security:world:no-hang": Requirement(
+        "Pipes, devices, links in circles, endless lines and commands that will not end keep nobody waiting.",
+        source="issue 5, item 2",
+    ),
+    "security:world:names": Requirement("A file of any name is read, changed and found.", source="issue 5, item 2"),
+    "security:world:bounded": Requirement(
+        "Output and lists of any size take a bounded part of memory, disk and window.", source="issue 5, item 2"
+    ),
+    "security:world:survives": Requirement(
+        "Without git, without room, without a home to write to or with a clock that goes back a session goes on, and "
+        "says what it cannot do.",
+        source="product §2, promise 1",
+    ),
     "security:terminal:unsteered": Requirement(
         "Words of the model, of files and of servers cannot steer the terminal; a question shows what hides in them.",
         source="issue 5, item 7",

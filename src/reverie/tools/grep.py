@@ -65,6 +65,8 @@ class Grep:
         root = reached(_place(given), desk)
         if not root.exists():
             raise ToolMistake(f"There is no file or folder {root} to search.")
+        if not root.is_file() and not root.is_dir():
+            raise ToolMistake(f"{root} is not a plain file but a device, pipe or socket; it cannot be searched.")
         found = await search(
             _query(given, root),
             ripgrep=self._ripgrep,

@@ -68,7 +68,8 @@ def read_content(path: str, desk: Desk, *, limit_bytes: int = MAX_BYTES) -> Cont
         _check_kind(real, found, limit_bytes)
         reached(path, desk)
         with os.fdopen(os.dup(handle), "rb") as file:
-            return Content(real, file.read(), found.st_mtime_ns)
+            # What the system makes up on the way has no size, and a log may grow while it is read.
+            return Content(real, file.read(limit_bytes), found.st_mtime_ns)
     finally:
         os.close(handle)
 

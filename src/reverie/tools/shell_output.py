@@ -24,7 +24,7 @@ TAIL_BYTES = 128 * 1024
 _CHUNK_BYTES = 65_536
 _PROGRESS_SECONDS = 0.1
 _ESCAPES = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\^_])")
-_OVERWRITTEN = re.compile(r"[^\n]*\r(?!\n|\Z)")
+_TOLD_BYTES = 4_096
 
 
 class ShellOutput:
@@ -130,7 +130,7 @@ class ShellOutput:
     def _tell(self, data: bytes) -> None:
         if time.monotonic() - self._told_at < _PROGRESS_SECONDS:
             return
-        lines = [line for line in plain(data).split("\n") if line.strip()]
+        lines = [line for line in plain(data[-_TOLD_BYTES:]).split("\n") if line.strip()]
         if lines:
             self._told_at = time.monotonic()
             self._progress(lines[-1].strip()[:200])
@@ -139,7 +139,14 @@ class ShellOutput:
 def plain(data: bytes) -> str:
     """Printed bytes as a reader sees them: no colours, and of a line that was written over only the last state."""
     text = _ESCAPES.sub("", data.decode("utf-8", "replace"))
-    return _OVERWRITTEN.sub("", text).replace("\r\n", "\n").replace("\0", "�")
+    if "\r" in text:
+        text = "\n".join(map(_last_state, text.split("\n")))
+    return text.replace("\0", "�")
+
+
+def _last_state(line: str) -> str:
+    """A line as it stands at its end; what was written over is gone."""
+    return line.rstrip("\r").rpartition("\r")[2]
 
 
 def _head(text: str, chars: int) -> str:
