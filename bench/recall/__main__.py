@@ -92,7 +92,7 @@ def _quality(systems: Mapping[str, System], sets: Mapping[str, list[Case]]) -> d
         if label in GOALS:
             print(f"{'  goal':22}" + "".join(f"{goal:>24.2f}" for goal in GOALS[label]))
         found[label] = {name: [each.mean, each.low, each.high] for name, each in figures.items()}
-    for label in GOALS.keys() & values.keys():
+    for label in [each for each in GOALS if each in values]:
         others = [
             each for each in values if each not in GOALS and (label == "reverie, vectors" or each not in _WITH_VECTORS)
         ]
