@@ -78,18 +78,16 @@ def _measure(options: argparse.Namespace, reader: Reader | None) -> dict[str, di
 def _row(part: str, labelled: list[Labelled]) -> dict[str, float]:
     count: Counter[str] = Counter()
     for each in labelled:
-        left = list(each.wanted)
-        count["labels"] += len(left)
-        count["stored"] += len(each.found)
-        for candidate in each.found:
-            start = each.text.find(candidate.quote)
-            end = start + len(candidate.quote)
-            fits = next((want for want in left if want.start < end and start < want.end), None)
-            if fits is not None:
-                left.remove(fits)
-                count["right"] += 1
-                count["right type"] += fits.type == candidate.type
-    precision, recall = _share(count["right"], count["stored"]), _share(count["right"], count["labels"])
+        spans = [(each.text.find(one.quote), each.text.find(one.quote) + len(one.quote), one) for one in each.found]
+        fits = [[want for want in each.wanted if want.start < end and start < want.end] for start, end, _ in spans]
+        count["labels"] += len(each.wanted)
+        count["stored"] += len(spans)
+        count["right"] += sum(map(bool, fits))
+        count["found"] += sum(any(want in wants for wants in fits) for want in each.wanted)
+        count["right type"] += sum(
+            any(want.type == one.type for want in wants) for (_, _, one), wants in zip(spans, fits, strict=True)
+        )
+    precision, recall = _share(count["right"], count["stored"]), _share(count["found"], count["labels"])
     typed = count["right type"] / max(1, count["right"])
     print(
         f"{part:10} {len(labelled):8} {count['labels']:7} {count['stored']:7} "

@@ -153,7 +153,8 @@ def test_what_a_rule_found_is_turned_down_when_it_reads_like_something_else(othe
     done = extract(SessionWords((spoken,)), (spoken,), Scene(reader=Opinion(UNLIKELY / 2, otherwise=otherwise)))
 
     assert done.passed == ()
-    assert [(each.reason, each.detail) for each in done.refused] == [(reason, f"reads like {otherwise.value} (0.95)")]
+    told = f"reads like {otherwise.value} ({1 - UNLIKELY / 2:.2f})"
+    assert [(each.reason, each.detail) for each in done.refused] == [(reason, told)]
 
 
 @requirement("extraction:reading")

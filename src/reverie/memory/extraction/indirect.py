@@ -39,7 +39,7 @@ INDIRECT: tuple[Cue, ...] = (
         "from then on",
         MemoryType.feedback,
         pattern(
-            r"""(?:^|[,;.]\s)(?:and\s|so\s|ok(?:ay)?,?\s)?(?:from\s(?:now|here|today|this\spoint)\son(?:\sout|wards?)?|going\sforward|moving\sforward
+            r"""(?:^|[,;.]\s)(?:and\s|so\s|for\s|ok(?:ay)?,?\s)?(?:from\s(?:now|here|today|this\spoint)\son(?:\sout|wards?)?|going\sforward|moving\sforward
               |in\s(?:the\s)?future|for\s(?:all\s)?(?:the\s)?future\s\w+|starting\s(?:today|now|this\sweek|next\sweek|\w+day)|as\sof\s(?:today|now|this\sweek|\w+day)
               |effective\simmediately|until\sfurther\snotice|unless\s(?:i\s(?:say|tell\syou)|told)\sotherwise|next\stime|by\sdefault)[\s,:]+
               (?!the\s(?:variable|function|class|button|file|story|character)\b|in\sthis\b|i'?ll\b|i\swill\b|it\b)\w+\s\w+
@@ -66,9 +66,9 @@ INDIRECT: tuple[Cue, ...] = (
               |\bi\s(?:care\s(?:a\slot\s)?about|insist\son|value|expect)\s\w+|\bmatters?\smore\s(?:to\sme\s)?than\b|\bworks?\s(?:best|better|well|great)\sfor\sme\b
               |\b(?:it\s)?helps?\sme\s(?:a\slot\s)?(?:if|when)\b|\bi\s(?:don'?t|do\snot)\s(?:need|want|like)\s(?:an?\s|the\s|any\s|you\s|to\ssee\s)(?:[\w-]+\s){{0,2}}
               (?:summar\w+|recaps?|explanations?|comments?|apolog\w+|disclaimers?|emojis?|confirmation|reminders?|praise|compliments?|caveats?|to\sexplain|explaining)\b
-              |\bi\swant\s(?:to\s(?:see|approve|review|be\sasked)\s(?:every|each|all|any)|(?:all|every|each)\s|diffs|plans?\b|you\sto\s(?:always|never|think|ask|explain|challenge))
+              |\bi\swant\s(?:to\s(?:see|approve|review|be\sasked)\s(?:every|each|all|any)|(?:all|every|each)\s|diffs|plans?\b|you\sto\s(?:always|never|think|ask|explain|challenge|(?:\w+\s){{1,3}}(?:if|when|whenever)\s))
               |\bspare\sme\s\w+|{_OF_WORK}\sbeats?\s\w+|\b\w+\sover\s\w+,?\s(?:always|please|every\stime)\b
-              |我(?:更愿意|宁愿|宁可|倾向|不太喜欢|不想(?:再)?看到|受不了|最烦|很烦|看重|在意|不需要你|希望你(?:以后|每次|总是|都|先|不要|别))[^，。？]{{2,}}"""
+              |我(?:比较|更|很|最)?(?:看重|在意|注重|讲究)[^，。？]{{2,}}|我(?:更愿意|宁愿|宁可|倾向|不太喜欢|不想(?:再)?看到|受不了|最烦|很烦|不需要你|希望你(?:以后|每次|总是|都|先|不要|别))[^，。？]{{2,}}"""
         ),
         unless=pattern(
             rf"""{OPTION.pattern}|\bin\sthis\b|\b(?:this|that)\s(?:bug|fix|one|version|colou?r|idea|approach)\b|\bthe\s(?:new|blue|red|second|first|logo|button|header)\b
@@ -111,7 +111,7 @@ INDIRECT: tuple[Cue, ...] = (
         ),
         unless=pattern(
             rf"""{_POINTS_AT.pattern}|\b(?:page|form|screen|dialog|button|modal|table|row|card)\b|\b(?:fail|failing|broken|red|slow|passing|pass|green|stuck)\b
-              |\b(?:firewall|eslint|lint|css|regex|routing|validation|default\s(?:timeout|value|port))\s?(?:rule|is)?\b|把|帮我|报错|接口(?:都)?(?:必须)?返回"""
+              |\b(?:firewall|eslint|lint|css|regex|routing|validation|default\s(?:timeout|value|port))\s?(?:rule|is)?\b|(?:^|[，,请])把|帮我|报错|接口(?:都)?(?:必须)?返回"""
         ),
     ),
     Cue(
@@ -148,7 +148,7 @@ INDIRECT: tuple[Cue, ...] = (
               |\b(?:our|the)\s(?:\w+\s)?(?:team|department|officer|qa|legal|security)\s(?:reviews|approves|signs\soff|must\sapprove|has\sto\s(?:approve|sign)|needs\s\w+\s(?:days?|hours?|weeks?))\b
               |\b(?:two|three|\d)\s(?:people|approvals|reviewers)\s(?:have\sto|must|are\s(?:needed|required))\b
               |\b{_NAME}\s(?:is\s(?:on\s(?:\w+\s)?(?:leave|vacation|holiday)|away|out\sof\soffice|out)\s(?:until|till|from)|(?:leaves|joins|left|starts|quits)\s(?:the\s(?:team|company)|us|at\sthe\send|in\s|on\s|next\s))
-              |(?:由|归)[^，。？]{{1,10}}(?:负责|维护|管|审批|拍板)|[^，。？我你他她它]{{2,8}}(?:归|是)[^，。？]{{1,8}}(?:团队|组|部门)(?:的|管|负责|维护)|(?:问题|需求|权限|事情)(?:都)?(?:找|问|联系)[^，。？]{{1,8}}(?:[，。]|$)"""
+              |(?:由|归)[^，。？]{{1,10}}(?:负责|维护|管|审批|拍板)|[^，。？我你他她它]{{2,8}}(?:归|是)[^，。？]{{1,8}}(?:团队|组|部门)(?:的|管|负责|维护)|(?:问题|需求|权限|事情|故障|bug)(?:直接|都|统一|一律|就)?(?:找|问|联系)[^，。？]{{1,8}}(?:[，。]|$)"""
         ),
         unless=pattern(
             r"\b(?:function|class|module|method|parser|server|process|thread|kernel|it|this|that)\s(?:owns|runs|handles|is)\b|^(?:this|it|that|probably|maybe|possibly)\b|谁"
@@ -197,7 +197,7 @@ INDIRECT: tuple[Cue, ...] = (
               |\b(?:our|the)\s(?:sla|contract|agreement|licen[cs]e)\s(?:with\s[\w\s]{2,20}\s)?(?:is|says|allows|requires|limits|guarantees|forbids)\b
               |\b(?:most\sof\s)?our\s(?:users|customers|clients|team|budget|biggest\scustomer|pilot\scustomer)\s(?:are|is|run|runs|use|uses|have|has|sit|work)\b
               |我们(?:最终|最后|已经|商量后|讨论后)?(?:定了|敲定|定下来|放弃了?|弃用|不用|换成了|改成了|迁到|切到|采用|沿用|暂不)[^。？]{2,}|决定(?:了)?(?:用|不用|采用|放弃|保留|改|把|先|不做|不再|只|从)[^。？]{2,}
-              |之所以[^。？]{2,}是因为|(?:已经|之前|去年|以前|曾经|前年)(?:试过|评估过|用过)[^。？]{2,}(?:结果|所以|不行|失败|太|不适合|放弃|有问题)|(?:目标|重点|优先级最高的)(?:是|：)[^。？]{2,}|(?:最终|最后)(?:选了?|定了?|用了|采用了?)[^。？]{2,}|(?:合同|法规|合规|监管|审计|客户|老板|甲方|财务|法务|安全|运维|产品)(?:部门|团队|组|部|里|上)?(?:要求|不让|规定|约定|不允许|坚持|只接受|必须)[^。？]{2,}"""
+              |(?:踩过坑|吃过亏|出过事故?|翻过车|被坑过)[^。？]*所以|[，,]所以[^，。？]{0,8}(?:都用|都走|一律|只用|只能|不再|统一)[^。？]{2,}|我们(?:团队|组|公司|项目)(?:有|在|是|分布|只有|没有)[^。？]{2,}|之所以[^。？]{2,}是因为|(?:已经|之前|去年|以前|曾经|前年)(?:试过|评估过|用过)[^。？]{2,}(?:结果|所以|不行|失败|太|不适合|放弃|有问题)|(?:目标|重点|优先级最高的)(?:是|：)[^。？]{2,}|(?:最终|最后)(?:选了?|定了?|用了|采用了?)[^。？]{2,}|(?:合同|法规|合规|监管|审计|客户|老板|甲方|财务|法务|安全|运维|产品)(?:部门|团队|组|部|里|上)?(?:要求|不让|规定|约定|不允许|坚持|只接受|必须)[^。？]{2,}"""
         ),
         unless=pattern(
             r"""\b(?:first|second|third|blue|red)\s(?:one|option|approach)\b|\b(?:nothing|yet|haven'?t|not\ssure|pizza|lunch|coffee|talk\sagain)\b|\b(?:in|on|with)\sthis\s(?:pr|branch|file|function|test|form)\b
@@ -224,7 +224,7 @@ INDIRECT: tuple[Cue, ...] = (
         ),
         unless=pattern(
             r"""\b(?:imagine|pretend|suppose|act|if|let'?s\ssay|given|user\sstory|test\suser|account|story|character|sample|fixture|logged|currently|today|now|idiot|stupid|terrible|bit\slost)\b
-              |\bi\s(?:own|handle|run)\s(?:the\s)?(?:ticket|it|this|tests?|command|script)\b|假设|扮演|登录|账号|负责人是谁"""
+              |\bi\s(?:own|handle|run|lead)\s(?:the\s)?(?:ticket|it|this|tests?|command|script|call|meeting)\b|假设|扮演|登录|账号|负责人是谁"""
         ),
         overrides_guards=True,
     ),

@@ -119,9 +119,9 @@ PERSONA = pattern(
 
 REPORTED = pattern(
     r"""\b(?:readme|docs?|documentation|bot|reviewer|review|article|page|website|manual|book|guide|linter|compiler|message
-      |error|log|output|tutorial|blog|comment|coderabbit|copilot|claude|gpt|chatgpt|poem|song|terms|licen[cs]e|ticket|tutorial|it|he|she|they)\s
+      |error|log|output|tutorial|blog|comment|coderabbit|copilot|claude|gpt|chatgpt|poem|song|slide|press\srelease|e-?mail|ad|quiz|essay|terms|licen[cs]e|ticket|tutorial|it|he|she|they)\s
       (?:\w+\s)?(?:commented|goes:|says?|say|said|states?|claims?|tells?|told|wrote|writes|recommends?|suggests?|reads|shows?)\b|[{}]|\bsample\b
-      |(?:^|please\s|you\s)(?:translate|rephrase|rewrite|proofread|quote)\b|\b(?:according\sto|laut)\b|\bshould\s(?:say|read|print|display|show)\b
+      |(?:^|please\s|you\s)(?:translate|rephrase|rewrite|proofread|quote)\b|\b(?:according\sto|laut)\b|\bshould\s(?:say|read|print|display|show|mention|state)\b
       |文档(?:里)?(?:写|说)|报错|提示(?:说|信息)|翻译|上(?:面)?写着|据说|と書い(?:て|た)|によると"""
 )
 
@@ -130,7 +130,7 @@ TENTATIVE = pattern(
       |ideally|e\.g\.|for\s(?:example|instance)|what\sif|i\s(?:guess|assume|suspect|wonder)|not\ssure|unsure|it\scould\sbe|still\sdebating|one\s(?:option|idea)\swould
       |an\salternative|given\s(?:i|that\si)\sam|user\sstory|if\s(?:we|i)\s(?:were|used|had|would)|assuming)\b
       |\b(?:might|may|could)\s(?:eventually|someday|at\ssome\spoint|one\sday)\b|\bnot\ssure\s(?:yet|if|whether|about)\b|\b(?:someday|no\sdecision\syet|(?:not|nothing\s(?:is\s)?)\s?decided\s(?:yet|so\sfar))\b
-      |\bi(?:'m|\sam|\swas)\s(?:thinking|considering|wondering)\b|\b(?:haven'?t|have\snot|not)\s(?:yet\s)?(?:decided|agreed|settled)\b|\bwould\sbe\s(?:nice|great|cool)\b
+      |\bi(?:'m|\sam|\swas)\s(?:thinking|considering|wondering)\b|\b(?:haven'?t|have\snot|not)\s(?:yet\s)?(?:decided|agreed|settled)\b|\bwould\sbe\s(?:nice|great|cool)\b|\bnot\s(?:certain|sure)\b|^should\s\w+\ssay\b
       |也许|或许|大概|说不定|假如|假设|要不要|要不|是不是(?:可以|应该)|不确定|还没(?:定|决定|想好)|在考虑|考虑(?:要不要|一下|是否)|如果我们(?:用|改|换)"""
 )
 """Words that leave it open whether something holds."""
@@ -142,7 +142,7 @@ ASKING = pattern(
 """How questions begin, with or without their mark."""
 
 ABOUT_TEXT = pattern(
-    r"""^(?:please\s|now\s|and\s)?(?:draft|compose|copy|paste|reply\sto|respond\sto|send|print|display|write\s(?:an?|me|the|some)\s(?!tests?\b|plan)\w+)\b|^(?:写一|起草|回复一下|复制|翻译)"""
+    r"""^(?:please\s|now\s|and\s)?(?:draft|compose|copy|paste|sum\sup|summari[sz]e|(?:tell|inform|remind|notify)\s(?!me\b)\w+(?:\s\w+)?\s(?:that|about)|reply\sto|respond\sto|send|print|display|write\s(?:an?|me|the|some)\s(?!tests?\b|plan)\w+)\b|^(?:写一|起草|回复一下|复制|翻译)"""
 )
 """A request for a text: what is said in it is not said by its author."""
 
@@ -190,6 +190,6 @@ SHAPES = {
 
 POINTS = pattern(
     r"""\b(?:these|those)\b(?!\sdays)|\bthis\b(?!\s(?:project|repo|team|company|code\s?base|machine|way|style|week|month|year|quarter|approach))
-      |\b(?:all|any|each|one|some|both)\sof\s(?:it|them)\b|\b(?:yet|right\saway|let\sme\sknow|the\sfollowing|above|below|meanwhile|while\s(?:we|you|i))\b"""
+      |\b(?:all|any|each|one|some|both)\sof\s(?:it|them)\b|\b(?:yet|right\saway|let\sme\sknow|the\sfollowing|above|below|meanwhile|while\s(?:we|you|i))\b|^(?:he|she)\b"""
 )
 """Words that point at what is at hand."""
