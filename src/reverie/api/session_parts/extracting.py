@@ -45,6 +45,8 @@ from reverie.tools.tool import Answer, Tool, ToolMistake
 
 OFFLINE = "offline"
 _LINE_CHARS = 200
+_FILTERED_MESSAGES = 400
+"""Of more messages, as of a long session of another agent, something will be worth a look, which takes place beside."""
 
 
 @dataclass(slots=True)
@@ -224,8 +226,8 @@ class Extracting:
         newest = cursors.newest(new)
         if newest is None:
             return None
-        nothing = self.settings.extraction.prefilter and holds_nothing(self._said(new))
-        return schedule.Turn(newest, len(new), nothing)
+        looks_first = self.settings.extraction.prefilter and len(new) <= _FILTERED_MESSAGES
+        return schedule.Turn(newest, len(new), looks_first and holds_nothing(self._said(new)))
 
     def _after(self, covers: str | None) -> list[Entry]:
         """The entries that were written after the cursor; all where it is unset or gone, never none for that reason."""
