@@ -223,7 +223,7 @@ INDIRECT: tuple[Cue, ...] = (
               |我在[^，。？]{{2,8}}(?:工作|上班|办公|读研|读博)|我(?:的)?(?:英语|英文|中文|数学)(?:不好|不太好|一般|很差)|我(?:有|做了|写了)[^，。？]{{1,6}}年(?:的)?[^，。？]{{0,8}}(?:经验|开发|工作)?|我(?:色盲|色弱|是色盲|是色弱)|我的?(?:时区|母语|背景|专业)是"""
         ),
         unless=pattern(
-            r"""\b(?:imagine|pretend|suppose|act|if|let'?s\ssay|given|user\sstory|test\suser|account|story|character|sample|fixture|logged|currently|today|now|idiot|stupid|terrible|bit\slost)\b
+            r"""\b(?:imagine|pretend|suppose|act|if|let'?s\ssay|given|user\sstory|test\s(?:user|data)|with\srole|account|story|character|sample|fixture|logged|currently|today|now|idiot|stupid|terrible|bit\slost)\b
               |\bi\s(?:own|handle|run|lead)\s(?:the\s)?(?:ticket|it|this|tests?|command|script|call|meeting)\b|假设|扮演|登录|账号|负责人是谁"""
         ),
         overrides_guards=True,

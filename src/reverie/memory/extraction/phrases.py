@@ -128,9 +128,9 @@ REPORTED = pattern(
 TENTATIVE = pattern(
     r"""^(?:and\s|so\s|but\s)?(?:maybe|perhaps|possibly|probably|suppose|supposing|imagine|let'?s\s(?:say|assume|imagine)|say\swe|hypothetically|theoretically|in\stheory
       |ideally|e\.g\.|for\s(?:example|instance)|what\sif|i\s(?:guess|assume|suspect|wonder)|not\ssure|unsure|it\scould\sbe|still\sdebating|one\s(?:option|idea)\swould
-      |an\salternative|given\s(?:i|that\si)\sam|user\sstory|if\s(?:we|i)\s(?:were|used|had|would)|assuming)\b
+      |an\salternative|given\s(?:i|that\si)\sam|user\sstory|as\san?\s[\w-]+(?:\s\w+)?,?\si\s(?:want|can|should|need)|if\s(?:we|i)\s(?:were|used|had|would)|assuming)\b
       |\b(?:might|may|could)\s(?:eventually|someday|at\ssome\spoint|one\sday)\b|\bnot\ssure\s(?:yet|if|whether|about)\b|\b(?:someday|no\sdecision\syet|(?:not|nothing\s(?:is\s)?)\s?decided\s(?:yet|so\sfar))\b
-      |\bi(?:'m|\sam|\swas)\s(?:thinking|considering|wondering)\b|\b(?:haven'?t|have\snot|not)\s(?:yet\s)?(?:decided|agreed|settled)\b|\bwould\sbe\s(?:nice|great|cool)\b|\bnot\s(?:certain|sure)\b|^should\s\w+\ssay\b
+      |\bi(?:'m|\sam|\swas)\s(?:thinking|considering|wondering)\b|\b(?:haven'?t|have\snot|not)\s(?:yet\s)?(?:decided|agreed|settled)\b|\bwould\sbe\s(?:nice|great|cool)\b|\b(?:i'm|i\sam|but)\snot\s(?:certain|sure)\b|^should\s\w+\ssay\b
       |也许|或许|大概|说不定|假如|假设|要不要|要不|是不是(?:可以|应该)|不确定|还没(?:定|决定|想好)|在考虑|考虑(?:要不要|一下|是否)|如果我们(?:用|改|换)"""
 )
 """Words that leave it open whether something holds."""
