@@ -167,7 +167,8 @@ def refusals_of(folder: MemoryFolder, now: datetime) -> Iterator[timeline.Refusa
     """What extraction refused in a directory, as `Memory.refusals` tells it."""
     for each in read_refusals(folder):
         when = datetime.fromisoformat(each.when) if each.when else now
-        yield timeline.Refusal(when, AUTHOR, "", (each.reason.value,), each.quote, each.session)
+        rules = (each.reason.value, each.detail) if each.detail else (each.reason.value,)
+        yield timeline.Refusal(when, AUTHOR, "", rules, each.quote, each.session)
 
 
 class _Lesson:
