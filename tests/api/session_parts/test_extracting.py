@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import sys
 from collections.abc import Iterator
 from dataclasses import replace
@@ -220,7 +221,7 @@ async def test_notes_and_extraction_are_tasks_with_state_cost_and_log(tmp_path: 
 
 @requirement("tasks:session", "tasks:stop")
 async def test_extraction_stops_when_another_process_asks_for_it_and_looks_again_later(tmp_path: Path) -> None:
-    slow: Json = {"text": "thinking about it for long " * 60, "event_delay_ms": 100}
+    slow: Json = {"text": "thinking about it for long " * 200, "event_delay_ms": 100}
     with desk(tmp_path) as at:
         at.provider.simulation.use_script(_script({"when": FORK, "times": 1, "then": slow}, {"then": "fine {request}"}))
         folder = at.setup().places.tasks
@@ -230,9 +231,9 @@ async def test_extraction_stops_when_another_process_asks_for_it_and_looks_again
             await told(session, LASTING)
             name = f"extraction-{session.id[:8]}"
             assert session.parts.extracting.is_running
-            asking = "import sys; from pathlib import Path; from reverie.agent.tasks import write_stop_request as ask; "
-            command = [sys.executable, "-c", asking + "ask(Path(sys.argv[1]), sys.argv[2])", str(folder), name]
-            await (await asyncio.create_subprocess_exec(*command)).wait()
+            command = [sys.executable, "-m", "reverie", "tasks", "--kill", name]
+            asking = await asyncio.create_subprocess_exec(*command, env={**os.environ, "HOME": str(at.home)})
+            assert await asking.wait() == 0
             await at_rest(session)
             (task,) = (task for task in list_tasks(folder, now=at.time) if task.kind == "extraction")
             assert task.state == "killed"

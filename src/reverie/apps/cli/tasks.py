@@ -17,13 +17,14 @@ if TYPE_CHECKING:
 @as_json
 @click.pass_obj
 def command(common: Common, *, to_stop: str | None, as_json: bool) -> None:
-    """List background work: dreams, extraction, agents, with state, cost and last words.
+    """List background work: dreams, extraction, notes, agents, with state, cost and last words.
 
     \b
     Examples:
       reverie tasks
       reverie tasks --json
       reverie tasks --kill dream-3f2a91c0
+      reverie tasks --kill extraction-1f2e3d4c
     """
     from reverie.agent.tasks import list_tasks, read_task, remove_old_tasks, write_stop_request
     from reverie.api.process import system_now
