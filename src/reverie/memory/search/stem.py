@@ -57,7 +57,10 @@ def stem(word: str) -> str:
 
 
 def opening(word: str) -> str:
-    """The first letters of what `stem` makes of a word; no rule touches them, so they are known without it."""
+    """The first letters of what `stem` makes of a word, known without it.
+
+    In words of three letters the rules may touch them ("ays"); in none of those that `words.py` lists.
+    """
     return _IRREGULAR.get(word, word)[:OPENING_CHARS]
 
 
