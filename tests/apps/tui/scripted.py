@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from reverie.agent.events import Ending, Status, TurnEnded, TurnEvent, TurnStarted
+from reverie.agent.events import Ending, Reduced, Status, TurnEnded, TurnEvent, TurnStarted
 from reverie.agent.file_history import Return
 from reverie.api.memory import Memory
 from reverie.api.memory_parts.dreaming import Dreamt
@@ -110,6 +110,8 @@ class Scripted:
         self.done.append(f"compact {instructions}".strip())
         if self.gate is not None:
             await self.gate.wait()
+        for heard in self.heard if self.receipt is not None else ():
+            heard(Reduced((), self.receipt))
         return self.receipt
 
     def uncompact(self) -> None:

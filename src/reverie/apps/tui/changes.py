@@ -11,7 +11,6 @@ from reverie.apps.tui.host import Host
 from reverie.apps.tui.picker import Row
 from reverie.apps.tui.pieces import Answer, Listing, Note
 from reverie.apps.tui.status_line import MODES
-from reverie.apps.tui.turn import receipt_note
 from reverie.files import write_atomic
 
 
@@ -21,12 +20,9 @@ async def memory(host: Host, argument: str) -> None:  # noqa: ARG001 - every com
 
 
 async def compact(host: Host, argument: str) -> None:
-    """Compact now."""
-    receipt = await host.conversation.compact(argument)
-    if receipt is None:
+    """Compact now; what came of it is told as after one that came by itself."""
+    if await host.conversation.compact(argument) is None:
         host.say("there is nothing to compact yet")
-    else:
-        host.show(receipt_note(receipt))
 
 
 async def uncompact(host: Host, argument: str) -> None:  # noqa: ARG001
