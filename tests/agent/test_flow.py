@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 from collections.abc import AsyncGenerator
 
 import pytest
@@ -142,3 +143,35 @@ async def test_without_a_model_a_compaction_runs_by_structure() -> None:
     assert receipts(session.entries)[-1].written_by == "offline"
     assert isinstance(outcome.entries, tuple)
     assert session.tokens() < 10_000
+
+
+@requirement("agent:flow:thread")
+async def test_the_work_of_a_flow_and_a_long_embedded_answer_leave_the_loop_free() -> None:
+    steps, answers = threading.Event(), threading.Event()
+
+    def answer() -> str:
+        assert answers.wait(5), "nobody else got a turn"
+        return "the answer"
+
+    def slow() -> Flow[str]:
+        assert steps.wait(5), "nobody else got a turn"
+        reply = yield Ask("summary", "sum it up", answer)
+        return reply.text
+
+    running = asyncio.create_task(run_flow(slow(), OfflineModel(), PARENT, in_thread=True))
+    await asyncio.sleep(0.01)
+    steps.set()
+    await asyncio.sleep(0.01)
+    answers.set()
+
+    assert await running == "the answer"
+
+
+@requirement("agent:flow:thread")
+@pytest.mark.parametrize("in_thread", [False, True])
+async def test_a_flow_concludes_the_same_in_a_thread(in_thread: bool) -> None:
+    closed: list[str] = []
+    model = ScriptedModel(["one", ContextTooLong("too long")])
+
+    assert await run_flow(asking(closed), model, PARENT, in_thread=in_thread) == ["one by scripted", "too long"]
+    assert closed == ["closed"]

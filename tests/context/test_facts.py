@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reverie.context.facts import Facts, gather, merge
+from reverie.context.facts import Facts, Gathering, gather, merge
 from reverie.context.facts.outcomes import error_lines, telling_lines
 from reverie.context.facts.outline import outline
 from reverie.context.facts.shell import file_uses
@@ -321,6 +321,36 @@ def test_joined_files_keep_their_counts_and_symbols() -> None:
     items = session.view.items
     joined = merge(gather(items[:cut]), gather(items[cut:]))
     assert joined.files == gather(items).files
+
+
+@requirement("digest:facts:fold")
+@given(conversations(max_rounds=8), st.lists(st.integers(0, 40), max_size=4))
+def test_gathering_a_beginning_and_then_the_rest_is_gathering_all(made: list[Entry], cuts: list[int]) -> None:
+    items = project(made).items
+    gathering = Gathering()
+    for until in [*sorted(cuts), len(items)]:
+        gathering.extend(items[len(gathering.items) : until])
+        assert gathering.facts() == gather(items[: len(gathering.items)])
+
+
+@requirement("digest:facts:fold")
+@pytest.mark.parametrize("step", [1, 2, 3, 7])
+def test_what_comes_late_is_gathered_as_if_it_had_been_there(step: int) -> None:
+    session = Session().say("make `parse_row` work").call("Bash", command="pytest tests/test_a.py")
+    session.attach("note", "the system adds something before the answer comes")
+    session.answer("FAILED tests/test_a.py::test_one - parse_row is missing", is_error=True)
+    session.attach("note", "and something after it")
+    session.work("Read", "1\tdef parse_row(text):\n2\t    return split_cells(text)", file_path="/src/row.py")
+    session.reply("I look at `split_cells` now.\n```bash\ngrep -n split_cells src/row.py\n```")
+    session.say("<returncode>0</returncode>\n<output>2: return split_cells(text)</output>", is_meta=True)
+    session.work("Bash", "1 passed", command="pytest").say("never touch `split_cells` again").reply("Fine.")
+    items = session.view.items
+    gathering = Gathering()
+    for start in range(0, len(items), step):
+        assert gathering.extend(items[start : start + step]).facts() == gather(items[: start + step])
+    facts = gathering.facts()
+    assert [one.resolved for one in facts.troubles] == [True]
+    assert any("split_cells" in one.line for one in facts.evidence)
 
 
 def _flat(text: str) -> str:

@@ -3,9 +3,10 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
+from reverie.context.facts import gather
 from reverie.context.receipt import Fate, Sort
-from reverie.context.spans import PIN
-from reverie.context.survive import Limits, bring_back, divide, must_survive
+from reverie.context.spans import PIN, history
+from reverie.context.survive import REMEMBERED, Limits, bring_back, divide, facts_of, must_survive
 from reverie.messages.message import user
 from reverie.messages.view import Item, Kind
 from tests.context.kit import Session, long_session
@@ -173,3 +174,13 @@ def test_every_survivor_has_one_line_whatever_the_limits(said: list[str], limit:
     _, missing = divide(must, [summary(carried.text)])
     told = {(line.sort, line.pointer) for line in carried.lines if line.fate in (Fate.PART, Fate.OUT)}
     assert {(one.sort, one.pointer) for one in missing} <= told
+
+
+@requirement("digest:facts:fold")
+def test_the_facts_of_conversations_that_take_turns_are_their_own() -> None:
+    sessions = [Session().say(f"look at module_{number}.py") for number in range(REMEMBERED + 2)]
+    for turn in range(3):
+        for number, session in enumerate(sessions):
+            session.work("Read", f"def load_{number}_{turn}(): ...", file_path=f"/src/module_{number}.py")
+            items = history(session.entries)
+            assert facts_of(items) == gather(items)

@@ -139,5 +139,9 @@ PROMISES = {
     "agent:flow:embedded": Requirement(
         "a question may say that its embedded answer stands in for a failing or slow model", source="issue 4"
     ),
+    "agent:flow:thread": Requirement(
+        "a compaction holds nobody up: it is made in a thread, and what was added meanwhile is not lost",
+        source="issue 4",
+    ),
     "agent:flow:closes": Requirement("a flow is closed whatever happens", source="style 5.4"),
 }

@@ -30,6 +30,9 @@ PROMISES = {
     ),
     "digest:facts:quoted": Requirement("no text in the facts is invented", source="issue 4"),
     "digest:facts:terms": Requirement("identifiers are found whatever they stand between", source="issue 4"),
+    "digest:facts:fold": Requirement(
+        "gathering a beginning and then the rest gives what gathering all at once gives", source="issue 4"
+    ),
     "digest:facts:merge": Requirement(
         "the facts of two runs joined hold what the facts of the whole hold", source="critique 41"
     ),

@@ -1,27 +1,30 @@
 """Compaction in a running session: the gate, the hooks around it, the model or the embedded writer, the way back.
 
 What a compaction makes of a view is `context`'s matter; when, with what surroundings, and what the user's scripts have
-to say is decided here. A compaction that fails leaves a mark and never costs the turn.
+to say is decided here. A compaction that fails leaves a mark and never costs the turn. The work itself is done in a
+thread, on a snapshot of the conversation, so that a long session holds nobody up.
 """
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from reverie.agent.events import Notice, Reduced, TurnEvent
 from reverie.agent.flow import run_flow
 from reverie.agent.hooking import Fires
-from reverie.agent.log import Log
+from reverie.agent.log import Aside, Log
 from reverie.agent.preparing import Preparer
 from reverie.context.embedded import answered
 from reverie.context.gate import Compact, breaker, gate
-from reverie.context.pipeline import compact_now, failed
+from reverie.context.pipeline import compact_now, failed, written
 from reverie.context.reactive import Attempts, SendAgain, rescue
 from reverie.context.receipt import Receipt, receipts
 from reverie.context.replacement import Case
 from reverie.context.restore import Surroundings
 from reverie.context.session_notes import NotesFile
+from reverie.context.spans import chain
 from reverie.context.stage import NOTHING, Outcome, Scene
 from reverie.errors import ContextTooLong, Unavailable
 from reverie.messages.blocks import JsonObject
@@ -53,7 +56,8 @@ class Compactor:
         """Compact when the gate says so; whether it did."""
         if not scene.budget.must_compact:
             return False
-        decision = gate(scene.budget, self.settings, breaker(self.log.chain()), internal=self.is_internal)
+        whole = await asyncio.to_thread(chain, tuple(self.log.entries), self.log.leaf)
+        decision = gate(scene.budget, self.settings, breaker(whole), internal=self.is_internal)
         if not isinstance(decision, Compact):
             return False
         return bool(await self._compact("auto", "", scene, model, parent))
@@ -65,18 +69,18 @@ class Compactor:
 
     async def rescue(self, problem: Unavailable, attempts: Attempts, model: Model, parent: Request) -> Attempts | None:
         """Shrink after the provider refused a request; None when nothing helps and the error is the user's."""
-        scene = self.preparer.scene(self.log)
-        case = Case(self.log.view, self.log.entries, scene, self.settings.compaction, self.surroundings())
         if isinstance(problem, ContextTooLong) and await self._refusal("auto", ""):
             return None
+        aside = self.log.aside()
+        case = self._case(self.preparer.scene(self.log), aside)
         flow = rescue(case, self.settings, problem, attempts)
         try:
-            found = await run_flow(flow, model, parent)
+            found = await run_flow(flow, model, parent, in_thread=True)
         except Unavailable:
-            found = answered(rescue(case, self.settings, problem, attempts))
+            found = await asyncio.to_thread(answered, rescue(case, self.settings, problem, attempts))
         if not isinstance(found, SendAgain):
             return None
-        await self._add("auto", found.outcome)
+        await self._add("auto", found.outcome, aside)
         return found.attempts
 
     async def _compact(
@@ -86,23 +90,34 @@ class Compactor:
         if refusal:
             self.emit(Notice(f"no compaction: a hook says {refusal}", "warning"))
             return NOTHING
-        case = Case(
-            self.log.view, self.log.entries, scene, self.settings.compaction, self.surroundings(), trigger=trigger
-        )
+        aside = self.log.aside()
+        case = self._case(scene, aside, trigger)
         notes = self.notes()
         try:
             flow = compact_now(case, self.settings, notes, instructions=instructions)
-            outcome = await run_flow(flow, model, parent or Request(model.name, ()))
+            outcome = await run_flow(flow, model, parent or Request(model.name, ()), in_thread=True)
         except Unavailable as problem:
             self.emit(Notice(f"the model wrote no summary ({problem}); the embedded one stands", "warning"))
-            outcome = answered(compact_now(case, self.settings, notes, instructions=instructions))
+            again = compact_now(case, self.settings, notes, instructions=instructions)
+            outcome = await asyncio.to_thread(answered, again)
         if not outcome.entries and trigger == "auto":
-            outcome = failed(scene, "nothing could be gained")
-        await self._add(trigger, outcome)
+            outcome = failed(case.scene, "nothing could be gained")
+        await self._add(trigger, outcome, aside)
         return outcome if outcome.reductions else NOTHING
 
-    async def _add(self, trigger: str, outcome: Outcome) -> None:
-        self.preparer.add(self.log, outcome)
+    def _case(self, scene: Scene, aside: Aside, trigger: str = "auto") -> Case:
+        """What a compaction looks at: the conversation as it is now, whatever is added to it meanwhile."""
+        return Case(
+            self.log.view,
+            tuple(self.log.entries),
+            replace(scene, envelope=aside.envelope),
+            self.settings.compaction,
+            self.surroundings(),
+            trigger=trigger,
+        )
+
+    async def _add(self, trigger: str, outcome: Outcome, aside: Aside) -> None:
+        self.log.take(aside, (await asyncio.to_thread(written, outcome)).entries)
         if not outcome.reductions:
             return
         self.reopened()

@@ -9,12 +9,15 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Sequence
-from typing import TypeVar
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, Generic, TypeVar
 
 from reverie.errors import ContextTooLong, Unavailable
 from reverie.messages.message import Message, Usage, assistant, user
 from reverie.messages.rules import conform
 from reverie.models.answer import answer
+from reverie.models.offline import embedded_answer
 from reverie.ports import Ask, CacheMark, Flow, Model, Reply, Request
 
 EMBEDDED = "embedded"
@@ -34,28 +37,46 @@ async def run_flow(
     *,
     timeout_seconds: float | None = None,
     booked: Callable[[Ask, Reply], None] = _ignore,
+    in_thread: bool = False,
 ) -> Result:
     """Answer every question of a flow and return what it concludes.
 
     `parent` is the request whose system text, tools and model the questions share, so that they read its cache.
-    `booked` hears of every answer. A question's own time limit goes before `timeout_seconds`. Raises the
-    `Unavailable` family.
+    `booked` hears of every answer. A question's own time limit goes before `timeout_seconds`. With `in_thread` the
+    flow's own work is done in a thread, one step after another; it must touch nothing that others may change meanwhile.
+    Raises the `Unavailable` family.
     """
+
+    async def advance(step: Callable[[], Ask]) -> Ask | _End[Result]:
+        return await asyncio.to_thread(_advance, step) if in_thread else _advance(step)
+
     try:
-        ask = next(flow)
-        while True:
+        ask = await advance(lambda: next(flow))
+        while not isinstance(ask, _End):
             try:
                 reply = await _reply(ask, model, parent, timeout_seconds)
             except ContextTooLong as problem:
-                ask = flow.throw(problem)
+                ask = await advance(partial(flow.throw, problem))
                 continue
             booked(ask, reply)
-            ask = flow.send(reply)
-    except StopIteration as end:
-        result: Result = end.value
-        return result
+            ask = await advance(partial(flow.send, reply))
+        return ask.result
     finally:
         flow.close()
+
+
+@dataclass(frozen=True, slots=True)
+class _End(Generic[Result]):
+    """What a flow concluded."""
+
+    result: Result
+
+
+def _advance(step: Callable[[], Ask]) -> Ask | _End[Any]:
+    try:
+        return step()
+    except StopIteration as end:
+        return _End(end.value)
 
 
 async def _reply(ask: Ask, model: Model, parent: Request, timeout_seconds: float | None) -> Reply:
@@ -70,7 +91,7 @@ async def _reply(ask: Ask, model: Model, parent: Request, timeout_seconds: float
             if isinstance(problem, TimeoutError):
                 raise Unavailable(f"no answer to the {ask.purpose} question within {limit} seconds") from None
             raise
-        return Reply(assistant(ask.embedded()), Usage(), "end_turn", EMBEDDED)
+        return Reply(assistant(await embedded_answer(ask.purpose, ask.embedded)), Usage(), "end_turn", EMBEDDED)
 
 
 def as_request(ask: Ask, parent: Request) -> Request:

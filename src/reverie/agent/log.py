@@ -30,6 +30,22 @@ def _kept_in_memory(_: Sequence[Entry]) -> None:
     return
 
 
+class Aside:
+    """Where entries are made without touching the conversation that they are for; in a thread, for instance."""
+
+    def __init__(self, start: str | None, new_envelope: Callable[[str | None], Envelope]) -> None:
+        self.start = start
+        """The leaf under which the first one hangs."""
+        self._leaf = start
+        self._new_envelope = new_envelope
+
+    def envelope(self) -> Envelope:
+        """The envelope of the next entry, under the one before it."""
+        made = self._new_envelope(self._leaf)
+        self._leaf = made.uuid
+        return made
+
+
 class Log:
     """The entries of one conversation, and their projection."""
 
@@ -87,10 +103,22 @@ class Log:
 
     def envelope(self) -> Envelope:
         """The envelope of the next entry, under the one before it."""
-        uuid = self._new_id()
-        made = self._stamp(Envelope(uuid, self._leaf, self.session, iso(self._now())))
-        self._leaf = uuid
+        made = self._new_envelope(self._leaf)
+        self._leaf = made.uuid
         return made
+
+    def aside(self) -> Aside:
+        """A place to make entries that belong under the present leaf, while this conversation may go on."""
+        return Aside(self._leaf, self._new_envelope)
+
+    def take(self, aside: Aside, entries: Sequence[Entry]) -> None:
+        """Add entries that were made aside; one that hangs where this conversation has gone on since hangs there."""
+        hung = [_rehung(entry, aside.start, self._leaf) for entry in entries]
+        self.append(*hung)
+        self._leaf = next((made.uuid for entry in reversed(hung) if (made := envelope_of(entry))), self._leaf)
+
+    def _new_envelope(self, parent: str | None) -> Envelope:
+        return self._stamp(Envelope(self._new_id(), parent, self.session, iso(self._now())))
 
     def branch_from(self, leaf: str | None) -> None:
         """Go on from an earlier entry; what came after it stays in the entries and is no longer seen."""
@@ -124,3 +152,15 @@ class Log:
     def chain(self) -> list[Entry]:
         """All entries from the first to the present leaf, across compactions."""
         return chain(self.entries, self._leaf)
+
+
+def _rehung(entry: Entry, start: str | None, leaf: str | None) -> Entry:
+    """The entry under the present leaf, if it was made to follow the one at the start."""
+    envelope = envelope_of(entry)
+    if envelope is None or start is None or start == leaf:
+        return entry
+    if envelope.parent == start:
+        envelope = replace(envelope, parent=leaf)
+    elif envelope.parent is None and envelope.logical_parent == start:
+        envelope = replace(envelope, logical_parent=leaf)
+    return replace(entry, envelope=envelope)  # type: ignore[arg-type]  # only those without one lack the field

@@ -43,7 +43,7 @@ PINS_FRACTION = 0.10
 FACTS_FRACTION = 0.10
 """Shares of the free room which the parts may take in windows where the fixed limits would fill it."""
 SMALL_SUMMARY_FRACTION = 0.45
-SMALL_SUMMARY_TOKENS = 6_000
+SMALL_SUMMARY_TOKENS = 6_500
 """In a small window a summary may take more, up to this size, of what the others leave: there each line tells more than
 it costs, as `bench.fidelity` shows on the sessions it was tuned on; in a large one it does not."""
 PINS_OF_EFFECTIVE = 0.10

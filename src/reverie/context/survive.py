@@ -10,11 +10,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from threading import Lock
 
 from reverie.context.cut import Weigh, head_and_tail, unfenced
-from reverie.context.facts import Facts, gather
+from reverie.context.facts import Facts, Gathering, gather
 from reverie.context.receipt import Fate, Line, Sort
 from reverie.context.spans import chain, pinned, plain, short_ids, spoken
+from reverie.messages.bulk import collector_paused
 from reverie.messages.entries import Entry
 from reverie.messages.view import Item, Kind
 
@@ -30,7 +32,10 @@ _TELLING_CHARS = 24
 _SPACE = re.compile(r"\s+")
 
 
-_newest_facts: tuple[tuple[int, ...], tuple[Item, ...], Facts] | None = None
+REMEMBERED = 2
+"""Conversations whose facts are kept between two compactions."""
+_gathered: list[Gathering] = []
+_gathering = Lock()
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,14 +108,34 @@ def must_survive(entries: Sequence[Entry], leaf: str | None = None, skills: Iter
 
 
 def facts_of(items: tuple[Item, ...]) -> Facts:
-    """The facts of a conversation; those of the last one asked for are remembered, since one compaction asks thrice."""
-    global _newest_facts
-    key = tuple(id(item.message.content) for item in items)
-    known = _newest_facts
-    if known is None or known[0] != key:
-        # The items are kept too, so that no other content can take over their identities.
-        known = _newest_facts = (key, items, gather(items))
-    return known[2]
+    """The facts of a conversation. What is known of its beginning is remembered, so that only the rest is read."""
+    if not _gathering.acquire(blocking=False):
+        # Another conversation is being read in another thread; waiting for it may take longer.
+        return gather(items)
+    try:
+        known = next((one for one in _gathered if _begins(items, one.items)), None)
+        if known is None:
+            known = Gathering()
+        else:
+            _gathered.remove(known)
+        _gathered.append(known)
+        del _gathered[:-REMEMBERED]
+        with collector_paused():
+            return known.extend(items[len(known.items) :]).facts()
+    except BaseException:
+        # Whatever stopped it, half of an item may have been taken in.
+        _gathered.clear()
+        raise
+    finally:
+        _gathering.release()
+
+
+def _begins(items: Sequence[Item], known: Sequence[Item]) -> bool:
+    """Whether the items begin with those known; content that is the same object is the same."""
+    return len(known) <= len(items) and all(
+        one.uuid == other.uuid and one.message.content is other.message.content
+        for one, other in zip(known, items, strict=False)
+    )
 
 
 def is_instruction(item: Item) -> bool:

@@ -1,12 +1,14 @@
 """`Model` without a network: the embedded engine.
 
 What the system itself asks (a summary, notes, a selection) carries its own way of being answered, `request.embedded`,
-supplied by the package that asks; this module only calls it. Free talk is refused honestly. Deterministic and free.
+supplied by the package that asks; this module only calls it, in a thread where that may take long. Free talk is refused
+honestly. Deterministic and free.
 """
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator
+import asyncio
+from collections.abc import AsyncGenerator, Callable
 from dataclasses import dataclass
 
 from reverie.messages.blocks import Text
@@ -19,6 +21,14 @@ There is no model here, so I can neither talk freely nor work on your code.
 Without one these work: recall, notes, summaries, compaction, extraction, dreams, and every inspection command.
 To talk to a model, set ANTHROPIC_API_KEY, or name one with --model and the address of its server."""
 
+LONG_ANSWERS = frozenset({"summary"})
+"""Purposes whose embedded answers read the whole conversation, and nothing else."""
+
+
+async def embedded_answer(purpose: str, embedded: Callable[[], str]) -> str:
+    """The embedded answer to a question; others may go on while a long one is found."""
+    return await asyncio.to_thread(embedded) if purpose in LONG_ANSWERS else embedded()
+
 
 @dataclass(frozen=True, slots=True)
 class OfflineModel:
@@ -28,7 +38,7 @@ class OfflineModel:
 
     async def stream(self, request: Request) -> AsyncGenerator[Event, None]:
         """Answer at once; never fails by itself."""
-        text = REFUSAL if request.embedded is None else request.embedded()
+        text = REFUSAL if request.embedded is None else await embedded_answer(request.purpose, request.embedded)
         blocks = (Text(text),) if text else ()
         for block in blocks:
             for event in announce(block):

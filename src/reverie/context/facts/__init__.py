@@ -1,10 +1,12 @@
 """What happened in a conversation, told from its structure and never by a model.
 
 `values` are the facts; `rounds` divides items into rounds; `outline`, `shell`, `outcomes`, `stated` and `terms` read
-source text, commands, outputs, sentences and identifiers; `touched` keeps the files; `gathering` puts it all together.
+source text, commands, outputs, sentences and identifiers; `touched` keeps the files and `seen` the identifiers;
+`gathering` puts it all together, as the conversation grows; `merging` joins the facts of two runs.
 """
 
-from reverie.context.facts.gathering import gather, merge
+from reverie.context.facts.gathering import Gathering, gather
+from reverie.context.facts.merging import merge
 from reverie.context.facts.values import Facts
 
-__all__ = ["Facts", "gather", "merge"]
+__all__ = ["Facts", "Gathering", "gather", "merge"]

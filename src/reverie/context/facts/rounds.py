@@ -54,49 +54,78 @@ class Round:
     size_bytes: int = 0
 
 
-@dataclass(slots=True)
 class Course:
     """The rounds of a conversation, and what stands between them."""
 
-    rounds: list[Round] = field(default_factory=list)
-    typed: list[tuple[Item, int]] = field(default_factory=list)
-    """What the user wrote, with the number of the round that follows."""
-    summaries: list[str] = field(default_factory=list)
+    def __init__(self) -> None:
+        self.rounds: list[Round] = []
+        self.typed: list[tuple[Item, int]] = []
+        """What the user wrote, with the number of the round that follows."""
+        self.summaries: list[str] = []
+        self._answers: dict[str, ToolResult] = {}
+        self._called: set[str] = set()
+        self._current: Round | None = None
+        self._reply: str | None = None
+        self._pending = ""
+        """A command of the current round whose output is still to come."""
+
+    def extend(self, items: Sequence[Item]) -> bool:
+        """Take in the items that follow.
+
+        False when one of them belongs to a round that was there before, such as a late answer: then this course is of
+        no more use, and a new one must take in everything. Only the end and the size of the last round may still grow.
+        """
+        known = len(self.rounds)
+        answers = {result.tool_use_id: result for item in items for result in item.message.tool_results}
+        if not self._called.isdisjoint(answers):
+            return False
+        self._answers |= answers
+        done = all(self._take(item, known) for item in items)
+        self._called.update(action.call.id for one in self.rounds[known:] for action in one.actions)
+        return done
+
+    def _take(self, item: Item, known: int) -> bool:
+        """Whether the first so many rounds are still what they were, but for the end of the last."""
+        if item.message.role is Role.ASSISTANT:
+            if not self._take_reply(item, known):
+                return False
+        elif item.kind is Kind.RESULT:
+            self._reply = None
+        elif self._current is not None and self._pending and _is_observation(item):
+            if self._current.number < known:
+                return False
+            self._current.actions.append(_observed(self._pending, item.message.text))
+            self._reply, self._pending = None, ""
+        elif item.kind is Kind.TYPED and typed_part(item.message.text):
+            self.typed.append((item, len(self.rounds)))
+            self._current, self._reply, self._pending = None, None, ""
+            return True
+        elif item.kind in {Kind.SUMMARY, Kind.FOLD}:
+            self.summaries.append(item.message.text)
+            return True
+        if self._current is not None:
+            self._current.last = item.uuid
+            self._current.size_bytes += _size(item)
+        return True
+
+    def _take_reply(self, item: Item, known: int) -> bool:
+        if self._current is None or self._reply is None or item.message_id != self._reply:
+            self._current = Round(len(self.rounds), item.uuid, item.uuid)
+            self.rounds.append(self._current)
+        elif self._current.number < known:
+            return False
+        self._reply = item.message_id or item.uuid
+        text = item.message.text
+        self._pending = _shell_block(text) if not item.message.tool_uses else ""
+        self._current.said = f"{self._current.said}\n{_without_block(text, self._pending)}".strip()
+        self._current.actions.extend(_action(call, self._answers) for call in item.message.tool_uses)
+        return True
 
 
 def course_of(items: Sequence[Item]) -> Course:
     """Divide items into rounds."""
     course = Course()
-    answers = {result.tool_use_id: result for item in items for result in item.message.tool_results}
-    current: Round | None = None
-    reply: str | None = None
-    pending = ""
-    for item in items:
-        size = _size(item)
-        if item.message.role is Role.ASSISTANT:
-            if current is None or reply is None or item.message_id != reply:
-                current = Round(len(course.rounds), item.uuid, item.uuid)
-                course.rounds.append(current)
-            reply = item.message_id or item.uuid
-            text = item.message.text
-            pending = _shell_block(text) if not item.message.tool_uses else ""
-            current.said = f"{current.said}\n{_without_block(text, pending)}".strip()
-            current.actions.extend(_action(call, answers) for call in item.message.tool_uses)
-        elif item.kind is Kind.RESULT:
-            reply = None
-        elif current is not None and pending and _is_observation(item):
-            current.actions.append(_observed(pending, item.message.text))
-            reply, pending = None, ""
-        elif item.kind is Kind.TYPED and typed_part(item.message.text):
-            course.typed.append((item, len(course.rounds)))
-            current, reply, pending = None, None, ""
-            continue
-        elif item.kind in {Kind.SUMMARY, Kind.FOLD}:
-            course.summaries.append(item.message.text)
-            continue
-        if current is not None:
-            current.last = item.uuid
-            current.size_bytes += size
+    course.extend(items)
     return course
 
 
