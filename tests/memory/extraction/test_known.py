@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
@@ -7,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reverie.memory.extraction.extract import brought_up_to_date
-from reverie.memory.extraction.known import KnownTopics, Likeness
+from reverie.memory.extraction.known import SAME_MEANING, KnownTopics, Likeness
+from reverie.memory.extraction.reading import Reader
 from tests.memory.extraction.kit import candidate
 from tests.requirements import requirement
 
@@ -44,6 +46,8 @@ def test_the_same_rule_in_another_order_or_with_another_reason_is_known(again: s
             "Add ticket numbers to commit subjects, the auditors ask for them.",
         ),
         ("Use tabs in makefiles and yaml", "don't use tabs in makefiles and yaml"),
+        ("Use pnpm, not npm", "Use npm, not pnpm"),
+        ("Prefer tabs over spaces in Makefiles", "Prefer spaces over tabs in Makefiles"),
     ],
 )
 def test_the_opposite_on_the_same_subject_is_a_change(old: str, new: str) -> None:
@@ -94,3 +98,39 @@ def test_earlier_words_on_a_subject_stay_below_the_newest() -> None:
         "Before (said 2026-02-16): never squash them",
         "Before (said 2026-02-16): squash them",
     ]
+
+
+class Nearness(Reader):
+    """Finds every first text as near as it was told."""
+
+    def __init__(self, nearness: float) -> None:
+        super().__init__(lambda: None)
+        self.nearness = nearness
+
+    def likest(self, text: str, others: Sequence[str]) -> tuple[int, float]:  # noqa: ARG002 - the shape of a reader
+        return 0, self.nearness
+
+
+@requirement("extraction:same-subject", "extraction:reading")
+def test_the_same_in_other_words_is_known_where_meaning_can_be_compared() -> None:
+    topics = [replace(candidate("Integration tests use a real database").topic(), path="a.md", sources=())]
+    again = candidate("Run integration tests against a real server of the database")
+
+    assert KnownTopics.of(topics).find(again).likeness is Likeness.new
+    assert KnownTopics.of(topics, Nearness(SAME_MEANING)).find(again).path == "a.md"
+    assert KnownTopics.of(topics, Nearness(SAME_MEANING - 0.01)).find(again).likeness is Likeness.new
+
+
+@requirement("extraction:same-subject", "extraction:reading")
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("The launch is on 2026-03-03", "We launch on 2026-03-10"),
+        ("Push hotfixes directly to the main branch", "Don't push features directly to any branch"),
+        ("Prefer tabs, not spaces, in makefiles", "In makefiles use spaces, not tabs"),
+    ],
+)
+def test_another_number_and_the_opposite_are_never_the_same_however_near(old: str, new: str) -> None:
+    topics = [replace(candidate(old).topic(), path="a.md", sources=())]
+
+    assert KnownTopics.of(topics, Nearness(0.99)).find(candidate(new)).likeness is not Likeness.same

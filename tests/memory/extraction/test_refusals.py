@@ -60,3 +60,13 @@ def test_lines_that_cannot_be_read_are_passed_over(tmp_path: Path) -> None:
         file.write('{"reason": "transi\n[]\n{"reason": "no such", "quote": ""}\n')
 
     assert len(read_refusals(folder)) == 1
+
+
+@requirement("extraction:refusals", "extraction:reading")
+def test_what_a_sentence_reads_like_is_kept_with_its_refusal(tmp_path: Path) -> None:
+    folder = MemoryFolder(tmp_path, tmp_path)
+    told = replace(REFUSED, detail="reads like a passing remark (0.91)")
+
+    append_refusals(folder, [told], MONDAY)
+
+    assert [each.detail for each in read_refusals(folder)] == ["reads like a passing remark (0.91)"]

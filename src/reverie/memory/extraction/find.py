@@ -62,7 +62,7 @@ SURE = 0.8
 """From here on a sentence is let in that no rule found."""
 SURE_IN_MANY = 0.9
 """The same in a message of many sentences."""
-UNLIKELY = 0.06
+UNLIKELY = 0.3
 """Below this a sentence is turned down that a rule found."""
 _NEVER = frozenset({Kind.quote, Kind.person, Kind.maybe})
 """What is turned down though the sentence says by itself that it lasts."""

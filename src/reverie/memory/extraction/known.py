@@ -47,6 +47,12 @@ _CONTRASTS = re.compile(
 )
 
 
+_NUMBER = re.compile(r"\d(?:[\d.:/-]*\d)?")
+_CHOICE = re.compile(
+    r",? not |,? instead of |,? rather than | over |而不是|，不(?:要|用)?|,? statt | nicht ", re.IGNORECASE
+)
+
+
 class Likeness(StrEnum):
     """How a candidate stands to what is known."""
 
@@ -78,8 +84,14 @@ class _Statement:
     words: frozenset[str]
     rule: frozenset[str]
     """The words of the main clause: without the reason, and without how strictly it holds."""
+    numbers: frozenset[str]
+    """Days, versions and amounts of the main clause, each as a whole."""
     negates: bool
     contrasts: bool
+    chosen: frozenset[str]
+    """The words before `not`, `instead of`, `rather than`; nothing where there is no such choice."""
+    rejected: frozenset[str]
+    """The words behind it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,13 +179,17 @@ class KnownTopics:
 
 def _statement(text: str) -> _Statement:
     rule = main_clause(text)
+    chosen, choice, rejected = rule.partition(found[0]) if (found := _CHOICE.search(rule)) else ("", "", "")
     return _Statement(
         rule,
         normal(text),
         frozenset(terms(text)),
         frozenset(terms(rule)) - _MODAL,
+        frozenset(_NUMBER.findall(rule)),
         bool(_NEGATES.search(rule)),
         bool(_CONTRASTS.search(text)),
+        frozenset(terms(chosen)) if choice else frozenset(),
+        frozenset(terms(rejected)),
     )
 
 
@@ -185,16 +201,23 @@ def _says_the_same(one: _Statement, other: _Statement) -> bool:
     """Whether at most one of two like texts, or of their rules, has a word of its own: else the subject is another."""
     if one.plain == other.plain:
         return True
+    if _swaps(one, other) or (one.numbers and other.numbers and one.numbers != other.numbers):
+        return False
     if one.negates != other.negates:
         return False
     is_rule = min(len(one.rule), len(other.rule)) >= _FEWEST_IN_RULE
     return _is_near(one.words, other.words) or (is_rule and _is_near(one.rule, other.rule))
 
 
+def _swaps(one: _Statement, other: _Statement) -> bool:
+    """Whether one prefers what the other rejects, and the other way round."""
+    return bool(one.chosen & other.rejected and one.rejected & other.chosen)
+
+
 def _may_be_the_same(one: _Statement, other: _Statement) -> bool:
     """Whether nothing but the choice of words may differ."""
-    numbers, others = (frozenset(word for word in each.words if word[:1].isdigit()) for each in (one, other))
-    return one.negates == other.negates and numbers == others and bool(one.rule & other.rule)
+    is_denied = one.negates != other.negates or _swaps(one, other)
+    return not is_denied and one.numbers == other.numbers and bool(one.rule & other.rule)
 
 
 def _is_near(one: frozenset[str], other: frozenset[str]) -> bool:
@@ -203,6 +226,8 @@ def _is_near(one: frozenset[str], other: frozenset[str]) -> bool:
 
 def _changes(new: _Statement, old: _Statement) -> bool:
     """Whether a text takes another one back or gives it another number or day; else it is about something else."""
+    if _swaps(new, old):
+        return True
     if _share(new.words, old.words) < SAME_SUBJECT or len(new.words & old.words) < _FEWEST_SHARED:
         return False
     apart = new.words ^ old.words
