@@ -21,7 +21,7 @@ def chore(folder: Path) -> Chore:
 @requirement("tasks:session")
 async def test_every_run_brings_the_one_task_up_to_date(tmp_path: Path) -> None:
     made = chore(tmp_path)
-    assert made.row == ()
+    assert not made.row
     for number, cost in enumerate((0.01, 0.03), 1):
         async with made.run():
             assert made.is_running
