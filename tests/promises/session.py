@@ -24,6 +24,11 @@ PROMISES = {
         "have files watched and skills read again.",
         source="spec 3 §7.1; spec 8 §1.8",
     ),
+    "session:hooks:answers": Requirement(
+        "A `PermissionRequest` hook answers for the user: it may end the turn, give rules, or change the input, which "
+        "is judged again.",
+        source="spec 8 §1.8",
+    ),
     "session:hooks:team": Requirement(
         "A hook hears that a teammate has nothing left to do, and may give it more or let it go.", source="spec 8 §1.8"
     ),

@@ -12,11 +12,12 @@ import time
 from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
+from typing import NamedTuple
 
 from reverie.agent.desk_changes import announce_changes, noted
 from reverie.agent.events import Notice, ToolEnded, ToolProgress, ToolStarted, TurnEvent
 from reverie.agent.hooking import Fires
-from reverie.errors import Error
+from reverie.errors import Error, UserMistake
 from reverie.hooks.verdict import Verdict as HookVerdict
 from reverie.messages.blocks import Json, JsonObject, Text, ToolUse
 from reverie.messages.codec import encode_json
@@ -25,6 +26,7 @@ from reverie.permissions.approval import Approval, Approver, Question
 from reverie.permissions.decide import Decision, Verdict, decide
 from reverie.permissions.need import Need
 from reverie.permissions.policy import Policy
+from reverie.permissions.rule import Kind as RuleKind
 from reverie.permissions.suggestions import suggestions
 from reverie.ports import INVALID_INPUT
 from reverie.tools.desk import Desk
@@ -34,6 +36,7 @@ from reverie.tools.registry import Registry
 from reverie.tools.tool import Answer, Tool, ToolMistake
 
 INTERRUPTED = "The user interrupted this call before it had an answer. Do not assume that it did anything."
+HOOK_REFUSED = "A hook refused this call."
 AGAIN = "A hook has seen to it since: this call may be tried again."
 SKIPPED = "This call was not run, because the user interrupted the turn."
 
@@ -60,6 +63,17 @@ class Done:
     """How long it ran, without the time in which somebody was asked."""
 
 
+class _Ruling(NamedTuple):
+    """What becomes of a call."""
+
+    given: JsonObject
+    """The input with which it may run."""
+    refusal: str = ""
+    """Why it may not."""
+    stop: str = ""
+    """Why the turn is to end with it."""
+
+
 @dataclass(slots=True)
 class Permits:
     """What may happen without asking, as it stands; answers of the user change it."""
@@ -76,6 +90,35 @@ class Permits:
             self.policy = self.policy.with_rule(approval.rule)
             if approval.scope in ("local", "user"):
                 self.remember(approval.rule, approval.scope)
+
+    def take_updates(self, updates: Json) -> tuple[str, ...]:
+        """Take rules and a mode that a hook of the user gives for the rest of the session; what is wrong with them."""
+        problems = []
+        for update in updates if isinstance(updates, list) else ():
+            try:
+                self.policy = _updated(self.policy, update)
+            except (UserMistake, ValueError) as mistake:
+                problems.append(f"a hook's `updatedPermissions`: {mistake}")
+        return tuple(problems)
+
+
+def _updated(policy: Policy, update: Json) -> Policy:
+    """The policy with one update in the words of the format. Raises `UserMistake` or `ValueError`."""
+    fields = update if isinstance(update, dict) else {}
+    match fields.get("type"):
+        case "setMode":
+            return policy.with_mode(str(fields.get("mode")))
+        case "addRules":
+            kind = RuleKind(str(fields.get("behavior", "allow")))
+            rules = fields.get("rules")
+            for rule in rules if isinstance(rules, list) else ():
+                if isinstance(rule, dict):
+                    content = rule.get("ruleContent")
+                    name = str(rule.get("toolName", ""))
+                    policy = policy.with_rule(f"{name}({content})" if content else name, kind, source="a hook")
+            return policy
+        case other:
+            raise UserMistake(f"{other!r} is not known; we know 'addRules' and 'setMode'")
 
 
 @dataclass(slots=True)
@@ -162,13 +205,13 @@ class ToolCalls:
             given = before.updated_input
             need = tool.need(given, self.desk)
             facts = {**facts, "tool_input": dict(given)}
-        refusal, given = await self._refusal(call, given, need, before, facts)
-        if refusal:
-            after = await self._fire("PermissionDenied", {**facts, "reason": refusal}, call.name)
-            if after.more.get("retry") is True:
-                refusal = f"{refusal}\n{AGAIN}"
-            return Done(call, Answer(refusal, is_error=True), need, True, before.context, before.stop or "")
-        return replace(await self._ran(call, tool, given, before, facts), need=need)
+        ruling = await self._ruling(call, given, need, before, facts)
+        if ruling.refusal:
+            after = await self._fire("PermissionDenied", {**facts, "reason": ruling.refusal}, call.name)
+            again = f"\n{AGAIN}" if after.more.get("retry") is True else ""
+            answer = Answer(f"{ruling.refusal}{again}", is_error=True)
+            return Done(call, answer, need, True, before.context, before.stop or ruling.stop)
+        return replace(await self._ran(call, tool, ruling.given, before, facts), need=need)
 
     async def _ran(self, call: ToolUse, tool: Tool, given: JsonObject, before: HookVerdict, facts: JsonObject) -> Done:
         started = time.monotonic()
@@ -221,49 +264,61 @@ class ToolCalls:
             telling.cancel()
             await asyncio.gather(telling, return_exceptions=True)
 
-    async def _refusal(
+    async def _ruling(
         self, call: ToolUse, given: JsonObject, need: Need, hook: HookVerdict, facts: JsonObject
-    ) -> tuple[str, JsonObject]:
-        """Why the call may not run, and the input with which it may; a hook loosens only what would be asked."""
+    ) -> _Ruling:
+        """Whether the call may run, and with which input; a hook loosens only what would be asked."""
         if hook.blocked is not None or hook.permission == "deny":
-            return hook.blocked or hook.reason or "A hook refused this call.", given
+            return _Ruling(given, hook.blocked or hook.reason or HOOK_REFUSED)
         own = self.refuse(need, given)
         if own:
-            return own, given
+            return _Ruling(given, own)
         decision = decide(need, self.permits.policy)
         if decision.verdict is Verdict.DENY:
-            return decision.reason, given
+            return _Ruling(given, decision.reason)
         if need.tool == PLAN_TOOL:
             # A plan is nothing without the user's word, whatever the rules say.
             decision = Decision(Verdict.ASK, "The plan waits for your approval.", PLAN_TOOL)
         if hook.permission == "ask":
             decision = Decision(Verdict.ASK, hook.reason or "a hook wants you to be asked", "")
         if decision.verdict is Verdict.ALLOW or hook.permission == "allow":
-            return "", given
+            return _Ruling(given)
         return await self._asked(call, given, need, decision, facts)
 
     async def _asked(
         self, call: ToolUse, given: JsonObject, need: Need, decision: Decision, facts: JsonObject
-    ) -> tuple[str, JsonObject]:
+    ) -> _Ruling:
         async with self.asking:
             # While this call waited, an answer to another may have settled it.
             if decide(need, self.permits.policy).verdict is Verdict.ALLOW and not decision.rule:
-                return "", given
+                return _Ruling(given)
             offers = suggestions(need, self.permits.policy)
             request: JsonObject = {**facts, "permission_suggestions": [*offers]}
             hook = await self._fire("PermissionRequest", request, call.name)
-            if hook.permission == "allow":
-                return "", hook.updated_input if hook.updated_input is not None else given
-            if hook.permission == "deny":
-                return hook.reason or "A hook refused this call.", given
+            if hook.permission is not None:
+                return self._answered_by_hook(call, given, hook)
             question = Question(call.id, need, decision.reason, offers, self.agent)
             async with self._waiting_is_told(call.name):
                 answer = await self.approver.approve(question)
         if answer.allowed:
             self.permits.grant(answer)
-            return "", given
+            return _Ruling(given)
         because = f" They say: {answer.message}" if answer.message else ""
-        return f"The user did not allow this call ({decision.reason}).{because}", given
+        return _Ruling(given, f"The user did not allow this call ({decision.reason}).{because}")
+
+    def _answered_by_hook(self, call: ToolUse, given: JsonObject, hook: HookVerdict) -> _Ruling:
+        """What a hook says in the place of the user; another input is judged like any other."""
+        if hook.permission != "allow":
+            reason = hook.reason or HOOK_REFUSED
+            return _Ruling(given, reason, stop=reason if hook.more.get("interrupt") is True else "")
+        self._tell(HookVerdict(messages=self.permits.take_updates(hook.more.get("updatedPermissions"))))
+        if hook.updated_input is None:
+            return _Ruling(given)
+        changed = hook.updated_input
+        need = self.tools.find(call.name).need(changed, self.desk)
+        decision = decide(need, self.permits.policy)
+        refusal = decision.reason if decision.verdict is Verdict.DENY else self.refuse(need, changed)
+        return _Ruling(changed, refusal)
 
 
 def interrupted(call: ToolUse, *, was_running: bool = True) -> Done:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from reverie.agent.events import Ending
+from reverie.agent.events import Ending, Notice
 from reverie.messages.blocks import Json
 from reverie.messages.entries import TitleEntry
 from reverie.permissions.approval import Approval, Question
@@ -269,3 +269,56 @@ async def test_hooks_hear_of_a_folder_that_the_user_agreed_to(tmp_path: Path) ->
             await told(session, "three")
 
         assert [fields["directory"] for fields in heard(said)] == [str(tmp_path / "lake")]
+
+
+def decides(**decision: Json) -> Json:
+    """A hook that answers in the place of the user."""
+    said = {"hookSpecificOutput": {"hookEventName": "PermissionRequest", "decision": decision}}
+    return command(f"echo '{json.dumps(said)}'")
+
+
+@requirement("session:hooks:answers")
+async def test_a_hook_that_refuses_may_end_the_turn(tmp_path: Path) -> None:
+    with desk(tmp_path, one_call("Bash", {"command": "touch made"})) as at:
+        at.hooks(PermissionRequest=decides(behavior="deny", message="the lake is closed", interrupt=True))
+        async with at.start() as session:
+            ended = ending(await told(session, "go"))
+
+        assert (ended.ending, ended.text) == (Ending.HOOK, "the lake is closed")
+        assert len(at.bodies) == 1
+        assert at.person.asked == []
+
+
+@requirement("session:hooks:answers")
+async def test_a_hook_that_allows_may_give_rules_for_the_rest_of_the_session(tmp_path: Path) -> None:
+    said = tmp_path / "said"
+    rules: Json = [{"toolName": "Bash", "ruleContent": "touch:*"}]
+    updates: Json = [{"type": "addRules", "behavior": "allow", "rules": rules}, {"type": "addWings"}]
+    script: list[Json] = [
+        {"when": {"has_tool_results": False}, "then": calls(("Bash", {"command": "touch a"}))},
+        {"when": {"last_user": "again"}, "times": 1, "then": calls(("Bash", {"command": "touch b"}))},
+        {"then": "done"},
+    ]
+    with desk(tmp_path, script) as at:
+        answers = decides(behavior="allow", updatedPermissions=updates)
+        at.hooks(PermissionRequest=[*answers, *command(noted(said))])  # type: ignore[misc]
+        async with at.start() as session:
+            events = [*await told(session, "go"), *await told(session, "again")]
+
+        assert (at.project / "a").exists()
+        assert (at.project / "b").exists()
+        assert len(heard(said)) == 1, "the second call needed no question"
+        assert any("'addWings' is not known" in event.text for event in events if isinstance(event, Notice))
+
+
+@requirement("session:hooks:answers")
+async def test_another_input_of_a_hook_is_judged_like_any_other(tmp_path: Path) -> None:
+    with desk(tmp_path, one_call("Bash", {"command": "touch made"})) as at:
+        at.options["disallowed_tools"] = ("Bash(rm:*)",)
+        at.file("kept.txt", "kept\n")
+        at.hooks(PermissionRequest=decides(behavior="allow", updatedInput={"command": "rm kept.txt"}))
+        async with at.start() as session:
+            await told(session, "go")
+
+        assert (at.project / "kept.txt").exists()
+        assert results(at.bodies[-1])[0][0]

@@ -351,7 +351,6 @@ async def test_a_fork_in_the_background_is_told_of_at_the_next_boundary(tmp_path
             await until(lambda: session.parts.staff.children.all[0].state == "completed")
             events += outside
             assert any(isinstance(event, AgentEnded) and event.text == "Three things are left." for event in events)
-            assert any(isinstance(event, Notice) and "auditor has ended" in event.text for event in events)
             await told(session, "and?")
             joined = [one for one in session.attachments if one.kind == "task_status"]
             assert len(joined) == 1

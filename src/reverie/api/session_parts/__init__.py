@@ -1,9 +1,9 @@
 """What a session is made of.
 
-Reading order: `assemble` (how it is put together), `parts` (how it begins and ends), `describing` (what it says of
-itself), `briefing` (what its model is told) with `included` (instruction files from outside) and `styling` (how it
-writes); beside each turn `recalling` (memories), `noting` (notes), `extracting` (what a turn taught) and `sleeping`
-(dreams); `extensions` (what others brought) with `invoking` (skills), `serving` (servers) and `trusting` (what waits
-for the user's word); `rule_keeping` (rules that outlive it), `announcing` (what hooks hear of the session),
-`disk_changes` and `idling` (and of what is between turns), `going_back` (with files).
+Reading order: `ground` (what stands by itself), `assemble` (how the rest is put together), `parts` (how it begins and
+ends), `describing` (what it says of itself), `briefing` (what its model is told) with `included` (instruction files
+from outside) and `styling` (how it writes); beside each turn `recalling` (memories), `noting` (notes), `extracting`
+(what a turn taught) and `sleeping` (dreams); `extensions` (what others brought) with `invoking` (skills), `serving`
+(servers) and `trusting` (what waits for the user's word); `rule_keeping` (rules that outlive it), `announcing` (what
+hooks hear of the session), `disk_changes` and `idling` (and of what is between turns), `going_back` (with files).
 """
