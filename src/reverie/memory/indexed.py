@@ -18,7 +18,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from reverie.errors import Damaged, Error
+from reverie.errors import Damaged, Error, Unavailable
 from reverie.files import write_folder
 from reverie.memory.look_ahead import LookAhead
 from reverie.memory.tracked import fingerprint, is_topic_path, list_tracked, place_of
@@ -304,7 +304,10 @@ class IndexedFolder:
                 # A directory that may only be read can still be searched.
                 import tempfile
 
-                self._scratch = tempfile.TemporaryDirectory(prefix="reverie-")
+                try:
+                    self._scratch = tempfile.TemporaryDirectory(prefix="reverie-")
+                except OSError as problem:
+                    raise Unavailable(f"there is no room for an index: {problem}") from problem
                 self._parts = self._open_at(Path(self._scratch.name))
         return self._parts
 

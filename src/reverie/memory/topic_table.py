@@ -14,6 +14,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TypeAlias
 
+from reverie.errors import Unavailable
 from reverie.memory.filenames import path_key
 from reverie.memory.situations import When
 from reverie.memory.topic_rows import topic_from_row, topic_to_row, when_from_row, when_to_row
@@ -204,9 +205,9 @@ def _connected(path: Path) -> sqlite3.Connection:
                 f"BEGIN IMMEDIATE; DROP TABLE IF EXISTS topics; DROP TABLE IF EXISTS swept; {_SCHEMA} COMMIT"
             )
         database.execute("SELECT count(*) FROM topics").fetchone()
-    except sqlite3.OperationalError:
+    except sqlite3.OperationalError as problem:
         database.close()
-        raise
+        raise Unavailable(f"the index {path} cannot be used ({problem}); free some space and try again") from problem
     except sqlite3.DatabaseError:
         database.close()
         for ending in ("", "-wal", "-shm"):

@@ -41,6 +41,8 @@ def answer(which: Which, said: RecallSaid) -> None:
     """Find, print, and only then note what was found."""
     from dataclasses import replace
 
+    from reverie.errors import Error
+
     text = " ".join(said.query)
     started = time.perf_counter()
     memory = which.open()
@@ -61,7 +63,11 @@ def answer(which: Which, said: RecallSaid) -> None:
     sys.stdout.flush()
     memory.note_recalled(found, text)
     if memory.has_foreign_edits:
-        memory.sync()
+        try:
+            memory.sync()
+        except Error as problem:
+            # The answer is given; where nothing can be written, that is no reason to fail.
+            sys.stderr.write(f"reverie: {problem}\n")
         for caution in memory.cautions():
             sys.stderr.write(f"reverie: {caution}\n")
     memory.close()
