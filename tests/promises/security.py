@@ -44,6 +44,10 @@ PROMISES = {
         "says what it cannot do.",
         source="product §2, promise 1",
     ),
+    "security:budget:hard-stop": Requirement(
+        "Where a session may cost no more, its agents stop in the middle, and no clock changes that.",
+        source="product §2, promise 5",
+    ),
     "security:terminal:unsteered": Requirement(
         "Words of the model, of files and of servers cannot steer the terminal; a question shows what hides in them.",
         source="issue 5, item 7",
