@@ -81,6 +81,7 @@ def measure_speed(models: Path, *, quick: bool) -> dict[str, object]:
     if weights is None:
         print(f"no model in {models}: vectors are left out (`reverie models install`)")
     sentences = _sentences()
+    stand_in = None if weights is None else _StandIn(weights, sentences)
     report: dict[str, object] = {}
     print("\nwarm queries of six words, each asked once; ms of the clock and of the processor; MB of the process")
     headings = ("p50", "p99", "cpu p50", "cpu p99", "resident", "own")
@@ -91,8 +92,8 @@ def measure_speed(models: Path, *, quick: bool) -> dict[str, object]:
             path = Path(folder) / "search.db"
             indexing.append(f"{size:>8,}  {_build(path, size, sentences)}")
             ways = ["fts5", "words"]
-            if weights is not None:
-                _add_vectors(path, size, sentences, weights)
+            if stand_in is not None:
+                _add_vectors(path, size, sentences, stand_in)
                 ways.append("vectors")
             for way in ways:
                 found = _ask_in_a_process(path, way, models)
@@ -181,8 +182,7 @@ class _StandIn:
         return found
 
 
-def _add_vectors(path: Path, size: int, sentences: Sequence[str], weights: Path) -> None:
-    stand_in = _StandIn(weights, sentences)
+def _add_vectors(path: Path, size: int, sentences: Sequence[str], stand_in: _StandIn) -> None:
     topics = list(make_topics(size, sentences))
     with SearchIndex(path) as index:
         for at in range(0, size, _AT_ONCE):
