@@ -207,3 +207,50 @@ def test_ctrl_c_stops_the_turn_with_a_valid_history_and_twice_leaves(tmp_path: P
         assert "interrupted this call" in at.last_messages
         typed = [entry.message.text for entry in at.entries if isinstance(entry, UserEntry) and entry.source == "typed"]
         assert typed == ["Please: answer slowly", "Please: run it", "Please: answer quickly"]
+
+
+@requirement("acceptance:session:back")
+def test_files_go_back_in_a_resumed_session_and_own_commands_are_told(tmp_path: Path) -> None:
+    rows, made = tmp_path / "project" / "rows.py", tmp_path / "project" / "made.py"
+    steps = Steps(
+        {
+            "fix": (
+                call("Read", file_path=str(rows)),
+                call("Edit", file_path=str(rows), old_string="[:-1]", new_string="[-1]"),
+                call("Write", file_path=str(made), content="x = 1\n"),
+                Action(text="Both are done."),
+            ),
+            "wait": (call("Bash", "I wait.", command="sleep 2"), Action(text="Waited.")),
+        }
+    )
+    with workplace(tmp_path, steps) as at:
+        at.file("rows.py", BUG)
+        with at.terminal("--permission-mode", "acceptEdits") as terminal:
+            terminal.sees(READY)
+            terminal.enter("Please: fix it")
+            terminal.sees("Both are done.")
+            terminal.press("C-d")
+            terminal.wait_for_end()
+        made.write_text("y = 2\n", encoding="utf-8")
+        with at.terminal("--continue", "--allowed-tools", "Bash(sleep:*)") as terminal:
+            terminal.sees("Both are done.")
+            terminal.enter("!echo by hand; false")
+            terminal.sees("exit code 1")
+            terminal.enter("Please: wait a little")
+            terminal.sees("Bash sleep 2")
+            terminal.enter("/rewind")
+            terminal.sees("⋯ /rewind")
+            terminal.sees("Go back to before which message?")
+            terminal.type("fix it")
+            terminal.until(lambda screen: "  Please: wait" not in screen, "the list to be narrowed")
+            terminal.press("Enter")
+            terminal.sees("The conversation and 2 files")
+            terminal.press("Enter")
+            terminal.sees("Somebody else also changed made.py")
+            terminal.press("Enter")
+            terminal.sees("gone back; brought back: rows.py")
+
+        assert "<bash-stdout>by hand" in at.last_messages
+        assert "exit code 1" in at.last_messages
+        assert rows.read_text(encoding="utf-8") == BUG
+        assert made.read_text(encoding="utf-8") == "y = 2\n"

@@ -26,6 +26,11 @@ PROMISES = {
     "acceptance:session:stops": Requirement(
         "Ctrl-C once stops the turn with a history that a provider takes, twice leaves.", source="issue 5, item 1"
     ),
+    "acceptance:session:back": Requirement(
+        "In a resumed session `/rewind` brings files back that were changed before, and asks about those that somebody "
+        "else changed; what was run with `!` reaches the model; a command typed during a turn runs after it.",
+        source="issue 5, item 7",
+    ),
     "acceptance:print:formats": Requirement(
         "`-p` answers as text, as one object or as a stream of them, from an argument or from standard input.",
         source="issue 5, item 1",
