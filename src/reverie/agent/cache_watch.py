@@ -11,8 +11,8 @@ from reverie.settings import Cache
 from reverie.tokens.profiles import Profile
 
 SURE_OF_THE_REST = 0.5
-"""After we moved something ourselves, the share of the rest that must be read: prose has twice the bytes a token that
-numbers have."""
+"""The share of the rest that must be read after we moved something for the first time. What is left is then known in
+bytes alone, and prose has twice the bytes a token that numbers have."""
 
 
 class CacheWatch:
@@ -24,6 +24,9 @@ class CacheWatch:
         self._usage: Usage | None = None
         self._answered_at: datetime | None = None
         self._kept_for = "5m"
+        self._read: dict[int, int] = {}
+        """What was read of a rest, by its size in bytes. The same rest comes again: system text and tools stay where
+        they are when the messages behind them are compacted."""
 
     def observe(self, usage: Usage, request: Request | None, predicted: Break | None, now: datetime) -> Break | None:
         """Note what was reported for a request; returns a break that it shows."""
@@ -39,10 +42,12 @@ class CacheWatch:
             return None
         promised = promised_tokens(self._usage, predicted)
         if predicted is not None:
-            # What we moved is known in bytes; how many tokens the rest has is only known roughly.
-            promised = round(promised * SURE_OF_THE_REST)
+            rest = self._read.get(predicted.kept_bytes)
+            promised = round(promised * SURE_OF_THE_REST) if rest is None else rest
         missing = detect(promised, seen, self._settings)
         if missing is None:
+            if predicted is not None:
+                self._read[predicted.kept_bytes] = seen.cache_read_tokens
             return None
         cost = price(missing, self._facts, self._kept_for)
         idle = now - self._answered_at if self._answered_at else None

@@ -81,6 +81,8 @@ class Break:
     lost_tokens: int = 0
     cost_usd: float | None = None
     """What reading again instead of writing again would have saved."""
+    kept_bytes: int = 0
+    """Of the earlier request, what is still a prefix."""
 
 
 def fingerprint(body: Mapping[str, Any]) -> Fingerprint:
@@ -113,6 +115,7 @@ def predict(before: Fingerprint, after: Fingerprint, announced: Iterable[str] = 
         changed.label,
         lost / max(1, before.size),
         is_announced=any(announced),
+        kept_bytes=before.size - lost,
     )
 
 
