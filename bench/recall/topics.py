@@ -1,7 +1,7 @@
 """A store of topics as a developer's memory holds them, and requests that share hardly a word with the topic they mean.
 
-Written before any of them was tried, to see what abstention does where names, descriptions and requests are short and
-about work; the development splits are talk about private life.
+They show what abstention does where names, descriptions and requests are short and about work; the development splits
+are talk about private life.
 """
 
 from __future__ import annotations
