@@ -104,7 +104,7 @@ CUES: tuple[Cue, ...] = (
         ),
         unless=pattern(
             r"""\b(?:getting|seeing|trying\sto\s(?!learn)|going|not\ssure|sorry|wondering|stuck|confused|logged|signed|testing|building
-              |creating|making|as\san?\s(?:test|guest|admin)|imagine|pretend|act|you\sare|if\s|test\s(?:user|data)|user\sstory|with\srole|account|ticket|call\sat|meeting\sat)\b|假设|扮演|登录|账号"""
+              |creating|making|as\san?\s(?:test|guest|admin)|imagine|pretend|act|you\sare|if\s|test\s(?:user|data)|user\sstory|with\srole|account|test\stenant|whenever\si|when\si|every\stime\si|ticket|call\sat|meeting\sat)\b|假设|扮演|登录|账号"""
         ),
         overrides_guards=True,
     ),
@@ -248,7 +248,7 @@ CUES: tuple[Cue, ...] = (
               |截止|封版|提测|发版|发布日期|上线|下线|冻结|之前(?:要|必须|得|不要|不能|别)|交付|演示|到期|\b(?:frist|abgabe|stichtag|termin)\b|締め?切り?|期限|リリース日?は"""
         ),
         unless=pattern(
-            r"""\b(?:due\sto|let'?s|function|file|variable|check|test|header|cookie|token|cache|session|shipping|missing)\b
+            r"""\b(?:due\sto|help|hurry|is\sred|broken|in\sthe\sform|let'?s|function|file|variable|check|test|header|cookie|token|cache|session|shipping|missing)\b
               |\bwe\sneed\sto\sfix\b|\b(?:i|my|me)\b
               |^deadline\s?:|^(?:great\s|ok\s|please\s)?(?:make|set|change|write|add|deploy|ship|release|cut|launch)\b"""
         ),
@@ -273,7 +273,7 @@ CUES: tuple[Cue, ...] = (
               (?:owns|maintains|signs\soff|reviews|approves|is\sresponsible)\b|由[^，。]{1,8}负责|(?:归|是)[^，。]{1,6}(?:负责|维护)的"""
         ),
         unless=pattern(
-            r"\b(?:function|class|module|method|parser|server|it|this|that)\s(?:owns|runs|handles)\b|^(?:this|it|that)"
+            r"\b(?:function|class|module|method|parser|server|it|this|that)\s(?:owns|runs|handles)\b|^(?:this|it|that)|\bthis\s(?:pr|branch|ticket|task|file|bug)\b"
         ),
         overrides_guards=True,
     ),

@@ -18,6 +18,7 @@ from reverie.memory.extraction.dates import placed
 from reverie.memory.extraction.phrases import (
     ABOUT_TEXT,
     ASKING,
+    AT_WORK,
     GENERAL,
     GUARD,
     LASTING,
@@ -114,7 +115,7 @@ def _cue_by_reading(sentence: Sentence, reading: Reading | None, needed: float) 
     if reading is None or reading.worth < needed or GUARD.search(plain):
         return None
     is_prose = _PROSE.match(plain) and len(plain.split()) >= _FEWEST_WORDS
-    points = POINTS.search(plain) and not LASTING.search(plain)
+    points = AT_WORK.search(plain) or (POINTS.search(plain) and not LASTING.search(plain))
     return _BY_READING[reading.type] if is_prose and not points and SHAPES[reading.type].search(plain) else None
 
 
@@ -146,6 +147,8 @@ def cue_of(sentence: Sentence, said: Said, following: Sentence | None = None) ->
     """The rule that takes a sentence for something lasting, if any; its reason may stand in the one that follows."""
     plain = sentence.plain
     if _says_nothing(sentence):
+        return None
+    if AT_WORK.search(plain):
         return None
     is_tied = bool(GUARD.search(plain))
     for cue in CUES:

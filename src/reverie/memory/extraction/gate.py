@@ -169,6 +169,7 @@ _JUDGEMENT = re.compile(
       |\b(?-i:[A-Z][a-zé]+)\s(?:(?:can'?t|cannot)\sbe\s(?:trusted|relied)|lied|lies\s(?:about|to)|never\s(?:reads|answers|replies|listens|tests|helps|apologi[sz]es|delivers)
       |always\s(?:forgets|complains|breaks|screws|blames)|is\s(?:always|never)\s(?:late|on\stime|prepared)|gets\s(?:angry|defensive|upset)|takes\scredit|drinks|doesn'?t\s(?:care|listen|get\sit))\b
       |\bdon'?t\strust\s(?:anything\s)?(?:that\s)?(?-i:[A-Z][a-zé]+)\b|\b(?-i:[A-Z][a-zé]+)\sis\s(?:\w+\s){{0,2}}?(?:clueless|unreliable|overrated|the\sweakest|bad\sat|a\s(?:liar|pain|fool|control\sfreak))
+      |(?:[老小][\u4e00-\u9fff]|张三|李四|他|她)(?:总是|老是|从来不|从不|太(?:慢|懒|差|笨|磨)|不靠谱)|写的(?:代码|东西)[^。]{{0,4}}(?:差|烂|垃圾|乱)
       |懒|笨|蠢|白痴|傻|没用的人|水平(?:很|太)?(?:差|低)|磨蹭|不靠谱|不负责任|\b(?:faul|dumm|unfähig|idiot\w*)\b|バカ|無能|怠け""",
     _FLAGS,
 )

@@ -42,7 +42,7 @@ INDIRECT: tuple[Cue, ...] = (
             r"""(?:^|[,;.]\s)(?:and\s|so\s|for\s|ok(?:ay)?,?\s)?(?:from\s(?:now|here|today|this\spoint)\son(?:\sout|wards?)?|going\sforward|moving\sforward
               |in\s(?:the\s)?future|for\s(?:all\s)?(?:the\s)?future\s\w+|starting\s(?:today|now|this\sweek|next\sweek|\w+day)|as\sof\s(?:today|now|this\sweek|\w+day)
               |effective\simmediately|until\sfurther\snotice|unless\s(?:i\s(?:say|tell\syou)|told)\sotherwise|next\stime|by\sdefault)[\s,:]+
-              (?!the\s(?:variable|function|class|button|file|story|character)\b|in\sthis\b|i'?ll\b|i\swill\b|it\b)\w+\s\w+
+              (?!(?:the|it|i|we|he|she|they)\s(?:\w+\s)?(?:runs?|starts?|happens?|comes|will|fails?)\b|the\s(?:variable|function|class|button|file|story|character)\b|in\sthis\b|i'?ll\b|i\swill\b|it\b)\w+\s\w+
               |\b(?:in\s(?:the\s)?future|going\sforward|from\s(?:now|here)\son(?:\sout)?|until\sfurther\snotice|unless\si\s(?:say|ask|tell\syou)(?:\s\w+)*)\W*$
               |(?:^|[，,。；])(?:下次|往后|日后|今后|以后|从今天起|从下周起|从今往后|从这周开始)[，,]?(?!再|会|的|有|看|吧|见|可能|也许|想)[^。？]{3,}"""
         ),
@@ -93,7 +93,7 @@ INDIRECT: tuple[Cue, ...] = (
         MemoryType.feedback,
         pattern(
             rf"""\b(?:the|our|my|a|one)\s(?:\w+\s){{0,2}}?(?:convention|rule|policy|practice|house\sstyle|standard|agreement|guideline|principle|habit|default)
-              (?:\s(?:here|for|on|in|with|about)(?:\s[\w-]+){{0,4}}?)?\s(?:is|says|has\sbeen)(?:\s(?:that|to|simple)|:|\s\w+)
+              (?:\s(?:here|for|on|in|with|about)(?:\s[\w-]+){{0,4}}?)?\s(?:is|has\sbeen)(?:\s(?:that|to|simple)|:|\s\w+)
               |^(?:house|team)\s(?:style|rule|agreement|convention|policy)\b|\bwe\shave\san?\s[\w-]+(?:\s[\w-]+)?\s(?:policy|rule|convention|agreement)\b
               |\b(?:let'?s\s)?make\sit\sa\s(?:rule|habit|policy)\b|\bas\sa\s(?:matter\sof\s)?(?:general\s)?(?:rule|principle|policy)\b
               |\b(?:under\sno\scircumstances|no\sexceptions?|without\sexception|off\slimits)\b
@@ -111,7 +111,7 @@ INDIRECT: tuple[Cue, ...] = (
         ),
         unless=pattern(
             rf"""{_POINTS_AT.pattern}|\b(?:page|form|screen|dialog|button|modal|table|row|card)\b|\b(?:fail|failing|broken|red|slow|passing|pass|green|stuck)\b
-              |\b(?:firewall|eslint|lint|css|regex|routing|validation|default\s(?:timeout|value|port))\s?(?:rule|is)?\b|(?:^|[，,请])把|帮我|报错|接口(?:都)?(?:必须)?返回"""
+              |\b(?:firewall|eslint|lint|css|regex|routing|validation|default\s(?:timeout|value|port))\s?(?:rule|is)?\b|(?:^|[，,请])把|帮我|(?<!别再)(?<!不要再)不要[^，。再]{{1,6}}了(?:[，。]|$)|报错|接口(?:都)?(?:必须)?返回"""
         ),
     ),
     Cue(
@@ -223,7 +223,7 @@ INDIRECT: tuple[Cue, ...] = (
               |我在[^，。？]{{2,8}}(?:工作|上班|办公|读研|读博)|我(?:的)?(?:英语|英文|中文|数学)(?:不好|不太好|一般|很差)|我(?:有|做了|写了)[^，。？]{{1,6}}年(?:的)?[^，。？]{{0,8}}(?:经验|开发|工作)?|我(?:色盲|色弱|是色盲|是色弱)|我的?(?:时区|母语|背景|专业)是"""
         ),
         unless=pattern(
-            r"""\b(?:imagine|pretend|suppose|act|if|let'?s\ssay|given|user\sstory|test\s(?:user|data)|with\srole|account|story|character|sample|fixture|logged|currently|today|now|idiot|stupid|terrible|bit\slost)\b
+            r"""\b(?:imagine|pretend|suppose|act|if|let'?s\ssay|given|user\sstory|test\s(?:user|data)|with\srole|tenant|whenever\si|account|story|character|sample|fixture|logged|currently|today|now|idiot|stupid|terrible|bit\slost)\b
               |\bi\s(?:own|handle|run|lead)\s(?:the\s)?(?:ticket|it|this|tests?|command|script|call|meeting)\b|假设|扮演|登录|账号|负责人是谁"""
         ),
         overrides_guards=True,

@@ -128,7 +128,7 @@ REPORTED = pattern(
 TENTATIVE = pattern(
     r"""^(?:and\s|so\s|but\s)?(?:maybe|perhaps|possibly|probably|suppose|supposing|imagine|let'?s\s(?:say|assume|imagine)|say\swe|hypothetically|theoretically|in\stheory
       |ideally|e\.g\.|for\s(?:example|instance)|what\sif|i\s(?:guess|assume|suspect|wonder)|not\ssure|unsure|it\scould\sbe|still\sdebating|one\s(?:option|idea)\swould
-      |an\salternative|given\s(?:i|that\si)\sam|user\sstory|as\san?\s[\w-]+(?:\s\w+)?,?\si\s(?:want|can|should|need)|if\s(?:we|i)\s(?:were|used|had|would)|assuming)\b
+      |an\salternative|given\s(?:i|that\si)\sam|user\sstory|as\san?\s[\w-]+(?:\s\w+)?,?\si\s(?:want|can|should|need)|if\s(?:we|i|it)\s(?:were|used|had|would)|assuming)\b
       |\b(?:might|may|could)\s(?:eventually|someday|at\ssome\spoint|one\sday)\b|\bnot\ssure\s(?:yet|if|whether|about)\b|\b(?:someday|no\sdecision\syet|(?:not|nothing\s(?:is\s)?)\s?decided\s(?:yet|so\sfar))\b
       |\bi(?:'m|\sam|\swas)\s(?:thinking|considering|wondering)\b|\b(?:haven'?t|have\snot|not)\s(?:yet\s)?(?:decided|agreed|settled)\b|\bwould\sbe\s(?:nice|great|cool)\b|\b(?:i'm|i\sam|but)\snot\s(?:certain|sure)\b|^should\s\w+\ssay\b
       |也许|或许|大概|说不定|假如|假设|要不要|要不|是不是(?:可以|应该)|不确定|还没(?:定|决定|想好)|在考虑|考虑(?:要不要|一下|是否)|如果我们(?:用|改|换)"""
@@ -140,6 +140,16 @@ ASKING = pattern(
       |are\s(?:you|we|there)|have\s(?:you|we)|has\s|should\s(?:we|i)|can\s(?:i|we|this|it))\b|为什么|怎么(?!都|也)|什么时候|是谁|哪(?:个|里|些)"""
 )
 """How questions begin, with or without their mark."""
+
+AT_WORK = pattern(
+    r"""\b(?:in|on|of|from|to)\sthe\s(?:\w+\s)?(?:cart|form|page|modal|footer|header|sidebar|grid|table|view|dialog|screen|menu|loop|list|toolbar|card|title|dropdown|spinner)\b
+      |\bthe\s(?:\w+\s)?(?:list|page|form|table|modal|button|footer|header|sidebar|dialog|menu|spinner|field|input|icon|banner|logo|tooltip)\s(?:should|must|needs?|has\sto|is|opens?|shows?)\b
+      |\b(?:implement|replace|change|fix|delete|remove|add|update|rename|link|revert|merge)\s(?:it|that|this|them|those)\W*$
+      |[,;]\s(?:so\s|and\s|please\s)*(?:hurry|help)\b|\bthis\s(?:pr|branch|ticket|post|thread|draft)\b
+      |(?:改|加|删|修|看|查|试|写|弄|调|补|处理|解释|更新|翻译)(?:一下|下吧|上吧|掉吧|下文档)|改成(?!了)|(?:换|存|移|放)(?:成|到)(?:这|那|左|右|本地)|帮(?:我|忙)|去掉吧|[，,](?:加上|去掉|然后|赶紧|快点|看看|你改|你加|用那个|用这个)
+      |从现在开始(?:计时|算|数)|按钮|弹窗|弹框|页面|表单|(?<!监控)(?<!”)(?<!Grafana )面板|标题|布局|配色|loading|图标|菜单|字段(?=默认|要|加)|下拉框|输入框|侧边栏"""
+)
+"""What is done to the thing at hand: its screen, its text, its code."""
 
 ABOUT_TEXT = pattern(
     r"""^(?:please\s|now\s|and\s)?(?:draft|compose|copy|paste|sum\sup|summari[sz]e|(?:tell|inform|remind|notify)\s(?!me\b)\w+(?:\s\w+)?\s(?:that|about)|reply\sto|respond\sto|send|print|display|write\s(?:an?|me|the|some)\s(?!tests?\b|plan)\w+)\b|^(?:写一|起草|回复一下|复制|翻译)"""
@@ -190,6 +200,7 @@ SHAPES = {
 
 POINTS = pattern(
     r"""\b(?:these|those)\b(?!\sdays)|\bthis\b(?!\s(?:project|repo|team|company|code\s?base|machine|way|style|week|month|year|quarter|approach))
-      |\b(?:all|any|each|one|some|both)\sof\s(?:it|them)\b|\b(?:yet|right\saway|let\sme\sknow|the\sfollowing|above|below|meanwhile|while\s(?:we|you|i))\b|^(?:he|she)\b"""
+      |\b(?:all|any|each|one|some|both)\sof\s(?:it|them)\b|\b(?:yet|right\saway|let\sme\sknow|the\sfollowing|above|below|meanwhile|while\s(?:we|you|i))\b|^(?:he|she)\b
+      |\b(?:keep|make|write|change|fix|rename|split|close|merge|finish|review|shorten)\sthe\s(?:\w+\s)?(?:commit|pr|branch|ticket|diff|draft|paragraph|post|email|snippet|parser|message)\b"""
 )
 """Words that point at what is at hand."""
