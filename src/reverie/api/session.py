@@ -13,18 +13,20 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
-from reverie.agent.events import Status, TurnEnded, TurnEvent
+from reverie.agent.events import RequestSent, Status, TurnEnded, TurnEvent
 from reverie.agent.file_history import Return
 from reverie.api.session_parts.assemble import assembled
 from reverie.api.session_parts.describing import described
 from reverie.api.session_parts.going_back import RESTORED_KIND, put_back, restored_words
 from reverie.api.session_parts.parts import SessionParts
+from reverie.api.session_parts.resting import Resting
 from reverie.api.session_setup import Setup
 from reverie.context.snip import snip_to
 from reverie.context.spans import pinned, uncompact
 from reverie.errors import UserMistake
 from reverie.memory.injection import harmless
 from reverie.messages.blocks import Block
+from reverie.messages.bulk import collector_paused
 from reverie.messages.entries import AttachmentEntry, Entry, MarkEntry, UserEntry, envelope_of
 from reverie.messages.fork import write_fork
 from reverie.messages.message import user
@@ -60,6 +62,7 @@ class Session:
         self._heard_outside: list[Callable[[TurnEvent], None]] = []
         self._has_begun = False
         self._was_cleared = False
+        self._collecting = Resting(collector_paused)
         self._ran_meanwhile: list[tuple[str, str, str]] = []
         self._parts: SessionParts = assembled(setup, transcript, emit=self._emit)
 
@@ -183,9 +186,11 @@ class Session:
             self._parts.loop.open()
             await self._parts.announcing.cleared()
         await self._parts.disk_changes.announce()
+        self._collecting.begin()
         try:
             await self._parts.loop.turn(text, content, source=source)
         finally:
+            self._collecting.end()
             self._parts.extensions.turn_ended()
             self._parts.idling.begin()
             self._tell_commands()
@@ -347,6 +352,8 @@ class Session:
             self._transcript.close()
 
     def _emit(self, event: TurnEvent) -> None:
+        if isinstance(event, RequestSent):
+            self._collecting.end_soon()
         if self._events is not None:
             self._events.put_nowait(event)
             return

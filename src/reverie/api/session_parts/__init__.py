@@ -5,5 +5,6 @@ ends), `describing` (what it says of itself), `briefing` (what its model is told
 from outside) and `styling` (how it writes); beside each turn `recalling` (memories), `noting` (notes), `extracting`
 (what a turn taught) and `sleeping` (dreams); `extensions` (what others brought) with `invoking` (skills), `serving`
 (servers) and `trusting` (what waits for the user's word); `rule_keeping` (rules that outlive it), `announcing` (what
-hooks hear of the session), `disk_changes` and `idling` (and of what is between turns), `going_back` (with files).
+hooks hear of the session), `disk_changes` and `idling` (and of what is between turns), `going_back` (with files),
+`resting` (what waits for a request).
 """

@@ -20,6 +20,7 @@ from textual.widgets import Static
 from textual.worker import Worker
 
 from reverie.agent.events import Ending
+from reverie.api.session_parts.resting import Resting
 from reverie.apps.tui.changes import trust
 from reverie.apps.tui.commands import COMMANDS, find, near
 from reverie.apps.tui.conversation import Conversation, Surroundings, Wish, settled
@@ -35,8 +36,8 @@ from reverie.apps.tui.past import pieces_of
 from reverie.apps.tui.pieces import Note, Piece, Said
 from reverie.apps.tui.prompt import Popup, Prompt
 from reverie.apps.tui.question import Asking
-from reverie.apps.tui.quiet import Quiet, let_go_of_what_went, set_aside_what_stays
 from reverie.apps.tui.remember import remember
+from reverie.apps.tui.set_aside import let_go_of_what_went, set_aside_what_stays
 from reverie.apps.tui.shell import ShellRuns
 from reverie.apps.tui.status_line import StatusLine
 from reverie.apps.tui.steering import Unsteered
@@ -126,7 +127,7 @@ class Chat(Keyed):
         self._activity = self.query_one(Activity)
         self._waiting = self.query_one(Waiting)
         self._own_line = self.query_one(OwnLine)
-        self._turns = Turns(self._talk, self._waiting, self._activity, self._status, Quiet(self))
+        self._turns = Turns(self._talk, self._waiting, self._activity, self._status, Resting(self.batch_update))
         self._shells = ShellRuns(self._talk, self.surroundings.directory, self.surroundings.shell)
         self._prompt.focus()
         self.set_interval(1 / FRAMES_PER_SECOND, self._tick)

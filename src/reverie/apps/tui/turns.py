@@ -9,10 +9,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from reverie.agent.events import Ending, RequestSent, Status, TurnEnded, TurnEvent, TurnStarted
+from reverie.api.session_parts.resting import Resting
 from reverie.apps.tui.conversation import Conversation
 from reverie.apps.tui.log import Log
 from reverie.apps.tui.pieces import Note, Said
-from reverie.apps.tui.quiet import Quiet
 from reverie.apps.tui.status_line import StatusLine
 from reverie.apps.tui.turn import TurnView
 from reverie.apps.tui.waiting import Activity, Waiting
@@ -27,13 +27,14 @@ class Turns:
     waiting: Waiting
     activity: Activity
     status: StatusLine
-    quiet: Quiet
+    drawing: Resting
+    """Rests until a request has left."""
     view: TurnView | None = None
     """None while no turn runs."""
 
     def begin(self, text: str) -> None:
         """Show what is sent; from here on a turn runs."""
-        self.quiet.begin()
+        self.drawing.begin()
         self.log.add(Said(text))
         self.log.scroll_end(animate=False)
         self.view = TurnView(self.log)
@@ -50,7 +51,7 @@ class Turns:
         except Error as problem:
             self.log.add(Note(str(problem), "error"))
         finally:
-            self.quiet.end()
+            self.drawing.end()
         self.view.flush()
         self.view = None
         self.activity.show("")
@@ -75,7 +76,7 @@ class Turns:
                 self.waiting.take(text)
                 view.interrupt(Said(text))
             case RequestSent():
-                self.quiet.end_soon()
+                self.drawing.end_soon()
             case Status():
                 self.status.show(event)
             case TurnEnded():

@@ -1,0 +1,16 @@
+"""What stays for as long as the program runs is set aside, so that collecting garbage does not look at it again."""
+
+from __future__ import annotations
+
+import gc
+
+
+def set_aside_what_stays() -> None:
+    """Let later collections pass over what is loaded now: programs, and the session as it was read."""
+    gc.freeze()
+
+
+def let_go_of_what_went() -> None:
+    """A conversation was closed: collect it, also what was set aside."""
+    gc.unfreeze()
+    gc.collect()
