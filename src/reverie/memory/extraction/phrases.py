@@ -147,7 +147,8 @@ AT_WORK = pattern(
       |\b(?:implement|replace|change|fix|delete|remove|add|update|rename|link|revert|merge)\s(?:it|that|this|them|those)\W*$
       |[,;]\s(?:so\s|and\s|please\s)*(?:hurry|help)\b|\bthis\s(?:pr|branch|ticket|post|thread|draft)\b
       |(?:改|加|删|修|看|查|试|写|弄|调|补|处理|解释|更新|翻译)(?:一下|下吧|上吧|掉吧|下文档)|改成(?!了)|(?:换|存|移|放)(?:成|到)(?:这|那|左|右|本地)|帮(?:我|忙)|去掉吧|[，,](?:加上|去掉|然后|赶紧|快点|看看|你改|你加|用那个|用这个)
-      |从现在开始(?:计时|算|数)|按钮|弹窗|弹框|页面|表单|(?<!监控)(?<!”)(?<!Grafana )面板|标题|布局|配色|loading|图标|菜单|字段(?=默认|要|加)|下拉框|输入框|侧边栏"""
+      |从现在开始(?:计时|算|数)|按钮|弹窗|弹框|页面|表单|(?<!监控)(?<!”)(?<!Grafana )面板|标题|布局|配色|loading|图标
+      |菜单|字段(?=默认|要|加)|下拉框|输入框|侧边栏"""
 )
 """What is done to the thing at hand: its screen, its text, its code."""
 
