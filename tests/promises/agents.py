@@ -53,6 +53,10 @@ PROMISES = {
     "agents:typed:skills": Requirement(
         "Skills that a definition names are there from the beginning.", source="spec 4 §3"
     ),
+    "agents:typed:instructions": Requirement(
+        "An agent reads the instruction files, except Explore and Plan, and never the memory of the main one.",
+        source="spec 8 §1.4",
+    ),
     "agents:typed:servers": Requirement(
         "Servers that a role brings are connected for its life; those of the session are shared by name.",
         source="spec 4 §3; spec 8 §1.9",

@@ -90,6 +90,33 @@ async def test_a_typed_agent_begins_with_its_own_prompt_and_nothing_else(tmp_pat
         assert "agent" in purposes
 
 
+@requirement("agents:typed:instructions")
+@pytest.mark.parametrize(("kind", "reads"), [("reviewer", True), ("general-purpose", True), ("Explore", False)])
+async def test_an_agent_reads_the_instruction_files_and_not_the_memory_of_the_main_one(
+    tmp_path: Path, kind: str, reads: bool
+) -> None:
+    script: list[Json] = [
+        {"when": {"last_user": "look at the lake"}, "then": "looked"},
+        began(kind=kind, prompt="look at the lake"),
+        {"then": "fine"},
+    ]
+    with desk(tmp_path, script) as at:
+        at.file("CLAUDE.md", "Mind the heron.")
+        write_role(at.home / ".claude", "reviewer", "", "You review.")
+        async with at.start() as session:
+            index = session.memory.directory / "MEMORY.md"
+            index.parent.mkdir(parents=True, exist_ok=True)
+            index.write_text("- [Geese](geese.md) - they come in spring\n", encoding="utf-8")
+            await told(session, "kick-off")
+
+        main, agent = (json.dumps(body["messages"]) for body in at.bodies[:2])
+        assert "Mind the heron." in main
+        assert "they come in spring" in main
+        assert ("Mind the heron." in agent) is reads
+        assert "they come in spring" not in agent
+        assert agent.rindex("look at the lake") > agent.find("Mind the heron.")
+
+
 @requirement("agents:typed:limits")
 async def test_tool_lists_rules_and_rounds_of_a_role_hold(tmp_path: Path) -> None:
     tried: Json = calls(

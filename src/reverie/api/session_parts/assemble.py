@@ -159,6 +159,7 @@ class _Assembly:
             find_skill=self._find_skill,
             servers=lambda: self.extensions.serving.connections,
             connections=lambda: new_connections(setup, ground.beside.directory, self.emit),
+            instructions=lambda: self.briefing.for_agents(),  # noqa: PLW0108 - made later
             plugins=self.plugins.plugins,
             trust=lambda: self.trust,
         )

@@ -90,6 +90,13 @@ class Briefing:
         context = Joined(CONTEXT, self._context(Reason.SESSION_START))
         return self._system(), self.tools().specs, (context, *self.extensions.opening())
 
+    def for_agents(self) -> Sequence[Joined]:
+        """The instruction files as an agent of the session reads them: without the memory of the main one."""
+        files = self._instructions(Reason.SESSION_START).files if self._has_instructions else ()
+        if not any(file.text for file in files):
+            return ()
+        return (Joined(CONTEXT, user_context(files, today=self.setup.now().date())),)
+
     def reopened(self) -> None:
         """After a compaction the cached parts are rendered anew, where they differ."""
         view = self.log.view

@@ -112,6 +112,8 @@ class Hiring:
     """Those of the session."""
     connections: Callable[[], Connections]
     """Makes room for servers of an agent's own."""
+    instructions: Callable[[], Sequence[Joined]]
+    """The instruction files that hold here."""
     tools_for: Callable[[Boss], tuple[Tool, ...]]
     """The tools that reach other agents."""
     trust: Callable[[], Trust]
@@ -172,6 +174,7 @@ class Hiring:
                     make_model=self.make_model,
                     own_tools=self.tools_for(Boss(name, lambda: loop, boss.depth + 1, agent_id)),
                     servers=servers,
+                    instructions=self.instructions,
                     emit=lambda event: child.hear(event),  # noqa: PLW0108 - the child is made below
                     write=partial(self._write, agent_id),
                     letters=lambda: child.letters(),  # noqa: PLW0108 - as above

@@ -47,6 +47,8 @@ from reverie.tools.tool import Tool
 
 OF_THE_SESSION = frozenset({"Skill", "ToolSearch", "RecallSpan", "ExitPlanMode"})
 """Tools that work on the main conversation and mean nothing in another."""
+WITHOUT_INSTRUCTIONS = frozenset({"Explore", "Plan"})
+"""Roles that only look around, quickly (spec 8 §1.4)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +69,8 @@ class Cast:
     own_tools: Sequence[Tool]
     """Take the place of the parent's tools of the same names."""
     servers: OwnServers
+    instructions: Callable[[], Sequence[Joined]]
+    """The instruction files that hold here, for roles that read them."""
     emit: Callable[[TurnEvent], None]
     write: Callable[[Sequence[Entry]], None]
     letters: Callable[[], Sequence[Joined]]
@@ -125,7 +129,8 @@ def made_agent(cast: Cast) -> Loop:
     )
 
     def opening() -> tuple[tuple[SystemBlock, ...], tuple[ToolSpec, ...], tuple[Joined, ...]]:
-        return _system(cast, desk.directory, memory), tools.specs, ()
+        first = () if definition.name in WITHOUT_INSTRUCTIONS else tuple(cast.instructions())
+        return _system(cast, desk.directory, memory), tools.specs, first
 
     return Loop(
         Parts(

@@ -242,6 +242,7 @@ def staffed(
     find_skill: Callable[[str], Skill | None],
     servers: Callable[[], Connections],
     connections: Callable[[], Connections],
+    instructions: Callable[[], Sequence[Joined]],
     plugins: Sequence[Plugin],
     trust: Callable[[], Trust],
 ) -> Staff:
@@ -261,6 +262,7 @@ def staffed(
         find_skill=find_skill,
         servers=servers,
         connections=connections,
+        instructions=instructions,
         tools_for=lambda boss: made.tools_for(boss),  # noqa: PLW0108 - made below
         trust=lambda: made.trust(),  # noqa: PLW0108 - another may be given later
     )
