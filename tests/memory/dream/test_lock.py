@@ -203,7 +203,7 @@ def test_a_host_and_we_take_turns_and_each_sees_when_the_other_was_done(tmp_path
     host.end()
     told = last_dream(folder)
     assert told is not None
-    assert told.timestamp() == (taken if deed == "succeeds" else long_ago.timestamp())
+    assert told.timestamp() == pytest.approx(taken if deed == "succeeds" else long_ago.timestamp(), abs=0.001)
 
     with dreaming(folder, now=datetime.now(UTC)) as held:
         held.check(datetime.now(UTC))
