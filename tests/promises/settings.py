@@ -34,7 +34,7 @@ PROMISES = {
         source="spec 8 §1.7",
     ),
     "settings:guards:local": Requirement(
-        "A local file of the project counts as the user's own as far as the user agreed to it: an archive may bring one.",
+        "A local file of the project counts as the user's own as far as they agreed to it: an archive may bring one.",
         source="product §2, promise 8",
     ),
     "settings:guards:tracked-local": Requirement(
