@@ -47,7 +47,7 @@ def main() -> None:
     for name, rounds, chars in [
         ("100,000 tokens", 100, 3_000),
         ("200,000 tokens", 200, 3_000),
-        ("200,000 tokens in small pieces", 1_000, 600),
+        ("200,000 tokens in small pieces", 1_000, 250),
     ]:
         messages = talk(rounds, chars)
         took, tokens = prepare_ms(messages, Window(MODEL, now=lambda: NOW))

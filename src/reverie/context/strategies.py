@@ -6,7 +6,7 @@ work with the same entries and the same provider's rules; none calls a model.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypeAlias
@@ -73,7 +73,29 @@ def _ours(
     settings: Settings, entries: Sequence[Entry], spill_path: Callable[[str], Path] | None, edits_cache: bool
 ) -> Sequence[Stage]:
     queue = queued(entries) if settings.collapse.enabled else ()
-    return stages(settings, spill_path=spill_path, edits_cache=edits_cache, pinned=pinned(entries), queue=queue)
+    return stages(settings, spill_path=spill_path, edits_cache=edits_cache, pinned=_Pins(entries), queue=queue)
+
+
+class _Pins(Collection[str]):
+    """The pinned messages, looked for when somebody asks; most requests reduce nothing, and a session is long."""
+
+    def __init__(self, entries: Sequence[Entry]) -> None:
+        self._entries = entries
+        self._found: tuple[str, ...] | None = None
+
+    def _ids(self) -> tuple[str, ...]:
+        if self._found is None:
+            self._found = pinned(self._entries)
+        return self._found
+
+    def __contains__(self, uuid: object) -> bool:
+        return uuid in self._ids()
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._ids())
+
+    def __len__(self) -> int:
+        return len(self._ids())
 
 
 def _no_stages(
