@@ -372,6 +372,7 @@ class Chat(Keyed):
     async def approve(self, question: Question) -> Approval:
         """Ask the user; the prompt waits meanwhile. Cancelling takes the question away."""
         async with self._one_question:
+            self._turns.drawing.end()
             answer: asyncio.Future[Approval] = asyncio.get_running_loop().create_future()
             asking = Asking(question, answer)
             entry = self.query_one("#entry")

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from reverie.agent.events import Ending, RequestSent, Status, TurnEnded, TurnEvent, TurnStarted
+from reverie.agent.events import Attached, Ending, RequestSent, Status, TurnEnded, TurnEvent, TurnStarted
 from reverie.api.session_parts.resting import Resting
 from reverie.apps.tui.conversation import Conversation
 from reverie.apps.tui.log import Log
@@ -78,9 +78,13 @@ class Turns:
             case RequestSent():
                 self.drawing.end_soon()
             case Status():
+                self.drawing.end()
                 self.status.show(event)
             case TurnEnded():
                 view.take(event)
                 self.status.show(event.status)
+            case Attached():
+                view.take(event)
             case _:
+                self.drawing.end()
                 view.take(event)
