@@ -7,8 +7,9 @@ transcript of its own, reduces what is sent, places the cache marks and says wha
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -19,7 +20,7 @@ from reverie.agent.preparing import Prepared, Preparer, Report
 from reverie.api.followed import AnyMessage, AnySystem, AnyTool, Followed
 from reverie.context.cache_breaks import Break
 from reverie.context.embedded import answered
-from reverie.context.pipeline import compact_now
+from reverie.context.pipeline import compact_now, written
 from reverie.context.receipt import Receipt, receipts
 from reverie.context.replacement import Case
 from reverie.context.spans import Span, read_span, uncompact
@@ -108,15 +109,16 @@ class Window:
 
     async def compact(self, model: Model | None = None, *, instructions: str = "") -> tuple[Reduction, ...]:
         """Compact now; with a model it writes the summary, without one the embedded summariser does."""
-        scene = self._preparer.scene(self._log)
-        case = Case(self._log.view, self._log.entries, scene, self.settings.compaction, trigger="manual")
+        aside = self._log.aside()
+        scene = replace(self._preparer.scene(self._log), envelope=aside.envelope)
+        case = Case(self._log.view, tuple(self._log.entries), scene, self.settings.compaction, trigger="manual")
         flow = compact_now(case, self.settings, instructions=instructions)
         if model is None:
-            outcome = answered(flow)
+            outcome = await asyncio.to_thread(answered, flow)
         else:
             parent = self._last_request or Request(self.model, self._log.view.messages)
-            outcome = await run_flow(flow, model, parent)
-        self._preparer.add(self._log, outcome)
+            outcome = await run_flow(flow, model, parent, in_thread=True)
+        self._log.take(aside, written(outcome).entries)
         return outcome.reductions
 
     @property
