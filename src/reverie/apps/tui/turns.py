@@ -83,7 +83,7 @@ class Turns:
             case TurnEnded():
                 view.take(event)
                 self.status.show(event.status)
-            case Attached():
+            case Attached() | TurnStarted():
                 view.take(event)
             case _:
                 self.drawing.end()
