@@ -8,6 +8,9 @@ PROMISES = {
     "cli:start:light": Requirement(
         "`--version`, `--help` and settings import neither a vendor SDK nor anything heavy.", source="issue 2, item 6"
     ),
+    "cli:flags:add-dir": Requirement(
+        "`--add-dir` lets tools enter further directories beside those of the settings.", source="spec 8 §1.4"
+    ),
     "cli:errors:exit-codes": Requirement(
         "A mistake of the user exits with 2 and one line that says what to do; nothing ends in a stack trace.",
         source="contract, Command line",

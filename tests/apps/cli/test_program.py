@@ -84,3 +84,19 @@ def test_the_overview_lists_every_command(terminal: Terminal) -> None:
 
     for listed in COMMANDS:
         assert f"  {listed.name} " in ran.out
+
+
+@requirement("cli:flags:add-dir")
+def test_directories_join_those_of_the_settings(terminal: Terminal) -> None:
+    (terminal.home / "beside").mkdir()
+    settings = terminal.home / ".reverie" / "settings.toml"
+    settings.parent.mkdir()
+    settings.write_text('[permissions]\nadditional_directories = ["../other"]\n', encoding="utf-8")
+
+    rows = terminal.run("--add-dir", "../home/beside", "settings", "--json").document
+    wrong = terminal.run("--add-dir", "nowhere", "list")
+
+    found = next(row["value"] for row in rows if row["key"] == "permissions.additional_directories")
+    assert found == ["../other", str((terminal.home / "beside").resolve())]
+    assert wrong.code == 2
+    assert "nowhere" in wrong.err

@@ -9,9 +9,25 @@ import click
 
 from reverie.apps.cli.which import Common
 
-__all__ = ["Common", "as_json", "project_option"]
+__all__ = ["Common", "added_directories", "as_json", "project_option"]
 
 Command = TypeVar("Command", bound=Callable[..., Any])
+
+
+def added_directories(named: tuple[str, ...]) -> tuple[str, ...]:
+    """What `--add-dir` comes to, as `--set` would say it: a list of settings grows by what is said later."""
+    if not named:
+        return ()
+    import json
+    from pathlib import Path
+
+    from reverie.errors import UserMistake
+
+    places = [Path(name).expanduser().resolve() for name in named]
+    for name, place in zip(named, places, strict=True):
+        if not place.is_dir():
+            raise UserMistake(f"--add-dir {name}: {place} is not a directory; name one that exists")
+    return (f"permissions.additional_directories={json.dumps([str(place) for place in places])}",)
 
 
 def as_json(command: Command) -> Command:

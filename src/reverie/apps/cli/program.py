@@ -72,6 +72,7 @@ class LazyGroup(click.Group):
 @click.option("--plugin-dir", "plugin_dirs", multiple=True, metavar="DIR", help="A plugin; repeatable.")
 @click.option("--agents", metavar="JSON", help='Further agent types: {"NAME": {"description": "…", "prompt": "…"}}.')
 @click.option("--project", metavar="DIR", help="A directory of the project; the current one by default.")
+@click.option("--add-dir", "added", multiple=True, metavar="DIR", help="A further directory for tools; repeatable.")
 @click.option("--settings", "settings_files", multiple=True, metavar="FILE|JSON", help="Further settings.")
 @click.option("--set", "assignments", multiple=True, metavar="KEY=VALUE", help="One setting; may be repeated.")
 @click.option("--bare", is_flag=True, help="Simple mode: no memory and no other secondary features.")
@@ -97,6 +98,7 @@ def cli(
     plugin_dirs: tuple[str, ...],
     agents: str | None,
     project: str | None,
+    added: tuple[str, ...],
     settings_files: tuple[str, ...],
     assignments: tuple[str, ...],
     bare: bool,
@@ -113,9 +115,9 @@ def cli(
       reverie -p "why does the importer test fail?" --allowed-tools "Bash(pytest:*)"
       reverie recall "how do we test the importer?"
     """
-    from reverie.apps.cli.options import Common
+    from reverie.apps.cli.options import Common, added_directories
 
-    ctx.obj = Common(project, settings_files, assignments, bare, model)
+    ctx.obj = Common(project, settings_files, (*assignments, *added_directories(added)), bare, model)
     if ctx.invoked_subcommand is not None:
         return
     from pathlib import Path
