@@ -1,17 +1,28 @@
 """How long transcripts and spilled tool results stay on disk: what has expired, and its removal.
 
-The choice is pure. Sessions that a memory cites as its source can be kept, so that `why` still leads somewhere.
+The choice is pure and goes by when a session was last used. A session that a memory cites as its source is kept, so
+that `why` still leads somewhere, and one that somebody writes is left alone.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterable, Iterator
+import shutil
+from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from itertools import groupby
 from pathlib import Path
 from typing import Literal
+
+from reverie.errors import Conflict
+from reverie.files import locked, read_small, write_atomic
+from reverie.messages.transcript import lock_path
+from reverie.settings import Settings
+
+_SWEPT = ".swept"
+_ONCE_A_DAY = timedelta(days=1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +46,12 @@ class Retention:
     spill_total_bytes: int | None = 1_000_000_000
     """All spills of a project together; the oldest go first."""
 
+    @classmethod
+    def of(cls, settings: Settings) -> Retention:
+        """The rules that the user's settings come to."""
+        said = settings.retention
+        return cls(said.transcript_days, said.spill_days, said.spill_bytes)
+
 
 def expired(
     files: Iterable[SessionFile], rules: Retention, *, now: datetime, keep: Collection[str] = ()
@@ -43,8 +60,9 @@ def expired(
     candidates = sorted(
         (file for file in files if file.session not in keep), key=lambda file: (file.modified, file.path)
     )
+    used = {file.session: file.modified for file in candidates}  # in the order of time: the last one stands
     days = {"transcript": rules.transcript_days, "spill": rules.spill_days}
-    gone = [file for file in candidates if _is_older(file, days[file.kind], now)]
+    gone = [file for file in candidates if _is_older(used[file.session], days[file.kind], now)]
     if rules.spill_total_bytes is not None:
         left = [file for file in candidates if file.kind == "spill" and file not in set(gone)]
         over = sum(file.size_bytes for file in left) - rules.spill_total_bytes
@@ -66,8 +84,27 @@ def list_session_files(project: Path) -> Iterator[SessionFile]:
         yield from _session_file(path, "spill", path.relative_to(project).parts[0])
 
 
+def sweep_sessions(
+    project: Path, rules: Retention, *, now: datetime, cited: Callable[[], Collection[str]]
+) -> tuple[Path, ...]:
+    """Remove what has expired of a project's sessions, at most once a day; `cited` is asked only if something has."""
+    if not _is_due(project / _SWEPT, now):
+        return ()
+    write_atomic(project / _SWEPT, now.isoformat(), durable=False)
+    files = tuple(list_session_files(project))
+    if not expired(files, rules, now=now):
+        return ()
+    gone = sorted(expired(files, rules, now=now, keep=cited()), key=lambda file: file.session)
+    removed: list[Path] = []
+    for session, its_files in groupby(gone, key=lambda file: file.session):
+        writer = lock_path(project / f"{session}.jsonl")
+        with suppress(Conflict), locked(writer, label="retention", now=now, timeout_seconds=0):
+            removed += remove_expired(its_files)
+    return tuple(removed)
+
+
 def remove_expired(files: Iterable[SessionFile]) -> tuple[Path, ...]:
-    """Remove these files and the folders they leave empty; a file that vanished meanwhile is fine."""
+    """Remove these files, the folders they leave empty, and the folder of a session whose transcript is among them."""
     removed: list[Path] = []
     for file in files:
         with suppress(FileNotFoundError):
@@ -77,7 +114,17 @@ def remove_expired(files: Iterable[SessionFile]) -> tuple[Path, ...]:
             with suppress(OSError):
                 file.path.parent.rmdir()
                 file.path.parent.parent.rmdir()
+        elif file.path.stem == file.session:
+            shutil.rmtree(file.path.with_suffix(""), ignore_errors=True)
     return tuple(removed)
+
+
+def _is_due(mark: Path, now: datetime) -> bool:
+    try:
+        last = datetime.fromisoformat((read_small(mark) or b"").decode("ascii"))
+    except ValueError:
+        return True
+    return abs(now - last) >= _ONCE_A_DAY
 
 
 def _session_file(path: Path, kind: Literal["transcript", "spill"], session: str) -> Iterator[SessionFile]:
@@ -88,5 +135,5 @@ def _session_file(path: Path, kind: Literal["transcript", "spill"], session: str
     yield SessionFile(path, kind, session, datetime.fromtimestamp(looks.st_mtime, tz=UTC), looks.st_size)
 
 
-def _is_older(file: SessionFile, days: float | None, now: datetime) -> bool:
-    return days is not None and now - file.modified > timedelta(days=days)
+def _is_older(used: datetime, days: float | None, now: datetime) -> bool:
+    return days is not None and now - used > timedelta(days=days)

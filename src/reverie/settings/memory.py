@@ -196,4 +196,8 @@ class Retention:
     """How long working files are kept; memories are never swept."""
 
     transcript_days: Personal[Positive | None] = None
-    """Days after which an unused transcript is removed with its spills; none keeps them (spec 8 §1.7)."""
+    """Days after which an unused session is removed, unless a memory cites it; none keeps them (spec 8 §1.7)."""
+    spill_days: Personal[Positive | None] = 30
+    """Days after which its spilled results and copies of files are removed; none keeps them (spec 8 §1.1)."""
+    spill_bytes: Personal[Positive | None] = 1_000_000_000
+    """All of these of a project together; the oldest go first."""

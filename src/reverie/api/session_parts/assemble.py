@@ -32,6 +32,7 @@ from reverie.api.session_parts.noting import Noting
 from reverie.api.session_parts.parts import SessionParts
 from reverie.api.session_parts.recalling import Recalling
 from reverie.api.session_parts.sleeping import Sleeping
+from reverie.api.session_parts.sweeping import Sweeping
 from reverie.api.session_setup import Setup
 from reverie.api.staff.staff import Staff, staffed
 from reverie.context.session_notes import NotesFile, read_notes_file
@@ -81,6 +82,7 @@ class _Assembly:
             noting=self.noting,
             extracting=self.extracting,
             sleeping=self.sleeping,
+            sweeping=self.sweeping,
             governor=ground.governor,
             folder=ground.folder,
             shells=ground.shells,
@@ -260,6 +262,10 @@ class _Assembly:
         )
 
     @cached_property
+    def sweeping(self) -> Sweeping:
+        return Sweeping(self.setup, self.ground.folder, self.ground.memory, self.emit)
+
+    @cached_property
     def recalling(self) -> Recalling:
         ground, selector = self.ground, self.settings.model.background
         return Recalling(
@@ -289,6 +295,7 @@ class _Assembly:
     def _after_turn(self, ending: Ending) -> None:
         self.extracting.after_turn(ending)
         self.sleeping.after_turn(ending)
+        self.sweeping.after_turn()
 
     def _take(self, registry: Registry) -> None:
         self.loop.parts.calls.tools = registry

@@ -24,6 +24,7 @@ from reverie.api.session_parts.extracting import Extracting
 from reverie.api.session_parts.idling import Idling
 from reverie.api.session_parts.noting import Noting
 from reverie.api.session_parts.sleeping import Sleeping
+from reverie.api.session_parts.sweeping import Sweeping
 from reverie.api.session_setup import Setup
 from reverie.api.staff.staff import Staff
 from reverie.hooks import Hooks
@@ -52,6 +53,7 @@ class SessionParts:
     noting: Noting
     extracting: Extracting
     sleeping: Sleeping
+    sweeping: Sweeping
     governor: Governor
     folder: ProjectFolder
     shells: Shells
@@ -130,6 +132,7 @@ class SessionParts:
         if has_begun:
             await self.extracting.drain()
             await self.sleeping.settle()
+            await self.sweeping.settle()
             await self.announcing.ended(reason)
         await self.hooks.close(grace_seconds=self.setup.settings.hook.session_end_timeout_seconds)
         await self.extensions.close()
