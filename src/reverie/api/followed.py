@@ -53,6 +53,8 @@ class Followed(Log):
         numbers = count(1)
         super().__init__(session=session, now=now, new_id=lambda: f"{session}-{next(numbers)}")
         self._seen: list[_Seen] = []
+        self._values: list[Message] = []
+        """The messages of `_seen`, for a comparison at once."""
         self._prompt: tuple[tuple[SystemBlock, ...], tuple[ToolSpec, ...]] = ((), ())
         self._usage: tuple[Usage, str | None] | None = None
 
@@ -80,6 +82,8 @@ class Followed(Log):
         self._usage = (usage, model)
 
     def _agreement(self, messages: Sequence[AnyMessage]) -> int:
+        if self._values == list(messages[: len(self._values)]):
+            return len(self._values)
         for number, (known, given) in enumerate(zip(self._seen, messages, strict=False)):
             # Values of ours cannot change; what others hand over may, without becoming another object.
             if (known.message is given or known.is_still(given)) or known.message == _message(given):
@@ -93,12 +97,13 @@ class Followed(Log):
         known = {found.uuid for entry in self.chain() if (found := envelope_of(entry)) is not None} if leaf else set()
         # Messages that were recorded after that entry are recorded again when they are next handed over.
         self._seen = list(takewhile(lambda seen: seen.uuid in known, self._seen))
+        self._values = self._values[: len(self._seen)]
         view = self.view
         self._prompt = (view.system, view.tools)
 
     def _branch(self, agreed: int) -> None:
         """Go on from the last message that both sides agree on."""
-        self._seen = self._seen[:agreed]
+        self._seen, self._values = self._seen[:agreed], self._values[:agreed]
         self.branch_from(self._seen[-1].uuid if self._seen else None)
 
     def _record(self, given: AnyMessage) -> None:
@@ -112,6 +117,7 @@ class Followed(Log):
             self.append(UserEntry(envelope, Message(Role.USER, message.content)))
         content = _content(given)
         self._seen.append(_Seen(given, content, _parts(content), message, envelope.uuid))
+        self._values.append(message)
 
 
 def system_blocks(system: AnySystem) -> tuple[SystemBlock, ...]:
