@@ -39,7 +39,7 @@ class Candidate:
     observed: date | None = None
     expires: date | None = None
     doubt: Doubt | None = None
-    """Why it hardly is what the rule took it for, by the way it reads."""
+    """Why it hardly is what it was taken for, by the way it reads or by what was said right after."""
 
     @property
     def text(self) -> str:
@@ -87,7 +87,7 @@ class Reason(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Doubt:
-    """A reason against a candidate that comes from its likeness to sentences of another kind."""
+    """A reason against a candidate: it is like sentences of another kind, or was taken back."""
 
     reason: Reason
     detail: str

@@ -103,7 +103,7 @@ CUES: tuple[Cue, ...] = (
               |(?:私|僕|俺)は[^。？]{{0,15}}(?:エンジニア|サイエンティスト|開発者|デザイナー|学生|研究者|マネージャー|初心者|プログラマー)"""
         ),
         unless=pattern(
-            r"""\b(?:getting|seeing|trying\sto\s(?!learn)|going|not\ssure|sorry|wondering|stuck|confused|logged|signed|testing|building
+            r"""\b(?:worst|such\san?|run\sthe\s(?:tests?|script|command)|getting|seeing|trying\sto\s(?!learn)|going|not\ssure|sorry|wondering|stuck|confused|logged|signed|testing|building
               |creating|making|as\san?\s(?:test|guest|admin)|imagine|pretend|act|you\sare|if\s|test\s(?:user|data)|user\sstory|with\srole|account|test\stenant|whenever\si|when\si|every\stime\si|ticket|call\sat|meeting\sat)\b|假设|扮演|登录|账号"""
         ),
         overrides_guards=True,
@@ -131,6 +131,7 @@ CUES: tuple[Cue, ...] = (
         LASTING,
         unless=pattern(
             r"""\b(?:the|this)\s(?:variable|function|class|file|method|column|field|button|page|app|server|test)\b
+              |^(?:the|our|a)\s(?:\w+\s){1,2}(?:runs?|starts?|sends?|builds?|triggers?|fires?|executes?)\b
               |\bi(?:'ll|\swill|'m\sgoing\sto)\b|以后再说|每次(?:点|运行|启动|刷新|打开|都会|都报)|\bevery\stime\si\b"""
         ),
         overrides_guards=True,
@@ -218,7 +219,9 @@ CUES: tuple[Cue, ...] = (
               |(?:先问我|问我一下再|必须先问)|(?:回答|回复|解释)[^。？]{{0,6}}(?:简短|简洁|中文|英文|日文)
               |(?:跟我说话|注释|提交信息|变量名)[^。，]{{0,4}}用(?:中文|英文)|用(?:中文|英文)写(?:提交信息|注释|文档|变量名)|简短的回答|表情符号|auf\s(?:deutsch|englisch)\b|(?:日本語|英語|中国語)で(?:回答|返信|答え|書い)"""
         ),
-        unless=pattern(r"\b(?:readme|changelog|docstring|error)\b|^your\s"),
+        unless=pattern(
+            r"\b(?:readme|changelog|docstring|error)\b|^your\s|\b(?:these|those|that)\s(?:\w+\s)?(?:tables?|files?|tests?|lines?|rows?|changes?|branch(?:es)?)\b"
+        ),
     ),
     Cue(
         "preference",
@@ -231,10 +234,12 @@ CUES: tuple[Cue, ...] = (
               |\bi\s(?:don'?t|do\snot)\s(?:like\s\w+ing|want\syou\sto)\b|\bi\salways\s(?:want|like|need)\s(?!the\b)
               |\byou\skeep\s(?:forgetting|adding|removing|breaking|using|writing|renaming|changing|ignoring|skipping|asking)\b
               |\bi(?:'ve|\shave)?\s(?:noticed?|see|seen)\s(?:that\s)?you(?:'re|\sare|\skeep|\sbeing|\salways|\stend)\b
-              |我(?:更|比较|很|还是)?(?:喜欢|偏好|倾向于?|习惯)(?!这|那|第)|我(?:不喜欢|讨厌)[^，。]{3,}
+              |我(?:更|比较|很|还是)?(?:喜欢|偏好|倾向于?|习惯)(?!这|那|第|[，。！]|$)|我(?:不喜欢|讨厌)[^，。]{3,}
               |\bich\s(?:bevorzuge|mag\s(?:es|keine))|(?:の方|ほう)が好き"""
         ),
-        unless=pattern(rf"{OPTION.pattern}|\bin\sthis\s(?:form|page|file|function|test|dialog)\b"),
+        unless=pattern(
+            rf"{OPTION.pattern}|\bin\s(?:this|that)\s(?:form|page|file|function|test|dialog)\b|\b(?:dropdown|radio|button|sidebar)s?\b|\b(?:can|could|would)\syou\b"
+        ),
     ),
     Cue(
         "deadline",
@@ -245,7 +250,7 @@ CUES: tuple[Cue, ...] = (
               |shut\s?(?:down|s\sdown)|turned\soff|promised|on\s(?:\w+\s)?(?:leave|vacation|holiday)|must\sbe\sdone|has\sto\sbe\sdone
               |runs?\sout|goes?\s(?:dark|away|offline)|switched\soff|starts\son|ends\s(?:on|in)|until\sthen\s(?:nobody|nothing|no\sone)|(?:has|have|needs?)\sto\s(?:work|be\s(?:ready|out|live|finished)|go\sout))\b
               |\bwe\b[^.]*\b(?:supports?|keep(?:ing)?|kept)\b[^.]*\b(?:until|till)\b
-              |截止|封版|提测|发版|发布日期|上线|下线|冻结|之前(?:要|必须|得|不要|不能|别)|交付|演示|到期|\b(?:frist|abgabe|stichtag|termin)\b|締め?切り?|期限|リリース日?は"""
+              |截止|封版|提测|发版|发布日期|上线|下线|冻结|之前(?:要|必须|得|不要|不能|别)|交付|演示|到期|封网|下架|停服|搞定|验收|测评|答辩|\b(?:frist|abgabe|stichtag|termin)\b|締め?切り?|期限|リリース日?は"""
         ),
         unless=pattern(
             r"""\b(?:due\sto|help|hurry|is\sred|broken|in\sthe\sform|let'?s|function|file|variable|check|test|header|cookie|token|cache|session|shipping|missing)\b
@@ -301,7 +306,7 @@ CUES: tuple[Cue, ...] = (
               |\bwe\s(?:use|follow|practi[cs]e)\s[^.]*\b(?:development|workflow|versioning|semver|convention)\b
               |\bwe\s(?:must|have\sto|need\sto)\s(?:support|keep|stay|comply|remain)\b
               |\b(?:is|was|are|were)\s(?:being\s)?(?:driven|forced|mandated|required|demanded)\sby\b
-              |\b(?:the\s)?reason\s(?:we|why\swe|for\s(?:the|this|keeping|our))\b|\blet'?s\s(?:use|go\swith|switch\sto|stick\s(?:with|to)|do)\s[^.?]*\binstead\sof\b
+              |\b(?:the\s)?reason\s(?:we|why\swe|for\s(?:the|this|keeping|our))\b|\blet'?s\s(?:use|go\swith|switch\sto|stick\s(?:with|to)|do(?!\sthat|\sthis|\sit))\s[^.?]*\binstead\sof\b
               |(?:法务|合规|安全团队|客户)(?:团队|部门)?要求|我们(?:决定|选择|选了|选用|打算|改用|不再|约定|商定|统一用)|(?:最终|最后)(?:决定|选择)
               |\bwir\shaben\suns\s(?:für|gegen|entschieden)|\bwir\s(?:nehmen|verwenden|setzen\sauf|bleiben\sbei)\b
               |(?:することに|使うことに)(?:した|しました|決め)"""
@@ -317,9 +322,9 @@ CUES: tuple[Cue, ...] = (
         "remember",
         MemoryType.project,
         pattern(
-            rf"""{START}(?:remember(?:\s?:|\sthat\b|\sthis\s?:)|(?:keep|bear)\sin\smind\b)
+            rf"""{START}remember(?:\s?:|\sthat\b|\sthis\s?:)
               |^(?:please\s|and\s)?remember\s(?:the|our)\b[^.]*\b(?:is|are|has|have|must|can|will|was|were|gets?)\b
-              |\bfor\s(?:the\srecord|future\sreference|your\sinformation)\b|\bfyi\b|\bdon'?t\sforget\sthat\b
+              |\bfor\sfuture\sreference\b
               |(?:请|你?要)?记住[：:，,]?|记得[：:，,]|请注意[：:]|备忘
               |\bmerk(?:e)?\sdir\b|\bdenk\sdaran\b|\bnicht\svergessen\b|覚えておいて|忘れないで"""
         ),
@@ -328,6 +333,16 @@ CUES: tuple[Cue, ...] = (
               |:$|还记得|\byou\sare\s"""
         ),
         overrides_guards=True,
+    ),
+    Cue(
+        "mention",
+        MemoryType.project,
+        pattern(
+            rf"""^(?=.*\b(?:we|we're|we've|our|us|my|i'm|team|customers?|clients?|company|legal|compliance|security|management|auditors?|vendor|contract|budget|deadline
+              |{SYSTEMS}|(?:mon|tues|wednes|thurs|fri)days?|nobody|must|never|always|that\s(?-i:[A-Z][a-z]+)\s(?:is|has|was|owns|will|leaves))\b)
+              .*?(?:{START}(?:keep|bear)\sin\smind\b|\bfor\s(?:the\srecord|your\sinformation)\b|\bfyi\b|\bdon'?t\sforget\sthat\b)"""
+        ),
+        unless=pattern(r":$|\byou\sare\s"),
     ),
     *INDIRECT,
 )

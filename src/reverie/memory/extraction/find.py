@@ -29,6 +29,7 @@ from reverie.memory.extraction.phrases import (
     REASON,
     REPORTED,
     SHAPES,
+    TAKEN_BACK,
     TENTATIVE,
     pattern,
 )
@@ -41,7 +42,7 @@ SHORTEST_CHARS = 14
 SHORTEST_HAN_CHARS = 6
 """A shorter sentence says nothing that holds on its own."""
 _QUOTATION = "▯▯"
-_STAND_ALONE = frozenset({"remember", "decision", "agreed", "preference"})
+_STAND_ALONE = frozenset({"remember", "mention", "decision", "agreed", "preference"})
 _CONDITION = re.compile(r"\b(?:when|if|before|after|unless|while|for|in)\b|时|如果", re.IGNORECASE)
 _CLAUSE = re.compile(r"[,;:]\s|\s[-–]\s|[，：]")
 _ORDER = re.compile(rf"\A(?:please\s)?{ORDERS}\b", re.IGNORECASE)
@@ -54,7 +55,7 @@ _WORDS_ON_ITS_OWN = 4
 _REFERS_BACK = re.compile(r"\b(?:it|them|those|these)\W*\Z", re.IGNORECASE)
 _READING = "reading"
 _BY_READING = {kind: Cue(_READING, kind, pattern(r"\A")) for kind in MemoryType}
-_PROSE = re.compile(r"\A[\"'(]?[A-Za-z][^\n<>{}$=|\\]*\Z")
+_PROSE = re.compile(r"\A[\"'(#]?[A-Za-z][^\n<{}$=|\\]*\Z")
 _FEWEST_WORDS = 3
 LONGEST_TALK_CHARS = 600
 _MOSTLY = 0.7
@@ -78,6 +79,7 @@ _REASONS = {
     Kind.person: Reason.judgement,
     Kind.output: Reason.foreign,
 }
+_REQUESTS = re.compile(r"[,;]\s(?:so\s|and\s|but\s)?(?:can|could|would|will)\syou\b", re.IGNORECASE)
 _TASK = re.compile(r"\b(?:please|fix|look|can\syou|could\syou|let'?s)\b|请|帮", re.IGNORECASE)
 
 
@@ -105,7 +107,8 @@ def find_candidates(said: Said, reader: Reader | None = None) -> tuple[Candidate
         begin = start if first is not sentence else start + _lead_chars(cue, sentence.plain)
         lead = said.text[start:begin] if _ORDER.match(said.text[start:begin]) else ""
         candidate = _candidate(said, cue, said.text[begin : last.end], reason, said.text[start:end], lead)
-        found.append(replace(candidate, doubt=_doubt(cue, sentence.plain, reading)))
+        doubt = _taken_back(spoken, number) or _doubt(cue, sentence.plain, reading)
+        found.append(replace(candidate, doubt=doubt))
     return tuple(found)
 
 
@@ -114,8 +117,12 @@ def _cue_by_reading(sentence: Sentence, reading: Reading | None, needed: float) 
     plain = sentence.plain
     if reading is None or reading.worth < needed or GUARD.search(plain):
         return None
-    is_prose = _PROSE.match(plain) and len(plain.split()) >= _FEWEST_WORDS
-    points = AT_WORK.search(plain) or (POINTS.search(plain) and not LASTING.search(plain))
+    is_prose = _PROSE.match(plain) and len(plain.split()) >= _FEWEST_WORDS and not plain.endswith(":")
+    is_about_me = reading.type is MemoryType.user or LASTING.search(plain)
+    points = AT_WORK.search(plain) or (POINTS.search(plain) and not is_about_me)
+    is_reason = reading.type is MemoryType.project and gives_reason(sentence.text)
+    if is_reason or _REQUESTS.search(plain) or TAKEN_BACK.search(plain):
+        return None
     return _BY_READING[reading.type] if is_prose and not points and SHAPES[reading.type].search(plain) else None
 
 
@@ -125,6 +132,15 @@ def _needed(text: str, sentences: int) -> float:
     if len(own) > LONGEST_TALK_CHARS or len(own) < _MOSTLY * len(text.strip()):
         return math.inf
     return SURE if sentences <= _FEW_SENTENCES else SURE_IN_MANY
+
+
+def _taken_back(spoken: tuple[Sentence, ...], number: int) -> Doubt | None:
+    """Whether the person withdraws a sentence, within it or right after; at its beginning `no wait` means another."""
+    words = [found[0] for found in TAKEN_BACK.finditer(spoken[number].plain) if found.start() >= SHORTEST_CHARS // 2]
+    words += [
+        found[0] for each in spoken[number + 1 : number + 1 + _FOLLOWING] if (found := TAKEN_BACK.search(each.plain))
+    ]
+    return Doubt(Reason.unsettled, f"taken back: {words[0].strip()}") if words else None
 
 
 def _doubt(cue: Cue, plain: str, reading: Reading | None) -> Doubt | None:
@@ -188,7 +204,7 @@ def _with_what_is_meant(text: str, spoken: tuple[Sentence, ...], number: int, ta
     before = spoken[number - 1] if number and _next(text, spoken, number - 1) else None
     refers = LASTING.search(sentence.plain) and any(
         word in f" {sentence.plain.lower()} "
-        for word in (" it ", " this way", " like that", " that way", "这个方式", "这样")
+        for word in (" it ", " this way", " like that", " that way", " doing that", " do that", "这个方式", "这样")
     )
     if before and refers and len(sentence.plain) <= _JOINED_CHARS and before.start >= taken and not before.asks:
         return before
@@ -242,7 +258,7 @@ def _is_to_come(prose: Wording, day: date | None) -> bool:
 
 
 def _candidate(said: Said, cue: Cue, text: str, reason: Sentence | None, quote: str, lead: str) -> Candidate:
-    kind = remembered_type(statement(text)) if cue.name == "remember" else cue.type
+    kind = remembered_type(statement(text)) if cue.name in {"remember", "mention"} else cue.type
     day = said.when.date() if said.when else None
     prose = worded(kind, text, reason.text if reason else "", day, lead)
     return Candidate(

@@ -145,7 +145,7 @@ def _refusal(candidate: Candidate, reason: Reason, found: Found | None = None) -
 
 
 _PASSWORD = re.compile(
-    r"""\b(?:passwords?|passphrase|passwort|kennwort|api[\s_-]?key|secret\skey|access\stoken|token|pin\scode)\b
+    r"""\b(?:passwords?|passphrase|passwort|kennwort|api[\s_-]?key|secret\skey|access\stoken|token|pin(?:\scode)?)\b
         [^.\n]{0,40}?(?:\bis\b|\bist\b|=|:)\s*["'`]?(?:[^\s"'`,;]*\d[^\s"'`,;]{3,}|[^\s"'`,;]{10,})
       |(?:密码|口令|密钥|パスワード)[^。\n]{0,20}?(?:是|为|=|：|:|は)\s*[!-~]{5,}""",
     _FLAGS,
@@ -168,9 +168,9 @@ _JUDGEMENT = re.compile(
       |\b(?-i:[A-Z][a-zé]+)\s(?:always\s|usually\s)?writes\s(?:\w+\s)?(?:sloppy|bad|terrible|awful|buggy|unreadable|poor)\b
       |\b(?-i:[A-Z][a-zé]+)\s(?:(?:can'?t|cannot)\sbe\s(?:trusted|relied)|lied|lies\s(?:about|to)|never\s(?:reads|answers|replies|listens|tests|helps|apologi[sz]es|delivers)
       |always\s(?:forgets|complains|breaks|screws|blames)|is\s(?:always|never)\s(?:late|on\stime|prepared)|gets\s(?:angry|defensive|upset)|takes\scredit|drinks|doesn'?t\s(?:care|listen|get\sit))\b
-      |\bdon'?t\strust\s(?:anything\s)?(?:that\s)?(?-i:[A-Z][a-zé]+)\b|\b(?-i:[A-Z][a-zé]+)\sis\s(?:\w+\s){{0,2}}?(?:clueless|unreliable|overrated|the\sweakest|bad\sat|a\s(?:liar|pain|fool|control\sfreak))
+      |\b(?:hate|can'?t\sstand|dread)\s(?:working|dealing|talking)\s(?:with|to)\b|\bdon'?t\strust\s(?:anything\s)?(?:that\s)?(?-i:[A-Z][a-zé]+)\b|\b(?-i:[A-Z][a-zé]+)\sis\s(?:\w+\s){{0,2}}?(?:clueless|unreliable|overrated|the\sweakest|bad\sat|a\s(?:liar|pain|fool|control\sfreak))
       |(?:[老小][\u4e00-\u9fff]|张三|李四|他|她)(?:总是|老是|从来不|从不|太(?:慢|懒|差|笨|磨)|不靠谱)|写的(?:代码|东西)[^。]{{0,4}}(?:差|烂|垃圾|乱)
-      |懒|笨|蠢|白痴|傻|没用的人|水平(?:很|太)?(?:差|低)|磨蹭|不靠谱|不负责任|\b(?:faul|dumm|unfähig|idiot\w*)\b|バカ|無能|怠け""",
+      |(?<!我们)懒|笨|蠢|白痴|傻|没用的人|水平(?:很|太)?(?:差|低)|磨蹭|不靠谱|不负责任|\b(?:faul|dumm|unfähig|idiot\w*)\b|バカ|無能|怠け""",
     _FLAGS,
 )
 _CODE_FACT = re.compile(
@@ -179,19 +179,23 @@ _CODE_FACT = re.compile(
       |\b[\w/-]+\.(?:py|js|ts|tsx|go|rs|java|rb|c|cpp|h|cs|php|swift|kt|vue|css|html|sql)\s
       (?:contains|defines|holds|has|exports|implements|is\swhere)\b
       |\b\w+_\w+(?:\(\))?\s(?:lives|is|sits)\s(?:defined\s|implemented\s)?in\s[\w/.-]+\.\w{1,4}\b
+      |\b(?:[\w.-]+\.(?:py|js|ts|tsx|go|rs|java|rb|cpp|cs|php|swift|kt|vue)|(?-i:[A-Z][a-z0-9]+(?:[A-Z][a-z0-9]+)+)|[a-z]+_\w+|(?:component|hook|migration|module|package|repo|workflow))(?:\(\))?\s
+      (?:depends\son|imports?|calls?|extends|inherits|overrides|wraps|wires|uses|implements|returns?|adds?|drops|has\s(?:\w+\s){0,2}?(?:methods|fields|columns|functions|packages|modules|tables|flags))\b
+      |(?:[\w.]+|[^，。]{0,6})(?:里面?|中|下面)?有(?:[一两二三四五六七八九十\d]+)个(?:方法|函数|字段|结构体|类|接口|文件|模块|包)|\b\w+\s?(?:依赖|继承|调用|会先调用|实现了|引用)\s?[A-Za-z]\w+
       |(?:函数|方法|类|模块|文件|变量)[^。]{0,20}(?:在|位于|定义在)\s?[\w/.-]+\.\w{1,4}""",
     _FLAGS,
 )
 _GIT_FACT = re.compile(
     r"""\b(?:i|we|he|she|they)\s(?:just\s|already\s)?(?:merged|pushed|committed|rebased|reverted|tagged|cherry-picked)\b
       |\b(?:commit|pr|pull\srequest|branch)\s(?:\#?\w+\s)?(?:was|is|has\sbeen|got)\s(?:merged|pushed|reverted|rebased)\b
-      |\bfixed\s(?:it|the\sbug|this|that)\sby\b|(?:合并|提交|推送)了(?:那个|这个|一个)?\s?(?:PR|分支|代码)""",
+      |\bfixed\s(?:it|the\sbug|this|that)?\s?by\b|\bthe\s(?:\w+\s)?(?:bug|crash|leak|failure|flake|flaky\stest|error|regression)\s(?:was|came|is\sfrom)\b
+      |(?:合并|提交|推送)了(?:那个|这个|一个)?\s?(?:PR|分支|代码)""",
     _FLAGS,
 )
 _PASSING = re.compile(
     r"""\b(?:right\snow|at\sthe\smoment|currently|for\snow|in\sa\s(?:minute|moment|second)|in\s\d+\s(?:minutes?|hours?)
       |for\sthe\snext\s(?:few\s)?(?:minutes?|hours?)|just\sthis\sonce|temporarily|as\swe\sspeak|is\s(?:broken|down)\s(?:now|again)
-      |this\s(?:morning|afternoon|evening)|in\sthis\s(?:change|pr|commit|task|session|step|branch))\b|现在(?!开始)|目前|暂时|马上|刚才|\b(?:momentan|im\smoment|gerade\seben)\b|今だけ|とりあえず""",
+      |this\s(?:morning|afternoon|evening)|(?:just|only)\s(?:for\s)?(?:today|tonight|now)|for\s(?:today|the\srest\sof\sthe\sday)|only\sfor\sthe\sdemo|in\sthis\s(?:change|pr|commit|task|session|step|branch))\b|现在(?!开始)|目前|暂时|马上|刚才|\b(?:momentan|im\smoment|gerade\seben)\b|今だけ|とりあえず""",
     _FLAGS,
 )
 _EMPTY_TERMS = 2

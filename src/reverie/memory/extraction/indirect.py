@@ -28,7 +28,7 @@ INDIRECT: tuple[Cue, ...] = (
         MemoryType.feedback,
         pattern(
             r"""\b(?:can|could|would|will)\syou\s(?:please\s|just\s|also\s)*(?:not\s\w+[^?]*\b(?:without|unless|any\s?more|ever|every|all\sthe\stime)\b
-              |stop\s\w+ing|always\s\w+|never\s\w+|quit\s\w+ing|from\snow\son|in\s(?:the\s)?future|going\sforward)
+              |stop\s\w+ing|hold\s(?:off|back)\son\s\w+ing|always\s\w+|never\s\w+|quit\s\w+ing|from\snow\son|in\s(?:the\s)?future|going\sforward)
               |\bwould\syou\smind\s(?:not\s)?\w+ing\b[^?]*\b(?:in\sgeneral|from\snow\son|in\sfuture|every|always)\b
               |(?:能不能|可不可以)(?:不要|别)(?:每次|总|老|再|一直|动不动)[^。]{3,}|(?:能不能|可不可以|可以|麻烦你?|请你?)(?:以后|今后|每次|不要再|别再|别总|别老|不要总)[^。]{3,}|(?:以后|今后|每次)[^？。]{3,}(?:好吗|可以吗|行吗|好不好)"""
         ),
@@ -106,7 +106,7 @@ INDIRECT: tuple[Cue, ...] = (
               |(?:^|[，。；])凡是?[^，。？]{{2,}}(?:都|一律|必须)|^(?:所有|每个|每次|任何)[^，。？]{{2,12}}(?:都(?:要|得|必须|不)|必须|一律|不(?:能|得|许|准))[^。？]{{2,}}|不许|请勿|优先(?:用|使用|考虑|选)[^，。？]{{2,}}|尽量(?:不|别|少|多|用|避免|保持)[^，。？]{{2,}}
               |^(?:变量名?|函数名?|类名|命名|提交信息|提交|注释|日志|分支名?|代码|测试|接口文档|文档|PR|MR|错误信息|报错信息|回答|回复|解释|评审意见|代码评审|评审|配置|金额|时间|日期|迁移脚本|脚本|依赖|密码|密钥|图表|报告|周报)
               [^，。？！]{{0,10}}?(?:请用|要用|都用|用(?:中文|英文|小写|大写|驼峰|下划线)|不要|别|不能|必须|一律|要(?:写|带|有|加|附|保持|精简|简洁|先)|得(?:写|带|有)|只(?:用|写|放)|控制在|不超过)[^。？]{{1,}}
-              |(?:规矩|约定|惯例|规定|规范|原则|习惯)[。！!]?$|(?:不要|别|不能)(?:自作主张|随便|擅自|轻易|私自|乱(?:改|动|加)|顺手|主动)[^，。？]{{2,}}|(?:回答|回复|解释|汇报)(?:的时候|时|问题)?[，,]?(?:直接|先|尽量|只|请|都)[^。？]{{2,}}
+              |你只(?:给|写|出|管)[^，。？]{{2,}}[，,]我(?:自己|来)|(?:规矩|约定|惯例|规定|规范|原则|习惯)[。！!]?$|(?:不要|别|不能)(?:自作主张|随便|擅自|轻易|私自|乱(?:改|动|加)|顺手|主动)[^，。？]{{2,}}|(?:回答|回复|解释|汇报)(?:的时候|时|问题)?[，,]?(?:直接|先|尽量|只|请|都)[^。？]{{2,}}
               |避免[^，。？]{{2,}}[，,](?:因为|否则|不然|上次|之前)|(?:之前|以前|前)(?:先|必须|一定要?|要先|得先|务必)[^，。？]{{2,}}"""
         ),
         unless=pattern(
@@ -121,7 +121,7 @@ INDIRECT: tuple[Cue, ...] = (
             r"""\b(?:was|is)\s(?:exactly\s|absolutely\s)?the\sright\s(?:call|way|move|approach|choice)\b[^.]*\b(?:keep|do|same|future|again|always|stick)\b
               |\b(?:keep\s(?:that|it|this)\sup|keep\sdoing\s(?:that|it|this)|stick\swith\s(?:that|it)|make\s(?:it|that)\sthe\s(?:standard|default|norm)|do\sit\s(?:that|this)\sway\s(?:in\sfuture|from\snow\son|every\stime))\b
               |\b(?:exactly|just)\s(?:the\s\w+\s(?:of\s\w+\s)?|how\s|what\s)(?:i|we)\s(?:want|like|need)\b[^.]*\b(?:in|for|every|all|always)\b
-              |\bthis\sis\show\si\swant\s(?:all|every|my|the)\b|(?:就按|都按|就照|都照)(?:这个|这种|这样)[^。？]{1,}(?:来|做|写)|保持(?:这种|这个|这样)[^。？]{2,}"""
+              |\bthis\sis\show\si\swant\s(?:all|every|my|the)\b|(?:就按|都按|就照|都照)(?:这个|这种|这样)[^。？]{0,}(?:来|做|写|弄|办)|(?:接着|继续|都|也)(?:这么|这样)(?:弄|做|写|办|来)(?:[，。吧]|$)|保持(?:这种|这个|这样)[^。？]{2,}"""
         ),
         overrides_guards=True,
     ),
@@ -132,6 +132,7 @@ INDIRECT: tuple[Cue, ...] = (
             rf"""\b(?:ask|check\swith|talk\sto|consult|ping|clear\s(?:it|that)\swith|run\s[\w\s]{{2,30}}\s(?:past|by)|get\s(?:a\s|an\s)?(?:ok|okay|approval|sign-?off|review)\sfrom)\s
               (?:me|{_WHO})\s(?:first\s|about\s[\w\s]{{2,20}}\s)?(?:before|prior\sto|whenever|when\syou|for\sanything|if\syou)\b
               |\b(?:before|whenever|when)\s(?:you\s)?(?:\w+ing|touch|change|add|rename|delete)\s[^,.?]{{3,60}},\s(?:please\s|always\s)?(?:ask|check\swith|talk\sto|consult|ping|tell)\s(?:me|{_WHO})\b
+              |\bbefore\s(?:you\s)?\w+(?:ing)?\s(?:any|anything|something|a\snew)\b[^,.?]{{0,50}},\s(?:please\s|always\s)?(?:show|send|give)\sme\s(?:an?|the|your)\s\w+
               |(?:先|必须|要|得|请)(?:问|找|跟|和|通知|告诉)(?:一下)?[^，。？先]{{1,8}}(?:确认|审批|同意|商量|打招呼|说一声|看过)"""
         ),
         unless=pattern(rf"{_POINTS_AT.pattern}|\b(?:the\s)?user\s(?:for|before)\b|\bdialog\b"),
@@ -189,7 +190,7 @@ INDIRECT: tuple[Cue, ...] = (
               |\bwe\s(?:went|opted)\sfor\b|\bwe\s(?:abandoned|gave\sup\son|ditched|killed|scrapped)\s\w+\b[^.?]*(?:\bbecause\b|\bsince\b|\bafter\b|[,;]\s\w+)
               |\bwe\s(?:already\s)?(?:tried|evaluated|looked\sat|considered)\s[^.?]*\b(?:and|but)\s(?:it|they|that)\b|\boff\sthe\stable\b
               |\b(?:the|our)\s(?:\w+\s)?(?:goal|priority|focus|target|objective|aim)\s(?:\w+\s){0,4}?is\s\w+
-              |\b(?:was|is|are)\s(?:intentional|deliberate|on\spurpose)\b[^.?]*[,:;]|\b(?:exists?|is\sthere)\s(?:only\s)?(?:because|for)\s\w+
+              |\b(?:was|is|are)\s(?:intentional|deliberate|on\spurpose)\b[^.?]*[,:;]|\bwe(?:'ll|\swill)?\s(?:keep|leave|run)\s[^.?]*\b(?:on\spurpose|deliberately|intentionally)\b|\b(?:exists?|is\sthere)\s(?:only\s)?(?:because|for)\s\w+
               |\b(?:the\s)?reason\s(?:for|behind|why|that|we)\b[^.?]{3,}\b(?:is|was)\b|\b(?:the\sreason|that\sis|that'?s|which\sis)\swhy\s(?:we|the|every|all|our|no)\b|\bhence\s(?:the|our|we|no)\b
               |\b(?:legal|compliance|security|finance|marketing|sales|gdpr|pci|hipaa|the\s(?:law|contract|regulator|auditors?|customers?|client|union|dpo|data\sprotection\sofficer|bank|board))\s(?:team\s|department\s)?
               (?:says?|said|requires?|demands?|insists?|forbids?|mandates?|wants?|needs|has\sto|must|only\saccepts?|asked\sfor|won'?t|flagged|limits?)\b
@@ -197,7 +198,7 @@ INDIRECT: tuple[Cue, ...] = (
               |\b(?:our|the)\s(?:sla|contract|agreement|licen[cs]e)\s(?:with\s[\w\s]{2,20}\s)?(?:is|says|allows|requires|limits|guarantees|forbids)\b
               |\b(?:most\sof\s)?our\s(?:users|customers|clients|team|budget|biggest\scustomer|pilot\scustomer)\s(?:are|is|run|runs|use|uses|have|has|sit|work)\b
               |我们(?:最终|最后|已经|商量后|讨论后)?(?:定了|敲定|定下来|放弃了?|弃用|不用|换成了|改成了|迁到|切到|采用|沿用|暂不)[^。？]{2,}|决定(?:了)?(?:用|不用|采用|放弃|保留|改|把|先|不做|不再|只|从)[^。？]{2,}
-              |(?:踩过坑|吃过亏|出过事故?|翻过车|被坑过)[^。？]*所以|[，,]所以[^，。？]{0,8}(?:都用|都走|一律|只用|只能|不再|统一)[^。？]{2,}|我们(?:团队|组|公司|项目)(?:有|在|是|分布|只有|没有)[^。？]{2,}|之所以[^。？]{2,}是因为|(?:已经|之前|去年|以前|曾经|前年)(?:试过|评估过|用过)[^。？]{2,}(?:结果|所以|不行|失败|太|不适合|放弃|有问题)|(?:目标|重点|优先级最高的)(?:是|：)[^。？]{2,}|(?:最终|最后)(?:选了?|定了?|用了|采用了?)[^。？]{2,}|(?:合同|法规|合规|监管|审计|客户|老板|甲方|财务|法务|安全|运维|产品)(?:部门|团队|组|部|里|上)?(?:要求|不让|规定|约定|不允许|坚持|只接受|必须)[^。？]{2,}"""
+              |(?:踩过坑|吃过亏|出过事故?|翻过车|被坑过)[^。？]*所以|[，,]所以[^，。？]{0,8}(?:都用|都走|一律|只用|只能|不再|统一)[^。？]{2,}|我们(?:团队|组|公司|项目)(?:有|在|是|分布|只有|没有)[^。？]{2,}|之所以[^。？]{2,}是因为|(?:已经|之前|去年|以前|曾经|前年)(?:试过|评估过|用过)[^。？]{2,}(?:结果|所以|不行|失败|太|不适合|放弃|有问题)|(?:老板|领导|管理层|上面|总监)(?:已经|刚)?(?:拍板|定了|决定)|(?:目标|重点|优先级最高的)(?:就)?(?:是|：)[^。？]{2,}|(?:最终|最后)(?:选了?|定了?|用了|采用了?)[^。？]{2,}|(?:合同|法规|合规|监管|审计|客户|老板|甲方|财务|法务|安全|运维|产品)(?:部门|团队|组|部|里|上)?(?:要求|不让|规定|约定|不允许|坚持|只接受|必须)[^。？]{2,}"""
         ),
         unless=pattern(
             r"""\b(?:first|second|third|blue|red)\s(?:one|option|approach)\b|\b(?:nothing|yet|haven'?t|not\ssure|pizza|lunch|coffee|talk\sagain)\b|\b(?:in|on|with)\sthis\s(?:pr|branch|file|function|test|form)\b
@@ -220,7 +221,8 @@ INDIRECT: tuple[Cue, ...] = (
               |\bi(?:'m|\sam)\s(?:on|using)\sa\s(?:mac\w*|windows|linux|chromebook|thinkpad)\b|\bi\suse\san?\s(?:mac\w*|screen\sreader|chromebook|thinkpad|linux|windows)\b|\bi(?:'m|\sam)\sa(?:n)?\s(?:[\w-]+\s){{0,3}}?{ROLES}\b
               |\bi(?:'m|\sam)\s(?:still\s)?(?:learning|teaching\smyself|studying)\s(?-i:[A-Z])\w+
               |我是(?:做|搞|写|学)[^，。？]{{1,10}}的|我(?:负责|主管|带)[^，。？]{{2,}}|我(?:没(?:怎么)?(?:用过|接触过|写过|学过|做过)|刚(?:接触|学|转|入职)|不太?熟)[^，。？]{{1,}}|对[^，。？]{{1,10}}(?:不(?:太)?熟|不了解|一窍不通)
-              |我在[^，。？]{{2,8}}(?:工作|上班|办公|读研|读博)|我(?:的)?(?:英语|英文|中文|数学)(?:不好|不太好|一般|很差)|我(?:有|做了|写了)[^，。？]{{1,6}}年(?:的)?[^，。？]{{0,8}}(?:经验|开发|工作)?|我(?:色盲|色弱|是色盲|是色弱)|我的?(?:时区|母语|背景|专业)是"""
+              |我在[^，。？]{{2,8}}(?:工作|上班|办公|读研|读博)|我(?:的)?(?:英语|英文|中文|数学)(?:不好|不太好|一般|很差)|我(?:有|做了|写了)[^，。？]{{1,6}}年(?:的)?[^，。？]{{0,8}}(?:经验|开发|工作)?|我(?:色盲|色弱|是色盲|是色弱)|我的?(?:时区|母语|背景|专业)是
+              |我[^，。？]{{1,8}}(?:出身|转行|自学的)|本人[^，。？]{{2,}}|^写了[^，。？]{{1,4}}年\s?[A-Za-z]|(?:才刚|刚刚?)(?:上手|入门|转)[^，。？]{{0,6}}(?:周|月|天|年)|我(?:一直|平时|只能|都是)用(?:语音|读屏|键盘|鼠标|手机)[^，。？]{{0,6}}"""
         ),
         unless=pattern(
             r"""\b(?:imagine|pretend|suppose|act|if|let'?s\ssay|given|user\sstory|test\s(?:user|data)|with\srole|tenant|whenever\si|account|story|character|sample|fixture|logged|currently|today|now|idiot|stupid|terrible|bit\slost)\b
@@ -237,7 +239,9 @@ INDIRECT: tuple[Cue, ...] = (
               |google\ssheets?|shared\s(?:drive|folder|doc|calendar|spreadsheet)|spreadsheet|handbook|ops\swiki|(?-i:NAS|CRM|S3)|mailing\slist\sarchive)\b
               |\b(?:go|goes|posted|post|announced?|ask|reported|discussed|coordinated?)\s(?:\w+\s){{0,3}}?(?:in|to|on|through|via)\s(?:the\s)?\#[\w-]+|\bchannel\s(?:for\s[\w\s]{{3,30}}\s)?is\s(?:called\s)?\#[\w-]+
               |\b(?:source\sof\struth|official\sspec|reference\simplementation|handbook|style\sguide|status\spage|runbooks?|data\sdictionary|schema\sregistry)\b[^.?]{{0,40}}\b(?:is|are|at)\b[^.?]{{0,30}}(?:https?://|\brfc\b|(?-i:[A-Z])\w+)
-              |(?:文档|需求|设计稿?|日志|监控|工单|任务|缺陷|bug|接口文档|会议纪要|周报|排期|数据|原型|密码|密钥|账号|告警|复盘|知识库|手册|规范)[^。？]{{0,10}}(?:在|放在|记在|写在|都在|存在|提到|走|看|去)[^。？]{{0,6}}(?:{SYSTEMS_HAN}|wiki|Wiki|石墨|腾讯文档|网盘|共享盘|群里|看板|TAPD|Teambition|GitLab|阿里云|https?://)"""
+              |(?:文档|需求|设计稿?|日志|监控|工单|任务|缺陷|bug|接口文档|会议纪要|周报|排期|数据|原型|密码|密钥|账号|告警|复盘|知识库|手册|规范)[^。？]{{0,10}}(?:在|放在|记在|写在|都在|存在|提到|走|看|去)[^。？]{{0,6}}(?:{SYSTEMS_HAN}|wiki|Wiki|石墨|腾讯文档|网盘|共享盘|群里|看板|TAPD|Teambition|GitLab|阿里云|https?://)
+              |(?:文档|口径|字段|设计稿?|数据|规范|接口|排期|需求)[^。？]{{0,6}}以[^，。？]{{2,30}}为准|(?:告警|监控|日志|指标|进度)[^，。？]{{0,4}}看[^，。？]{{2,16}}(?:大盘|看板|面板|群|频道)
+              |(?:在|见|查)公司[^，。？]{{0,6}}(?:wiki|网盘|知识库|内网|云盘)"""
         ),
         unless=pattern(
             r"\b(?:login|auth|oauth|webhook|integration|sdk|client|clone|push|pull\srequest|button|page|down|error|slow|fails?|add|connect|bug\sin)\b|接入|登录|报错|挂了"

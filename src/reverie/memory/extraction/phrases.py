@@ -104,8 +104,8 @@ ROLES = (
 GUARD = pattern(
     r"""\b(?:this\stime|this\sonce|for\snow|right\snow|at\sthe\smoment|just\sthis|line\s\d+|never\s?mind|don'?t\sworry
       |(?:in|on|for|of)\sthis\s(?:change|pr|commit|file|function|test|one|branch|refactor\w*|session|task|step|case|class
-      |method|module|run|patch|fix)\b|until\s(?:all|it|they|you|everything|the\stests?)\b|(?<!right\scall\s)(?<!nobody\s)(?<!everyone\s)(?<!people\s)(?<!around\s)(?<!convention\s)(?<!rule\s)(?<!policy\s)(?<!role\s)\bhere\b
-      |(?:for|with|about)\s(?:this|that|it)\b(?!\sproject|\srepo)|加一下|改一下|看一下|in\sthe\s(?:header|footer|sidebar|modal)
+      |method|module|run|patch|fix)\b|until\s(?:all|it|they|you|i|i've|lunch|tomorrow|tonight|everything|the\stests?)\b|(?<!right\scall\s)(?<!nobody\s)(?<!everyone\s)(?<!people\s)(?<!around\s)(?<!convention\s)(?<!rule\s)(?<!policy\s)(?<!role\s)\bhere\b
+      |(?:for|with|about)\s(?:this|that|it)\b(?!\s(?:project|repo|half|quarter|year))|加一下|改一下|看一下|in\sthe\s(?:header|footer|sidebar|modal)
       |(?:this|that|the)\s(?:function|method|line|variable|button|endpoint|file|test|error|class|loop)\b)
       |这次|本次|这一次|暂时|(?:^|[，,])先(?:别|不|看|跑)|我先看|那个文件|这里|这个(?:函数|文件|测试|改动)|不要紧|别急|别担心
       |\b(?:diesmal|gerade|vorerst|in\sdieser\s(?:datei|funktion|änderung)|keine\ssorge)\b|今回は|とりあえず|ここ(?:で|は)"""
@@ -118,7 +118,14 @@ PERSONA = pattern(
 """The beginning of a prompt: a message that gives the model a part to play says nothing about its author."""
 
 REPORTED = pattern(
-    r"""\b(?:readme|docs?|documentation|bot|reviewer|review|article|page|website|manual|book|guide|linter|compiler|message
+    r"""\b(?:some(?:one|body|\s\w+)|people|everyone|everybody|they|folks|(?:a|my)\s(?:friend|guy|colleague|buddy|mate|recruiter|professor|teacher|brother)|the\sinternet
+      |twitter|reddit|hn|hacker\snews|stack\s?overflow|youtube|linkedin|linus|uncle\sbob|the\s(?:interviewer|previous|last|old|former)(?:\s\w+)?)\b(?:\s(?:on|at|in|from)\s\w+){0,2}\s(?:\w+\s){0,2}?
+      (?:claim(?:s|ed)?|sa(?:ys?|id)|think(?:s)?|thought|swears?|swore|argue[sd]?|insist(?:s|ed)?|t(?:ell|old)(?:ing)?|recommend(?:s|ed)?|suggest(?:s|ed)?|preach(?:es|ed)?|advise[sd]?|wrote|asked|asks)\b
+      |\bi\s(?:once\s)?(?:read|heard|saw|learned)\s(?:\w+\s)?(?:somewhere|online|that|on)\b|\b(?:once|famously)\s(?:wrote|said)\b|\b(?:as\s)?per\sthe\s\w+|\basked\s(?:me|us)\s(?:why|if|whether|how)\b
+      |\b(?:my|our)\s(?:old|previous|former|last|ex)[\s-](?:team|company|job|employer|boss|project|place)\b|\b(?:the|their|his|her)\s(?:[\w']+\s)?(?:e-?mail|message|ticket|comment|review|reply)\s?:
+      |^(?:eslint|pylint|ruff|mypy|tsc|sonar\w*|clippy|dependabot|npm|warning|error)\s?:|(?:前公司|老东家|上家公司|以前(?:的)?公司)
+            |(?:有人|网上|面试官|客户|知乎|教程|博客|文章|别人|大家|他们|同事|前任|朋友|老师|书)(?:里|上|中)?(?:都|总|老)?(?:说|写|讲|问|建议|推荐|认为|觉得)|
+      \b(?:readme|docs?|documentation|bot|reviewer|review|article|page|website|manual|book|guide|linter|compiler|message
       |error|log|output|tutorial|blog|comment|coderabbit|copilot|claude|gpt|chatgpt|poem|song|slide|press\srelease|e-?mail|ad|quiz|essay|terms|licen[cs]e|ticket|tutorial|it|he|she|they)\s
       (?:\w+\s)?(?:commented|goes:|says?|say|said|states?|claims?|tells?|told|wrote|writes|recommends?|suggests?|reads|shows?)\b|[{}]|\bsample\b
       |(?:^|please\s|you\s)(?:translate|rephrase|rewrite|proofread|quote)\b|\b(?:according\sto|laut)\b|\bshould\s(?:say|read|print|display|show|mention|state)\b
@@ -126,12 +133,12 @@ REPORTED = pattern(
 )
 
 TENTATIVE = pattern(
-    r"""^(?:and\s|so\s|but\s)?(?:maybe|perhaps|possibly|probably|suppose|supposing|imagine|let'?s\s(?:say|assume|imagine)|say\swe|hypothetically|theoretically|in\stheory
+    r"""^(?:and\s|so\s|but\s)?(?:say\s(?:i|you)|in\sa\sperfect\sworld|oh\s(?:sure|great|yeah|right)|yeah\sright|maybe|perhaps|possibly|probably|suppose|supposing|imagine|let'?s\s(?:say|assume|imagine)|say\swe|hypothetically|theoretically|in\stheory
       |ideally|e\.g\.|for\s(?:example|instance)|what\sif|i\s(?:guess|assume|suspect|wonder)|not\ssure|unsure|it\scould\sbe|still\sdebating|one\s(?:option|idea)\swould
       |an\salternative|given\s(?:i|that\si)\sam|user\sstory|as\san?\s[\w-]+(?:\s\w+)?,?\si\s(?:want|can|should|need)|if\s(?:we|i|it)\s(?:were|used|had|would)|assuming)\b
-      |\b(?:might|may|could)\s(?:eventually|someday|at\ssome\spoint|one\sday)\b|\bnot\ssure\s(?:yet|if|whether|about)\b|\b(?:someday|no\sdecision\syet|(?:not|nothing\s(?:is\s)?)\s?decided\s(?:yet|so\sfar))\b
+      |\bsome\sday\b|\bone\sday\W*$|\b(?:we'?re|we\sare)\s(?:still\s)?(?:thinking|considering|debating|leaning|discussing)\b|\bthere'?s\stalk\sof\b|\b(?:might|may|could)\s(?:eventually|someday|at\ssome\spoint|one\sday)\b|\bnot\ssure\s(?:yet|if|whether|about)\b|\b(?:someday|no\sdecision\syet|(?:not|nothing\s(?:is\s)?)\s?decided\s(?:yet|so\sfar))\b
       |\bi(?:'m|\sam|\swas)\s(?:thinking|considering|wondering)\b|\b(?:haven'?t|have\snot|not)\s(?:yet\s)?(?:decided|agreed|settled)\b|\bwould\sbe\s(?:nice|great|cool)\b|\b(?:i'm|i\sam|but)\snot\s(?:certain|sure)\b|^should\s\w+\ssay\b
-      |也许|或许|大概|说不定|假如|假设|要不要|要不|是不是(?:可以|应该)|不确定|还没(?:定|决定|想好)|在考虑|考虑(?:要不要|一下|是否)|如果我们(?:用|改|换)"""
+      |也许|或许|大概|说不定|假如|假设|要不要|要不|是不是(?:可以|应该)|不确定|还没(?:定|决定|想好)|要是(?:哪天|以后|我|我们)|如果我(?:说|是)|在考虑|考虑(?:要不要|一下|是否)|如果我们(?:用|改|换)"""
 )
 """Words that leave it open whether something holds."""
 
@@ -142,7 +149,14 @@ ASKING = pattern(
 """How questions begin, with or without their mark."""
 
 AT_WORK = pattern(
-    r"""\b(?:in|on|of|from|to)\sthe\s(?:\w+\s)?(?:cart|form|page|modal|footer|header|sidebar|grid|table|view|dialog|screen|menu|loop|list|toolbar|card|title|dropdown|spinner)\b
+    r"""^(?:please\s|and\s|now\s|also\s|then\s|ok(?:ay)?,?\s)*(?:make|let|have|get|ensure|ensure\sthat|make\ssure(?:\sthat)?)\s
+      (?:(?:the|each|every|our)\s(?!commits?\b|prs?\b|answers?\b|tests?\b|commit\b|changelog)|it\s(?!a\s|the\s|your\s|clear)|▯|--?\w)
+      |^(?:the\s)?(?:user|users|worker|queue|endpoint|server|client|service|job|importer|parser|cli|app|api|cache|player|bot|scheduler)s?\s
+      (?:\w+\s)?(?:should|must|needs?\sto|has\sto|have\sto)\b
+      |\bthe\s(?:user|worker|queue|endpoint|server|client|job|importer|parser|cli|app|cache|bot|scheduler)\s(?:\w+\s)?(?:should|must|is|sends?|returns?|logs|starts|opens)\b
+      |^(?:please\s)?(?:keep|make|put|show|hide|leave|place)\sthe\s(?:\w+\s)?(?:sidebar|button|modal|menu|panel|banner|logo|footer|header|icon|form|dialog|toolbar|tooltip|chart|table)\b
+      |(?:^|[，,])把[^，。]{1,12}(?:换|改|删|移|加|拆)|^让|用户(?:每次|点|登录|输入)|每次(?:点|请求|登录|打开|提交表单|调用)|(?:展示|显示)[^。]{0,8}[行条个]|
+      \b(?:in|on|of|from|to)\sthe\s(?:\w+\s)?(?:cart|form|page|modal|footer|header|sidebar|grid|table|view|dialog|screen|menu|loop|list|toolbar|card|title|dropdown|spinner)\b
       |\bthe\s(?:\w+\s)?(?:list|page|form|table|modal|button|footer|header|sidebar|dialog|menu|spinner|field|input|icon|banner|logo|tooltip)\s(?:should|must|needs?|has\sto|is|opens?|shows?)\b
       |\b(?:implement|replace|change|fix|delete|remove|add|update|rename|link|revert|merge)\s(?:it|that|this|them|those)\W*$
       |[,;]\s(?:so\s|and\s|please\s)*(?:hurry|help)\b|\bthis\s(?:pr|branch|ticket|post|thread|draft)\b
@@ -153,19 +167,29 @@ AT_WORK = pattern(
 """What is done to the thing at hand: its screen, its text, its code."""
 
 ABOUT_TEXT = pattern(
-    r"""^(?:please\s|now\s|and\s)?(?:draft|compose|copy|paste|sum\sup|summari[sz]e|(?:tell|inform|remind|notify)\s(?!me\b)\w+(?:\s\w+)?\s(?:that|about)|reply\sto|respond\sto|send|print|display|write\s(?:an?|me|the|some)\s(?!tests?\b|plan)\w+)\b|^(?:写一|起草|回复一下|复制|翻译)"""
+    r"""^(?:please\s|now\s|and\s)?(?:draft|compose|copy|paste|sum\sup|summari[sz]e|(?:tell|inform|remind|notify)\s(?!me\b)\w+(?:\s[\w\#-]+){0,4}?\s(?:that|about)|reply\sto|respond\sto|send|print|display|write\s(?:an?|me|the|some)\s(?!tests?\b|plan)\w+)\b|^(?:写一|起草|回复一下|复制|翻译)|^(?:回复|告诉|跟|通知|转告|和)(?!我|你)[^，。：]{1,8}(?:说|：|:)"""
 )
 """A request for a text: what is said in it is not said by its author."""
+
+TAKEN_BACK = pattern(
+    r"""\b(?:scratch\sthat|strike\sthat|on\s(?:second\sthoughts?|reflection)|never\s?mind(?!\s(?:the|those|these|about)\b)|nvm|(?:just\s|only\s|i'?m\s)?(?:kidding|joking)|jk|i\s(?:was|am)\sjoking
+      |forget\s(?:i\s(?:said|asked|mentioned)|what\si\ssaid|it\b|that\b)|(?:i\s)?take\s(?:that|it)\sback|ignore\s(?:that|what\si\ssaid|me|my\slast)|disregard
+      |no,?\swait|wait,?\s(?:no|actually|never)|(?:actually|hmm?|lol|haha|oh|ok|sorry),?\sno\b(?!,?\s(?:don'?t|never|always|one))|(?:oh\s)?wait,\s(?!for\b|until\b)
+      |that\swas\s(?:vetoed|a\sjoke|wrong|cancelled|canceled|rejected)|(?:it'?s|it\sis|that'?s|that\sis|got|been|is\snow)\s(?:off(?!\s\w)|cancelled|canceled|called\soff)
+      |(?:wrong|other|different)\s(?:project|repo|chat|window|team)\b[^.]*\b(?:sorry|ignore)|sorry,?\swrong\s\w+|correction:|not\sreally,?\s(?:lol|haha)|/s\b|overruled|vetoed|(?:ok|but|no)\sseriously|just\stesting\b|nobody\s(?:really\s|actually\s)?follows|open\sagain|or\smaybe\snot)
+      |骗你的|啊?不是[，,]|你决定|无所谓|随便你|算了|当我没说|开玩笑|说错了|哦?不对[，,。]|等等[，,]|哦?没事[，,]|(?:刚|又)?(?:通知|说)?取消了|收回|搞错了|作废"""
+)
+"""Words that take back what was said just before."""
 
 GENERAL = pattern(
     r"""\b(?:ever|anymore|any\smore)\b|\bin\s(?:code|tests?|commits?|commit\smessages|comments|prs?|pull\srequests
       |production|general|integration\stests|unit\stests|replies|answers|docs)\b|\bto\stests\b
-      |\b(?:every|each)\s(?:reply|response|answer|file|commit|test)\b|再|都|测试里|代码里|テストで|コードで"""
+      |\b(?:every|each)\s(?:reply|response|answer|file|commit|test)\b|说了?(?:多少|好几|很多|几)[遍次]|强调过|提醒过|再|都|测试里|代码里|テストで|コードで"""
 )
 """Words that make a prohibition general."""
 
 POLITE = pattern(
-    r"""\b(?:can|could|would|will)\syou\s(?:please\s|just\s|also\s)*(?:not|stop|always|never|quit|from\snow|in\s(?:the\s)?future|going\sforward)\b
+    r"""\b(?:can|could|would|will)\syou\s(?:please\s|just\s|also\s)*(?:not|stop|hold\s(?:off|back)\son\s\w+ing|always|never|quit|from\snow|in\s(?:the\s)?future|going\sforward)\b
       |\bwould\syou\smind\b|(?:能不能|可不可以)(?:不要|别|以后|今后|每次)|(?:可以|麻烦你?|请你?)(?:以后|今后|每次|不要再|别再|别总|别老|不要总)|(?:以后|今后|每次)[^？。]{3,}(?:好吗|可以吗|行吗|好不好)"""
 )
 """A rule in the form of a question."""
@@ -181,7 +205,7 @@ SHAPES = {
           |may\snot|cannot|can'?t|prefer|rather|sooner|like|liked|love|hate|dislike|stand|fan|want|expect|annoys?|bugs|drives\sme|helps?|works?\sbest
           |rule|convention|policy|habit|agreement|principle|style|standard|default|whenever|next\stime|in\sfuture|from\snow
           |before|after|unless|instead|over|please|stop|avoid|without|needn'?t|off\slimits|means?|matters?
-          |important|first|treat|lean|beats?|feel\sfree|free\sto|permission|right\s(?:call|way)|keep|you\s(?:keep|tend|can|may|forgot))\b"""
+          |important|first|treat|lean|beats?|fine\sto|okay?\sto|again\s(?:when|with|next)|feel\sfree|free\sto|permission|right\s(?:call|way)|keep|you\s(?:keep|tend|can|may|forgot))\b"""
     ),
     MemoryType.user: pattern(r"\b(?:i|i'm|i've|i'd|my|me|myself|mine)\b"),
     MemoryType.project: pattern(
@@ -193,15 +217,15 @@ SHAPES = {
     ),
     MemoryType.reference: pattern(
         rf"""\b{SYSTEMS}\b|https?://|\B\#[a-z]|\b(?:in|on|at|under|from|through|into|to)\s(?:the\s|our\s|a\s)?(?:[\w&]+\s){{0,3}}?
-          (?:(?-i:[A-Z])\w+|wiki|sheet|spreadsheet|drive|folder|board|channel|tracker|doc|docs|bucket|handbook|page|registry|archive|report|ticket)
-          |\b(?:dashboard|runbook|wiki|handbook|status\spage|spec|tracker|channel|spreadsheet)\b"""
+          (?:(?-i:[A-Z])\w+|wiki|sheet|spreadsheet|drive|folder|board|channel|tracker|portal|doc|docs|bucket|handbook|page|registry|archive|report|ticket)
+          |\b[a-z][\w-]*(?:\.[a-z][\w-]+)+/\w+|\b(?:dashboard|portal|runbook|wiki|handbook|status\spage|spec|tracker|channel|spreadsheet)\b"""
     ),
 }
 """What a sentence of each type has at least, loosely: without it likeness in meaning is chance."""
 
 POINTS = pattern(
     r"""\b(?:these|those)\b(?!\sdays)|\bthis\b(?!\s(?:project|repo|team|company|code\s?base|machine|way|style|week|month|year|quarter|approach))
-      |\b(?:all|any|each|one|some|both)\sof\s(?:it|them)\b|\b(?:yet|right\saway|let\sme\sknow|the\sfollowing|above|below|meanwhile|while\s(?:we|you|i))\b|^(?:he|she)\b
+      |\b(?:all|any|each|one|some|both)\sof\s(?:it|them)\b|\b(?:yet|right\saway|let\sme\sknow|the\sfollowing|above|below|while\s(?:we|you|i))\b|^(?:he|she)\b
       |\b(?:keep|make|write|change|fix|rename|split|close|merge|finish|review|shorten)\sthe\s(?:\w+\s)?(?:commit|pr|branch|ticket|diff|draft|paragraph|post|email|snippet|parser|message)\b"""
 )
 """Words that point at what is at hand."""

@@ -40,6 +40,32 @@ _INTRODUCES = re.compile(
     r"[^\n]{0,80}\n"
 )
 """A line that announces a pasted text: whatever follows it is not the person speaking."""
+_HANDED_OVER = re.compile(
+    r"""^[^\n:：]{0,40}?\b(?:summari[sz]e|sum\sup|translate|rephrase|reword|rewrite|proofread|paraphrase|shorten|condense
+      |(?:turn|convert|make)\s(?:this|that|these|the\sfollowing)\b[^\n:]{0,30}\b(?:into|to)|(?:explain|decode|parse)\sthis|what\sdoes\sthis)\b[^\n:：]{0,60}[:：]
+      |^[^\n：:]{0,20}(?:总结|翻译|润色|改写|概括|缩写|解释一下|校对)[^\n：:]{0,20}[:：]
+      |^[^\n：:]{0,30}(?:内容如下|如下|以下是?|下面(?:这段|是)|原文|聊天记录|群里的消息|会议记录)[^\n：:]{0,20}[:：]
+      |^[^\n]{0,80}\b(?:(?:slack|chat|email|discord|teams|mail)\s(?:thread|log|history|export)|transcript|excerpt|meeting\snotes)\b[^\n]{0,60}(?:\n|:\s)""",
+    re.VERBOSE | re.IGNORECASE | re.MULTILINE,
+)
+"""A request to do something to a text: all that follows is the text."""
+_TO_INSERT = re.compile(
+    r"""^[^\n:：]{0,30}?\b(?:add|create|write|insert|append|put|change|set|draft|generate)\b[^\n:：]{3,60}
+      \b(?:section|paragraph|line|comment|prompt|note|copy|text|label|readme|contributing|docs?|message|docstring|banner|tooltip|policy|rule|template|heading|title)\b
+      [^\n:：]{0,30}[:：](?=\s)[^\n]*
+      |^[^\n：:]{0,30}(?:加(?:上|一[段句行条]|个)|写(?:上|一[段句行条])|改成|换成)[^\n：:]{0,12}[:：][^\n]*""",
+    re.VERBOSE | re.IGNORECASE | re.MULTILINE,
+)
+"""A request to put words somewhere: they are meant for that place."""
+_TO_BUILD = re.compile(
+    r"""^(?![^\n]*\b(?:rules?|conventions?|prefer\w*|guidelines?|always|remember|from\snow|house|habits?|how\s(?:we|i))\b)(?![^\n]*(?:约定|规范|规则|以后|规矩|习惯))
+      [^\n]*(?:\b(?:requirements?|acceptance|criteria|to-?dos?|tasks?|steps|ticket|issue|screen|page|features?|form|dialog|modal|story|specs?|endpoint|component|command|script|bugs?
+      |build|implement|create|export|this\s(?:morning|afternoon|week))\b|待办|需求|功能|今天|任务|步骤|页面)
+      [^\n]*[:：][ \t]*\n
+      (?:[ \t]*\n)?(?:[ \t]*(?:[-*•]|\d+[.)、])[ \t]*[^\n]*(?:\n|\Z))+""",
+    re.VERBOSE | re.IGNORECASE | re.MULTILINE,
+)
+"""A list of what is to be done or built: its items are no rules."""
 _SPEAKER = re.compile(r"(?m)^(?:User|Human|Assistant|Agent|AI|System|Q|A|>|\w+ \(\d)[^\n]{0,40}?[:：]\s")
 _QUOTED = re.compile(
     r"`[^`\n]+`|\"[^\"\n]{2,}\"|“[^”\n]+”|„[^“”\n]+[“”]|«[^»\n]+»|「[^」\n]+」|『[^』\n]+』|(?<![\w])'[^'\n]{2,}'(?![\w])"
@@ -75,6 +101,8 @@ class Sentence:
 def sentences(text: str) -> tuple[Sentence, ...]:
     """The sentences that the person wrote by hand, in order."""
     shown = _own_words(text)
+    for ordered in (_TO_INSERT, _TO_BUILD):
+        shown = _blanked(shown, ordered, _FOREIGN)
     hidden = _blanked(shown, _QUOTED, _HIDDEN)
     return tuple(
         Sentence(start, end, text[start:end], hidden[start:end])
@@ -100,6 +128,9 @@ def _own_words(text: str) -> str:
         text = text[:END_CHARS] + _spaces(text[END_CHARS:-END_CHARS]) + text[-END_CHARS:]
     for pattern in (_TAGGED, _WRAPPED, _FENCE, _NOTICE):
         text = _blanked(text, pattern, _FOREIGN)
+    handed = _HANDED_OVER.search(text)
+    if handed:
+        text = text[: handed.end()] + _spaces(text[handed.end() :])
     announced = _INTRODUCES.search(text)
     if announced and text.count("\n", announced.end()) >= 2:
         text = text[: announced.end()] + _spaces(text[announced.end() :])

@@ -51,7 +51,7 @@ _HOW = re.compile(
     _FLAGS,
 )
 _NEXT_REASON = re.compile(
-    r"""\A(?:because|since|otherwise|that'?s\s(?:because|what|why|how)|the\sreason|it\sonce|last\s(?:time|week|month|year)|we\shad
+    r"""\A(?:because|since|otherwise|that'?s\s(?:because|what|why|how)|the\sreason|it\sonce|last\s(?:time|week|month|quarter|year|spring|summer|autumn|fall|winter)|we\shad
       |we\sonce|mocks?\s|this\sonce|i\s(?:don'?t\slike|can|never|hate|already|keep)|because\sof|that\sway|nobody|everyone|people)\b
       |\A[^?]{0,60}?\b(?:hid|broke|burn(?:ed|t)\sus|bit\sus|leaked|slipped|went\sdown|(?:cost|took)\s(?:me|us|hours|days|weeks|an?|half)
       |got\s(?:burn(?:ed|t)|bitten)|it'?s\swhat|rel(?:y|ies)\son|depends?\son)\b
