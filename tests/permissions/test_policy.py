@@ -27,7 +27,14 @@ def test_the_settings_become_a_policy_with_places(tmp_path: Path) -> None:
     (user_home / ".reverie/settings.toml").write_text(
         '[permissions]\nallow = ["Edit(/src/**)"]\ndeny = ["Bash(rm:*)"]\nask = ["Read(~/x)"]\n', encoding="utf-8"
     )
-    loaded = load(Flags(project=project), environ={}, user_home=user_home, directory=project, managed=tmp_path / "none")
+    loaded = load(
+        Flags(project=project),
+        environ={},
+        user_home=user_home,
+        directory=project,
+        managed=tmp_path / "none",
+        trusted=True,
+    )
     policy = policy_from(
         loaded.settings,
         project=project,

@@ -298,7 +298,7 @@ async def test_what_a_dream_is_reckoned_to_cost_is_what_the_provider_counts(tmp_
         assert (told.rounds, told.most_rounds, told.model) == (3, 30, at.model)
         assert told.first_tokens == pytest.approx(booked[0].usage.context_tokens, rel=0.15)
         assert exact.input_tokens == pytest.approx(sum(one.usage.context_tokens for one in booked), rel=0.15)
-        assert exact.cost_usd == pytest.approx(done.cost_usd, rel=0.25)
+        assert exact.cost_usd == pytest.approx(done.cost_usd, rel=0.15)
 
 
 def _spec(sleeper: Sleeper) -> ForkSpec:

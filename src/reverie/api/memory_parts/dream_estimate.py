@@ -14,7 +14,7 @@ from reverie.agent.loop import Loop
 from reverie.messages.entries import UserEntry
 from reverie.messages.message import Usage, user
 from reverie.ports import ForkSpec
-from reverie.tokens.estimate import weigh_text
+from reverie.tokens.estimate import weigh_message, weigh_text
 from reverie.tokens.profiles import cost
 from reverie.tokens.rates import rates_for
 
@@ -50,12 +50,13 @@ def estimated_dream(
     log, facts = child.parts.log, child.parts.preparer.facts
     log.append(UserEntry(log.envelope(), user(directive(spec.prompt)), source="system"))
     first = child.parts.preparer.measure(log)
+    long_lived = _long_lived(child, first)
     topics = [weigh_text(text, rates_for(facts)) for text in texts]
     wanted = rounds or FEWEST_ROUNDS - 1 + math.ceil(len(topics) / TOPICS_PER_ROUND)
     count = max(1, min(spec.max_rounds or wanted, wanted))
     # Every round but the first adds what was said before it and its share of the topics.
     added = output_tokens + (round(sum(topics) / (count - 1)) if count > 1 else 0)
-    usage = Usage(cache_write_tokens=first, output_tokens=output_tokens)
+    usage = Usage(cache_write_tokens=first, cache_write_1h_tokens=long_lived, output_tokens=output_tokens)
     for number in range(1, count):
         usage += Usage(0, output_tokens, cache_read_tokens=first + (number - 1) * added, cache_write_tokens=added)
     return DreamEstimate(
@@ -67,3 +68,12 @@ def estimated_dream(
         usage.output_tokens,
         cost(usage, facts),
     )
+
+
+def _long_lived(child: Loop, first_tokens: int) -> int:
+    """How much of the first request is asked to live for an hour, which costs more to write: system text and tools."""
+    if child.parts.settings.cache.system_ttl != "1h":
+        return 0
+    view, rates = child.parts.log.view, rates_for(child.parts.preparer.facts)
+    messages = sum(weigh_message(item.message, rates) for item in view.items)
+    return max(0, first_tokens - round(messages))
