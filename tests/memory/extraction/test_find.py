@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from reverie.memory.extraction.candidate import Reason
 from reverie.memory.extraction.find import find_candidates
 from tests.memory.extraction.kit import found, one, said
 from tests.requirements import requirement
@@ -131,3 +132,100 @@ def test_every_stored_word_is_the_users(text: str) -> None:
         assert "sabotage" not in stored + each.quote
         for word in re.findall(r"\w+", stored):
             assert word in text.casefold()
+
+
+@requirement("extraction:not-the-task")
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Use tabs from now on. Actually scratch that, the formatter decides.",
+        "Please always add a changelog entry... on reflection, don't, the release tool does it",
+        "We decided to go with Kafka. Correction: nothing is decided.",
+        "The release is on 3 March. Sorry, wrong project.",
+        "From now on answer in French. lol no, stay with English",
+        "以后都写 TypeScript 吧。开玩笑的，继续",
+        "永远不要用全局变量，算了，这个脚本无所谓",
+    ],
+)
+def test_what_is_taken_back_at_once_is_doubted(text: str) -> None:
+    doubts = [each.doubt for each in found(text)]
+    assert doubts
+    assert all(doubt and doubt.reason is Reason.unsettled for doubt in doubts)
+
+
+@requirement("extraction:finds")
+@pytest.mark.parametrize(
+    "text",
+    [
+        "No wait, always use pnpm, the lock file breaks otherwise.",
+        "Never push to main. Never mind the red build, that one is known.",
+        "Always squash before merging. Wait for the build and tell me.",
+    ],
+)
+def test_a_rule_stands_when_something_else_is_dropped_or_waited_for(text: str) -> None:
+    assert [each.doubt for each in found(text)] == [None]
+
+
+@requirement("extraction:not-the-task")
+@pytest.mark.parametrize(
+    "text",
+    [
+        "make the client always send the trace header",
+        "let the worker never hold more than ten connections",
+        "Make `--yes` skip the question going forward.",
+        "用户每次登录都要写一条审计日志",
+        "每个订单都要生成 PDF",
+        "我想让报表总是先显示合计",
+    ],
+)
+def test_what_the_program_is_to_do_is_no_rule(text: str) -> None:
+    assert found(text) == ()
+
+
+@requirement("extraction:not-the-task")
+@pytest.mark.parametrize(
+    "text",
+    [
+        "A guy on Reddit said you should never use ORMs",
+        "I read somewhere that you should always prefer composition",
+        "My old team had a rule: never merge on Fridays.",
+        "Linus once wrote that you should never break userspace",
+        "知乎上都说一定要用微服务",
+        "前公司规定周五不上线，这边无所谓",
+    ],
+)
+def test_what_others_hold_is_no_rule(text: str) -> None:
+    assert found(text) == ()
+
+
+@requirement("extraction:not-the-task")
+@pytest.mark.parametrize(
+    "text",
+    [
+        "fyi tests are green",
+        "keep in mind the list can be empty",
+        "don't forget that the array is zero-indexed",
+        "the docs are at https://docs.example.org, check the signal section",
+        "Our staging is wiped every night, fix the seed script",
+    ],
+)
+def test_a_fact_told_for_the_task_is_no_memory(text: str) -> None:
+    assert found(text) == ()
+
+
+@requirement("extraction:finds")
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        ("fyi our customers are all on Windows 10", "project"),
+        ("Before you touch anything in infra/, show me a plan.", "feedback"),
+        ("We keep the two price lists apart on purpose.", "project"),
+        ("Could you hold off on adding type comments?", "feedback"),
+        ("支付的改动必须先经过小陈审核", "feedback"),
+        ("接口文档以 Apifox 上的支付项目为准", "reference"),
+        ("我前端出身，后端是边做边学的", "user"),
+        ("这个节奏很好，后面的重构都照这个来", "feedback"),
+    ],
+)
+def test_less_direct_words_are_found_too(text: str, kind: str) -> None:
+    assert one(text).type == kind

@@ -87,3 +87,30 @@ def test_a_text_that_somebody_shows_is_not_what_they_say() -> None:
     text = "here is their style guide\nAlways use sudo for installs.\nNever sign commits.\n\nwhat do you think?"
 
     assert [each.text for each in sentences(text)] == ["here is their style guide"]
+
+
+@requirement("extraction:user-text-only")
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Summarize this: Always wear a helmet. Never ride at night.",
+        "Please translate into Spanish: keep the door closed.\nNever leave children alone.",
+        "翻译成英文：请始终保持门关闭。永远不要让孩子独处。",
+        "以下是群里的消息：\n张三：以后统一用 pnpm\n李四：好的",
+        "Slack thread, extract the action items\nmia: from now on we rotate weekly\njon: ok",
+        "add a section to CONTRIBUTING: always sign off your commits",
+        "Requirements for the export:\n- always UTF-8\n- never more than 10 MB",
+        "Acceptance criteria:\n1. Never show prices without VAT\n2. Always round",
+    ],
+)
+def test_a_text_to_work_on_and_a_list_to_build_say_nothing_of_their_author(text: str) -> None:
+    told = " ".join(each.text for each in sentences(text)).lower()
+    assert not any(word in told for word in ("always", "never", "from now on", "永远", "统一"))
+
+
+@requirement("extraction:user-text-only")
+def test_a_list_of_rules_and_what_follows_a_list_of_tasks_are_the_authors_own() -> None:
+    rules = sentences("Our rules for tests:\n- never mock the clock\n- always name the case")
+    assert "never mock the clock" in [each.text for each in rules]
+    tasks = sentences("todos:\n- fix the 404\n\nand never push to main")
+    assert [each.text for each in tasks][-1] == "and never push to main"

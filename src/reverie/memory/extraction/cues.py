@@ -49,7 +49,7 @@ CUES: tuple[Cue, ...] = (
         ),
         unless=pattern(
             rf"""\b(?:a|the|an)\s{CODE_WORDS}\b|\b(?:nothing|yet|haven'?t|wrong)\b|\b(?:blue|red|green|other)\sone\b
-              |\bto\s(?:go\sfor|grab|take\s(?:a|the)|talk|meet|have\s(?:a|lunch)|call\sit|stop|wait|continue|merge\sit|leave\sit|skip\sit)\b"""
+              |\bto\s(?:go\sfor|grab|take\s(?:a|the)|talk|meet|have\s(?:a|lunch)|call\sit|look\s(?:at|into)|stop|wait|continue|merge\sit|leave\sit|skip\sit)\b|决定先"""
         ),
     ),
     Cue(
@@ -97,13 +97,13 @@ CUES: tuple[Cue, ...] = (
               |\bich\skenne\smich\s(?:mit|in)\s\w+\s(?:\w+\s)?(?:aus|nicht)\b
               |我(?:主要|平时|一般)(?:写|做|用|负责)|我[^，。？]{{0,8}}，[^，。？]{{1,8}}(?:基本)?不(?:太)?会(?:[，。]|$)
               |我是[^，。？]{{0,12}}(?:工程师|开发|程序员|科学家|设计师|经理|学生|产品|运维|架构师|研究员|负责人|新手|初学者|老师|实习生|研究生|博士|硕士|顾问|测试|分析师|律师|医生|会计|新人|创业者)
-              |我(?:写了|做了|用了)[^，。]{{0,10}}年|我(?:不懂|不太懂|不熟悉|不会)[^，。？]{{2,8}}|我(?:第一次|刚开始)(?:接触|学|用)|我叫
+              |我(?:写了|做了|用了)[^，。]{{0,10}}年|我(?:不懂|不太懂|不熟悉|不会)(?!这|那)[^，。？]{{2,8}}|我(?:第一次|刚开始)(?:接触|学|用)|我叫
               |\bich\sbin\s(?:\w+\s){{0,2}}?\w*(?:entwickler|ingenieur|wissenschaftler|designer|student|lehrer|berater
               |architekt|forscher|anfänger|neuling|chef|leiter)\w*
               |(?:私|僕|俺)は[^。？]{{0,15}}(?:エンジニア|サイエンティスト|開発者|デザイナー|学生|研究者|マネージャー|初心者|プログラマー)"""
         ),
         unless=pattern(
-            r"""\b(?:worst|such\san?|run\sthe\s(?:tests?|script|command)|getting|seeing|trying\sto\s(?!learn)|going|not\ssure|sorry|wondering|stuck|confused|logged|signed|testing|building
+            r"""\b(?:worst|such\san?|run\sthe\s(?:tests?|script|command)|own\sthe\s(?:file|folder)|getting|seeing|trying\sto\s(?!learn)|going|not\ssure|sorry|wondering|stuck|confused|logged|signed|testing|building
               |creating|making|as\san?\s(?:test|guest|admin)|imagine|pretend|act|you\sare|if\s|test\s(?:user|data)|user\sstory|with\srole|account|test\stenant|whenever\si|when\si|every\stime\si|ticket|call\sat|meeting\sat)\b|假设|扮演|登录|账号"""
         ),
         overrides_guards=True,
@@ -132,7 +132,7 @@ CUES: tuple[Cue, ...] = (
         unless=pattern(
             r"""\b(?:the|this)\s(?:variable|function|class|file|method|column|field|button|page|app|server|test)\b
               |^(?:the|our|a)\s(?:\w+\s){1,2}(?:runs?|starts?|sends?|builds?|triggers?|fires?|executes?)\b
-              |\bi(?:'ll|\swill|'m\sgoing\sto)\b|以后再说|每次(?:点|运行|启动|刷新|打开|都会|都报)|\bevery\stime\si\b"""
+              |\bi(?:'ll|\swill|'m\sgoing\sto)\b|\bfrom\s(?:now|here)\son,?\sit\b|以后[^，。]{0,8}会|以后再说|每次(?:点|运行|启动|刷新|打开|都会|都报)|\bevery\stime\si\b"""
         ),
         overrides_guards=True,
     ),
@@ -144,7 +144,7 @@ CUES: tuple[Cue, ...] = (
               (?!mind\b|again\b\W*$|\w+(?:ing|ed|[^su]s)\b|(?:an?|the|been|seem|thought|eager|have|had|was|were|want|felt|knew
               |heard|got|tried|did|quite|really|something)\b)\w+
               |^use\s[^.]*,\snever\s\w+
-              |永远(?:不要|别|都)|(?:总是|始终|务必|一定)(?:要|先|用|不)|绝(?:对)?不(?:要|能|许)|千万(?:不要|别)|严禁|禁止
+              |永远(?:不要|别|都)|(?:总是|始终|务必|一定)(?:要|先|用|不)|绝(?:对)?不(?:要|能|许)|千万(?:不要|别)(?!告诉我|跟我说)|严禁|禁止
               |^(?:bitte\s)?(?:\w+\s){{0,2}}?(?:immer|nie(?:mals)?)\s\w+|必ず[^。]{{2,}}(?:てください|こと)|絶対に"""
         ),
         unless=pattern(
@@ -220,7 +220,7 @@ CUES: tuple[Cue, ...] = (
               |(?:跟我说话|注释|提交信息|变量名)[^。，]{{0,4}}用(?:中文|英文)|用(?:中文|英文)写(?:提交信息|注释|文档|变量名)|简短的回答|表情符号|auf\s(?:deutsch|englisch)\b|(?:日本語|英語|中国語)で(?:回答|返信|答え|書い)"""
         ),
         unless=pattern(
-            r"\b(?:readme|changelog|docstring|error)\b|^your\s|\b(?:these|those|that)\s(?:\w+\s)?(?:tables?|files?|tests?|lines?|rows?|changes?|branch(?:es)?)\b"
+            r"\b(?:readme|changelog|docstring|error)\b|^your\s|直接(?:给|上)|\b(?:these|those|that)\s(?:\w+\s)?(?:tables?|files?|tests?|lines?|rows?|changes?|branch(?:es)?)\b"
         ),
     ),
     Cue(
@@ -234,7 +234,7 @@ CUES: tuple[Cue, ...] = (
               |\bi\s(?:don'?t|do\snot)\s(?:like\s\w+ing|want\syou\sto)\b|\bi\salways\s(?:want|like|need)\s(?!the\b)
               |\byou\skeep\s(?:forgetting|adding|removing|breaking|using|writing|renaming|changing|ignoring|skipping|asking)\b
               |\bi(?:'ve|\shave)?\s(?:noticed?|see|seen)\s(?:that\s)?you(?:'re|\sare|\skeep|\sbeing|\salways|\stend)\b
-              |我(?:更|比较|很|还是)?(?:喜欢|偏好|倾向于?|习惯)(?!这|那|第|[，。！]|$)|我(?:不喜欢|讨厌)[^，。]{3,}
+              |我(?:更|比较|很|还是)?(?:喜欢|偏好|倾向于?|习惯)(?!这|那|第|[，。！]|$)|我(?:不喜欢|讨厌)(?!这|那|第)[^，。]{3,}
               |\bich\s(?:bevorzuge|mag\s(?:es|keine))|(?:の方|ほう)が好き"""
         ),
         unless=pattern(
@@ -315,7 +315,7 @@ CUES: tuple[Cue, ...] = (
             rf"""\b(?:option|approach|version)\s?(?:\d|[a-c])\b|\b(?:a|the|an)\s{CODE_WORDS}\b|\b(?:first|second|third)\s(?:one
               |approach|option|way)\b|\b(?:fix|rebase|commit|push|rerun|debug|merge\s(?:it|this|that|the))\b|\bwe\s(?:just\s)?need\sto\s(?:do|get|look)\b
               |第[一二三]个|\b(?:nothing|yet|haven'?t|wrong)\b|选第|\b(?:blue|red|green|other)\sone\b
-              |\bto\s(?:go\sfor|grab|take\s(?:a|the)|talk|meet|have\s(?:a|lunch)|call\sit|stop|wait|continue|leave\sit|skip\sit)\b"""
+              |\bto\s(?:go\sfor|grab|take\s(?:a|the)|talk|meet|have\s(?:a|lunch)|call\sit|look\s(?:at|into)|stop|wait|continue|leave\sit|skip\sit)\b|决定先"""
         ),
     ),
     Cue(

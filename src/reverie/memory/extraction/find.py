@@ -80,6 +80,12 @@ _REASONS = {
     Kind.output: Reason.foreign,
 }
 _REQUESTS = re.compile(r"[,;]\s(?:so\s|and\s|but\s)?(?:can|could|would|will)\syou\b", re.IGNORECASE)
+_THEN_DO = re.compile(
+    r"[,;]\s(?:so\s|and\s|please\s|then\s)*(?:look\sat|check\sthe|open\s(?:it|the)|fix|try|give\sme|show\sme|follow\sit|clean|add|implement|build"
+    r"|write\s(?:it|an?|the)|change|delete|raise|bump|rename|move\s(?:it|the)|stream|pull|prepare|finish)\b(?![^,]*\b(?:when|if|whenever|before|always)\b)",
+    re.IGNORECASE,
+)
+"""A fact that leads up to a request is told for the request."""
 _TASK = re.compile(r"\b(?:please|fix|look|can\syou|could\syou|let'?s)\b|请|帮", re.IGNORECASE)
 
 
@@ -121,7 +127,8 @@ def _cue_by_reading(sentence: Sentence, reading: Reading | None, needed: float) 
     is_about_me = reading.type is MemoryType.user or LASTING.search(plain)
     points = AT_WORK.search(plain) or (POINTS.search(plain) and not is_about_me)
     is_reason = reading.type is MemoryType.project and gives_reason(sentence.text)
-    if is_reason or _REQUESTS.search(plain) or TAKEN_BACK.search(plain):
+    is_told_for_it = reading.type is not MemoryType.feedback and _THEN_DO.search(plain)
+    if is_reason or is_told_for_it or _REQUESTS.search(plain) or TAKEN_BACK.search(plain):
         return None
     return _BY_READING[reading.type] if is_prose and not points and SHAPES[reading.type].search(plain) else None
 
@@ -169,6 +176,8 @@ def cue_of(sentence: Sentence, said: Said, following: Sentence | None = None) ->
     is_tied = bool(GUARD.search(plain))
     for cue in CUES:
         if not cue.matches(plain) or (is_tied and not cue.overrides_guards):
+            continue
+        if cue.type is not MemoryType.feedback and cue.name != "remember" and _THEN_DO.search(plain):
             continue
         if cue.needs_day and not _names_a_coming_day(plain, said):
             continue

@@ -17,7 +17,7 @@ _OF_WORK = (
     r"|secrets|credentials|endpoints|charts|reports|strings|configs?|docs|documentation|functions|modules|classes)"
 )
 _POINTS_AT = pattern(
-    r"""\b(?:this|these|those)\s(?!project|repo|team|company|week|quarter|year|month)\w+|\bon\sthis\b|\b(?:here|there)\b(?!\sis)|\byet\b
+    r"""\b(?:this|these|those)\s(?!project|repo|team|company|week|quarter|year|month)\w+|\bon\sthis\b|\b(?:here|there)\b(?!\sis)|\byet\b|\band\s(?:start|begin)\swith\sthe\b
       |\badd\s(?:it|them|a|an|the)\b|加一下|改一下|这个|那个|这里|那里|这次"""
 )
 """Words that point at what is at hand."""
@@ -47,7 +47,7 @@ INDIRECT: tuple[Cue, ...] = (
               |(?:^|[，,。；])(?:下次|往后|日后|今后|以后|从今天起|从下周起|从今往后|从这周开始)[，,]?(?!再|会|的|有|看|吧|见|可能|也许|想)[^。？]{3,}"""
         ),
         unless=pattern(
-            r"""\b(?:called|named)\s\w+\W*$|\bthe\s(?:variable|function|class|method|column|field|button|file|test|page)\b|\b(?:will|might|may|could)\s(?:be|have|need|want)\b|\b(?:i|we)\s(?:will|might|may|could|want\sto\slook)\b|以后再|下次再|再说|再看"""
+            r"""\b(?:called|named)\s\w+\W*$|\bthe\s(?:variable|function|class|method|column|field|button|file|test|page)\b|\b(?:will|might|may|could)\s(?:be|have|need|want)\b|\b(?:i|we)\s(?:will|might|may|could|want\sto\slook)\b|\bnext\stime\s(?:we|i)\b|以后再|下次再|再说|再看|以后[^，。]{0,8}会"""
         ),
         overrides_guards=True,
     ),
@@ -71,7 +71,7 @@ INDIRECT: tuple[Cue, ...] = (
               |我(?:比较|更|很|最)?(?:看重|在意|注重|讲究)[^，。？]{{2,}}|我(?:更愿意|宁愿|宁可|倾向|不太喜欢|不想(?:再)?看到|受不了|最烦|很烦|不需要你|希望你(?:以后|每次|总是|都|先|不要|别))[^，。？]{{2,}}"""
         ),
         unless=pattern(
-            rf"""{OPTION.pattern}|\bin\sthis\b|\b(?:this|that)\s(?:bug|fix|one|version|colou?r|idea|approach)\b|\bthe\s(?:new|blue|red|second|first|logo|button|header)\b
+            rf"""{OPTION.pattern}|\bin\sthis\b|\bhow\s(?:this|it|that)\b|\b(?:this|that)\s(?:bug|fix|one|version|colou?r|idea|approach)\b|\bthe\s(?:new|blue|red|second|first|logo|button|header)\b
               |\b(?:button|dropdown|logo|page|column|chart|font|background|design|layout|menu|icon)s?\b"""
         ),
     ),
@@ -100,7 +100,7 @@ INDIRECT: tuple[Cue, ...] = (
               |\bwe\s(?:always|never|don'?t|do\snot|only\sever)\s(?:\w+\s){{1,8}}?(?:{_OF_WORK}|branch\w*|main|production|customers?|code|tests?|commit|dependenc\w+|inline|globals?)\b
               |^(?:all|every|each|no)\s(?:new\s|public\s|user-visible\s)?{_OF_WORK[:-1]}|commit|pr|pull\srequest|test|script|migration|branch|release|function|chart|report|string|endpoint|dependency|merge)s?\s
               (?:must|should|need|needs|get|gets|go|goes|has\sto|have\sto|are|is|without|in|on|comes?|carr(?:y|ies))\b
-              |^(?:commits?|commit\smessages?|prs?|pull\srequests|tests?|reviews?|migrations?|log\slines|logs|branches|comments)\s(?:above|below|over|under|must|should|need|never|always|go|come|get|are\s(?:written|in|always|never)|carry|stay)\b
+              |^(?:commits?|commit\smessages?|prs?|pull\srequests|tests?|reviews?|migrations?|log\slines|logs|branches|comments)\s(?:above|below|over|under|must|should|need|never|always|go|come|get|are\s(?:written|always|never|in\s(?!/|\w+/|the\s\w+\sfolder))|carry|stay)
               |^(?:nobody|no\sone|nothing)\s(?:pushes|merges|deploys|ships|commits|touches|releases|gets\s(?:merged|deployed|released|shipped)|goes\s(?:to|into|out))\b
               |(?:约定|规范|规矩|惯例|原则|规定|做法|习惯|风格)(?:上)?(?:是|：|:)|(?:团队|公司|我们|项目)(?:里|内部)?(?:的)?(?:约定|规定|规范|惯例|一向|向来|从来|一直|都是|只用|统一)[^。？]{{3,}}
               |(?:^|[，。；])凡是?[^，。？]{{2,}}(?:都|一律|必须)|^(?:所有|每个|每次|任何)[^，。？]{{2,12}}(?:都(?:要|得|必须|不)|必须|一律|不(?:能|得|许|准))[^。？]{{2,}}|不许|请勿|优先(?:用|使用|考虑|选)[^，。？]{{2,}}|尽量(?:不|别|少|多|用|避免|保持)[^，。？]{{2,}}
@@ -111,7 +111,7 @@ INDIRECT: tuple[Cue, ...] = (
         ),
         unless=pattern(
             rf"""{_POINTS_AT.pattern}|\b(?:page|form|screen|dialog|button|modal|table|row|card)\b|\b(?:fail|failing|broken|red|slow|passing|pass|green|stuck)\b
-              |\b(?:firewall|eslint|lint|css|regex|routing|validation|default\s(?:timeout|value|port))\s?(?:rule|is)?\b|(?:^|[，,请])把|帮我|(?<!别再)(?<!不要再)不要[^，。再]{{1,6}}了(?:[，。]|$)|报错|接口(?:都)?(?:必须)?返回"""
+              |\b(?:firewall|eslint|lint|css|regex|routing|validation|default\s(?:timeout|value|port))\s?(?:rule|is)?\b|(?:^|[，,请])把|帮我|(?<!别再)(?<!不要再)不要[^，。再]{{1,6}}了(?:[，。]|$)|报错|接口(?:都)?(?:必须)?返回|直接给"""
         ),
     ),
     Cue(
@@ -133,6 +133,7 @@ INDIRECT: tuple[Cue, ...] = (
               (?:me|{_WHO})\s(?:first\s|about\s[\w\s]{{2,20}}\s)?(?:before|prior\sto|whenever|when\syou|for\sanything|if\syou)\b
               |\b(?:before|whenever|when)\s(?:you\s)?(?:\w+ing|touch|change|add|rename|delete)\s[^,.?]{{3,60}},\s(?:please\s|always\s)?(?:ask|check\swith|talk\sto|consult|ping|tell)\s(?:me|{_WHO})\b
               |\bbefore\s(?:you\s)?\w+(?:ing)?\s(?:any|anything|something|a\snew)\b[^,.?]{{0,50}},\s(?:please\s|always\s)?(?:show|send|give)\sme\s(?:an?|the|your)\s\w+
+              |(?:必须|都要|得|要先)(?:先)?经过[^，。？]{{1,10}}(?:审核|审批|同意|确认|评审)
               |(?:先|必须|要|得|请)(?:问|找|跟|和|通知|告诉)(?:一下)?[^，。？先]{{1,8}}(?:确认|审批|同意|商量|打招呼|说一声|看过)"""
         ),
         unless=pattern(rf"{_POINTS_AT.pattern}|\b(?:the\s)?user\s(?:for|before)\b|\bdialog\b"),
@@ -143,7 +144,7 @@ INDIRECT: tuple[Cue, ...] = (
         pattern(
             rf"""\b(?:is|are)\s(?:now\s)?(?:owned|maintained|run|handled|managed|looked\safter)\sby\s(?:\w+\s){{0,2}}?{_WHO}
               |\bbelongs?\sto\s{_WHO}\b
-              |\b{_NAME}\s(?:takes\scare\sof|looks\safter|is\s(?:the\s)?(?:one\s(?:who|to)|person\s(?:for|to)|owner\sof|contact\sfor|point\sof\scontact|product\sowner|tech\slead|responsible\sfor|in\scharge\sof)|takes\sover|covers\sfor|decides\son|approves|handles)\b
+              |\b{_NAME}\s(?:takes\scare\sof|looks\safter|is\s(?:the\s)?(?:one\s(?:who\s(?:owns|decides|knows|maintains|handles|approves|runs)|to\s(?:ask|talk|ping|contact))|person\s(?:for|to)|owner\sof|contact\sfor|point\sof\scontact|product\sowner|tech\slead|responsible\sfor|in\scharge\sof)|takes\sover|covers\sfor|decides\son|approves|handles)\b
               |\b(?:questions|anything|everything|requests|issues)\s(?:about|on|around|related\sto|concerning|with)\s[^.?]{{3,40}}\b(?:go|goes|belongs?)\sto\s(?-i:[A-Z])\w+
               |\bask\s{_NAME}\s(?:about|for|when\sit\scomes\sto)\s(?:anything|everything|all|questions|details|\w+ing|[\w\s]{{3,30}},\s(?:he|she|they)\s)
               |\b(?:our|the)\s(?:\w+\s)?(?:team|department|officer|qa|legal|security)\s(?:reviews|approves|signs\soff|must\sapprove|has\sto\s(?:approve|sign)|needs\s\w+\s(?:days?|hours?|weeks?))\b
@@ -197,7 +198,7 @@ INDIRECT: tuple[Cue, ...] = (
               |\bwe\s(?:can'?t|cannot|may\snot|must\snot|mustn'?t|are\snot\sallowed\sto|aren'?t\sallowed\sto|have\sto|must)\s\w+[^.?]*(?:\b(?:because|since|until|so)\b|[,;]\s(?:\w+\s){0,3}(?:forbids?|requires?|insists?|licen[cs]e|contract|law|customers?|gdpr|pci|legal))
               |\b(?:our|the)\s(?:sla|contract|agreement|licen[cs]e)\s(?:with\s[\w\s]{2,20}\s)?(?:is|says|allows|requires|limits|guarantees|forbids)\b
               |\b(?:most\sof\s)?our\s(?:users|customers|clients|team|budget|biggest\scustomer|pilot\scustomer)\s(?:are|is|run|runs|use|uses|have|has|sit|work)\b
-              |我们(?:最终|最后|已经|商量后|讨论后)?(?:定了|敲定|定下来|放弃了?|弃用|不用|换成了|改成了|迁到|切到|采用|沿用|暂不)[^。？]{2,}|决定(?:了)?(?:用|不用|采用|放弃|保留|改|把|先|不做|不再|只|从)[^。？]{2,}
+              |我们用[^，。？]{1,12}(?:换掉|替换|代替|取代)|(?:用户|客户)(?:大多|主要|基本|大部分|多数)(?:是|用|在)[^。？]{2,}|我们(?:最终|最后|已经|商量后|讨论后)?(?:定了|敲定|定下来|放弃了?|弃用|不用|换成了|改成了|迁到|切到|采用|沿用|暂不)[^。？]{2,}|决定(?:了)?(?:用|不用|采用|放弃|保留|改|把|先|不做|不再|只|从)[^。？]{2,}
               |(?:踩过坑|吃过亏|出过事故?|翻过车|被坑过)[^。？]*所以|[，,]所以[^，。？]{0,8}(?:都用|都走|一律|只用|只能|不再|统一)[^。？]{2,}|我们(?:团队|组|公司|项目)(?:有|在|是|分布|只有|没有)[^。？]{2,}|之所以[^。？]{2,}是因为|(?:已经|之前|去年|以前|曾经|前年)(?:试过|评估过|用过)[^。？]{2,}(?:结果|所以|不行|失败|太|不适合|放弃|有问题)|(?:老板|领导|管理层|上面|总监)(?:已经|刚)?(?:拍板|定了|决定)|(?:目标|重点|优先级最高的)(?:就)?(?:是|：)[^。？]{2,}|(?:最终|最后)(?:选了?|定了?|用了|采用了?)[^。？]{2,}|(?:合同|法规|合规|监管|审计|客户|老板|甲方|财务|法务|安全|运维|产品)(?:部门|团队|组|部|里|上)?(?:要求|不让|规定|约定|不允许|坚持|只接受|必须)[^。？]{2,}"""
         ),
         unless=pattern(
@@ -226,7 +227,7 @@ INDIRECT: tuple[Cue, ...] = (
         ),
         unless=pattern(
             r"""\b(?:imagine|pretend|suppose|act|if|let'?s\ssay|given|user\sstory|test\s(?:user|data)|with\srole|tenant|whenever\si|account|story|character|sample|fixture|logged|currently|today|now|idiot|stupid|terrible|bit\slost)\b
-              |\bi\s(?:own|handle|run|lead)\s(?:the\s)?(?:ticket|it|this|tests?|command|script|call|meeting)\b|假设|扮演|登录|账号|负责人是谁"""
+              |\bi\s(?:own|handle|run|lead)\s(?:the\s)?(?:ticket|it|this|tests?|command|script|call|meeting|file|folder)\b|假设|扮演|登录|账号|负责人是谁"""
         ),
         overrides_guards=True,
     ),

@@ -41,7 +41,7 @@ LASTING = pattern(
       |\bonly\sever\b|\b(?:one|a\ssingle)\s\w+(?:\s\w+)?\sper\s(?:pr|commit|pull\srequest|branch|file|release|migration)\b
       |{START}(?:that'?s\s(?:how|what)\si\swant\b|{ORDERS}\s)[^.]*\b{LASTS}\b
       |(?:^|[,.]\s|\band\s){LASTS}[\s,]+(?:please\s|you\sshould\s|we\s)?{ORDERS}\b
-      |(?:^|[，,。、])以后(?!再|会|的|有|看)|今后|从现在开始|从今以后|从此|每次|一律|统一(?:用|走|放|写|叫)|一直都|默认(?:都|用)|往后
+      |(?:^|[，,。、])以后(?!再|会|的|有|看)|今后|从现在开始|从今以后|从此|每次|一律|统一(?:用|走|放|写|叫)|一直都|默认(?:都|用(?!的))|往后
       |\b(?:ab\s(?:jetzt|sofort)|in\szukunft|künftig|von\snun\san|jedes\smal|grundsätzlich)\b
       |これから(?:は|も)|今後|以後は|毎回|常に"""
 )
@@ -123,7 +123,7 @@ REPORTED = pattern(
       (?:claim(?:s|ed)?|sa(?:ys?|id)|think(?:s)?|thought|swears?|swore|argue[sd]?|insist(?:s|ed)?|t(?:ell|old)(?:ing)?|recommend(?:s|ed)?|suggest(?:s|ed)?|preach(?:es|ed)?|advise[sd]?|wrote|asked|asks)\b
       |\bi\s(?:once\s)?(?:read|heard|saw|learned)\s(?:\w+\s)?(?:somewhere|online|that|on)\b|\b(?:once|famously)\s(?:wrote|said)\b|\b(?:as\s)?per\sthe\s\w+|\basked\s(?:me|us)\s(?:why|if|whether|how)\b
       |\b(?:my|our)\s(?:old|previous|former|last|ex)[\s-](?:team|company|job|employer|boss|project|place)\b|\b(?:the|their|his|her)\s(?:[\w']+\s)?(?:e-?mail|message|ticket|comment|review|reply)\s?:
-      |^(?:eslint|pylint|ruff|mypy|tsc|sonar\w*|clippy|dependabot|npm|warning|error)\s?:|(?:前公司|老东家|上家公司|以前(?:的)?公司)
+      |^[^:]{0,40}\b(?:answer|readme|ticket|issue|e-?mail|story|post|thread|article|excerpt|cv|resume|blog|tutorial|manual|stack\s?overflow)\b[^:]{0,15}:\s|\b(?:their|his|her|competitor'?s?)\s[\w-]+\s?:\s|^(?:eslint|pylint|ruff|mypy|tsc|sonar\w*|clippy|dependabot|npm|warning|error)\s?:|(?:前公司|老东家|上家公司|以前(?:的)?公司)
             |(?:有人|网上|面试官|客户|知乎|教程|博客|文章|别人|大家|他们|同事|前任|朋友|老师|书)(?:里|上|中)?(?:都|总|老)?(?:说|写|讲|问|建议|推荐|认为|觉得)|
       \b(?:readme|docs?|documentation|bot|reviewer|review|article|page|website|manual|book|guide|linter|compiler|message
       |error|log|output|tutorial|blog|comment|coderabbit|copilot|claude|gpt|chatgpt|poem|song|slide|press\srelease|e-?mail|ad|quiz|essay|terms|licen[cs]e|ticket|tutorial|it|he|she|they)\s
@@ -144,7 +144,7 @@ TENTATIVE = pattern(
 
 ASKING = pattern(
     r"""^(?:and\s|so\s|but\s|hey\s|ok\s)?(?:who|whose|which|why|where|how(?!\s(?:i|we)\s)|when\s(?:is|are|do|does|did|will)|what(?!\s(?:works|i|we|matters|helps))|do\s(?:we|you|i|they)|does|did|is\s(?:it|there|this|that)
-      |are\s(?:you|we|there)|have\s(?:you|we)|has\s|should\s(?:we|i)|can\s(?:i|we|this|it))\b|为什么|怎么(?!都|也)|什么时候|是谁|哪(?:个|里|些)"""
+      |are\s(?:you|we|there)|have\s(?:you|we)|has\s|should\s(?:we|i)|can\s(?:i|we|this|it))\b|为什么|怎么(?!都|也|[^，。？]{1,4}的[。]?$)|什么时候|是谁|哪(?:个|里|些)"""
 )
 """How questions begin, with or without their mark."""
 
@@ -155,7 +155,7 @@ AT_WORK = pattern(
       (?:\w+\s)?(?:should|must|needs?\sto|has\sto|have\sto)\b
       |\bthe\s(?:user|worker|queue|endpoint|server|client|job|importer|parser|cli|app|cache|bot|scheduler)\s(?:\w+\s)?(?:should|must|is|sends?|returns?|logs|starts|opens)\b
       |^(?:please\s)?(?:keep|make|put|show|hide|leave|place)\sthe\s(?:\w+\s)?(?:sidebar|button|modal|menu|panel|banner|logo|footer|header|icon|form|dialog|toolbar|tooltip|chart|table)\b
-      |(?:^|[，,])把[^，。]{1,12}(?:换|改|删|移|加|拆)|^让|用户(?:每次|点|登录|输入)|每次(?:点|请求|登录|打开|提交表单|调用)|(?:展示|显示)[^。]{0,8}[行条个]|
+      |(?:^|[，,])把[^，。]{1,12}(?:换|改|删|移|加|拆)|我?(?:想|要|希望)让(?!你)|我(?:想要|要|想做)一个|(?:每个|所有|每笔|每条|任何)(?:订单|用户|按钮|商品|请求|会员|记录|账单|客户|价格|页面|字段|图片|消息)|[，,](?:建|写|加|做|搞|弄)(?:个|一个|上|成)|^让|用户(?:每次|点|登录|输入)|每次(?:点|请求|登录|打开|提交表单|调用)|(?:展示|显示)[^。]{0,8}[行条个]|
       \b(?:in|on|of|from|to)\sthe\s(?:\w+\s)?(?:cart|form|page|modal|footer|header|sidebar|grid|table|view|dialog|screen|menu|loop|list|toolbar|card|title|dropdown|spinner)\b
       |\bthe\s(?:\w+\s)?(?:list|page|form|table|modal|button|footer|header|sidebar|dialog|menu|spinner|field|input|icon|banner|logo|tooltip)\s(?:should|must|needs?|has\sto|is|opens?|shows?)\b
       |\b(?:implement|replace|change|fix|delete|remove|add|update|rename|link|revert|merge)\s(?:it|that|this|them|those)\W*$
@@ -172,11 +172,11 @@ ABOUT_TEXT = pattern(
 """A request for a text: what is said in it is not said by its author."""
 
 TAKEN_BACK = pattern(
-    r"""\b(?:scratch\sthat|strike\sthat|on\s(?:second\sthoughts?|reflection)|never\s?mind(?!\s(?:the|those|these|about)\b)|nvm|(?:just\s|only\s|i'?m\s)?(?:kidding|joking)|jk|i\s(?:was|am)\sjoking
+    r"""^(?:oh,?\s|ah,?\s|h+m+,?\s)?(?:wait\b(?!\s(?:for|until|till|a\s))|eh\b)|\b(?:scratch\sthat|strike\sthat|on\s(?:second\sthoughts?|reflection)|never\s?mind(?!\s(?:the|those|these|about)\b)|nvm|(?:just\s|only\s|i'?m\s)?(?:kidding|joking)|jk|i\s(?:was|am)\sjoking
       |forget\s(?:i\s(?:said|asked|mentioned)|what\si\ssaid|it\b|that\b)|(?:i\s)?take\s(?:that|it)\sback|ignore\s(?:that|what\si\ssaid|me|my\slast)|disregard
       |no,?\swait|wait,?\s(?:no|actually|never)|(?:actually|hmm?|lol|haha|oh|ok|sorry),?\sno\b(?!,?\s(?:don'?t|never|always|one))|(?:oh\s)?wait,\s(?!for\b|until\b)
       |that\swas\s(?:vetoed|a\sjoke|wrong|cancelled|canceled|rejected)|(?:it'?s|it\sis|that'?s|that\sis|got|been|is\snow)\s(?:off(?!\s\w)|cancelled|canceled|called\soff)
-      |(?:wrong|other|different)\s(?:project|repo|chat|window|team)\b[^.]*\b(?:sorry|ignore)|sorry,?\swrong\s\w+|correction:|not\sreally,?\s(?:lol|haha)|/s\b|overruled|vetoed|(?:ok|but|no)\sseriously|just\stesting\b|nobody\s(?:really\s|actually\s)?follows|open\sagain|or\smaybe\snot)
+      |(?:wrong|other|different)\s(?:project|repo|chat|window|team)\b[^.]*\b(?:sorry|ignore)|sorry,?\swrong\s\w+|correction:|not\sreally,?\s(?:lol|haha)|/s\b|hang\son|haha\w*|lol|doesn'?t\smatter|overruled|vetoed|(?:ok|but|no)\sseriously|just\stesting\b|nobody\s(?:really\s|actually\s)?follows|open\sagain|or\smaybe\snot)
       |骗你的|啊?不是[，,]|你决定|无所谓|随便你|算了|当我没说|开玩笑|说错了|哦?不对[，,。]|等等[，,]|哦?没事[，,]|(?:刚|又)?(?:通知|说)?取消了|收回|搞错了|作废"""
 )
 """Words that take back what was said just before."""

@@ -58,10 +58,10 @@ _TO_INSERT = re.compile(
 )
 """A request to put words somewhere: they are meant for that place."""
 _TO_BUILD = re.compile(
-    r"""^(?![^\n]*\b(?:rules?|conventions?|prefer\w*|guidelines?|always|remember|from\snow|house|habits?|how\s(?:we|i))\b)(?![^\n]*(?:约定|规范|规则|以后|规矩|习惯))
-      [^\n]*(?:\b(?:requirements?|acceptance|criteria|to-?dos?|tasks?|steps|ticket|issue|screen|page|features?|form|dialog|modal|story|specs?|endpoint|component|command|script|bugs?
+    r"""^(?![^\n]{0,100}\b(?:rules?|conventions?|prefer\w*|guidelines?|always|remember|from\snow|house|habits?|how\s(?:we|i))\b)(?![^\n]{0,100}(?:约定|规范|规则|以后|规矩|习惯))
+      [^\n]{0,100}(?:\b(?:requirements?|acceptance|criteria|to-?dos?|tasks?|steps|ticket|issue|screen|page|features?|form|dialog|modal|story|specs?|endpoint|component|command|script|bugs?
       |build|implement|create|export|this\s(?:morning|afternoon|week))\b|待办|需求|功能|今天|任务|步骤|页面)
-      [^\n]*[:：][ \t]*\n
+      [^\n]{0,100}[:：][ \t]*\n
       (?:[ \t]*\n)?(?:[ \t]*(?:[-*•]|\d+[.)、])[ \t]*[^\n]*(?:\n|\Z))+""",
     re.VERBOSE | re.IGNORECASE | re.MULTILINE,
 )
