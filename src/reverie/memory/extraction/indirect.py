@@ -6,7 +6,7 @@ More rows for the table of `cues.py`, English and Chinese. Each is a family of p
 from __future__ import annotations
 
 from reverie.memory.extraction.cue import Cue
-from reverie.memory.extraction.phrases import ARTEFACTS, OPTION, ROLES, SYSTEMS, SYSTEMS_HAN, pattern
+from reverie.memory.extraction.phrases import ARTEFACTS, LANGUAGES, OPTION, ROLES, SYSTEMS, SYSTEMS_HAN, pattern
 from reverie.memory.topic import MemoryType
 
 _NAME = r"(?-i:[A-Z][a-zé]+)"
@@ -100,7 +100,7 @@ INDIRECT: tuple[Cue, ...] = (
               |\bwe\s(?:always|never|don'?t|do\snot|only\sever)\s(?:\w+\s){{1,8}}?(?:{_OF_WORK}|branch\w*|main|production|customers?|code|tests?|commit|dependenc\w+|inline|globals?)\b
               |^(?:all|every|each|no)\s(?:new\s|public\s|user-visible\s)?{_OF_WORK[:-1]}|commit|pr|pull\srequest|test|script|migration|branch|release|function|chart|report|string|endpoint|dependency|merge)s?\s
               (?:must|should|need|needs|get|gets|go|goes|has\sto|have\sto|are|is|without|in|on|comes?|carr(?:y|ies))\b
-              |^(?:commits?|commit\smessages?|prs?|pull\srequests|tests?|reviews?|migrations?|log\slines|logs|branches|comments)\s(?:above|below|over|under|must|should|need|never|always|go|come|get|are\s(?:written|always|never|in\s(?!/|\w+/|the\s\w+\sfolder))|carry|stay)
+              |^(?:commits?|commit\smessages?|prs?|pull\srequests|tests?|reviews?|migrations?|log\slines|logs|branches|comments)\s(?:above|below|over|under|must|should|need|never|always|go|come|get|are\s(?:written|always|never|in\s(?:{LANGUAGES}|the\s(?:imperative|present|past)|lower|upper))|carry|stay)\b
               |^(?:nobody|no\sone|nothing)\s(?:pushes|merges|deploys|ships|commits|touches|releases|gets\s(?:merged|deployed|released|shipped)|goes\s(?:to|into|out))\b
               |(?:约定|规范|规矩|惯例|原则|规定|做法|习惯|风格)(?:上)?(?:是|：|:)|(?:团队|公司|我们|项目)(?:里|内部)?(?:的)?(?:约定|规定|规范|惯例|一向|向来|从来|一直|都是|只用|统一)[^。？]{{3,}}
               |(?:^|[，。；])凡是?[^，。？]{{2,}}(?:都|一律|必须)|^(?:所有|每个|每次|任何)[^，。？]{{2,12}}(?:都(?:要|得|必须|不)|必须|一律|不(?:能|得|许|准))[^。？]{{2,}}|不许|请勿|优先(?:用|使用|考虑|选)[^，。？]{{2,}}|尽量(?:不|别|少|多|用|避免|保持)[^，。？]{{2,}}

@@ -107,7 +107,7 @@ GUARD = pattern(
       |method|module|run|patch|fix)\b|until\s(?:all|it|they|you|i|i've|lunch|tomorrow|tonight|everything|the\stests?)\b|(?<!right\scall\s)(?<!nobody\s)(?<!everyone\s)(?<!people\s)(?<!around\s)(?<!convention\s)(?<!rule\s)(?<!policy\s)(?<!role\s)\bhere\b
       |(?:for|with|about)\s(?:this|that|it)\b(?!\s(?:project|repo|half|quarter|year))|加一下|改一下|看一下|in\sthe\s(?:header|footer|sidebar|modal)
       |(?:this|that|the)\s(?:function|method|line|variable|button|endpoint|file|test|error|class|loop)\b)
-      |这次|本次|这一次|暂时|(?:^|[，,])先(?:别|不|看|跑)|我先看|那个文件|这里|这个(?:函数|文件|测试|改动)|不要紧|别急|别担心
+      |\bin\sthe\sexamples?\b|例子[里中]|这次|本次|这一次|暂时|(?:^|[，,])先(?:别|不|看|跑)|我先看|那个文件|这里|这个(?:函数|文件|测试|改动)|不要紧|别急|别担心
       |\b(?:diesmal|gerade|vorerst|in\sdieser\s(?:datei|funktion|änderung)|keine\ssorge)\b|今回は|とりあえず|ここ(?:で|は)"""
 )
 """Words that tie a sentence to the task at hand."""
@@ -121,9 +121,9 @@ REPORTED = pattern(
     r"""\b(?:some(?:one|body|\s\w+)|people|everyone|everybody|they|folks|(?:a|my)\s(?:friend|guy|colleague|buddy|mate|recruiter|professor|teacher|brother)|the\sinternet
       |twitter|reddit|hn|hacker\snews|stack\s?overflow|youtube|linkedin|linus|uncle\sbob|the\s(?:interviewer|previous|last|old|former)(?:\s\w+)?)\b(?:\s(?:on|at|in|from)\s\w+){0,2}\s(?:\w+\s){0,2}?
       (?:claim(?:s|ed)?|sa(?:ys?|id)|think(?:s)?|thought|swears?|swore|argue[sd]?|insist(?:s|ed)?|t(?:ell|old)(?:ing)?|recommend(?:s|ed)?|suggest(?:s|ed)?|preach(?:es|ed)?|advise[sd]?|wrote|asked|asks)\b
-      |\bi\s(?:once\s)?(?:read|heard|saw|learned)\s(?:\w+\s)?(?:somewhere|online|that|on)\b|\b(?:once|famously)\s(?:wrote|said)\b|\b(?:as\s)?per\sthe\s\w+|\basked\s(?:me|us)\s(?:why|if|whether|how)\b
+      |\bi\s(?:once\s)?(?:read|heard|saw|learned)\s(?:\w+\s)?(?:somewhere|online|that|on)\b|\b(?:once|famously)\s(?:wrote|said)\b|\bwhen\si\s(?:was|worked)\s(?:at|in|with)\b|\bback\sthen\b|\b(?:we|i)\sused\sto\s(?!be\b)|\b(?:as\s)?per\sthe\s\w+|\basked\s(?:me|us)\s(?:why|if|whether|how)\b
       |\b(?:my|our)\s(?:old|previous|former|last|ex)[\s-](?:team|company|job|employer|boss|project|place)\b|\b(?:the|their|his|her)\s(?:[\w']+\s)?(?:e-?mail|message|ticket|comment|review|reply)\s?:
-      |^[^:]{0,40}\b(?:answer|readme|ticket|issue|e-?mail|story|post|thread|article|excerpt|cv|resume|blog|tutorial|manual|stack\s?overflow)\b[^:]{0,15}:\s|\b(?:their|his|her|competitor'?s?)\s[\w-]+\s?:\s|^(?:eslint|pylint|ruff|mypy|tsc|sonar\w*|clippy|dependabot|npm|warning|error)\s?:|(?:前公司|老东家|上家公司|以前(?:的)?公司)
+      |^[^:]{0,40}\b(?:answer|readme|ticket|issue|e-?mail|story|post|thread|article|excerpt|cv|resume|blog|tutorial|manual|stack\s?overflow)\b[^:]{0,15}:\s|\b(?:their|his|her|competitor'?s?)\s[\w-]+\s?:\s|^(?:eslint|pylint|ruff|mypy|tsc|sonar\w*|clippy|dependabot|npm|warning|error)\s?:|^以前(?:我|我们)|在[^，。]{1,6}(?:的时候|那会儿?)我们|俗话说|常言道|(?:前公司|老东家|上家公司|以前(?:的)?公司)
             |(?:有人|网上|面试官|客户|知乎|教程|博客|文章|别人|大家|他们|同事|前任|朋友|老师|书)(?:里|上|中)?(?:都|总|老)?(?:说|写|讲|问|建议|推荐|认为|觉得)|
       \b(?:readme|docs?|documentation|bot|reviewer|review|article|page|website|manual|book|guide|linter|compiler|message
       |error|log|output|tutorial|blog|comment|coderabbit|copilot|claude|gpt|chatgpt|poem|song|slide|press\srelease|e-?mail|ad|quiz|essay|terms|licen[cs]e|ticket|tutorial|it|he|she|they)\s
@@ -133,7 +133,7 @@ REPORTED = pattern(
 )
 
 TENTATIVE = pattern(
-    r"""^(?:and\s|so\s|but\s)?(?:say\s(?:i|you)|in\sa\sperfect\sworld|oh\s(?:sure|great|yeah|right)|yeah\sright|maybe|perhaps|possibly|probably|suppose|supposing|imagine|let'?s\s(?:say|assume|imagine)|say\swe|hypothetically|theoretically|in\stheory
+    r"""^(?:and\s|so\s|but\s)?(?:say\s(?:i|you)|in\sa\sperfect\sworld|oh\s(?:sure|great|yeah|right)|sure,?\sbecause|yeah\sright|maybe|perhaps|possibly|probably|suppose|supposing|imagine|let'?s\s(?:say|assume|imagine)|say\swe|hypothetically|theoretically|in\stheory
       |ideally|e\.g\.|for\s(?:example|instance)|what\sif|i\s(?:guess|assume|suspect|wonder)|not\ssure|unsure|it\scould\sbe|still\sdebating|one\s(?:option|idea)\swould
       |an\salternative|given\s(?:i|that\si)\sam|user\sstory|as\san?\s[\w-]+(?:\s\w+)?,?\si\s(?:want|can|should|need)|if\s(?:we|i|it)\s(?:were|used|had|would)|assuming)\b
       |\bsome\sday\b|\bone\sday\W*$|\b(?:we'?re|we\sare)\s(?:still\s)?(?:thinking|considering|debating|leaning|discussing)\b|\bthere'?s\stalk\sof\b|\b(?:might|may|could)\s(?:eventually|someday|at\ssome\spoint|one\sday)\b|\bnot\ssure\s(?:yet|if|whether|about)\b|\b(?:someday|no\sdecision\syet|(?:not|nothing\s(?:is\s)?)\s?decided\s(?:yet|so\sfar))\b
@@ -176,7 +176,7 @@ TAKEN_BACK = pattern(
       |forget\s(?:i\s(?:said|asked|mentioned)|what\si\ssaid|it\b|that\b)|(?:i\s)?take\s(?:that|it)\sback|ignore\s(?:that|what\si\ssaid|me|my\slast)|disregard
       |no,?\swait|wait,?\s(?:no|actually|never)|(?:actually|hmm?|lol|haha|oh|ok|sorry),?\sno\b(?!,?\s(?:don'?t|never|always|one))|(?:oh\s)?wait,\s(?!for\b|until\b)
       |that\swas\s(?:vetoed|a\sjoke|wrong|cancelled|canceled|rejected)|(?:it'?s|it\sis|that'?s|that\sis|got|been|is\snow)\s(?:off(?!\s\w)|cancelled|canceled|called\soff)
-      |(?:wrong|other|different)\s(?:project|repo|chat|window|team)\b[^.]*\b(?:sorry|ignore)|sorry,?\swrong\s\w+|correction:|not\sreally,?\s(?:lol|haha)|/s\b|hang\son|haha\w*|lol|doesn'?t\smatter|overruled|vetoed|(?:ok|but|no)\sseriously|just\stesting\b|nobody\s(?:really\s|actually\s)?follows|open\sagain|or\smaybe\snot)
+      |(?:wrong|other|different)\s(?:project|repo|chat|window|team)\b[^.]*\b(?:sorry|ignore)|sorry,?\swrong\s\w+|correction:|not\sreally,?\s(?:lol|haha)|/s\b|meant\s(?:that\s)?for\s(?:a|my|another)\s\w+|hang\son|haha\w*|lol|doesn'?t\smatter|overruled|vetoed|(?:ok|but|no)\sseriously|just\stesting\b|nobody\s(?:really\s|actually\s)?follows|open\sagain|or\smaybe\snot)
       |骗你的|啊?不是[，,]|你决定|无所谓|随便你|算了|当我没说|开玩笑|说错了|哦?不对[，,。]|等等[，,]|哦?没事[，,]|(?:刚|又)?(?:通知|说)?取消了|收回|搞错了|作废"""
 )
 """Words that take back what was said just before."""

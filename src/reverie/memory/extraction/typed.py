@@ -72,7 +72,7 @@ _QUOTED = re.compile(
 )
 _PRINTED_LINE = re.compile(
     r"""^(?:\s{4,}\S.*|\t.*|\s*[>|│┃┌└├╭╰━═✔✓✗×⏺⎿❯$%#+*=-]{1,3}\s.*|\s*(?:at\ |File\ ").*|.*[│┃━═]{2,}.*
-      |\s*(?:npm|yarn|pip|error|warning|info|debug|traceback|fatal|e)\b[^a-z]{0,3}[:\[].*
+      |\s*(?:todo|fixme|xxx|[a-z]{1,3}\d{3,5}):\s.*|\s*(?:npm|yarn|pip|error|warning|info|debug|traceback|fatal|e)\b[^a-z]{0,3}[:\[].*
       |\s*\d{1,4}[-:]\d{1,2}[-:T]\d{1,2}.*|\s*[\w./-]+\.\w{1,5}:\d+.*|\s*\[[\w:+. -]+\]\s.*|\s*[{}()\[\];]+\s*
       |.*[;{]\s*|\s*@@.*)$""",
     re.VERBOSE | re.IGNORECASE,
