@@ -2,7 +2,8 @@
 
 A label is a passage that should become a memory, with its type. Ours are split by a hash of their text into a part that
 rules were made with and a part that was only measured; what was added later names its part: `dev`, or `fresh` for a set
-that was labelled before any rule saw it and that rules were improved with only afterwards; `unseen` was never tuned on.
+that was labelled before any rule saw it and that rules were improved with only afterwards; `unseen` was never tuned on;
+`tempting` holds nothing to keep: requests, quotes and remarks that look like rules, which the guards were made with.
 """
 
 from __future__ import annotations
@@ -42,7 +43,7 @@ class Labelled:
 
     id: str
     part: str
-    """`dev`, `held out`, `fresh…`, `unseen` or `real`."""
+    """`dev`, `held out`, `fresh…`, `unseen`, `tempting` or `real`."""
     text: str
     wanted: tuple[Wanted, ...]
     found: tuple[Candidate, ...]

@@ -35,3 +35,11 @@ def test_a_set_may_label_passages_or_whole_messages(tmp_path: Path, capsys: pyte
     assert [(each.start, each.end) for each in third.wanted] == [(4, 15)]
     assert main(["--set", str(file), "--models", str(tmp_path)]) == 0
     assert "1.00" in capsys.readouterr().out
+
+
+def test_hardly_any_of_the_messages_that_only_look_like_rules_is_kept_by_the_rules() -> None:
+    tempting = [each for each in read_written() if each.part == "tempting"]
+    kept = [each.text for each in tempting if each.found]
+
+    assert len(tempting) > 800
+    assert len(kept) <= len(tempting) // 100, kept
