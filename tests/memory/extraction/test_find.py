@@ -220,11 +220,11 @@ def test_a_fact_told_for_the_task_is_no_memory(text: str) -> None:
         ("fyi our customers are all on Windows 10", "project"),
         ("Before you touch anything in infra/, show me a plan.", "feedback"),
         ("We keep the two price lists apart on purpose.", "project"),
-        ("Could you hold off on adding type comments?", "feedback"),
+        ("Could you hold back on renaming local variables?", "feedback"),
         ("支付的改动必须先经过小陈审核", "feedback"),
-        ("接口文档以 Apifox 上的支付项目为准", "reference"),
-        ("我前端出身，后端是边做边学的", "user"),
-        ("这个节奏很好，后面的重构都照这个来", "feedback"),
+        ("字段口径以数仓手册为准", "reference"),
+        ("我测试出身，开发是边做边学的", "user"),
+        ("这样拆分挺好，接口那边也这么做", "feedback"),
     ],
 )
 def test_less_direct_words_are_found_too(text: str, kind: str) -> None:

@@ -124,8 +124,8 @@ def _cue_by_reading(sentence: Sentence, reading: Reading | None, needed: float) 
     if reading is None or reading.worth < needed or GUARD.search(plain):
         return None
     is_prose = _PROSE.match(plain) and len(plain.split()) >= _FEWEST_WORDS and not plain.endswith(":")
-    is_about_me = reading.type is MemoryType.user or LASTING.search(plain)
-    points = AT_WORK.search(plain) or (POINTS.search(plain) and not is_about_me)
+    holds_anyway = reading.type is MemoryType.user or LASTING.search(plain)
+    points = AT_WORK.search(plain) or (POINTS.search(plain) and not holds_anyway)
     is_reason = reading.type is MemoryType.project and gives_reason(sentence.text)
     is_told_for_it = reading.type is not MemoryType.feedback and _THEN_DO.search(plain)
     if is_reason or is_told_for_it or _REQUESTS.search(plain) or TAKEN_BACK.search(plain):
