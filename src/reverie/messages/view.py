@@ -116,6 +116,8 @@ class Projection:
         self._tools: tuple[ToolSpec, ...] = ()
         self._instead: dict[str, str] = {}
         self._decided: set[str] = set()
+        self._decisions: frozenset[str] | None = None
+        """The same for a view, until there is another: long sessions have thousands."""
         self._kept: BoundaryEntry | None = None
         self._boundary: str | None = None
         self._leaf: str | None = None
@@ -134,6 +136,8 @@ class Projection:
 
     def view(self) -> View:
         """What the model sees now; asked for many times between two entries, made once."""
+        if self._decisions is None:
+            self._decisions = frozenset(self._decided)
         if self._view is None:
             self._view = View(
                 tuple(self._items),
@@ -142,7 +146,7 @@ class Projection:
                 self._leaf,
                 self._boundary,
                 self._reduced_after,
-                frozenset(self._decided),
+                self._decisions,
             )
         return self._view
 
@@ -180,6 +184,7 @@ class Projection:
                 self._start_anew(entry)
             case SpillEntry():
                 self._decided.update(one.tool_use_id for one in entry.decisions)
+                self._decisions = None
                 self._instead |= {one.tool_use_id: one.preview for one in entry.decisions if one.preview is not None}
                 self._refresh({one.tool_use_id for one in entry.decisions if one.preview is not None})
             case ClearEntry() if entry.trigger == SERVER_CLEARS:
