@@ -70,7 +70,8 @@ class Measured:
 
 def measure(rows: Sequence[Row], wanted: Wanted) -> list[Measured]:
     """Measure the candidates by their words, each in the light of its neighbours."""
-    measured = [_measure_words(row, wanted) for row in rows]
+    terms = frozenset(wanted.stands_for)
+    measured = [_measure_words(row, wanted, terms) for row in rows]
     places = {(each.row.group, each.row.position): each for each in measured if each.row.group is not None}
     groups: dict[str, dict[str, float]] = {}
     for each in measured:
@@ -85,10 +86,10 @@ def measure(rows: Sequence[Row], wanted: Wanted) -> list[Measured]:
     return measured
 
 
-def _measure_words(row: Row, wanted: Wanted) -> Measured:
+def _measure_words(row: Row, wanted: Wanted, terms: frozenset[str]) -> Measured:
     counts: dict[str, float] = {}
     fields: dict[str, set[str]] = {}
-    look = frozenset(wanted.stands_for).intersection
+    look = terms.intersection
     texts = (row.title, row.summary, row.body, row.anchors, row.situation)
     passages: list[tuple[int, dict[str, float], str]] = []
     pairs = 0

@@ -81,9 +81,11 @@ class VectorTable:
         ids = np.sort(np.array(documents, dtype=np.int64))
         first = np.searchsorted(self._documents, ids, side="left")
         last = np.searchsorted(self._documents, ids, side="right")
-        places = np.concatenate([np.arange(a, b) for a, b in zip(first, last, strict=True)])
-        if not len(places):
+        counts = last - first
+        if not counts.any():
             return {}
+        # Every place of every document: its first one, and how far it is into its document.
+        places = np.repeat(first - np.cumsum(counts) + counts, counts) + np.arange(counts.sum())
         cosines = self._codes[places].astype(np.float32) @ queries.T / np.float32(_SCALE)
         result: dict[int, tuple[list[float], list[float]]] = {}
         for place, row in zip(places.tolist(), cosines.tolist(), strict=True):
