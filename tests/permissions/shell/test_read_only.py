@@ -87,7 +87,7 @@ def test_joining_never_turns_a_question_into_a_yes(
 ) -> None:
     if "#" in known or "#" in unknown:  # a comment swallows what follows
         return
-    if unknown.rstrip().endswith(("&&", "||", "|")):  # a line break completes it
+    if unknown.rstrip().endswith(("&&", "||", "|", "\\")):  # a line break completes it, or a backslash quotes the joint
         return
     joined = f"{unknown}{joint}{known}" if turned else f"{known}{joint}{unknown}"
     assert decide(run(joined, project), make_policy(project)).verdict is not Verdict.ALLOW

@@ -10,15 +10,14 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 from typing import Any
 
 from reverie.errors import Conflict
 from reverie.files import Holder, exclusive, is_gone, read_holder, write_atomic
-from reverie.files.durable import explained, temporary_beside, write_new
+from reverie.files.durable import explained
 from reverie.places.paths import MemoryFolder
 
 STALE_MINUTES = 60.0
@@ -171,20 +170,22 @@ def write_host_time(
 ) -> None:
     """Tell a host agent that the directory was put in order now, where one keeps such a clock (`is_hosts`: or would).
 
-    The file is replaced as a whole, with nobody as its holder. One that a host holds at this moment is left to it.
+    The file is emptied, so nobody is its holder, and then dated: killed in between it tells of this moment, at which
+    the dream is committed. One that a host holds at this moment is left to it.
     """
     standing = read_host_lock(folder)
     if (standing is None and not is_hosts) or (standing is not None and standing.is_held(when, stale_minutes)):
         return
     place = folder.host_dream_lock
     with explained("write", place):
-        draft = temporary_beside(place)
+        if place.is_symlink():
+            place.unlink()
+        handle = os.open(place, os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK, _HOST_LOCK_MODE)
         try:
-            write_new(draft, b"", mode=_mode_of(place), durable=False)
-            os.utime(draft, (when.timestamp(), when.timestamp()))
-            draft.replace(place)
+            os.ftruncate(handle, 0)
+            os.utime(handle, (when.timestamp(), when.timestamp()))
         finally:
-            draft.unlink(missing_ok=True)
+            os.close(handle)
 
 
 def recovered(state: DreamState, last_commit: Callable[[], datetime | None]) -> DreamState:
@@ -207,9 +208,3 @@ def _lives(pid: int) -> bool:
 
 def _moment(said: object) -> datetime | None:
     return datetime.fromisoformat(said) if isinstance(said, str) else None
-
-
-def _mode_of(path: Path) -> int:
-    with suppress(OSError):
-        return path.lstat().st_mode & 0o777
-    return _HOST_LOCK_MODE
