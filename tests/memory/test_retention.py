@@ -89,6 +89,7 @@ def test_a_sweep_leaves_sessions_that_are_cited_open_or_in_use_and_comes_once_a_
         aged(tmp_path / f"{name}.jsonl", 90 if name != "used" else 1)
         aged(tmp_path / name / "tool-results" / "t.txt", 90)
         aged(tmp_path / name / "notes.md", 90)
+    aged(tmp_path / ".reverie-0123.tmp", 1)
     rules = Retention(transcript_days=60)
     with locked(lock_path(tmp_path / "open.jsonl"), label="test", now=NOW):
         removed = sweep_sessions(tmp_path, rules, now=NOW, cited=lambda: {"cited"})

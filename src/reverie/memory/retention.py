@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Literal
 
 from reverie.errors import Conflict
-from reverie.files import locked, read_small, write_atomic
+from reverie.files import locked, read_small, remove_temporaries, write_atomic
 from reverie.messages.transcript import lock_path
 from reverie.settings import Settings
 
@@ -87,10 +87,14 @@ def list_session_files(project: Path) -> Iterator[SessionFile]:
 def sweep_sessions(
     project: Path, rules: Retention, *, now: datetime, cited: Callable[[], Collection[str]]
 ) -> tuple[Path, ...]:
-    """Remove what has expired of a project's sessions, at most once a day; `cited` is asked only if something has."""
+    """Remove what has expired of a project's sessions and what killed writers left there, at most once a day.
+
+    `cited` is asked only if something has expired.
+    """
     if not _is_due(project / _SWEPT, now):
         return ()
     write_atomic(project / _SWEPT, now.isoformat(), durable=False)
+    remove_temporaries(project, now=now)
     files = tuple(list_session_files(project))
     if not expired(files, rules, now=now):
         return ()
