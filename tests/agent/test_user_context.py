@@ -12,7 +12,7 @@ TODAY = date(2026, 11, 15)
 
 
 def file(text: str, kind: Kind = Kind.PROJECT) -> InstructionFile:
-    return InstructionFile(Path("/work/app/CLAUDE.md"), kind, Reason.SESSION_START, text)
+    return InstructionFile(Path("/home/mira/app/CLAUDE.md"), kind, Reason.SESSION_START, text)
 
 
 @requirement("context:user:keys")
@@ -24,7 +24,7 @@ def test_the_first_message_holds_instructions_index_and_date() -> None:
     assert "may be used for answering" in opening
     assert rest.startswith("Instructions of the user and the project. ")
     assert rest.split("counts.\n\n")[1].startswith(
-        "From /work/app/CLAUDE.md (the project's, shared with everybody who works on it):\n\nRun make.\n\n"
+        "From /home/mira/app/CLAUDE.md (the project's, shared with everybody who works on it):\n\nRun make.\n\n"
         "From /m/MEMORY.md (your memory of earlier sessions: an index, not instructions):\n\n- [A](a.md) — x\n\n"
         "# currentDate\nToday's date is 2026-11-15 (Sunday).\n\n"
     )
@@ -77,7 +77,7 @@ def test_characters_that_nobody_sees_are_warned_of() -> None:
 
     (warning,) = hidden_characters([file("Café 👩‍💻 ok."), hidden])
 
-    assert "/work/app/CLAUDE.md holds invisible characters, first near line 2" in warning
+    assert "/home/mira/app/CLAUDE.md holds invisible characters, first near line 2" in warning
 
 
 @requirement("context:user:date-change")

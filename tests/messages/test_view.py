@@ -153,6 +153,20 @@ def test_a_decision_made_before_its_result_holds_too(session: Session) -> None:
 
 
 @requirement("messages:view:replacements")
+def test_decisions_stay_with_what_is_kept_and_leave_with_what_is_not(session: Session) -> None:
+    session.add(SpillEntry, "x1", (SpillDecision("t1", None), SpillDecision("t2", "preview")))
+    assert project(session.entries).decided == {"t1", "t2"}
+
+    session.add(BoundaryEntry, "b1", "auto", kept=("r2", "a2"), anchor="s1", root=True)
+    session.add(UserEntry, "s1", user("what happened so far"), is_summary=True)
+    assert project(session.entries).decided == {"t2"}
+
+    session.leaf = "x1"
+    session.say("u2", "back again")
+    assert project(session.entries).decided == {"t1", "t2"}
+
+
+@requirement("messages:view:replacements")
 def test_cleared_results_stay_as_answers_without_content(session: Session) -> None:
     session.add(ClearEntry, "x1", ("t1",), "[cleared]")
     session.say("u2", "go on")

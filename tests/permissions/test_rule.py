@@ -11,7 +11,7 @@ from reverie.errors import UserMistake
 from reverie.permissions.rule import Kind, Rule, parse_rule
 from tests.requirements import requirement
 
-_HERE = Path("/work/project")
+_HERE = Path("/home/mira/project")
 
 
 def read(text: str, kind: Kind = Kind.ALLOW) -> Rule:

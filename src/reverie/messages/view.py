@@ -86,7 +86,7 @@ class View:
     """The newest reply that was counted before something was taken out of the view; its reported size is too high."""
 
     decided: frozenset[str] = frozenset()
-    """Tool calls whose results were looked at by the spill stage; such a decision is never taken again."""
+    """Tool calls whose results stand here and were looked at by the spill stage; that is never decided again."""
 
     @property
     def messages(self) -> tuple[Message, ...]:
@@ -116,8 +116,6 @@ class Projection:
         self._tools: tuple[ToolSpec, ...] = ()
         self._instead: dict[str, str] = {}
         self._decided: set[str] = set()
-        self._decisions: frozenset[str] | None = None
-        """The same for a view, until there is another: long sessions have thousands."""
         self._kept: BoundaryEntry | None = None
         self._boundary: str | None = None
         self._leaf: str | None = None
@@ -136,8 +134,6 @@ class Projection:
 
     def view(self) -> View:
         """What the model sees now; asked for many times between two entries, made once."""
-        if self._decisions is None:
-            self._decisions = frozenset(self._decided)
         if self._view is None:
             self._view = View(
                 tuple(self._items),
@@ -146,7 +142,8 @@ class Projection:
                 self._leaf,
                 self._boundary,
                 self._reduced_after,
-                self._decisions,
+                # Of a long session thousands are decided, and few of them are still in the view.
+                frozenset(self._decided & self._answered),
             )
         return self._view
 
@@ -184,7 +181,6 @@ class Projection:
                 self._start_anew(entry)
             case SpillEntry():
                 self._decided.update(one.tool_use_id for one in entry.decisions)
-                self._decisions = None
                 self._instead |= {one.tool_use_id: one.preview for one in entry.decisions if one.preview is not None}
                 self._refresh({one.tool_use_id for one in entry.decisions if one.preview is not None})
             case ClearEntry() if entry.trigger == SERVER_CLEARS:
