@@ -10,7 +10,7 @@ from tests.memory.dream.kit import text
 
 from reverie.memory.dream.contradictions import contradictions
 from reverie.memory.dream.proposal import Contradiction
-from reverie.memory.topic import MemoryType, Topic, parse_topic
+from reverie.memory.topics.topic import MemoryType, Topic, parse_topic
 
 LABELLED = Path(__file__).with_name("contradictions.tsv")
 

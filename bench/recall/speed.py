@@ -36,7 +36,7 @@ from bench.start.__main__ import (
 from reverie import Memory, Settings, Topic
 from reverie.memory.search import Document, Query, SearchIndex
 from reverie.memory.search.weights import find_weights
-from reverie.memory.topic import MemoryType
+from reverie.memory.topics.topic import MemoryType
 
 if TYPE_CHECKING:
     import numpy as np

@@ -22,9 +22,9 @@ from pathlib import Path
 from tests.memory.kill.worker import check, start, work
 
 from reverie import Memory, Settings
-from reverie.memory.packing import pack_when_due, packing_stopped
+from reverie.memory.history.packing import pack_when_due, packing_stopped
 from reverie.memory.store import Store
-from reverie.memory.topic import MemoryType, Topic
+from reverie.memory.topics.topic import MemoryType, Topic
 from reverie.places.paths import MemoryFolder
 
 WORDS = ("the", "of", "release", "database", "test", "queue", "index", "user", "session", "branch", "deploy", "cache")

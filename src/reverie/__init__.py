@@ -12,19 +12,19 @@ if TYPE_CHECKING:
     from reverie.api.session import Session
     from reverie.api.window import Window
     from reverie.api.wrap import wrap
-    from reverie.memory.recalled import Hit
-    from reverie.memory.topic import Topic
+    from reverie.memory.recall.recalled import Hit
+    from reverie.memory.topics.topic import Topic
     from reverie.settings import Settings
 
 __version__ = "0.1.0"
 __all__ = ["Hit", "Memory", "Session", "Settings", "Topic", "Window", "__version__", "wrap"]
 
 _PLACES = {
-    "Hit": "reverie.memory.recalled",
+    "Hit": "reverie.memory.recall.recalled",
     "Memory": "reverie.api.memory",
     "Session": "reverie.api.session",
     "Settings": "reverie.settings",
-    "Topic": "reverie.memory.topic",
+    "Topic": "reverie.memory.topics.topic",
     "Window": "reverie.api.window",
     "wrap": "reverie.api.wrap",
 }

@@ -1,7 +1,7 @@
 """Base, mine, theirs → the merged text, or the places where both sides changed the same lines.
 
 A line-based three-way merge with the outcome of git's: edits that touch or lie next to one another conflict unless they
-are equal. It knows nothing of what the lines mean; topics are merged key by key in `memory/topic_merge.py`.
+are equal. It knows nothing of what the lines mean; topics are merged key by key in `memory/topics/merge.py`.
 """
 
 from __future__ import annotations

@@ -5,8 +5,8 @@ from dataclasses import replace
 import pytest
 
 from reverie.agent.memory_rules import MemoryFacts, agent_memory_prompt, memory_rules, with_memory
-from reverie.memory.index import IndexLimits
-from reverie.memory.topic import MemoryType
+from reverie.memory.index.memory_md import IndexLimits
+from reverie.memory.topics.topic import MemoryType
 from reverie.places import AgentScope
 from reverie.settings import Memory
 from reverie.tokens.estimate import weigh_text

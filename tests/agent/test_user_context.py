@@ -5,7 +5,7 @@ from pathlib import Path
 
 from reverie.agent.user_context import date_change, hidden_characters, user_context
 from reverie.instructions import InstructionFile, Kind, Reason
-from reverie.memory.index import IndexLimits
+from reverie.memory.index.memory_md import IndexLimits
 from tests.requirements import requirement
 
 TODAY = date(2026, 11, 15)

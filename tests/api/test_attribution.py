@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from reverie import Memory
 from reverie.errors import Damaged
-from reverie.memory.attribution import Attribution, Step
+from reverie.memory.history.attribution import Attribution, Step
 from reverie.memory.timeline import log
 from reverie.places import MemoryFolder, Places
 from tests.api.conftest import Person

@@ -16,9 +16,9 @@ import pytest
 import reverie
 from reverie import Hit, Memory, Settings, Topic
 from reverie.errors import Overloaded, Refused, UserMistake
-from reverie.memory.anchors import AnchorState, FileAnchor
-from reverie.memory.situations import When
-from reverie.memory.topic import MemoryType, Source
+from reverie.memory.topics.anchors import AnchorState, FileAnchor
+from reverie.memory.topics.situations import When
+from reverie.memory.topics.topic import MemoryType, Source
 from reverie.ports import Event, Request, TextDelta
 from reverie.settings import Memory as MemorySettings
 from reverie.testing.scripted_model import ScriptedModel

@@ -8,9 +8,9 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from reverie.memory.history import History
+from reverie.memory.history.history import History
 from reverie.memory.store import Store
-from reverie.memory.topic import MemoryType, Topic
+from reverie.memory.topics.topic import MemoryType, Topic
 from reverie.places.paths import MemoryFolder
 
 START = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)

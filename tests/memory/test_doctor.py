@@ -3,10 +3,10 @@ from __future__ import annotations
 from datetime import UTC, date, datetime
 from pathlib import Path
 
-from reverie.memory.anchors import FileAnchor
 from reverie.memory.doctor import Problem, World, find_problems
-from reverie.memory.indexed import IndexedFolder
-from reverie.memory.topic import Topic, render_topic
+from reverie.memory.recall.indexed import IndexedFolder
+from reverie.memory.topics.anchors import FileAnchor
+from reverie.memory.topics.topic import Topic, render_topic
 from tests.memory.stores import open_store, topic
 from tests.requirements import requirement
 

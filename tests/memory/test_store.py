@@ -11,9 +11,9 @@ import pytest
 
 from reverie.errors import Conflict, Damaged, Refused, Unavailable, UserMistake
 from reverie.files import locked
-from reverie.memory.change import Change
+from reverie.memory.history.change import Change
 from reverie.memory.timeline import log, refusals
-from reverie.memory.topic import Source, Topic
+from reverie.memory.topics.topic import Source, Topic
 from tests.memory.stores import START, files_of, git, open_store, topic
 from tests.requirements import requirement
 

@@ -11,12 +11,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from reverie.errors import Refused, UserMistake
-from reverie.memory.change import AUTHORS, Change, parse_message, render_message
 from reverie.memory.git.rewrite import Rules, move_references, write_rewritten
-from reverie.memory.packing import UNFINISHED
+from reverie.memory.history.change import AUTHORS, Change, parse_message, render_message
+from reverie.memory.history.packing import UNFINISHED
+from reverie.memory.history.undo import revert
 from reverie.memory.timeline import diff, erase, import_bundle, log, topics_at, undo, why, write_bundle
-from reverie.memory.topic import Source, Trust
-from reverie.memory.undo import revert
+from reverie.memory.topics.topic import Source, Trust
 from tests.memory.stores import files_of, git, open_store, topic
 from tests.requirements import requirement
 

@@ -6,11 +6,11 @@ from datetime import UTC, date
 
 from hypothesis import strategies as st
 
-from reverie.memory.anchors import Anchor, CommitAnchor, FileAnchor, SymbolAnchor, UrlAnchor
-from reverie.memory.frontmatter import Scalar, Table, Value, canonical
-from reverie.memory.situations import When
-from reverie.memory.topic import MemoryType, Source, Topic, Trust
-from reverie.memory.topic_fields import FIELDS
+from reverie.memory.topics.anchors import Anchor, CommitAnchor, FileAnchor, SymbolAnchor, UrlAnchor
+from reverie.memory.topics.fields import FIELDS
+from reverie.memory.topics.frontmatter import Scalar, Table, Value, canonical
+from reverie.memory.topics.situations import When
+from reverie.memory.topics.topic import MemoryType, Source, Topic, Trust
 
 lines = st.text(st.characters(exclude_categories=["Cs", "Cc", "Zl", "Zp"]), max_size=40)
 texts = st.text(max_size=60)

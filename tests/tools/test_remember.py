@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from reverie.api.memory import Memory
-from reverie.memory.topic import MemoryType
+from reverie.memory.topics.topic import MemoryType
 from reverie.tools.desk import Desk
 from reverie.tools.remember import TYPES, RecallMemory, Remembering, SaveMemory
 from reverie.tools.tool import ToolMistake

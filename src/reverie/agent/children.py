@@ -18,7 +18,7 @@ from reverie.agent.events import AgentEnded, AgentProgress, Ending, Replied, Too
 from reverie.agent.loop import Joined, Loop
 from reverie.agent.mailbox import Letter
 from reverie.agent.progress_lines import LAST_CALLS, progress_line
-from reverie.memory.injection import harmless
+from reverie.memory.topics.injection import harmless
 from reverie.messages.blocks import JsonObject, ToolUse
 from reverie.messages.message import Usage
 from reverie.messages.reminder import reminder

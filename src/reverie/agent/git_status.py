@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable
 from typing import TypeAlias
 
 from reverie.agent.prompt_text import prompt_text
-from reverie.memory.injection import harmless
+from reverie.memory.topics.injection import harmless
 from reverie.places import ASKING_GIT
 
 STATUS_CHARS = 2_000

@@ -9,9 +9,9 @@ from __future__ import annotations
 import shlex
 
 from reverie.agent.prompt_text import prompt_text
-from reverie.memory.index import IndexLimits, index_for_model
-from reverie.memory.injection import harmless
-from reverie.memory.topic import MemoryType
+from reverie.memory.index.memory_md import IndexLimits, index_for_model
+from reverie.memory.topics.injection import harmless
+from reverie.memory.topics.topic import MemoryType
 from reverie.places import AgentScope
 from reverie.values import value
 

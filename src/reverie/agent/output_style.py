@@ -9,7 +9,7 @@ from pathlib import Path
 from reverie.agent.prompt_text import prompt_text
 from reverie.errors import Damaged
 from reverie.files import is_inside, read_small
-from reverie.memory.frontmatter import BOM, plain_text, split
+from reverie.memory.topics.frontmatter import BOM, plain_text, split
 from reverie.values import value
 
 DEFAULT = "default"

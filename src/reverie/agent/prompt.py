@@ -13,7 +13,7 @@ from typing import Literal, TypeAlias
 from reverie.agent.memory_rules import MemoryFacts, memory_rules
 from reverie.agent.output_style import OutputStyle
 from reverie.agent.prompt_text import prompt_text
-from reverie.memory.injection import harmless
+from reverie.memory.topics.injection import harmless
 from reverie.messages.entries import SystemBlock
 from reverie.values import value
 

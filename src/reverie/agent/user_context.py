@@ -12,8 +12,8 @@ from datetime import date
 from reverie.agent.prompt_text import prompt_text
 from reverie.instructions.instruction_file import InstructionFile, Kind
 from reverie.instructions.render import render, section
-from reverie.memory.index import IndexLimits, index_for_model
-from reverie.memory.injection import Suspicion, flags, harmless
+from reverie.memory.index.memory_md import IndexLimits, index_for_model
+from reverie.memory.topics.injection import Suspicion, flags, harmless
 from reverie.messages.reminder import reminder
 
 # strftime speaks the language of the machine, and with it the prompt would.

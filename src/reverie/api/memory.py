@@ -29,19 +29,19 @@ if TYPE_CHECKING:
     from reverie.api.memory_parts.past import Past
     from reverie.api.memory_parts.saving import Given, Kept
     from reverie.api.memory_parts.watching import Watch
-    from reverie.memory.anchors import AnchorCheck
-    from reverie.memory.bundle import Imported
-    from reverie.memory.change import Author, Commit
     from reverie.memory.doctor import Problem
-    from reverie.memory.erase import Erased
-    from reverie.memory.indexed import IndexedFolder
+    from reverie.memory.history.bundle import Imported
+    from reverie.memory.history.change import Author, Commit
+    from reverie.memory.history.erase import Erased
     from reverie.memory.passages import Found, PastHit, PastQuery
-    from reverie.memory.recall import Asked, Recalled
-    from reverie.memory.recalled import Hit, Limits
+    from reverie.memory.recall.indexed import IndexedFolder
+    from reverie.memory.recall.recall import Asked, Recalled
+    from reverie.memory.recall.recalled import Hit, Limits
+    from reverie.memory.recall.topic_table import Indexed
     from reverie.memory.store import Changed, Store
     from reverie.memory.timeline import Refusal, Undone
-    from reverie.memory.topic_table import Indexed
-    from reverie.memory.topic_value import MemoryType, Topic, Trust
+    from reverie.memory.topics.anchors import AnchorCheck
+    from reverie.memory.topics.value import MemoryType, Topic, Trust
     from reverie.ports import Model
 
 AnyPath = str | PathLike[str]
@@ -280,7 +280,7 @@ class Memory:
         tools: Iterable[str] = (),
     ) -> Asked:
         """A query as a value."""
-        from reverie.memory.recall import Asked
+        from reverie.memory.recall.recall import Asked
 
         shown = frozenset(path for each in exclude for path in self._whole_paths(each))
         return Asked(
@@ -294,7 +294,7 @@ class Memory:
 
     def recall_report(self, asked: Asked, *, fresh: bool = False) -> Recalled:
         """As `recall`, with how many memories were searched; notes nothing."""
-        from reverie.memory.recall import Recalled, recall
+        from reverie.memory.recall.recall import Recalled, recall
 
         if self.off is not None:
             return Recalled(hits=(), searched=0, skipped=self.off)
@@ -339,7 +339,7 @@ class Memory:
         """Remember what was recalled for what; a directory that cannot be written forgets it."""
         if not found.hits:
             return
-        from reverie.memory.usage_log import Use, append_uses, told_query
+        from reverie.memory.recall.usage_log import Use, append_uses, told_query
 
         when, told = self._now().isoformat(timespec="seconds"), told_query(query)
         for scope, folder in {each.scope: each for each in self._shelves.standing}.items():
@@ -508,7 +508,7 @@ class Memory:
         from reverie.api.memory_parts.account import Account
         from reverie.api.memory_parts.naming import named_well
         from reverie.memory import timeline
-        from reverie.memory.usage_log import read_uses
+        from reverie.memory.recall.usage_log import read_uses
 
         self.sync()
         with named_well(self.index, name) as path:
@@ -526,7 +526,7 @@ class Memory:
     def read_at(self, name: str, when: date | datetime) -> Topic:
         """One memory as it was."""
         from reverie.api.memory_parts.naming import inside
-        from reverie.memory.finding import find_topic
+        from reverie.memory.topics.finding import find_topic
 
         topics = {topic.path: topic for topic in self.topics_at(when)}
         wanted = inside(self.directory, name)
@@ -548,8 +548,8 @@ class Memory:
         from reverie.memory import timeline
         from reverie.memory.dream.proposal import remove_proposal_about
         from reverie.memory.extraction.refusals import remove_refusals
-        from reverie.memory.relearning import said
-        from reverie.memory.usage_log import remove_uses
+        from reverie.memory.history.relearning import said
+        from reverie.memory.recall.usage_log import remove_uses
 
         self._refuse_when_off()
         with named_well(self.index, name) as path:
@@ -611,10 +611,10 @@ class Memory:
     def store(self) -> Store:
         """The files and their history."""
         if self._store is None:
-            from reverie.memory.attribution import Attribution
-            from reverie.memory.history import History
+            from reverie.memory.history.attribution import Attribution
+            from reverie.memory.history.history import History
+            from reverie.memory.recall.usage_log import read_counts
             from reverie.memory.store import Store
-            from reverie.memory.usage_log import read_counts
 
             folder = self.scope.folder
             self._store = Store(
@@ -631,7 +631,7 @@ class Memory:
     @property
     def limits(self) -> Limits:
         """How much recall shows."""
-        from reverie.memory.recalled import Limits
+        from reverie.memory.recall.recalled import Limits
 
         said = self.settings.recall
         return Limits(
@@ -668,7 +668,7 @@ class Memory:
 
     def _check(self, scope: str, topic: Topic) -> tuple[AnchorCheck, ...]:
         """The anchors of a memory against the project as it is now; another project's are left alone."""
-        from reverie.memory.anchors import AnchorCheck, read_anchor_state
+        from reverie.memory.topics.anchors import AnchorCheck, read_anchor_state
 
         if self._root is None or scope == "user" or not topic.anchors:
             return ()
@@ -690,8 +690,8 @@ class Memory:
         return process_model(model, self._root or Path.cwd())
 
     def _for_team(self, topic: Topic) -> Topic:
-        from reverie.memory.filenames import file_name, path_key
-        from reverie.memory.tracked import list_tracked
+        from reverie.memory.history.tracked import list_tracked
+        from reverie.memory.topics.filenames import file_name, path_key
 
         if topic.type == "user":
             raise UserMistake("memories about a person are private; save it without --team, or as another type")
@@ -702,7 +702,7 @@ class Memory:
 
     def _whole_paths(self, named: Topic | AnyPath) -> tuple[str, ...]:
         """The paths that an excluded memory may have: whole as they are, else in every directory searched."""
-        from reverie.memory.topic_value import Topic
+        from reverie.memory.topics.value import Topic
 
         path = named.path if isinstance(named, Topic) else str(named)
         if path.startswith("/"):

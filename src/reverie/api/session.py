@@ -24,7 +24,7 @@ from reverie.api.session_setup import Setup
 from reverie.context.snip import snip_to
 from reverie.context.spans import pinned, uncompact
 from reverie.errors import UserMistake
-from reverie.memory.injection import harmless
+from reverie.memory.topics.injection import harmless
 from reverie.messages.blocks import Block
 from reverie.messages.bulk import collector_paused
 from reverie.messages.entries import AttachmentEntry, Entry, MarkEntry, UserEntry, envelope_of

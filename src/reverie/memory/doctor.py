@@ -14,18 +14,18 @@ from pathlib import Path
 
 from reverie.errors import Damaged, Unavailable
 from reverie.files import read_holder
-from reverie.memory.age import is_expired
-from reverie.memory.anchors import AnchorState, Ask, named, read_anchor_state
-from reverie.memory.filenames import path_key
-from reverie.memory.history import History
-from reverie.memory.index import index_for_model
-from reverie.memory.index_lines import Entry, parse_index
-from reverie.memory.indexed import LEFT_OUT, IndexedFolder
-from reverie.memory.injection import flags
-from reverie.memory.topic_remarks import topic_remarks
-from reverie.memory.topic_table import Indexed
-from reverie.memory.tracked import CONFLICTS, INDEX_FILE, list_tracked, place_of
-from reverie.memory.worktree import DRAFT_PREFIX
+from reverie.memory.history.history import History
+from reverie.memory.history.tracked import CONFLICTS, INDEX_FILE, list_tracked, place_of
+from reverie.memory.history.worktree import DRAFT_PREFIX
+from reverie.memory.index.lines import Entry, parse_index
+from reverie.memory.index.memory_md import index_for_model
+from reverie.memory.recall.indexed import LEFT_OUT, IndexedFolder
+from reverie.memory.recall.topic_table import Indexed
+from reverie.memory.topics.age import is_expired
+from reverie.memory.topics.anchors import AnchorState, Ask, named, read_anchor_state
+from reverie.memory.topics.filenames import path_key
+from reverie.memory.topics.injection import flags
+from reverie.memory.topics.remarks import topic_remarks
 from reverie.places.paths import MemoryFolder
 from reverie.secret_scan import scan
 

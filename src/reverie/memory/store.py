@@ -16,19 +16,26 @@ from typing import NoReturn
 
 from reverie.errors import Conflict, Damaged, Error, Refused, UserMistake
 from reverie.files import append_lines
-from reverie.memory.catalogue import Catalogue
-from reverie.memory.change import Author, Change
-from reverie.memory.filenames import file_name
-from reverie.memory.finding import find_topic, key_of
 from reverie.memory.git.entries import Seen
-from reverie.memory.history import History
-from reverie.memory.injection import flags
-from reverie.memory.past import log, original_path, read_at
-from reverie.memory.relearning import Erased, read_erased
-from reverie.memory.topic import Source, Topic, parse_topic, render_topic
-from reverie.memory.tracked import ARCHIVE, ARCHIVED_SUFFIX, is_safe_path, is_topic_path, list_tracked, read_tracked
-from reverie.memory.vetted import Vetted
-from reverie.memory.writer import Attribute, Files, FoundEdit, Writer, conflict_path, merged_bytes
+from reverie.memory.history.change import Author, Change
+from reverie.memory.history.history import History
+from reverie.memory.history.past import log, original_path, read_at
+from reverie.memory.history.relearning import Erased, read_erased
+from reverie.memory.history.tracked import (
+    ARCHIVE,
+    ARCHIVED_SUFFIX,
+    is_safe_path,
+    is_topic_path,
+    list_tracked,
+    read_tracked,
+)
+from reverie.memory.history.writer import Attribute, Files, FoundEdit, Writer, conflict_path, merged_bytes
+from reverie.memory.index.catalogue import Catalogue
+from reverie.memory.topics.filenames import file_name
+from reverie.memory.topics.finding import find_topic, key_of
+from reverie.memory.topics.injection import flags
+from reverie.memory.topics.topic import Source, Topic, parse_topic, render_topic
+from reverie.memory.topics.vetted import Vetted
 from reverie.places.paths import MemoryFolder
 from reverie.secret_scan import redact, scan
 

@@ -14,15 +14,15 @@ from pathlib import Path
 
 from reverie.errors import Damaged, Refused, UserMistake
 from reverie.files import read_small
-from reverie.memory import bundle, past
-from reverie.memory import erase as erasing
-from reverie.memory.change import Author, Change, Commit
-from reverie.memory.finding import find_topic
-from reverie.memory.relearning import read_erased, said
+from reverie.memory.history import bundle, past
+from reverie.memory.history import erase as erasing
+from reverie.memory.history.change import Author, Change, Commit
+from reverie.memory.history.relearning import read_erased, said
+from reverie.memory.history.tracked import is_topic_path
+from reverie.memory.history.undo import revert
 from reverie.memory.store import REFUSALS, Store
-from reverie.memory.topic import Source, Topic, Trust, parse_topic
-from reverie.memory.tracked import is_topic_path
-from reverie.memory.undo import revert
+from reverie.memory.topics.finding import find_topic
+from reverie.memory.topics.topic import Source, Topic, Trust, parse_topic
 from reverie.secret_scan import scan
 
 

@@ -1,6 +1,6 @@
 """A text without some of its characters, and the way back to where the others stood.
 
-What hides a token hides an injection as well; `memory/injection.py` uses this too.
+What hides a token hides an injection as well; `memory/topics/injection.py` uses this too.
 """
 
 from __future__ import annotations

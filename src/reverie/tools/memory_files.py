@@ -12,9 +12,9 @@ from pathlib import Path
 
 from reverie.errors import Error, Refused
 from reverie.files import safe_join
+from reverie.memory.history.tracked import list_tracked
 from reverie.memory.store import Store
-from reverie.memory.topic import Trust, parse_topic, render_topic
-from reverie.memory.tracked import list_tracked
+from reverie.memory.topics.topic import Trust, parse_topic, render_topic
 from reverie.messages.blocks import Json, JsonObject
 from reverie.messages.entries import ToolSpec
 from reverie.permissions.need import Act, Need

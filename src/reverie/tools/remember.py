@@ -16,8 +16,8 @@ from reverie.tools.tool import Answer, ToolMistake
 
 if TYPE_CHECKING:
     from reverie.memory.passages import PastHit
-    from reverie.memory.recalled import Hit
-    from reverie.memory.topic import MemoryType, Topic
+    from reverie.memory.recall.recalled import Hit
+    from reverie.memory.topics.topic import MemoryType, Topic
 
 MOST = 20
 TYPES = ("user", "feedback", "project", "reference")

@@ -11,7 +11,7 @@ import re
 from urllib.parse import urljoin, urlsplit, urlunsplit
 
 from reverie.errors import Error
-from reverie.memory.injection import harmless
+from reverie.memory.topics.injection import harmless
 from reverie.messages.blocks import JsonObject
 from reverie.permissions.need import Act, Need
 from reverie.tools.describe import described, field

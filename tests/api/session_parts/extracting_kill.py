@@ -22,7 +22,7 @@ from reverie.api.memory import Memory
 from reverie.api.session import Session
 from reverie.api.session_setup import Setup
 from reverie.memory.extraction.cursor import cursor
-from reverie.memory.topic import Topic
+from reverie.memory.topics.topic import Topic
 from reverie.messages.entries import Entry, UserEntry
 from reverie.messages.transcript import read_entries
 from reverie.models.choose import Access, choose

@@ -8,7 +8,7 @@ from datetime import timedelta
 from pathlib import Path
 
 from reverie.agent.events import Notice
-from reverie.memory.topic_value import Source
+from reverie.memory.topics.value import Source
 from reverie.settings import Retention
 from tests.api.session_desk import desk, told
 from tests.requirements import requirement

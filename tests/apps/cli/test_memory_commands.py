@@ -380,7 +380,7 @@ def test_recall_loads_nothing_heavy(terminal: Terminal) -> None:
 
     loaded = imported_by("recall", "kiwi", "server", "--memory-dir", str(directory))
 
-    assert "reverie.memory.recall" in loaded
+    assert "reverie.memory.recall.recall" in loaded
     assert loaded.isdisjoint(heavy)
 
 

@@ -11,7 +11,7 @@ from reverie.memory.dream.apply import Applied, apply_steps
 from reverie.memory.dream.proposal import Step
 from reverie.memory.dream.tidy import Tidied, World, tidy
 from reverie.memory.store import Store
-from reverie.memory.topic import MemoryType, Topic, Trust, render_topic
+from reverie.memory.topics.topic import MemoryType, Topic, Trust, render_topic
 
 DAY = date(2026, 3, 2)
 """A Monday."""

@@ -9,7 +9,7 @@ from reverie.memory.dream.fork import StagingGate, Surroundings, dream_fork
 from reverie.memory.dream.proposal import Kind
 from reverie.memory.dream.staging import read_staging, remove_staging, write_staging
 from reverie.memory.dream.view import DreamView
-from reverie.memory.topic import Source, parse_topic
+from reverie.memory.topics.topic import Source, parse_topic
 from tests.memory.dream.kit import files, text
 from tests.requirements import requirement
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from reverie.memory.dream.contradictions import contradictions, first_statement
-from reverie.memory.topic import parse_topic
+from reverie.memory.topics.topic import parse_topic
 from tests.memory.dream.kit import text
 from tests.requirements import requirement
 

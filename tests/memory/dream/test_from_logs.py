@@ -5,7 +5,7 @@ from pathlib import Path
 
 from reverie.memory.daily import append_daily, list_daily_logs, read_log_lines
 from reverie.memory.dream.from_logs import read_from_logs
-from reverie.memory.topic import Trust, parse_topic
+from reverie.memory.topics.topic import Trust, parse_topic
 from reverie.places.paths import MemoryFolder
 from tests.memory.dream.kit import text
 from tests.requirements import requirement

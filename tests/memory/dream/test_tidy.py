@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reverie.memory.anchors import FileAnchor
 from reverie.memory.dream.proposal import Kind
 from reverie.memory.dream.tidy import Draft, World, tidy
-from reverie.memory.topic import Source, Trust, parse_topic
+from reverie.memory.topics.anchors import FileAnchor
+from reverie.memory.topics.topic import Source, Trust, parse_topic
 from tests.memory.dream.kit import DAY, after, files, text
 from tests.requirements import requirement
 

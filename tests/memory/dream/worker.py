@@ -25,9 +25,9 @@ from typing import Self
 from reverie.api.memory import Memory
 from reverie.api.memory_parts.dreaming import Dreamt
 from reverie.memory.dream.lock import read_state
-from reverie.memory.index_lines import Entry, parse_index
+from reverie.memory.index.lines import Entry, parse_index
 from reverie.memory.timeline import log
-from reverie.memory.topic import parse_topic
+from reverie.memory.topics.topic import parse_topic
 from reverie.messages.blocks import Json
 from reverie.settings import Budget, Settings
 from tests.memory.dream.kit import read, text

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 
 from reverie.memory.extraction.candidate import Candidate, Said
 from reverie.memory.extraction.find import find_candidates
-from reverie.memory.topic import MemoryType
+from reverie.memory.topics.topic import MemoryType
 
 MONDAY = datetime(2026, 2, 16, 12, tzinfo=UTC)
 

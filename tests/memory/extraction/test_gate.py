@@ -8,7 +8,7 @@ import pytest
 from reverie.memory.extraction.candidate import Candidate, Reason, Refusal
 from reverie.memory.extraction.gate import Heard, Passed, Scene, Verdicts, judge
 from reverie.memory.extraction.known import KnownTopics
-from reverie.memory.topic import Trust
+from reverie.memory.topics.topic import Trust
 from tests.memory.extraction.kit import candidate, one
 from tests.requirements import requirement
 

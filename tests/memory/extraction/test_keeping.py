@@ -10,7 +10,7 @@ from reverie.memory.extraction.extract import Extracted
 from reverie.memory.extraction.gate import Passed
 from reverie.memory.extraction.keeping import Keeper, keep_new, notice, read_written
 from reverie.memory.extraction.refusals import read_refusals
-from reverie.memory.indexed import IndexedFolder
+from reverie.memory.recall.indexed import IndexedFolder
 from reverie.memory.store import Store
 from reverie.memory.timeline import log
 from reverie.messages.entries import Entry

@@ -15,7 +15,7 @@ from reverie.memory.extraction.form import is_english, marks
 from reverie.memory.extraction.gate import Scene
 from reverie.memory.extraction.reading import Kind, Reader, Reading, read_exemplars
 from reverie.memory.extraction.session import SessionWords, Spoken
-from reverie.memory.topic import MemoryType
+from reverie.memory.topics.topic import MemoryType
 from tests.memory.extraction.kit import said
 from tests.requirements import requirement
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from reverie.memory.indexed import IndexedFolder
+from reverie.memory.recall.indexed import IndexedFolder
 from reverie.memory.search.document import Query
 from reverie.places.paths import MemoryFolder
 from tests.requirements import requirement
@@ -19,7 +19,7 @@ FILES = 300
 SWEEPS = """
 import sys
 from pathlib import Path
-from reverie.memory.indexed import IndexedFolder
+from reverie.memory.recall.indexed import IndexedFolder
 from reverie.places.paths import MemoryFolder
 folder = IndexedFolder(MemoryFolder(Path(sys.argv[1]), Path(sys.argv[1])))
 print("ready", flush=True)

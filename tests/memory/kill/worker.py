@@ -15,7 +15,7 @@ from pathlib import Path
 
 from reverie.memory.store import Store
 from reverie.memory.timeline import log
-from reverie.memory.topic import Topic
+from reverie.memory.topics.topic import Topic
 from reverie.places.paths import MemoryFolder
 from tests.memory.stores import topic
 

@@ -9,8 +9,8 @@ import time
 
 import pytest
 
+from reverie.memory.history.redact import write_redacted
 from reverie.memory.passages import PastQuery, PastSearch
-from reverie.memory.redact import write_redacted
 from tests.memory.passages.sessions import NOW, Sessions
 from tests.requirements import requirement
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from reverie.memory.change import Commit
-from reverie.memory.topic import Source, Trust
-from reverie.memory.usage_log import Use
+from reverie.memory.history.change import Commit
+from reverie.memory.recall.usage_log import Use
+from reverie.memory.topics.topic import Source, Trust
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,9 +25,9 @@ from reverie.memory.dream.proposal import Proposal
 from reverie.memory.dream.sessions import list_sessions_since
 from reverie.memory.dream.staging import read_staging, remove_staging, write_staging
 from reverie.memory.extraction.session import words_of
-from reverie.memory.relearning import normal, read_erased
+from reverie.memory.history.relearning import normal, read_erased
 from reverie.memory.store import Store
-from reverie.memory.topic import Source, Topic, parse_topic
+from reverie.memory.topics.topic import Source, Topic, parse_topic
 from reverie.messages.transcript import read_entries
 from reverie.places.paths import MemoryFolder
 from reverie.ports import ForkSpec

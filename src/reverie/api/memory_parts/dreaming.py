@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 from reverie.agent.tasks import BackgroundTask, stopped_when_asked
 from reverie.api.memory_parts.dream_task import DreamTask
 from reverie.errors import Conflict, Error, UserMistake
-from reverie.memory.anchors import Anchor, AnchorState, read_anchor_state
 from reverie.memory.dream.apply import Applied, apply_steps
 from reverie.memory.dream.from_logs import read_from_logs
 from reverie.memory.dream.gates import Gates, Verdict
@@ -48,9 +47,10 @@ from reverie.memory.dream.relative_dates import has_relative_date
 from reverie.memory.dream.sessions import list_sessions_since
 from reverie.memory.dream.tidy import Tidied, World, tidied_after, tidy
 from reverie.memory.dream.view import DreamView
-from reverie.memory.past import log
-from reverie.memory.topic import Topic
-from reverie.memory.tracked import is_topic_path, list_tracked, read_tracked
+from reverie.memory.history.past import log
+from reverie.memory.history.tracked import is_topic_path, list_tracked, read_tracked
+from reverie.memory.topics.anchors import Anchor, AnchorState, read_anchor_state
+from reverie.memory.topics.topic import Topic
 from reverie.secret_scan import scan
 from reverie.settings.features import features
 

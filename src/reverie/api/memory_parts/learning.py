@@ -31,11 +31,11 @@ from reverie.memory.extraction.learnt import Learnt, append_learnt, read_learnt,
 from reverie.memory.extraction.nothing_here import holds_nothing
 from reverie.memory.extraction.refusals import read_refusals
 from reverie.memory.extraction.session import SessionWords, Spoken, words_of
-from reverie.memory.topic import Topic
+from reverie.memory.topics.topic import Topic
 from reverie.messages.transcript import read_entries
 
 if TYPE_CHECKING:
-    from reverie.memory.indexed import IndexedFolder
+    from reverie.memory.recall.indexed import IndexedFolder
     from reverie.memory.store import Store
     from reverie.places.paths import MemoryFolder
     from reverie.ports import Event, Model, Request

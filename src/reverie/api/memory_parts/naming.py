@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import NoReturn
 
 from reverie.errors import UserMistake
-from reverie.memory.finding import find_topic
-from reverie.memory.indexed import IndexedFolder
-from reverie.memory.tracked import is_topic_path, list_tracked
+from reverie.memory.history.tracked import is_topic_path, list_tracked
+from reverie.memory.recall.indexed import IndexedFolder
+from reverie.memory.topics.finding import find_topic
 
 _SUGGESTED = 3
 

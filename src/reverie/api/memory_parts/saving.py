@@ -10,12 +10,12 @@ from pathlib import Path
 from typing import TypeAlias
 
 from reverie.errors import Refused, UserMistake
-from reverie.memory.anchors import Anchor, Ask, FileAnchor, read_anchors
-from reverie.memory.indexed import IndexedFolder
+from reverie.memory.recall.indexed import IndexedFolder
 from reverie.memory.search.analyze import terms
 from reverie.memory.search.document import Query
-from reverie.memory.situations import derive_when
-from reverie.memory.topic import MemoryType, Source, Topic, Trust, parse_topic
+from reverie.memory.topics.anchors import Anchor, Ask, FileAnchor, read_anchors
+from reverie.memory.topics.situations import derive_when
+from reverie.memory.topics.topic import MemoryType, Source, Topic, Trust, parse_topic
 
 Given: TypeAlias = Source | str | Iterable[Source] | None
 """Where a memory comes from: sources, or simply the words it rests on."""

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 from reverie.agent.flow import run_flow
 from reverie.errors import Error
-from reverie.memory.recall import Asked, CheckAnchors, Searched, chosen, named, ranked, selection
-from reverie.memory.recalled import Hit, Limits
+from reverie.memory.recall.recall import Asked, CheckAnchors, Searched, chosen, named, ranked, selection
+from reverie.memory.recall.recalled import Hit, Limits
 from reverie.ports import Model, Request
 
 if TYPE_CHECKING:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from reverie.memory.indexed import IndexedFolder
+from reverie.memory.recall.indexed import IndexedFolder
 from reverie.memory.scopes import Scope, agent_scopes, user_scope
 from reverie.places import Places
 
 if TYPE_CHECKING:
     from reverie.api.memory_parts.watching import Watch
-    from reverie.memory.recall import Searched
+    from reverie.memory.recall.recall import Searched
     from reverie.memory.search.vectors import Embeds
 
 FRESH_SECONDS = 1.0
@@ -76,7 +76,7 @@ class Shelves:
         self._folders.clear()
 
     def _searched(self, scope: Scope) -> Searched:
-        from reverie.memory.recall import Searched
+        from reverie.memory.recall.recall import Searched
 
         return Searched(scope=scope.name, folder=self._folder(scope))
 

@@ -11,7 +11,7 @@ from reverie.memory.doctor import Problem, World, find_problems, list_leftovers
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from reverie.memory.indexed import IndexedFolder
+    from reverie.memory.recall.indexed import IndexedFolder
     from reverie.memory.store import Store
 
 

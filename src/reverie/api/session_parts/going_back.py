@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from reverie.agent.file_history import FileHistory, Return
+from reverie.memory.history.tracked import is_topic_path
 from reverie.memory.store import Store
-from reverie.memory.tracked import is_topic_path
 from reverie.messages.blocks import JsonObject
 from reverie.messages.entries import ToolSpec
 from reverie.permissions.need import Need

@@ -15,8 +15,8 @@ from reverie.agent.log import Log
 from reverie.agent.loop import Joined
 from reverie.api.memory import Memory
 from reverie.errors import Error
-from reverie.memory.recall import is_worth_recalling
-from reverie.memory.recalled import Hit, Shown, attachment, still_shown
+from reverie.memory.recall.recall import is_worth_recalling
+from reverie.memory.recall.recalled import Hit, Shown, attachment, still_shown
 from reverie.messages.blocks import JsonObject
 from reverie.messages.entries import AttachmentEntry
 from reverie.messages.reminder import reminder

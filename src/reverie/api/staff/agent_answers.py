@@ -8,7 +8,7 @@ from pathlib import Path
 from reverie.agent.children import ENDED_KIND, Child
 from reverie.agent.events import Ending, TurnEnded
 from reverie.agent.loop import Joined
-from reverie.memory.injection import harmless
+from reverie.memory.topics.injection import harmless
 from reverie.messages.blocks import Json, JsonObject
 from reverie.messages.message import Usage
 from reverie.messages.reminder import reminder

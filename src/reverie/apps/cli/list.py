@@ -55,8 +55,8 @@ def _listed(memory: Memory, scope: str) -> list[Document]:
 
 def _archived(memory: Memory) -> list[Document]:
     from reverie.apps.cli.memory_documents import topic_document
-    from reverie.memory.topic import parse_topic
-    from reverie.memory.tracked import ARCHIVE, ARCHIVED_SUFFIX, read_tracked
+    from reverie.memory.history.tracked import ARCHIVE, ARCHIVED_SUFFIX, read_tracked
+    from reverie.memory.topics.topic import parse_topic
 
     rows = []
     for path in memory.store.archived():

@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from reverie.memory.anchors import AnchorCheck
-    from reverie.memory.change import Commit
-    from reverie.memory.recalled import Hit
-    from reverie.memory.topic import Source, Topic
+    from reverie.memory.history.change import Commit
+    from reverie.memory.recall.recalled import Hit
+    from reverie.memory.topics.anchors import AnchorCheck
+    from reverie.memory.topics.topic import Source, Topic
 
 Document = dict[str, Any]
 
@@ -30,7 +30,7 @@ def topic_document(topic: Topic, directory: Path, scope: str = "project") -> Doc
 
 def whole_document(topic: Topic, directory: Path, scope: str = "project") -> Document:
     """A memory as `show` shows it."""
-    from reverie.memory.anchors import named
+    from reverie.memory.topics.anchors import named
 
     when = topic.when
     return topic_document(topic, directory, scope) | {
@@ -84,7 +84,7 @@ def hit_document(hit: Hit) -> Document:
 
 def anchor_document(check: AnchorCheck) -> Document:
     """An anchor and its state."""
-    from reverie.memory.anchors import named
+    from reverie.memory.topics.anchors import named
 
     return {"anchor": named(check.anchor), "state": check.state.value}
 

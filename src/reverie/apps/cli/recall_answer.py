@@ -14,8 +14,8 @@ from reverie.values import value
 
 if TYPE_CHECKING:
     from reverie.apps.cli.which import Which
-    from reverie.memory.recall import Recalled
-    from reverie.memory.recalled import Hit
+    from reverie.memory.recall.recall import Recalled
+    from reverie.memory.recall.recalled import Hit
 
 _LINES_SHOWN = 12
 _BOLD, _DIM = 1, 2
@@ -88,7 +88,7 @@ def _print(found: Recalled, took_ms: float, directory: str, *, full: bool) -> No
 
 def _lines(hit: Hit, *, full: bool) -> list[str]:
     from reverie.apps.plain import unsteered
-    from reverie.memory.age import age_words
+    from reverie.memory.topics.age import age_words
 
     facts = [hit.topic.type, age_words(hit.age_days), hit.trust, None if hit.scope == "project" else hit.scope]
     facts += [f"{check.state.value}: {_named(check)}" for check in hit.anchors if check.state != "fresh"]
@@ -114,7 +114,7 @@ def _telling_lines(lines: list[str], description: str) -> list[str]:
 
 
 def _named(check: object) -> str:
-    from reverie.memory.anchors import AnchorCheck, named
+    from reverie.memory.topics.anchors import AnchorCheck, named
 
     assert isinstance(check, AnchorCheck)
     return named(check.anchor)

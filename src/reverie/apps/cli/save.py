@@ -12,8 +12,8 @@ from reverie.apps.cli.memory_options import Which, memory_options
 from reverie.apps.cli.options import as_json
 
 if TYPE_CHECKING:
-    from reverie.memory.anchors import Anchor
-    from reverie.memory.situations import When
+    from reverie.memory.topics.anchors import Anchor
+    from reverie.memory.topics.situations import When
 
 
 @click.command("save")
@@ -90,7 +90,7 @@ def command(
     from dataclasses import replace
 
     from reverie.api.memory_parts.saving import drafted
-    from reverie.memory.topic import Source
+    from reverie.memory.topics.topic import Source
 
     text = _body(body, edit=edit, title=name)
     source = Source(session, None, quote) if session or quote else None
@@ -130,7 +130,7 @@ def _body(given: str | None, *, edit: bool, title: str) -> str:
 
 def _when(said: tuple[str, ...]) -> When | None:
     """Situations as they are typed: `always`, `tool:git`, `task:test`, `word:release`, else a glob of files."""
-    from reverie.memory.situations import When
+    from reverie.memory.topics.situations import When
 
     if not said:
         return None

@@ -19,7 +19,7 @@ from reverie.api.memory import Memory
 from reverie.api.memory_parts.account import Account
 from reverie.apps.tui.markdown import TerminalMarkdown
 from reverie.errors import Error
-from reverie.memory.topic import Topic, parse_topic, render_topic
+from reverie.memory.topics.topic import Topic, parse_topic, render_topic
 
 WIDE_COLUMNS = 100
 """From here on list and text stand side by side."""

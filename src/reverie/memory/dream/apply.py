@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
-from reverie.memory.catalogue import is_indexed
-from reverie.memory.change import Change
 from reverie.memory.dream.proposal import Step, reason_of
-from reverie.memory.index_lines import Entry, parse_index
+from reverie.memory.history.change import Change
+from reverie.memory.history.tracked import ARCHIVE, ARCHIVED_SUFFIX, INDEX_FILE, is_safe_path, is_topic_path
+from reverie.memory.history.writer import merged_bytes
+from reverie.memory.index.catalogue import is_indexed
+from reverie.memory.index.lines import Entry, parse_index
 from reverie.memory.store import Store
-from reverie.memory.tracked import ARCHIVE, ARCHIVED_SUFFIX, INDEX_FILE, is_safe_path, is_topic_path
-from reverie.memory.writer import merged_bytes
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,10 +14,10 @@ from dataclasses import dataclass
 from itertools import combinations
 
 from reverie.memory.dream.proposal import Contradiction
-from reverie.memory.relearning import normal
+from reverie.memory.history.relearning import normal
 from reverie.memory.search.analyze import terms
 from reverie.memory.search.stem import stem
-from reverie.memory.topic import Topic
+from reverie.memory.topics.topic import Topic
 
 FEWEST_WORDS = 2
 """With fewer, two statements agree in their words by chance."""

@@ -7,8 +7,8 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TypeAlias
 
-from reverie.memory.anchors import Anchor, named
-from reverie.memory.topic import Topic
+from reverie.memory.topics.anchors import Anchor, named
+from reverie.memory.topics.topic import Topic
 
 KEY = "broken_anchors"
 """The key of the front matter that lists them."""

@@ -20,9 +20,9 @@ from reverie.memory.dream.likeness import (
     near_pairs,
     telling_words,
 )
-from reverie.memory.relearning import normal
+from reverie.memory.history.relearning import normal
 from reverie.memory.search.analyze import terms
-from reverie.memory.topic import Topic, Trust
+from reverie.memory.topics.topic import Topic, Trust
 
 NEAR = 0.75
 """The share of common words from which on two memories probably say the same, as on saving."""

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from reverie.memory.dream.check import REPLACED_BY, RETIRED, refusal_of_write
 from reverie.memory.extraction.fork import filled, manifest
-from reverie.memory.topic import Topic
+from reverie.memory.topics.topic import Topic
 from reverie.messages.blocks import JsonObject
 from reverie.ports import ForkSpec
 

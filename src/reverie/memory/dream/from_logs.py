@@ -17,8 +17,8 @@ from reverie.memory.extraction.extract import brought_up_to_date
 from reverie.memory.extraction.find import find_candidates
 from reverie.memory.extraction.gate import Passed, Scene, Verdicts
 from reverie.memory.extraction.known import KnownTopics
-from reverie.memory.filenames import file_name, path_key
-from reverie.memory.topic import Source, Topic, Trust, parse_topic, render_topic
+from reverie.memory.topics.filenames import file_name, path_key
+from reverie.memory.topics.topic import Source, Topic, Trust, parse_topic, render_topic
 from reverie.places.paths import MemoryFolder
 
 

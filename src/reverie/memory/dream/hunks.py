@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 from reverie.errors import Damaged, UserMistake
 from reverie.memory.dream.proposal import Kind, Step
-from reverie.memory.topic import parse_topic
+from reverie.memory.topics.topic import parse_topic
 
 _CONTEXT_LINES = 3
 _Opcode = tuple[str, int, int, int, int]

@@ -12,11 +12,11 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 
-from reverie.memory.relearning import normal
+from reverie.memory.history.relearning import normal
 from reverie.memory.search.analyze import terms
 from reverie.memory.search.stem import stem
 from reverie.memory.search.words import SYNONYMS, WEAK_WORDS
-from reverie.memory.topic import Topic
+from reverie.memory.topics.topic import Topic
 
 _NEGATES = re.compile(
     r"\b(?:no|not|never|don'?t|doesn'?t|isn'?t|aren'?t|won'?t|can'?t|cannot|shouldn'?t|mustn'?t|without|stop|avoid"

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from reverie.errors import Damaged
 from reverie.memory.dream.proposal import Step
 from reverie.memory.search.analyze import terms
-from reverie.memory.topic import Topic, Trust, parse_topic
+from reverie.memory.topics.topic import Topic, Trust, parse_topic
 
 RETIRED_SHARE = 0.2
 """Of all topics, how many may be retired at once."""

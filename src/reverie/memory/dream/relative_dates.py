@@ -12,7 +12,7 @@ from dataclasses import replace
 from datetime import date
 
 from reverie.memory.extraction.dates import placed
-from reverie.memory.topic import MemoryType, Topic
+from reverie.memory.topics.topic import MemoryType, Topic
 
 _HABIT = re.compile(
     r"\b(?:always|never|every|each|usually|whenever|often|daily|weekly|monthly|when|if|don'?t|do not|avoid|should|must"

@@ -7,14 +7,14 @@ from dataclasses import dataclass, field
 from datetime import date
 
 from reverie.errors import Damaged
-from reverie.memory.anchors import Anchor
 from reverie.memory.dream.contradictions import contradictions
 from reverie.memory.dream.dead_anchors import with_broken_anchors
 from reverie.memory.dream.duplicates import merged
 from reverie.memory.dream.likeness import Statements
 from reverie.memory.dream.proposal import Contradiction, Kind, Step
 from reverie.memory.dream.relative_dates import with_dates
-from reverie.memory.topic import Topic, parse_topic, render_topic
+from reverie.memory.topics.anchors import Anchor
+from reverie.memory.topics.topic import Topic, parse_topic, render_topic
 
 ROUNDS = 100
 """Merging can make two topics alike that were not; it ends by itself, since every merge leaves one topic less."""

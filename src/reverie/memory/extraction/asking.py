@@ -14,7 +14,7 @@ from reverie.memory.extraction.dates import placed
 from reverie.memory.extraction.find import find_candidates
 from reverie.memory.extraction.fork import filled
 from reverie.memory.extraction.typed import own_words
-from reverie.memory.topic import MemoryType
+from reverie.memory.topics.topic import MemoryType
 from reverie.messages.blocks import JsonObject
 from reverie.ports import Ask, Flow
 

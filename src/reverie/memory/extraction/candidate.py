@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import date, datetime
 from enum import StrEnum
 
-from reverie.memory.topic import MemoryType, Source, Topic, Trust
+from reverie.memory.topics.topic import MemoryType, Source, Topic, Trust
 
 
 @dataclass(frozen=True, slots=True)

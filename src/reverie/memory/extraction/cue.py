@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from reverie.memory.topic import MemoryType
+from reverie.memory.topics.topic import MemoryType
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,7 +25,7 @@ from reverie.memory.extraction.phrases import (
     SYSTEMS_HAN,
     pattern,
 )
-from reverie.memory.topic import MemoryType
+from reverie.memory.topics.topic import MemoryType
 
 CODE_PLACE = pattern(
     r"""\b(?:is|are|lives?|sits?|lies?|is\sdefined|is\simplemented)\s(?:in|at|under)\s[\w./-]*\w/[\w.-]+\.[a-z]{1,4}\b

@@ -10,8 +10,8 @@ from reverie.memory.extraction.find import find_candidates
 from reverie.memory.extraction.gate import Heard, Passed, Scene, Verdicts, judge
 from reverie.memory.extraction.session import SessionWords, Spoken
 from reverie.memory.extraction.wording import reason_of, with_reason
-from reverie.memory.relearning import normal
-from reverie.memory.topic import MemoryType, Topic, Trust, parse_topic
+from reverie.memory.history.relearning import normal
+from reverie.memory.topics.topic import MemoryType, Topic, Trust, parse_topic
 
 HISTORY = 5
 """As many earlier words on a subject are kept below the newest."""

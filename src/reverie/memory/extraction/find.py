@@ -36,7 +36,7 @@ from reverie.memory.extraction.phrases import (
 from reverie.memory.extraction.reading import Kind, Reader, Reading
 from reverie.memory.extraction.typed import Sentence, own_words, sentences
 from reverie.memory.extraction.wording import Wording, depends, gives_reason, statement, worded
-from reverie.memory.topic import MemoryType
+from reverie.memory.topics.topic import MemoryType
 
 SHORTEST_CHARS = 14
 SHORTEST_HAN_CHARS = 6

@@ -16,10 +16,10 @@ from reverie.memory.extraction.candidate import Candidate, Reason, Refusal
 from reverie.memory.extraction.dates import placed
 from reverie.memory.extraction.known import Found, KnownTopics, Likeness
 from reverie.memory.extraction.reading import Reader
-from reverie.memory.injection import Suspicion, flags
-from reverie.memory.relearning import normal, sentences
+from reverie.memory.history.relearning import normal, sentences
 from reverie.memory.search.analyze import terms
-from reverie.memory.topic import MemoryType, Trust
+from reverie.memory.topics.injection import Suspicion, flags
+from reverie.memory.topics.topic import MemoryType, Trust
 from reverie.secret_scan import redact, scan
 
 QUOTE_CHARS = 200

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from reverie.memory.extraction.cue import Cue
 from reverie.memory.extraction.phrases import ARTEFACTS, LANGUAGES, OPTION, ROLES, SYSTEMS, SYSTEMS_HAN, pattern
-from reverie.memory.topic import MemoryType
+from reverie.memory.topics.topic import MemoryType
 
 _NAME = r"(?-i:[A-Z][a-zé]+)"
 _GROUP = r"(?:the\s|our\s)?(?:[\w-]+\s){0,2}?(?:team|squad|group|guild|department|crew)"

@@ -21,16 +21,16 @@ from reverie.memory.extraction.known import KnownTopics
 from reverie.memory.extraction.reading import Reader
 from reverie.memory.extraction.refusals import append_refusals
 from reverie.memory.extraction.session import words_of
-from reverie.memory.finding import key_of
-from reverie.memory.relearning import read_erased
-from reverie.memory.topic import Topic
-from reverie.memory.tracked import INDEX_FILE
+from reverie.memory.history.relearning import read_erased
+from reverie.memory.history.tracked import INDEX_FILE
+from reverie.memory.topics.finding import key_of
+from reverie.memory.topics.topic import Topic
 from reverie.messages.entries import Entry
 from reverie.secret_scan import redact
 
 if TYPE_CHECKING:
-    from reverie.memory.change import Author
-    from reverie.memory.indexed import IndexedFolder
+    from reverie.memory.history.change import Author
+    from reverie.memory.recall.indexed import IndexedFolder
     from reverie.memory.store import Store
 
 AUTHOR: Author = "extraction"

@@ -15,9 +15,9 @@ from enum import StrEnum
 from reverie.memory.extraction.candidate import Candidate
 from reverie.memory.extraction.reading import Reader
 from reverie.memory.extraction.wording import main_clause, reason_of, tells_why
-from reverie.memory.relearning import normal
+from reverie.memory.history.relearning import normal
 from reverie.memory.search.analyze import terms
-from reverie.memory.topic import Topic
+from reverie.memory.topics.topic import Topic
 
 NEAR = 0.75
 """The share of common words from which on two texts say the same (as in `api/saving.py`)."""

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 
-from reverie.memory.topic import MemoryType
+from reverie.memory.topics.topic import MemoryType
 
 _FLAGS = re.VERBOSE | re.IGNORECASE
 

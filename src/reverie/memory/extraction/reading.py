@@ -16,7 +16,7 @@ from importlib.resources import files
 from typing import TYPE_CHECKING
 
 from reverie.memory.extraction.form import is_english, marks
-from reverie.memory.topic import MemoryType
+from reverie.memory.topics.topic import MemoryType
 
 if TYPE_CHECKING:
     import numpy as np

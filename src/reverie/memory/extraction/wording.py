@@ -11,7 +11,7 @@ from datetime import date
 
 from reverie.memory.extraction.dates import placed
 from reverie.memory.extraction.phrases import LABEL, REASON
-from reverie.memory.topic import MemoryType
+from reverie.memory.topics.topic import MemoryType
 
 NAME_CHARS = 60
 WHY = "**Why:**"

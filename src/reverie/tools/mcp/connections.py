@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Callable, Iterable
 
 from reverie.errors import Unavailable
-from reverie.memory.injection import harmless
+from reverie.memory.topics.injection import harmless
 from reverie.messages.blocks import JsonObject
 from reverie.plugins.servers import Server
 from reverie.tools.mcp.connection import Around, Connection, State

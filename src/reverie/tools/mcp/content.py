@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from reverie.memory.injection import harmless
+from reverie.memory.topics.injection import harmless
 from reverie.messages.blocks import Image, Json, JsonObject, Text
 from reverie.messages.codec import encode_json
 from reverie.tools.tool import Answer

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from reverie.errors import Unavailable
-from reverie.memory.injection import harmless
+from reverie.memory.topics.injection import harmless
 from reverie.messages.blocks import Json, JsonObject
 from reverie.messages.codec import encode_json
 from reverie.messages.entries import ToolSpec

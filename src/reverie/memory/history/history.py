@@ -1,0 +1,300 @@
+"""Every change of a memory directory as one git commit: what the last commit holds, how the next one is made.
+
+It keeps, beside git's own files, a note which commit the index file belongs to, and a record of a commit under way,
+from which a killed writer's work is finished. Reading the past is `past.py`; the files on disk are `worktree.py`;
+whoever calls `load` or writes holds the writer's lock (`writer.py`).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+
+from reverie.errors import Unavailable
+from reverie.files import write_atomic, write_folder
+from reverie.memory.git.entries import Entries, Seen, entry_oid, pack_entry, read_entries, write_entries
+from reverie.memory.git.objects import Drafts, Objects, object_id
+from reverie.memory.git.program import Git, find_git
+from reverie.memory.git.reading import read_tree
+from reverie.memory.git.refs import Move, head_reference, hold_reference, read_head, write_reference
+from reverie.memory.git.repository import PRIVATE, git_directory_of, is_ours, make_repository
+from reverie.memory.git.trees import Tree
+from reverie.memory.history.change import Change, render_message
+from reverie.places.paths import MemoryFolder
+
+UNSEEN: Seen = (0, 0, 0, 0, 0)
+"""Stands for a file that must be read to know what is in it."""
+_EMAIL = "reverie@localhost"
+_PENDING = "pending"
+
+
+@dataclass(frozen=True, slots=True)
+class Pending:
+    """A commit under way: if its objects are in place its files may be, else nothing is."""
+
+    commit: str
+    base: str | None
+    paths: tuple[str, ...] = ()
+    """The files it writes."""
+
+
+@dataclass(slots=True)
+class Prepared:
+    """A commit on its way to the disk."""
+
+    commit: str
+    tree: Tree
+    objects: Objects
+    drafts: Drafts | None = None
+    move: Move | None = None
+
+
+class History:
+    """The commits of one memory directory, and what the last of them holds."""
+
+    head: str | None
+    """The last commit, as of the last `load` or `move`."""
+    entries: Entries
+    """What it holds, and how each file looked when it was last known to be the same."""
+    touched: set[str]
+    """Paths whose entry changed since `entries` was loaded; whoever follows the entries takes them out."""
+    is_index_stale: bool
+    """Whether git's index file belongs to another commit than the last, so that `git status` would mislead."""
+    entries_ns: int
+    """When the index file was written; a file modified at about that moment may hide a later edit."""
+
+    def __init__(self, folder: MemoryFolder, *, program: str | None) -> None:
+        """No `program` means no history."""
+        self.folder = folder
+        self.directory = folder.directory
+        self._program = program
+        self._git_directory = git_directory_of(folder) if program else folder.state
+        self.head = None
+        self.entries = {}
+        self.touched = set()
+        self.entries_ns = 0
+        self.is_index_stale = False
+        self._checksum = b""
+        self._loaded = False
+        self._tree: Tree | None = None
+
+    @classmethod
+    def open(cls, folder: MemoryFolder) -> History:
+        """The history of a directory, by the git program of this machine if there is one."""
+        return cls(folder, program=find_git())
+
+    @property
+    def is_on(self) -> bool:
+        return self._program is not None
+
+    @property
+    def exists(self) -> bool:
+        """Whether a first commit can be built on: the repository has been made."""
+        return self.is_on and is_ours(self._git_directory)
+
+    @property
+    def git(self) -> Git:
+        """The repository.
+
+        Raises:
+            Unavailable: git is not installed, so there is no history.
+        """
+        if self._program is None:
+            raise Unavailable(f"no history of {self.directory}: git is not installed; install it and save again")
+        return Git(self._program, self._git_directory, self.directory)
+
+    @property
+    def private(self) -> Path:
+        """The folder for what is ours alone, readable by the user only."""
+        return self._git_directory / PRIVATE if self.is_on else self._git_directory
+
+    def make(self) -> None:
+        """Make the repository if there is none."""
+        if self._program is not None:
+            make_repository(self._program, self._git_directory, self.directory)
+        else:
+            write_folder(self._git_directory)
+
+    def load(self) -> None:
+        """Bring `head` and `entries` up to what is on disk."""
+        head = read_head(self._git_directory) if self.exists else None
+        if self._loaded and head == self.head and (self.is_on or self.entries):
+            return
+        self.touched = set()
+        self._tree = None
+        self.entries, self._checksum = read_entries(self._index_file)
+        self.entries_ns = _modified_ns(self._index_file)
+        self.is_index_stale = self.exists and self._read_note("state") != f"{head} {self._checksum.hex()}"
+        if self.is_index_stale:
+            self.entries = self._entries_of(head)
+        self.head = head
+        self._loaded = True
+
+    def prepare(self, files: Mapping[str, bytes | None], change: Change, when: datetime) -> Prepared | None:
+        """Make a commit that changes these files (None removes); nothing of it is on disk yet."""
+        if not self.is_on:
+            return None
+        # Should the commit come to nothing, the trees are made anew.
+        tree, self._tree = self._tree or Tree((path, entry_oid(entry)) for path, entry in self.entries.items()), None
+        objects = Objects()
+        for path, content in files.items():
+            tree.put(path, None if content is None else objects.add("blob", content))
+        commit = objects.add("commit", self._commit_content(tree.add_to(objects), change, when)).hex()
+        return Prepared(commit, tree, objects)
+
+    def write_drafts(self, prepared: Prepared) -> tuple[Path, ...]:
+        """Write the objects of a commit beside their places and take the branch; return what is to be flushed."""
+        prepared.drafts = prepared.objects.write_drafts(self.git)
+        reference = head_reference(self._git_directory)
+        prepared.move = hold_reference(self._git_directory, reference, prepared.commit, old=self.head)
+        return (*prepared.drafts.places, prepared.move.lock)
+
+    def place_objects(self, prepared: Prepared) -> None:
+        """Let git see the objects; the commit comes last, so where it is, all of it is."""
+        drafts, prepared.drafts = prepared.drafts, None
+        if drafts is not None:
+            drafts.place()
+            self._count_loose(drafts.loose_bytes)
+
+    def drop(self, prepared: Prepared) -> None:
+        """Remove what was written of a commit that is not to be."""
+        if prepared.move is not None:
+            prepared.move.drop()
+        if prepared.drafts is not None:
+            prepared.drafts.drop()
+
+    def move(self, prepared: Prepared | None, seen: Mapping[str, tuple[Seen, bytes] | None]) -> tuple[Path, ...]:
+        """Make a prepared commit the last one; `seen` gives what is now on disk for each path that it changed.
+
+        Returns the folders to be flushed.
+        """
+        folders: tuple[Path, ...] = ()
+        if prepared is not None and prepared.move is not None:
+            prepared.move.place()
+            folders = (prepared.move.target.parent,)
+            self.head, self._tree = prepared.commit, prepared.tree
+        self.note_seen(seen)
+        return folders
+
+    def note_seen(self, seen: Mapping[str, tuple[Seen, bytes] | None]) -> None:
+        """Remember how files look on disk, for the next comparison."""
+        self.touched.update(seen)
+        for path, found in seen.items():
+            if found is None:
+                self.entries.pop(path, None)
+            else:
+                self.entries[path] = pack_entry(path, *found)
+
+    def read_entries(self) -> tuple[Entries, int]:
+        """The index file as it is now, and when it was written; needs no lock."""
+        written_ns = _modified_ns(self._index_file)
+        return read_entries(self._index_file)[0], written_ns
+
+    def write_entries(self) -> None:
+        """Write the index file and note which commit it belongs to; losing either costs one full reading."""
+        checksum = write_entries(self._index_file, self.entries)
+        self.entries_ns = _modified_ns(self._index_file)
+        if checksum and self.is_on:
+            self._checksum = checksum
+            self.is_index_stale = False
+            self._write_private("state", f"{self.head} {checksum.hex()}")
+
+    def adopt(self, commit: str) -> None:
+        """Make a commit the last one without knowing how its files look; they are read at the next comparison."""
+        write_reference(self._git_directory, head_reference(self._git_directory), commit, old=self.head)
+        self.reload()
+
+    def read_pending(self) -> Pending | None:
+        """The commit that a killed writer left under way."""
+        if not self.exists:
+            return None
+        try:
+            first, _, rest = (self.private / _PENDING).read_text(encoding="ascii").partition("\n")
+            paths = tuple(json.loads(rest)) if rest else ()
+        except (FileNotFoundError, ValueError):
+            return None
+        words = first.split()
+        if len(words) != 2 or len(words[0]) != 40:
+            return None
+        return Pending(words[0], None if words[1] == "None" else words[1], paths)
+
+    def write_pending(self, pending: Pending) -> Path:
+        """Record a commit under way, before anything of it is written; the record is still to be flushed."""
+        self._write_private(_PENDING, f"{pending.commit} {pending.base}\n{json.dumps(pending.paths)}")
+        return self.private / _PENDING
+
+    def has(self, commit: str) -> bool:
+        """Whether a commit is in the repository."""
+        return self.git.run("cat-file", "--batch-check", stdin=f"{commit}\n".encode()).split()[1:2] == [b"commit"]
+
+    def remove_pending(self) -> None:
+        (self.private / _PENDING).unlink(missing_ok=True)
+
+    def reload(self) -> None:
+        """Read `head` and `entries` anew, since history itself was rewritten."""
+        self._loaded = False
+        self.load()
+
+    @property
+    def _index_file(self) -> Path:
+        return self._git_directory / ("index" if self.is_on else "entries")
+
+    def _entries_of(self, head: str | None) -> Entries:
+        """The entries of a commit, with what the index file knows of the same contents."""
+        known = self.entries
+        result: Entries = {}
+        for path, oid in read_tree(self.git, head).items():
+            entry = known.get(path)
+            result[path] = entry if entry and entry_oid(entry) == oid else pack_entry(path, UNSEEN, oid)
+        return result
+
+    def _commit_content(self, tree: bytes, change: Change, when: datetime) -> bytes:
+        stamp = f"{int(when.timestamp())} {when.strftime('%z') or '+0000'}"
+        parents = [self.head, change.merges] if change.merges else [self.head]
+        rows = [
+            f"tree {tree.hex()}",
+            *(f"parent {parent}" for parent in parents if parent),
+            f"author {change.author} <{_EMAIL}> {stamp}",
+            f"committer Reverie <{_EMAIL}> {stamp}",
+            "",
+            render_message(change),
+        ]
+        return "\n".join(rows).encode()
+
+    @property
+    def loose_bytes(self) -> int:
+        """About how much was written since the repository was last packed."""
+        text = self._read_note("loose")
+        return int(text) if text.isdigit() else 0
+
+    def _count_loose(self, size_bytes: int) -> None:
+        self._write_private("loose", str(self.loose_bytes + size_bytes))
+
+    def reset_loose(self) -> None:
+        """Start counting anew, since a packing has begun."""
+        self._write_private("loose", "0")
+
+    def _read_note(self, name: str) -> str:
+        try:
+            return (self.private / name).read_text(encoding="ascii")
+        except (FileNotFoundError, UnicodeDecodeError):
+            return ""
+
+    def _write_private(self, name: str, text: str) -> None:
+        """Replace a small note; a kill leaves the old one or the new one."""
+        write_atomic(self.private / name, text, durable=False)
+
+
+def blob_id(content: bytes) -> bytes:
+    """The content id of a file."""
+    return object_id("blob", content)
+
+
+def _modified_ns(path: Path) -> int:
+    try:
+        return path.stat().st_mtime_ns
+    except FileNotFoundError:
+        return 0

@@ -1,0 +1,315 @@
+"""The only way anything is written into a memory directory.
+
+Under one lock: finish what a killed writer began, commit what others edited on disk, then make the wanted change as one
+commit. A change is recorded as pending, written beside its place (objects, branch, files), flushed, moved into place
+in the order objects, files, branch, and the folders flushed: two turns of the disk. Killed anywhere, the next writer
+finds the record; with the objects in place it goes on, without them nothing was touched. What a topic is, and what the
+index must say, is the caller's (`store.py`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from datetime import datetime
+from functools import partial
+from pathlib import Path
+from typing import TypeAlias
+
+from reverie.files import flush, locked
+from reverie.files.durable import explained
+from reverie.memory.git.entries import entry_oid
+from reverie.memory.git.objects import remove_drafts
+from reverie.memory.git.reading import read_blob, read_blobs, read_tree
+from reverie.memory.git.refs import remove_stale_locks
+from reverie.memory.history.change import Change
+from reverie.memory.history.history import History, Pending, Prepared, blob_id
+from reverie.memory.history.packing import UNFINISHED, finish_erasing, pack_when_due, packing_stopped
+from reverie.memory.history.tracked import CONFLICT_SUFFIX, CONFLICTS, INDEX_FILE
+from reverie.memory.history.worktree import Displaced, Edits, WorkTree
+from reverie.places.paths import MemoryFolder
+from reverie.values import value
+
+Files: TypeAlias = Mapping[str, bytes | None]
+"""Path → new content; None removes the file."""
+Follow: TypeAlias = Callable[[Files], Files]
+"""What else must change when these files change: the index, and topics whose line in the index was edited."""
+
+
+@value
+class FoundEdit:
+    """An edit that somebody made outside."""
+
+    path: str
+    content: bytes | None
+    """What stands there now; None when the file is gone."""
+    read_before: Callable[[], bytes | None]
+    """What the last commit holds."""
+
+
+Attribute: TypeAlias = Callable[[FoundEdit], Change | None]
+"""Who made an edit that was found on disk; None when nobody knows."""
+Noticed: TypeAlias = Callable[[Files], None]
+"""Told after every commit what changed, to bring derived indexes up to date."""
+_WriteDrafts: TypeAlias = Callable[[Prepared | None, Files], None]
+
+FOREIGN_EDIT = Change("unknown", "edited outside Reverie")
+_WORTH_NOTING = 64
+"""Reading fewer files once more costs less than writing the index file."""
+TAKE_OVER = Change("import", "take over the existing directory")
+AT_ONCE = Change("unknown", "keep an edit made at the same moment")
+
+
+class Writer:
+    """Writes one memory directory; any number of them may work on the same one, in any number of processes."""
+
+    def __init__(
+        self,
+        folder: MemoryFolder,
+        history: History,
+        *,
+        now: Callable[[], datetime],
+        follow: Follow = lambda _: {},
+        noticed: Noticed = lambda _: None,
+        attribute: Attribute = lambda _: None,
+        timeout_seconds: float = 30.0,
+    ) -> None:
+        self.folder = folder
+        self.history = history
+        self.tree = WorkTree(folder, history)
+        self._now = now
+        self._follow = follow
+        self._noticed = noticed
+        self._attribute = attribute
+        self._timeout_seconds = timeout_seconds
+
+    @contextmanager
+    def writing(self) -> Iterator[tuple[str, ...]]:
+        """Hold the lock on a directory that is up to date; gives the commits made of what was found.
+
+        Raises:
+            Conflict: another writer holds the lock for too long.
+            Unavailable: the directory cannot be written (full, read-only); it is as it was.
+        """
+        lock = self.folder.writer_lock
+        held = locked(lock, label="writing memory", now=self._now(), timeout_seconds=self._timeout_seconds)
+        with held, explained("write", self.folder.directory):
+            # Whoever takes the lock writes into its file, so its time is the disk's own idea of now.
+            disk_now = lock.stat().st_mtime_ns
+            if not self.history.exists:
+                self.history.make()
+            self.history.load()
+            self.recover()
+            yield tuple(self.commit_found(disk_now))
+
+    def commit(self, files: Files, change: Change) -> str | None:
+        """Make one change; None when it changes nothing (or without history). Only inside `writing`."""
+        return self._commit(files, change, self._write_drafts)
+
+    def _commit(self, files: Files, change: Change, write_drafts: _WriteDrafts) -> str | None:
+        files = self._differing(files)
+        if not files and change.merges is None:
+            return None
+        files = {**files, **self._differing(self._follow(files))}
+        return self._record({}, files, change, write_drafts=write_drafts)
+
+    def committed(self, path: str) -> bytes | None:
+        """The content id that the last commit holds for a path."""
+        entry = self.history.entries.get(path)
+        return entry_oid(entry) if entry is not None else None
+
+    def _read_committed(self, path: str) -> bytes | None:
+        oid = self.committed(path)
+        return read_blob(self.history.git, oid) if oid is not None and self.history.is_on else None
+
+    def _differing(self, files: Files) -> Files:
+        """Those that are not already so in the last commit."""
+        return {path: content for path, content in files.items() if self.committed(path) != _id(content)}
+
+    def commit_found(self, disk_now_ns: int) -> Iterator[str]:
+        """Commit what others did to the files since the last commit. Only inside `writing`."""
+        edits = self.tree.look(disk_now_ns)
+        self.history.note_seen(edits.same)
+        if not edits:
+            if self.history.is_index_stale or len(edits.same) > _WORTH_NOTING:
+                self.history.write_entries()
+            return
+        files: dict[str, bytes | None] = {**edits.changed, **dict.fromkeys(edits.removed)}
+        if self.history.is_on and self.history.head is None:
+            yield self._record(files, {}, TAKE_OVER, edits) or ""
+            return
+        groups: dict[Change, dict[str, bytes | None]] = {}
+        for path, content in files.items():
+            edit = FoundEdit(path, content, partial(self._read_committed, path))
+            groups.setdefault(self._attribute(edit) or FOREIGN_EDIT, {})[path] = content
+        for change, group in groups.items():
+            follows = self._follow(group)
+            if INDEX_FILE not in group:
+                yield self._record(group, self._differing(follows), change, edits) or ""
+                continue
+            # What a person wrote into the index is first kept as it was written.
+            yield self._record(group, {}, change, edits) or ""
+            if rest := self._differing(follows):
+                yield self._record({}, rest, change) or ""
+
+    def _record(
+        self,
+        found: Files,
+        to_write: Files,
+        change: Change,
+        edits: Edits | None = None,
+        write_drafts: _WriteDrafts | None = None,
+    ) -> str | None:
+        """One commit of files that were found on disk and of files that are to be written."""
+        history = self.history
+        expected = {path: self.committed(path) for path in to_write}
+        prepared = history.prepare({**found, **to_write}, change, self._now())
+        (write_drafts or self._write_drafts)(prepared, to_write)
+        if prepared is not None:
+            history.place_objects(prepared)
+        seen = self.tree.write_in_place(to_write)
+        if edits is not None:
+            seen |= {path: edits.seen.get(path) for path in found}
+        flush((*self.tree.folders(to_write), *history.move(prepared, seen)))
+        history.write_entries()
+        displaced = [self.tree.settle(path, expected[path], content) for path, content in to_write.items()]
+        self._noticed({**found, **to_write})
+        if to_write:
+            self._keep(displaced)
+        pack_when_due(history)
+        return prepared.commit if prepared is not None else None
+
+    def _write_drafts(self, prepared: Prepared | None, to_write: Files) -> None:
+        """Bring everything to the disk beside its place, in one flush; or nothing of it, should that fail."""
+        history = self.history
+        written: list[Path] = []
+        try:
+            if prepared is not None:
+                if to_write:
+                    written.append(history.write_pending(Pending(prepared.commit, history.head, tuple(to_write))))
+                written += history.write_drafts(prepared)
+            written += self.tree.write_drafts(to_write)
+            flush(written)
+        except BaseException:
+            if prepared is not None:
+                history.drop(prepared)
+            self.tree.remove_drafts(to_write)
+            history.remove_pending()
+            raise
+
+    def _write_drafts_after(self, prepared: Prepared | None, to_write: Files) -> None:
+        """As `_write_drafts`, while another change is pending whose drafts may hold somebody's edit.
+
+        The objects, which hold that edit too, are in place before the record changes or a draft is overwritten.
+        """
+        history = self.history
+        if prepared is not None:
+            try:
+                flush(history.write_drafts(prepared))
+            except BaseException:
+                history.drop(prepared)
+                raise
+            history.place_objects(prepared)
+            flush((history.write_pending(Pending(prepared.commit, history.head, tuple(to_write))),))
+        flush(self.tree.write_drafts(to_write))
+
+    def _keep(self, displaced: list[Displaced | None]) -> None:
+        """Bring back edits that were made while we wrote, merged or beside ours, and end the change.
+
+        Only then is the record of the pending commit removed: killed before, the next writer finds them again.
+        """
+        found = [each for each in displaced if each is not None]
+        files: dict[str, bytes | None] = {}
+        for each in found:
+            if each.path == INDEX_FILE:
+                files |= self._follow({INDEX_FILE: each.found})
+            elif each.written is None:
+                files[each.path] = each.found
+            else:
+                path, content = self._merged(each.path, each.expected, each.written, each.found)
+                files[path] = content
+        self._commit(files, AT_ONCE, self._write_drafts_after)
+        for each in found:
+            self.tree.draft(each.path).unlink(missing_ok=True)
+        self.history.remove_pending()
+
+    def _merged(self, path: str, base: bytes | None, mine: bytes, theirs: bytes) -> tuple[str, bytes]:
+        before = read_blob(self.history.git, base) if base is not None and self.history.is_on else b""
+        text = merged_bytes(path, before, mine, theirs)
+        return (path, text) if text is not None else (conflict_path(path, theirs), theirs)
+
+    def recover(self) -> None:
+        """Finish what a killed writer left under way. Only inside `writing`."""
+        if self.history.exists and (self.history.private / UNFINISHED).exists():
+            with packing_stopped(self.history):
+                finish_erasing(self.history)
+        pending = self.history.read_pending()
+        if pending is None:
+            return
+        git_directory = self.history.git.directory
+        remove_stale_locks(git_directory)
+        remove_drafts(git_directory)
+        head = self.history.head
+        if head not in (pending.base, pending.commit):
+            self.history.remove_pending()
+            return
+        if not self.history.has(pending.commit):
+            self.tree.remove_drafts(pending.paths)
+            self.history.remove_pending()
+            return
+        old, new = read_tree(self.history.git, pending.base), read_tree(self.history.git, pending.commit)
+        paths = [path for path in {**old, **new} if old.get(path) != new.get(path)]
+        blobs = read_blobs(self.history.git, (new[path] for path in paths if path in new))
+        files = {path: blobs[new[path]] if path in new else None for path in paths}
+        displaced = [self.tree.settle(path, old.get(path), files[path]) for path in paths]
+        contested: dict[str, bytes] = {}
+        if head == pending.base:
+            on_disk = {path: self.tree.read(path) for path in paths}
+            waiting = {path: files[path] for path in paths if _id(on_disk[path]) == old.get(path)}
+            contested = {
+                path: content
+                for path, content in files.items()
+                if content is not None and path not in waiting and on_disk[path] not in (None, content)
+            }
+            flush(self.tree.write_drafts(waiting))
+            self.tree.write_in_place(waiting)
+            flush(self.tree.folders(waiting))
+            displaced += [self.tree.settle(path, old.get(path), content) for path, content in waiting.items()]
+            self.history.adopt(pending.commit)
+        self._noticed(files)
+        self._keep(displaced)
+        self._keep_contested(contested, old)
+
+    def _keep_contested(self, contested: Mapping[str, bytes], old: Mapping[str, bytes]) -> None:
+        """Merge what a killed writer wanted with what somebody wrote into the same files since, which stays."""
+        if not contested:
+            return
+        list(self.commit_found(0))
+        files: dict[str, bytes | None] = {}
+        for path, wanted in contested.items():
+            there = self.tree.read(path)
+            before = read_blob(self.history.git, old[path]) if path in old else b""
+            merged = merged_bytes(path, before, wanted, there) if there is not None else None
+            files[conflict_path(path, wanted) if merged is None else path] = wanted if merged is None else merged
+        self.commit(files, AT_ONCE)
+
+
+def _id(content: bytes | None) -> bytes | None:
+    return None if content is None else blob_id(content)
+
+
+def conflict_path(path: str, content: bytes) -> str:
+    """Where the losing side of a conflict is kept: out of a host's sight, once per content."""
+    return f"{CONFLICTS}/{path.replace('/', '__')}.{blob_id(content).hex()[:8]}{CONFLICT_SUFFIX}"
+
+
+def merged_bytes(path: str, base: bytes, mine: bytes, theirs: bytes) -> bytes | None:
+    """The three-way merge of one topic's contents, or None when they overlap or are not text."""
+    from reverie.memory.topics.merge import merge_topics
+    from reverie.merge import Merged
+
+    try:
+        result = merge_topics(path, base.decode(), mine.decode(), theirs.decode())
+    except UnicodeDecodeError:
+        return None
+    return result.text.encode() if isinstance(result, Merged) else None

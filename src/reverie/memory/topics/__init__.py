@@ -1,0 +1,8 @@
+"""One topic: a Markdown file with a head, and everything that can be said of it without looking at other files.
+
+- the value and its file: `value`, `topic` (text to value and back), `frontmatter` and `fields` (its head), `merge` (two
+  edits of one), `remarks` (what was guessed while reading), `vetted` (what was scanned already)
+- its name: `filenames`, `finding` (which topic is meant by a name)
+- how long it holds, for what: `age`, `anchors` (what it is tied to), `situations`, `tasks`, `globs` (when it applies)
+- `injection`: text that tries to be more than data
+"""
