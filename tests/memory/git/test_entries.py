@@ -5,7 +5,7 @@ from pathlib import Path
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from reverie.memory.git.entries import entry_oid, is_as_seen, pack_entry, read_entries, write_entries
+from reverie.memory.git.entries import entry_oid, is_as_seen, pack_entry, read_entries, sorted_entries, write_entries
 from reverie.memory.git.objects import Objects, object_id
 from reverie.memory.git.trees import Tree
 from tests.memory.stores import git
@@ -21,7 +21,7 @@ _seen = st.tuples(*[st.integers(0, 2**62)] * 2, *[st.integers(0, 2**40)] * 3)
 def test_entries_survive_the_index_file(tmp_path_factory: object, files: dict[str, tuple[object, bytes]]) -> None:
     path = tmp_path_factory.mktemp("index") / "index"  # type: ignore[attr-defined]
     entries = {name: pack_entry(name, seen, oid) for name, (seen, oid) in files.items()}  # type: ignore[arg-type]
-    checksum = write_entries(path, entries)
+    checksum = write_entries(path, sorted_entries(entries))
     assert read_entries(path) == (entries, checksum)
     for name, (seen, oid) in files.items():
         assert entry_oid(entries[name]) == oid
@@ -46,5 +46,5 @@ def test_git_agrees_on_trees_and_blobs(tmp_path: Path) -> None:
 
 def test_a_held_index_is_left_to_its_holder(tmp_path: Path) -> None:
     (tmp_path / "index.lock").write_text("", encoding="ascii")
-    assert write_entries(tmp_path / "index", {}) == b""
+    assert write_entries(tmp_path / "index", sorted_entries({})) == b""
     assert not (tmp_path / "index").exists()

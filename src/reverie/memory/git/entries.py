@@ -13,6 +13,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from reverie.memory.git.refs import is_stale
+from reverie.memory.git.sorted_rows import SortedRows
 
 STAT_BYTES = 40
 _SHAPE = struct.Struct(">10I")
@@ -129,10 +130,19 @@ def _encoded(path: str) -> bytes:
     return path.encode("utf-8", "surrogateescape")
 
 
-def write_entries(path: Path, entries: Mapping[str, bytes]) -> bytes:
+def sorted_entries(entries: Mapping[str, bytes]) -> SortedRows:
+    """Entries in the order of the index file."""
+    return SortedRows({_encoded(path): entry for path, entry in entries.items()})
+
+
+def put_entry(rows: SortedRows, path: str, entry: bytes | None) -> None:
+    """Set an entry; None removes it."""
+    rows.put(_encoded(path), entry)
+
+
+def write_entries(path: Path, rows: SortedRows) -> bytes:
     """Replace an index file unless another git holds it; return its checksum (empty when it was held)."""
-    names = sorted(entries) if all(map(str.isascii, entries)) else sorted(entries, key=_encoded)
-    body = _HEADER.pack(b"DIRC", 2, len(names)) + b"".join([entries[name] for name in names])
+    body = _HEADER.pack(b"DIRC", 2, len(rows)) + rows.joined()
     checksum = _checksum(body)
     lock = path.with_name(path.name + ".lock")
     if lock.exists() and is_stale(lock):

@@ -12,9 +12,11 @@ from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeAlias
 
 from reverie.files.durable import flush, write_new
 from reverie.memory.git.program import Git
+from reverie.memory.git.sorted_rows import zipped
 
 PACK_FROM = 60
 """With more new objects than this, one pack is cheaper than as many files."""
@@ -25,18 +27,20 @@ _EXTRA_PACK_BYTES = 250_000
 """One more pack slows every reading a little; some fifty of them are worth a packing."""
 _DRAFT = "tmp_obj_"
 """As git names its own, so that git removes what we may leave."""
+_Object: TypeAlias = tuple[str, bytes, bytes | None]
+"""Kind, content, and the content as a part of a zlib stream where somebody keeps it."""
 
 
 class Objects:
     """The objects one change needs, collected first and written together."""
 
     def __init__(self) -> None:
-        self._new: dict[bytes, tuple[str, bytes]] = {}
+        self._new: dict[bytes, _Object] = {}
 
-    def add(self, kind: str, content: bytes) -> bytes:
-        """Remember an object and return its id."""
+    def add(self, kind: str, content: bytes, deflated: bytes | None = None) -> bytes:
+        """Remember an object and return its id; `deflated` is the content as a part of a zlib stream, where known."""
         name = object_id(kind, content)
-        self._new[name] = (kind, content)
+        self._new[name] = kind, content, deflated
         return name
 
     def write_drafts(self, git: Git) -> Drafts:
@@ -75,18 +79,26 @@ class Drafts:
 
 def object_id(kind: str, content: bytes) -> bytes:
     """The name git gives to this content."""
-    return hashlib.sha1(b"%s %d\0%s" % (kind.encode(), len(content), content)).digest()
+    return hashlib.sha1(_head(kind, content) + content).digest()
 
 
-def _write_drafts(folder: Path, new: Mapping[bytes, tuple[str, bytes]]) -> Drafts:
+def _head(kind: str, content: bytes) -> bytes:
+    return b"%s %d\0" % (kind.encode(), len(content))
+
+
+def _zipped(head: bytes, content: bytes, deflated: bytes | None) -> bytes:
+    return zlib.compress(head + content, 1) if deflated is None else zipped(head, content, deflated)
+
+
+def _write_drafts(folder: Path, new: Mapping[bytes, _Object]) -> Drafts:
     places: dict[Path, Path] = {}
     size = 0
     try:
-        for name, (kind, content) in new.items():
+        for name, (kind, content, deflated) in new.items():
             target = folder / name.hex()[:2] / name.hex()[2:]
             if target.exists():
                 continue
-            packed = zlib.compress(b"%s %d\0%s" % (kind.encode(), len(content), content), 1)
+            packed = _zipped(_head(kind, content), content, deflated)
             draft = target.with_name(f"{_DRAFT}{target.name}")
             places[draft] = target
             _write_draft(draft, packed)
@@ -107,12 +119,12 @@ def _write_draft(draft: Path, content: bytes) -> None:
             return
 
 
-def write_pack(git: Git, objects: Iterable[tuple[str, bytes]]) -> None:
+def write_pack(git: Git, objects: Iterable[_Object]) -> None:
     """Write many objects as one pack; git checks and indexes it."""
     body = bytearray()
     count = 0
-    for kind, content in objects:
-        body += _pack_header(_PACK_KIND[kind], len(content)) + zlib.compress(content, 1)
+    for kind, content, deflated in objects:
+        body += _pack_header(_PACK_KIND[kind], len(content)) + _zipped(b"", content, deflated)
         count += 1
     pack = b"PACK" + (2).to_bytes(4, "big") + count.to_bytes(4, "big") + bytes(body)
     git.run("index-pack", "--stdin", stdin=pack + hashlib.sha1(pack).digest())

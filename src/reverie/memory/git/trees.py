@@ -5,10 +5,10 @@ With thousands of files in one folder, making its tree anew for every commit wou
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections.abc import Iterable
 
 from reverie.memory.git.objects import Objects
+from reverie.memory.git.sorted_rows import SortedRows
 
 
 class Tree:
@@ -31,8 +31,7 @@ class Tree:
             self._folders[folder] = Tree(inside)
             rows[_folder_key(folder)] = b""
         # Git sorts a folder as if its name ended in a slash, so the key is the name with it.
-        self._keys = sorted(rows)
-        self._rows = list(map(rows.__getitem__, self._keys))
+        self._rows = SortedRows(rows)
 
     def put(self, path: str, oid: bytes | None) -> None:
         """Set the blob of a path; None removes it, and with the last file its folder."""
@@ -40,28 +39,22 @@ class Tree:
         name, slash, rest = path.partition("/")
         if not slash:
             key = name.encode("utf-8", "surrogateescape")
-            self._put_row(key, None if oid is None else b"100644 %s\0%s" % (key, oid))
+            self._rows.put(key, None if oid is None else b"100644 %s\0%s" % (key, oid))
             return
         folder = self._folders.setdefault(name, Tree())
         folder.put(rest, oid)
-        if not folder._keys:
+        if not folder._rows:
             del self._folders[name]
-        self._put_row(_folder_key(name), b"" if folder._keys else None)
+        self._rows.put(_folder_key(name), b"" if folder._rows else None)
 
     def add_to(self, objects: Objects) -> bytes:
         """Add every tree that changed since the last call, and return the id of this one."""
         if self._oid is None:
             for name, folder in self._folders.items():
                 key = _folder_key(name)
-                self._rows[bisect_left(self._keys, key)] = b"40000 %s\0%s" % (key[:-1], folder.add_to(objects))
-            self._oid = objects.add("tree", b"".join(self._rows))
+                self._rows.put(key, b"40000 %s\0%s" % (key[:-1], folder.add_to(objects)))
+            self._oid = objects.add("tree", self._rows.joined(), self._rows.deflated())
         return self._oid
-
-    def _put_row(self, key: bytes, row: bytes | None) -> None:
-        at = bisect_left(self._keys, key)
-        is_there = self._keys[at : at + 1] == [key]
-        self._keys[at : at + is_there] = [] if row is None else [key]
-        self._rows[at : at + is_there] = [] if row is None else [row]
 
 
 def _folder_key(name: str) -> bytes:

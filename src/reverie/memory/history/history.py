@@ -15,12 +15,22 @@ from pathlib import Path
 
 from reverie.errors import Unavailable
 from reverie.files import write_atomic, write_folder
-from reverie.memory.git.entries import Entries, Seen, entry_oid, pack_entry, read_entries, write_entries
+from reverie.memory.git.entries import (
+    Entries,
+    Seen,
+    entry_oid,
+    pack_entry,
+    put_entry,
+    read_entries,
+    sorted_entries,
+    write_entries,
+)
 from reverie.memory.git.objects import Drafts, Objects, object_id
 from reverie.memory.git.program import Git, find_git
 from reverie.memory.git.reading import read_tree
 from reverie.memory.git.refs import Move, head_reference, hold_reference, read_head, write_reference
 from reverie.memory.git.repository import PRIVATE, git_directory_of, is_ours, make_repository
+from reverie.memory.git.sorted_rows import SortedRows
 from reverie.memory.git.trees import Tree
 from reverie.memory.history.change import Change, render_message
 from reverie.places.paths import MemoryFolder
@@ -80,6 +90,7 @@ class History:
         self._checksum = b""
         self._loaded = False
         self._tree: Tree | None = None
+        self._rows: SortedRows | None = None
 
     @classmethod
     def open(cls, folder: MemoryFolder) -> History:
@@ -124,7 +135,7 @@ class History:
         if self._loaded and head == self.head and (self.is_on or self.entries):
             return
         self.touched = set()
-        self._tree = None
+        self._tree = self._rows = None
         self.entries, self._checksum = read_entries(self._index_file)
         self.entries_ns = _modified_ns(self._index_file)
         self.is_index_stale = self.exists and self._read_note("state") != f"{head} {self._checksum.hex()}"
@@ -187,6 +198,8 @@ class History:
                 self.entries.pop(path, None)
             else:
                 self.entries[path] = pack_entry(path, *found)
+            if self._rows is not None:
+                put_entry(self._rows, path, self.entries.get(path))
 
     def read_entries(self) -> tuple[Entries, int]:
         """The index file as it is now, and when it was written; needs no lock."""
@@ -195,7 +208,8 @@ class History:
 
     def write_entries(self) -> None:
         """Write the index file and note which commit it belongs to; losing either costs one full reading."""
-        checksum = write_entries(self._index_file, self.entries)
+        self._rows = self._rows or sorted_entries(self.entries)
+        checksum = write_entries(self._index_file, self._rows)
         self.entries_ns = _modified_ns(self._index_file)
         if checksum and self.is_on:
             self._checksum = checksum

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
+import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -21,17 +22,18 @@ from reverie.memory.topics.situations import When
 from reverie.memory.topics.value import Topic
 from reverie.values import value
 
-_VERSION = 1
+_VERSION = 2
 _ASKED_AT_ONCE = 500
 """SQLite takes about a thousand values in one question."""
 _SCHEMA = f"""
 CREATE TABLE IF NOT EXISTS topics(path TEXT PRIMARY KEY, mtime_ns INTEGER NOT NULL, size INTEGER NOT NULL,
   ctime_ns INTEGER NOT NULL, digest BLOB NOT NULL, name TEXT, name_key TEXT, fields TEXT, situation TEXT, day INTEGER,
-  head TEXT NOT NULL, body TEXT NOT NULL, problem TEXT);
+  head TEXT NOT NULL, body TEXT NOT NULL, body_key INTEGER, problem TEXT);
 CREATE TABLE IF NOT EXISTS swept(fingerprint BLOB NOT NULL);
 CREATE INDEX IF NOT EXISTS by_looks ON topics(path, mtime_ns, size, ctime_ns);
 CREATE INDEX IF NOT EXISTS by_name ON topics(name_key) WHERE name_key IS NOT NULL;
 CREATE INDEX IF NOT EXISTS by_problem ON topics(problem) WHERE problem IS NOT NULL;
+CREATE INDEX IF NOT EXISTS by_body ON topics(body_key) WHERE body_key IS NOT NULL;
 CREATE INDEX IF NOT EXISTS by_situation ON topics(day DESC, path, situation) WHERE situation IS NOT NULL;
 PRAGMA user_version = {_VERSION};
 """
@@ -114,7 +116,7 @@ class TopicTable:
             )
             self._database.executemany("DELETE FROM topics WHERE path = ?", [(path,) for path in gone])
             self._database.executemany(
-                "INSERT OR REPLACE INTO topics VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", map(_columns, rows)
+                "INSERT OR REPLACE INTO topics VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", map(_columns, rows)
             )
 
     def read(self, paths: Sequence[str]) -> dict[str, Indexed]:
@@ -133,7 +135,8 @@ class TopicTable:
 
     def with_body(self, body: str) -> list[Topic]:
         """The topics that have exactly this text."""
-        return [_indexed(*row).topic for row in self._database.execute(f"{_READ} AND body = ?", (body,))]
+        rows = self._database.execute(f"{_READ} AND body_key = ? AND body = ?", (_body_key(body), body))
+        return [_indexed(*row).topic for row in rows]
 
     def names(self) -> dict[str, str]:
         """Path → name of every topic."""
@@ -178,12 +181,17 @@ def _columns(row: Row) -> tuple[str | int | bytes | None, ...]:
     start = (row.path, *row.looks, row.digest)
     topic = row.topic
     if topic is None:
-        return (*start, None, None, None, None, None, "", "", row.problem)
+        return (*start, None, None, None, None, None, "", "", None, row.problem)
     situation = replace(topic.when or When(), always=False)
     when = None if situation == When() else json.dumps(when_to_row(situation), ensure_ascii=False)
     day = topic.verified or topic.observed
     named = (topic.name, path_key(topic.name), topic_to_row(topic))
-    return (*start, *named, when, day.toordinal() if day else 0, row.head, topic.body, None)
+    return (*start, *named, when, day.toordinal() if day else 0, row.head, topic.body, _body_key(topic.body), None)
+
+
+def _body_key(body: str) -> int:
+    """By which a text is found; others may have the same, if few."""
+    return zlib.crc32(body.encode("utf-8", "surrogatepass"))
 
 
 def _indexed(path: str, fields: str, head: str, body: str, mtime_ns: int) -> Indexed:
