@@ -94,11 +94,12 @@ def test_one_sentence_of_a_long_text_is_found_by_its_meaning(tmp_path: Path) -> 
 
 @requirement("search:vectors:sentences")
 def test_neighbouring_sentences_count_together_but_not_across_documents() -> None:
-    from reverie.memory.search.vectors import pack, sentence_similarities
+    from reverie.memory.search.vectors import pack_sentences, sentence_similarities
 
     axes = np.eye(384, dtype=np.float32) * np.float32(0.3)
     both = (axes[0] + axes[1]) / np.linalg.norm(axes[0] + axes[1])
-    found = sentence_similarities(both[None], {1: pack(axes[:2]), 2: pack(axes[[0, 5]]), 3: pack(axes[[1, 6]])})
+    stored = {1: axes[:2], 2: axes[[0, 5]], 3: axes[[1, 6]]}
+    found = sentence_similarities(both[None], [(number, *pack_sentences(each)) for number, each in stored.items()])
     assert found[1][1][0] > 0.99
     assert found[2][1][0] < 0.75
     assert found[3][2][0] < 0.75

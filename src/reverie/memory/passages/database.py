@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from reverie.memory.passages.cutting import ROLES
-from reverie.memory.search.database import Row, Totals
+from reverie.memory.search.database import Row, Totals, joined
 
 _VERSION = 2
 _BUSY_SECONDS = 60.0
@@ -383,8 +383,8 @@ def _row(number: int, file: int, position: int, said: int | None, length: int, a
     day = None if said is None else _EPOCH + said // _SECONDS_PER_DAY
     body = zlib.decompress(terms).decode("utf-8")
     return Row(
-        *(number, str(number), str(file), position, None, day, 0, length, asking, 0.0, 0),
-        *("", "", body, "", "", ""),
+        *(number, str(number), str(file), position, None, day, 0, length, asking, 0.0, 0, ""),
+        joined("", "", body, "", ""),
     )
 
 

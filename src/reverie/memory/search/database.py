@@ -16,10 +16,12 @@ from reverie.memory.search.analyze import Analysed, analyse, terms
 from reverie.memory.search.document import Document, Known
 from reverie.values import value
 
-SCHEMA_VERSION = 3
+SCHEMA_VERSION = 4
 FIELDS = ("title", "summary", "body", "anchors", "situation", "about")
 FIELD_WEIGHTS = (2.5, 2.0, 1.0, 1.5, 2.0, 1.0)
 """How much one occurrence counts: a word in the name says more about a file than a word in its text."""
+LINE_FIELDS = ("title", "summary", "anchors", "situation")
+"""The fields of the first lines of a document's text; the body's passages follow, a line each."""
 _BUSY_SECONDS = 10.0
 _MAPPED_BYTES = 64 * 2**20
 """Pages are read from memory instead of by one system call each; beyond this size the usual way is taken, as what is
@@ -33,10 +35,9 @@ CREATE TABLE documents(
   id INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE, grp TEXT, pos INTEGER NOT NULL, kind TEXT, observed INTEGER,
   mtime_ns INTEGER NOT NULL, size INTEGER NOT NULL, digest BLOB NOT NULL, uses INTEGER NOT NULL,
   length INTEGER NOT NULL, passages INTEGER NOT NULL, asking REAL NOT NULL, personal REAL NOT NULL,
-  has_time INTEGER NOT NULL, {", ".join(f"{name} TEXT NOT NULL" for name in FIELDS)});
+  has_time INTEGER NOT NULL, about TEXT NOT NULL, text TEXT NOT NULL);
 CREATE INDEX by_group ON documents(grp, pos) WHERE grp IS NOT NULL;
-CREATE VIRTUAL TABLE postings USING fts5({", ".join(FIELDS)}, content='documents', content_rowid='id',
-  tokenize="unicode61 remove_diacritics 0");
+CREATE VIRTUAL TABLE postings USING fts5({", ".join(FIELDS)}, content='', tokenize="unicode61 remove_diacritics 0");
 CREATE VIRTUAL TABLE vocabulary USING fts5vocab('postings', 'row');
 CREATE TABLE words(id INTEGER PRIMARY KEY, word TEXT NOT NULL UNIQUE);
 CREATE VIRTUAL TABLE spellings USING fts5(word, content='words', content_rowid='id', tokenize='trigram');
@@ -47,7 +48,7 @@ CREATE TABLE totals(documents INTEGER NOT NULL, length INTEGER NOT NULL, passage
 INSERT INTO totals VALUES (0, 0, 0);
 CREATE TABLE vectors(document INTEGER NOT NULL, part INTEGER NOT NULL, vector BLOB NOT NULL,
   PRIMARY KEY (document, part)) WITHOUT ROWID;
-CREATE TABLE sentences(document INTEGER PRIMARY KEY, vectors BLOB NOT NULL);
+CREATE TABLE sentences(document INTEGER PRIMARY KEY, vectors BLOB NOT NULL, lengths BLOB NOT NULL);
 PRAGMA user_version = {SCHEMA_VERSION};
 """
 # Only names that stand in this file are put into statements; values are always bound.
@@ -66,7 +67,8 @@ _COLUMNS = ", ".join(
         "asking",
         "personal",
         "has_time",
-        *FIELDS,
+        "about",
+        "text",
     )
 )
 
@@ -74,9 +76,10 @@ _COLUMNS = ", ".join(
 _BODY = FIELDS.index("body")
 _INSERT_DOCUMENT = (
     "INSERT INTO documents(key, grp, pos, kind, observed, mtime_ns, size, digest, uses, length, passages, asking,"
-    f" personal, has_time, {', '.join(FIELDS)}) VALUES ({', '.join('?' * (14 + len(FIELDS)))})"
+    f" personal, has_time, about, text) VALUES ({', '.join('?' * 16)})"
 )
 _INSERT_POSTINGS = f"INSERT INTO postings(rowid, {', '.join(FIELDS)}) VALUES ({', '.join('?' * (1 + len(FIELDS)))})"
+_DELETE_POSTINGS = _INSERT_POSTINGS.replace("(rowid", "(postings, rowid").replace("(?", "('delete', ?", 1)
 
 
 class Row(NamedTuple):
@@ -94,12 +97,9 @@ class Row(NamedTuple):
     asking: float
     personal: float
     has_time: int
-    title: str
-    summary: str
-    body: str
-    anchors: str
-    situation: str
     about: str
+    text: str
+    """Its terms as `joined` writes them."""
 
 
 @value
@@ -189,8 +189,7 @@ class Database:
 
     def rows(self, ids: Sequence[int]) -> list[Row]:
         """The documents with these ids."""
-        marks = ",".join("?" * len(ids))
-        sql = f"SELECT {_COLUMNS} FROM documents d WHERE d.id IN ({marks})"
+        sql = f"SELECT {_COLUMNS} FROM documents d WHERE d.id IN ({_marks(ids)})"
         return list(map(Row._make, self._connection.execute(sql, list(ids))))
 
     def neighbours(self, group: str, first: int, last: int) -> list[Row]:
@@ -212,8 +211,10 @@ class Database:
         sql = "SELECT key FROM documents WHERE id NOT IN (SELECT document FROM vectors) ORDER BY id"
         return [key for (key,) in self._connection.execute(sql)]
 
-    def write_vectors(self, vectors: Mapping[str, Sequence[tuple[int, bytes]]], sentences: Mapping[str, bytes]) -> None:
-        """Store the vectors of documents: key → (part, bytes), and key → the vectors of its sentences end to end."""
+    def write_vectors(
+        self, vectors: Mapping[str, Sequence[tuple[int, bytes]]], sentences: Mapping[str, tuple[bytes, bytes]]
+    ) -> None:
+        """Store the vectors of documents: key → (part, bytes), and key → what `pack_sentences` made of it."""
         with self._writing():
             for key, parts in vectors.items():
                 found = self._connection.execute("SELECT id FROM documents WHERE key = ?", (key,)).fetchone()
@@ -225,17 +226,16 @@ class Database:
                 )
                 self._connection.execute("DELETE FROM sentences WHERE document = ?", found)
                 if key in sentences:
-                    self._connection.execute("INSERT INTO sentences VALUES (?, ?)", (found[0], sentences[key]))
+                    self._connection.execute("INSERT INTO sentences VALUES (?, ?, ?)", (found[0], *sentences[key]))
 
     def vectors(self) -> Iterator[tuple[int, int, bytes]]:
         """Every vector: document id, part, bytes."""
         yield from self._connection.execute("SELECT document, part, vector FROM vectors")
 
-    def sentences(self, ids: Sequence[int]) -> dict[int, bytes]:
-        """Document id → the vectors of its sentences, for those of these documents that have several."""
-        marks = ",".join("?" * len(ids))
-        sql = f"SELECT document, vectors FROM sentences WHERE document IN ({marks}) ORDER BY document"
-        return dict(self._connection.execute(sql, list(ids)).fetchall())
+    def sentences(self, ids: Sequence[int]) -> list[tuple[int, bytes, bytes]]:
+        """What `pack_sentences` made of the sentences of these documents, for those that have several."""
+        sql = f"SELECT document, vectors, lengths FROM sentences WHERE document IN ({_marks(ids)}) ORDER BY document"
+        return self._connection.execute(sql, list(ids)).fetchall()
 
     def _connect(self) -> sqlite3.Connection:
         connection = sqlite3.connect(self._path, timeout=_BUSY_SECONDS, isolation_level=None, check_same_thread=False)
@@ -290,21 +290,17 @@ class Database:
         self._connection.execute("COMMIT")
 
     def _drop(self, key: str) -> None:
-        names = ", ".join(FIELDS)
         row = self._connection.execute(
-            f"SELECT id, length, passages, {names} FROM documents WHERE key = ?", (key,)
+            "SELECT id, length, passages, about, text FROM documents WHERE key = ?", (key,)
         ).fetchone()
         if row is None:
             return
-        marks = ", ".join("?" * len(FIELDS))
-        self._connection.execute(
-            f"INSERT INTO postings(postings, rowid, {names}) VALUES ('delete', ?, {marks})", (row[0], *row[3:])
-        )
+        self._connection.execute(_DELETE_POSTINGS, (row[0], *_columns(row[4], row[3])))
         self._connection.execute("DELETE FROM documents WHERE id = ?", (row[0],))
         self._connection.execute("DELETE FROM vectors WHERE document = ?", (row[0],))
         self._connection.execute("DELETE FROM sentences WHERE document = ?", (row[0],))
         self._count(-1, -row[1], -row[2])
-        self._count_subjects(row[-1], -1)
+        self._count_subjects(row[3], -1)
 
     def _count_subjects(self, about: str, change: int) -> None:
         if about:
@@ -339,12 +335,17 @@ class Database:
                 read.asking,
                 read.personal,
                 read.has_time,
-                *texts,
+                texts[-1],
+                joined(*texts[:-1]),
             ),
         )
         self._connection.execute(_INSERT_POSTINGS, (cursor.lastrowid, *texts))
         self._count_subjects(texts[-1], 1)
         return texts
+
+
+def _marks(ids: Sequence[int]) -> str:
+    return ",".join("?" * len(ids))
 
 
 def digest_of(document: Document) -> bytes:
@@ -367,6 +368,23 @@ def _fields(document: Document, read: Analysed) -> tuple[str, ...]:
         *map("\n".join, (document.anchors, (document.when,), document.about)),
     )
     return tuple(read.passages if line is None else " ".join(terms(line)) for line in lines)
+
+
+def joined(title: str, summary: str, body: str, anchors: str, situation: str) -> str:
+    """The terms of a document in one text: a line for each of `LINE_FIELDS`, then the passages of its body.
+
+    Each term stands between spaces, so that it is found whole by looking for it with them.
+    """
+    return f" {title} \n {summary} \n {anchors} \n {situation} \n {body.replace(_LINE_END, _JOINED_END)} "
+
+
+def _columns(text: str, about: str) -> tuple[str, ...]:
+    """The fields of a document again, from what `joined` made of them."""
+    title, summary, anchors, situation, body = text.split("\n", len(LINE_FIELDS))
+    return title, summary, body, anchors, situation, about
+
+
+_LINE_END, _JOINED_END = "\n", " \n "
 
 
 def _statements(script: str) -> Iterator[str]:

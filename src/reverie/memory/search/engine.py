@@ -6,8 +6,10 @@ Joins the parts: `database.py` finds candidates by words and `vectors.py` by mea
 
 from __future__ import annotations
 
+import gc
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
@@ -24,6 +26,8 @@ if TYPE_CHECKING:
 
 _CANDIDATES = 50
 """How many documents are measured in full; the index itself has ranked them already."""
+_CANDIDATES_BY_WHOLE = 20
+"""How many more are measured that are near to a query with the names in it."""
 _POSTINGS_READ = 2_000
 """How many matches the first pass may visit. The most telling words come first; a common word beyond this is only
 counted in the candidates that the others found."""
@@ -35,6 +39,22 @@ _LEAST_WEIGHT = 0.05
 _RECENT_DAYS = 90.0
 _TYPE_PRIOR = {"feedback": 1.0, "user": 0.5}
 _NEIGHBOURS = 3
+
+
+@contextmanager
+def _uncollected() -> Iterator[None]:
+    """Put off Python's search for cycles.
+
+    A query makes a thousand objects and no cycle; to look through all that the process holds takes longer than it.
+    """
+    if not gc.isenabled():
+        yield
+        return
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.enable()
 
 
 class SearchIndex:
@@ -79,7 +99,7 @@ class SearchIndex:
     def add_vectors(self, documents: Sequence[Document], embedder: Embeds) -> None:
         """Embed documents and keep their vectors. Slow beside `update`, so it is a step of its own."""
         from reverie.memory.search.sentences import sentences
-        from reverie.memory.search.vectors import pack
+        from reverie.memory.search.vectors import pack, pack_sentences
 
         before = _texts_before(documents)
         texts: list[str] = []
@@ -103,29 +123,32 @@ class SearchIndex:
         found: dict[str, list[tuple[int, bytes]]] = {}
         for (key, part), vector in zip(owners, vectors[:whole], strict=True):
             found.setdefault(key, []).append((part, pack(vector)))
-        by_sentence = {key: pack(vectors[first:last]) for key, (first, last) in of_sentences.items()}
+        by_sentence = {key: pack_sentences(vectors[first:last]) for key, (first, last) in of_sentences.items()}
         self._database.write_vectors(found, by_sentence)
 
     def search(self, query: Query) -> list[Scored]:
         """The documents that answer a query, best first; nothing when none is likely to."""
         if not query.text.strip() or query.limit < 1:
             return []
+        with _uncollected():
+            return self._search(query)
+
+    def _search(self, query: Query) -> list[Scored]:
         wanted, measured, corrected = self.measured(query)
+        if query.abstains and says_nothing(wanted):
+            return []
         has_vectors = any("similarity" in each.values for each in measured)
         weights = (VECTOR_WEIGHTS if has_vectors else WORD_WEIGHTS) | {"titled": TITLED_WEIGHT}
-        ranked = []
-        for each in measured:
-            if each.row.key in query.exclude:
-                continue
-            parts = parts_of(each.values, weights) | _priors(each.row, query)
-            ranked.append((sum(parts.values()), each, parts))
-        ranked.sort(key=lambda entry: (-entry[0], entry[1].row.key))
-        if not ranked or (query.abstains and says_nothing(wanted)):
-            return []
+        scored = [
+            (_score(each.values, weights) + sum(_priors(each.row, query).values()), each)
+            for each in measured
+            if each.row.key not in query.exclude
+        ]
+        scored.sort(key=lambda entry: (-entry[0], entry[1].row.key))
         of_query = query_features(wanted, measured)
-        scores = [score for score, _, _ in ranked]
+        scores = [score for score, _ in scored]
         hits: list[Scored] = []
-        for place, (score, each, parts) in enumerate(ranked[: query.limit]):
+        for place, (score, each) in enumerate(scored[: query.limit]):
             features = hit_features(wanted, each, score, scores[place + 1 :], of_query)
             likely = probability(features, has_vectors=has_vectors)
             if query.abstains and likely < least_likely(place, has_vectors=has_vectors):
@@ -136,7 +159,7 @@ class SearchIndex:
                 words={name: tuple(sorted(found)) for name, found in each.fields.items()},
                 corrected=corrected,
                 similarity=each.values.get("similarity"),
-                parts=parts,
+                parts=parts_of(each.values, weights) | _priors(each.row, query),
             )
             hits.append(Scored(each.row.key, min(likely, hits[-1].score) if hits else likely, why))
         return hits
@@ -153,7 +176,10 @@ class SearchIndex:
         vectors = self._query_vectors(query.text, wanted.names)
         table = self._vector_table() if vectors is not None else None
         if table is not None and vectors is not None:
-            ids = list(dict.fromkeys([*ids, *table.best(vectors[0], _CANDIDATES), *table.best(vectors[1], 20)]))
+            nearest = table.best(vectors[0], _CANDIDATES)
+            if len(vectors) > 1:
+                nearest += table.best(vectors[1], _CANDIDATES_BY_WHOLE)
+            ids = list(dict.fromkeys([*ids, *nearest]))
         rows = self._with_neighbours(self._database.rows(ids))
         measured = measure(rows, wanted)
         if table is not None and vectors is not None:
@@ -245,9 +271,8 @@ class SearchIndex:
     def _query_vectors(self, text: str, names: frozenset[str]) -> Matrix | None:
         if self._embedder is None:
             return None
-        plain = without_names(text, names)
-        # Most queries name nobody: one pass through the model instead of two.
-        return self._embedder.embed([plain, text]) if plain != text else self._embedder.embed([text])[[0, 0]]
+        # Without the names first; most queries name nobody, and one vector stands for both.
+        return self._embedder.embed(list(dict.fromkeys((without_names(text, names), text))))
 
     def _vector_table(self) -> VectorTable:
         from reverie.memory.search.vectors import VectorTable
@@ -283,13 +308,13 @@ def _measure_similarity(
     places: dict[tuple[str | None, int], float] = {}
     groups: dict[str, list[float]] = {}
     for each in measured:
-        own, context = found.get(each.row.id, ([0.0, 0.0], []))
+        own, context = found.get(each.row.id, ([0.0], []))
         each.values["similarity"] = own[0]
-        each.values["whole_similarity"] = own[1]
+        each.values["whole_similarity"] = own[-1]
         each.values["context_similarity"] = context[0] if context else own[0]
         sentence, pair, run = by_sentence.get(each.row.id, (own, own, own))
         each.values["sentence_similarity"] = sentence[0]
-        each.values["whole_sentence_similarity"] = sentence[1]
+        each.values["whole_sentence_similarity"] = sentence[-1]
         each.values["pair_similarity"] = pair[0]
         each.values["run_similarity"] = run[0]
         if each.row.group is not None:
@@ -303,6 +328,11 @@ def _measure_similarity(
         best = sorted(groups[group], reverse=True)[:3]
         each.values["neighbour_similarity"] = max(around)
         each.values["group_similarity"] = sum(best) / len(best)
+
+
+def _score(values: Mapping[str, float], weights: Mapping[str, float]) -> float:
+    """The sum of what `parts_of` gives, for the many of which nobody asks the parts."""
+    return sum([weights[name] * value for name, value in values.items() if name in weights])
 
 
 def _priors(row: Row, query: Query) -> dict[str, float]:

@@ -13,9 +13,12 @@ from dataclasses import dataclass, field
 from datetime import date
 
 from reverie.memory.search.analyze import QueryText
-from reverie.memory.search.database import FIELD_WEIGHTS, FIELDS, Row
+from reverie.memory.search.database import FIELD_WEIGHTS, FIELDS, LINE_FIELDS, Row
 from reverie.values import value
 
+_WEIGHT_OF = dict(zip(FIELDS, FIELD_WEIGHTS, strict=True))
+_BEFORE_BODY = tuple((name, _WEIGHT_OF[name]) for name in LINE_FIELDS)
+_BODY = ("body", _WEIGHT_OF["body"])
 _SATURATION = 0.9
 """BM25's k1: how fast a repeated word stops adding."""
 _LENGTH_SHARE = 0.3
@@ -70,9 +73,11 @@ class Measured:
 
 def measure(rows: Sequence[Row], wanted: Wanted) -> list[Measured]:
     """Measure the candidates by their words, each in the light of its neighbours."""
-    terms = frozenset(wanted.stands_for)
-    measured = [_measure_words(row, wanted, terms) for row in rows]
-    places = {(each.row.group, each.row.position): each for each in measured if each.row.group is not None}
+    sought = _Sought(wanted)
+    measured = [_measure_words(row, sought) for row in rows]
+    places: dict[tuple[str | None, int], Measured] = {
+        (each.row.group, each.row.position): each for each in measured if each.row.group is not None
+    }
     groups: dict[str, dict[str, float]] = {}
     for each in measured:
         if each.row.group is not None:
@@ -80,47 +85,80 @@ def measure(rows: Sequence[Row], wanted: Wanted) -> list[Measured]:
             for term, worth in each.found.items():
                 best[term] = max(worth, best.get(term, 0.0))
     for each in measured:
-        _join_neighbours(each, places)
-        _fill(each, places, groups, wanted)
+        group, position = each.row.group, each.row.position
+        if group is None:
+            each.joint = {term: _jointly(worth, 0.0) for term, worth in each.found.items()}
+            _fill(each, None, _NOTHING, wanted)
+        else:
+            _join_neighbours(each, places)
+            _fill(each, places.get((group, position - 1)), groups[group], wanted)
     _fill_shares(measured)
     return measured
 
 
-def _measure_words(row: Row, wanted: Wanted, terms: frozenset[str]) -> Measured:
-    counts: dict[str, float] = {}
-    fields: dict[str, set[str]] = {}
-    look = terms.intersection
-    texts = (row.title, row.summary, row.body, row.anchors, row.situation)
-    passages: list[tuple[int, dict[str, float], str]] = []
-    pairs = 0
-    for name, weight, text in zip(FIELDS, FIELD_WEIGHTS, texts, strict=False):
-        if not text:
-            continue
-        for number, passage in enumerate(text.split("\n")):
-            tokens = passage.split(" ")
-            hits = look(tokens)
-            if not hits:
-                continue
-            here: dict[str, float] = {}
-            for term in hits:
-                meant, worth = wanted.stands_for[term]
-                here[meant] = max(here.get(meant, 0.0), tokens.count(term) * worth)
-                fields.setdefault(name, set()).add(meant)
+class _Sought:
+    """What is looked for in every candidate, made once for all of them."""
+
+    __slots__ = ("pairs", "terms", "wanted")
+
+    def __init__(self, wanted: Wanted) -> None:
+        self.wanted = wanted
+        # A term between spaces, as it stands in `Row.text`, and the same twice: those two share a space.
+        self.terms = tuple(
+            (f" {term} ", f" {term} {term} ", meant, worth) for term, (meant, worth) in wanted.stands_for.items()
+        )
+        self.pairs = tuple(f"{first} {second}" for first, second in wanted.text.pairs)
+
+
+def _measure_words(row: Row, sought: _Sought) -> Measured:
+    wanted, text = sought.wanted, row.text
+    each = Measured(row=row, found={}, fields={})
+    if lines := _lines_with(text, sought):
+        counts: dict[str, float] = {}
+        is_long = text.count("\n") > len(LINE_FIELDS)
+        passages: list[tuple[int, dict[str, float], str]] = []
+        for start, (end, here) in lines.items():
+            number = text.count("\n", 0, start) - len(LINE_FIELDS)
+            name, weight = _BODY if number >= 0 else _BEFORE_BODY[number]
+            each.fields.setdefault(name, set()).update(here)
             for meant, count in here.items():
                 counts[meant] = counts.get(meant, 0.0) + weight * count
             if len(here) > 1:
-                pairs = max(pairs, sum(f"{first} {second}" in passage for first, second in wanted.text.pairs))
-            if name == "body":
-                passages.append((number, _saturate(here, len(tokens) / wanted.mean_passage), tokens[0]))
-    found = _saturate(counts, row.length / wanted.mean_length)
-    each = Measured(row=row, found=found, fields=fields, pairs=pairs)
-    if "\n" in row.body:
-        each.passage = _best_passage(passages, wanted)
-    about = row.about.split()
-    each.speaks = not wanted.names.isdisjoint(about)
-    if each.speaks:
-        fields["about"] = set(wanted.names.intersection(about))
+                each.pairs = max(each.pairs, sum(text.find(pair, start, end) >= 0 for pair in sought.pairs))
+            if is_long and number >= 0:
+                tokens = text.count(" ", start, end) - 1
+                opening = text[start + 1 : text.find(" ", start + 1)]
+                passages.append((number, _saturate(here, tokens / wanted.mean_passage), opening))
+        each.found = _saturate(counts, row.length / wanted.mean_length)
+        if passages:
+            each.passage = _best_passage(passages, wanted)
+    if row.about and wanted.names:
+        about = wanted.names.intersection(row.about.split())
+        if about:
+            each.speaks = True
+            each.fields["about"] = set(about)
     return each
+
+
+def _lines_with(text: str, sought: _Sought) -> dict[int, tuple[int, dict[str, float]]]:
+    """The lines of a text that have any term: where each begins → (where it ends, the query's term → how often)."""
+    lines: dict[int, tuple[int, dict[str, float]]] = {}
+    find = text.find
+    for term, twice, meant, worth in sought.terms:
+        at = find(term)
+        while at >= 0:
+            start = text.rfind("\n", 0, at) + 1
+            end = find("\n", at)
+            if end < 0:
+                end = len(text)
+            if find(twice, at, end) < 0:
+                count = text.count(term, at, end)
+            else:
+                count = text[start:end].split(" ").count(term[1:-1])
+            here = lines.setdefault(start, (end, {}))[1]
+            here[meant] = max(here.get(meant, 0.0), count * worth)
+            at = find(term, end)
+    return lines
 
 
 def _saturate(counts: Mapping[str, float], relative_length: float) -> dict[str, float]:
@@ -156,47 +194,41 @@ _NOTHING: Mapping[str, float] = {}
 _SIDES = tuple((distance, side) for distance in range(1, _REACH + 1) for side in (-1, 1))
 
 
-def _join_neighbours(each: Measured, places: Mapping[tuple[str, int], Measured]) -> None:
+def _join_neighbours(each: Measured, places: Mapping[tuple[str | None, int], Measured]) -> None:
     group, position = each.row.group, each.row.position
     near: dict[str, float] = {}
-    if group is not None:
-        for distance, side in _SIDES:
-            other = places.get((group, position + side * distance))
-            for term, worth in other.found.items() if other else ():
-                near[term] = near.get(term, 0.0) + _NEAR[distance - 1] * worth
+    for distance, side in _SIDES:
+        other = places.get((group, position + side * distance))
+        for term, worth in other.found.items() if other else ():
+            near[term] = near.get(term, 0.0) + _NEAR[distance - 1] * worth
     each.joint = {term: _jointly(worth, near.pop(term, 0.0)) for term, worth in each.found.items()}
     each.joint |= {term: _jointly(0.0, worth) for term, worth in near.items()}
 
 
-def _fill(
-    each: Measured,
-    places: Mapping[tuple[str, int], Measured],
-    groups: Mapping[str, Mapping[str, float]],
-    wanted: Wanted,
-) -> None:
-    row = each.row
-    weights = wanted.weights
-    words = sum(weights[term] * worth for term, worth in each.joint.items())
-    before = places.get((row.group, row.position - 1)) if row.group is not None else None
-    group = groups.get(row.group, {}) if row.group is not None else {}
-    values = each.values
-    values["words"] = words
-    values["coverage"] = 5 * words / wanted.total if wanted.total else 0.0
-    values["passage"] = each.passage or words
-    values["group"] = sum(weights[term] * worth for term, worth in group.items())
-    values["pairs"] = float(min(each.pairs, 3))
-    values["about"] = 2.0 * each.speaks
-    values["reply"] = (
-        before.row.asking * sum(weights[term] * worth for term, worth in before.found.items()) if before else 0.0
-    )
-    values["after_question"] = before.row.asking if before else 0.0
-    values["asking"] = row.asking
-    values["time"] = float(wanted.text.asks_when and bool(row.has_time))
-    values["date"] = _date_match(row, wanted.text)
-    values["day"] = _day_match(row, wanted.text)
-    values["personal"] = min(1.0, row.personal / _PERSONAL_SHARE) if wanted.text.is_personal else 0.0
-    values["titled"] = float(not wanted.text.proper.isdisjoint(each.fields.get("title", ())))
-    values["length"] = math.log((row.length + 1) / (wanted.mean_length + 1))
+def _fill(each: Measured, before: Measured | None, group: Mapping[str, float], wanted: Wanted) -> None:
+    row, text = each.row, wanted.text
+    words = _weigh(each.joint, wanted)
+    each.values = {
+        "words": words,
+        "coverage": 5 * words / wanted.total if wanted.total else 0.0,
+        "passage": each.passage or words,
+        "group": _weigh(group, wanted),
+        "pairs": float(min(each.pairs, 3)),
+        "about": 2.0 * each.speaks,
+        "reply": before.row.asking * _weigh(before.found, wanted) if before else 0.0,
+        "after_question": before.row.asking if before else 0.0,
+        "asking": row.asking,
+        "time": float(text.asks_when and bool(row.has_time)),
+        "date": _date_match(row, text),
+        "day": _day_match(row, text),
+        "personal": min(1.0, row.personal / _PERSONAL_SHARE) if text.is_personal else 0.0,
+        "titled": float(not text.proper.isdisjoint(each.fields.get("title", ()))),
+        "length": math.log((row.length + 1) / (wanted.mean_length + 1)),
+    }
+
+
+def _weigh(found: Mapping[str, float], wanted: Wanted) -> float:
+    return sum([wanted.weights[term] * worth for term, worth in found.items()]) if found else 0.0
 
 
 def _fill_shares(measured: Sequence[Measured]) -> None:

@@ -6,7 +6,7 @@ then computes the exact products of the best.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from itertools import chain
 from typing import TYPE_CHECKING, Protocol
 
@@ -40,6 +40,22 @@ def pack(vector: Matrix) -> bytes:
     return packed
 
 
+def pack_sentences(vectors: Matrix) -> tuple[bytes, bytes]:
+    """The vectors of a text's sentences end to end, and the lengths of the sums of two and of three in a row.
+
+    At the end of the text a sum has fewer parts. The lengths are kept because a query would take longer to compute
+    them than for all else that it does with these vectors.
+    """
+    packed = pack(vectors)
+    sums = np.frombuffer(packed, dtype=np.int8).reshape(vectors.shape).astype(np.float32)
+    alone = sums.copy()
+    lengths = []
+    for step in (1, 2):
+        sums[:-step] += alone[step:]
+        lengths.append(np.sqrt(np.einsum("ij,ij->i", sums, sums)))
+    return packed, np.stack(lengths, axis=1).astype("<f4").tobytes()
+
+
 class VectorTable:
     """All vectors of an index, ready to be searched."""
 
@@ -53,7 +69,12 @@ class VectorTable:
         self._documents = records["document"].copy()
         self._is_context = records["part"] < 0
         self._codes: NDArray[np.int8] = records["codes"][:, None].view(np.int8)
-        self._bits = _sign_bits(self._codes) if len(records) > _EXACT_UP_TO else None
+        self._numbers: Matrix | None = None
+        self._bits: NDArray[np.uint64] | None = None
+        if len(records) > _EXACT_UP_TO:
+            self._bits = np.ascontiguousarray(_sign_bits(self._codes).T)
+        else:
+            self._numbers = self._codes.astype(np.float32)
 
     def __len__(self) -> int:
         return len(self._documents)
@@ -63,14 +84,26 @@ class VectorTable:
         """The ids of the documents with the vectors nearest to the query."""
         if not len(self):
             return []
-        if self._bits is None:
-            chosen = np.arange(len(self))
+        if self._numbers is not None:
+            order = np.argsort(-(self._numbers @ query), kind="stable")[: limit * 2]
         else:
-            differing = np.bitwise_count(self._bits ^ _sign_bits((query[None] * _SCALE).astype(np.int8))).sum(axis=1)
-            chosen = np.argpartition(differing, min(_PREFILTERED, len(differing) - 1))[:_PREFILTERED]
-        products = self._codes[chosen].astype(np.float32) @ query
-        order = chosen[np.argsort(-products, kind="stable")[: limit * 2]]
+            chosen = self._alike(query)
+            order = chosen[np.argsort(-(self._numbers_at(chosen) @ query), kind="stable")[: limit * 2]]
         return list(dict.fromkeys(self._documents[order].tolist()))[:limit]
+
+    def _numbers_at(self, places: NDArray[np.int64]) -> Matrix:
+        return self._codes[places].astype(np.float32) if self._numbers is None else self._numbers[places]
+
+    def _alike(self, query: Matrix) -> NDArray[np.int64]:
+        """The places of the vectors with the fewest differing signs; all of those that differ in equally many."""
+        assert self._bits is not None
+        signs = _sign_bits((query[None] * _SCALE).astype(np.int8))[0]
+        differing = np.zeros(len(self), dtype=np.uint16)
+        # Word by word over all vectors: sums along a vector's six words would take three times as long.
+        for words, sign in zip(self._bits, signs, strict=True):
+            differing += np.bitwise_count(words ^ sign)
+        at_most = np.searchsorted(np.cumsum(np.bincount(differing)), min(_PREFILTERED, len(self)))
+        return np.flatnonzero(differing <= at_most)
 
     @one_thread()
     def similarities(self, queries: Matrix, documents: Sequence[int]) -> dict[int, tuple[list[float], list[float]]]:
@@ -86,45 +119,50 @@ class VectorTable:
             return {}
         # Every place of every document: its first one, and how far it is into its document.
         places = np.repeat(first - np.cumsum(counts) + counts, counts) + np.arange(counts.sum())
-        cosines = self._codes[places].astype(np.float32) @ queries.T / np.float32(_SCALE)
+        cosines = _products(self._numbers_at(places), queries) / np.float32(_SCALE)
         result: dict[int, tuple[list[float], list[float]]] = {}
-        for place, row in zip(places.tolist(), cosines.tolist(), strict=True):
-            own, context = result.setdefault(int(self._documents[place]), ([], []))
-            target = context if self._is_context[place] else own
-            target[:] = [max(pair) for pair in zip(target, row, strict=True)] if target else row
+        owners, contexts = self._documents[places].tolist(), self._is_context[places].tolist()
+        for document, is_context, row in zip(owners, contexts, cosines.tolist(), strict=True):
+            own, context = result.setdefault(document, ([], []))
+            target = context if is_context else own
+            target[:] = map(max, target, row) if target else row
         return result
 
 
 @one_thread()
 def sentence_similarities(
-    queries: Matrix, stored: Mapping[int, bytes]
+    queries: Matrix, stored: Sequence[tuple[int, bytes, bytes]]
 ) -> dict[int, tuple[list[float], list[float], list[float]]]:
     """Document → its best cosine with each query, by one sentence, by two neighbours and by up to three.
 
-    These vectors stay in the file until a query needs them: they are several times as many as those searched.
+    `stored` has each document's id and what `pack_sentences` made. These vectors stay in the file until a query needs
+    them: they are several times as many as those searched.
     """
     if not stored:
         return {}
+    ids, packed, kept = zip(*stored, strict=True)
     width = queries.shape[1]
-    codes = np.frombuffer(b"".join(stored.values()), dtype=np.int8).reshape(-1, width).astype(np.float32)
-    counts = np.array([len(data) // width for data in stored.values()])
-    owner = np.repeat(np.arange(len(counts)), counts)
-    starts = np.concatenate([[0], np.cumsum(counts)[:-1]])
-    cosines = codes @ queries.T
+    codes = np.frombuffer(b"".join(packed), dtype=np.int8).reshape(-1, width)
+    lengths = np.frombuffer(b"".join(kept), dtype="<f4").reshape(-1, 2)
+    ends = np.cumsum([len(data) // width for data in packed])
+    starts = np.concatenate([[0], ends[:-1]])
+    cosines = _products(codes.astype(np.float32), queries)
     best = [np.maximum.reduceat(cosines / np.float32(_SCALE), starts).tolist()]
-    # The vector of a run is the sum of its sentences'; its product and its length follow from theirs without adding up.
-    products, squares = cosines.copy(), np.einsum("ij,ij->i", codes, codes)
-    lengths = squares.copy()
+    # The vector of a run is the sum of its sentences', so its product is the sum of theirs.
+    products = cosines.copy()
     for step in (1, 2):
-        together = owner[step:] == owner[:-step]
-        products[:-step] += cosines[step:] * together[:, None]
-        lengths[:-step] += squares[step:] * together
-        for nearer in range(1, step + 1):
-            beside = np.einsum("ij,ij->i", codes[nearer:], codes[:-nearer])
-            first = step - nearer
-            lengths[:-step] += 2 * beside[first : first + len(together)] * together
-        best.append(np.maximum.reduceat(products / np.sqrt(lengths)[:, None], starts).tolist())
-    return dict(zip(stored, zip(*best, strict=True), strict=True))
+        later = np.zeros_like(cosines)
+        later[:-step] = cosines[step:]
+        for back in range(1, step + 1):
+            later[ends - back] = 0
+        products += later
+        best.append(np.maximum.reduceat(products / lengths[:, step - 1 : step], starts).tolist())
+    return dict(zip(ids, zip(*best, strict=True), strict=True))
+
+
+def _products(rows: Matrix, queries: Matrix) -> Matrix:
+    """The product of each row with each query. One query at a time: a product of two matrices copies its rows first."""
+    return np.stack([rows @ query for query in queries], axis=1)
 
 
 def _sign_bits(codes: NDArray[np.int8]) -> NDArray[np.uint64]:
