@@ -281,7 +281,7 @@ class Store:
 
     def sync(self) -> tuple[str, ...]:
         """Commit what editors and other programs changed since; return the commits."""
-        with self.writer.writing() as commits:
+        with self.writer.writing(whole=True) as commits:
             return commits
 
     def _attribute(self, edit: FoundEdit) -> Change | None:

@@ -17,7 +17,8 @@ from reverie.files.durable import PRIVATE_FILE_MODE, write_folder, write_new
 from reverie.memory.git.entries import Entries, Seen, entry_oid, is_as_seen, modified_at, time_key
 from reverie.memory.history.exchange import write_exchanged, write_renamed
 from reverie.memory.history.history import UNSEEN, History, blob_id
-from reverie.memory.history.tracked import list_tracked, place_of, read_tracked
+from reverie.memory.history.listing import Listing
+from reverie.memory.history.tracked import place_of, read_tracked, seen_of
 from reverie.places.paths import MemoryFolder
 
 DRAFT_PREFIX = ".reverie-"
@@ -58,18 +59,22 @@ class WorkTree:
     def __init__(self, folder: MemoryFolder, history: History) -> None:
         self._folder = folder
         self._history = history
+        self._listing = Listing(folder)
         self._last: dict[str, Seen] = {}
         self._suspect: set[str] = set()
         self._entries: Entries | None = None
 
-    def look(self, disk_now_ns: int) -> Edits:
-        """Compare the directory with the last commit, reading only files that look different."""
+    def look(self, disk_now_ns: int, *, whole: bool = False) -> Edits:
+        """Compare the directory with the last commit, reading only files that look different.
+
+        `whole` looks at every file, also where the system tells which were touched.
+        """
         entries = self._history.entries
         if entries is not self._entries:
             self._entries, self._last, self._suspect = entries, {}, set()
         doubtful_from = time_key(self._history.entries_ns - _CLOCK_STEP_NS)
         last, suspect = self._last, self._suspect
-        found = list_tracked(self._folder)
+        found = self._listing.read(whole=whole)
         changed: dict[str, bytes] = {}
         seen: dict[str, tuple[Seen, bytes]] = {}
         same: dict[str, tuple[Seen, bytes]] = {}
@@ -155,7 +160,7 @@ class WorkTree:
                 continue
             if not write_renamed(draft, target):
                 write_exchanged(draft, target)
-            looks = self._last[path] = _seen(target.lstat())
+            looks = self._last[path] = seen_of(target.lstat())
             self._suspect.add(path)
             now[path] = (looks, blob_id(content))
         return now
@@ -183,7 +188,7 @@ class WorkTree:
         except OSError:
             return None
         with os.fdopen(handle, "rb") as file:
-            looks = _seen(os.fstat(handle))
+            looks = seen_of(os.fstat(handle))
             return looks, file.read()
 
 
@@ -204,7 +209,3 @@ def _mode(target: Path) -> int:
         return target.lstat().st_mode & 0o777
     except (FileNotFoundError, NotADirectoryError):
         return PRIVATE_FILE_MODE
-
-
-def _seen(found: os.stat_result) -> Seen:
-    return found.st_mtime_ns, found.st_ctime_ns, found.st_size, found.st_ino, found.st_dev

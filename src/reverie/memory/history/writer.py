@@ -84,8 +84,10 @@ class Writer:
         self._timeout_seconds = timeout_seconds
 
     @contextmanager
-    def writing(self) -> Iterator[tuple[str, ...]]:
+    def writing(self, *, whole: bool = False) -> Iterator[tuple[str, ...]]:
         """Hold the lock on a directory that is up to date; gives the commits made of what was found.
+
+        `whole` looks at every file for edits, whatever the system tells.
 
         Raises:
             Conflict: another writer holds the lock for too long.
@@ -100,7 +102,7 @@ class Writer:
                 self.history.make()
             self.history.load()
             self.recover()
-            yield tuple(self.commit_found(disk_now))
+            yield tuple(self.commit_found(disk_now, whole=whole))
 
     def commit(self, files: Files, change: Change) -> str | None:
         """Make one change; None when it changes nothing (or without history). Only inside `writing`."""
@@ -126,9 +128,9 @@ class Writer:
         """Those that are not already so in the last commit."""
         return {path: content for path, content in files.items() if self.committed(path) != _id(content)}
 
-    def commit_found(self, disk_now_ns: int) -> Iterator[str]:
+    def commit_found(self, disk_now_ns: int, *, whole: bool = False) -> Iterator[str]:
         """Commit what others did to the files since the last commit. Only inside `writing`."""
-        edits = self.tree.look(disk_now_ns)
+        edits = self.tree.look(disk_now_ns, whole=whole)
         self.history.note_seen(edits.same)
         if not edits:
             if self.history.is_index_stale or len(edits.same) > _WORTH_NOTING:
