@@ -6,13 +6,13 @@ followed: a write replaces it, an append refuses it. Callers that accept names f
 
 from __future__ import annotations
 
+import _thread
 import contextlib
 import errno
 import fcntl
 import os
 import stat
 import sys
-import threading
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 from pathlib import Path
@@ -79,15 +79,21 @@ def flush(paths: Iterable[Path]) -> None:
     if sys.platform == "linux" and len(found) >= _SYNC_ALL_FROM_FILES:
         os.sync()
         return
-    # Flushes that overlap share one turn of the file system's journal.
     problems: list[OSError] = []
-    shares = [found[start::_FLUSH_THREADS] for start in range(min(_FLUSH_THREADS, len(found)))]
-    threads = [threading.Thread(target=_flush_in_turn, args=(share, problems)) for share in shares[1:]]
-    for thread in threads:
-        thread.start()
-    _flush_in_turn(shares[0], problems)
-    for thread in threads:
-        thread.join()
+    opened: list[int] = []
+    try:
+        for path in found:
+            with contextlib.suppress(FileNotFoundError, NotADirectoryError):
+                opened.append(os.open(path, os.O_RDONLY | os.O_CLOEXEC))
+        shares = [opened[start::_FLUSH_THREADS] for start in range(min(_FLUSH_THREADS, len(opened)))]
+        begun = [_begun(share, problems) for share in shares[1:]]
+        for share in shares[:1]:
+            _flush_in_turn(share, problems)
+        for ended in begun:
+            ended.acquire()
+    finally:
+        for handle in opened:
+            os.close(handle)
     for problem in problems:
         raise problem
 
@@ -236,26 +242,38 @@ def _sync_opened_folder(descriptor: int) -> None:
             raise
 
 
-def _flush_in_turn(paths: Sequence[Path], problems: list[OSError]) -> None:
+def _begun(share: Sequence[int], problems: list[OSError]) -> _thread.LockType:
+    """Begin to flush in a thread of its own; the lock is free when that has ended.
+
+    Flushes that overlap share one turn of the file system's journal. `threading` would wait for each thread to run
+    before it starts the next, by which time the first may have had a turn for itself.
+    """
+    ended = _thread.allocate_lock()
+    ended.acquire()
+
+    def run() -> None:
+        try:
+            _flush_in_turn(share, problems)
+        finally:
+            ended.release()
+
+    _thread.start_new_thread(run, ())
+    return ended
+
+
+def _flush_in_turn(share: Sequence[int], problems: list[OSError]) -> None:
     try:
-        for path in paths:
-            _flush_one(path)
+        for handle in share:
+            _flush_one(handle)
     except OSError as error:
         problems.append(error)
 
 
-def _flush_one(path: Path) -> None:
-    try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
-    except (FileNotFoundError, NotADirectoryError):
-        return
-    try:
-        if stat.S_ISDIR(os.fstat(descriptor).st_mode):
-            _sync_opened_folder(descriptor)
-        else:
-            _sync(descriptor)
-    finally:
-        os.close(descriptor)
+def _flush_one(handle: int) -> None:
+    if stat.S_ISDIR(os.fstat(handle).st_mode):
+        _sync_opened_folder(handle)
+    else:
+        _sync(handle)
 
 
 def _as_ours(error: OSError, doing: str, path: Path) -> Error:
