@@ -42,7 +42,8 @@ class Told:
         self._handle = handle
         self._owner = os.getpid()
         self._folders: dict[int, str] = {}
-        self._local: dict[int, bool] = {}
+        self._watched: dict[tuple[int, int], int] = {}
+        self._is_lost = False
 
     @property
     def is_mine(self) -> bool:
@@ -66,20 +67,26 @@ class Told:
 
     def watch(self, opened: int, folder: str) -> bool:
         """Watch an open folder under a name of the caller's; False where the system would not tell everything."""
-        device = os.fstat(opened).st_dev
-        if device not in self._local:
-            self._local[device] = _is_local(device)
-        if self._handle < 0 or not self._local[device]:
-            return False
-        number = self._system.inotify_add_watch(self._handle, f"/proc/self/fd/{opened}".encode(), _WATCHED)
-        self._folders[number] = folder
-        return number >= 0
+        found = os.fstat(opened)
+        known = found.st_dev, found.st_ino
+        if known not in self._watched:
+            if self._handle < 0 or not _is_local(found.st_dev):
+                return False
+            # A folder with thousands of files takes milliseconds to be watched, even when it is already.
+            number = self._system.inotify_add_watch(self._handle, f"/proc/self/fd/{opened}".encode(), _WATCHED)
+            if number < 0:
+                return False
+            self._watched[known] = number
+        self._folders[self._watched[known]] = folder
+        return True
 
     def forget(self) -> None:
         """Forget what was told so far; folders are watched again under the names that are given from now on."""
         self.touched()
         self._folders.clear()
-        self._local.clear()
+        if self._is_lost:
+            self._watched.clear()
+            self._is_lost = False
 
     def touched(self) -> Touched | None:
         """What was touched since the last question; None when nobody can say, or whole folders came, went or moved."""
@@ -98,7 +105,8 @@ class Told:
             at += _EVENT.size + length
             name = os.fsdecode(told[at - length : at].rstrip(b"\0"))
             folder = self._folders.get(number)
-            if mask & _LOST or (mask & _IS_FOLDER and folder is not None and not name.startswith(".")):
+            self._is_lost |= bool(mask & _LOST)
+            if self._is_lost or (mask & _IS_FOLDER and folder is not None and not name.startswith(".")):
                 found = None
             elif found is not None and folder is not None:
                 found.add((folder, name))
