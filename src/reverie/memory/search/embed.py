@@ -17,7 +17,7 @@ import numpy as np
 from tokenizers import Tokenizer
 
 from reverie.memory.search.blas import one_thread
-from reverie.memory.search.tensors import read_tensors, read_turned
+from reverie.memory.search.tensors import read_copy, read_tensors
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -29,9 +29,12 @@ WINDOW_TOKENS = 256
 """The length the model was trained for; a longer text is cut into windows."""
 _HEADS = 12
 _LAYERS = 6
+_WIDE = 4 * DIMENSIONS
 _SCORE_SCALE = np.float32((DIMENSIONS // _HEADS) ** -0.5)
 _BATCH_TOKENS = 1024
 """Large enough to keep the matrix products busy, small enough for the activations to stay in the cache."""
+_ROWS_AT_ONCE = 4
+"""The products of OpenBLAS take rows by fours: nine rows take longer than twelve."""
 _LENGTH_STEP = 8
 """Texts of about the same length are computed together, so that little is padding."""
 _SMALL_TOKENS = 64
@@ -50,13 +53,22 @@ class Embedder:
         self._tokenizer.no_truncation()
         self._recent: dict[str, Matrix] = {}
         raw = read_tensors(folder / "model.safetensors")
-        raw |= read_turned(folder / "model.safetensors", raw)
         self._words: Matrix = raw["embeddings.word_embeddings.weight"]
         self._places: Matrix = (
             raw["embeddings.position_embeddings.weight"] + raw["embeddings.token_type_embeddings.weight"][0]
         )
         self._first_norm = (raw["embeddings.LayerNorm.weight"], raw["embeddings.LayerNorm.bias"])
-        self._layers = [_Layer(raw, f"encoder.layer.{number}.") for number in range(_LAYERS)]
+        prefixes = [f"encoder.layer.{number}." for number in range(_LAYERS)]
+        matrices = read_copy(
+            folder / "model.layers",
+            _SHAPES * _LAYERS,
+            lambda: (each for prefix in prefixes for each in _matrices(raw, prefix)),
+        )
+        count = len(_SHAPES)
+        self._layers = [
+            _Layer(raw, prefix, matrices[count * number : count * (number + 1)])
+            for number, prefix in enumerate(prefixes)
+        ]
 
     def embed(self, texts: Sequence[str]) -> Matrix:
         """One unit vector per text; of a text beyond the window only its beginning counts (see `windows`)."""
@@ -69,7 +81,10 @@ class Embedder:
         return np.array([self._recent[text] for text in texts], dtype=np.float32).reshape(-1, DIMENSIONS)
 
     def _embedded(self, texts: Sequence[str]) -> Matrix:
-        tokens = [encoding.ids[:WINDOW_TOKENS] for encoding in self._tokenizer.encode_batch_fast(list(texts))]
+        # A batch is shared out to threads, which takes longer than a query and its variant.
+        few = len(texts) <= 2
+        encodings = map(self._tokenizer.encode, texts) if few else self._tokenizer.encode_batch_fast(list(texts))
+        tokens = [encoding.ids[:WINDOW_TOKENS] for encoding in encodings]
         vectors = np.empty((len(tokens), DIMENSIONS), dtype=np.float32)
 
         def fill(batch: list[int]) -> None:
@@ -97,7 +112,7 @@ class Embedder:
 
     def _forward(self, batch: Sequence[Sequence[int]]) -> Matrix:
         lengths = np.array([len(ids) for ids in batch])
-        width = int(lengths.max())
+        width = -(-int(lengths.max()) // _ROWS_AT_ONCE) * _ROWS_AT_ONCE
         ids = np.zeros((len(batch), width), dtype=np.int64)
         for row, tokens in enumerate(batch):
             ids[row, : len(tokens)] = tokens
@@ -116,40 +131,51 @@ class Embedder:
 class _Layer:
     """Self-attention and feed-forward, each followed by its normalisation."""
 
-    def __init__(self, raw: dict[str, Matrix], prefix: str) -> None:
-        def linear(name: str) -> tuple[Matrix, Matrix]:
-            return raw[f"{prefix}{name}.weight"], raw[f"{prefix}{name}.bias"]
-
-        self._query, self._key, self._value = (linear(f"attention.self.{name}") for name in ("query", "key", "value"))
-        self._out = linear("attention.output.dense")
-        self._out_norm = (
-            raw[f"{prefix}attention.output.LayerNorm.weight"],
-            raw[f"{prefix}attention.output.LayerNorm.bias"],
+    def __init__(self, raw: dict[str, Matrix], prefix: str, matrices: Sequence[Matrix]) -> None:
+        self._in, self._out, self._up, self._down = matrices
+        self._in_bias = np.concatenate([raw[f"{prefix}attention.self.{name}.bias"] for name in _PROJECTIONS])
+        self._in_bias[:DIMENSIONS] *= _SCORE_SCALE
+        self._out_bias, self._up_bias, self._down_bias = (
+            raw[f"{prefix}{name}.bias"] for name in ("attention.output.dense", "intermediate.dense", "output.dense")
         )
-        self._up = linear("intermediate.dense")
-        self._down = linear("output.dense")
-        self._norm = (raw[f"{prefix}output.LayerNorm.weight"], raw[f"{prefix}output.LayerNorm.bias"])
+        self._out_norm, self._norm = (
+            (raw[f"{prefix}{name}.weight"], raw[f"{prefix}{name}.bias"])
+            for name in ("attention.output.LayerNorm", "output.LayerNorm")
+        )
 
     def __call__(self, hidden: Matrix, rows: int, mask: Matrix | None) -> Matrix:
-        query, key, value = (
-            _linear(hidden, *each).reshape(rows, -1, _HEADS, DIMENSIONS // _HEADS)
-            for each in (self._query, self._key, self._value)
-        )
-        query *= _SCORE_SCALE
-        scores: Matrix = query.transpose(0, 2, 1, 3) @ key.transpose(0, 2, 3, 1)
+        projected = _linear(hidden, self._in, self._in_bias)
+        query, key, value = projected.reshape(rows, -1, 3, _HEADS, DIMENSIONS // _HEADS).transpose(2, 0, 3, 1, 4)
+        scores: Matrix = query @ key.transpose(0, 1, 3, 2)
         if mask is not None:
             scores += mask
-        scores -= scores.max(axis=-1, keepdims=True)
+        scores -= np.maximum.reduce(scores, axis=-1, keepdims=True)
         np.exp(scores, out=scores)
-        scores /= scores.sum(axis=-1, keepdims=True)
-        heads = (scores @ value.transpose(0, 2, 1, 3)).transpose(0, 2, 1, 3).reshape(-1, DIMENSIONS)
-        attended = _linear(heads, *self._out)
+        scores /= np.add.reduce(scores, axis=-1, keepdims=True)
+        heads = (scores @ value).transpose(0, 2, 1, 3).reshape(-1, DIMENSIONS)
+        attended = _linear(heads, self._out, self._out_bias)
         attended += hidden
         _normalise(attended, *self._out_norm)
-        narrow = _linear(_gelu(_linear(attended, *self._up)), *self._down)
+        narrow = _linear(_twice_gelu(_linear(attended, self._up, self._up_bias)), self._down, self._down_bias)
         narrow += attended
         _normalise(narrow, *self._norm)
         return narrow
+
+
+_PROJECTIONS = ("query", "key", "value")
+_SHAPES = ((DIMENSIONS, 3 * DIMENSIONS), (DIMENSIONS, DIMENSIONS), (DIMENSIONS, _WIDE), (_WIDE, DIMENSIONS))
+"""Of the matrices of a layer."""
+
+
+def _matrices(raw: dict[str, Matrix], prefix: str) -> tuple[Matrix, Matrix, Matrix, Matrix]:
+    """The matrices of a layer, columns as rows, with the constant factors of what they are multiplied by."""
+    query, key, value = (raw[f"{prefix}attention.self.{name}.weight"].T for name in _PROJECTIONS)
+    return (
+        np.concatenate([query * _SCORE_SCALE, key, value], axis=1),
+        raw[f"{prefix}attention.output.dense.weight"].T,
+        raw[f"{prefix}intermediate.dense.weight"].T,
+        raw[f"{prefix}output.dense.weight"].T * np.float32(0.5),
+    )
 
 
 def _linear(rows: Matrix, weight: Matrix, bias: Matrix) -> Matrix:
@@ -159,25 +185,29 @@ def _linear(rows: Matrix, weight: Matrix, bias: Matrix) -> Matrix:
 
 
 def _normalise(rows: Matrix, weight: Matrix, bias: Matrix) -> None:
-    rows -= rows.mean(axis=1, keepdims=True)
-    spread = np.sqrt(np.einsum("ij,ij->i", rows, rows) / rows.shape[1] + 1e-12)
-    rows /= spread[:, None]
+    rows -= np.add.reduce(rows, axis=1, keepdims=True) / np.float32(DIMENSIONS)
+    spread = np.add.reduce(rows * rows, axis=1, keepdims=True) / np.float32(DIMENSIONS)
+    spread += np.float32(1e-12)
+    rows /= np.sqrt(spread, out=spread)
     rows *= weight
     rows += bias
 
 
-def _gelu(rows: Matrix) -> Matrix:
+def _twice_gelu(rows: Matrix) -> Matrix:
+    """Double the usual function: its half is in the matrix that follows."""
     # The tanh form: numpy has no error function, and the ranking does not change.
     inner = rows * rows
-    inner *= np.float32(0.044715)
-    inner += 1
+    inner *= np.float32(0.044715 * _TANH_SCALE)
+    inner += np.float32(_TANH_SCALE)
     inner *= rows
-    inner *= np.float32(0.7978845608028654)
     np.tanh(inner, out=inner)
     inner += 1
     inner *= rows
-    inner *= np.float32(0.5)
     return inner
+
+
+_TANH_SCALE = 0.7978845608028654
+"""The root of 2 / π."""
 
 
 def _batches(lengths: Sequence[int]) -> list[list[int]]:

@@ -172,15 +172,14 @@ class SearchIndex:
     def _measured(self, query: Query) -> tuple[Wanted, list[Measured], dict[str, tuple[str, ...]]]:
         text = analyse_query(query.text)
         wanted, corrected = self._wanted(text, query.context)
-        ids = self._candidates(wanted)
-        vectors = self._query_vectors(query.text, wanted.names)
+        rows, vectors = self._found(query.text, wanted)
         table = self._vector_table() if vectors is not None else None
         if table is not None and vectors is not None:
             nearest = table.best(vectors[0], _CANDIDATES)
             if len(vectors) > 1:
                 nearest += table.best(vectors[1], _CANDIDATES_BY_WHOLE)
-            ids = list(dict.fromkeys([*ids, *nearest]))
-        rows = self._with_neighbours(self._database.rows(ids))
+            rows += self._database.rows(list(set(nearest).difference(row.id for row in rows)))
+        rows = self._with_neighbours(rows)
         measured = measure(rows, wanted)
         if table is not None and vectors is not None:
             from reverie.memory.search.vectors import sentence_similarities
@@ -189,6 +188,20 @@ class SearchIndex:
             by_sentence = sentence_similarities(vectors, self._database.sentences(ids))
             _measure_similarity(measured, table.similarities(vectors, ids), by_sentence)
         return wanted, measured, corrected
+
+    def _found(self, text: str, wanted: Wanted) -> tuple[list[Row], Matrix | None]:
+        """The candidates by words, and the query's vectors: without the names first, one where it names nobody."""
+        if self._embedder is None:
+            return self._database.rows(self._candidates(wanted)), None
+        from reverie.memory.search.beside import offer
+
+        # The file is read while the model computes; neither holds Python's lock for long.
+        rows = offer(lambda: self._database.rows(self._candidates(wanted)))
+        try:
+            vectors = self._embedder.embed(list(dict.fromkeys((without_names(text, wanted.names), text))))
+        finally:
+            found = rows()
+        return found, vectors
 
     def _wanted(self, text: QueryText, context: str) -> tuple[Wanted, dict[str, tuple[str, ...]]]:
         totals = self._database.totals()
@@ -267,12 +280,6 @@ class SearchIndex:
             for first, last in merged:
                 found |= {row.id: row for row in self._database.neighbours(group, first, last)}
         return sorted(found.values(), key=lambda row: row.key)
-
-    def _query_vectors(self, text: str, names: frozenset[str]) -> Matrix | None:
-        if self._embedder is None:
-            return None
-        # Without the names first; most queries name nobody, and one vector stands for both.
-        return self._embedder.embed(list(dict.fromkeys((without_names(text, names), text))))
 
     def _vector_table(self) -> VectorTable:
         from reverie.memory.search.vectors import VectorTable

@@ -26,7 +26,8 @@ _LENGTH_SHARE = 0.3
 SYNONYM_WORTH = 0.6
 _REACH = 3
 """How many neighbours on each side explain a unit."""
-_NEAR = tuple(0.4 * 0.6**distance for distance in range(_REACH))
+_NEAR = tuple((side * distance, 0.4 * 0.6 ** (distance - 1)) for distance in range(1, _REACH + 1) for side in (-1, 1))
+"""Steps to a neighbour, and how much its words count."""
 _JOINT_SATURATION = 1.5
 """A word that a unit has and its neighbours have too counts once, nearly."""
 _SPEAKER_WORTH = 2.5
@@ -63,8 +64,6 @@ class Measured:
     found: dict[str, float]
     """Query term → its saturated frequency here."""
     fields: dict[str, set[str]]
-    joint: dict[str, float] = field(default_factory=dict)
-    """As `found`, with what the neighbours have."""
     passage: float = 0.0
     pairs: int = 0
     speaks: bool = False
@@ -87,11 +86,11 @@ def measure(rows: Sequence[Row], wanted: Wanted) -> list[Measured]:
     for each in measured:
         group, position = each.row.group, each.row.position
         if group is None:
-            each.joint = {term: _jointly(worth, 0.0) for term, worth in each.found.items()}
-            _fill(each, None, _NOTHING, wanted)
-        else:
-            _join_neighbours(each, places)
-            _fill(each, places.get((group, position - 1)), groups[group], wanted)
+            _fill(each, _weigh_jointly(each.found, (), wanted), None, _NOTHING, wanted)
+            continue
+        near = [(share, places[at].found) for step, share in _NEAR if (at := (group, position + step)) in places]
+        before = places.get((group, position - 1))
+        _fill(each, _weigh_jointly(each.found, near, wanted), before, groups[group], wanted)
     _fill_shares(measured)
     return measured
 
@@ -166,48 +165,40 @@ def _saturate(counts: Mapping[str, float], relative_length: float) -> dict[str, 
     return {term: count / (count + slack) for term, count in counts.items()}
 
 
-def _jointly(own: float, near: float) -> float:
-    both = own + near
-    return both / (both + _JOINT_SATURATION) * (1 + _JOINT_SATURATION)
-
-
 def _best_passage(passages: Sequence[tuple[int, dict[str, float], str]], wanted: Wanted) -> float:
     """The best score of a passage within a long text, its neighbours helping."""
     by_number = {number: found for number, found, _ in passages}
-    weights = wanted.weights
     best = 0.0
     for number, found, opening in passages:
-        near: dict[str, float] = {}
-        for distance, side in _SIDES:
-            for term, worth in by_number.get(number + side * distance, _NOTHING).items():
-                near[term] = near.get(term, 0.0) + _NEAR[distance - 1] * worth
-        score = _SPEAKER_WORTH if opening in wanted.names else 0.0
-        for term, worth in found.items():
-            score += weights[term] * _jointly(worth, near.pop(term, 0.0))
-        for term, worth in near.items():
-            score += weights[term] * _jointly(0.0, worth)
-        best = max(best, score)
+        near = [(share, by_number[number + step]) for step, share in _NEAR if number + step in by_number]
+        score = _weigh_jointly(found, near, wanted)
+        best = max(best, score + _SPEAKER_WORTH if opening in wanted.names else score)
     return best
 
 
-_NOTHING: Mapping[str, float] = {}
-_SIDES = tuple((distance, side) for distance in range(1, _REACH + 1) for side in (-1, 1))
-
-
-def _join_neighbours(each: Measured, places: Mapping[tuple[str | None, int], Measured]) -> None:
-    group, position = each.row.group, each.row.position
+def _weigh_jointly(
+    found: Mapping[str, float], neighbours: Sequence[tuple[float, Mapping[str, float]]], wanted: Wanted
+) -> float:
+    """What the words of a unit and of its neighbours are worth together."""
     near: dict[str, float] = {}
-    for distance, side in _SIDES:
-        other = places.get((group, position + side * distance))
-        for term, worth in other.found.items() if other else ():
-            near[term] = near.get(term, 0.0) + _NEAR[distance - 1] * worth
-    each.joint = {term: _jointly(worth, near.pop(term, 0.0)) for term, worth in each.found.items()}
-    each.joint |= {term: _jointly(0.0, worth) for term, worth in near.items()}
+    for share, other in neighbours:
+        for term, worth in other.items():
+            near[term] = near.get(term, 0.0) + share * worth
+    weights = wanted.weights
+    score = 0.0
+    for term, worth in found.items():
+        both = worth + near.pop(term, 0.0) if near else worth
+        score += weights[term] * (both / (both + _JOINT_SATURATION) * (1 + _JOINT_SATURATION))
+    for term, both in near.items():
+        score += weights[term] * (both / (both + _JOINT_SATURATION) * (1 + _JOINT_SATURATION))
+    return score
 
 
-def _fill(each: Measured, before: Measured | None, group: Mapping[str, float], wanted: Wanted) -> None:
+_NOTHING: Mapping[str, float] = {}
+
+
+def _fill(each: Measured, words: float, before: Measured | None, group: Mapping[str, float], wanted: Wanted) -> None:
     row, text = each.row, wanted.text
-    words = _weigh(each.joint, wanted)
     each.values = {
         "words": words,
         "coverage": 5 * words / wanted.total if wanted.total else 0.0,

@@ -1,13 +1,14 @@
 """The numbers of a model, used where they lie in their files: they load in no time, and processes share them.
 
-Owns how a safetensors file is read, and a copy beside it that holds the matrices of the layers turned, columns as rows:
-for the few rows of a query a product with those takes a fifth less. The copy is derived and may be deleted.
+Owns how a safetensors file is read, and a copy beside it in which matrices stand as they are multiplied. The copy is
+derived and may be deleted.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Sequence
+from math import prod
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -35,24 +36,23 @@ def read_tensors(path: Path) -> dict[str, Matrix]:
     return found
 
 
-def read_turned(path: Path, tensors: Mapping[str, Matrix]) -> dict[str, Matrix]:
-    """The matrices of the layers of this file, turned; written beside it at their first use."""
-    matrices = {name: each for name, each in tensors.items() if name.startswith("encoder.") and each.ndim == 2}
-    numbers = _read_copy(path.with_suffix(".turned"), matrices)
-    found = {}
+def read_copy(path: Path, shapes: Sequence[tuple[int, ...]], make: Callable[[], Iterable[Matrix]]) -> list[Matrix]:
+    """The matrices of a copy, one after the other; where it is missing or cut off, it is written from what is made."""
+    numbers = _read_numbers(path, sum(map(prod, shapes)), make)
+    found = []
     start = 0
-    for name, matrix in matrices.items():
-        found[name] = numbers[start : start + matrix.size].reshape(matrix.shape[::-1])
-        start += matrix.size
+    for shape in shapes:
+        found.append(numbers[start : start + prod(shape)].reshape(shape))
+        start += prod(shape)
     return found
 
 
-def _read_copy(path: Path, matrices: Mapping[str, Matrix]) -> Matrix:
-    if not path.is_file() or path.stat().st_size != sum(each.nbytes for each in matrices.values()):
-        turned = b"".join(each.T.tobytes() for each in matrices.values())
+def _read_numbers(path: Path, count: int, make: Callable[[], Iterable[Matrix]]) -> Matrix:
+    if not path.is_file() or path.stat().st_size != 4 * count:
+        made = b"".join(each.astype("<f4").tobytes() for each in make())
         try:
-            write_atomic(path, turned)
+            write_atomic(path, made)
         except (Error, OSError):
             # A folder that may only be read: this process keeps its own.
-            return np.frombuffer(turned, dtype="<f4")
+            return np.frombuffer(made, dtype="<f4")
     return np.asarray(np.memmap(path, dtype="<f4", mode="r"))
