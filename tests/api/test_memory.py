@@ -15,6 +15,7 @@ import pytest
 
 import reverie
 from reverie import Hit, Memory, Settings, Topic
+from reverie.api.memory_parts.saving import drafted
 from reverie.errors import Overloaded, Refused, UserMistake
 from reverie.memory.topics.anchors import AnchorState, FileAnchor
 from reverie.memory.topics.situations import When
@@ -118,6 +119,74 @@ def test_saving_a_name_again_updates_its_file(memory: Memory, person: Person) ->
     assert topic.observed == date(2026, 5, 3)
     assert [source.quote for source in topic.sources] == ["it is in Frankfurt", "it moved"]
     assert len(memory.log("Kiwi server")) == 3
+
+
+@requirement("memory:save:updates")
+@pytest.mark.parametrize("knows", ["everything", "no index", "nothing of the file"])
+def test_an_update_keeps_what_only_the_old_one_has_whatever_the_index_knows(memory: Memory, knows: str) -> None:
+    first = memory.save(**KIWI, source="it is in Frankfurt")
+    file = memory.directory / first.path
+    old = file.read_text(encoding="utf-8").replace("type:", "pinned: true\nowner: me\ntype:")
+    if knows == "nothing of the file":
+        memory.forget("Kiwi server")
+    elif knows == "no index":
+        memory.index.remove()
+    file.write_text(old, encoding="utf-8")
+
+    kept = memory.keep(replace(first, path="", body="It moved to Dublin.", sources=(Source(quote="it moved"),)))
+
+    assert not kept.is_new
+    assert kept.topic.pinned
+    assert "owner: me" in file.read_text(encoding="utf-8")
+    assert [source.quote for source in kept.topic.sources] == ["it is in Frankfurt", "it moved"]
+    assert [source.quote for source in memory.log()[0].change.sources] == ["it moved"]
+    assert [topic.body for topic in memory.topics()] == ["It moved to Dublin."]
+
+
+@requirement("memory:save:updates")
+@pytest.mark.parametrize("many", [False, True])
+def test_an_update_keeps_situations_and_anchors_that_a_person_gave(memory: Memory, many: bool) -> None:
+    assert memory.root is not None
+    for name in ("own.py", "named.py", "new.py"):
+        (memory.root / name).write_text("x\n", encoding="utf-8")
+    rule = drafted("Rule", "Tests run first", "feedback", "As named.py does.", trust="said")
+    rule = replace(rule, anchors=(FileAnchor("own.py"), FileAnchor("named.py")), when=When(files=("*.foo",)))
+    memory.keep(rule)
+    changed = replace(rule, body="As new.py does, before a commit.", when=None, anchors=())
+
+    if many:
+        memory.save_many([changed])
+    else:
+        memory.keep(changed)
+
+    topic = memory.read("Rule")
+    assert topic.body == changed.body
+    assert topic.when == When(files=("*.foo",))
+    assert sorted(a.path for a in topic.anchors if isinstance(a, FileAnchor)) == ["new.py", "own.py"]
+
+
+@requirement("memory:save:updates")
+def test_an_update_renews_what_was_derived_and_keeps_a_text_that_is_not_given(memory: Memory) -> None:
+    memory.save(name="Rule", type="feedback", description="Tests run first", body="Run the tests.")
+    memory.save(name="Rule", type="feedback", description="Commits are small", body="Small commits.")
+
+    memory.save(name="Rule", type="feedback", description="Commits are tiny", body="")
+
+    topic = memory.read("Rule")
+    assert topic.when is not None
+    assert topic.when.tasks == ("commit",)
+    assert (topic.description, topic.body) == ("Commits are tiny", "Small commits.")
+
+
+@requirement("memory:save:doubles")
+def test_a_text_that_a_hand_has_removed_can_be_saved_under_another_name(memory: Memory) -> None:
+    first = memory.save(**KIWI)
+    (memory.directory / first.path).unlink()
+
+    kept = memory.keep(replace(first, path="", name="Another name"))
+
+    assert kept.is_new
+    assert [topic.name for topic in memory.topics()] == ["Another name"]
 
 
 @requirement("memory:save:doubles")

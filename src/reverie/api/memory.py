@@ -191,37 +191,51 @@ class Memory:
         self._refuse_when_off()
         who: Author = author or ("user" if topic.trust == "said" else "agent")
         check_trust(topic)
-        if team:
-            topic = self._for_team(topic)
-        topic = completed(topic, self._now(), self._root, self._has_commit)
+        is_named = not topic.path
+        given = topic = self._for_team(topic) if team else topic
+
+        def complete(topic: Topic) -> Topic:
+            return completed(topic, self._now(), self._root, self._has_commit)
+
+        topic = complete(given)
         index = self.index
         twin = same_text(index, topic)
-        if twin is not None and twin.name != topic.name:
+        if twin is not None and twin.name != topic.name and self._says(twin):
             said = f"nothing saved: {twin.path} ({twin.name!r}) says exactly this already"
             return Kept(twin, self.directory / twin.path, None, is_new=False, warnings=(said,))
-        path = self.index.path_named(topic.name) if not topic.path else None
-        if path is not None:
-            saved = self.store.edit(path, lambda old: renewed(old, topic), author=who, reason=reason, session=session)
-        else:
-            saved = self.store.save(topic, author=who, reason=reason, session=session)
+        saved = self.store.save(
+            topic,
+            author=who,
+            reason=reason,
+            session=session,
+            renew=lambda old, new: renewed(old, given, complete) if is_named else new,
+        )
         warnings = [f"the text has {warning}; it will only ever be shown as data" for warning in saved.warnings]
         warnings += [
             f"{near.path} ({near.name!r}) says nearly the same; one of them may be enough"
             for near in near_topics(index, saved.topic, self._now())
         ]
-        return Kept(saved.topic, self.directory / saved.topic.path, saved.commit, path is None, tuple(warnings))
+        return Kept(saved.topic, self.directory / saved.topic.path, saved.commit, saved.is_new, tuple(warnings))
 
     def save_many(self, topics: Iterable[Topic], *, author: Author = "import", reason: str = "") -> int:
         """Keep many topics as one commit, all or none; return how many."""
-        from reverie.api.memory_parts.saving import check_trust, completed
+        from reverie.api.memory_parts.saving import check_trust, completed, renewed
 
         self._refuse_when_off()
         batch = list(topics)
         root = self._root if len(batch) <= _ANCHORS_DERIVED_UP_TO else None
         now = self._now()
+        given = {topic.name: topic for topic in batch if not topic.path}
         for topic in batch:
             check_trust(topic)
-        done, _ = self.store.save_many((completed(topic, now, root) for topic in batch), author=author, reason=reason)
+
+        def complete(topic: Topic) -> Topic:
+            return completed(topic, now, root)
+
+        def renew(old: Topic, new: Topic) -> Topic:
+            return renewed(old, given[new.name], complete) if new.name in given else new
+
+        done, _ = self.store.save_many(map(complete, batch), author=author, reason=reason, renew=renew)
         return done
 
     def forget(self, name: str, *, reason: str = "") -> Changed:
@@ -681,6 +695,12 @@ class Memory:
         from reverie.api.memory_parts.repository import has_commit
 
         return self._root is not None and has_commit(self._root, commit)
+
+    def _says(self, topic: Topic) -> bool:
+        """Whether a topic of the index still says the same on disk."""
+        with suppress(Error):
+            return self.store.read(topic.path).body == topic.body
+        return False
 
     def _model(self, model: Model | str) -> Model:
         if not isinstance(model, str):

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
-from typing import NoReturn
+from typing import NoReturn, TypeAlias
 
 from reverie.errors import Conflict, Damaged, Error, Refused, UserMistake
 from reverie.files import append_lines
@@ -55,6 +55,8 @@ class Saved:
     """None when nothing changed, or without history."""
     warnings: tuple[str, ...] = ()
     """What in its text looks like an attempt to give orders."""
+    is_new: bool = False
+    """Whether there was no such topic before."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +65,14 @@ class Changed:
 
     path: str
     commit: str | None
+
+
+Renew: TypeAlias = Callable[[Topic, Topic], Topic]
+"""The topic that is there and the one to be saved → what is written."""
+
+
+def _as_given(_: Topic, new: Topic) -> Topic:
+    return new
 
 
 class Store:
@@ -156,10 +166,12 @@ class Store:
         session: str | None = None,
         sources: tuple[Source, ...] = (),
         expect: str | None = None,
+        renew: Renew = _as_given,
     ) -> Saved:
         """Write a topic: over the file of its path, over the one that has its name, or as a new one.
 
-        `expect` is the SHA-256 of the file that the caller had read; a change since is merged.
+        `expect` is the SHA-256 of the file that the caller had read; a change since is merged. `renew` says what
+        becomes of a topic that is there already.
 
         Raises:
             Refused: it holds a secret, or was erased.
@@ -169,18 +181,24 @@ class Store:
         with self.writer.writing():
             path = self._path_for(topic)
             before = self.writer.tree.read(path)
-            topic = self._stamped(replace(topic, path=path), before)
+            change = Change(author, reason or _said("save", before, topic), session, sources or topic.sources)
+            topic = self._stamped(_renewed(replace(topic, path=path), before, renew), before)
             text = _rendered(topic, before)
             self._refuse_unfit(topic, text, author, read_erased(self.history.private))
             content = text.encode()
-            change = Change(author, reason or f"save {topic.name}", session, sources or topic.sources)
             if expect is not None and before is not None and hashlib.sha256(before).hexdigest() != expect:
                 content = self._merged(path, expect, content, before, change)
             commit = self.writer.commit({path: content}, change)
-        return Saved(parse_topic(path, content.decode()), commit, _suspicions(text))
+        return Saved(parse_topic(path, content.decode()), commit, _suspicions(text), is_new=before is None)
 
     def save_many(
-        self, topics: Iterable[Topic], *, author: Author = "import", reason: str = "", session: str | None = None
+        self,
+        topics: Iterable[Topic],
+        *,
+        author: Author = "import",
+        reason: str = "",
+        session: str | None = None,
+        renew: Renew = _as_given,
     ) -> tuple[int, str | None]:
         """Write many topics as one commit, all or none; return how many changed and the commit."""
         with self.writer.writing():
@@ -193,7 +211,7 @@ class Store:
                 taken[key_of(path)] = path
                 by_name[key_of(topic.name)] = path
                 before = self.writer.tree.read(path) if path in self.writer.history.entries else None
-                topic = self._stamped(replace(topic, path=path), before)
+                topic = self._stamped(_renewed(replace(topic, path=path), before, renew), before)
                 text = _rendered(topic, before)
                 self._refuse_unfit(topic, text, author, erased)
                 files[path] = text.encode()
@@ -411,6 +429,19 @@ class _Taken:
 def _suspicions(text: str) -> tuple[str, ...]:
     """What in a text looks like an attempt to give orders."""
     return tuple(dict.fromkeys(flag.suspicion.value for flag in flags(text)))
+
+
+def _renewed(topic: Topic, before: bytes | None, renew: Renew) -> Topic:
+    if before is None or renew is _as_given:
+        return topic
+    try:
+        return replace(renew(parse_topic(topic.path, before.decode()), topic), path=topic.path)
+    except UnicodeDecodeError as error:
+        raise Damaged(f"{topic.path} is not UTF-8 text and is not overwritten", path=Path(topic.path)) from error
+
+
+def _said(word: str, before: bytes | None, topic: Topic) -> str:
+    return f"{word if before is None else 'edit'} {topic.name}"
 
 
 def _rendered(topic: Topic, before: bytes | None) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
@@ -13,8 +13,17 @@ from reverie.errors import Refused, UserMistake
 from reverie.memory.recall.indexed import IndexedFolder
 from reverie.memory.search.analyze import terms
 from reverie.memory.search.document import Query
-from reverie.memory.topics.anchors import Anchor, Ask, FileAnchor, read_anchors
-from reverie.memory.topics.situations import derive_when
+from reverie.memory.topics.anchors import (
+    Anchor,
+    Ask,
+    CommitAnchor,
+    FileAnchor,
+    SymbolAnchor,
+    UrlAnchor,
+    named,
+    read_anchors,
+)
+from reverie.memory.topics.situations import When, derive_when
 from reverie.memory.topics.topic import MemoryType, Source, Topic, Trust, parse_topic
 
 Given: TypeAlias = Source | str | Iterable[Source] | None
@@ -101,20 +110,51 @@ def _with_hash(anchor: Anchor, root: Path) -> Anchor:
     return next((each for each in found if isinstance(each, FileAnchor) and each.path == anchor.path), anchor)
 
 
-def renewed(old: Topic, new: Topic) -> Topic:
-    """An existing topic brought up to date: what only the old one has stays."""
-    return replace(
-        new,
-        path=old.path,
-        type=new.type or old.type,
-        pinned=old.pinned or new.pinned,
-        expires=new.expires or old.expires,
-        about=new.about or old.about,
-        when=new.when or old.when,
-        sources=tuple(dict.fromkeys((*old.sources, *new.sources))),
-        modified=old.modified,
-        extra=old.extra,
+def renewed(old: Topic, given: Topic, complete: Callable[[Topic], Topic]) -> Topic:
+    """An existing topic brought up to date: what only the old one has stays.
+
+    `given` is the new one before `complete` derives anything: what a person put into the old one is not lost to that.
+    """
+    new = complete(
+        replace(
+            given,
+            path=old.path,
+            type=given.type or old.type,
+            body=given.body or old.body,
+            pinned=old.pinned or given.pinned,
+            expires=given.expires or old.expires,
+            about=given.about or old.about,
+            when=given.when or _when_by_hand(old),
+            sources=tuple(dict.fromkeys((*old.sources, *given.sources))),
+            modified=old.modified,
+            extra=old.extra,
+        )
     )
+    return new if given.anchors else replace(new, anchors=(*new.anchors, *_anchors_by_hand(old, new)))
+
+
+def _when_by_hand(topic: Topic) -> When | None:
+    """The situations of a topic, unless they are those that its own text gives."""
+    return None if topic.when == derive_when(topic.name, topic.description, topic.body, topic.type) else topic.when
+
+
+def _anchors_by_hand(old: Topic, new: Topic) -> list[Anchor]:
+    """The anchors of a topic that its own text does not name and the new one does not have."""
+    text = f"{old.name}\n{old.description}\n{old.body}"
+    known = {named(anchor) for anchor in new.anchors}
+    return [anchor for anchor in old.anchors if _target(anchor) not in text and named(anchor) not in known]
+
+
+def _target(anchor: Anchor) -> str:
+    match anchor:
+        case FileAnchor(path):
+            return path
+        case SymbolAnchor(name):
+            return name
+        case CommitAnchor(commit):
+            return commit
+        case UrlAnchor(url):
+            return url
 
 
 def check_trust(topic: Topic) -> None:
