@@ -3,10 +3,12 @@ from __future__ import annotations
 import asyncio
 import multiprocessing
 import os
+import sqlite3
 import subprocess
 import sys
 import time
 from collections.abc import AsyncGenerator
+from contextlib import closing
 from dataclasses import replace
 from datetime import date
 from pathlib import Path
@@ -556,3 +558,35 @@ def test_files_and_tools_of_the_situation_bring_rules_back(memory: Memory) -> No
     assert memory.recall("tidy the report please") == []
     assert paths(memory.recall("tidy the report please", files=["a/report.sql"])) == ["feedback_capitals.md"]
     assert paths(memory.recall("tidy the report please", tools=["psql"])) == ["feedback_capitals.md"]
+
+
+@requirement("store:disk:clear-error")
+def test_a_full_disk_fails_no_save_for_its_index_and_no_question(tmp_path: Path) -> None:
+    """A limit on the size of files stands for the full disk; topics and commits are small, an index is not."""
+    script = """
+import resource, signal, sys
+from pathlib import Path
+from reverie import Memory
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+resource.setrlimit(resource.RLIMIT_FSIZE, (30_000, 30_000))
+memory = Memory(sys.argv[1])
+kept = memory.save(name="Kiwi server", description="Where it runs", type="project", body="In Frankfurt.")
+print(kept.path, memory.log()[0].commit is not None)
+"""
+    place = tmp_path / "memory"
+    done = subprocess.run([sys.executable, "-c", script, str(place)], capture_output=True, text=True, check=True)
+
+    assert done.stdout == "project_kiwi_server.md True\n"
+    assert paths(Memory(place).recall(QUESTION)) == ["project_kiwi_server.md"]
+
+
+@requirement("store:disk:clear-error")
+def test_an_index_that_fails_meanwhile_is_made_elsewhere(memory: Memory) -> None:
+    memory.save(**KIWI)
+    with closing(sqlite3.connect(memory.scope.folder.search_index / "topics.db")) as other:
+        other.execute("DROP TABLE topics")
+    (memory.directory / "mango.md").write_text("# Mango queue\n\nThe mango queue is nightly.\n", encoding="utf-8")
+
+    with memory:
+        assert paths(memory.recall("when is the mango queue", fresh=True)) == ["mango.md"]
+        assert paths(memory.recall(QUESTION)) == ["project_kiwi_server.md"]

@@ -9,7 +9,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import TypeAlias
 
-from reverie.errors import Refused, UserMistake
+from reverie.errors import Refused, Unavailable, UserMistake
 from reverie.memory.recall.indexed import IndexedFolder
 from reverie.memory.search.analyze import terms
 from reverie.memory.search.document import Query
@@ -168,19 +168,25 @@ def check_trust(topic: Topic) -> None:
 
 
 def same_text(folder: IndexedFolder, topic: Topic) -> Topic | None:
-    """The topic that says exactly this already, under whatever name."""
+    """The topic that says exactly this already, under whatever name; a full disk has no index to tell."""
     if not topic.body:
         return None
-    found = folder.with_body(topic.body)
+    try:
+        found = folder.with_body(topic.body)
+    except Unavailable:
+        return None
     return next((each for each in found if each.description == topic.description and each.type == topic.type), None)
 
 
 def near_topics(folder: IndexedFolder, topic: Topic, now: datetime) -> Sequence[Topic]:
-    """Other topics that say nearly the same."""
+    """Other topics that say nearly the same; a full disk has no index to tell."""
     text = f"{topic.description}\n{topic.body}"
     query = Query(f"{topic.name} {topic.description}", now, limit=3, exclude=frozenset({topic.path}), abstains=False)
     mine = set(terms(text))
-    found = folder.read([hit.key for hit in folder.search(query, by_words=True)])
+    try:
+        found = folder.read([hit.key for hit in folder.search(query, by_words=True)])
+    except Unavailable:
+        return ()
     near = []
     for each in found.values():
         theirs = set(terms(f"{each.topic.description}\n{each.topic.body}"))

@@ -40,6 +40,15 @@ def _ended(act: Callable[[], int]) -> int:
         # The reader left, as `| head` does; what is still buffered has nowhere to go.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return DONE
+    except OSError as failure:
+        place = failure.filename if failure.filename is not None else "a file"
+        say(f"cannot use {place}: {failure.strerror or failure}; check its permissions and the space on its disk")
+        return FAILED
+    except Exception as failure:
+        if type(failure).__module__ != "sqlite3":
+            raise
+        say(f"an index cannot be used: {failure}; free some space, or delete the folder `.index` of the memory")
+        return FAILED
 
 
 def say(message: str) -> None:

@@ -110,19 +110,27 @@ class IndexedFolder:
             self._swept = max(self._swept, started)
             if listed == self._listed or not self._exists():
                 return ()
-            looks_like = fingerprint(listed)
-            if self._listed is None and self._table.swept() == looks_like:
-                self._listed = listed
-                return ()
-            found = {path: (seen[0], seen[2], seen[1]) for path, seen in listed.items() if is_topic_path(path)}
-            known = self._table.looks()
-            changed = [path for path, looks in found.items() if known.get(path) != looks]
-            removed = [path for path in known if path not in found]
-            different, is_doubtful = self._update(changed, removed) if changed or removed else ((), False)
-            self._listed = None if is_doubtful else listed
-            self._table.note_swept(b"" if is_doubtful else looks_like)
-            self.has_news |= bool(different)
-            return different
+            try:
+                return self._brought_up_to(listed)
+            except sqlite3.OperationalError as problem:
+                # A full disk, for instance: what cannot be kept can still be searched.
+                self._open_aside(problem)
+                return self._brought_up_to(listed)
+
+    def _brought_up_to(self, listed: dict[str, Seen]) -> tuple[str, ...]:
+        looks_like = fingerprint(listed)
+        if self._listed is None and self._table.swept() == looks_like:
+            self._listed = listed
+            return ()
+        found = {path: (seen[0], seen[2], seen[1]) for path, seen in listed.items() if is_topic_path(path)}
+        known = self._table.looks()
+        changed = [path for path, looks in found.items() if known.get(path) != looks]
+        removed = [path for path in known if path not in found]
+        different, is_doubtful = self._update(changed, removed) if changed or removed else ((), False)
+        self._listed = None if is_doubtful else listed
+        self._table.note_swept(b"" if is_doubtful else looks_like)
+        self.has_news |= bool(different)
+        return different
 
     def renew(self) -> None:
         """Let go of files that another process has replaced, as an erasure does; the next sweep fills the new ones."""
@@ -143,8 +151,11 @@ class IndexedFolder:
         with self._lock:
             if not self._exists():
                 return
-            self._update([path for path in paths if is_topic_path(path)], ())
             self._listed = None
+            try:
+                self._update([path for path in paths if is_topic_path(path)], ())
+            except sqlite3.OperationalError as problem:
+                raise Unavailable(f"the index in {self._place} cannot be written: {problem}") from problem
 
     def search(self, query: Query, *, by_words: bool = False) -> list[Scored]:
         """What answers the query, best first; `by_words` leaves vectors aside, which take long to load."""
@@ -302,14 +313,25 @@ class IndexedFolder:
                 self._parts = self._open_at(self.folder.search_index)
             except (Error, OSError, sqlite3.OperationalError):
                 # A directory that may only be read can still be searched.
-                import tempfile
-
-                try:
-                    self._scratch = tempfile.TemporaryDirectory(prefix="reverie-")
-                except OSError as problem:
-                    raise Unavailable(f"there is no room for an index: {problem}") from problem
-                self._parts = self._open_at(Path(self._scratch.name))
+                self._open_scratch()
+        assert self._parts is not None
         return self._parts
+
+    def _open_aside(self, problem: Exception) -> None:
+        """Leave an index that cannot be written, for one that only this process has."""
+        if self._scratch is not None:
+            raise Unavailable(f"there is no room for an index: {problem}; free some space and try again") from problem
+        self._let_go()
+        self._open_scratch()
+
+    def _open_scratch(self) -> None:
+        import tempfile
+
+        try:
+            self._scratch = tempfile.TemporaryDirectory(prefix="reverie-")
+            self._parts = self._open_at(Path(self._scratch.name))
+        except (OSError, sqlite3.OperationalError) as problem:
+            raise Unavailable(f"there is no room for an index: {problem}; free some space and try again") from problem
 
     def _open_at(self, place: Path) -> tuple[TopicTable, SearchIndex]:
         from reverie.memory.recall.topic_table import TopicTable
