@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import subprocess
+import threading
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
@@ -11,9 +12,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from reverie.errors import Refused, UserMistake
+from reverie.files import append_lines
 from reverie.memory.git.rewrite import Rules, move_references, write_rewritten
 from reverie.memory.history.change import AUTHORS, Change, parse_message, render_message
 from reverie.memory.history.packing import UNFINISHED
+from reverie.memory.history.redact import write_redacted
 from reverie.memory.history.undo import revert
 from reverie.memory.timeline import diff, erase, import_bundle, log, topics_at, undo, why, write_bundle
 from reverie.memory.topics.topic import Source, Trust
@@ -236,6 +239,46 @@ def test_after_erase_the_text_is_nowhere(tmp_path: Path) -> None:
     assert store.save(topic("After")).commit
 
 
+@requirement("store:erase:nowhere")
+def test_an_archived_topic_is_erased_with_its_copy_in_the_archive(tmp_path: Path) -> None:
+    store = open_store(tmp_path)
+    store.save(topic("Keep"))
+    store.save(topic("Deployment window", body=_SENTENCE))
+    store.archive("Deployment window", reason="old")
+
+    erased = erase(store, "feedback_deployment_window.md")
+
+    assert erased.kept_by == ()
+    assert store.archived() == ()
+    assert _SENTENCE.encode() not in _everything_in(tmp_path)
+
+
+@requirement("store:erase:redacts")
+def test_what_a_session_appends_while_its_transcript_is_redacted_stays(tmp_path: Path) -> None:
+    path = tmp_path / "s.jsonl"
+    sentences = [f"Deployment number {number} is secret." for number in range(8)]
+    append_lines(path, [json.dumps({"text": sentence}) for sentence in sentences], durable=False)
+    appended: list[str] = []
+
+    def append_until(done: threading.Event) -> None:
+        while not done.is_set():
+            appended.append(json.dumps({"line": len(appended)}))
+            append_lines(path, appended[-1:], durable=False)
+
+    done = threading.Event()
+    session = threading.Thread(target=append_until, args=(done,))
+    session.start()
+    for sentence in sentences:
+        write_redacted([path], [sentence])
+    done.set()
+    session.join()
+
+    rows = path.read_text(encoding="utf-8").splitlines()
+    assert sorted(row for row in rows if "line" in row) == sorted(appended)
+    assert [row for row in rows if "text" in row] == ['{"text":"[erased]"}'] * len(sentences)
+    assert list(tmp_path.iterdir()) == [path]
+
+
 @requirement("store:erase:relearning")
 def test_what_was_erased_is_not_learnt_again_by_a_machine(tmp_path: Path) -> None:
     store = open_store(tmp_path)
@@ -305,6 +348,7 @@ def test_erase_names_the_copies_it_cannot_reach(tmp_path: Path) -> None:
     store = open_store(tmp_path / "memory")
     store.save(topic("Deployment window", body=_SENTENCE))
     git(tmp_path / "memory", "remote", "add", "origin", "https://example.org/memory.git")
+    write_bundle(store, tmp_path / "copy.zip")
     write_bundle(store, tmp_path / "copy.zip")
     erased = erase(store, "Deployment window")
     assert erased.elsewhere == ("https://example.org/memory.git", str(tmp_path / "copy.zip"))

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from reverie.memory.recall.recall import Asked, Recalled
     from reverie.memory.recall.recalled import Hit, Limits
     from reverie.memory.recall.topic_table import Indexed
+    from reverie.memory.retention import SessionFile
     from reverie.memory.store import Changed, Store
     from reverie.memory.timeline import Refusal, Undone
     from reverie.memory.topics.anchors import AnchorCheck
@@ -557,7 +558,10 @@ class Memory:
         return timeline.undo(self.store, commit)
 
     def erase(self, name: str, *, redact: Iterable[Path] = ()) -> Erased:
-        """Erase a memory from the directory, its history and everything derived; `redact` names files that quote it."""
+        """Erase a memory from the directory, its history, everything derived and spilled results.
+
+        `redact` names further files that may quote it, such as `transcripts()`.
+        """
         from reverie.api.memory_parts.naming import named_well
         from reverie.memory import timeline
         from reverie.memory.dream.proposal import remove_proposal_about
@@ -568,7 +572,8 @@ class Memory:
         self._refuse_when_off()
         with named_well(self.index, name) as path:
             texts = (said(self.store.read_bytes(path)[0]),) if (self.directory / path).is_file() else ()
-            erased = timeline.erase(self.store, path, redact=redact)
+            files = dict.fromkeys((*redact, *(file.path for file in self._session_files() if file.kind == "spill")))
+            erased = timeline.erase(self.store, path, redact=files)
         remove_uses(self.scope.folder, erased.paths)
         remove_refusals(self.scope.folder, erased.paths, texts)
         remove_proposal_about(self.scope.folder, erased.paths)
@@ -580,12 +585,18 @@ class Memory:
         return erased
 
     def transcripts(self) -> tuple[Path, ...]:
-        """Every file of the project's sessions that may quote a memory: transcripts and spilled results."""
+        """Every file of the project's sessions that may quote a memory: transcripts, spilled results and notes."""
+        files = {file.path: file.session for file in self._session_files()}
+        sessions = dict.fromkeys(path.parent / path.stem for path, session in files.items() if path.stem == session)
+        notes = (note for each in sessions for note in sorted([*each.glob("session-memory/*.md"), *each.glob("*.md")]))
+        return (*files, *notes)
+
+    def _session_files(self) -> Iterator[SessionFile]:
         from reverie.memory.passages.listing import list_session_folders
         from reverie.memory.retention import list_session_files
 
         folders = list_session_folders(self._places, self._root) if self._root is not None else ()
-        return tuple(file.path for folder in folders for file in list_session_files(folder.directory))
+        return (file for folder in folders for file in list_session_files(folder.directory))
 
     def cautions(self) -> tuple[str, ...]:
         """What a person should hear about edits that were found while this memory was open."""

@@ -210,6 +210,27 @@ def test_erase_needs_a_yes_where_nobody_can_answer_and_takes_transcripts_along(t
     assert terminal.run("recall", "where does the kiwi server run", "--json").document["hits"] == []
 
 
+@requirement("store:erase:redacts")
+@pytest.mark.parametrize("flags", [(), ("--transcripts",)])
+def test_erase_always_takes_spilled_results_along_and_notes_with_the_transcripts(
+    terminal: Terminal, flags: tuple[str, ...]
+) -> None:
+    saved = save(terminal)
+    session = Path(saved["path"]).parents[1] / "s1"
+    said = {"type": "user", "uuid": "u1", "cwd": str(terminal.project), "message": {"content": BODY}}
+    files = {"spill": session / "tool-results" / "t.txt", "notes": session / "session-memory" / "summary.md"}
+    for file in files.values():
+        file.parent.mkdir(parents=True)
+        file.write_text(f"It said: {BODY}\n", encoding="utf-8")
+    session.with_suffix(".jsonl").write_text(json.dumps(said) + "\n", encoding="utf-8")
+
+    terminal.run("erase", "Kiwi server", "--yes", *flags)
+
+    assert BODY not in files["spill"].read_text(encoding="utf-8")
+    assert (BODY in files["notes"].read_text(encoding="utf-8")) is (not flags)
+    assert (BODY in session.with_suffix(".jsonl").read_text(encoding="utf-8")) is (not flags)
+
+
 @requirement("memory:doctor", "cli:memory:json")
 def test_doctor_lists_problems_and_fixes_what_is_safe(terminal: Terminal) -> None:
     directory = Path(save(terminal)["path"]).parent

@@ -24,7 +24,7 @@ from reverie.memory.history.past import log, names_of, read_at
 from reverie.memory.history.redact import write_redacted
 from reverie.memory.history.relearning import remember_erased, said, sentences
 from reverie.memory.history.tombstones import write_tombstone
-from reverie.memory.history.tracked import CONFLICTS, INDEX_FILE
+from reverie.memory.history.tracked import ARCHIVE, ARCHIVED_SUFFIX, CONFLICTS, INDEX_FILE
 from reverie.memory.history.writer import Writer
 
 
@@ -97,10 +97,13 @@ def _erase_without_history(writer: Writer, path: str, redact: Iterable[Path]) ->
 
 
 def _all_names(history: History, path: str) -> tuple[str, ...]:
+    """The paths the topic ever had, in the archive too, and those of its conflict copies."""
     names = names_of(history, path)
     copies = tuple(f"{CONFLICTS}/{name.replace('/', '__')}." for name in names)
-    beside = [held for held in history.entries if held.startswith(copies)]
-    return (*names, *beside)
+    archived = {f"{ARCHIVE}/{name}{ARCHIVED_SUFFIX}" for name in names}
+    ever = dict.fromkeys(each for commit in log(history) for each in commit.paths)
+    beside = [each for each in ever if each in archived or each.startswith(copies)]
+    return tuple(dict.fromkeys((*names, *beside)))
 
 
 def _versions(history: History, names: Iterable[str]) -> dict[bytes, bytes]:
@@ -142,4 +145,4 @@ def _elsewhere(history: History) -> tuple[str, ...]:
         exported = (history.private / EXPORTS).read_text(encoding="utf-8").splitlines()
     except FileNotFoundError:
         exported = []
-    return (*list_remotes(history.git.directory), *exported)
+    return tuple(dict.fromkeys((*list_remotes(history.git.directory), *exported)))

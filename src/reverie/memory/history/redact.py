@@ -1,7 +1,7 @@
 """Take given sentences out of files that quote them: transcripts (JSON lines) and spilled tool results (any text).
 
 A JSON line stays the same JSON with the sentence replaced inside its strings. The file is replaced whole or not at all,
-and keeps its times, since retention and recency go by them.
+and keeps its times, since retention and recency go by them. What a session appends meanwhile is not lost.
 """
 
 from __future__ import annotations
@@ -9,11 +9,14 @@ from __future__ import annotations
 import json
 import os
 import re
+import time
 from collections.abc import Iterable
 from pathlib import Path
 from typing import TypeAlias
 
 MARK = "[erased]"
+_APPENDING_SECONDS = 0.05
+"""Who had the old file open to append to it is done after this; a line takes microseconds."""
 _Json: TypeAlias = "str | int | float | bool | list[_Json] | dict[str, _Json] | None"
 
 
@@ -34,26 +37,36 @@ def _pattern(sentences: Iterable[str]) -> re.Pattern[str] | None:
 
 
 def _write_one(path: Path, pattern: re.Pattern[str]) -> bool:
-    before = path.read_bytes()
-    text = before.decode("utf-8", "surrogateescape")
-    after = (
-        "".join(_redacted_row(row, pattern) for row in text.splitlines(keepends=True))
-        if path.suffix in {".jsonl", ".json"}
-        else pattern.sub(MARK, text)
-    ).encode("utf-8", "surrogateescape")
-    if after == before:
-        return False
-    looks = path.stat()
-    draft = path.with_name(f".{path.name}.redacted")
-    handle = os.open(draft, os.O_CREAT | os.O_TRUNC | os.O_WRONLY | os.O_CLOEXEC, 0o600)
-    with os.fdopen(handle, "wb") as file:
-        os.fchmod(handle, looks.st_mode & 0o777)
-        file.write(after)
-        file.flush()
-        os.fsync(handle)
-    os.utime(draft, ns=(looks.st_atime_ns, looks.st_mtime_ns))
-    draft.replace(path)
+    with path.open("rb") as old:
+        before = old.read()
+        after = _redacted_text(path, before, pattern)
+        if after == before:
+            return False
+        looks = os.fstat(old.fileno())
+        draft = path.with_name(f".{path.name}.redacted")
+        handle = os.open(draft, os.O_CREAT | os.O_TRUNC | os.O_WRONLY | os.O_CLOEXEC, 0o600)
+        with os.fdopen(handle, "wb") as file:
+            os.fchmod(handle, looks.st_mode & 0o777)
+            file.write(after)
+            file.flush()
+            os.fsync(handle)
+        os.utime(draft, ns=(looks.st_atime_ns, looks.st_mtime_ns))
+        draft.replace(path)
+        time.sleep(_APPENDING_SECONDS)
+        appended = old.read()
+    if appended:
+        with path.open("ab") as file:
+            file.write(_redacted_text(path, appended, pattern))
     return True
+
+
+def _redacted_text(path: Path, content: bytes, pattern: re.Pattern[str]) -> bytes:
+    text = content.decode("utf-8", "surrogateescape")
+    if path.suffix in {".jsonl", ".json"}:
+        text = "".join(_redacted_row(row, pattern) for row in re.findall(r"[^\n]*\n|[^\n]+", text))
+    else:
+        text = pattern.sub(MARK, text)
+    return text.encode("utf-8", "surrogateescape")
 
 
 def _redacted_row(row: str, pattern: re.Pattern[str]) -> str:
