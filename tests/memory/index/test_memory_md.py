@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import date
 
 from hypothesis import given
@@ -70,6 +71,18 @@ def test_a_rule_that_holds_always_stands_first_with_the_rule_as_its_hook() -> No
     assert render_index([topic("a.md", type=MemoryType.user), rule]).splitlines()[0] == (
         "- [Tests](feedback_tests.md) — Never mock the database."
     )
+
+
+@requirement("memory:index:always-first")
+def test_pins_stand_below_rules_that_hold_always_and_above_all_else() -> None:
+    rule = topic("z.md", type=MemoryType.reference, name="Rule", when=When(always=True))
+    others = [topic("a.md", type=MemoryType.user, name="First"), topic("b.md", type=MemoryType.user, name="Second")]
+    pinned = topic("y.md", type=MemoryType.reference, name="Pinned", pinned=True)
+    before = render_index([rule, *others, replace(pinned, pinned=False)])
+
+    for previous, changed in (("", None), (before, ["y.md"])):
+        text = render_index([rule, *others, pinned], previous, changed=changed)
+        assert paths_in(text) == ["z.md", "y.md", "a.md", "b.md"]
 
 
 @requirement("memory:index:prose-stays")

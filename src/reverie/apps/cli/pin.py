@@ -14,7 +14,7 @@ from reverie.apps.cli.options import as_json
 @as_json
 @memory_options
 def command(which: Which, *, name: str, remove: bool, as_json: bool) -> None:
-    """Let a memory stand first in the index, and keep it from being retired.
+    """Let a memory stand at the top of the index, below the rules that hold always, and keep it from being retired.
 
     \b
     Examples:

@@ -50,7 +50,7 @@ if TYPE_CHECKING:
 @click.option("--quote", metavar="TEXT", help="The words it rests on.")
 @click.option("--session", metavar="ID", help="The session it comes from.")
 @click.option("--reason", metavar="TEXT", help="Why it is saved; shown by `reverie log`.")
-@click.option("--pin", "pinned", is_flag=True, help="Let it stand first in the index.")
+@click.option("--pin", "pinned", is_flag=True, help="Let it stand at the top of the index.")
 @click.option("--team", is_flag=True, help="Share it with everybody who works on the repository.")
 @click.option("--edit", is_flag=True, help="Write the text in your editor.")
 @as_json

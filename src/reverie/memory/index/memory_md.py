@@ -2,8 +2,9 @@
 
 A list item that begins with a link to an existing topic is generated from that topic; every other line is the user's
 and stays. Items under the user's own sections (`## …`) keep their place; all others form one block, ordered by subject,
-with rules that hold always on top. A deleted item comes back: the index is derived, `forget` removes a topic. Without
-room for all, the least useful are left out and a last item says how many. Hand edits of items: `index_edits.py`.
+with rules that hold always on top and pins below them. A deleted item comes back: the index is derived, `forget`
+removes a topic. Without room for all, the least useful are left out and a last item says how many. Hand edits of items:
+`edits.py`.
 """
 
 from __future__ import annotations
@@ -266,9 +267,10 @@ def _size_bytes(text: str) -> int:
 _ORDER_OF_TYPES = {kind: number for number, kind in enumerate(MemoryType)}
 
 
-def _subject(row: IndexRow) -> tuple[bool, int, str, str]:
+def _subject(row: IndexRow) -> tuple[bool, bool, int, str, str]:
+    """Rules that hold always, then pins, then by type and name."""
     order = len(MemoryType) if row.type is None else _ORDER_OF_TYPES[row.type]
-    return not row.is_always, order, row.name.casefold(), row.path
+    return not row.is_always, not row.is_pinned, order, row.name.casefold(), row.path
 
 
 def _ordered(chosen: list[IndexRow], standing: Collection[str], changed: Collection[str] | None) -> list[IndexRow]:
