@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, Self
 
 from reverie.api.memory_parts.shelves import Shelves
 from reverie.api.process import fresh_marker, places_of, process_settings, system_now
-from reverie.errors import Error, Refused, UserMistake
+from reverie.errors import Damaged, Error, Refused, Unavailable, UserMistake
 from reverie.memory.scopes import Scope, project_scope, user_scope, without_mentions
-from reverie.places import Places, find_checkout, memory_folder, open_project
+from reverie.places import Places, find_checkout, memory_folder, open_project, validate_memory_directory
 from reverie.settings import Settings
 from reverie.settings.features import Off, memory_state
 
@@ -62,8 +62,14 @@ class Memory:
         settings: Settings | None = None,
         now: Callable[[], datetime] = system_now,
     ) -> None:
-        """Exactly this directory; `project` is where its anchors are looked for."""
-        place = Path(directory).expanduser().absolute()
+        """Exactly this directory; `project` is where its anchors are looked for.
+
+        Raises:
+            UserMistake: it is a file, a home directory, or at or near the root.
+        """
+        place = validate_memory_directory(str(Path(directory).expanduser().absolute()), user_home=Path.home())
+        if place.exists() and not place.is_dir():
+            raise UserMistake(f"{place} is not a directory; name one, or a place where one can be made")
         root = Path(project).absolute() if project is not None else None
         if settings is None:
             places, settings = process_settings(root or Path.cwd())
@@ -245,7 +251,7 @@ class Memory:
         return self.store.forget(self.path_of(name), reason=reason)
 
     def pin(self, name: str, *, pinned: bool = True) -> Topic:
-        """Let a memory stand first in the index and keep it from being retired."""
+        """Let a memory stand at the top of the index, below rules that hold always, and keep it from being retired."""
         return self.pin_report(name, pinned=pinned)[0]
 
     def pin_report(self, name: str, *, pinned: bool = True) -> tuple[Topic, str | None]:
@@ -464,8 +470,14 @@ class Memory:
 
         Raises:
             UserMistake: there is none, or more than one.
+            Damaged: its file cannot be read.
         """
-        return self.store.read(self.path_of(name))
+        try:
+            return self.store.read(self.path_of(name))
+        except Damaged as problem:
+            raise Damaged(
+                f"{self.directory}/{problem}", path=self.directory / problem.path, line=problem.line
+            ) from None
 
     def path_of(self, name: str) -> str:
         """The path, inside the directory, of the memory that a person means."""
@@ -510,6 +522,14 @@ class Memory:
 
         found = (*timeline.refusals(self.store), *refusals_of(self.scope.folder, self._now()))
         return tuple(sorted(found, key=lambda each: each.when))
+
+    def knows(self, commit: str) -> bool:
+        """Whether the history has a commit of this id or beginning of an id."""
+        from reverie.memory.history.past import commit_named
+
+        with suppress(UserMistake, Unavailable):
+            return bool(commit_named(self.store.history, commit))
+        return False
 
     def diff(self, commit: str | None = None) -> str:
         """What a change did, the last one when none is named."""
@@ -623,14 +643,17 @@ class Memory:
         """Write the directory with its history into one file."""
         from reverie.memory import timeline
 
-        return timeline.write_bundle(self.store, Path(target).absolute())
+        place = Path(target).expanduser().absolute()
+        if place.is_dir() or not place.parent.is_dir():
+            raise UserMistake(f"cannot write {place}: name a file in a folder that exists")
+        return timeline.write_bundle(self.store, place)
 
     def import_from(self, source: AnyPath) -> Imported:
         """Bring in such a file: merged with what is here, history and all."""
         from reverie.memory import timeline
 
         self._refuse_when_off()
-        return timeline.import_bundle(self.store, Path(source).absolute())
+        return timeline.import_bundle(self.store, Path(source).expanduser().absolute())
 
     @property
     def store(self) -> Store:

@@ -188,6 +188,10 @@ def test_at_shows_memory_as_it_was(terminal: Terminal) -> None:
     assert terminal.run("show", "Kiwi server", "--at", today, "--json").document["body"] == BODY
     assert terminal.run("at", "2020-01-01", "Kiwi server").code == 2
     assert terminal.run("at", "yesterday").code == 2
+    when = terminal.run("log", "--json").document[0]["when"]
+    assert terminal.run("at", when, "Kiwi server", "--json").document["body"] == BODY
+    assert terminal.run("show", "Kiwi server", "--at", when.replace("+00:00", "Z"), "--json").code == 0
+    assert terminal.run("at", f"{today}T00:00:00", "--json").document == []
 
 
 @requirement("cli:memory:json")
@@ -314,16 +318,32 @@ def test_a_secret_is_refused_by_rule_and_the_refusal_is_logged(terminal: Termina
         ("recall",),
         ("recall", "kiwi", "--limit", "0"),
         ("import", "no-such-file.zip"),
+        ("import", "."),
+        ("export", "no-such-folder/memory.zip"),
+        ("export", "."),
+        ("list", "--memory-dir", "/"),
+        ("recall", "kiwi", "--memory-dir", "/tmp"),
+        ("list", "--memory-dir", "file.txt"),
+        ("show", "bad", "--memory-dir", "damaged"),
+        ("search", "kiwi", "--since", "soon"),
         ("list", "--project", "no-such-directory"),
         ("completion", "tcsh"),
     ],
 )
 def test_mistakes_exit_with_2(terminal: Terminal, arguments: tuple[str, ...]) -> None:
+    (terminal.project / "file.txt").write_text("no directory", encoding="utf-8")
+    (terminal.project / "damaged").mkdir()
+    (terminal.project / "damaged" / "bad.md").write_text("---\nname: [unclosed\n---\n", encoding="utf-8")
+    if arguments[0] == "export":
+        save(terminal)
+
     ran = terminal.run(*arguments)
 
     assert ran.code == 2
     assert ran.err
     assert ran.out == ""
+    if Path(named := arguments[-1]).name in {"memory.zip", "file.txt", "damaged", "no-such-file.zip"}:
+        assert str(terminal.project / named) in ran.err
 
 
 @requirement("memory:open:off")
@@ -351,6 +371,27 @@ def test_a_repository_cannot_send_memory_elsewhere(terminal: Terminal) -> None:
     assert "memory.directory" in ran.err
     own = terminal.run(*SAVE, "--json", REVERIE_MEMORY_PATH_OVERRIDE=str(elsewhere))
     assert own.document["path"].startswith(str(elsewhere))
+
+
+@requirement("memory:scopes:user")
+def test_what_was_done_to_a_memory_of_the_user_is_shown_and_undone_from_any_project(terminal: Terminal) -> None:
+    save(terminal)
+    terminal.run("save", "--user", "--type", "user", "--name", "Me", "--description", "Writes Go", "--body", "Go.")
+
+    forgotten = terminal.run("forget", "Me").out
+    hint = forgotten.split("`")[1].split()
+    commit = terminal.run("log", "Me", "--json").document[0]["commit"]
+
+    assert commit.startswith(hint[2])
+    assert terminal.run("diff", commit).out.count("-Go.") == 1
+    assert terminal.run("why", "Me", "--json").document["changes"][0]["commit"] == commit
+    assert terminal.run(*hint[1:]).code == 0
+    assert terminal.run("show", "Me", "--json").document["body"] == "Go."
+    today = time.strftime("%Y-%m-%d")
+    assert {row["name"] for row in terminal.run("at", today, "--json").document} == {"Kiwi server", "Me"}
+    assert terminal.run("at", today, "Me", "--json").document["body"] == "Go."
+    assert terminal.run("erase", "Me", "--yes").code == 0
+    assert terminal.run("show", "Me").code == 2
 
 
 @requirement("memory:scopes:user")

@@ -7,15 +7,15 @@ from datetime import datetime
 import click
 
 from reverie.apps.cli.memory_options import Which, memory_options
-from reverie.apps.cli.options import as_json
+from reverie.apps.cli.options import Moment, as_json
 
 
 @click.command("at")
-@click.argument("day", metavar="DATE", type=click.DateTime(["%Y-%m-%d", "%Y-%m-%dT%H:%M:%S"]))
+@click.argument("when", metavar="DATE", type=Moment(ends=True))
 @click.argument("name", required=False)
 @as_json
 @memory_options
-def command(which: Which, *, day: datetime, name: str | None, as_json: bool) -> None:
+def command(which: Which, *, when: datetime, name: str | None, as_json: bool) -> None:
     """Show all memories, or the one of NAME, as they were at the end of DATE.
 
     \b
@@ -27,10 +27,9 @@ def command(which: Which, *, day: datetime, name: str | None, as_json: bool) -> 
     from reverie.apps.cli.list import print_topics
     from reverie.apps.cli.memory_documents import topic_document, whole_document
     from reverie.apps.cli.output import print_json
-    from reverie.apps.cli.show import moment, print_topic
+    from reverie.apps.cli.show import print_topic
 
-    memory = which.open()
-    when = moment(day)
+    memory = which.open() if name is None else which.open_for(name, or_gone=True)
     if name is not None:
         document = whole_document(memory.read_at(name, when), memory.directory, memory.scope.name)
         if as_json:
@@ -38,7 +37,11 @@ def command(which: Which, *, day: datetime, name: str | None, as_json: bool) -> 
         else:
             print_topic(document)
         return
-    rows = [topic_document(topic, memory.directory, memory.scope.name) for topic in memory.topics_at(when)]
+    rows = [
+        topic_document(topic, each.directory, each.scope.name)
+        for each in which.all(memory)
+        for topic in each.topics_at(when)
+    ]
     if as_json:
         print_json(rows)
     else:

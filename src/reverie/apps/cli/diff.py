@@ -27,7 +27,7 @@ def command(which: Which, *, commit: str | None, as_json: bool) -> None:
     """
     from reverie.apps.cli.output import print_json
 
-    text = which.open().diff(commit)
+    text = which.open_with(commit).diff(commit)
     if as_json:
         print_json({"diff": text})
         return

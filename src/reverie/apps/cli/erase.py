@@ -29,7 +29,7 @@ def command(which: Which, *, name: str, transcripts: bool, yes: bool, as_json: b
     from reverie.apps.cli.output import print_json
     from reverie.errors import Refused, UserMistake
 
-    memory = which.open()
+    memory = which.open_for(name, or_gone=True)
     if not yes:
         if not sys.stdin.isatty():
             raise UserMistake(f"erasing {name!r} cannot be undone; say --yes where nobody can be asked")

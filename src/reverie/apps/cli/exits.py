@@ -10,7 +10,7 @@ import sys
 from collections.abc import Callable
 
 from reverie.apps.plain import unsteered_streams
-from reverie.errors import Error, UserMistake
+from reverie.errors import Damaged, Error, UserMistake
 
 DONE, FAILED, MISTAKE, INTERRUPTED = 0, 1, 2, 130
 
@@ -30,7 +30,7 @@ def _ended(act: Callable[[], int]) -> int:
     except KeyboardInterrupt:
         say("interrupted")
         return INTERRUPTED
-    except UserMistake as mistake:
+    except (UserMistake, Damaged) as mistake:
         say(str(mistake))
         return MISTAKE
     except Error as failure:

@@ -29,5 +29,5 @@ def command(which: Which, *, name: str, reason: str, as_json: bool) -> None:
     if as_json:
         print_json({"path": path, "commit": changed.commit})
         return
-    back = f"  (`reverie undo {changed.commit[:8]}` brings it back)" if changed.commit else ""
+    back = f"  (`reverie undo {changed.commit[:8]}{which.flags}` brings it back)" if changed.commit else ""
     click.echo(f"forgotten  {path}{back}")

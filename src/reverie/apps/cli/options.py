@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, TypeVar
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 from reverie.apps.cli.which import Common
 
-__all__ = ["Common", "added_directories", "as_json", "project_option"]
+__all__ = ["Common", "Moment", "added_directories", "as_json", "project_option"]
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -33,6 +34,31 @@ def added_directories(named: tuple[str, ...]) -> tuple[str, ...]:
 def as_json(command: Command) -> Command:
     """Give a command `--json`: one document on standard output and nothing else."""
     return click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")(command)
+
+
+if TYPE_CHECKING:
+    _Dates = click.ParamType[datetime]
+else:  # older ones take no argument
+    _Dates = click.ParamType
+
+
+class Moment(_Dates):
+    """A day, or a moment as ISO 8601 spells it (so does `reverie log --json`); without a zone, in this machine's."""
+
+    name = "date"
+
+    def __init__(self, *, ends: bool) -> None:
+        """Whether a day stands for its end or for its beginning."""
+        self._ends = ends
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> datetime:
+        try:
+            moment = datetime.fromisoformat(value)
+            if self._ends and ":" not in value:
+                moment += timedelta(days=1, seconds=-1)
+            return moment.astimezone()
+        except (ValueError, OverflowError):
+            self.fail(f"{value!r} is no date; write 2026-03-01, or a moment such as 2026-03-01T12:30:00Z", param, ctx)
 
 
 def project_option(command: Command) -> Command:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from reverie.apps.cli.options import Common, as_json, project_option
+from reverie.apps.cli.options import Common, Moment, as_json, project_option
 
 if TYPE_CHECKING:
     from reverie.memory.passages import Found, PastHit
@@ -27,9 +27,7 @@ _QUIET_BYTES = 20_000_000
     "--limit", type=click.IntRange(min=1), default=10, show_default=True, metavar="N", help="So many at most."
 )
 @click.option("--session", metavar="ID", help="Only in sessions whose id begins so.")
-@click.option(
-    "--since", type=click.DateTime(["%Y-%m-%d", "%Y-%m-%dT%H:%M:%S"]), metavar="DATE", help="Only what was said since."
-)
+@click.option("--since", type=Moment(ends=False), metavar="DATE", help="Only what was said since.")
 @click.option("--role", type=click.Choice(["user", "assistant", "tool", "summary"]), help="Only what this one said.")
 @click.option("--fresh", is_flag=True, help="Read every transcript again instead of what is new in it.")
 @click.option("--full", is_flag=True, help="Show whole passages and what stands around them.")
@@ -68,7 +66,7 @@ def command(
     with Memory.at(wiring.places(configuration), configuration.settings, directory) as memory:
         started = time.perf_counter()
         roles = () if role is None else (role,)
-        asked = PastQuery(" ".join(query), limit, session, None if since is None else since.astimezone(), roles)
+        asked = PastQuery(" ".join(query), limit, session, since, roles)
         found = memory.search_report(asked, fresh=fresh, progress=_tell)
         took_ms = round((time.perf_counter() - started) * 1000, 1)
     if as_json:

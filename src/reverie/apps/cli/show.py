@@ -7,18 +7,18 @@ from datetime import datetime
 import click
 
 from reverie.apps.cli.memory_options import Which, memory_options
-from reverie.apps.cli.options import as_json
+from reverie.apps.cli.options import Moment, as_json
 from reverie.apps.plain import unsteered
 
 
 @click.command("show")
 @click.argument("name")
 @click.option(
-    "--at", "day", type=click.DateTime(["%Y-%m-%d", "%Y-%m-%dT%H:%M:%S"]), metavar="DATE", help="As it was then."
+    "--at", "when", type=Moment(ends=True), metavar="DATE", help="As it was at the end of that day, or at that moment."
 )
 @as_json
 @memory_options
-def command(which: Which, *, name: str, day: datetime | None, as_json: bool) -> None:
+def command(which: Which, *, name: str, when: datetime | None, as_json: bool) -> None:
     """Show the memory of this name, path or beginning of a file name.
 
     \b
@@ -30,21 +30,13 @@ def command(which: Which, *, name: str, day: datetime | None, as_json: bool) -> 
     from reverie.apps.cli.memory_documents import whole_document
     from reverie.apps.cli.output import print_json
 
-    memory = which.open_for(name) if day is None else which.open()
-    topic = memory.read(name) if day is None else memory.read_at(name, moment(day))
+    memory = which.open_for(name, or_gone=when is not None)
+    topic = memory.read(name) if when is None else memory.read_at(name, when)
     document = whole_document(topic, memory.directory, memory.scope.name)
     if as_json:
         print_json(document)
     else:
         print_topic(document)
-
-
-def moment(day: datetime) -> datetime:
-    """A day stands for its end; with a time of day it is that moment, in the zone of this machine."""
-    from datetime import timedelta
-
-    is_day = (day.hour, day.minute, day.second) == (0, 0, 0)
-    return (day + timedelta(days=1, seconds=-1) if is_day else day).astimezone()
 
 
 def print_topic(document: dict[str, object]) -> None:

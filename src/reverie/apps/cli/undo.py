@@ -23,12 +23,13 @@ def command(ctx: click.Context, which: Which, *, commit: str, as_json: bool) -> 
     """
     from reverie.apps.cli.output import print_json
 
-    memory = which.open()
-    undone = memory.undo(commit)
+    undone = which.open_with(commit).undo(commit)
     if as_json:
         print_json({"commit": undone.commit, "paths": list(undone.paths), "conflicts": list(undone.conflicts)})
     elif undone.conflicts:
-        click.echo(f"reverie: later changes overlap in {', '.join(undone.conflicts)}; nothing was written", err=True)
+        names = ", ".join(undone.conflicts)
+        hint = f"undo those first (`reverie log {undone.conflicts[0]}{which.flags}`), or edit it by hand"
+        click.echo(f"reverie: later changes overlap in {names}; nothing was written; {hint}", err=True)
     else:
         click.echo(f"taken back in {', '.join(undone.paths)}" + (f"  ({undone.commit[:8]})" if undone.commit else ""))
     if undone.conflicts:

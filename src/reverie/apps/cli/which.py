@@ -85,21 +85,44 @@ class Which:
     def open_for(self, name: str, *, or_gone: bool = False) -> Memory:
         """The memory that holds a name: the user's own when the project has nothing of that name.
 
-        `or_gone` allows for a name that only the past of the project knows.
+        `or_gone` allows for a name that only the past knows.
         """
-        from reverie.errors import UserMistake
+        from contextlib import suppress
 
-        memory = self.open()
-        if self.directory is not None or self.is_user or not memory.user.directory.is_dir():
-            return memory
-        try:
-            memory.path_of(name)
-        except UserMistake as missing:
+        from reverie.errors import Error, UserMistake
+
+        both = self.all(self.open())
+        missing: UserMistake | None = None
+        for memory in both:
             try:
-                memory.user.path_of(name)
-            except UserMistake:
-                if or_gone:
+                memory.path_of(name)
+            except UserMistake as mistake:
+                missing = missing or mistake
+            else:
+                return memory
+        for memory in both if or_gone else ():
+            with suppress(Error):
+                if memory.log(name, limit=1):
                     return memory
-                raise missing from None
-            return memory.user
-        return memory
+        if missing is None or or_gone:
+            return both[0]
+        raise missing
+
+    def open_with(self, commit: str | None) -> Memory:
+        """The memory whose history has a commit: the user's own when the project's has not."""
+        both = self.all(self.open())
+        return both[0] if commit is None else next((each for each in both if each.knows(commit)), both[0])
+
+    def all(self, memory: Memory) -> tuple[Memory, ...]:
+        """A memory, and the user's own beside it where none was named."""
+        if self.directory is not None or self.is_user or not memory.user.directory.is_dir():
+            return (memory,)
+        return (memory, memory.user)
+
+    @property
+    def flags(self) -> str:
+        """What a further command must say to mean the same memory; the user's own is found without."""
+        from shlex import quote
+
+        named = (("--memory-dir", self.directory), ("--project", self.project))
+        return "".join(f" {flag} {quote(said)}" for flag, said in named if said is not None)
