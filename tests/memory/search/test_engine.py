@@ -76,6 +76,16 @@ def test_chinese_and_japanese_are_found(tmp_path: Path, text: str, key: str) -> 
         assert ask(index, text, abstains=True)[:1] == [key]
 
 
+@requirement("search:query:cjk")
+@pytest.mark.parametrize("text", ["谁负责迁移", "李雷负责什么", "迁移是谁负责的呀"])
+def test_a_question_in_chinese_may_join_its_words_otherwise_than_the_memory(tmp_path: Path, text: str) -> None:
+    body = "数据库迁移必须在周五之前完成。\n脚本在目录里，负责人是李雷。"
+    with opened(tmp_path, *TOPICS, Document(key="move.md", name="迁移", body=body)) as index:
+        assert ask(index, text, abstains=True)[:1] == ["move.md"]
+        assert ask(index, "周末天气怎么样", abstains=True) == []
+        assert ask(index, "帮我写一个函数反转链表", abstains=True) == []
+
+
 @requirement("search:query:identifiers")
 @pytest.mark.parametrize(
     "text", ["parseTokenStream", "token stream", "token_reader", "tokenReader", "parsetokenstream"]

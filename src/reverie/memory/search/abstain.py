@@ -12,7 +12,7 @@ Whether anything is shown is decided by the best hit.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from reverie.memory.search.analyze import is_weak
 from reverie.memory.search.features import Measured, Wanted
@@ -48,7 +48,7 @@ def query_features(wanted: Wanted, measured: Sequence[Measured]) -> dict[str, fl
         seen.update(each.found)
         seen.update(each.fields.get("about", ()))
     weights = wanted.weights
-    strong = _strong(wanted)
+    strong = _strong(wanted, seen)
     unknown = sum(weights[term] for term in strong if term not in seen)
     return {
         "unknown": unknown / max(1e-9, sum(weights[term] for term in strong)),
@@ -63,7 +63,7 @@ def hit_features(
 ) -> dict[str, float]:
     """The features of one hit: the query's, what was measured of it, and by how much it leads."""
     runners_up = others[:_COMPARED]
-    strong = _strong(wanted)
+    strong = _strong(wanted, each.found)
     matched = sum(term in each.found for term in strong)
     return {
         **each.values,
@@ -100,5 +100,15 @@ def _is_titled(wanted: Wanted, strong: Sequence[str], each: Measured) -> bool:
     return any(term in title for term in wanted.text.proper) or sum(term in title for term in strong) > 1
 
 
-def _strong(wanted: Wanted) -> list[str]:
-    return [term for term in wanted.text.terms if not is_weak(term) and term not in wanted.names]
+def _strong(wanted: Wanted, found: Collection[str] = ()) -> list[str]:
+    """The telling terms of a query, without those that only join two words which were found."""
+    strong = (term for term in wanted.text.terms if not is_weak(term) and term not in wanted.names)
+    return [term for term in strong if term in found or not _is_seam(term, found)]
+
+
+def _is_seam(term: str, found: Collection[str]) -> bool:
+    """Whether a pair of Chinese or Japanese characters ends one word that was found and begins another."""
+    if len(term) != 2 or term.isascii():
+        return False
+    pairs = [other for other in found if len(other) == 2]
+    return any(other[1] == term[0] for other in pairs) and any(other[0] == term[1] for other in pairs)

@@ -59,7 +59,7 @@ december recently soon since
 TIME_WORDS = frozenset(_TIME.split())
 """A text with one of these says when something happened."""
 
-CJK_FUNCTION = frozenset("的了在是吗呢吧啊哪里什么怎为这那个请我你他她它们有和与就都也很不把被给") | frozenset(
-    map(chr, range(0x3041, 0x3097))
-)
+CJK_FUNCTION = frozenset(
+    "的了在是吗呢吧啊呀嘛谁几何哪里什么怎为这那个请我你他她它们有和与就都也很不把被给"
+) | frozenset(map(chr, range(0x3041, 0x3097)))
 """Characters of particles, pronouns and endings: a pair that holds one says little, a pair of two says nothing."""
