@@ -181,11 +181,12 @@ class Store:
         with self.writer.writing():
             path = self._path_for(topic)
             before = self.writer.tree.read(path)
-            change = Change(author, reason or _said("save", before, topic), session, sources or topic.sources)
+            usual, sources = f"{'save' if before is None else 'edit'} {topic.name}", sources or topic.sources
             topic = self._stamped(_renewed(replace(topic, path=path), before, renew), before)
             text = _rendered(topic, before)
             self._refuse_unfit(topic, text, author, read_erased(self.history.private))
             content = text.encode()
+            change = _account(author, reason, usual, session, sources)
             if expect is not None and before is not None and hashlib.sha256(before).hexdigest() != expect:
                 content = self._merged(path, expect, content, before, change)
             commit = self.writer.commit({path: content}, change)
@@ -215,7 +216,7 @@ class Store:
                 text = _rendered(topic, before)
                 self._refuse_unfit(topic, text, author, erased)
                 files[path] = text.encode()
-            commit = self.writer.commit(files, Change(author, reason or f"save {len(files)} topics", session))
+            commit = self.writer.commit(files, _account(author, reason, f"save {len(files)} topics", session))
         return len(files), commit
 
     def edit(
@@ -235,7 +236,7 @@ class Store:
             topic = self._stamped(replace(change_topic(parse_topic(path, before.decode())), path=path), before)
             text = _rendered(topic, before)
             self._refuse_unfit(topic, text, author, read_erased(self.history.private))
-            change = Change(author, reason or f"edit {topic.name}", session, sources)
+            change = _account(author, reason, f"edit {topic.name}", session, sources)
             commit = self.writer.commit({path: text.encode()}, change)
         return Saved(topic, commit, _suspicions(text))
 
@@ -256,13 +257,13 @@ class Store:
                 if text is not None:
                     self._refuse_unfit(parse_topic(path, text), text, author, erased)
             contents = {path: None if text is None else text.encode() for path, text in files.items()}
-            return self.writer.commit(contents, Change(author, reason, session))
+            return self.writer.commit(contents, _account(author, reason, "", session))
 
     def forget(self, name: str, *, author: Author = "user", reason: str = "", session: str | None = None) -> Changed:
         """Remove a topic from the directory; `undo` brings it back. Its text stays in the history: see `erase`."""
         with self.writer.writing():
             path = self._find_committed(name)
-            return Changed(path, self.writer.commit({path: None}, Change(author, reason or f"forget {path}", session)))
+            return Changed(path, self.writer.commit({path: None}, _account(author, reason, f"forget {path}", session)))
 
     def pin(self, name: str, *, pinned: bool = True, author: Author = "user", session: str | None = None) -> Saved:
         """Let a topic stand first in the index, and keep it from being retired."""
@@ -277,7 +278,7 @@ class Store:
             path = self._find_committed(name)
             target = f"{ARCHIVE}/{path}{ARCHIVED_SUFFIX}"
             files = {path: None, target: self.writer.tree.read(path)}
-            return Changed(target, self.writer.commit(files, Change(author, reason or f"archive {path}", session)))
+            return Changed(target, self.writer.commit(files, _account(author, reason, f"archive {path}", session)))
 
     def archived(self) -> tuple[str, ...]:
         """The paths that retired topics had, in order."""
@@ -295,7 +296,7 @@ class Store:
                 raise Conflict(f"{path!r} exists again; forget or rename it before restoring the archived one")
             source = f"{ARCHIVE}/{path}{ARCHIVED_SUFFIX}"
             files = {source: None, path: self.writer.tree.read(source)}
-            return Changed(path, self.writer.commit(files, Change(author, reason or f"restore {path}", session)))
+            return Changed(path, self.writer.commit(files, _account(author, reason, f"restore {path}", session)))
 
     def sync(self) -> tuple[str, ...]:
         """Commit what editors and other programs changed since; return the commits."""
@@ -328,7 +329,7 @@ class Store:
         if found:
             self._note_refused(topic, author, tuple(found))
             raise Refused(
-                f"{topic.name!r} was not saved: it holds what looks like a secret ({', '.join(found)}); "
+                f"{redact(topic.name)!r} was not saved: it holds what looks like a secret ({', '.join(found)}); "
                 "say where the secret is kept instead",
                 by="secret scan",
             )
@@ -426,6 +427,18 @@ class _Taken:
         return isinstance(key, str) and (key in self.new or self.catalogue.path_with_key(key) is not None)
 
 
+def _account(author: Author, reason: str, usual: str, session: str | None, sources: tuple[Source, ...] = ()) -> Change:
+    """The account of a change, for the usual reason unless another is given; a secret has no place in it either."""
+    found = sorted({finding.rule for finding in scan(f"{reason}\n{session or ''}")}) if reason or session else ()
+    if found:
+        raise Refused(
+            f"nothing was changed: the reason or the session holds what looks like a secret ({', '.join(found)}); "
+            "leave it out",
+            by="secret scan",
+        )
+    return Change(author, reason or usual, session, sources)
+
+
 def _suspicions(text: str) -> tuple[str, ...]:
     """What in a text looks like an attempt to give orders."""
     return tuple(dict.fromkeys(flag.suspicion.value for flag in flags(text)))
@@ -438,10 +451,6 @@ def _renewed(topic: Topic, before: bytes | None, renew: Renew) -> Topic:
         return replace(renew(parse_topic(topic.path, before.decode()), topic), path=topic.path)
     except UnicodeDecodeError as error:
         raise Damaged(f"{topic.path} is not UTF-8 text and is not overwritten", path=Path(topic.path)) from error
-
-
-def _said(word: str, before: bytes | None, topic: Topic) -> str:
-    return f"{word if before is None else 'edit'} {topic.name}"
 
 
 def _rendered(topic: Topic, before: bytes | None) -> str:
