@@ -77,6 +77,21 @@ def test_each_kind_of_damage_is_named_with_its_file(tmp_path: Path) -> None:
 
 
 @requirement("memory:doctor")
+def test_what_cannot_be_read_is_named_for_what_it_is_and_its_line_is_not_said_to_lead_nowhere(tmp_path: Path) -> None:
+    store = open_store(tmp_path)
+    for name in ("latin", "secret"):
+        store.save(topic(name.title(), name))
+    (tmp_path / "feedback_latin.md").write_bytes("---\nname: Caf\u00e9\n---\nx\n".encode("latin-1"))
+    put(tmp_path, "feedback_secret.md", topic("Secret", "The token is " + "ghp_" + "a1B2c3D4e5" * 4))
+
+    found = {problem.kind: problem for problem in problems(tmp_path)}
+
+    assert found.keys() == {"damaged", "secret"}
+    assert "not UTF-8" in found["damaged"].detail
+    assert "front matter" not in found["damaged"].fix
+
+
+@requirement("memory:doctor")
 def test_an_index_that_a_conversation_cannot_load_is_named(tmp_path: Path) -> None:
     store = open_store(tmp_path)
     store.save(topic("One"))

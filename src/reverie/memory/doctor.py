@@ -65,7 +65,7 @@ def find_problems(indexed: IndexedFolder, history: History, world: World) -> tup
         _damaged(indexed),
         _topics(folder, entries, world),
         _doubles(folder, entries),
-        _index_file(folder, {entry.topic.path for entry in entries}),
+        _index_file(folder, {entry.topic.path for entry in entries} | {each.path for each in indexed.unreadable()}),
         _leftovers(folder),
         _history(history),
     )
@@ -86,7 +86,7 @@ def _damaged(indexed: IndexedFolder) -> Iterator[Problem]:
             fix = f"`reverie erase {problem.path}`, then make a new secret"
             yield Problem("secret", place, f"{problem.detail}; it is not recalled", fix)
             continue
-        yield Problem("damaged", place, problem.detail, "repair the front matter by hand; it is never overwritten")
+        yield Problem("damaged", place, problem.detail, "repair it by hand; it is never overwritten")
 
 
 def _topics(folder: MemoryFolder, entries: Iterable[Indexed], world: World) -> Iterator[Problem]:
@@ -104,7 +104,8 @@ def _topics(folder: MemoryFolder, entries: Iterable[Indexed], world: World) -> I
         with suppress(Damaged):
             for remark in topic_remarks(topic.path, text):
                 line = f"line {remark.line}: " if remark.line else ""
-                yield Problem("front-matter", place, f"{line}{remark.text}", "correct the line by hand")
+                fix = "correct the line by hand" if remark.line else "add it by hand, or leave it so"
+                yield Problem("front-matter", place, f"{line}{remark.text}", fix)
 
 
 def _anchors(entry: Indexed, place: str, root: Path, world: World) -> Iterator[Problem]:

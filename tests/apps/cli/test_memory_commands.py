@@ -235,6 +235,18 @@ def test_erase_always_takes_spilled_results_along_and_notes_with_the_transcripts
     assert (BODY in session.with_suffix(".jsonl").read_text(encoding="utf-8")) is (not flags)
 
 
+@requirement("cli:memory:told")
+def test_list_says_that_files_are_left_out(terminal: Terminal) -> None:
+    directory = Path(save(terminal)["path"]).parent
+    (directory / "bad.md").write_text("---\nname: [unclosed\n---\n", encoding="utf-8")
+
+    ran = terminal.run("list", "--json")
+
+    assert [row["name"] for row in ran.document] == ["Kiwi server"]
+    assert "bad.md" in ran.err
+    assert "reverie doctor" in ran.err
+
+
 @requirement("memory:doctor", "cli:memory:json")
 def test_doctor_lists_problems_and_fixes_what_is_safe(terminal: Terminal) -> None:
     directory = Path(save(terminal)["path"]).parent

@@ -40,6 +40,10 @@ def command(which: Which, *, kind: str | None, pinned: bool, archived: bool, as_
         rows = _listed(memory, "user" if which.is_user else "project")
         if which.directory is None and not which.is_user:
             rows += _listed(memory.user, "user")
+    left_out = [] if archived else [problem for each in which.all(memory) for problem in each.index.unreadable()]
+    if left_out:
+        told = f"{len(left_out)} file(s) cannot be read and are left out, such as {left_out[0].path}"
+        click.echo(f"reverie: {told}; `reverie doctor` says why", err=True)
     rows = [row for row in rows if (kind is None or row["type"] == kind) and (row["pinned"] or not pinned)]
     if as_json:
         print_json(rows)

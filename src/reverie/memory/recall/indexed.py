@@ -393,8 +393,11 @@ def _row(path: str, looks: Looks, digest: bytes, content: bytes, vetted: Topic |
     try:
         text = content.decode()
         topic = vetted or parse_topic(path, text)
-    except (Damaged, UnicodeDecodeError) as problem:
+    except Damaged as problem:
         return Row(path=path, looks=looks, digest=digest, problem=str(problem))
+    except UnicodeDecodeError as problem:
+        detail = f"it is not UTF-8 text (byte {problem.start + 1} of {len(content)})"
+        return Row(path=path, looks=looks, digest=digest, problem=detail)
     if vetted is None and (rules := sorted({finding.rule for finding in scan(text)})):
         # What a hand wrote into a file stays there, but is neither copied into the index nor recalled.
         return Row(path=path, looks=looks, digest=digest, problem=f"{LEFT_OUT} ({', '.join(rules)})")
