@@ -590,3 +590,20 @@ def test_an_index_that_fails_meanwhile_is_made_elsewhere(memory: Memory) -> None
     with memory:
         assert paths(memory.recall("when is the mango queue", fresh=True)) == ["mango.md"]
         assert paths(memory.recall(QUESTION)) == ["project_kiwi_server.md"]
+
+
+@requirement("store:disk:clear-error")
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
+def test_the_past_of_a_directory_that_may_only_be_read_can_be_read(memory: Memory) -> None:
+    memory.save(**KIWI)
+    state = memory.scope.folder.state
+    state.chmod(0o500)
+    (state / "writer.lock").chmod(0o400)
+    try:
+        assert len(memory.log()) == 1
+        assert "Frankfurt" in memory.diff()
+        assert memory.why("Kiwi server").path == "project_kiwi_server.md"
+        assert len(memory.topics_at(date(2026, 5, 1))) == 1
+    finally:
+        (state / "writer.lock").chmod(0o600)
+        state.chmod(0o700)

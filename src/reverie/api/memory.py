@@ -504,12 +504,17 @@ class Memory:
         self.index.has_news = False
         return self.store.sync() if self.directory.is_dir() else ()
 
+    def _sync_if_allowed(self) -> None:
+        """As `sync`, before reading: where nothing can be written, the past is read as it is."""
+        with suppress(Unavailable):
+            self.sync()
+
     def log(self, name: str | None = None, *, limit: int | None = None) -> tuple[Commit, ...]:
         """The changes, newest first; of one memory also when it is gone."""
         from reverie.api.memory_parts.naming import named_well
         from reverie.memory import timeline
 
-        self.sync()
+        self._sync_if_allowed()
         if name is None:
             return timeline.log(self.store, limit=limit)
         with named_well(self.index, name) as path:
@@ -535,7 +540,7 @@ class Memory:
         """What a change did, the last one when none is named."""
         from reverie.memory import timeline
 
-        self.sync()
+        self._sync_if_allowed()
         return timeline.diff(self.store, commit)
 
     def why(self, name: str) -> Account:
@@ -545,7 +550,7 @@ class Memory:
         from reverie.memory import timeline
         from reverie.memory.recall.usage_log import read_uses
 
-        self.sync()
+        self._sync_if_allowed()
         with named_well(self.index, name) as path:
             found = timeline.why(self.store, path)
         uses = tuple(read_uses(self.scope.folder, found.path))
@@ -555,7 +560,7 @@ class Memory:
         """The memories as they were at a moment, or at the end of a day."""
         from reverie.memory import timeline
 
-        self.sync()
+        self._sync_if_allowed()
         return timeline.topics_at(self.store, self._moment(when))
 
     def read_at(self, name: str, when: date | datetime) -> Topic:
