@@ -280,8 +280,8 @@ class PassageDatabase:
                 self._frequencies[term] = found or (0, 0)
         return {term: self._frequencies[term] for term in wanted}
 
-    def is_about(self, term: str) -> bool:  # noqa: ARG002 - passages name nobody
-        return False
+    def subjects(self, wanted: Sequence[str]) -> frozenset[str]:  # noqa: ARG002 - passages name nobody
+        return frozenset()
 
     def spelled_like(self, term: str) -> list[str]:
         """Terms of the index that begin like an unknown one and are about as long."""

@@ -125,12 +125,16 @@ class Database:
             self._connection = self._start_anew()
         self._frequencies: dict[str, tuple[int, int]] = {}
         self._frequencies_of = -1
+        self._version_read: int | None = None
+        """While nothing can change it."""
 
     def close(self) -> None:
         self._connection.close()
 
     def version(self) -> int:
         """A number that changes whenever any process changed the index."""
+        if self._version_read is not None:
+            return self._version_read
         changed_by_others: int = self._connection.execute("PRAGMA data_version").fetchone()[0]
         return changed_by_others * 1_000_003 + self._connection.total_changes
 
@@ -167,16 +171,17 @@ class Database:
         if version != self._frequencies_of:
             self._frequencies.clear()
             self._frequencies_of = version
-        for term in wanted:
-            if term not in self._frequencies:
-                found = self._connection.execute("SELECT doc, cnt FROM vocabulary WHERE term = ?", (term,)).fetchone()
-                self._frequencies[term] = found or (0, 0)
+        missing = [term for term in wanted if term not in self._frequencies]
+        if missing:
+            self._frequencies.update(dict.fromkeys(missing, (0, 0)))
+            sql = f"SELECT term, doc, cnt FROM vocabulary WHERE term IN ({_marks(missing)})"
+            self._frequencies.update({term: (doc, cnt) for term, doc, cnt in self._connection.execute(sql, missing)})
         return {term: self._frequencies[term] for term in wanted}
 
-    def is_about(self, term: str) -> bool:
-        """Whether some document names this term as what it is about."""
-        found = self._connection.execute("SELECT documents FROM subjects WHERE term = ?", (term,)).fetchone()
-        return found is not None and found[0] > 0
+    def subjects(self, wanted: Sequence[str]) -> frozenset[str]:
+        """Those of these terms that some document names as what it is about."""
+        sql = f"SELECT term FROM subjects WHERE documents > 0 AND term IN ({_marks(wanted)})"
+        return frozenset(term for (term,) in self._connection.execute(sql, wanted))
 
     def best(self, wanted: Sequence[str], limit: int, *, share: float = 1.0) -> list[int]:
         """The ids of the documents that BM25 puts first for any of these terms; below 1, among that newest share."""
@@ -275,8 +280,10 @@ class Database:
         """Let all reads inside see one state of the index, under one lock."""
         self._connection.execute("BEGIN")
         try:
+            self._version_read = self.version()
             yield
         finally:
+            self._version_read = None
             self._connection.execute("COMMIT")
 
     @contextmanager
@@ -345,8 +352,8 @@ class Database:
         return texts
 
 
-def _marks(ids: Sequence[int]) -> str:
-    return ",".join("?" * len(ids))
+def _marks(values: Sequence[object]) -> str:
+    return ",".join("?" * len(values))
 
 
 def digest_of(document: Document) -> bytes:

@@ -208,7 +208,7 @@ class SearchIndex:
         asked = dict.fromkeys(text.terms, 1.0)
         for term in analyse_query(context).terms if context else ():
             asked.setdefault(term, _CONTEXT_WORTH)
-        names = frozenset(term for term in text.terms if self._database.is_about(term))
+        names = self._database.subjects(text.terms)
         frequencies = self._database.frequencies(asked)
         stands_for: dict[str, tuple[str, float]] = {}
         weights: dict[str, float] = {}

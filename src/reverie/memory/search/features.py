@@ -30,6 +30,7 @@ _NEAR = tuple((side * distance, 0.4 * 0.6 ** (distance - 1)) for distance in ran
 """Steps to a neighbour, and how much its words count."""
 _JOINT_SATURATION = 1.5
 """A word that a unit has and its neighbours have too counts once, nearly."""
+_JOINTLY = 1 + _JOINT_SATURATION
 _SPEAKER_WORTH = 2.5
 NAME_WORTH = 0.5
 """A name that says who speaks is in every second line of the talk; in the text it counts half."""
@@ -102,61 +103,61 @@ class _Sought:
 
     def __init__(self, wanted: Wanted) -> None:
         self.wanted = wanted
-        # A term between spaces, as it stands in `Row.text`, and the same twice: those two share a space.
+        # Between spaces, as it stands in `Row.text`, and how far it is to the space that the next one may begin with.
         self.terms = tuple(
-            (f" {term} ", f" {term} {term} ", meant, worth) for term, (meant, worth) in wanted.stands_for.items()
+            (f" {term} ", len(term) + 1, meant, worth) for term, (meant, worth) in wanted.stands_for.items()
         )
         self.pairs = tuple(f"{first} {second}" for first, second in wanted.text.pairs)
 
 
 def _measure_words(row: Row, sought: _Sought) -> Measured:
     wanted, text = sought.wanted, row.text
-    each = Measured(row=row, found={}, fields={})
+    fields: dict[str, set[str]] = {}
+    each = Measured(row, {}, fields)
     if lines := _lines_with(text, sought):
         counts: dict[str, float] = {}
-        is_long = text.count("\n") > len(LINE_FIELDS)
-        passages: list[tuple[int, dict[str, float], str]] = []
-        for start, (end, here) in lines.items():
+        passages: list[_Passage] = []
+        for (start, end), here in lines.items():
             number = text.count("\n", 0, start) - len(LINE_FIELDS)
-            name, weight = _BODY if number >= 0 else _BEFORE_BODY[number]
-            each.fields.setdefault(name, set()).update(here)
+            if number < 0:
+                name, weight = _BEFORE_BODY[number]
+            else:
+                name, weight = _BODY
+                passages.append((number, here, start, end))
+            if name in fields:
+                fields[name].update(here)
+            else:
+                fields[name] = set(here)
             for meant, count in here.items():
                 counts[meant] = counts.get(meant, 0.0) + weight * count
             if len(here) > 1:
-                each.pairs = max(each.pairs, sum(text.find(pair, start, end) >= 0 for pair in sought.pairs))
-            if is_long and number >= 0:
-                tokens = text.count(" ", start, end) - 1
-                opening = text[start + 1 : text.find(" ", start + 1)]
-                passages.append((number, _saturate(here, tokens / wanted.mean_passage), opening))
+                each.pairs = max(each.pairs, sum([text.find(pair, start, end) >= 0 for pair in sought.pairs]))
         each.found = _saturate(counts, row.length / wanted.mean_length)
-        if passages:
-            each.passage = _best_passage(passages, wanted)
-    if row.about and wanted.names:
-        about = wanted.names.intersection(row.about.split())
-        if about:
-            each.speaks = True
-            each.fields["about"] = set(about)
+        if passages and text.count("\n") > len(LINE_FIELDS):
+            each.passage = _best_passage(text, passages, wanted)
+    if wanted.names and (about := wanted.names.intersection(row.about.split())):
+        each.speaks = True
+        fields["about"] = set(about)
     return each
 
 
-def _lines_with(text: str, sought: _Sought) -> dict[int, tuple[int, dict[str, float]]]:
-    """The lines of a text that have any term: where each begins → (where it ends, the query's term → how often)."""
-    lines: dict[int, tuple[int, dict[str, float]]] = {}
+def _lines_with(text: str, sought: _Sought) -> dict[tuple[int, int], dict[str, float]]:
+    """The lines of a text that have any term: where each begins and ends → the query's term → how often."""
+    lines: dict[tuple[int, int], dict[str, float]] = {}
     find = text.find
-    for term, twice, meant, worth in sought.terms:
+    for term, step, meant, worth in sought.terms:
         at = find(term)
         while at >= 0:
             start = text.rfind("\n", 0, at) + 1
             end = find("\n", at)
             if end < 0:
                 end = len(text)
-            if find(twice, at, end) < 0:
-                count = text.count(term, at, end)
-            else:
-                count = text[start:end].split(" ").count(term[1:-1])
-            here = lines.setdefault(start, (end, {}))[1]
+            count = 0
+            while 0 <= at < end:
+                count += 1
+                at = find(term, at + step)
+            here = lines.setdefault((start, end), {})
             here[meant] = max(here.get(meant, 0.0), count * worth)
-            at = find(term, end)
     return lines
 
 
@@ -165,14 +166,23 @@ def _saturate(counts: Mapping[str, float], relative_length: float) -> dict[str, 
     return {term: count / (count + slack) for term, count in counts.items()}
 
 
-def _best_passage(passages: Sequence[tuple[int, dict[str, float], str]], wanted: Wanted) -> float:
+_Passage = tuple[int, dict[str, float], int, int]
+"""A line of a body: its number, the query's term → how often, where it begins and ends."""
+
+
+def _best_passage(text: str, passages: Sequence[_Passage], wanted: Wanted) -> float:
     """The best score of a passage within a long text, its neighbours helping."""
-    by_number = {number: found for number, found, _ in passages}
+    found = {
+        number: _saturate(here, (text.count(" ", start, end) - 1) / wanted.mean_passage)
+        for number, here, start, end in passages
+    }
     best = 0.0
-    for number, found, opening in passages:
-        near = [(share, by_number[number + step]) for step, share in _NEAR if number + step in by_number]
-        score = _weigh_jointly(found, near, wanted)
-        best = max(best, score + _SPEAKER_WORTH if opening in wanted.names else score)
+    for number, _, start, _ in passages:
+        near = [(share, found[at]) for step, share in _NEAR if (at := number + step) in found] if len(found) > 1 else ()
+        score = _weigh_jointly(found[number], near, wanted)
+        if wanted.names and text[start + 1 : text.find(" ", start + 1)] in wanted.names:
+            score += _SPEAKER_WORTH
+        best = max(best, score)
     return best
 
 
@@ -180,18 +190,17 @@ def _weigh_jointly(
     found: Mapping[str, float], neighbours: Sequence[tuple[float, Mapping[str, float]]], wanted: Wanted
 ) -> float:
     """What the words of a unit and of its neighbours are worth together."""
-    near: dict[str, float] = {}
-    for share, other in neighbours:
-        for term, worth in other.items():
-            near[term] = near.get(term, 0.0) + share * worth
     weights = wanted.weights
     score = 0.0
-    for term, worth in found.items():
-        both = worth + near.pop(term, 0.0) if near else worth
-        score += weights[term] * (both / (both + _JOINT_SATURATION) * (1 + _JOINT_SATURATION))
-    for term, both in near.items():
-        score += weights[term] * (both / (both + _JOINT_SATURATION) * (1 + _JOINT_SATURATION))
-    return score
+    if not neighbours:
+        for term, worth in found.items():
+            score += weights[term] * (worth / (worth + _JOINT_SATURATION) * _JOINTLY)
+        return score
+    both = dict(found)
+    for share, other in neighbours:
+        for term, worth in other.items():
+            both[term] = both.get(term, 0.0) + share * worth
+    return _weigh_jointly(both, (), wanted)
 
 
 _NOTHING: Mapping[str, float] = {}
@@ -210,8 +219,8 @@ def _fill(each: Measured, words: float, before: Measured | None, group: Mapping[
         "after_question": before.row.asking if before else 0.0,
         "asking": row.asking,
         "time": float(text.asks_when and bool(row.has_time)),
-        "date": _date_match(row, text),
-        "day": _day_match(row, text),
+        "date": _date_match(row, text) if text.months or text.years else 0.0,
+        "day": _day_match(row, text) if text.days else 0.0,
         "personal": min(1.0, row.personal / _PERSONAL_SHARE) if text.is_personal else 0.0,
         "titled": float(not text.proper.isdisjoint(each.fields.get("title", ()))),
         "length": math.log((row.length + 1) / (wanted.mean_length + 1)),
@@ -224,14 +233,14 @@ def _weigh(found: Mapping[str, float], wanted: Wanted) -> float:
 
 def _fill_shares(measured: Sequence[Measured]) -> None:
     """How near each comes to the best candidate: a long query reaches higher sums, but not a clearer winner."""
-    for name in ("words", "passage"):
-        best = max((each.values[name] for each in measured), default=0.0)
+    for name, share in (("words", "words_share"), ("passage", "passage_share")):
+        best = max([each.values[name] for each in measured], default=0.0)
         for each in measured:
-            each.values[f"{name}_share"] = each.values[name] / best if best > 0 else 0.0
+            each.values[share] = each.values[name] / best if best > 0 else 0.0
 
 
 def _date_match(row: Row, text: QueryText) -> float:
-    if row.observed is None or not (text.months or text.years):
+    if row.observed is None:
         return 0.0
     day = date.fromordinal(row.observed)
     return (day.month in text.months) + 0.3 * (day.year in text.years)
@@ -239,7 +248,7 @@ def _date_match(row: Row, text: QueryText) -> float:
 
 def _day_match(row: Row, text: QueryText) -> float:
     """How near a document was written to a day that the query names."""
-    if row.observed is None or not text.days:
+    if row.observed is None:
         return 0.0
     return max(
         (_nearness(row.observed - day) for day in _possible_days(text, date.fromordinal(row.observed).year)),

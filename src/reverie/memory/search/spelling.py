@@ -27,6 +27,17 @@ def distance(first: str, second: str, limit: int) -> int:
     """Letters to insert, drop, replace or swap to get from one word to the other; `limit + 1` when it takes more."""
     if abs(len(first) - len(second)) > limit:
         return limit + 1
+    # What both begin and end with changes nothing; most words that are compared have much of it.
+    while first and second and first[0] == second[0]:
+        first, second = first[1:], second[1:]
+    while first and second and first[-1] == second[-1]:
+        first, second = first[:-1], second[:-1]
+    if not first or not second:
+        return len(first) + len(second)
+    if limit == 1:
+        # They differ at both ends now: one letter stands for another, or two are swapped.
+        is_swap = len(first) == 2 and first == second[::-1]
+        return 1 if is_swap or len(first) == len(second) == 1 else 2
     older: list[int] = []
     previous = list(range(len(second) + 1))
     for row, letter in enumerate(first, start=1):

@@ -42,9 +42,11 @@ _STEP_3 = (
     ("icate", "ic"), ("ative", ""), ("alize", "al"), ("iciti", "ic"), ("ical", "ic"), ("ful", ""), ("ness", ""),
 )  # fmt: skip
 _STEP_4 = (
-    "al", "ance", "ence", "er", "ic", "able", "ible", "ant", "ement", "ment", "ent", "ion", "ou", "ism", "ate", "iti",
-    "ous", "ive", "ize",
+    "ement", "ance", "ence", "able", "ible", "ment", "ant", "ent", "ion", "ism", "ate", "iti", "ous", "ive", "ize",
+    "al", "er", "ic", "ou",
 )  # fmt: skip
+"""The longest first."""
+_SHAPES = str.maketrans("aeioubcdfghjklmnpqrstvwxz", "V" * 5 + "C" * 20)
 
 
 @lru_cache(maxsize=200_000)
@@ -65,6 +67,8 @@ def opening(word: str) -> str:
 
 
 def _shape(text: str) -> str:
+    if "y" not in text:
+        return text.translate(_SHAPES)
     return "".join("V" if _is_vowel(text, at) else "C" for at in range(len(text)))
 
 
@@ -135,7 +139,7 @@ def _past(word: str) -> str:
 
 
 def _drop_ending(word: str) -> str:
-    for ending in sorted(_STEP_4, key=len, reverse=True):
+    for ending in _STEP_4:
         if word.endswith(ending):
             rest = word[: -len(ending)]
             if _measure(rest) > 1 and (ending != "ion" or rest.endswith(("s", "t"))):
