@@ -102,3 +102,16 @@ def test_sub_agents_are_found_in_both_places(tmp_path: Path) -> None:
 
     assert list_subagent_transcripts(folder, "s1") == (new, nested, early)
     assert list_subagent_transcripts(ProjectFolder(tmp_path / "missing"), "s1") == ()
+
+
+@requirement("places:transcripts:whole-repository")
+def test_sessions_brought_from_another_machine_count_in_the_folder_of_the_project(
+    places: Places, make_repository: Callable[[Path], Path], tmp_path: Path
+) -> None:
+    root = make_repository(tmp_path.resolve() / "repo")
+    brought = hold_session(places.projects, root)
+    (brought.directory / "cwd").write_text("/Users/ada/no/such/place", encoding="utf-8")
+    neighbour = hold_session(places.host_projects, root)
+    (neighbour.directory / "cwd").write_text(str(tmp_path), encoding="utf-8")
+
+    assert list_transcript_folders(places, root, read_cwd=read_cwd) == (brought,)

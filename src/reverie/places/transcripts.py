@@ -65,10 +65,13 @@ def _list_folders(projects: Path) -> list[ProjectFolder]:
 
 
 def _belongs(folder: ProjectFolder, cwd: str | None, roots: tuple[str, ...]) -> bool:
+    is_named_so = any(names_folder_of(folder.directory.name, root) for root in roots)
     if cwd is None:
-        return any(names_folder_of(folder.directory.name, root) for root in roots)
+        return is_named_so
     if not is_encodable(cwd) or not Path(cwd).is_absolute():
         return False
+    if is_named_so and not Path(cwd).exists():
+        return True  # brought from another machine, or from a place that is gone
     checkout = find_checkout(Path(cwd))
     if checkout is not None and canonical(checkout.root) not in roots and _is_below(canonical(checkout.top), roots):
         return False  # a repository inside this one is a project of its own
