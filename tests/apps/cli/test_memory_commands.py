@@ -468,6 +468,23 @@ def test_shells_can_complete_commands(terminal: Terminal, shell: str) -> None:
     assert "plain,recall" in asked.out
 
 
+@requirement("cli:completion")
+def test_shells_can_complete_memories_and_changes(terminal: Terminal) -> None:
+    commit = save(terminal)["commit"]
+
+    def offered(*words: str) -> list[str]:
+        asked = {"COMP_WORDS": " ".join(["reverie", *words]), "COMP_CWORD": str(len(words))}
+        ran = terminal.run(_REVERIE_COMPLETE="bash_complete", **asked)
+        assert ran.err == ""
+        return ran.out.split()
+
+    assert offered("show", "project_k") == ["plain,project_kiwi_server.md"]
+    assert offered("forget", "kiwi") == ["plain,project_kiwi_server.md"]
+    assert offered("why", "nothing") == []
+    assert offered("undo", commit[:4]) == [f"plain,{commit[:8]}"]
+    assert offered("show", "--memory-dir", "/", "x") == []
+
+
 @requirement("cli:memory:json")
 def test_people_get_readable_output(terminal: Terminal) -> None:
     save(terminal)

@@ -6,13 +6,14 @@ from datetime import datetime
 
 import click
 
+from reverie.apps.cli.completing import memory_names
 from reverie.apps.cli.memory_options import Which, memory_options
 from reverie.apps.cli.options import Moment, as_json
 
 
 @click.command("at")
 @click.argument("when", metavar="DATE", type=Moment(ends=True))
-@click.argument("name", required=False)
+@click.argument("name", required=False, shell_complete=memory_names)
 @as_json
 @memory_options
 def command(which: Which, *, when: datetime, name: str | None, as_json: bool) -> None:

@@ -6,6 +6,7 @@ import sys
 
 import click
 
+from reverie.apps.cli.completing import commits
 from reverie.apps.cli.memory_options import Which, memory_options
 from reverie.apps.cli.options import as_json
 from reverie.apps.plain import unsteered
@@ -14,7 +15,7 @@ _COLOURS = {"+": "green", "-": "red", "@": "cyan"}
 
 
 @click.command("diff")
-@click.argument("commit", required=False)
+@click.argument("commit", required=False, shell_complete=commits)
 @as_json
 @memory_options
 def command(which: Which, *, commit: str | None, as_json: bool) -> None:

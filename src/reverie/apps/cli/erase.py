@@ -6,12 +6,13 @@ import sys
 
 import click
 
+from reverie.apps.cli.completing import memory_names
 from reverie.apps.cli.memory_options import Which, memory_options
 from reverie.apps.cli.options import as_json
 
 
 @click.command("erase")
-@click.argument("name")
+@click.argument("name", shell_complete=memory_names)
 @click.option("--transcripts", is_flag=True, help="Also take its words out of the project's transcripts.")
 @click.option("--yes", is_flag=True, help="Do not ask; needed where nobody can answer.")
 @as_json

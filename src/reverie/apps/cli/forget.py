@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import click
 
+from reverie.apps.cli.completing import memory_names
 from reverie.apps.cli.memory_options import Which, memory_options
 from reverie.apps.cli.options import as_json
 
 
 @click.command("forget")
-@click.argument("name")
+@click.argument("name", shell_complete=memory_names)
 @click.option("--reason", default="", metavar="TEXT", help="Why; shown by `reverie log`.")
 @as_json
 @memory_options

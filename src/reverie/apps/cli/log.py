@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from reverie.apps.cli.completing import memory_names
 from reverie.apps.cli.memory_options import Which, memory_options
 from reverie.apps.cli.options import as_json
 
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
 
 
 @click.command("log")
-@click.argument("name", required=False)
+@click.argument("name", required=False, shell_complete=memory_names)
 @click.option("--limit", type=click.IntRange(min=1), metavar="N", help="At most so many changes.")
 @click.option("--refused", is_flag=True, help="What was not saved, and by which rule, instead.")
 @as_json

@@ -6,13 +6,14 @@ from datetime import datetime
 
 import click
 
+from reverie.apps.cli.completing import memory_names
 from reverie.apps.cli.memory_options import Which, memory_options
 from reverie.apps.cli.options import Moment, as_json
 from reverie.apps.plain import unsteered
 
 
 @click.command("show")
-@click.argument("name")
+@click.argument("name", shell_complete=memory_names)
 @click.option(
     "--at", "when", type=Moment(ends=True), metavar="DATE", help="As it was at the end of that day, or at that moment."
 )

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import click
 
+from reverie.apps.cli.completing import commits
 from reverie.apps.cli.memory_options import Which, memory_options
 from reverie.apps.cli.options import as_json
 
 
 @click.command("undo")
-@click.argument("commit")
+@click.argument("commit", shell_complete=commits)
 @as_json
 @memory_options
 @click.pass_context

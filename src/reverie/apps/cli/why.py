@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from reverie.apps.cli.completing import memory_names
 from reverie.apps.cli.memory_options import Which, memory_options
 from reverie.apps.cli.options import as_json
 
@@ -11,7 +12,7 @@ _RECALLS_SHOWN = 5
 
 
 @click.command("why")
-@click.argument("name")
+@click.argument("name", shell_complete=memory_names)
 @as_json
 @memory_options
 def command(which: Which, *, name: str, as_json: bool) -> None:
