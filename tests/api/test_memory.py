@@ -485,6 +485,20 @@ def test_a_change_can_be_looked_at_undone_and_seen_as_it_was(memory: Memory, per
     assert len(memory.log("Kiwi server")) == 4
 
 
+@requirement("store:archive:out-of-sight")
+def test_a_memory_is_retired_and_restored_by_its_name(memory: Memory) -> None:
+    memory.save(**KIWI)
+
+    memory.archive("Kiwi server", reason="the server is gone")
+
+    assert memory.recall(QUESTION) == []
+    assert [topic.path for topic in memory.archived()] == ["project_kiwi_server.md"]
+    assert memory.log()[0].change.reason == "the server is gone"
+    assert memory.restore("kiwi server").path == "project_kiwi_server.md"
+    assert memory.archived() == ()
+    assert paths(memory.recall(QUESTION, fresh=True)) == ["project_kiwi_server.md"]
+
+
 @requirement("memory:doctor")
 def test_repairs_are_made_and_told(memory: Memory) -> None:
     memory.save(**KIWI)

@@ -250,6 +250,20 @@ class Memory:
         self._refuse_when_off()
         return self.store.forget(self.path_of(name), reason=reason)
 
+    def archive(self, name: str, *, reason: str = "") -> Changed:
+        """Retire a memory: out of sight of recall, kept as a file; `restore` or `undo` brings it back."""
+        self._refuse_when_off()
+        return self.store.archive(self.path_of(name), reason=reason)
+
+    def restore(self, name: str, *, reason: str = "") -> Changed:
+        """Bring a retired memory back, by the name or the path it had."""
+        self._refuse_when_off()
+        return self.store.restore(name, reason=reason)
+
+    def archived(self) -> tuple[Topic, ...]:
+        """What was retired, in the order of paths, each with the path it had."""
+        return tuple(self.store.read_archived()) if self.directory.is_dir() else ()
+
     def pin(self, name: str, *, pinned: bool = True) -> Topic:
         """Let a memory stand at the top of the index, below rules that hold always, and keep it from being retired."""
         return self.pin_report(name, pinned=pinned)[0]

@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
@@ -286,10 +287,17 @@ class Store:
             sorted(original_path(path) for path in list_tracked(self.folder) if path.startswith(f"{ARCHIVE}/"))
         )
 
+    def read_archived(self) -> Iterator[Topic]:
+        """The retired topics that can be read, with the paths they had."""
+        for path in self.archived():
+            content = read_tracked(self.folder, f"{ARCHIVE}/{path}{ARCHIVED_SUFFIX}")
+            with suppress(Damaged):
+                yield parse_topic(path, (content or b"").decode("utf-8", "replace"))
+
     def restore(self, name: str, *, author: Author = "user", reason: str = "", session: str | None = None) -> Changed:
         """Bring a retired topic back to its place."""
         with self.writer.writing():
-            path = find_topic(name, self.archived(), dict)
+            path = find_topic(name, self.archived(), lambda: {each.path: each.name for each in self.read_archived()})
             if path is None:
                 raise UserMistake(f"nothing named {name!r} is in the archive of {self.folder.directory}")
             if self.writer.tree.read(path) is not None:

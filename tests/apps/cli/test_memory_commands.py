@@ -235,6 +235,19 @@ def test_erase_always_takes_spilled_results_along_and_notes_with_the_transcripts
     assert (BODY in session.with_suffix(".jsonl").read_text(encoding="utf-8")) is (not flags)
 
 
+@requirement("store:archive:out-of-sight")
+def test_a_memory_is_retired_listed_and_brought_back(terminal: Terminal) -> None:
+    save(terminal)
+
+    retired = terminal.run("forget", "Kiwi server", "--archive", "--json").document
+
+    assert BODY in Path(retired["path"]).read_text(encoding="utf-8")
+    assert terminal.run("list", "--json").document == []
+    assert [row["path"] for row in terminal.run("list", "--archived", "--json").document] == [retired["path"]]
+    assert terminal.run("undo", retired["commit"]).code == 0
+    assert terminal.run("show", "Kiwi server", "--json").document["body"] == BODY
+
+
 @requirement("cli:memory:told")
 def test_list_says_that_files_are_left_out(terminal: Terminal) -> None:
     directory = Path(save(terminal)["path"]).parent

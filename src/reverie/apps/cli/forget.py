@@ -11,24 +11,26 @@ from reverie.apps.cli.options import as_json
 
 @click.command("forget")
 @click.argument("name", shell_complete=memory_names)
+@click.option("--archive", is_flag=True, help="Retire it instead: `reverie list --archived` still shows it.")
 @click.option("--reason", default="", metavar="TEXT", help="Why; shown by `reverie log`.")
 @as_json
 @memory_options
-def command(which: Which, *, name: str, reason: str, as_json: bool) -> None:
+def command(which: Which, *, name: str, archive: bool, reason: str, as_json: bool) -> None:
     """Remove a memory. Its history stays: `reverie undo` brings it back, `reverie erase` removes it for good.
 
     \b
     Examples:
       reverie forget "No database mocks"
       reverie forget feedback_no_database_mocks.md --reason "we mock again"
+      reverie forget "Merge freeze" --archive
     """
     from reverie.apps.cli.output import print_json
 
     memory = which.open_for(name)
-    changed = memory.forget(name, reason=reason)
+    changed = (memory.archive if archive else memory.forget)(name, reason=reason)
     path = f"{memory.directory}/{changed.path}"
     if as_json:
         print_json({"path": path, "commit": changed.commit})
         return
     back = f"  (`reverie undo {changed.commit[:8]}{which.flags}` brings it back)" if changed.commit else ""
-    click.echo(f"forgotten  {path}{back}")
+    click.echo(f"{'retired to' if archive else 'forgotten'}  {path}{back}")

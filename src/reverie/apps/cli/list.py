@@ -59,16 +59,12 @@ def _listed(memory: Memory, scope: str) -> list[Document]:
 
 def _archived(memory: Memory) -> list[Document]:
     from reverie.apps.cli.memory_documents import topic_document
-    from reverie.memory.history.tracked import ARCHIVE, ARCHIVED_SUFFIX, read_tracked
-    from reverie.memory.topics.topic import parse_topic
 
-    rows = []
-    for path in memory.store.archived():
-        content = read_tracked(memory.scope.folder, f"{ARCHIVE}/{path}{ARCHIVED_SUFFIX}") or b""
-        topic = parse_topic(path, content.decode("utf-8", "replace"))
-        place = memory.scope.folder.archived(path)
-        rows.append(topic_document(topic, memory.directory) | {"path": str(place), "archived": True})
-    return rows
+    return [
+        topic_document(topic, memory.directory)
+        | {"path": str(memory.scope.folder.archived(topic.path)), "archived": True}
+        for topic in memory.archived()
+    ]
 
 
 def print_topics(rows: list[Document], directory: str) -> None:
