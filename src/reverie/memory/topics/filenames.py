@@ -34,7 +34,7 @@ def file_name(topic_type: str | None, name: str, taken: Container[str] = ()) -> 
     if re.match(_RESERVED, stem):
         stem = f"{stem}_topic"
     candidate, number = f"{stem}.md", 2
-    while candidate in taken or path_key(candidate) in taken:
+    while any(each in taken for each in {candidate, path_key(candidate)}):
         suffix = f"_{number}"
         candidate, number = f"{_cut(stem, MAX_STEM_BYTES - len(suffix))}{suffix}.md", number + 1
     return candidate

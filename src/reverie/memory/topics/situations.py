@@ -109,23 +109,25 @@ _EXTENSION = (
     r"(?<![\w/*])\.(py|js|jsx|ts|tsx|go|rs|rb|java|kt|"
     r"swift|c|h|cpp|cs|php|sql|sh|md|ya?ml|toml|json|css|html|vue|tf|proto)\b"
 )
-_LANGUAGES = {
-    r"python": ("*.py",),
-    r"typescript": ("*.ts", "*.tsx"),
-    r"javascript": ("*.js", "*.jsx"),
-    r"rust": ("*.rs",),
-    r"golang|go (?:code|files?)": ("*.go",),
-    r"java(?= (?:code|files?|class))": ("*.java",),
-    r"ruby": ("*.rb",),
-    r"sql": ("*.sql",),
-    r"markdown": ("*.md",),
-    r"css|stylesheets?": ("*.css",),
-    r"shell scripts?|bash scripts?": ("*.sh",),
-    r"ya?ml": ("*.yml", "*.yaml"),
-    r"dockerfiles?": ("Dockerfile",),
-    r"makefiles?": ("Makefile",),
-    r"terraform": ("*.tf",),
-}
+_LANGUAGES = (
+    ("python", r"python", ("*.py",)),
+    ("typescript", r"typescript", ("*.ts", "*.tsx")),
+    ("javascript", r"javascript", ("*.js", "*.jsx")),
+    ("rust", r"rust", ("*.rs",)),
+    ("go", r"golang|go (?:code|files?)", ("*.go",)),
+    ("java", r"java(?= (?:code|files?|class))", ("*.java",)),
+    ("ruby", r"ruby", ("*.rb",)),
+    ("sql", r"sql", ("*.sql",)),
+    ("markdown", r"markdown", ("*.md",)),
+    ("css", r"css", ("*.css",)),
+    ("stylesheet", r"stylesheets?", ("*.css",)),
+    ("script", r"shell scripts?|bash scripts?", ("*.sh",)),
+    ("ml", r"ya?ml", ("*.yml", "*.yaml")),
+    ("dockerfile", r"dockerfiles?", ("Dockerfile",)),
+    ("makefile", r"makefiles?", ("Makefile",)),
+    ("terraform", r"terraform", ("*.tf",)),
+)
+"""What a text must hold at the least, the words that name a language, and its files."""
 _TOOLS = (
     r"(?<![\w/.-])(?:(?P<program>git|gh|npm|npx|pnpm|yarn|bun|pip|uv|poetry|conda|docker|kubectl|helm|make|cmake|cargo|"
     r"pytest|tox|ruff|mypy|eslint|prettier|terraform|psql|sqlite3|curl|wget|ssh|rsync|sed|awk|rg|grep)"
@@ -134,10 +136,12 @@ _TOOLS = (
 
 
 def _files_named(rule: str) -> tuple[str, ...]:
-    found = [match[0] for match in re.finditer(_GLOB, rule) if match[0].strip("*/")]
+    globs_named = re.finditer(_GLOB, rule) if "*" in rule else ()
+    found = [match[0] for match in globs_named if match[0].strip("*/")]
     found += [f"*.{match[1].lower()}" for match in re.finditer(_EXTENSION, rule)]
-    for words, globs in _LANGUAGES.items():
-        if re.search(rf"(?<![\w-])(?:{words})(?![\w-])", rule, re.IGNORECASE):
+    lowered = rule.lower()
+    for part, words, globs in _LANGUAGES:
+        if part in lowered and re.search(rf"(?<![\w-])(?:{words})(?![\w-])", rule, re.IGNORECASE):
             found += globs
     return tuple(dict.fromkeys(found))
 
