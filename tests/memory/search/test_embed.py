@@ -87,7 +87,9 @@ def test_a_text_is_cut_where_the_window_ends(embedder: Embedder) -> None:
     assert np.allclose(embedder.embed([long]), embedder.embed([" ".join(long.split()[:WINDOW_TOKENS])]), atol=1e-5)
 
 
-def test_the_copy_of_the_matrices_is_made_again_when_it_is_cut_off_and_missed_by_nobody(model: Path, embedder: Embedder) -> None:
+def test_the_copy_of_the_matrices_is_made_again_when_it_is_cut_off_and_missed_by_nobody(
+    model: Path, embedder: Embedder
+) -> None:
     copy = model / "model.layers"
     usual = embedder.embed(["red kiwi"])
     whole = copy.read_bytes()

@@ -103,3 +103,22 @@ def test_neighbouring_sentences_count_together_but_not_across_documents() -> Non
     assert found[1][1][0] > 0.99
     assert found[2][1][0] < 0.75
     assert found[3][2][0] < 0.75
+
+
+@requirement("search:vectors:sentences")
+def test_runs_of_sentences_are_as_near_as_the_sums_of_their_vectors() -> None:
+    from reverie.memory.search.vectors import pack_sentences, sentence_similarities
+
+    draw = np.random.default_rng(8)
+    queries = draw.standard_normal((2, 384)).astype(np.float32)
+    queries /= np.linalg.norm(queries, axis=1, keepdims=True)
+    texts = {}
+    for number, count in enumerate((2, 1, 5, 3)):
+        texts[number] = draw.standard_normal((count, 384)).astype(np.float32)
+        texts[number] /= np.linalg.norm(texts[number], axis=1, keepdims=True)
+    found = sentence_similarities(queries, [(number, *pack_sentences(each)) for number, each in texts.items()])
+    for number, vectors in texts.items():
+        for length in (1, 2, 3):
+            sums = np.array([vectors[at : at + length].sum(axis=0) for at in range(len(vectors))])
+            cosines = sums @ queries.T / np.linalg.norm(sums, axis=1, keepdims=True)
+            assert np.allclose(found[number][length - 1], cosines.max(axis=0), atol=0.01)
