@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import re
 import sys
 from collections.abc import Iterable, Iterator
@@ -33,6 +34,10 @@ def escaped(document: str) -> str:
 def unsteered_streams() -> Iterator[None]:
     """For a while nothing that is printed steers the terminal, wherever it was read and whoever prints it."""
     before = sys.stdout, sys.stderr
+    for stream in before:
+        if isinstance(stream, io.TextIOWrapper):
+            # JSON is UTF-8 whatever the locale says, and a file name may hold bytes that are no text at all.
+            stream.reconfigure(encoding="utf-8", errors="replace")
     sys.stdout, sys.stderr = (cast("TextIO", _Unsteered(stream)) for stream in before)
     try:
         yield

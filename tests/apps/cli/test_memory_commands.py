@@ -248,6 +248,17 @@ def test_a_memory_is_retired_listed_and_brought_back(terminal: Terminal) -> None
     assert terminal.run("show", "Kiwi server", "--json").document["body"] == BODY
 
 
+@requirement("cli:memory:json")
+def test_json_is_utf_8_whatever_the_locale_says(terminal: Terminal) -> None:
+    said = {"PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0", "LC_ALL": "C", "LANG": "C"}
+    terminal.run("save", "--type", "user", "--name", "Café", "--description", "Trinkt Tee 🍵", "--body", "…")
+
+    (row,) = terminal.run("list", "--json", **said).document
+
+    assert (row["name"], row["description"]) == ("Café", "Trinkt Tee 🍵")
+    assert terminal.run("list", **said).code == 0
+
+
 @requirement("cli:memory:told")
 def test_list_says_that_files_are_left_out(terminal: Terminal) -> None:
     directory = Path(save(terminal)["path"]).parent
