@@ -500,6 +500,23 @@ def test_a_memory_is_retired_and_restored_by_its_name(memory: Memory) -> None:
 
 
 @requirement("memory:doctor")
+@pytest.mark.skipif(sys.platform == "darwin", reason="the file system takes only text for a name")
+def test_a_file_whose_name_is_no_text_is_named_and_hinders_nothing(memory: Memory) -> None:
+    memory.save(**KIWI)
+    odd = memory.directory / os.fsdecode(b"caf\xe9.md")
+    odd.write_text("---\nname: Odd\ndescription: A mango\n---\nMango.\n", encoding="utf-8")
+
+    assert paths(memory.recall(QUESTION, fresh=True)) == ["project_kiwi_server.md"]
+    assert [topic.name for topic in memory.topics()] == ["Kiwi server"]
+    memory.pin("Kiwi server")
+    assert [(problem.path, problem.fix) for problem in memory.problems() if problem.kind == "damaged"] == [
+        (str(odd), "rename the file")
+    ]
+    memory.erase("Odd")
+    assert not odd.exists()
+
+
+@requirement("memory:doctor")
 def test_repairs_are_made_and_told(memory: Memory) -> None:
     memory.save(**KIWI)
     (memory.directory / "mango.md").write_text(

@@ -15,11 +15,11 @@ from pathlib import Path
 from reverie.errors import Damaged, Unavailable
 from reverie.files import read_holder
 from reverie.memory.history.history import History
-from reverie.memory.history.tracked import CONFLICTS, INDEX_FILE, list_tracked, place_of
+from reverie.memory.history.tracked import CONFLICTS, INDEX_FILE, is_topic_path, list_tracked, place_of
 from reverie.memory.history.worktree import DRAFT_PREFIX
 from reverie.memory.index.lines import Entry, parse_index
 from reverie.memory.index.memory_md import index_for_model
-from reverie.memory.recall.indexed import LEFT_OUT, IndexedFolder
+from reverie.memory.recall.indexed import LEFT_OUT, IndexedFolder, is_indexed
 from reverie.memory.recall.topic_table import Indexed
 from reverie.memory.topics.age import is_expired
 from reverie.memory.topics.anchors import AnchorState, Ask, named, read_anchor_state
@@ -80,6 +80,9 @@ def list_leftovers(folder: MemoryFolder, *, old_enough: Callable[[Path], bool] =
 
 
 def _damaged(indexed: IndexedFolder) -> Iterator[Problem]:
+    for path in sorted(path for path in list_tracked(indexed.folder) if is_topic_path(path) and not is_indexed(path)):
+        detail = "its name is not UTF-8 text; it is not recalled"
+        yield Problem("damaged", str(place_of(indexed.folder, path)), detail, "rename the file")
     for problem in indexed.unreadable():
         place = str(place_of(indexed.folder, problem.path))
         if problem.detail.startswith(LEFT_OUT):

@@ -7,6 +7,7 @@ that imports from here is told by a tombstone.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -119,7 +120,7 @@ def _versions(history: History, names: Iterable[str]) -> dict[bytes, bytes]:
 
 def _rules(names: frozenset[str], titles: Iterable[str], needles: tuple[str, ...]) -> Rules:
     telling = [text.casefold() for text in (*names, *titles, *needles)]
-    links = {f"({spelling})" for name in names for spelling in (name, f"<{name}>", quote(name))}
+    links = {f"({spelling})" for name in names for spelling in (name, f"<{name}>", quote(os.fsencode(name)))}
     folded = [needle.casefold() for needle in needles]
 
     def keeps(row: str) -> bool:

@@ -122,7 +122,7 @@ class IndexedFolder:
         if self._listed is None and self._table.swept() == looks_like:
             self._listed = listed
             return ()
-        found = {path: (seen[0], seen[2], seen[1]) for path, seen in listed.items() if is_topic_path(path)}
+        found = {path: (seen[0], seen[2], seen[1]) for path, seen in listed.items() if is_indexed(path)}
         known = self._table.looks()
         changed = [path for path, looks in found.items() if known.get(path) != looks]
         removed = [path for path in known if path not in found]
@@ -153,7 +153,7 @@ class IndexedFolder:
                 return
             self._listed = None
             try:
-                self._update([path for path in paths if is_topic_path(path)], ())
+                self._update([path for path in paths if is_indexed(path)], ())
             except sqlite3.OperationalError as problem:
                 raise Unavailable(f"the index in {self._place} cannot be written: {problem}") from problem
 
@@ -345,6 +345,17 @@ class IndexedFolder:
         return table, search
 
 
+def is_indexed(path: str) -> bool:
+    """Whether a file has a place in the indexes: a topic whose name is text. `doctor.py` names the others."""
+    if not is_topic_path(path):
+        return False
+    try:
+        path.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
 def _inode_of(path: Path) -> int:
     try:
         return path.stat().st_ino
@@ -356,9 +367,8 @@ def document_of(topic: Topic, mtime_ns: int = 0, size: int = 0) -> Document:
     """What of a topic can be found."""
     from reverie.memory.search.document import Document
     from reverie.memory.topics.anchors import named
-    from reverie.memory.topics.situations import When
 
-    when = topic.when or When()
+    when = topic.when
     return Document(
         key=topic.path,
         body=topic.body,
@@ -367,7 +377,7 @@ def document_of(topic: Topic, mtime_ns: int = 0, size: int = 0) -> Document:
         type=topic.type,
         anchors=tuple(named(anchor) for anchor in topic.anchors),
         about=topic.about,
-        when=" ".join((*when.files, *when.tools, *when.tasks, *when.words)),
+        when=" ".join((*when.files, *when.tools, *when.tasks, *when.words)) if when is not None else "",
         observed=topic.verified or topic.observed,
         mtime_ns=mtime_ns,
         size=size,
