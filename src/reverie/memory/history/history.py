@@ -39,6 +39,8 @@ UNSEEN: Seen = (0, 0, 0, 0, 0)
 """Stands for a file that must be read to know what is in it."""
 _EMAIL = "reverie@localhost"
 _PENDING = "pending"
+_MANY = 1_000
+"""From so many changed paths on, rows are put in order anew."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,13 +150,22 @@ class History:
         """Make a commit that changes these files (None removes); nothing of it is on disk yet."""
         if not self.is_on:
             return None
-        # Should the commit come to nothing, the trees are made anew.
-        tree, self._tree = self._tree or Tree((path, entry_oid(entry)) for path, entry in self.entries.items()), None
         objects = Objects()
-        for path, content in files.items():
-            tree.put(path, None if content is None else objects.add("blob", content))
+        blobs = {path: None if content is None else objects.add("blob", content) for path, content in files.items()}
+        tree = self._tree_with(blobs)
         commit = objects.add("commit", self._commit_content(tree.add_to(objects), change, when)).hex()
         return Prepared(commit, tree, objects)
+
+    def _tree_with(self, blobs: Mapping[str, bytes | None]) -> Tree:
+        """The tree of the last commit with some paths changed."""
+        # Should the commit come to nothing, the trees are made anew.
+        tree, self._tree = self._tree, None
+        if tree is None or len(blobs) > _MANY:
+            known: dict[str, bytes | None] = {path: entry_oid(entry) for path, entry in self.entries.items()}
+            return Tree((path, oid) for path, oid in {**known, **blobs}.items() if oid is not None)
+        for path, oid in blobs.items():
+            tree.put(path, oid)
+        return tree
 
     def write_drafts(self, prepared: Prepared) -> tuple[Path, ...]:
         """Write the objects of a commit beside their places and take the branch; return what is to be flushed."""
@@ -193,6 +204,8 @@ class History:
     def note_seen(self, seen: Mapping[str, tuple[Seen, bytes] | None]) -> None:
         """Remember how files look on disk, for the next comparison."""
         self.touched.update(seen)
+        if len(seen) > _MANY:
+            self._rows = None
         for path, found in seen.items():
             if found is None:
                 self.entries.pop(path, None)

@@ -142,7 +142,8 @@ class WorkTree:
 
     def folders(self, files: Iterable[str]) -> set[Path]:
         """The folders in which these files lie, to be flushed when they are in place."""
-        return {place_of(self._folder, path).parent for path in files}
+        inside = {path.rpartition("/")[0] for path in files}
+        return {place_of(self._folder, f"{folder}/" if folder else "") for folder in inside}
 
     def write_in_place(self, files: Mapping[str, bytes | None]) -> dict[str, tuple[Seen, bytes] | None]:
         """Exchange each draft with what stands in its place (None removes); return how the files look now.
@@ -179,8 +180,9 @@ class WorkTree:
 
     def draft(self, path: str) -> Path:
         """Where a new content waits before it is moved into place, and the old one after."""
-        target = place_of(self._folder, path)
-        return target.with_name(f"{DRAFT_PREFIX}{sha256(os.fsencode(path)).hexdigest()[:16]}")
+        folder, slash, _ = path.rpartition("/")
+        name = f"{DRAFT_PREFIX}{sha256(os.fsencode(path)).hexdigest()[:16]}"
+        return place_of(self._folder, f"{folder}{slash}{name}")
 
     def _read(self, path: str) -> tuple[Seen, bytes] | None:
         try:

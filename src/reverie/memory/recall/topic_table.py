@@ -182,11 +182,16 @@ def _columns(row: Row) -> tuple[str | int | bytes | None, ...]:
     topic = row.topic
     if topic is None:
         return (*start, None, None, None, None, None, "", "", None, row.problem)
-    situation = replace(topic.when or When(), always=False)
-    when = None if situation == When() else json.dumps(when_to_row(situation), ensure_ascii=False)
+    when = None if topic.when is None else _situation(topic.when)
     day = topic.verified or topic.observed
     named = (topic.name, path_key(topic.name), topic_to_row(topic))
     return (*start, *named, when, day.toordinal() if day else 0, row.head, topic.body, _body_key(topic.body), None)
+
+
+def _situation(when: When) -> str | None:
+    """In which a topic holds, as text; None where it holds always or never."""
+    situation = replace(when, always=False)
+    return None if situation == When() else json.dumps(when_to_row(situation), ensure_ascii=False)
 
 
 def _body_key(body: str) -> int:
