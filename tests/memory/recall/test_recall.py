@@ -1,7 +1,8 @@
 from __future__ import annotations
 
 import json
-from datetime import UTC, date, datetime
+from dataclasses import replace
+from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -67,6 +68,16 @@ def test_a_hit_says_which_words_stand_where(tmp_path: Path) -> None:
     assert "name" in hit.why
     assert hit.reasons.parts
     assert 0 < hit.score <= 1
+
+
+@requirement("recall:explains")
+@pytest.mark.parametrize(("days", "is_recent"), [(0, True), (20, True), (47, False)])
+def test_only_what_is_recent_is_called_so(tmp_path: Path, days: int, is_recent: bool) -> None:
+    observed = NOW.date() - timedelta(days=days)
+    hit = found(memory(tmp_path, replace(KIWI, observed=observed), MANGO), "where is the kiwi server running")[0]
+
+    assert hit.reasons.parts["recency"] > 0
+    assert ("recent" in hit.why) is is_recent
 
 
 @requirement("recall:scripts-without-spaces")

@@ -57,11 +57,16 @@ class Reasons:
         said += [f"{word!r} read as {' or '.join(map(repr, others))}" for word, others in self.corrected.items()]
         if self.similarity is not None:
             said.append(f"likeness of meaning {self.similarity:.2f}")
-        said += [words for name, words in _PRIORS.items() if self.parts.get(name, 0.0) > 0]
+        said += [words for name, (words, least) in _PRIORS.items() if self.parts.get(name, 0.0) > least]
         return "; ".join(said)
 
 
-_PRIORS = {"recency": "recent", "use": "often of use", "type": "a memory of how to work or whom with"}
+_PRIORS = {
+    "recency": ("recent", 0.34),
+    "use": ("of use before", 0.0),
+    "type": ("a memory of how to work or whom with", 0.0),
+}
+"""What each prior is called, from which share on; recency fades without end and is worth a word for three weeks."""
 
 
 @value
