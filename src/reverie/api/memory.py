@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from reverie.memory.timeline import Refusal, Undone
     from reverie.memory.topics.anchors import AnchorCheck
     from reverie.memory.topics.value import MemoryType, Topic, Trust
+    from reverie.places import ProjectFolder
     from reverie.ports import Model
 
 AnyPath = str | PathLike[str]
@@ -617,7 +618,7 @@ class Memory:
         remove_refusals(self.scope.folder, erased.paths, texts)
         remove_proposal_about(self.scope.folder, erased.paths)
         self.index.remove()
-        if erased.redacted and self._root is not None:
+        if erased.redacted:
             from reverie.api.memory_parts.past import remove_erased
 
             remove_erased(self._places, self._root)
@@ -631,10 +632,14 @@ class Memory:
         return (*files, *notes)
 
     def _session_files(self) -> Iterator[SessionFile]:
-        from reverie.memory.passages.listing import list_session_folders
+        from reverie.memory.passages.listing import list_all_folders, list_session_folders
         from reverie.memory.retention import list_session_files
 
-        folders = list_session_folders(self._places, self._root) if self._root is not None else ()
+        folders: Iterable[ProjectFolder] = ()
+        if self._root is not None:
+            folders = list_session_folders(self._places, self._root)
+        elif self.scope.name == "user":
+            folders = list_all_folders(self._places)
         return (file for folder in folders for file in list_session_files(folder.directory))
 
     def cautions(self) -> tuple[str, ...]:

@@ -409,6 +409,27 @@ def test_a_repository_cannot_send_memory_elsewhere(terminal: Terminal) -> None:
     assert own.document["path"].startswith(str(elsewhere))
 
 
+@requirement("store:erase:redacts", "memory:scopes:user")
+def test_erasing_a_memory_of_the_user_takes_its_words_out_of_all_projects_and_of_what_was_typed(
+    terminal: Terminal,
+) -> None:
+    save(terminal)
+    body = "The user is allergic to every kind of nut."
+    terminal.run("save", "--user", "--type", "user", "--name", "Me", "--description", "Health", "--body", body)
+    home = terminal.home / ".reverie"
+    said = {"type": "user", "uuid": "u1", "message": {"role": "user", "content": body}}
+    files = [home / "projects" / "-other" / "s.jsonl", home / "projects" / "-other" / "s" / "tool-results" / "t.txt"]
+    files.append(home / "input.jsonl")
+    for file in files:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(json.dumps(said) + "\n", encoding="utf-8")
+
+    ran = terminal.run("erase", "Me", "--transcripts", "--yes", "--json")
+
+    assert set(ran.document["redacted"]) == set(map(str, files))
+    assert all("allergic" not in file.read_text(encoding="utf-8") for file in files)
+
+
 @requirement("memory:scopes:user")
 def test_what_was_done_to_a_memory_of_the_user_is_shown_and_undone_from_any_project(terminal: Terminal) -> None:
     save(terminal)

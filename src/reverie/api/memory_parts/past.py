@@ -45,9 +45,12 @@ class Past:
         return self._search.search(query, now=now)
 
 
-def remove_erased(places: Places, directory: Path) -> None:
-    """Let the index forget what was taken out of transcripts, if there is one."""
-    if index_place(places, directory).exists():
+def remove_erased(places: Places, directory: Path | None) -> None:
+    """Let the index of a project, or those of all, forget what was taken out of transcripts; both are derived."""
+    if directory is None:
+        for file in (places.caches / "passages").glob("*.db*"):
+            file.unlink(missing_ok=True)
+    elif index_place(places, directory).exists():
         past = Past(places, directory)
         past.sweep()
         past.close()

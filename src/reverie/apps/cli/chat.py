@@ -20,9 +20,6 @@ if TYPE_CHECKING:
     from reverie.apps.tui.conversation import Surroundings, Wish
     from reverie.permissions.approval import Approver
 
-INPUT_HISTORY = "input.jsonl"
-"""What was typed, in our home."""
-
 
 def chat(common: Common, wanted: Wanted) -> int:
     """Work in the terminal until the user leaves; returns the exit code."""
@@ -56,6 +53,7 @@ def _surroundings(
     from reverie.apps.cli.find_session import session_folders
     from reverie.apps.tui.clipboard import copy_to_tmux
     from reverie.apps.tui.conversation import Surroundings
+    from reverie.apps.tui.history import INPUT_HISTORY
     from reverie.messages.listing import list_glances
 
     directory, settings = common.directory(), configuration.settings

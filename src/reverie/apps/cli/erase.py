@@ -13,7 +13,9 @@ from reverie.apps.cli.options import as_json
 
 @click.command("erase")
 @click.argument("name", shell_complete=memory_names)
-@click.option("--transcripts", is_flag=True, help="Also take its words out of the project's transcripts.")
+@click.option(
+    "--transcripts", is_flag=True, help="Also take its words out of transcripts, notes and the history of the prompt."
+)
 @click.option("--yes", is_flag=True, help="Do not ask; needed where nobody can answer.")
 @as_json
 @memory_options
@@ -28,6 +30,7 @@ def command(which: Which, *, name: str, transcripts: bool, yes: bool, as_json: b
       reverie erase feedback_no_database_mocks.md --transcripts --yes
     """
     from reverie.apps.cli.output import print_json
+    from reverie.apps.tui.history import INPUT_HISTORY
     from reverie.errors import Refused, UserMistake
 
     memory = which.open_for(name, or_gone=True)
@@ -36,7 +39,9 @@ def command(which: Which, *, name: str, transcripts: bool, yes: bool, as_json: b
             raise UserMistake(f"erasing {name!r} cannot be undone; say --yes where nobody can be asked")
         if not click.confirm(f"Erase {name!r} and its whole history from {memory.directory}?", err=True):
             raise Refused("nothing was erased", by="user")
-    erased = memory.erase(name, redact=memory.transcripts() if transcripts else ())
+    typed = which.common.configuration(which.project).home / INPUT_HISTORY
+    quoting = (*memory.transcripts(), *([typed] if typed.is_file() else [])) if transcripts else ()
+    erased = memory.erase(name, redact=quoting)
     if as_json:
         print_json(
             {

@@ -11,6 +11,8 @@ from pathlib import Path
 from reverie.errors import Error
 from reverie.files import append_lines
 
+INPUT_HISTORY = "input.jsonl"
+"""Its name under our home."""
 MOST_LINES = 1_000
 _TAIL_BYTES = 512 * 1024
 

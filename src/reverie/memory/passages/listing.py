@@ -28,6 +28,12 @@ def list_session_folders(places: Places, directory: Path) -> tuple[ProjectFolder
     )
 
 
+def list_all_folders(places: Places) -> tuple[ProjectFolder, ...]:
+    """The folders of every project, in both homes."""
+    homes = (home for home in (places.projects, places.host_projects) if home.is_dir())
+    return tuple(ProjectFolder(entry) for home in homes for entry in sorted(home.iterdir()) if entry.is_dir())
+
+
 def list_transcripts(places: Places, directory: Path) -> Iterator[Transcript]:
     """The transcripts of the project around a directory, in both homes, with those of sub-agents."""
     for folder in list_session_folders(places, directory):
