@@ -92,6 +92,23 @@ def test_what_cannot_be_read_is_named_for_what_it_is_and_its_line_is_not_said_to
 
 
 @requirement("memory:doctor")
+def test_links_are_named_since_they_are_not_followed(tmp_path: Path) -> None:
+    store = open_store(tmp_path / "memory")
+    store.save(topic("One"))
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    (outside / "secret.md").write_text("Out of sight.\n", encoding="utf-8")
+    (tmp_path / "memory" / "linked.md").symlink_to(outside / "secret.md")
+    (tmp_path / "memory" / "folder").symlink_to(outside)
+
+    found = [problem for problem in problems(tmp_path / "memory") if problem.kind == "link"]
+
+    assert [Path(problem.path).name for problem in found] == ["folder", "linked.md"]
+    assert str(outside) in found[0].detail
+    assert [each.name for each in store.topics()] == ["One"]
+
+
+@requirement("memory:doctor")
 def test_an_index_that_a_conversation_cannot_load_is_named(tmp_path: Path) -> None:
     store = open_store(tmp_path)
     store.save(topic("One"))

@@ -66,6 +66,7 @@ def find_problems(indexed: IndexedFolder, history: History, world: World) -> tup
         _topics(folder, entries, world),
         _doubles(folder, entries),
         _index_file(folder, {entry.topic.path for entry in entries} | {each.path for each in indexed.unreadable()}),
+        _links(folder),
         _leftovers(folder),
         _history(history),
     )
@@ -157,6 +158,16 @@ def _index_file(folder: MemoryFolder, topics: set[str]) -> Iterator[Problem]:
         lines = text.count("\n")
         detail = f"{lines} lines and {len(text.encode()):,} bytes: a conversation loads only the beginning"
         yield Problem("oversized-index", str(folder.index), detail, "shorten your own text in it")
+
+
+def _links(folder: MemoryFolder) -> Iterator[Problem]:
+    """Links are not followed, since one could lead anywhere; who put one there should know."""
+    for root, folders, files in os.walk(folder.directory):
+        folders[:] = sorted(name for name in folders if not name.startswith("."))
+        for path in (Path(root, name) for name in (*folders, *sorted(files))):
+            if path.is_symlink() and (path.suffix == ".md" or path.is_dir()):
+                detail = f"it is a link to {path.readlink()} and is not followed"
+                yield Problem("link", str(path), detail, "put the file itself in its place")
 
 
 def _leftovers(folder: MemoryFolder) -> Iterator[Problem]:
