@@ -473,6 +473,19 @@ class Memory:
         """Every memory that can be read, in the order of paths."""
         return (each.topic for each in self.entries())
 
+    def related(self) -> tuple[Path, ...]:
+        """Memory directories of other projects that began with the same commit, which forks and templates share too."""
+        from reverie.places import find_project, list_projects
+
+        mine = find_project(self._places, self._root) if self._root is not None else None
+        if mine is None or mine.identity.first_commit is None:
+            return ()
+        return tuple(
+            folder.memory
+            for folder, identity in list_projects(self._places)
+            if folder != mine.folder and identity.first_commit == mine.identity.first_commit and folder.memory.is_dir()
+        )
+
     def entries(self) -> Iterator[Indexed]:
         """As `topics`, each with what its file adds."""
         if self.off is not None:

@@ -259,6 +259,22 @@ def test_json_is_utf_8_whatever_the_locale_says(terminal: Terminal) -> None:
     assert terminal.run("list", **said).code == 0
 
 
+@requirement("places:identity:first-commit-suggests")
+def test_an_empty_memory_names_those_of_repositories_that_began_alike(terminal: Terminal) -> None:
+    git = ["git", "-c", "user.name=a", "-c", "user.email=a@b"]
+    for words in (["init", "-q"], ["commit", "-q", "--allow-empty", "-m", "first"]):
+        subprocess.run([*git, *words], cwd=terminal.project, check=True)
+    there = Path(save(terminal)["path"]).parent
+    fork = terminal.project.with_name("fork")
+    subprocess.run(["git", "clone", "-q", str(terminal.project), str(fork)], check=True)
+    subprocess.run(["git", "remote", "remove", "origin"], cwd=fork, check=True)
+
+    ran = Terminal(terminal.home, fork).run("list")
+
+    assert ran.out == ""
+    assert str(there) in ran.err
+
+
 @requirement("cli:memory:told")
 def test_list_says_that_files_are_left_out(terminal: Terminal) -> None:
     directory = Path(save(terminal)["path"]).parent

@@ -49,6 +49,9 @@ def command(which: Which, *, kind: str | None, pinned: bool, archived: bool, as_
         print_json(rows)
         return
     print_topics(rows, str(memory.directory))
+    for other in memory.related() if not rows and which.directory is None and not which.is_user else ():
+        told = f"A repository that began with the same commit has its memories in {other}"
+        click.echo(f"{told}; `reverie export` there and `reverie import` here bring them along.", err=True)
 
 
 def _listed(memory: Memory, scope: str) -> list[Document]:
