@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import gc
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from operator import mul
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
@@ -22,7 +23,7 @@ from reverie.memory.search.rank import PRIOR_WEIGHTS, TITLED_WEIGHT, VECTOR_WEIG
 from reverie.memory.search.spelling import corrections
 
 if TYPE_CHECKING:
-    from reverie.memory.search.vectors import Embeds, Matrix, VectorTable
+    from reverie.memory.search.vectors import Embeds, VectorTable
 
 _CANDIDATES = 50
 """How many documents are measured in full; the index itself has ranked them already."""
@@ -139,8 +140,11 @@ class SearchIndex:
             return []
         has_vectors = any("similarity" in each.values for each in measured)
         weights = (VECTOR_WEIGHTS if has_vectors else WORD_WEIGHTS) | {"titled": TITLED_WEIGHT}
+        # All were measured in the same order; some have a few measures more at the end.
+        names = max((each.values for each in measured), key=len, default={})
+        factors = [weights.get(name, 0.0) for name in names]
         scored = [
-            (_score(each.values, weights) + sum(_priors(each.row, query).values()), each)
+            (sum(map(mul, factors, each.values.values())) + sum(_priors(each.row, query).values()), each)
             for each in measured
             if each.row.key not in query.exclude
         ]
@@ -170,38 +174,39 @@ class SearchIndex:
             return self._measured(query)
 
     def _measured(self, query: Query) -> tuple[Wanted, list[Measured], dict[str, tuple[str, ...]]]:
-        text = analyse_query(query.text)
-        wanted, corrected = self._wanted(text, query.context)
-        rows, vectors = self._found(query.text, wanted)
-        table = self._vector_table() if vectors is not None else None
-        if table is not None and vectors is not None:
-            nearest = table.best(vectors[0], _CANDIDATES)
-            if len(vectors) > 1:
-                nearest += table.best(vectors[1], _CANDIDATES_BY_WHOLE)
-            rows += self._database.rows(list(set(nearest).difference(row.id for row in rows)))
-        rows = self._with_neighbours(rows)
-        measured = measure(rows, wanted)
-        if table is not None and vectors is not None:
-            from reverie.memory.search.vectors import sentence_similarities
-
-            ids = [row.id for row in rows]
-            by_sentence = sentence_similarities(vectors, self._database.sentences(ids))
-            _measure_similarity(measured, table.similarities(vectors, ids), by_sentence)
-        return wanted, measured, corrected
-
-    def _found(self, text: str, wanted: Wanted) -> tuple[list[Row], Matrix | None]:
-        """The candidates by words, and the query's vectors: without the names first, one where it names nobody."""
+        wanted, corrected = self._wanted(analyse_query(query.text), query.context)
         if self._embedder is None:
-            return self._database.rows(self._candidates(wanted)), None
+            rows = self._with_neighbours(self._database.rows(self._candidates(wanted)))
+            return wanted, measure(rows, wanted), corrected
+        return wanted, self._measured_by_meaning(query.text, wanted, self._embedder), corrected
+
+    def _measured_by_meaning(self, text: str, wanted: Wanted, embedder: Embeds) -> list[Measured]:
         from reverie.memory.search.beside import offer
+        from reverie.memory.search.vectors import sentence_similarities
 
         # The file is read while the model computes; neither holds Python's lock for long.
-        rows = offer(lambda: self._database.rows(self._candidates(wanted)))
+        reading = offer(lambda: self._read_by_words(wanted))
         try:
-            vectors = self._embedder.embed(list(dict.fromkeys((without_names(text, wanted.names), text))))
+            # Without the names first; most queries name nobody, and one vector stands for both.
+            vectors = embedder.embed(list(dict.fromkeys((without_names(text, wanted.names), text))))
         finally:
-            found = rows()
-        return found, vectors
+            rows, sentences = reading()
+        by_words = {row.id for row in rows}
+        table = self._vector_table()
+        nearest = table.best(vectors[0], _CANDIDATES)
+        if len(vectors) > 1:
+            nearest += table.best(vectors[1], _CANDIDATES_BY_WHOLE)
+        rows += self._database.rows(list(set(nearest) - by_words))
+        rows = self._with_neighbours(rows)
+        ids = [row.id for row in rows]
+        sentences += self._database.sentences([each for each in ids if each not in by_words])
+        measured = measure(rows, wanted)
+        _measure_similarity(measured, table.similarities(vectors, ids), sentence_similarities(vectors, sentences))
+        return measured
+
+    def _read_by_words(self, wanted: Wanted) -> tuple[list[Row], list[tuple[int, bytes, bytes]]]:
+        ids = self._candidates(wanted)
+        return self._database.rows(ids), self._database.sentences(ids)
 
     def _wanted(self, text: QueryText, context: str) -> tuple[Wanted, dict[str, tuple[str, ...]]]:
         totals = self._database.totals()
@@ -335,11 +340,6 @@ def _measure_similarity(
         best = sorted(groups[group], reverse=True)[:3]
         each.values["neighbour_similarity"] = max(around)
         each.values["group_similarity"] = sum(best) / len(best)
-
-
-def _score(values: Mapping[str, float], weights: Mapping[str, float]) -> float:
-    """The sum of what `parts_of` gives, for the many of which nobody asks the parts."""
-    return sum([weights[name] * value for name, value in values.items() if name in weights])
 
 
 def _priors(row: Row, query: Query) -> dict[str, float]:
