@@ -110,12 +110,15 @@ def _write_drafts(folder: Path, new: Mapping[bytes, _Object]) -> Drafts:
 
 
 def _write_draft(draft: Path, content: bytes) -> None:
-    draft.unlink(missing_ok=True)
     while True:
-        draft.parent.mkdir(exist_ok=True)
-        # A packing beside us removes folders that it has emptied.
-        with suppress(FileNotFoundError):
+        try:
             write_new(draft, content, mode=0o444, durable=False)
+        except FileNotFoundError:
+            # A packing beside us removes folders that it has emptied.
+            draft.parent.mkdir(exist_ok=True)
+        except FileExistsError:
+            draft.unlink(missing_ok=True)
+        else:
             return
 
 

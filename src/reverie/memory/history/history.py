@@ -8,6 +8,7 @@ whoever calls `load` or writes holds the writer's lock (`writer.py`).
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
@@ -39,6 +40,8 @@ UNSEEN: Seen = (0, 0, 0, 0, 0)
 """Stands for a file that must be read to know what is in it."""
 _EMAIL = "reverie@localhost"
 _PENDING = "pending"
+_NOTE_BYTES = 96
+"""Every note has this length, so that a shorter one leaves nothing of a longer one."""
 _MANY = 1_000
 """From so many changed paths on, rows are put in order anew."""
 
@@ -227,7 +230,7 @@ class History:
         if checksum and self.is_on:
             self._checksum = checksum
             self.is_index_stale = False
-            self._write_private("state", f"{self.head} {checksum.hex()}")
+            self._write_note("state", f"{self.head} {checksum.hex()}")
 
     def adopt(self, commit: str) -> None:
         """Make a commit the last one without knowing how its files look; they are read at the next comparison."""
@@ -250,8 +253,9 @@ class History:
 
     def write_pending(self, pending: Pending) -> Path:
         """Record a commit under way, before anything of it is written; the record is still to be flushed."""
-        self._write_private(_PENDING, f"{pending.commit} {pending.base}\n{json.dumps(pending.paths)}")
-        return self.private / _PENDING
+        path = self.private / _PENDING
+        write_atomic(path, f"{pending.commit} {pending.base}\n{json.dumps(pending.paths)}", durable=False)
+        return path
 
     def has(self, commit: str) -> bool:
         """Whether a commit is in the repository."""
@@ -298,21 +302,25 @@ class History:
         return int(text) if text.isdigit() else 0
 
     def _count_loose(self, size_bytes: int) -> None:
-        self._write_private("loose", str(self.loose_bytes + size_bytes))
+        self._write_note("loose", str(self.loose_bytes + size_bytes))
 
     def reset_loose(self) -> None:
         """Start counting anew, since a packing has begun."""
-        self._write_private("loose", "0")
+        self._write_note("loose", "0")
 
     def _read_note(self, name: str) -> str:
         try:
-            return (self.private / name).read_text(encoding="ascii")
+            return (self.private / name).read_text(encoding="ascii").strip()
         except (FileNotFoundError, UnicodeDecodeError):
             return ""
 
-    def _write_private(self, name: str, text: str) -> None:
-        """Replace a small note; a kill leaves the old one or the new one."""
-        write_atomic(self.private / name, text, durable=False)
+    def _write_note(self, name: str, text: str) -> None:
+        """Overwrite a small note where it stands; one that is lost or torn costs time and nothing else."""
+        handle = os.open(self.private / name, os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+        try:
+            os.pwrite(handle, text.ljust(_NOTE_BYTES).encode("ascii"), 0)
+        finally:
+            os.close(handle)
 
 
 def blob_id(content: bytes) -> bytes:
