@@ -167,6 +167,21 @@ def test_with_vectors_a_memory_is_found_by_its_meaning(tmp_path: Path) -> None:
     indexed.close()
 
 
+@requirement("recall:scripts-without-spaces", "recall:says-nothing")
+def test_a_query_in_a_script_that_the_model_cannot_read_is_answered_by_words(tmp_path: Path) -> None:
+    write(tmp_path / "a.md", "数据库迁移必须在周五之前完成。\n")
+    dictionary = Dictionary()
+    indexed = IndexedFolder(MemoryFolder(tmp_path, tmp_path), embedder=lambda: dictionary)
+    indexed.sweep()
+
+    assert [hit.key for hit in indexed.search(Query("数据库迁移何时完成", NOW))] == ["a.md"]
+    assert indexed.search(Query("今天天气怎么样", NOW)) == []
+    assert dictionary.embedded == []
+    indexed.search(Query("où est la base de données ?", NOW))
+    assert dictionary.embedded
+    indexed.close()
+
+
 @requirement("recall:derived")
 def test_two_users_of_one_index_see_each_others_changes(tmp_path: Path) -> None:
     one, other = folder(tmp_path), folder(tmp_path)

@@ -78,7 +78,7 @@ def test_chinese_and_japanese_are_found(tmp_path: Path, text: str, key: str) -> 
 
 
 @requirement("search:query:cjk")
-@pytest.mark.parametrize("text", ["谁负责迁移", "李雷负责什么", "迁移是谁负责的呀"])
+@pytest.mark.parametrize("text", ["谁负责迁移", "李雷负责什么", "迁移是谁负责的呀", "迁移何时完成"])
 def test_a_question_in_chinese_may_join_its_words_otherwise_than_the_memory(tmp_path: Path, text: str) -> None:
     body = "数据库迁移必须在周五之前完成。\n脚本在目录里，负责人是李雷。"
     with opened(tmp_path, *TOPICS, Document(key="move.md", name="迁移", body=body)) as index:

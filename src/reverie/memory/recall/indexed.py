@@ -43,6 +43,7 @@ LEFT_OUT = "it holds what looks like a secret"
 """How the problem of a file begins that is left out for that."""
 _CLOCK_STEP_NS = 20_000_000
 """File times come from a clock that ticks every 4-10 ms; two edits within one tick look the same."""
+_LAST_LATIN = "\u024f"
 _EMBEDDED_AT_ONCE = 64
 """So many new memories get their vectors while a query waits; more are left to `embed_all`."""
 _HEAD = r"(?s)\A\ufeff?---[ \t]*\r?\n(?:.*?\n)??---[ \t]*(?:\r?\n|\Z)"
@@ -163,7 +164,7 @@ class IndexedFolder:
             if not self._exists():
                 return []
             query = replace(query, uses=self._uses.read())
-            embedder = None if by_words else self._embedder()
+            embedder = None if by_words or not _is_latin(query.text) else self._embedder()
             if embedder is None:
                 return self._search.search(query)
             missing = self._search.without_vectors()
@@ -354,6 +355,14 @@ def is_indexed(path: str) -> bool:
     except UnicodeEncodeError:
         return False
     return True
+
+
+def _is_latin(text: str) -> bool:
+    """Whether a text is in the script that the model of meaning was trained on; all other texts look alike to it."""
+    if text.isascii():
+        return True
+    letters = [character for character in text if character.isalpha()]
+    return 2 * sum(character > _LAST_LATIN for character in letters) <= len(letters)
 
 
 def _inode_of(path: Path) -> int:

@@ -101,14 +101,22 @@ def _is_titled(wanted: Wanted, strong: Sequence[str], each: Measured) -> bool:
 
 
 def _strong(wanted: Wanted, found: Collection[str] = ()) -> list[str]:
-    """The telling terms of a query, without those that only join two words which were found."""
-    strong = (term for term in wanted.text.terms if not is_weak(term) and term not in wanted.names)
-    return [term for term in strong if term in found or not _is_seam(term, found)]
+    """The telling terms of a query, without those that only join a word which was found to its neighbour."""
+    terms = [term for term in wanted.text.terms if term not in wanted.names]
+    pairs = [term for term in terms if len(term) == 2 and not term.isascii()]
+    known = [pair for pair in pairs if pair in found]
+    said = [pair for pair in pairs if pair in found or is_weak(pair)]
+    seams = {
+        pair
+        for pair in pairs
+        if (_ends(known, pair[0]) and _begins(said, pair[1])) or (_ends(said, pair[0]) and _begins(known, pair[1]))
+    }
+    return [term for term in terms if not is_weak(term) and (term in found or term not in seams)]
 
 
-def _is_seam(term: str, found: Collection[str]) -> bool:
-    """Whether a pair of Chinese or Japanese characters ends one word that was found and begins another."""
-    if len(term) != 2 or term.isascii():
-        return False
-    pairs = [other for other in found if len(other) == 2]
-    return any(other[1] == term[0] for other in pairs) and any(other[0] == term[1] for other in pairs)
+def _ends(pairs: Sequence[str], character: str) -> bool:
+    return any(pair[1] == character for pair in pairs)
+
+
+def _begins(pairs: Sequence[str], character: str) -> bool:
+    return any(pair[0] == character for pair in pairs)
