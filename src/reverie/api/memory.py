@@ -221,7 +221,7 @@ class Memory:
         warnings = [f"the text has {warning}; it will only ever be shown as data" for warning in saved.warnings]
         warnings += [
             f"{near.path} ({near.name!r}) says nearly the same; one of them may be enough"
-            for near in near_topics(index, saved.topic, self._now())
+            for near in near_topics(index, saved.topic)
         ]
         return Kept(saved.topic, self.directory / saved.topic.path, saved.commit, saved.is_new, tuple(warnings))
 

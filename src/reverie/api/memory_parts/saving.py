@@ -12,7 +12,6 @@ from typing import TypeAlias
 from reverie.errors import Refused, Unavailable, UserMistake
 from reverie.memory.recall.indexed import IndexedFolder
 from reverie.memory.search.analyze import terms
-from reverie.memory.search.document import Query
 from reverie.memory.topics.anchors import (
     Anchor,
     Ask,
@@ -31,6 +30,8 @@ Given: TypeAlias = Source | str | Iterable[Source] | None
 
 NEARLY_THE_SAME = 0.75
 """The share of common words from which on two memories probably say the same thing."""
+_COMPARED = 5
+"""One of them is the memory itself."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,13 +179,12 @@ def same_text(folder: IndexedFolder, topic: Topic) -> Topic | None:
     return next((each for each in found if each.description == topic.description and each.type == topic.type), None)
 
 
-def near_topics(folder: IndexedFolder, topic: Topic, now: datetime) -> Sequence[Topic]:
+def near_topics(folder: IndexedFolder, topic: Topic) -> Sequence[Topic]:
     """Other topics that say nearly the same; a full disk has no index to tell."""
-    text = f"{topic.description}\n{topic.body}"
-    query = Query(f"{topic.name} {topic.description}", now, limit=3, exclude=frozenset({topic.path}), abstains=False)
-    mine = set(terms(text))
+    mine = set(terms(f"{topic.description}\n{topic.body}"))
     try:
-        found = folder.read([hit.key for hit in folder.search(query, by_words=True)])
+        sharing = folder.sharing(f"{topic.name} {topic.description}", _COMPARED)
+        found = folder.read([path for path in sharing if path != topic.path])
     except Unavailable:
         return ()
     near = []

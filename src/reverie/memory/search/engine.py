@@ -168,6 +168,12 @@ class SearchIndex:
             hits.append(Scored(each.row.key, min(likely, hits[-1].score) if hits else likely, why))
         return hits
 
+    def sharing(self, text: str, limit: int) -> list[str]:
+        """The keys of documents that share the most telling words with a text, unmeasured and in no order."""
+        with self._database.reading():
+            wanted, _ = self._wanted(analyse_query(text), "")
+            return [row.key for row in self._database.rows(self._candidates(wanted)[:limit])]
+
     def measured(self, query: Query) -> tuple[Wanted, list[Measured], dict[str, tuple[str, ...]]]:
         """Every candidate with its measures, unranked: what `search` weighs and what `bench/recall` fits."""
         with self._database.reading():
