@@ -117,6 +117,8 @@ def _read_bundle(source: Path, scratch: Path) -> tuple[Path, str, tuple[Tombston
             bundle.write_bytes(archive.read(_BUNDLE))
     except (zipfile.BadZipFile, KeyError, ValueError, AttributeError) as error:
         raise UserMistake(f"{source} is not a memory bundle: {error}") from error
+    except FileNotFoundError as error:
+        raise UserMistake(f"there is no file {source}; name one that `reverie export` wrote") from error
     except OSError as error:
         raise UserMistake(f"cannot read {source}: {error.strerror}; name a file that `reverie export` wrote") from error
     head = str(manifest.get("head", ""))
