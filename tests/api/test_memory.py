@@ -638,3 +638,37 @@ def test_the_past_of_a_directory_that_may_only_be_read_can_be_read(memory: Memor
     finally:
         (state / "writer.lock").chmod(0o600)
         state.chmod(0o700)
+
+
+def named(person: Person, directory: Path) -> Memory:
+    return Memory(directory, settings=person.settings, now=person.clock)
+
+
+@requirement("store:git:aside")
+def test_the_history_of_a_directory_in_a_work_tree_moves_with_the_repository(person: Person, tmp_path: Path) -> None:
+    root = person.repository(tmp_path / "app")
+    person.open(root).save(name="Anything", type="project", description="So that the project is known", body="x")
+    inside = Path(".claude") / "agent-memory" / "tester"
+    named(person, root / inside).save(name="Kiwi", type="project", description="Kiwi", body="Kiwi.")
+
+    moved = root.rename(tmp_path / "renamed")
+    memory = named(person, moved / inside)
+    memory.save(name="Mango", type="project", description="Mango", body="Mango.")
+
+    assert [commit.change.reason for commit in memory.log()] == ["save Mango", "save Kiwi"]
+    git(memory.scope.folder.aside, "status")
+
+
+@requirement("store:git:aside")
+def test_two_directories_of_one_name_have_histories_of_their_own(person: Person, tmp_path: Path) -> None:
+    memories = []
+    for number, root in enumerate((tmp_path / "a-b", tmp_path / "a" / "b")):
+        memories.append(named(person, person.repository(root) / ".claude" / "agent-memory" / "tester"))
+        memories[-1].save(name=f"Topic {number}", type="project", description="d", body="b")
+
+    again = [named(person, memory.directory) for memory in memories]
+
+    assert [[commit.change.reason for commit in memory.log()] for memory in again] == [
+        ["save Topic 0"],
+        ["save Topic 1"],
+    ]

@@ -5,16 +5,20 @@ Settings come as values; the system's own default comes from `identity.open_proj
 
 from __future__ import annotations
 
+import itertools
 import os
 import re
-from collections.abc import Callable, Iterable
+import zlib
+from collections.abc import Callable, Iterable, Iterator
 from enum import StrEnum
 from pathlib import Path
 
 from reverie.errors import UserMistake
 from reverie.files import is_encodable
-from reverie.places.checkout import find_checkout
+from reverie.places.checkout import Checkout, find_checkout
+from reverie.places.identity import find_project
 from reverie.places.paths import MemoryFolder, Places
+from reverie.places.slug import canonical
 from reverie.values import value
 
 
@@ -102,5 +106,39 @@ def validate_memory_directory(value: str, *, user_home: Path) -> Path:
 
 def memory_folder(places: Places, directory: Path) -> MemoryFolder:
     """The memory directory with the place of its history: aside when it lies inside somebody's work tree."""
-    in_work_tree = find_checkout(directory.parent) is not None
-    return MemoryFolder(directory, aside=places.aside(directory) if in_work_tree else directory)
+    checkout = find_checkout(directory.parent)
+    return MemoryFolder(directory, aside=directory if checkout is None else _aside(places, directory, checkout))
+
+
+def _aside(places: Places, directory: Path, checkout: Checkout) -> Path:
+    """Where the history lies: named by the path, or by one from which the repository has moved away since.
+
+    Names are lossy; where another directory has the name already, this one gets a name of its own.
+    """
+    here, usual = canonical(directory), places.aside(directory)
+    for place in itertools.chain([usual], _former(places, here, checkout)):
+        owner = _work_tree(place)
+        if owner is not None and (owner == here or not Path(owner).exists()):
+            return place
+    if _work_tree(usual) is None:
+        return usual
+    return usual.with_name(f"{usual.name}-{zlib.crc32(here.encode(errors='surrogatepass')):08x}")
+
+
+def _former(places: Places, here: str, checkout: Checkout) -> Iterator[Path]:
+    """The places of the same directory where the repository was before."""
+    root = canonical(checkout.root)
+    project = find_project(places, checkout.root) if Path(here).is_relative_to(root) else None
+    for path in (project.identity.path, *project.identity.other_paths) if project is not None else ():
+        yield places.aside(path / Path(here).relative_to(root))
+
+
+def _work_tree(aside: Path) -> str | None:
+    """Which directory's history lies here; its configuration says so."""
+    try:
+        found = re.search(
+            r'^\tworktree = "(.*)"$', (aside / ".git" / "config").read_text(encoding="utf-8"), re.MULTILINE
+        )
+    except OSError:
+        return None
+    return None if found is None else re.sub(r"\\(.)", r"\1", found[1])

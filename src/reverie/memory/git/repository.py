@@ -6,10 +6,11 @@ It is `<memory_dir>/.git`, unless the directory is or belongs to somebody else's
 from __future__ import annotations
 
 import os
+import re
 import shutil
 from pathlib import Path
 
-from reverie.files import write_folder
+from reverie.files import write_atomic, write_folder
 from reverie.memory.git.program import SETTINGS, Git
 from reverie.places.paths import MemoryFolder
 
@@ -50,6 +51,7 @@ def make_repository(program: str, git_directory: Path, work_tree: Path) -> Git:
     for old in git_directory.parent.glob(f"{git_directory.name}.new*"):
         shutil.rmtree(old, ignore_errors=True)
     write_folder(git_directory.parent)
+    write_folder(work_tree)
     # A git whose caller was killed goes on for a moment; it must not write into the draft of the next one.
     draft = git_directory.with_name(f"{git_directory.name}.new{os.getpid()}")
     Git(program, draft, work_tree).run("init", "--quiet", "--template=", "--initial-branch=main")
@@ -60,6 +62,15 @@ def make_repository(program: str, git_directory: Path, work_tree: Path) -> Git:
     (draft / PRIVATE).mkdir(mode=0o700)
     draft.rename(git_directory)
     return git
+
+
+def follow_work_tree(git_directory: Path, work_tree: Path) -> None:
+    """Let a repository that lies aside know where its directory is now."""
+    config = git_directory / "config"
+    line = f'\tworktree = "{_escaped(str(work_tree.resolve()))}"\n'
+    text = config.read_text(encoding="utf-8")
+    if line not in text:
+        write_atomic(config, re.sub(r'^\tworktree = ".*"\n', lambda _: line, text, flags=re.MULTILINE))
 
 
 def _configuration(git_directory: Path, work_tree: Path) -> str:

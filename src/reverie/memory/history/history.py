@@ -30,7 +30,7 @@ from reverie.memory.git.objects import Drafts, Objects, object_id
 from reverie.memory.git.program import Git, find_git
 from reverie.memory.git.reading import read_tree
 from reverie.memory.git.refs import Move, head_reference, hold_reference, read_head, write_reference
-from reverie.memory.git.repository import PRIVATE, git_directory_of, is_ours, make_repository
+from reverie.memory.git.repository import PRIVATE, follow_work_tree, git_directory_of, is_ours, make_repository
 from reverie.memory.git.sorted_rows import SortedRows
 from reverie.memory.git.trees import Tree
 from reverie.memory.history.change import Change, render_message
@@ -136,6 +136,8 @@ class History:
 
     def load(self) -> None:
         """Bring `head` and `entries` up to what is on disk."""
+        if not self._loaded and self.exists and self._git_directory.parent != self.directory:
+            follow_work_tree(self._git_directory, self.directory)
         head = read_head(self._git_directory) if self.exists else None
         if self._loaded and head == self.head and (self.is_on or self.entries):
             return
