@@ -69,6 +69,16 @@ def test_people_see_the_title_the_passage_and_how_to_open_it(terminal: Terminal)
     assert terminal.run("context", "3c1a7f52").code == 0
 
 
+@requirement("past:cli")
+def test_what_stands_around_a_passage_is_told_apart_from_it(terminal: Terminal) -> None:
+    hold(terminal, SESSION, "Why is the importer slow?", "Because of the kiwi table.", "Thanks, I see.")
+
+    shown = terminal.run("search", "kiwi", "table", "--full").out
+
+    before, found, after = (shown.index(words) for words in ("said before:\n", "found:\n", "said after:\n"))
+    assert before < shown.index("    Why is the importer slow?") < found < shown.index("kiwi table") < after
+
+
 @requirement("past:cli", "past:says-nothing")
 def test_nothing_found_says_in_how_much_was_looked(terminal: Terminal) -> None:
     hold(terminal, SESSION, "Why is the importer slow?")

@@ -127,11 +127,11 @@ def _print_hit(hit: PastHit, title: str, *, full: bool) -> None:
     marked = matched_words(hit.text, _words(hit))
     first, last = (0, len(lines)) if full else _window(lines, marked)
     if full and hit.before:
-        click.secho(_indented(hit.before), dim=True)
+        click.secho(f"  said before:\n{_indented(hit.before)}\n  found:", dim=True)
     for line in lines[first:last]:
         click.echo(f"    {_emphasised(line if full else _short(line, marked), marked)}".rstrip())
     if full and hit.after:
-        click.secho(_indented(hit.after), dim=True)
+        click.secho(f"  said after:\n{_indented(hit.after)}", dim=True)
     if last - first < len(lines):
         click.secho(f"    … {len(lines) - (last - first)} more lines with --full", dim=True)
     click.secho(f"  reverie context {hit.session[:8]}  message {hit.message}\n", dim=True)
