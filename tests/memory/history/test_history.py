@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from reverie.memory.history.packing import PACK_FROM_BYTES, pack, pack_when_due, packing_stopped
-from reverie.memory.timeline import log
+from reverie.memory.timeline import import_bundle, log, write_bundle
 from tests.memory.stores import files_of, git, open_store, topic
 from tests.requirements import requirement
 
@@ -76,6 +76,23 @@ def test_ordinary_git_reads_and_continues_the_history(tmp_path: Path) -> None:
     assert [entry.change.author for entry in log(store)] == ["user", "unknown", "user", "user"]
     assert git(tmp_path, "status", "--porcelain") == ""
     assert git(tmp_path, "fsck", "--strict", "--full") == ""
+
+
+@requirement("memory:index:cannot-conflict")
+def test_merging_two_histories_with_ordinary_git_leaves_no_conflict_in_the_index(tmp_path: Path) -> None:
+    one, two = open_store(tmp_path / "one"), open_store(tmp_path / "two")
+    one.save(topic("Common"))
+    import_bundle(two, write_bundle(one, tmp_path / "memory.zip"))
+    one.save(topic("First"))
+    two.save(topic("Second", body="Another."))
+
+    identity = ("-c", "user.name=U", "-c", "user.email=u@x")
+    git(tmp_path / "one", *identity, "pull", "-q", "--no-rebase", "--no-edit", str(tmp_path / "two"), "main")
+    one.save(topic("Third", body="A third."))
+
+    index = (tmp_path / "one" / "MEMORY.md").read_text(encoding="utf-8")
+    assert index.count("\n") == 4
+    assert all(index.count(f"[{name}]") == 1 for name in ("Common", "First", "Second", "Third"))
 
 
 @requirement("store:git:isolated")

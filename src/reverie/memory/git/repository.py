@@ -26,7 +26,8 @@ EXCLUDED = """\
 /logs/
 .[!.]*.md
 """
-_ATTRIBUTES = "* -text -filter -ident -working-tree-encoding -eol\n"
+_ATTRIBUTES = "* -text -filter -ident -working-tree-encoding -eol\nMEMORY.md merge=union\n"
+"""Bytes stay as they are; the index is generated, so where a person merges with git, both sides' lines will do."""
 _IN_ENVIRONMENT_ONLY = {"safe.directory", "diff.external"}
 
 
