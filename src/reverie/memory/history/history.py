@@ -165,9 +165,11 @@ class History:
         """The tree of the last commit with some paths changed."""
         # Should the commit come to nothing, the trees are made anew.
         tree, self._tree = self._tree, None
-        if tree is None or len(blobs) > _MANY:
-            known: dict[str, bytes | None] = {path: entry_oid(entry) for path, entry in self.entries.items()}
-            return Tree((path, oid) for path, oid in {**known, **blobs}.items() if oid is not None)
+        known = ((path, entry_oid(entry)) for path, entry in self.entries.items())
+        if len(blobs) > _MANY:
+            changed: dict[str, bytes | None] = {**dict(known), **blobs}
+            return Tree((path, oid) for path, oid in changed.items() if oid is not None)
+        tree = tree or Tree(known)
         for path, oid in blobs.items():
             tree.put(path, oid)
         return tree
