@@ -117,8 +117,10 @@ def _measure_words(row: Row, sought: _Sought) -> Measured:
     if lines := _lines_with(text, sought):
         counts: dict[str, float] = {}
         passages: list[_Passage] = []
-        for (start, end), here in lines.items():
-            number = text.count("\n", 0, start) - len(LINE_FIELDS)
+        number, counted = -len(LINE_FIELDS), 0
+        for (start, end), here in sorted(lines.items()):
+            number += text.count("\n", counted, start)
+            counted = start
             if number < 0:
                 name, weight = _BEFORE_BODY[number]
             else:
