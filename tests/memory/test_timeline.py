@@ -395,6 +395,42 @@ def test_a_bundle_is_merged_into_an_existing_memory(tmp_path: Path) -> None:
     assert git(tmp_path / "a", "status", "--porcelain") == ""
 
 
+@requirement("store:bundle:round-trip", "memory:index:prose-stays")
+def test_prose_of_both_indexes_is_merged_and_items_are_generated(tmp_path: Path) -> None:
+    ours, theirs = open_store(tmp_path / "ours"), open_store(tmp_path / "theirs")
+    ours.save(topic("Common"))
+    index, other = (tmp_path / each / "MEMORY.md" for each in ("ours", "theirs"))
+    index.write_text(f"# Start\n\n{index.read_text(encoding='utf-8')}\n## Notes\n\nA line.\n", encoding="utf-8")
+    import_bundle(theirs, write_bundle(ours, tmp_path / "start.zip"))
+    other.write_text(other.read_text(encoding="utf-8") + "Added there.\n", encoding="utf-8")
+    theirs.save(topic("Theirs", body="Their body."))
+    index.write_text(index.read_text(encoding="utf-8").replace("# Start", "# Renamed here"), encoding="utf-8")
+    ours.save(topic("Ours", body="Our body."))
+
+    assert import_bundle(ours, write_bundle(theirs, tmp_path / "back.zip")).paths == ("feedback_theirs.md",)
+
+    text = index.read_text(encoding="utf-8")
+    assert text.startswith("# Renamed here\n\n- [Common]")
+    assert text.endswith("\n## Notes\n\nA line.\nAdded there.\n")
+    assert text.count("\n- [") == 3
+    assert git(tmp_path / "ours", "status", "--porcelain") == ""
+
+
+@requirement("store:bundle:round-trip", "memory:index:prose-stays")
+def test_prose_of_a_memory_with_another_past_is_added(tmp_path: Path) -> None:
+    ours, theirs = open_store(tmp_path / "ours"), open_store(tmp_path / "theirs")
+    for store, name in ((ours, "ours"), (theirs, "theirs")):
+        store.save(topic(name.title(), body=f"Body of {name}."))
+        with (tmp_path / name / "MEMORY.md").open("a", encoding="utf-8") as index:
+            index.write(f"\nProse of {name}.\n\nMore of {name}.\n")
+
+    import_bundle(ours, write_bundle(theirs, tmp_path / "other.zip"))
+
+    text = (tmp_path / "ours" / "MEMORY.md").read_text(encoding="utf-8")
+    assert all(text.count(f"Prose of {name}.\n\nMore of {name}.\n") == 1 for name in ("ours", "theirs"))
+    assert text.count("- [") == 2
+
+
 @requirement("store:bundle:round-trip")
 def test_a_file_that_is_no_bundle_is_refused(tmp_path: Path) -> None:
     store = open_store(tmp_path / "a")

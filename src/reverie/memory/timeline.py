@@ -20,6 +20,7 @@ from reverie.memory.history.change import Author, Change, Commit
 from reverie.memory.history.relearning import read_erased, said
 from reverie.memory.history.tracked import is_topic_path
 from reverie.memory.history.undo import revert
+from reverie.memory.index.prose import merged_prose
 from reverie.memory.store import REFUSALS, Store
 from reverie.memory.topics.finding import find_topic
 from reverie.memory.topics.topic import Source, Topic, Trust, parse_topic
@@ -126,7 +127,7 @@ def write_bundle(store: Store, target: Path) -> Path:
 def import_bundle(store: Store, source: Path) -> bundle.Imported:
     """Bring in such a file: merged with what is here, history and all."""
     with store.writer.writing():
-        return bundle.import_bundle(store.writer, source, allow=partial(_allow, store))
+        return bundle.import_bundle(store.writer, source, allow=partial(_allow, store), merge_index=merged_prose)
 
 
 def refusals(store: Store) -> tuple[Refusal, ...]:

@@ -71,18 +71,24 @@ def write_bundle(history: History, target: Path, *, now: datetime) -> Path:
 
 
 def import_bundle(
-    writer: Writer, source: Path, *, allow: Callable[[Mapping[str, bytes], Iterable[bytes]], None]
+    writer: Writer,
+    source: Path,
+    *,
+    allow: Callable[[Mapping[str, bytes], Iterable[bytes]], None],
+    merge_index: Callable[[str, str, str], str],
 ) -> Imported:
     """Bring a bundle into the directory, with its history. Only inside `writing`.
 
-    `allow` sees every topic and every former content before anything is stored, and may raise to refuse.
+    `allow` sees every file and every former content before anything is stored, and may raise to refuse; `merge_index`
+    makes one index of the base's, mine and theirs.
     """
     history = writer.history
     with tempfile.TemporaryDirectory() as scratch:
         bundle, head, tombstones = _read_bundle(source, Path(scratch))
         git = _unbundled(history, bundle, Path(scratch))
         theirs = _checked(git, head, source)
-        allow({path: content for path, content in theirs.items() if is_topic_path(path)}, _all_contents(git))
+        told = {path: content for path, content in theirs.items() if is_topic_path(path) or path == INDEX_FILE}
+        allow(told, _all_contents(git))
         history.git.run("bundle", "unbundle", str(bundle))
     if not any(path != INDEX_FILE for path in history.entries) and history.head is None:
         history.write_pending(Pending(head, None))
@@ -90,7 +96,7 @@ def import_bundle(
         list(writer.commit_found(0))
         imported = Imported(head, tuple(theirs), ())
     else:
-        imported = _merge(writer, head, theirs, source.name)
+        imported = _merge(writer, head, theirs, source.name, merge_index)
     return replace(imported, erased=_drop_erased(writer, add_tombstones(history.private, tombstones)))
 
 
@@ -152,7 +158,13 @@ def _all_contents(git: Git) -> Iterator[bytes]:
     yield from read_blobs(git, oids).values()
 
 
-def _merge(writer: Writer, head: str, theirs: Mapping[str, bytes], name: str) -> Imported:
+def _merge(
+    writer: Writer,
+    head: str,
+    theirs: Mapping[str, bytes],
+    name: str,
+    merge_index: Callable[[str, str, str], str],
+) -> Imported:
     history = writer.history
     common = history.git.run("merge-base", "HEAD", head, accept=(0, 1)).decode().strip()
     if common == head:
@@ -162,10 +174,12 @@ def _merge(writer: Writer, head: str, theirs: Mapping[str, bytes], name: str) ->
     files: dict[str, bytes | None] = {}
     conflicts: list[str] = []
     for path in {**theirs, **base}:
-        if path == INDEX_FILE:
-            continue
         before = base_contents[base[path]] if path in base else None
         mine, other = writer.tree.read(path), theirs.get(path)
+        if path == INDEX_FILE:
+            texts = ((each or b"").decode("utf-8", "surrogateescape") for each in (before, mine, other))
+            files[path] = merge_index(*texts).encode("utf-8", "surrogateescape")
+            continue
         if other in (before, mine):
             continue
         if mine == before:
@@ -180,4 +194,4 @@ def _merge(writer: Writer, head: str, theirs: Mapping[str, bytes], name: str) ->
             conflicts.append(path)
             files[conflict_path(path, other)] = other
     commit = writer.commit(files, Change("import", f"import {name}", merges=head))
-    return Imported(commit, tuple(files), tuple(conflicts))
+    return Imported(commit, tuple(path for path in files if path != INDEX_FILE), tuple(conflicts))
