@@ -3,6 +3,7 @@ from __future__ import annotations
 import json
 import os
 import pty
+import re
 import subprocess
 import sys
 import time
@@ -584,3 +585,49 @@ def test_on_a_terminal_erase_asks_first(terminal: Terminal, answer: str, code: i
     assert ran.returncode == code, ran.stderr
     assert "whole history" in ran.stderr
     assert path.exists() is (code == 1)
+
+
+@requirement("docs:true", "cli:memory:json")
+def test_documents_have_the_keys_that_the_page_on_memory_promises(terminal: Terminal) -> None:
+    page = (Path(__file__).parents[3] / "docs" / "memory.md").read_text(encoding="utf-8")
+    table = page.partition("with `--json`\n")[2].partition("\n\n`author`")[0]
+    rows = [line.split("|")[1:3] for line in table.splitlines() if line.startswith("| ")][2:]
+    promised = {name: set(re.findall(r"`(\w+)`", keys)) for names, keys in rows for name in names.strip().split(", ")}
+    first, second = save(terminal), terminal.run(*SAVE, "--body", "It moved to Dublin.", "--json").document
+    said = {"type": "user", "uuid": "u1", "timestamp": "2026-04-02T08:00:00Z", "cwd": str(terminal.project)}
+    transcript = Path(first["path"]).parents[1] / "s1.jsonl"
+    transcript.write_text(json.dumps(said | {"message": {"role": "user", "content": BODY}}) + "\n", encoding="utf-8")
+    (Path(first["path"]).parent / "bad.md").write_text("---\nname: [\n---\n", encoding="utf-8")
+    commands = {
+        "recall": ("kiwi", "server"),
+        "list": (),
+        "at": (time.strftime("%Y-%m-%d"),),
+        "show": ("Kiwi server",),
+        "pin": ("Kiwi server",),
+        "log": (),
+        "diff": (),
+        "why": ("Kiwi server",),
+        "search": ("Frankfurt",),
+        "doctor": (),
+        "models": (),
+        "export": ("memory.zip",),
+        "import": ("memory.zip",),
+        "undo": (second["commit"],),
+        "forget": ("Kiwi server",),
+        "erase": ("Kiwi server", "--yes"),
+    }
+    documents: dict[str, Any] = {
+        f"`{name}`": terminal.run(name, *words, "--json").document for name, words in commands.items()
+    }
+    documents |= {
+        "`save`": first,
+        "a hit of `recall`": documents["`recall`"]["hits"],
+        "a hit of `search`": documents["`search`"]["hits"],
+        "a problem": documents["`doctor`"]["problems"],
+    }
+    documents["`show`"] = {key: value for key, value in documents["`show`"].items() if key not in promised["`list`"]}
+
+    assert documents.keys() == promised.keys()
+    for name, document in documents.items():
+        one = document[0] if isinstance(document, list) else document
+        assert promised[name] <= one.keys() if name != "`show`" else promised[name] == one.keys(), name
