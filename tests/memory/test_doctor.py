@@ -92,6 +92,13 @@ def test_what_cannot_be_read_is_named_for_what_it_is_and_its_line_is_not_said_to
 
 
 @requirement("memory:doctor")
+def test_a_file_too_large_for_one_subject_is_named(tmp_path: Path) -> None:
+    put(tmp_path, "log.md", "A line of a log.\n" * 70_000)
+
+    assert "oversized" in kinds(tmp_path)
+
+
+@requirement("memory:doctor")
 def test_links_are_named_since_they_are_not_followed(tmp_path: Path) -> None:
     store = open_store(tmp_path / "memory")
     store.save(topic("One"))

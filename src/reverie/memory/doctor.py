@@ -30,6 +30,10 @@ from reverie.places.paths import MemoryFolder
 from reverie.secret_scan import scan
 
 
+_LARGE_CHARS = 1_000_000
+"""A topic larger than this is a log or a data file that came here by mistake; it slows every search that meets it."""
+
+
 @dataclass(frozen=True, slots=True)
 class Problem:
     """One thing that is wrong."""
@@ -101,6 +105,9 @@ def _topics(folder: MemoryFolder, entries: Iterable[Indexed], world: World) -> I
         for suspicion in dict.fromkeys(flag.suspicion.value for flag in flags(text)):
             fix = "read it; `reverie forget` it if you did not write it"
             yield Problem("injection", place, f"its text has {suspicion}", fix)
+        if len(text) > _LARGE_CHARS:
+            detail = f"it has {len(text):,} characters; recall reads all of them and shows only a few"
+            yield Problem("oversized", place, detail, "cut it into one file for each subject")
         if is_expired(topic, world.now):
             yield Problem("expired", place, f"it was to hold until {topic.expires}", "renew its date, or forget it")
         if world.root is not None:
