@@ -29,7 +29,6 @@ from reverie.memory.topics.remarks import topic_remarks
 from reverie.places.paths import MemoryFolder
 from reverie.secret_scan import scan
 
-
 _LARGE_CHARS = 1_000_000
 """A topic larger than this is a log or a data file that came here by mistake; it slows every search that meets it."""
 
