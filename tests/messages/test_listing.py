@@ -1,11 +1,12 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 import pytest
 
-from reverie.messages.listing import END_BYTES, list_glances, read_glance
+from reverie.messages.listing import END_BYTES, list_glances, read_glance, read_working_directory
 from tests.requirements import requirement
 
 
@@ -96,3 +97,19 @@ def test_all_real_main_sessions_are_listed(shared_data: Path) -> None:
     ids = {glance.id for glance in list_glances([folder])}
 
     assert ids == {"large-conversation", "long-conversation", "short-conversation", "tiny-conversation"}
+
+
+@requirement("places:transcripts:whole-repository")
+def test_a_session_from_elsewhere_does_not_speak_for_the_folder_it_was_put_in(tmp_path: Path) -> None:
+    folder = tmp_path / "-work-app"
+    folder.mkdir()
+    for age, (name, cwd) in enumerate([("brought", "/tmp"), ("held", "/work/app"), ("old", "/work/app")]):
+        said = {"type": "user", "uuid": "u", "cwd": cwd, "message": {"role": "user", "content": "Hi"}}
+        (folder / f"{name}.jsonl").write_text(json.dumps(said) + "\n", encoding="utf-8")
+        os.utime(folder / f"{name}.jsonl", (1_000 - age, 1_000 - age))
+
+    assert read_working_directory(folder) == "/work/app"
+    (folder / "held.jsonl").unlink()
+    (folder / "old.jsonl").unlink()
+    assert read_working_directory(folder) == "/tmp"
+    assert read_working_directory(tmp_path) is None

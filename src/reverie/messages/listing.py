@@ -15,6 +15,7 @@ from reverie.messages.blocks import ToolResult
 from reverie.messages.entries import AssistantEntry, Entry, TitleEntry, UserEntry, envelope_of
 from reverie.messages.message import Usage
 from reverie.messages.records import decode_line
+from reverie.places.slug import names_folder_of
 
 END_BYTES = 64 * 1024
 """How much of each end is read; titles and the last usage are written again near the end of a file."""
@@ -22,6 +23,8 @@ END_BYTES = 64 * 1024
 TITLE_CHARS = 200
 """Length to which a prompt is cut when it serves as a title (spec 8)."""
 
+_LOOKED_AT = 20
+"""How many sessions of a folder are asked where they were held."""
 _TITLES = (b'"customTitle"', b'"aiTitle"', b'"lastPrompt"', b'"leafUuid"')
 """The fields of records that name a session, the best first; the last is that of a summary."""
 _SPOKEN = (b'"type":"user"', b'"type":"assistant"', b'"type": "user"', b'"type": "assistant"')
@@ -89,10 +92,19 @@ def read_glance(path: Path) -> Glance | None:
 
 
 def read_working_directory(folder: Path) -> str | None:
-    """Where the sessions in a folder were held, as the newest says; a slug alone may stand for several places."""
-    newest = max(folder.glob("*.jsonl"), key=lambda path: path.stat().st_mtime, default=None)
-    glance = read_glance(newest) if newest else None
-    return glance.cwd if glance else None
+    """Where the sessions in a folder were held, as the newest says that was held where the folder's name says.
+
+    A name may stand for several places, and a session that was brought from elsewhere speaks for itself alone.
+    """
+    newest = sorted(folder.glob("*.jsonl"), key=lambda path: path.stat().st_mtime, reverse=True)
+    held: str | None = None
+    for path in newest[:_LOOKED_AT]:
+        glance = read_glance(path)
+        if glance is not None and names_folder_of(folder.name, glance.cwd):
+            return glance.cwd
+        if path == newest[0] and glance is not None:
+            held = glance.cwd
+    return held
 
 
 def _transcripts(folder: Path) -> Iterator[Path]:
