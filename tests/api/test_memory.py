@@ -180,6 +180,14 @@ def test_an_update_renews_what_was_derived_and_keeps_a_text_that_is_not_given(me
     assert (topic.description, topic.body) == ("Commits are tiny", "Small commits.")
 
 
+@requirement("recall:finds:whole-text")
+def test_half_a_character_in_a_query_is_no_reason_to_fail(memory: Memory) -> None:
+    memory.save(**KIWI)
+
+    assert memory.asked("caf\udce9", context="\ud800").query == "caf?"
+    assert paths(memory.recall(f"{QUESTION} \udce9")) == ["project_kiwi_server.md"]
+
+
 @requirement("memory:save:doubles")
 def test_a_text_that_a_hand_has_removed_can_be_saved_under_another_name(memory: Memory) -> None:
     first = memory.save(**KIWI)

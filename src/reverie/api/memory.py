@@ -320,8 +320,8 @@ class Memory:
 
         shown = frozenset(path for each in exclude for path in self._whole_paths(each))
         return Asked(
-            query=query,
-            context=context,
+            query=_as_text(query),
+            context=_as_text(context),
             files=tuple(files),
             tools=tuple(tools),
             exclude=shown,
@@ -377,7 +377,7 @@ class Memory:
             return
         from reverie.memory.recall.usage_log import Use, append_uses, told_query
 
-        when, told = self._now().isoformat(timespec="seconds"), told_query(query)
+        when, told = self._now().isoformat(timespec="seconds"), told_query(_as_text(query))
         for scope, folder in {each.scope: each for each in self._shelves.standing}.items():
             hits = [hit for hit in found.hits if hit.scope == scope]
             with suppress(Error, OSError):
@@ -809,6 +809,11 @@ class Memory:
     def _refuse_when_off(self) -> None:
         if self.off is not None:
             raise Refused(f"memory is off: {self.off}", by="settings")
+
+
+def _as_text(said: str) -> str:
+    """The text without halves of characters, which a terminal in another encoding leaves in it."""
+    return said if said.isascii() else said.encode("utf-8", "replace").decode()
 
 
 def _first_commit(path: Path) -> str | None:
