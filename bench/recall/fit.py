@@ -36,13 +36,16 @@ if TYPE_CHECKING:
 _FOLDS = 4
 _FOREIGN = 12
 """Strangers' questions of a case that has one question of its own; cases with many are asked ten times as many."""
+_WORTH = {"observation": 2.0}
+"""How much a set counts in the ranking with vectors, 1 unless named. An observation is one fact in one sentence, as
+memories are; the other sets are conversations."""
 _WIDTH = 48
 """How many candidates of a question take part in the smooth share; the others are far from the first five."""
 _HOLD = 0.1
 """How much the softmax counts beside the smooth share."""
 _ANSWERED = (0.05, 0.1, 0.2, 0.3, 0.4, 0.5)
 _SET_BY_HAND = {
-    "words": ("known_names", "complete", "single", "titled"),
+    "words": ("known_names", "complete", "single", "titled", "personal"),
     "vectors": ("known_names", "complete", "single", "titled", "personal"),
 }
 
@@ -143,13 +146,18 @@ def _recalls(asked: Sequence[Asked], scores: Sequence[Array]) -> dict[str, float
 def _fit(tables: Sequence[Array], asked: Sequence[Asked], *, is_smooth: bool) -> Array:
     spread: Array = np.concatenate(tables).std(axis=0) + 1e-6
     scaled = [table / spread for table in tables]
-    likely = _Softmax(scaled, asked)
+    likely = _Softmax(scaled, asked, _worth(asked, _WORTH if is_smooth else {}))
     weights = _descend([(1.0, likely)], np.zeros(len(spread)), steps=150, rate=0.08)
     if is_smooth:
-        share = _SmoothShare(scaled, asked, weights)
+        share = _SmoothShare(scaled, asked, weights, _worth(asked, _WORTH))
         weights = _descend([(1.0, share), (_HOLD, likely)], weights, steps=150, rate=0.03)
     fitted: Array = weights / spread
     return fitted
+
+
+def _worth(asked: Sequence[Asked], of_sets: Mapping[str, float]) -> dict[str, float]:
+    """How much one question of each set counts: a set as a whole counts the same, however many questions it has."""
+    return {name: of_sets.get(name, 1.0) / count for name, count in Counter(each.set_name for each in asked).items()}
 
 
 def _descend(
@@ -166,10 +174,9 @@ def _descend(
 
 
 class _Softmax:
-    """The slope of how unlikely the answers are among a question's candidates; every set counts the same."""
+    """The slope of how unlikely the answers are among a question's candidates."""
 
-    def __init__(self, tables: Sequence[Array], asked: Sequence[Asked]) -> None:
-        counts = Counter(each.set_name for each in asked)
+    def __init__(self, tables: Sequence[Array], asked: Sequence[Asked], of_sets: Mapping[str, float]) -> None:
         rows, targets, sizes, worth = [], [], [], []
         for table, each in zip(tables, asked, strict=True):
             answers = sorted({place for piece in each.pieces for place in piece})
@@ -179,7 +186,7 @@ class _Softmax:
                 rows.append(table)
                 targets.append(target)
                 sizes.append(len(table))
-                worth.append(1 / counts[each.set_name])
+                worth.append(of_sets[each.set_name])
         self._matrix = np.concatenate(rows)
         self._target = np.concatenate(targets)
         self._owner = np.repeat(np.arange(len(sizes)), sizes)
@@ -197,8 +204,9 @@ class _Softmax:
 class _SmoothShare:
     """The slope of the evidence missed: each piece's best unit against the fifth best of the other candidates."""
 
-    def __init__(self, tables: Sequence[Array], asked: Sequence[Asked], weights: Array) -> None:
-        counts = Counter(each.set_name for each in asked)
+    def __init__(
+        self, tables: Sequence[Array], asked: Sequence[Asked], weights: Array, of_sets: Mapping[str, float]
+    ) -> None:
         blocks, inside, real, worth = [], [], [], []
         for table, each in zip(tables, asked, strict=True):
             answers = sorted({place for piece in each.pieces for place in piece})
@@ -210,7 +218,7 @@ class _SmoothShare:
                 blocks.append(block)
                 inside.append([place in piece for place in chosen] + [False] * padding)
                 real.append([True] * len(chosen) + [False] * padding)
-                worth.append(1 / len(each.pieces) / counts[each.set_name])
+                worth.append(of_sets[each.set_name] / len(each.pieces))
         self._blocks, self._inside, self._worth = np.array(blocks), np.array(inside), np.array(worth)
         self._others = np.array(real) & ~self._inside
 
