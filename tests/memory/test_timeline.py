@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import subprocess
+import sys
 import threading
 from dataclasses import replace
 from datetime import timedelta
@@ -429,6 +430,41 @@ def test_prose_of_a_memory_with_another_past_is_added(tmp_path: Path) -> None:
     text = (tmp_path / "ours" / "MEMORY.md").read_text(encoding="utf-8")
     assert all(text.count(f"Prose of {name}.\n\nMore of {name}.\n") == 1 for name in ("ours", "theirs"))
     assert text.count("- [") == 2
+
+
+@requirement("store:disk:clear-error")
+def test_a_bundle_that_finds_no_room_is_named_and_leaves_nothing(tmp_path: Path) -> None:
+    """A limit on the size of files stands for the full disk, as the zip is the largest of them."""
+    script = """
+import resource, signal, sys
+from pathlib import Path
+from reverie.errors import Unavailable
+from reverie.memory.timeline import write_bundle
+from tests.memory.stores import open_store
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+store, target = open_store(Path(sys.argv[1])), Path(sys.argv[2])
+room = target.with_name("room")
+room.write_bytes(b"")
+size = write_bundle(store, room).stat().st_size
+room.unlink()
+resource.setrlimit(resource.RLIMIT_FSIZE, (size - 100, size - 100))
+try:
+    write_bundle(store, target)
+except Unavailable as error:
+    print(error)
+"""
+    store = open_store(tmp_path / "memory")
+    store.save(topic("Home", body="".join(chr(97 + (i * i * 7919) % 26) for i in range(4000))))
+    target = tmp_path / "out" / "memory.zip"
+    target.parent.mkdir()
+    done = subprocess.run(
+        [sys.executable, "-c", script, str(tmp_path / "memory"), str(target)],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert f"cannot write {target}" in done.stdout
+    assert list(target.parent.iterdir()) == []
 
 
 @requirement("store:bundle:round-trip")

@@ -16,6 +16,7 @@ from datetime import datetime
 from pathlib import Path
 
 from reverie.errors import UserMistake
+from reverie.files.durable import explained
 from reverie.memory.git.program import Git
 from reverie.memory.git.reading import read_blobs, read_tree
 from reverie.memory.history.change import Change
@@ -61,10 +62,14 @@ def write_bundle(history: History, target: Path, *, now: datetime) -> Path:
             "tombstones": tombstone_rows(history.private),
         }
         draft = target.with_name(f".{target.name}.new")
-        with zipfile.ZipFile(draft, "w") as archive:
-            archive.writestr(_MANIFEST, json.dumps(manifest, indent=2))
-            archive.write(bundle, _BUNDLE)
-        draft.replace(target)
+        try:
+            with explained("write", target), zipfile.ZipFile(draft, "w") as archive:
+                archive.writestr(_MANIFEST, json.dumps(manifest, indent=2))
+                archive.write(bundle, _BUNDLE)
+            draft.replace(target)
+        except BaseException:
+            draft.unlink(missing_ok=True)
+            raise
     with (history.private / EXPORTS).open("a", encoding="utf-8") as file:
         file.write(f"{target.resolve()}\n")
     return target
