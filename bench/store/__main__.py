@@ -15,6 +15,7 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -194,12 +195,12 @@ def report(what: str, durations: list[float], more: str = "") -> None:
 
 
 def size_of(folder: Path) -> int:
+    """In bytes; a packing beside us may remove files and folders meanwhile."""
     total = 0
-    for path in folder.rglob("*"):
-        try:
-            total += path.lstat().st_size
-        except FileNotFoundError:
-            continue
+    for inside, _, names in os.walk(folder):
+        for name in names:
+            with suppress(FileNotFoundError):
+                total += (Path(inside) / name).lstat().st_size
     return total
 
 
