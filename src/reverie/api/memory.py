@@ -600,7 +600,8 @@ class Memory:
         wanted = inside(self.directory, name)
         path = find_topic(wanted, topics, lambda: {path: topic.name for path, topic in topics.items()})
         if path is None:
-            raise UserMistake(f"there was no memory {name!r} in {self.directory} on {when:%Y-%m-%d}")
+            hint = f"`reverie at {when:%Y-%m-%d}` lists those there were"
+            raise UserMistake(f"there was no memory {name!r} in {self.directory} on {when:%Y-%m-%d}; {hint}")
         return topics[path]
 
     def undo(self, commit: str) -> Undone:
