@@ -208,3 +208,16 @@ def test_of_two_that_say_the_same_the_one_that_was_recalled_before_comes_first(t
 
     assert keys(indexed, "kiwi server port") == ["b.md", "a.md"]
     assert indexed.search(Query("kiwi server port", NOW))[0].why.parts["use"] > 0
+
+
+def test_topics_are_found_by_their_exact_text(tmp_path: Path) -> None:
+    indexed = folder(tmp_path)
+    for name, body in {"a": "The same text.", "b": "The same text.", "c": "Another text."}.items():
+        write(tmp_path / f"{name}.md", f"---\nname: {name}\n---\n{body}\n")
+    indexed.sweep()
+    assert [topic.path for topic in indexed.with_body("The same text.")] == ["a.md", "b.md"]
+    write(tmp_path / "a.md", "---\nname: a\n---\nChanged.\n")
+    (tmp_path / "b.md").unlink()
+    indexed.sweep()
+    assert indexed.with_body("The same text.") == []
+    indexed.close()

@@ -134,8 +134,9 @@ class TopicTable:
         return (_indexed(*row) for row in rows)
 
     def with_body(self, body: str) -> list[Topic]:
-        """The topics that have exactly this text."""
-        rows = self._database.execute(f"{_READ} AND body_key = ? AND body = ?", (_body_key(body), body))
+        """The topics that have exactly this text, in the order of paths."""
+        sql = f"{_READ} AND body_key = ? AND body = ? ORDER BY path"
+        rows = self._database.execute(sql, (_body_key(body), body))
         return [_indexed(*row).topic for row in rows]
 
     def names(self) -> dict[str, str]:
