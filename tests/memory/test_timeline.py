@@ -280,6 +280,17 @@ def test_what_a_session_appends_while_its_transcript_is_redacted_stays(tmp_path:
     assert list(tmp_path.iterdir()) == [path]
 
 
+@requirement("store:erase:relearning", "store:git:absent")
+def test_without_git_too_a_machine_does_not_learn_again_what_was_erased(tmp_path: Path) -> None:
+    store = open_store(tmp_path, with_git=False)
+    store.save(topic("Deployment window", body=_SENTENCE))
+    erase(store, "Deployment window")
+
+    with pytest.raises(Refused, match="erased"):
+        open_store(tmp_path, with_git=False).save(topic("Again", body=_SENTENCE), author="extraction")
+    assert store.save(topic("Again", body=_SENTENCE), author="user")
+
+
 @requirement("store:erase:relearning")
 def test_what_was_erased_is_not_learnt_again_by_a_machine(tmp_path: Path) -> None:
     store = open_store(tmp_path)

@@ -94,6 +94,7 @@ def _write_index_files(writer: Writer) -> None:
 def _erase_without_history(writer: Writer, path: str, redact: Iterable[Path]) -> Erased:
     text = said(writer.tree.read(path) or b"")
     writer.commit({path: None}, Change("user", "erase a topic"))
+    remember_erased(writer.history.private, (text,))
     return Erased(None, (path,), write_redacted(redact, sentences(text)), ())
 
 
