@@ -6,6 +6,7 @@ and time that the caller does not give come from the process (`process.py`).
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import replace
@@ -18,7 +19,7 @@ from reverie.api.memory_parts.shelves import Shelves
 from reverie.api.process import fresh_marker, places_of, process_settings, system_now
 from reverie.errors import Damaged, Error, Refused, Unavailable, UserMistake
 from reverie.memory.scopes import Scope, project_scope, user_scope, without_mentions
-from reverie.places import Places, find_checkout, memory_folder, open_project, validate_memory_directory
+from reverie.places import Places, find_checkout, memory_folder, open_project
 from reverie.settings import Settings
 from reverie.settings.features import Off, memory_state
 
@@ -66,9 +67,11 @@ class Memory:
         """Exactly this directory; `project` is where its anchors are looked for.
 
         Raises:
-            UserMistake: it is a file, a home directory, or at or near the root.
+            UserMistake: it is a file, the root or the home directory.
         """
-        place = validate_memory_directory(str(Path(directory).expanduser().absolute()), user_home=Path.home())
+        place = Path(os.path.normpath(Path(directory).expanduser().absolute()))
+        if place in (Path(place.anchor), Path.home()):
+            raise UserMistake(f"{place} is no place for memories alone; name a directory in it")
         if place.exists() and not place.is_dir():
             raise UserMistake(f"{place} is not a directory; name one, or a place where one can be made")
         root = Path(project).absolute() if project is not None else None

@@ -375,7 +375,7 @@ def test_a_secret_is_refused_by_rule_and_the_refusal_is_logged(terminal: Termina
         ("export", "no-such-folder/memory.zip"),
         ("export", "."),
         ("list", "--memory-dir", "/"),
-        ("recall", "kiwi", "--memory-dir", "/tmp"),
+        ("recall", "kiwi", "--memory-dir", "~"),
         ("list", "--memory-dir", "file.txt"),
         ("show", "bad", "--memory-dir", "damaged"),
         ("search", "kiwi", "--since", "soon"),
