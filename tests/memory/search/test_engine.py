@@ -116,6 +116,13 @@ def test_an_answer_without_the_words_is_found_by_the_question_before_it(tmp_path
         assert ask(index, "Which breed is Ben's puppy?")[0] == "2"
 
 
+@requirement("search:query:bodies")
+def test_a_pasted_text_of_unknown_words_is_searched_by_those_that_are_known(tmp_path: Path) -> None:
+    pasted = " ".join(f"w{number} {number}" for number in range(20_000))
+    with opened(tmp_path) as index:
+        assert ask(index, f"{pasted} postgresql mocks")[0] == "tests.md"
+
+
 @requirement("search:query:exclude")
 def test_what_was_shown_already_does_not_come_back(tmp_path: Path) -> None:
     with opened(tmp_path) as index:

@@ -27,6 +27,7 @@ _MAPPED_BYTES = 64 * 2**20
 """Pages are read from memory instead of by one system call each; beyond this size the usual way is taken, as what is
 mapped counts as memory of the process."""
 _CACHE_KIB = 16 * 2**10
+_MOST_VALUES = 500
 _SHORTEST_CORRECTED = 4
 """Shorter words have too many neighbours to guess what was meant."""
 
@@ -172,16 +173,19 @@ class Database:
             self._frequencies.clear()
             self._frequencies_of = version
         missing = [term for term in wanted if term not in self._frequencies]
-        if missing:
-            self._frequencies.update(dict.fromkeys(missing, (0, 0)))
-            sql = f"SELECT term, doc, cnt FROM vocabulary WHERE term IN ({_marks(missing)})"
-            self._frequencies.update({term: (doc, cnt) for term, doc, cnt in self._connection.execute(sql, missing)})
+        self._frequencies.update(dict.fromkeys(missing, (0, 0)))
+        for part in _parts(missing):
+            sql = f"SELECT term, doc, cnt FROM vocabulary WHERE term IN ({_marks(part)})"
+            self._frequencies.update({term: (doc, cnt) for term, doc, cnt in self._connection.execute(sql, part)})
         return {term: self._frequencies[term] for term in wanted}
 
     def subjects(self, wanted: Sequence[str]) -> frozenset[str]:
         """Those of these terms that some document names as what it is about."""
-        sql = f"SELECT term FROM subjects WHERE documents > 0 AND term IN ({_marks(wanted)})"
-        return frozenset(term for (term,) in self._connection.execute(sql, wanted))
+        found: set[str] = set()
+        for part in _parts(wanted):
+            sql = f"SELECT term FROM subjects WHERE documents > 0 AND term IN ({_marks(part)})"
+            found.update(term for (term,) in self._connection.execute(sql, part))
+        return frozenset(found)
 
     def best(self, wanted: Sequence[str], limit: int, *, share: float = 1.0) -> list[int]:
         """The ids of the documents that BM25 puts first for any of these terms; below 1, among that newest share."""
@@ -350,6 +354,12 @@ class Database:
         self._connection.execute(_INSERT_POSTINGS, (cursor.lastrowid, *texts))
         self._count_subjects(texts[-1], 1)
         return texts
+
+
+def _parts(values: Sequence[str]) -> Iterator[Sequence[str]]:
+    """A pasted text has more words than a statement may have values."""
+    for start in range(0, len(values), _MOST_VALUES):
+        yield values[start : start + _MOST_VALUES]
 
 
 def _marks(values: Sequence[object]) -> str:

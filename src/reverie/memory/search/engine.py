@@ -33,12 +33,15 @@ _POSTINGS_READ = 2_000
 """How many matches the first pass may visit. The most telling words come first; a common word beyond this is only
 counted in the candidates that the others found."""
 _MOST_TERMS = 24
-"""A pasted page is searched by its most telling words."""
+"""A pasted page is searched by its most telling words, and no more of them are taken for misspelt."""
 _WEAK_WORTH = 0.5
 _CONTEXT_WORTH = 0.3
 _LEAST_WEIGHT = 0.05
 _RECENT_DAYS = 90.0
 _TYPE_PRIOR = {"feedback": 1.0, "user": 0.5}
+_LEAST_PASSAGES = 100
+"""How telling a word is, is judged as if the store had at least so many: among six memories one word that none of them
+has would else outweigh all that are found."""
 _NEIGHBOURS = 3
 
 
@@ -224,12 +227,14 @@ class SearchIndex:
         stands_for: dict[str, tuple[str, float]] = {}
         weights: dict[str, float] = {}
         corrected: dict[str, tuple[str, ...]] = {}
-        passages = max(1, totals.passages)
+        passages = max(_LEAST_PASSAGES, totals.passages)
         total = 0.0
+        unknown = 0
         for term, worth in asked.items():
             count = frequencies[term][1]
-            others = sorted(synonyms(term) - asked.keys())
-            if not count and worth == 1.0 and term not in names:
+            others = sorted(other for other in synonyms(term) if other not in asked)
+            if not count and worth == 1.0 and term not in names and unknown < _MOST_TERMS:
+                unknown += 1
                 found = corrections(term, self._database.spelled_like)
                 if found:
                     corrected[term] = tuple(found)
@@ -245,15 +250,19 @@ class SearchIndex:
             stands_for[term] = (term, 1.0)
             for other in others:
                 stands_for.setdefault(other, (term, SYNONYM_WORTH))
-        kept = sorted(weights, key=lambda term: (-weights[term], term))[:_MOST_TERMS]
+        if len(weights) > _MOST_TERMS:
+            frequencies = self._database.frequencies(stands_for)
+            known = {meant for look, (meant, _) in stands_for.items() if frequencies[look][0]}
+            kept = set(sorted(known, key=lambda term: (-weights[term], term))[:_MOST_TERMS])
+            stands_for = {look: meant for look, meant in stands_for.items() if meant[0] in kept}
         wanted = Wanted(
             text=text,
             weights=weights,
-            stands_for={look: meant for look, meant in stands_for.items() if meant[0] in kept},
+            stands_for=stands_for,
             names=names,
             total=total,
             mean_length=max(1.0, totals.length / max(1, totals.documents)),
-            mean_passage=max(1.0, totals.length / passages),
+            mean_passage=max(1.0, totals.length / max(1, totals.passages)),
         )
         return wanted, corrected
 

@@ -107,7 +107,9 @@ class _Sought:
         self.terms = tuple(
             (f" {term} ", len(term) + 1, meant, worth) for term, (meant, worth) in wanted.stands_for.items()
         )
-        self.pairs = tuple(f"{first} {second}" for first, second in wanted.text.pairs)
+        self.pairs = tuple(
+            f"{first} {second}" for first, second in wanted.text.pairs if {first, second} <= wanted.stands_for.keys()
+        )
 
 
 def _measure_words(row: Row, sought: _Sought) -> Measured:
