@@ -190,7 +190,7 @@ def test_a_long_result_is_found_by_the_passage_that_matters(sessions: Sessions) 
 
 
 def test_newer_talk_comes_first_where_all_else_is_equal(sessions: Sessions) -> None:
-    old = json.loads(sessions.line("a", "the kiwi is ripe"))
+    old = json.loads(sessions.line("a", "the kiwi is ripe yet"))
     old["timestamp"] = "2024-01-01T08:00:00.000Z"
     sessions.path("a").write_bytes(json.dumps(old).encode() + b"\n")
     new = sessions.say("b", "the kiwi is  ripe now")
