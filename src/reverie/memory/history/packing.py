@@ -15,8 +15,8 @@ from contextlib import contextmanager
 from reverie.errors import Unavailable
 from reverie.memory.history.history import History
 
-PACK_FROM_BYTES = 12_000_000
-"""Loose objects of this size together are worth a packing; about 50 saves at 10,000 topics."""
+PACK_FROM_BYTES = 8_000_000
+"""Loose objects of this size together are worth a packing; some twenty saves at 10,000 topics."""
 UNFINISHED = "erasing"
 """The note that a rewritten history has taken its place and the old one is still to be removed."""
 _REPACK = ("repack", "-d", "-q", "--geometric=2", "--window=4", "--depth=50", "--threads=1")
