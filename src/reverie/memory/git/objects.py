@@ -79,7 +79,9 @@ class Drafts:
 
 def object_id(kind: str, content: bytes) -> bytes:
     """The name git gives to this content."""
-    return hashlib.sha1(_head(kind, content) + content).digest()
+    name = hashlib.sha1(_head(kind, content))
+    name.update(content)
+    return name.digest()
 
 
 def _head(kind: str, content: bytes) -> bytes:
