@@ -67,10 +67,10 @@ class Memory:
         """Exactly this directory; `project` is where its anchors are looked for.
 
         Raises:
-            UserMistake: it is a file, the root or the home directory.
+            UserMistake: it is a file, the root, the home directory, or holds the system's own things, as `/tmp` does.
         """
         place = Path(os.path.normpath(Path(directory).expanduser().absolute()))
-        if place in (Path(place.anchor), Path.home()):
+        if place in (Path(place.anchor), Path.home()) or _holds_other_things(place):
             raise UserMistake(f"{place} is no place for memories alone; name a directory in it")
         if place.exists() and not place.is_dir():
             raise UserMistake(f"{place} is not a directory; name one, or a place where one can be made")
@@ -813,6 +813,14 @@ class Memory:
     def _refuse_when_off(self) -> None:
         if self.off is not None:
             raise Refused(f"memory is off: {self.off}", by="settings")
+
+
+def _holds_other_things(place: Path) -> bool:
+    """Whether a directory right below the root is in use for something else; `/data` of a container may be empty."""
+    if len(place.parts) > 2 or not place.is_dir():
+        return False
+    names = {entry.name for entry in place.iterdir()}
+    return bool(names) and "MEMORY.md" not in names
 
 
 def _as_text(said: str) -> str:
