@@ -51,6 +51,7 @@ def test_a_configuration_that_is_missing_or_no_text_is_empty(tmp_path: Path) -> 
 @example(value=" blanks at both ends\t")
 @example(value="line\nbreak\u2028and\r\nmore\x0b")
 @example(value='"#;\\')
+@example(value="\\")
 def test_what_git_writes_we_read(value: str, git: Git, tmp_path: Path) -> None:
     git(tmp_path, "config", "--file", "config", "remote.o.url", value)
 

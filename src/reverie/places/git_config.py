@@ -10,6 +10,8 @@ from reverie.files import read_small
 _BLANKS = " \t"
 _SECTION = re.compile(r'[ \t]*\[([A-Za-z0-9.-]+)[ \t]*(?:"((?:[^"\\]|\\.)*)")?\]')
 _SETTING = re.compile(r"[ \t]*([A-Za-z][A-Za-z0-9-]*)[ \t]*=(.*)", re.DOTALL)
+_CONTINUED = re.compile(r"(?<!\\)((?:\\\\)*)\\\n")
+"""A line that goes on: an escaped backslash at its end does not count."""
 _ESCAPED = re.compile(r"\\(.)")
 _ESCAPES = {"n": "\n", "t": "\t", "b": "\b"}
 
@@ -22,7 +24,8 @@ def read_git_config(path: Path) -> dict[str, str]:
     content = read_small(path) or b""
     settings: dict[str, str] = {}
     section = ""
-    for line in content.decode("utf-8", "replace").replace("\r\n", "\n").replace("\\\n", "").split("\n"):
+    text = content.decode("utf-8", "replace").replace("\r\n", "\n")
+    for line in _CONTINUED.sub(r"\1", text).split("\n"):
         if heading := _SECTION.match(line):
             name, subsection = heading.groups()
             section = name.lower() if subsection is None else ".".join((name.lower(), _ESCAPED.sub(r"\1", subsection)))
