@@ -3,7 +3,7 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import date
 
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from reverie.memory.index.lines import Entry, measured, parse_index
@@ -165,6 +165,7 @@ def test_items_of_removed_topics_and_repetitions_go_while_other_dead_links_are_p
 
 @requirement("memory:index:derived")
 @given(_subsets, _texts_by_hand)
+@example([topic("a.md"), topic("d.md")], "- [a](a.md)\n- [b](b.md)\n- [d](d.md)\n- [a](a.md)")
 def test_regenerating_changes_nothing_and_lists_every_topic_once(topics: list[Topic], previous: str) -> None:
     text = render_index(topics, previous)
 

@@ -179,15 +179,16 @@ def _read_page(text: str, rows: Rows, removed: Collection[str]) -> _Page:
     bom = BOM if text.startswith(BOM) else ""
     lines = _resolved(parse_index(text.removeprefix(BOM)), rows, removed)
     section = next((number for number, line in enumerate(lines) if _is_section(line)), len(lines))
-    first, last = _block(lines[:section])
-    block = [line for line in lines[first:last] if isinstance(line, Entry)]
-    before, after = lines[:first], lines[last:]
-    if not block and section == len(lines) and lines and not lines[-1].text:
-        before, after = lines[:-1], lines[-1:]  # the empty line after the last newline
+    # What is mentioned twice goes before the block is looked for, or the next reading would find another one.
     seen: set[str] = set()
-    placed_before, placed_after = _first_mentions(before, seen), _first_mentions(after, seen)
-    standing = tuple(entry for entry in block if entry.path not in seen)
-    return _Page(bom, "\r" if "\r\n" in text else "", placed_before, standing, placed_after)
+    below = _first_mentions(lines[section:], seen)
+    above = _first_mentions(lines[:section], seen)
+    first, last = _block(above)
+    block = tuple(line for line in above[first:last] if isinstance(line, Entry))
+    before, after = above[:first], above[last:] + below
+    if not block and not below and above and not above[-1].text:
+        before, after = above[:-1], above[-1:]  # the empty line after the last newline
+    return _Page(bom, "\r" if "\r\n" in text else "", before, block, after)
 
 
 def _is_section(line: Line) -> bool:
