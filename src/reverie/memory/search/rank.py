@@ -10,17 +10,17 @@ from collections.abc import Mapping
 
 WORD_WEIGHTS: dict[str, float] = {
     "words": -0.06, "coverage": 0.54, "passage": 0.1, "group": 0.32, "pairs": 0.41, "about": 1.48, "reply": 0.82,
-    "after_question": 0.35, "asking": -0.22, "time": 1.46, "date": 4.31, "personal": 1.23, "length": 0.05,
-    "words_share": 1.49, "passage_share": 1.86, "day": 5.83,
+    "after_question": 0.35, "asking": -0.21, "time": 1.46, "date": 4.31, "personal": 1.23, "length": 0.05,
+    "words_share": 1.5, "passage_share": 1.85, "day": 5.83,
 }  # fmt: skip
 """Without vectors."""
 
 VECTOR_WEIGHTS: dict[str, float] = {
-    "words": 0.01, "coverage": 0.54, "passage": 0.21, "group": 0.36, "pairs": 0.42, "about": 1.41, "reply": 0.82,
-    "after_question": 0.07, "asking": -0.38, "time": 1.35, "date": 4.1, "personal": 0.51, "length": 0.31,
-    "similarity": -0.53, "whole_similarity": 1.81, "context_similarity": 5.22, "neighbour_similarity": 0.55,
-    "group_similarity": -1.09, "sentence_similarity": 2.52, "whole_sentence_similarity": 1.96, "pair_similarity": 2.09,
-    "run_similarity": 0.97, "day": 6.56,
+    "words": 0.01, "coverage": 0.56, "passage": 0.21, "group": 0.36, "pairs": 0.41, "about": 1.43, "reply": 0.82,
+    "after_question": 0.09, "asking": -0.37, "time": 1.34, "date": 4.11, "personal": 0.56, "length": 0.33,
+    "similarity": -0.62, "whole_similarity": 1.88, "context_similarity": 5.28, "neighbour_similarity": 0.49,
+    "group_similarity": -1.0, "sentence_similarity": 2.72, "whole_sentence_similarity": 1.97, "pair_similarity": 1.41,
+    "run_similarity": 1.47, "day": 6.5,
 }  # fmt: skip
 """With vectors; shares of the best candidate add nothing to similarities."""
 

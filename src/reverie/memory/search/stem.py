@@ -22,8 +22,8 @@ tore torn; swear swore sworn; bite bit bitten; blow blew blown; dig dug; hang hu
 shine shone; sink sank sunk; stick stuck; strike struck; sweep swept; lend lent; bend bent; deal dealt; dream
 dreamt; feed fed; flee fled; forgive forgave forgiven; lay laid; light lit; ring rang rung; say said; show
 shown; spring sprang sprung; weave wove woven; wind wound; bind bound; breed bred; creep crept; child children;
-man men; woman women; person people; foot feet; tooth teeth; mouse mice; goose geese; wife wives; life lives;
-knife knives; leaf leaves; half halves; shelf shelves; good better best; bad worse worst
+man men; woman women; person people; foot feet; tooth teeth; mouse mice; goose geese; wife wives;
+knife knives; half halves; shelf shelves; good better best; bad worse worst
 """
 
 _IRREGULAR: dict[str, str] = {
