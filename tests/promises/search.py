@@ -28,6 +28,10 @@ PROMISES = {
     "search:why:adds-up": Requirement("the reasons of a hit add up to what it was ranked by", source="issue 3"),
     "search:abstain:named": Requirement("a proper name in a memory's name finds that memory", source="issue 3"),
     "search:abstain:unrelated": Requirement("a request that concerns no memory gets no answer", source="issue 3"),
+    "search:abstain:few": Requirement(
+        "among a handful of memories, the one that has nearly all telling words of a question answers it",
+        source="issue 3",
+    ),
     "search:abstain:runners-up": Requirement(
         "a hit that would hardly answer by itself does not come along with one that does", source="issue 3"
     ),

@@ -47,6 +47,26 @@ def test_a_request_that_no_memory_is_about_finds_none(memory: Memory, request_te
     assert memory.recall(request_text) == []
 
 
+@requirement("search:abstain:few")
+@pytest.mark.parametrize(
+    ("question", "name"),
+    [
+        ("Which server reboots at night?", "Otto"),
+        ("Where do I live?", "Home"),
+        ("When does the ferry leave?", "Ferry"),
+    ],
+)
+def test_a_handful_of_memories_answers_by_most_of_the_words(memory: Memory, question: str, name: str) -> None:
+    for kind, named, description in [
+        ("reference", "Otto", "The staging server reboots at 03:00"),
+        ("user", "Home", "The user lives in Utrecht and cycles to work"),
+        ("reference", "Ferry", "The ferry leaves from pier 4 every hour"),
+    ]:
+        memory.save(name=named, type=kind, description=description, body=description)
+
+    assert memory.recall(question)[0].topic.name == name
+
+
 @pytest.fixture
 def index(tmp_path: Path) -> SearchIndex:
     made = SearchIndex(tmp_path / "index.sqlite")
