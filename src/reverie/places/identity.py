@@ -226,8 +226,10 @@ def _write_marker(git_dir: Path, me: Identity, marker: str) -> Identity:
 
 def _read_stored(folder: ProjectFolder) -> Identity | None:
     content = read_small(folder.identity)
-    if content is None and not os.path.lexists(folder.identity):
-        return None
+    if content is None:
+        if not os.path.lexists(folder.identity):
+            return None
+        content = read_small(folder.identity)  # another process may have put it there between the two looks
     try:
         fields = json.loads(content or b"")
         return Identity(
