@@ -50,25 +50,28 @@ def writer(path: Path) -> subprocess.Popen[str]:
 
 
 @requirement("messages:transcript:kill")
-def test_a_killed_writer_leaves_whole_lines_and_nothing_confirmed_is_missing(tmp_path: Path) -> None:
+def test_a_killed_writer_tears_at_most_the_line_it_was_writing(tmp_path: Path) -> None:
     path = tmp_path / "s.jsonl"
     chance = random.Random(7)
-    for _ in range(6):
+    confirmed: list[int] = []
+    for kills in range(1, 7):
         process = writer(path)
         assert process.stdout is not None
-        confirmed = int(process.stdout.readline())
+        confirmed.append(int(process.stdout.readline()))
         time.sleep(chance.uniform(0, 0.05))
         process.send_signal(signal.SIGKILL)
-        confirmed = max([confirmed, *map(int, process.stdout.read().split())])
+        # The last number may be cut off in the pipe; what is whole ends with its line break.
+        confirmed += [int(line) for line in process.stdout.read().splitlines(keepends=True) if line.endswith("\n")]
         process.wait()
         process.stdout.close()
 
         found = read_entries(path)
 
-        assert not any(isinstance(one, BadLine) for one in found)
-        texts = [one.message.text.split()[1] for one in found if isinstance(one, UserEntry)]
-        assert texts == [str(number) for number in range(len(texts))]
-        assert len(texts) > confirmed
+        # A line that goes over the end of a page is written page by page, and the system may end a process in between.
+        assert sum(isinstance(one, BadLine) for one in found) <= kills
+        written = [int(one.message.text.split()[1]) for one in found if isinstance(one, UserEntry)]
+        assert written == sorted(set(written))
+        assert set(confirmed) <= set(written)
 
 
 @requirement("messages:transcript:torn-line")

@@ -47,7 +47,7 @@ PROMISES = {
         "No legal cut parts a call from its result or the records of one reply.", source="spec README §7"
     ),
     "messages:transcript:kill": Requirement(
-        "A writer killed at any moment leaves whole lines, and nothing that was confirmed is missing.",
+        "A writer killed at any moment tears at most the line it was writing; nothing that was confirmed is missing.",
         source="issue 2, item 2",
     ),
     "messages:transcript:torn-line": Requirement(

@@ -1,9 +1,8 @@
 """The file: one JSON line per entry, appended and never rewritten.
 
 `Transcript` is the one writer of a session. A second writer of the same session is refused with `Conflict`;
-`open_or_fork` gives it a copy under a new id instead. Appending goes through `files`, so that a kill between any two
-writes leaves whole lines; a torn last line of another writer is set apart, never joined to ours. Reading never fails
-on content.
+`open_or_fork` gives it a copy under a new id instead. Appending goes through `files`, so that a kill tears at most the
+line that is being written; a torn last line is set apart, never joined to ours. Reading never fails on content.
 """
 
 from __future__ import annotations
