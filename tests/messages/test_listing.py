@@ -101,14 +101,14 @@ def test_all_real_main_sessions_are_listed(shared_data: Path) -> None:
 
 @requirement("places:transcripts:whole-repository")
 def test_a_session_from_elsewhere_does_not_speak_for_the_folder_it_was_put_in(tmp_path: Path) -> None:
-    folder = tmp_path / "-work-app"
+    folder = tmp_path / "-srv-app"
     folder.mkdir()
-    for age, (name, cwd) in enumerate([("brought", "/tmp"), ("held", "/work/app"), ("old", "/work/app")]):
+    for age, (name, cwd) in enumerate([("brought", "/tmp"), ("held", "/srv/app"), ("old", "/srv/app")]):
         said = {"type": "user", "uuid": "u", "cwd": cwd, "message": {"role": "user", "content": "Hi"}}
         (folder / f"{name}.jsonl").write_text(json.dumps(said) + "\n", encoding="utf-8")
         os.utime(folder / f"{name}.jsonl", (1_000 - age, 1_000 - age))
 
-    assert read_working_directory(folder) == "/work/app"
+    assert read_working_directory(folder) == "/srv/app"
     (folder / "held.jsonl").unlink()
     (folder / "old.jsonl").unlink()
     assert read_working_directory(folder) == "/tmp"
