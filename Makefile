@@ -16,7 +16,7 @@ endif
 unexport PYTHONDONTWRITEBYTECODE
 unexport PYTHONPATH
 
-.PHONY: help demo test check format bench test-host test-model clean
+.PHONY: help demo test test-thorough check format bench test-host test-model clean
 
 help:  ## Show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -38,6 +38,9 @@ demo: $(RUNTIME)  ## Set up and show the main job, without key or network
 
 test: $(STAMP)  ## Set up and run all tests that this machine can run
 	@$(BIN)/python -m pytest -n auto
+
+test-thorough: $(STAMP)  ## The same with whole matrices and many rounds of kill and fuzz tests
+	@$(BIN)/python -m pytest -n auto --thorough
 
 check: $(STAMP)  ## Format, lint, types, layers
 	@$(BIN)/ruff format --check src tests bench docs

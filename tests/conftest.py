@@ -13,6 +13,12 @@ from hypothesis import HealthCheck, settings
 settings.register_profile("reverie", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("reverie")
 
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Offer `--thorough`: every case of a large matrix, many rounds of kill and fuzz tests."""
+    parser.addoption("--thorough", action="store_true", help="run whole matrices and many rounds, not a seeded sample")
+
+
 _BESIDE_THE_PROJECT = Path(__file__).resolve().parents[2] / "shared" / "data"
 
 
@@ -42,6 +48,12 @@ def prefix_net(request: pytest.FixtureRequest) -> Iterator[None]:
     simulator.started.clear()
     if request.node.get_closest_marker("moves_prefix") is None:
         assert not torn, torn
+
+
+@pytest.fixture(scope="session")
+def thorough(pytestconfig: pytest.Config) -> bool:
+    """Whether whole matrices and many rounds are wanted (`make test-thorough`) instead of a small sample."""
+    return bool(pytestconfig.getoption("--thorough"))
 
 
 @pytest.fixture(scope="session")
