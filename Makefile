@@ -1,5 +1,6 @@
 # Two commands do everything: `make demo` and `make test`. `make help` lists the rest.
 SHELL := /bin/bash
+.SHELLFLAGS := -eu -o pipefail -c
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
@@ -7,10 +8,15 @@ RUNTIME := $(VENV)/.runtime
 STAMP := $(VENV)/.installed
 UV := $(shell command -v uv 2>/dev/null)
 ifneq ($(UV),)
-INSTALL := VIRTUAL_ENV=$(VENV) uv pip install --quiet --compile-bytecode
+INSTALL := VIRTUAL_ENV=$(VENV) uv pip install --compile-bytecode
+SHOW_PROGRESS := cat
 else
 # Dependency groups need a pip of 2025; the one of a new virtual environment may be older.
-INSTALL := $(BIN)/python -m pip install --quiet --upgrade 'pip>=25.1' && $(BIN)/python -m pip install --quiet
+INSTALL := $(BIN)/python -m pip install --quiet --upgrade 'pip>=25.1' && $(BIN)/python -m pip install
+# One line that counts instead of pip's hundreds.
+SHOW_PROGRESS := awk '/^ERROR|^error/ {print} \
+  /^(Collecting|Requirement already)/ {printf "\r  %d packages found ", ++found; fflush()} \
+  /^Installing collected/ {printf "\n  unpacking them, half a minute or so ...\n"; fflush()}'
 endif
 # Some shells forbid bytecode; without it every start compiles the world anew.
 unexport PYTHONDONTWRITEBYTECODE
@@ -23,14 +29,16 @@ help:  ## Show this list
 
 # The program with what the demonstration needs.
 $(RUNTIME): pyproject.toml constraints.txt
-	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	@$(INSTALL) --constraint constraints.txt --editable '.[llm,web,tokens,tui]'
+	@test -x $(BIN)/python || { echo "Creating $(VENV)"; $(PYTHON) -m venv $(VENV); }
+	@echo "Installing the program (once; about a minute)"
+	@$(INSTALL) --constraint constraints.txt --editable '.[llm,web,tokens,tui]' | $(SHOW_PROGRESS)
 	@$(BIN)/python -m compileall -q src
 	@touch $(RUNTIME)
 
 # Everything, with the tools that test and check it.
 $(STAMP): $(RUNTIME)
-	@$(INSTALL) --constraint constraints.txt --group dev --editable '.[all]'
+	@echo "Installing all extras and the tools for tests (once)"
+	@$(INSTALL) --constraint constraints.txt --group dev --editable '.[all]' | $(SHOW_PROGRESS)
 	@touch $(STAMP)
 
 demo: $(RUNTIME)  ## Set up and show the main job, without key or network

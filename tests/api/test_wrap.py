@@ -93,7 +93,7 @@ def test_everything_else_of_the_client_is_passed_through() -> None:
         client = wrap(raw)
 
         counted = client.messages.count_tokens(model=MODEL, messages=QUESTION)
-        impatient = client.with_options(timeout=5.0).messages.create(model=MODEL, max_tokens=50, messages=QUESTION)
+        impatient = client.with_options(timeout=60.0).messages.create(model=MODEL, max_tokens=50, messages=QUESTION)
 
     assert counted.input_tokens > 0
     assert impatient.role == "assistant"

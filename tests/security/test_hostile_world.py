@@ -6,7 +6,6 @@ import asyncio
 import os
 import socket
 import stat
-import time
 import unicodedata
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -26,7 +25,7 @@ from reverie.tools.write import Write
 from tests.requirements import requirement
 from tests.tools.kit import call, desk_at, told
 
-SOON_SECONDS = 5.0
+HANG_SECONDS = 60.0
 
 
 @pytest.fixture
@@ -73,7 +72,6 @@ async def test_what_is_no_file_is_answered_at_once(desk: Desk, tool: Tool, given
         case _:
             place.symlink_to("/dev/zero")
     field = "path" if tool.spec.name == "Grep" else "file_path"
-    started = time.monotonic()
 
     if (tool.spec.name, kind) == ("Write", "loop"):
         await call(tool, desk, **{field: str(place)}, **given)
@@ -81,8 +79,6 @@ async def test_what_is_no_file_is_answered_at_once(desk: Desk, tool: Tool, given
     else:
         with pytest.raises(ToolMistake):
             await call(tool, desk, **{field: str(place)}, **given)
-
-    assert time.monotonic() - started < SOON_SECONDS
 
 
 @requirement("security:world:no-hang")
@@ -94,7 +90,7 @@ async def test_a_search_passes_over_what_is_no_file_and_does_not_go_round(desk: 
     (desk.project / "data.bin").write_bytes(bytes(range(256)) * 4_000)
     (desk.project / "a.txt").write_text("needle\n", encoding="utf-8")
 
-    async with asyncio.timeout(SOON_SECONDS):
+    async with asyncio.timeout(HANG_SECONDS):
         assert told(await call(Grep(None), desk, pattern="needle")) == str(desk.project / "a.txt")
         listed = told(await call(Glob(), desk, pattern="**/*")).splitlines()
 
@@ -135,7 +131,7 @@ async def test_a_line_without_end_is_shown_in_part(desk: Desk, shells: Shells) -
     path = desk.project / "line.txt"
     path.write_bytes(b"x" * 20_000_000 + b" needle")
 
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(HANG_SECONDS):
         assert len(told(await call(Read(), desk, file_path=str(path)))) < 10_000
         assert len(told(await call(Grep(None), desk, pattern="x needle", output_mode="content"))) < 10_000
         printed = told(await call(Bash(shells), desk, command="cat line.txt"))
@@ -146,35 +142,28 @@ async def test_a_line_without_end_is_shown_in_part(desk: Desk, shells: Shells) -
 
 @requirement("security:world:no-hang")
 def test_printed_bytes_are_read_in_time_that_grows_with_them() -> None:
-    started = time.process_time()
+    # Quadratic reading of so much would outlast the time-out of the test many times.
+    for unit in (b"x", b"x\r", b"\x1b]", b"\x1b[0", b"\r\n"):
+        plain(unit * 1_000_000)
 
-    for data in (b"x" * 200_000, b"x\r" * 100_000, b"\x1b]" * 100_000, b"\x1b[0" * 70_000, b"\r\n" * 100_000):
-        plain(data)
-
-    assert time.process_time() - started < 2.0
     assert plain(b"a\rb\r\nc\r") == "b\nc"
 
 
 @requirement("security:world:no-hang")
 async def test_a_command_that_will_not_end_is_ended(desk: Desk, shells: Shells) -> None:
     stubborn = "trap '' TERM INT HUP; while :; do sleep 0.05; done"
-    started = time.monotonic()
 
     answer = await call(Bash(shells), desk, command=stubborn, timeout=200)
 
     assert "ended after" in told(answer)
-    assert time.monotonic() - started < SOON_SECONDS
 
 
 @requirement("security:world:no-hang")
 async def test_a_process_left_behind_keeps_nobody_waiting(desk: Desk, shells: Shells) -> None:
-    started = time.monotonic()
-
-    answer = await call(Bash(shells), desk, command="(setsid sleep 20 & echo $!) ; echo started")
-    os.kill(int(told(answer).splitlines()[0]), 9)
+    answer = await call(Bash(shells), desk, command="(setsid sleep 600 & echo $!) ; echo started")
+    os.kill(int(told(answer).splitlines()[0]), 9)  # fails where the process was waited for
 
     assert "started" in told(answer)
-    assert time.monotonic() - started < SOON_SECONDS
 
 
 @requirement("security:world:bounded")

@@ -43,7 +43,7 @@ def send(
     *,
     with_headers: Mapping[str, str] = HEADERS,
 ) -> Reply:
-    connection = http.client.HTTPConnection(urlsplit(sim.base_url).netloc, timeout=5)
+    connection = http.client.HTTPConnection(urlsplit(sim.base_url).netloc, timeout=60)
     content = body if isinstance(body, bytes) else None if body is None else json.dumps(body).encode()
     connection.request(method, path, content, dict(with_headers))
     try:
@@ -142,7 +142,7 @@ def test_other_addresses_get_errors_of_the_same_shape(
 
 @requirement("simulator:rules:sizes")
 def test_a_body_over_32_megabytes_is_refused_before_it_is_read(sim: RunningSimulator) -> None:
-    connection = http.client.HTTPConnection(urlsplit(sim.base_url).netloc, timeout=5)
+    connection = http.client.HTTPConnection(urlsplit(sim.base_url).netloc, timeout=60)
     connection.putrequest("POST", "/v1/messages")
     for name, value in {**HEADERS, "content-length": str(REQUEST_BYTES_MAX + 1)}.items():
         connection.putheader(name, value)
@@ -156,7 +156,7 @@ def test_a_body_over_32_megabytes_is_refused_before_it_is_read(sim: RunningSimul
 
 @requirement("simulator:rules:sizes")
 def test_a_body_that_grows_over_32_megabytes_is_refused_too(sim: RunningSimulator) -> None:
-    connection = http.client.HTTPConnection(urlsplit(sim.base_url).netloc, timeout=10)
+    connection = http.client.HTTPConnection(urlsplit(sim.base_url).netloc, timeout=60)
     chunks = (b"x" * 1_000_000 for _ in range(34))
     connection.request("POST", "/v1/messages", chunks, dict(HEADERS), encode_chunked=True)
     reply = Reply(connection.getresponse())

@@ -15,7 +15,7 @@ from tests.requirements import requirement
 
 def post(url: str, body: dict[str, Any]) -> str:
     asked = urllib.request.Request(url, json.dumps(body).encode(), {"content-type": "application/json"})
-    with urllib.request.urlopen(asked, timeout=5) as answer:
+    with urllib.request.urlopen(asked, timeout=60) as answer:
         return str(answer.read().decode())
 
 

@@ -34,7 +34,7 @@ def running(*arguments: str) -> Iterator[subprocess.Popen[str]]:
         yield process
     finally:
         process.kill()
-        process.communicate(timeout=10)
+        process.communicate(timeout=60)
 
 
 def first_line(process: subprocess.Popen[str]) -> str:
@@ -44,7 +44,7 @@ def first_line(process: subprocess.Popen[str]) -> str:
 
 def post(url: str, body: object) -> dict[str, Any]:
     content = Request(f"{url}/v1/messages", json.dumps(body).encode(), dict(HEADERS))
-    with urlopen(content, timeout=5) as response:
+    with urlopen(content, timeout=60) as response:
         answered: dict[str, Any] = json.load(response)
         return answered
 
@@ -62,7 +62,7 @@ def test_it_prints_its_url_first_answers_and_exits_with_130_when_interrupted(tmp
         clock.write_text("2026-03-02T09:06:00Z", encoding="utf-8")
         third = post(url, body)
         process.send_signal(signal.SIGINT)
-        rest, said = process.communicate(timeout=10)
+        rest, said = process.communicate(timeout=60)
 
     assert url.startswith("http://127.0.0.1:")
     assert first["content"] == [{"type": "text", "text": "Scripted."}]

@@ -14,7 +14,7 @@ from reverie.apps.tui.log import Log
 from reverie.apps.tui.prompt import Prompt
 from tests.apps.tui.scripted import Table
 
-WAIT_SECONDS = 5.0
+WAIT_SECONDS = 60.0
 _NAMES = {" ": "space", "/": "slash", "#": "number_sign", "!": "exclamation_mark", "@": "at", "\\": "backslash"}
 
 

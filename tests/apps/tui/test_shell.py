@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import time
 from pathlib import Path
 
 from reverie.apps.tui.past import pieces_of
@@ -50,12 +49,10 @@ async def test_what_is_printed_appears_as_it_comes_and_ctrl_c_stops_it(sit: Make
 async def test_a_command_that_ignores_the_stop_is_ended(sit: MakeTable, tmp_path: Path) -> None:
     marker = tmp_path / "marker"
     async with at(sit()) as seat:
-        await seat.enter(f"!trap '' INT TERM; echo on; sleep 8; touch {marker}")
+        await seat.enter(f"!trap '' INT TERM; echo on; sleep 600; touch {marker}")
         await seat.sees("on")
-        started = time.monotonic()
         await seat.press("escape")
         await seat.sees("stopped by the user")
-        assert time.monotonic() - started < 6
     assert not marker.exists()
 
 

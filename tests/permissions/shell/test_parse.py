@@ -157,7 +157,7 @@ def _calls(command: str, folder: Path) -> list[tuple[str, ...]]:
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
-            timeout=10,
+            timeout=60,
             check=False,
         )
     finally:
