@@ -5,6 +5,14 @@ from __future__ import annotations
 from tests.promises import Requirement
 
 PROMISES = {
+    "simulator:thinking:own-reply": Requirement(
+        "A model that was told to think does so before whatever a script has it say, so that its reply may come back",
+        "issue 12",
+    ),
+    "simulator:threads:held": Requirement(
+        "A conversation that the provider holds goes on from the reply that a request names, as if it were sent whole",
+        "issue 12",
+    ),
     "simulator:cache:reads-what-was-written": Requirement(
         "A conversation that grows reads exactly the prefix that the request before it wrote", "spec 8 §1.10"
     ),

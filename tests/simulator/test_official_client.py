@@ -9,11 +9,13 @@ import anthropic
 import pytest
 from anthropic import Anthropic, AsyncAnthropic
 from anthropic.types import MessageParam, TextBlock, ToolParam, ToolResultBlockParam, ToolUseBlock
-from anthropic.types.beta import BetaMessageParam
+from anthropic.types.beta import BetaMessage, BetaMessageParam, BetaTextBlock
 
 from reverie.messages.blocks import JsonObject
 from reverie.simulator.rules.headers import CACHE_EDITS_BETA, COMPACTION_BETA, CONTEXT_MANAGEMENT_BETA
-from reverie.simulator.script import Action, Fault, ToolCall
+from reverie.simulator.script import Action, Fault, ToolCall, in_order
+from reverie.simulator.threads import Threads
+from reverie.simulator.wire import object_at, objects_at
 from reverie.testing.simulator import RunningSimulator, simulator
 from tests.requirements import requirement
 from tests.simulator.requests import OPUS, WORDS, assistant, call, result, user
@@ -348,3 +350,55 @@ def test_a_slow_reply_runs_into_the_clients_time_limit(client: Anthropic, sim: R
         client.with_options(timeout=0.1).messages.stream(model=OPUS, max_tokens=10, messages=HELLO) as stream,
     ):
         stream.get_final_message()
+
+
+@anthropic.beta_tool
+def weather(city: str) -> str:
+    """How the weather is.
+
+    Args:
+        city: where
+    """
+    return f"sunny in {city}"
+
+
+def _text_of(message: BetaMessage | None) -> str:
+    assert message is not None
+    return "".join(block.text for block in message.content if isinstance(block, BetaTextBlock))
+
+
+WEATHER = (Action(tool_calls=(ToolCall("weather", {"city": "Lyon"}),)), Action(text="It is {tool_result}."))
+
+
+@requirement("simulator:threads:held", "simulator:thinking:own-reply")
+@pytest.mark.parametrize("is_streamed", [False, True])
+def test_the_tool_runner_works_with_thinking(is_streamed: bool) -> None:
+    with (
+        simulator(in_order(*WEATHER)) as sim,
+        Anthropic(base_url=sim.base_url, api_key=sim.api_key, max_retries=0) as client,
+    ):
+        runner = client.beta.messages.tool_runner(
+            model="claude-sonnet-4-6",
+            max_tokens=2_048,
+            thinking={"type": "enabled", "budget_tokens": 1_024},
+            tools=[weather],
+            messages=[{"role": "user", "content": "how is it?"}],
+            stream=is_streamed,
+        )
+        last = runner.until_done()
+
+    assert _text_of(last) == "It is sunny in Lyon."
+    assert [record.status for record in sim.requests] == [200, 200]
+    sent = [record.body for record in sim.requests if isinstance(record.body, dict)]
+    assert [object_at(body, "thread")["type"] for body in sent] == ["create", "continue"]
+    assert len(objects_at(sent[1], "messages")) == 1
+
+
+@requirement("simulator:threads:held")
+def test_a_thread_that_is_gone_is_named_to_the_client(sim: RunningSimulator, client: Anthropic) -> None:
+    thread = client.beta.messages.thread(model=OPUS, max_tokens=100)
+    thread.send({"role": "user", "content": "hello"})
+    sim.simulation.provider._threads = Threads()
+
+    assert _text_of(thread.send({"role": "user", "content": "again"})) == "You said: again"
+    assert [record.status for record in sim.requests] == [200, 404, 200]

@@ -25,7 +25,8 @@ def _program() -> Path | None:
 @requirement("simulator:client:official")
 @pytest.mark.host
 @pytest.mark.skipif(_program() is None, reason="the vendor's agent is not installed")
-def test_it_runs_a_tool_and_reads_its_own_cache(tmp_path: Path) -> None:
+@pytest.mark.parametrize("chosen", [(), ("--model", "claude-sonnet-4-5")], ids=["its own model", "with thinking"])
+def test_it_runs_a_tool_and_reads_its_own_cache(tmp_path: Path, chosen: tuple[str, ...]) -> None:
     script: Json = [
         {
             "when": {"last_user": "say it", "has_tool_results": False, "offers_tool": "Bash"},
@@ -42,7 +43,7 @@ def test_it_runs_a_tool_and_reads_its_own_cache(tmp_path: Path) -> None:
             "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
         }
         finished = subprocess.run(
-            [str(_program()), "-p", "say it", "--allowedTools", "Bash"],
+            [str(_program()), "-p", "say it", "--allowedTools", "Bash", *chosen],
             env=environment,
             cwd=tmp_path,
             capture_output=True,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from reverie.messages.blocks import Json
+from reverie.messages.blocks import Json, JsonObject
 
 KINDS = {
     400: "invalid_request_error",
@@ -50,10 +50,14 @@ class ApiError:
     kind: str = ""
     """Follows from the status when empty."""
     retry_after_seconds: float | None = None
+    details: JsonObject | None = None
+    """What a program is to read, such as an `error_code`."""
 
     def as_json(self, request_id: str | None) -> dict[str, Json]:
         """The body of the error, or the data of an error event."""
         error: dict[str, Json] = {"type": self.kind or KINDS.get(self.status, "api_error"), "message": self.message}
+        if self.details is not None:
+            error["details"] = dict(self.details)
         return {"type": "error", "error": error, "request_id": request_id}
 
 

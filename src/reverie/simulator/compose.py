@@ -6,10 +6,12 @@ from collections.abc import Callable, Iterator
 
 from reverie.messages.blocks import JsonObject
 from reverie.simulator.replies import (
+    USUAL_THOUGHT,
     IdMaker,
     Reply,
     call_block,
     default_blocks,
+    must_think,
     stop_reason_of,
     text_block,
     thinking_block,
@@ -27,6 +29,9 @@ def composed(action: Action, incoming: Incoming, new_id: IdMaker) -> Reply:
 def _blocks(action: Action, incoming: Incoming, new_id: IdMaker) -> Iterator[JsonObject]:
     if action.thinking is not None:
         yield thinking_block(filled(action.thinking, incoming))
+    elif must_think(incoming.body) and (action.text is not None or action.tool_calls):
+        # A model that was told to think always does, whatever the script has it say.
+        yield thinking_block(USUAL_THOUGHT)
     if action.text is None and not action.tool_calls:
         defaults = default_blocks(incoming.body, new_id)
         yield from (block for block in defaults if action.thinking is None or block.get("type") != "thinking")

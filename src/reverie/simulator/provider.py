@@ -32,6 +32,7 @@ from reverie.simulator.rules.check import validate
 from reverie.simulator.rules.headers import Headers, read_headers
 from reverie.simulator.rules.limits import check_window, window_tokens
 from reverie.simulator.script import FAULTS, Action, Fault, Incoming, Script
+from reverie.simulator.threads import Threads
 from reverie.simulator.usage import NO_INPUT, Bill, Iteration
 from reverie.simulator.weights import block_tokens
 from reverie.simulator.wire import flag_at, object_at, text_at
@@ -54,11 +55,15 @@ class Provider:
         self.script: Script = script or _no_script
         self.new_id = IdMaker(seed)
         self._requests = 0
+        self._threads = Threads()
         self._traces: OrderedDict[str, Trace] = OrderedDict()
 
     def answer(self, body: Json, headers: Mapping[str, str], now: datetime) -> AnswerOrRefusal:
         """Answer a request for a message; `now` is when it began."""
-        read = _checked(body, headers, counts_only=False)
+        whole = self._threads.whole(body) if isinstance(body, dict) else body
+        if isinstance(whole, ApiError):
+            return Refusal(whole)
+        read = _checked(whole, headers, counts_only=False)
         if isinstance(read, ApiError):
             return Refusal(read)
         self._requests += 1
@@ -179,6 +184,7 @@ class Provider:
         if "diagnostics" in turn.read.body:
             message["diagnostics"] = self._diagnosis(turn.read.body, trace)
         self._remember(text_at(message, "id"), trace)
+        self._threads.hold(turn.read.body, message)
         return message
 
     def _diagnosis(self, body: JsonObject, trace: Trace) -> Json:

@@ -25,6 +25,7 @@ from reverie.simulator.wire import (
 _ALPHABET = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
 _SEAL = b"\x12\x0breverie-sim"
 ECHO_CHARS = 400
+USUAL_THOUGHT = "What was asked is clear."
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +86,7 @@ def stop_reason_of(blocks: tuple[JsonObject, ...]) -> str:
 
 def default_blocks(body: JsonObject, new_id: IdMaker) -> tuple[JsonObject, ...]:
     """An answer that follows from the request alone: a forced call, a fitting JSON, or an echo."""
-    opening = (thinking_block("What was asked is clear."),) if _must_think(body) else ()
+    opening = (thinking_block(USUAL_THOUGHT),) if must_think(body) else ()
     choice = object_at(body, "tool_choice")
     if choice.get("type") in {"any", "tool"}:
         return (*opening, _forced_call(body, text_at(choice, "name"), new_id))
@@ -143,7 +144,8 @@ def sample_of(schema: JsonObject) -> Json:
             return "sample"
 
 
-def _must_think(body: JsonObject) -> bool:
+def must_think(body: JsonObject) -> bool:
+    """Whether a request has the model think before it speaks."""
     return object_at(body, "thinking").get("type") == "enabled"
 
 

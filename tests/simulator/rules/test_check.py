@@ -37,6 +37,14 @@ TOOLS = [
 
 REPLIES = [
     (
+        request(max_tokens=0),
+        "max_tokens: Input should be greater than or equal to 1",
+    ),
+    (
+        request(max_tokens=0, cache_control=dict(EPHEMERAL), stream=True),
+        "max_tokens: Input should be greater than or equal to 1",
+    ),
+    (
         request(max_tokens=200_000),
         "max_tokens: 200000 > 128000, which is the maximum allowed number of output tokens for claude-opus-4-8",
     ),
@@ -197,7 +205,7 @@ SOUND = [
     request([user("x"), assistant(call("a"), call("b")), user(result("a")), user(result("b"), "thanks")]),
     request([user("x"), assistant(call("a")), user({"type": "tool_result", "tool_use_id": "a"})]),
     request([user("x"), {"role": "system", "content": "be brief"}]),
-    request(max_tokens=0),
+    request(max_tokens=0, cache_control=dict(EPHEMERAL)),
     request(tools=[tool(), {"type": "memory_20250818", "name": "memory"}], tool_choice={"type": "auto"}),
     request(thinking={"type": "adaptive"}, output_config={"effort": "low"}),
     request(system=[text("a", HOUR), text("b", EPHEMERAL)], cache_control=dict(EPHEMERAL)),

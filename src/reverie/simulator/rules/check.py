@@ -13,7 +13,7 @@ from reverie.simulator.rules.marks import check_marks
 from reverie.simulator.rules.media import check_media
 from reverie.simulator.rules.request import count_request, message_request
 from reverie.simulator.rules.thinking import check_thinking
-from reverie.simulator.wire import number_at, object_at, objects_at, text_at, texts_at
+from reverie.simulator.wire import encode, flag_at, number_at, object_at, objects_at, text_at, texts_at
 
 
 def validate(body: Json, headers: Headers = Headers(), *, counts_only: bool = False) -> ApiError | None:  # noqa: B008
@@ -51,6 +51,8 @@ def _found(problem: str | None) -> Iterator[str]:
 
 def _reply_problems(body: JsonObject, facts: ModelFacts) -> Iterator[str]:
     asked = number_at(body, "max_tokens")
+    if asked == 0 and "max_tokens" in body and not _only_fills_the_cache(body):
+        yield "max_tokens: Input should be greater than or equal to 1"
     if asked > facts.max_output_tokens:
         yield (
             f"max_tokens: {asked} > {facts.max_output_tokens}, which is the maximum allowed number of output tokens "
@@ -63,6 +65,15 @@ def _reply_problems(body: JsonObject, facts: ModelFacts) -> Iterator[str]:
         yield "`temperature` and `top_p` cannot both be specified for this model. Please use only one."
     if any(not sequence.strip() for sequence in texts_at(body, "stop_sequences")):
         yield "stop_sequences: each stop sequence must contain non-whitespace"
+
+
+def _only_fills_the_cache(body: JsonObject) -> bool:
+    """Whether a request without a reply is one that the provider takes: something to keep, and nothing to write."""
+    marks = b"cache_control" in encode(body)
+    forced = object_at(body, "tool_choice").get("type") in {"any", "tool"}
+    thinks = object_at(body, "thinking").get("type") == "enabled"
+    is_shaped = bool(object_at(object_at(body, "output_config"), "format"))
+    return marks and not (flag_at(body, "stream") or forced or thinks or is_shaped)
 
 
 def _tool_problems(body: JsonObject) -> Iterator[str]:

@@ -16,5 +16,7 @@ class Features:
     """A mark may carry a `scope`; some clients of the provider send one."""
     turn_settings: bool = False
     """A system message may carry settings for the turns after it."""
+    threads: bool = False
+    """The provider holds the conversation between requests."""
     tool_changes: bool = False
     """Tools may be added and removed in mid-conversation."""

@@ -12,6 +12,7 @@ from reverie.simulator.rules.features import Features
 CONTEXT_MANAGEMENT_BETA = "context-management-2025-06-27"
 COMPACTION_BETA = "compact-2026-01-12"
 LONG_WINDOW_BETA = "context-1m-2025-08-07"
+THREADS_BETAS = ("message-threads-",)
 INTERLEAVED_BETA = "interleaved-thinking-2025-05-14"
 CACHE_SCOPE_BETAS = ("prompt-caching-scope-",)
 TURN_SETTINGS_BETAS = (
@@ -42,6 +43,7 @@ class Headers:
             cache_edits=CACHE_EDITS_BETA in self.betas,
             cache_scope=self._has(CACHE_SCOPE_BETAS),
             turn_settings=self._has(TURN_SETTINGS_BETAS),
+            threads=self._has(THREADS_BETAS),
             tool_changes=self._has(TOOL_CHANGES_BETAS),
         )
 

@@ -37,7 +37,7 @@ COMPACTION_TRIGGER_MIN = 50_000
 @lru_cache(maxsize=16)
 def message_request(features: Features) -> Shape:
     """The body of `POST /v1/messages`."""
-    return record({**_shared_fields(features), **_reply_fields()})
+    return record({**_shared_fields(features), **_reply_fields(features)})
 
 
 @lru_cache(maxsize=16)
@@ -65,8 +65,10 @@ def _shared_fields(features: Features) -> Fields:
     return fields
 
 
-def _reply_fields() -> Fields:
+def _reply_fields(features: Features) -> Fields:
+    threads: Fields = {"thread": nullable(_THREAD)} if features.threads else {}
     return {
+        **threads,
         "max_tokens": Required(integer(at_least=0)),
         "container": anything,
         "diagnostics": nullable(record({"previous_message_id": nullable(string())})),
@@ -169,6 +171,13 @@ _THINKING = tagged(
         "disabled": record({"type": anything}),
         "adaptive": record({"type": anything, "block_binding": nullable(any_object), "display": _DISPLAY}),
         "between_tools": record({"type": anything}),
+    }
+)
+
+_THREAD = tagged(
+    {
+        "create": record({"type": anything}),
+        "continue": record({"type": anything, "previous_message_id": Required(string())}),
     }
 )
 
