@@ -3,13 +3,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
+import anthropic
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from reverie.api.window import Window
-from reverie.errors import ContextTooLong
+from reverie.errors import ContextTooLong, UserMistake
 from reverie.messages.blocks import ToolResult, ToolUse
 from reverie.messages.codec import message_to_wire
 from reverie.messages.entries import Entry
@@ -76,6 +78,123 @@ def test_messages_may_come_as_values_or_as_the_api_has_them() -> None:
     as_wire = window().prepare([message_to_wire(message) for message in talk], "be brief", tools)
 
     assert as_values.body == as_wire.body
+
+
+@requirement("window:prepare:client-objects")
+def test_objects_of_the_client_give_the_same_request_as_their_json(tmp_path: Path) -> None:
+    picture = tmp_path / "pixel.png"
+    picture.write_bytes(b"\x89PNG")
+    reply = anthropic.types.Message.model_validate(
+        {
+            "id": "msg_1",
+            "type": "message",
+            "role": "assistant",
+            "model": MODEL,
+            "content": [
+                {"type": "thinking", "thinking": "hm", "signature": "s"},
+                {"type": "text", "text": "I look", "citations": None},
+                {"type": "tool_use", "id": "t1", "name": "get_weather", "input": {"city": None, "deep": {"a": [1]}}},
+            ],
+            "stop_reason": "tool_use",
+            "usage": {"input_tokens": 1, "output_tokens": 1},
+        }
+    )
+    note = anthropic.types.TextBlock(type="text", text="20 degrees")
+    source = {"type": "base64", "media_type": "image/png", "data": picture}
+    results = {"type": "tool_result", "tool_use_id": "t1", "content": [note, {"type": "image", "source": source}]}
+
+    @anthropic.beta_tool
+    def get_weather(city: str) -> str:
+        """Look up the weather."""
+        return city
+
+    by_objects: list[Any] = [
+        {"role": "user", "content": "the weather?"},
+        {"role": "assistant", "content": reply.content},
+        {"role": "user", "content": (part for part in [results])},
+    ]
+    whole_reply: list[Any] = [by_objects[0], reply, {"role": "user", "content": [results]}]
+    by_json: list[Any] = [
+        by_objects[0],
+        {
+            "role": "assistant",
+            "content": [
+                {"type": "thinking", "thinking": "hm", "signature": "s"},
+                {"type": "text", "text": "I look"},
+                {"type": "tool_use", "id": "t1", "name": "get_weather", "input": {"city": None, "deep": {"a": [1]}}},
+            ],
+        },
+        {
+            "role": "user",
+            "content": [
+                {
+                    **results,
+                    "content": [
+                        {"type": "text", "text": "20 degrees"},
+                        {"type": "image", "source": {**source, "data": "iVBORw=="}},
+                    ],
+                }
+            ],
+        },
+    ]
+    expected = window().prepare(by_json, "be brief", [get_weather.to_dict()]).body
+
+    given_tools: list[Any] = [get_weather]
+    assert window().prepare(iter(by_objects), iter(["be brief"]), iter(given_tools)).body == expected
+    assert window().prepare(whole_reply, "be brief", given_tools).body == expected
+
+
+@requirement("window:prepare:client-objects")
+def test_cache_marks_that_a_loop_moves_about_start_no_branch() -> None:
+    made = window(20_000)
+    talk: list[Any] = [message_to_wire(message) for message in long_talk(40)]
+    for end in range(3, len(talk) + 1, 2):
+        said = [dict(message) for message in talk[:end]]
+        said[-1] = {
+            **said[-1],
+            "content": [{**part, "cache_control": {"type": "ephemeral"}} for part in said[-1]["content"]],
+        }
+        request = made.prepare(said)
+
+        broken = request.report.predicted_break
+        assert broken is None or broken.is_announced
+    assert made.receipts
+
+
+@requirement("window:bad-input")
+@pytest.mark.parametrize(
+    "message",
+    [
+        {"role": "wizard", "content": "hi"},
+        {"content": "hi"},
+        {"role": "user", "content": 5},
+        {"role": "user"},
+        "hello",
+        None,
+    ],
+)
+def test_a_message_that_cannot_be_read_is_named_and_nothing_is_recorded(message: Any) -> None:
+    made = window()
+    with pytest.raises(UserMistake, match=r"messages\[1\] cannot be read"):
+        made.prepare([user("one"), message])
+
+    assert made.prepare([user("one")]).report.predicted_break is None
+
+
+@requirement("window:bad-input")
+@pytest.mark.parametrize("size", [-5, 0, 1, "200k"])
+def test_a_window_of_no_size_is_refused(size: Any) -> None:
+    with pytest.raises(UserMistake, match="window="):
+        window(size)
+
+
+@requirement("window:prepare:client-objects")
+def test_a_tool_without_a_name_of_its_own_stays_without_one() -> None:
+    toolset = {"type": "mcp_toolset", "mcp_server_name": "files"}
+
+    assert [
+        dict(tool) | {"cache_control": None} for tool in window().prepare([user("hi")], (), [toolset]).body["tools"]
+    ] == [toolset | {"cache_control": None}]
 
 
 @requirement("window:prepare:follows")

@@ -55,6 +55,22 @@ PROMISES = {
         "A wrapped client, sync or async, sends prepared requests and gives back the client's own answers.",
         source="issue 4, item 6",
     ),
+    "window:wrap:every-way": Requirement(
+        "Every way in which a client sends a conversation (create, stream, parse, tool runner, raw and streaming "
+        "responses, copies, batches, plain posts; sync and async) passes through the window or is refused with a "
+        "sentence; the wrapped client is the client's own class.",
+        source="issue 12",
+    ),
+    "window:prepare:client-objects": Requirement(
+        "Objects of the client (reply blocks, whole replies, tools, files, iterators) are taken wherever their JSON "
+        "is, and give the same request; cache marks that a loop moves about start no branch.",
+        source="issue 12",
+    ),
+    "window:bad-input": Requirement(
+        "A window of no size, a message that cannot be read and a client that cannot be wrapped are refused with a "
+        "sentence that names them.",
+        source="issue 12",
+    ),
     "window:wrap:conversations": Requirement(
         "Several conversations of one client are kept apart.", source="issue 4, item 6"
     ),

@@ -8,7 +8,7 @@ transcript of its own, reduces what is sent, places the cache marks and says wha
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -17,7 +17,7 @@ from typing import Any
 from reverie.agent.cache_watch import CacheWatch
 from reverie.agent.flow import run_flow
 from reverie.agent.preparing import Prepared, Preparer, Report
-from reverie.api.followed import AnyMessage, AnySystem, AnyTool, Followed
+from reverie.api.followed import AnyMessage, AnySystem, AnyTool, Followed, to_plain
 from reverie.context.cache_breaks import Break
 from reverie.context.embedded import answered
 from reverie.context.pipeline import compact_now, written
@@ -26,12 +26,16 @@ from reverie.context.replacement import Case
 from reverie.context.spans import Span, read_span, uncompact
 from reverie.context.stage import Reduction
 from reverie.context.strategies import strategy as named_strategy
+from reverie.errors import UserMistake
 from reverie.messages.codec import usage_from_wire
 from reverie.messages.message import Usage
 from reverie.ports import Model, Request
 from reverie.settings import Settings
 from reverie.tokens.profiles import NO_OVERRIDES, ProfileOverride, profile
 from reverie.tokens.window import budget_by
+
+SMALLEST_WINDOW = 1_000
+"""Below this many tokens nothing but the reserve for the answer would be left."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +67,11 @@ class Window:
         overrides: Mapping[str, ProfileOverride] = NO_OVERRIDES,
         now: Callable[[], datetime] | None = None,
     ) -> None:
+        if window is not None and (not isinstance(window, int) or window < SMALLEST_WINDOW):
+            raise UserMistake(
+                f"window={window!r} is too small or no number of tokens: leave it out for the model's own size, or "
+                f"give at least {SMALLEST_WINDOW:,}"
+            )
         self.model = model
         self.settings = settings or Settings()
         self._now = now or _system_time
@@ -85,25 +94,30 @@ class Window:
 
     def prepare(
         self,
-        messages: Sequence[AnyMessage],
+        messages: Iterable[AnyMessage],
         system: AnySystem = (),
-        tools: Sequence[AnyTool] = (),
+        tools: Iterable[AnyTool] = (),
         *,
         max_tokens: int | None = None,
     ) -> PreparedRequest:
         """Make the next request of a conversation that is handed over whole.
 
-        Raises `ContextTooLong`, naming the message, when a single message does not fit; nothing is lost.
+        Messages, system text and tools may be given in any form that the provider's client takes, its own objects
+        among them. Cache marks in them are left out: the window places its own. Raises `ContextTooLong`, naming the
+        message, when a single message does not fit, and `UserMistake` for one that cannot be read; nothing is lost.
         """
-        self._log.follow(messages, system, tools)
+        self._log.follow(messages if isinstance(messages, Sequence) else list(messages), system, tools)
         made: Prepared = self._preparer.prepare(self._log, max_tokens=max_tokens)
         self._predicted = made.report.predicted_break
         self._last_request = made.request
         return PreparedRequest(made.body, made.report, made.request)
 
-    def observe(self, usage: Usage | Mapping[str, Any]) -> Break | None:
-        """Note what the provider reported for the last request; returns a cache break that it shows."""
-        seen = usage if isinstance(usage, Usage) else usage_from_wire(usage)
+    def observe(self, usage: Usage | Mapping[str, Any] | Any) -> Break | None:
+        """Note what the provider reported for the last request, as JSON or as the client's object.
+
+        Returns a cache break that it shows.
+        """
+        seen = usage if isinstance(usage, Usage) else usage_from_wire(to_plain(usage))
         self._log.observe(seen, self.model)
         return self._cache.observe(seen, self._last_request, self._predicted, self._now())
 

@@ -137,9 +137,9 @@ def tool_from_wire(wire: Mapping[str, Any]) -> ToolSpec:
 
 def tool_to_wire(tool: ToolSpec) -> dict[str, Any]:
     """Write a tool definition."""
-    wire: dict[str, Any] = {"name": tool.name}
-    if "type" in tool.extra:
-        wire = {"type": tool.extra["type"], "name": tool.name}
+    wire: dict[str, Any] = {"type": tool.extra["type"]} if "type" in tool.extra else {}
+    if tool.name or not wire:
+        wire["name"] = tool.name
     if tool.description:
         wire["description"] = tool.description
     if tool.input_schema or "type" not in tool.extra:

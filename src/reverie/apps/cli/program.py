@@ -67,7 +67,9 @@ class LazyGroup(click.Group):
 @click.option("--maintenance", "setup_trigger", flag_value="maintenance", help="The same, for upkeep.")
 @click.option("--max-turns", "max_rounds", type=click.IntRange(min=1), metavar="N", help="Most rounds of a turn.")
 @click.option("--max-tokens", type=click.IntRange(min=1), metavar="N", help="Limit of each answer.")
-@click.option("--window", type=click.IntRange(min=1), metavar="N", help="Size of the window instead of the model's.")
+@click.option(
+    "--window", type=click.IntRange(min=1_000), metavar="N", help="Size of the window instead of the model's."
+)
 @click.option("--mcp-config", multiple=True, metavar="FILE", help="Further tool servers; repeatable.")
 @click.option("--plugin-dir", "plugin_dirs", multiple=True, metavar="DIR", help="A plugin; repeatable.")
 @click.option("--agents", metavar="JSON", help='Further agent types: {"NAME": {"description": "…", "prompt": "…"}}.')

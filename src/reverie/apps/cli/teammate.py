@@ -22,7 +22,9 @@ from reverie.apps.cli.options import Common
 @click.option("--disallowed-tools", "disallowed", multiple=True, metavar="RULE", help="Never allow; repeatable.")
 @click.option("--append-system-prompt", "appended_prompt", metavar="TEXT", help="After the system text.")
 @click.option("--max-tokens", type=click.IntRange(min=1), metavar="N", help="Limit of each answer.")
-@click.option("--window", type=click.IntRange(min=1), metavar="N", help="Size of the window instead of the model's.")
+@click.option(
+    "--window", type=click.IntRange(min=1_000), metavar="N", help="Size of the window instead of the model's."
+)
 @click.option("--mcp-config", multiple=True, metavar="FILE", help="Further tool servers; repeatable.")
 @click.option("--plugin-dir", "plugin_dirs", multiple=True, metavar="DIR", help="A plugin; repeatable.")
 @click.option("--agents", metavar="JSON", help="Further agent types.")
