@@ -119,4 +119,9 @@ PROMISES: dict[str, Requirement] = {
     "memory:topic:guesses-are-named": Requirement(
         "what was read only by guessing can be listed with its line", source="contract: doctor"
     ),
+    "memory:polarity": Requirement(
+        "no memory differs from the words it quotes in a negation, a number, a name or a condition, in name,"
+        " description or body; what differs is replaced by the words themselves",
+        source="issue 12",
+    ),
 }
