@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reverie.memory.topics.polarity import Mismatch, MismatchKind, keep_as_said, find_mismatch, make_title
+from reverie.memory.topics.polarity import Mismatch, MismatchKind, find_mismatch, keep_as_said, make_title
 from reverie.memory.topics.topic import Source, Topic
 from tests.requirements import requirement
 
@@ -146,7 +146,7 @@ def test_a_long_sentence_keeps_its_negation_in_its_title() -> None:
 _LANGUAGES = {
     "en": ("Use {} in {}", "Never use {} in {}", "Use {} in {}, but not with {}", "Use {} only in {}"),
     "de": ("Nimm {} in {}", "Nimm nie {} in {}", "Nimm {} in {}, aber nicht mit {}", "Nimm {} nur in {}"),
-    "fr": ("Utilise {} dans {}", "N'utilise jamais {} dans {}", "Utilise {} dans {}, mais pas {}", "{} seulement dans {}"),
+    "fr": ("Utilise {} en {}", "N'utilise jamais {} en {}", "Utilise {} en {}, mais pas {}", "{} seulement en {}"),
     "es": ("Usa {} en {}", "Nunca uses {} en {}", "Usa {} en {}, pero no con {}", "Usa {} solo en {}"),
     "ru": ("Используй {} в {}", "Не используй {} в {}", "Используй {} в {}, но не с {}", "Используй {} только в {}"),
     "pt": ("Usa {} em {}", "Nunca uses {} em {}", "Usa {} em {}, mas não com {}", "Usa {} apenas em {}"),

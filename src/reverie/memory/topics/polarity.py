@@ -1,6 +1,6 @@
 """The law that a memory says what was said: same negations, numbers, names and conditions as the words it quotes.
 
-`find_mismatch` compares one stored text with its source; `keep_as_said` holds a whole topic against its quotes and puts the
+`find_mismatch` compares one stored text with its source; `keep_as_said` holds a topic against its quotes and puts the
 source sentence in the place of what differs. Pure, for many languages, and deliberately suspicious: a false alarm costs
 a paraphrase, a miss costs a memory that says the opposite. It knows nothing of the rules or models that wrote a text.
 """
@@ -225,14 +225,11 @@ def _sides(masked: str) -> dict[str, frozenset[_Side]]:
 def _words(text: str) -> set[str]:
     """The words that carry meaning, cut to their stems: five letters, or pairs of characters without spaces."""
     plain = _compiled(NEGATIONS).sub(" ", text)
-    words = {word[:5] for word in re.findall(r"[^\W\d_]{2,}", plain) if word not in STOPWORDS and not _cjk(word)}
-    for run in re.findall(rf"{CJK}+", plain):
+    spelled = _compiled(rf"(?:(?!{CJK})[^\W\d_]){{2,}}").findall(plain)
+    words = {word[:5] for word in spelled if word not in STOPWORDS}
+    for run in _compiled(rf"{CJK}+").findall(plain):
         words |= {run[start : start + 2] for start in range(len(run) - 1)}
     return words
-
-
-def _cjk(word: str) -> bool:
-    return bool(_compiled(CJK).match(word))
 
 
 def _without_resolved_dates(source: str, stored: str) -> str:
