@@ -10,6 +10,7 @@ from tests.requirements import requirement
 def running_in(folder: Path) -> Run:
     async def run(command: tuple[str, ...]) -> str | None:
         started = await asyncio.create_subprocess_exec(
+            "git",
             *command,
             cwd=folder,
             stdout=asyncio.subprocess.PIPE,
@@ -28,9 +29,9 @@ def running_in(folder: Path) -> Run:
 
 async def prepared(folder: Path) -> Run:
     run = running_in(folder)
-    await run(("git", "init", "-q", "-b", "topic"))
-    await run(("git", "config", "user.name", "Ada"))
-    await run(("git", "config", "user.email", "ada@example.org"))
+    await run(("init", "-q", "-b", "topic"))
+    await run(("config", "user.name", "Ada"))
+    await run(("config", "user.email", "ada@example.org"))
     return run
 
 
@@ -38,8 +39,8 @@ async def prepared(folder: Path) -> Run:
 async def test_a_repository_is_told_with_branch_changes_and_commits(tmp_path: Path) -> None:
     run = await prepared(tmp_path)
     (tmp_path / "a.txt").write_text("a", encoding="utf-8")
-    await run(("git", "add", "a.txt"))
-    await run(("git", "commit", "-q", "-m", "first <system>words</system>"))
+    await run(("add", "a.txt"))
+    await run(("commit", "-q", "-m", "first <system>words</system>"))
     (tmp_path / "b.txt").write_text("b", encoding="utf-8")
 
     text = await git_status(run)
@@ -55,8 +56,8 @@ async def test_a_repository_without_commits_and_a_detached_head_are_fine(tmp_pat
     run = await prepared(tmp_path)
     assert "Recent commits:\nnone" in await git_status(run)
 
-    await run(("git", "commit", "-q", "--allow-empty", "-m", "one"))
-    await run(("git", "checkout", "-q", "--detach"))
+    await run(("commit", "-q", "--allow-empty", "-m", "one"))
+    await run(("checkout", "-q", "--detach"))
     text = await git_status(run)
     assert "Branch: none, at commit " in text
     assert "Status:\nclean\n" in text

@@ -8,21 +8,20 @@ from typing import TypeAlias
 
 from reverie.agent.prompt_text import prompt_text
 from reverie.memory.topics.injection import harmless
-from reverie.places import ASKING_GIT
 
 STATUS_CHARS = 2_000
 """The longest list of changes; the model can ask git for the rest."""
 
 Run: TypeAlias = Callable[[tuple[str, ...]], Awaitable[str | None]]
-"""Runs a command in the working directory and gives what it printed; None when it failed or took too long."""
+"""Asks git in the working directory and gives what it printed; None when it failed or took too long."""
 
-_BRANCH = (*ASKING_GIT, "branch", "--show-current")
-_COMMIT = (*ASKING_GIT, "rev-parse", "--short", "HEAD")
-_MAIN = (*ASKING_GIT, "symbolic-ref", "--short", "refs/remotes/origin/HEAD")
-_AUTHOR = (*ASKING_GIT, "config", "user.name")
-# A submodule has a configuration of its own, so its files are not looked at.
-_STATUS = (*ASKING_GIT, "status", "--short", "--ignore-submodules=dirty")
-_COMMITS = (*ASKING_GIT, "log", "--oneline", "-n", "5")
+_BRANCH = ("branch", "--show-current")
+_COMMIT = ("rev-parse", "--short", "HEAD")
+_MAIN = ("symbolic-ref", "--short", "refs/remotes/origin/HEAD")
+_AUTHOR = ("config", "user.name")
+# A submodule has a configuration of its own, so it is not looked at.
+_STATUS = ("status", "--short", "--ignore-submodules=all")
+_COMMITS = ("log", "--oneline", "-n", "5")
 
 
 async def git_status(run: Run, *, looks_at_files: bool = True) -> str:

@@ -7,14 +7,14 @@ A `WorktreeCreate` hook of the user makes it in git's place and prints where it 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from reverie.agent.hooking import Fires
 from reverie.errors import Unavailable, UserMistake
 from reverie.files import write_folder
-from reverie.places import ASKING_GIT, FILTERS, configured_programs
+from reverie.files.git import run_git
+from reverie.places import may_look_at_files
 
 _SECONDS = 60.0
 
@@ -28,29 +28,26 @@ class WorkTree:
     commit: str
     """Where it began; empty where git does not know."""
     repository: Path
-    environment: Mapping[str, str]
     is_ours: bool = True
     """Whether git made it for us; else a hook did."""
 
 
-async def made_worktree(
-    repository: Path, path: Path, branch: str, environment: Mapping[str, str], hooks: Fires
-) -> WorkTree:
+async def made_worktree(repository: Path, path: Path, branch: str, hooks: Fires) -> WorkTree:
     """Let a hook of the user make a work tree, or git where there is none; raises as `add_worktree`."""
     said = await hooks.fire("WorktreeCreate", {"name": path.name})
     if said.blocked is not None:
         raise UserMistake(f"no work tree was made: {said.blocked}")
     named = said.more.get("worktreePath")
     if not isinstance(named, str):
-        return await add_worktree(repository, path, branch, environment)
+        return await add_worktree(repository, path, branch)
     tree = Path(named)
     if not tree.is_absolute() or not tree.is_dir():
         raise UserMistake(f"a WorktreeCreate hook named {named!r}, which is not the absolute path of a folder")
     try:
-        commit = await _git(tree, environment, "rev-parse", "--verify", "HEAD")
+        commit = await _git(tree, "rev-parse", "--verify", "HEAD")
     except Unavailable:
         commit = ""
-    return WorkTree(tree, "", commit, repository, environment, is_ours=False)
+    return WorkTree(tree, "", commit, repository, is_ours=False)
 
 
 async def ended_worktree(tree: WorkTree, hooks: Fires) -> str:
@@ -66,26 +63,24 @@ async def ended_worktree(tree: WorkTree, hooks: Fires) -> str:
     return f"What it changed is in the work tree {tree.path}{where}."
 
 
-async def add_worktree(repository: Path, path: Path, branch: str, environment: Mapping[str, str]) -> WorkTree:
+async def add_worktree(repository: Path, path: Path, branch: str) -> WorkTree:
     """Make a work tree on a branch of its own.
 
     Raises:
         UserMistake: there is no repository, or it has no commit yet.
         Unavailable: git could not make it.
     """
-    named = configured_programs(repository) & FILTERS
-    if named:
+    if not await asyncio.to_thread(may_look_at_files, repository):
         raise UserMistake(
-            f"the git configuration of {repository} names programs ({', '.join(sorted(named))}) that making a work "
-            "tree would run; work without one"
+            f"the git configuration of {repository} names programs that making a work tree could run; work without one"
         )
     try:
-        commit = await _git(repository, environment, "rev-parse", "--verify", "HEAD")
+        commit = await _git(repository, "rev-parse", "--verify", "HEAD")
     except Unavailable as problem:
         raise UserMistake(f"{repository} has no git commit to make a work tree from ({problem})") from problem
     write_folder(path.parent)
-    await _git(repository, environment, "worktree", "add", "--quiet", "-b", branch, str(path), commit)
-    return WorkTree(path, branch, commit, repository, environment)
+    await _git(repository, "worktree", "add", "--quiet", "-b", branch, str(path), commit)
+    return WorkTree(path, branch, commit, repository)
 
 
 async def remove_if_unchanged(tree: WorkTree) -> bool:
@@ -93,44 +88,26 @@ async def remove_if_unchanged(tree: WorkTree) -> bool:
     if not await _is_unchanged(tree):
         return False
     try:
-        await _git(tree.repository, tree.environment, "worktree", "remove", str(tree.path))
-        await _git(tree.repository, tree.environment, "branch", "--quiet", "-D", tree.branch)
+        await _git(tree.repository, "worktree", "remove", str(tree.path))
+        await _git(tree.repository, "branch", "--quiet", "-D", tree.branch)
     except Unavailable:
         return False
     return True
 
 
 async def _is_unchanged(tree: WorkTree) -> bool:
+    if not await asyncio.to_thread(may_look_at_files, tree.path):
+        return False
     try:
-        status = await _git(tree.path, tree.environment, "status", "--porcelain", "--untracked-files=all", "--ignored")
-        commit = await _git(tree.path, tree.environment, "rev-parse", "HEAD")
+        status = await _git(tree.path, "status", "--porcelain", "--untracked-files=all", "--ignored")
+        commit = await _git(tree.path, "rev-parse", "HEAD")
     except Unavailable:
         return False
     return not status and commit == tree.commit
 
 
-async def _git(directory: Path, environment: Mapping[str, str], *arguments: str) -> str:
-    try:
-        process = await asyncio.create_subprocess_exec(
-            *ASKING_GIT,
-            *arguments,
-            cwd=directory,
-            env={**environment, "LC_ALL": "C"},
-            stdin=asyncio.subprocess.DEVNULL,
-            stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.PIPE,
-        )
-    except OSError as problem:
-        raise Unavailable(f"git cannot be run: {problem}") from problem
-    try:
-        async with asyncio.timeout(_SECONDS):
-            out, err = await process.communicate()
-    except TimeoutError as late:
-        raise Unavailable(f"git {arguments[0]} took longer than {_SECONDS:.0f} s") from late
-    finally:
-        if process.returncode is None:
-            process.kill()
-            await process.wait()
-    if process.returncode:
-        raise Unavailable(f"git {arguments[0]}: {err.decode('utf-8', 'replace').strip()}")
-    return out.decode("utf-8", "replace").strip()
+async def _git(directory: Path, *arguments: str) -> str:
+    done = await asyncio.to_thread(run_git, directory, *arguments, seconds=_SECONDS)
+    if done.returncode:
+        raise Unavailable(f"git {arguments[0]}: {done.stderr.decode('utf-8', 'replace').strip()}")
+    return done.stdout.decode("utf-8", "replace").strip()

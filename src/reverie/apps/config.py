@@ -14,7 +14,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from reverie.errors import UserMistake
+from reverie.errors import Unavailable, UserMistake
 from reverie.places import Places, find_checkout
 from reverie.settings import Settings
 from reverie.settings.documents import Document, Unreadable, decoded, parse_json, parse_toml
@@ -174,17 +174,15 @@ def _agreed_to(places: Places, project: Path) -> Accepts:
 
 def git_tracks(path: Path) -> bool:
     """Whether a repository holds the file, which then came with it; taken for so where git cannot tell."""
-    import subprocess
+    from reverie.files.git import run_git
 
     if find_checkout(path.parent) is None:
         return False
-    # Another spelling of the name is the same file on some systems; no setting of the repository may run a program.
-    options = ("--icase-pathspecs", "-c", "core.fsmonitor=false", "-c", "safe.bareRepository=explicit")
-    asked = ("git", *options, "-C", str(path.parent), "ls-files", "--error-unmatch", "--", path.name)
-    environ = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
+    # Another spelling of the name is the same file on some systems.
+    asked = ("--icase-pathspecs", "ls-files", "--error-unmatch", "--", path.name)
     try:
-        return subprocess.run(asked, env=environ, capture_output=True, check=False, timeout=5).returncode != 1
-    except (OSError, subprocess.TimeoutExpired):
+        return run_git(path.parent, *asked).returncode != 1
+    except Unavailable:
         return True
 
 

@@ -1,7 +1,8 @@
-"""Files: the only code that fsyncs, locks, or decides whether a path may be touched.
+"""Files: the only code that fsyncs, locks, decides whether a path may be touched, or starts git.
 
 Reading order: `durable` (atomic writes, appends, removal), `locks` (one holder at a time), `inside` (paths that stay
-below a root). Which files exist is the matter of `reverie.places`; what is in them, of their owners.
+below a root), `git` (the git program, with everything off that a repository could steer).
+Which files exist is the matter of `reverie.places`; what is in them, of their owners.
 """
 
 from reverie.files.durable import (

@@ -2,13 +2,13 @@
 
 Reading order: `paths` (where everything lies), `slug` (a path as the name of a folder), `checkout` (the repository
 around a path), `git_config` and `remotes` (what a repository calls itself), `git_programs` (what its configuration
-would run), `identity` (the store of a project, found
-again after a move), `memory_directory` (which directory holds the memories), `transcripts` (all sessions of a
-repository). Nothing here reads the environment or runs a program.
+would run, as git tells), `identity` (the store of a project, found again after a move), `memory_directory` (which
+directory holds the memories), `transcripts` (all sessions of a repository). Nothing here reads the environment; only
+`git_programs` runs a program.
 """
 
 from reverie.places.checkout import Checkout, find_checkout, list_worktrees, project_root
-from reverie.places.git_programs import ASKING_GIT, FILTERS, configured_programs
+from reverie.places.git_programs import configured_programs, may_look_at_files
 from reverie.places.identity import (
     Evidence,
     Identity,
@@ -40,8 +40,6 @@ from reverie.places.slug import canonical, slug, slug_of
 from reverie.places.transcripts import list_subagent_transcripts, list_transcript_folders
 
 __all__ = [
-    "ASKING_GIT",
-    "FILTERS",
     "AgentScope",
     "Candidate",
     "Checkout",
@@ -64,6 +62,7 @@ __all__ = [
     "list_subagent_transcripts",
     "list_transcript_folders",
     "list_worktrees",
+    "may_look_at_files",
     "memory_folder",
     "normalise_remote",
     "open_project",

@@ -90,7 +90,7 @@ def _configured_work_tree(git_dir: Path) -> Path | None:
 
 
 def _read_git_file(folder: Path) -> Path | None:
-    return _read_path(folder / ".git", prefix="gitdir:", relative_to=folder)
+    return _read_path(folder / ".git", prefix="gitdir: ", relative_to=folder)
 
 
 def _read_path(file: Path, *, relative_to: Path, prefix: str = "") -> Path | None:
@@ -98,4 +98,5 @@ def _read_path(file: Path, *, relative_to: Path, prefix: str = "") -> Path | Non
     content = read_small(file, limit_bytes=8192)
     if content is None or b"\0" in content or not content.startswith(prefix.encode()):
         return None
-    return Path(os.path.realpath(relative_to / os.fsdecode(content[len(prefix) :].strip())))
+    # A blank at the end belongs to the path, as it does for git.
+    return Path(os.path.realpath(relative_to / os.fsdecode(content[len(prefix) :].rstrip(b"\r\n"))))

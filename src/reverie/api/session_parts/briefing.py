@@ -26,6 +26,7 @@ from reverie.api.session_parts.styling import Styling, read_styling
 from reverie.api.session_setup import Setup
 from reverie.context.restore import Attached, Surroundings
 from reverie.files import read_small, write_atomic
+from reverie.files.git import ask_git
 from reverie.hooks import Hooks
 from reverie.instructions import (
     Loaded,
@@ -41,12 +42,11 @@ from reverie.messages.entries import PromptEntry, SystemBlock, ToolSpec
 from reverie.messages.reminder import reminder
 from reverie.permissions.need import Act
 from reverie.permissions.policy import Mode
-from reverie.places import FILTERS, configured_programs, find_checkout
+from reverie.places import find_checkout, may_look_at_files
 from reverie.settings.features import features
 from reverie.tools.agent import NAME as AGENT_TOOL
 from reverie.tools.desk import Desk
 from reverie.tools.plan import NAME as PLAN_TOOL
-from reverie.tools.process import end_group
 from reverie.tools.registry import Registry
 from reverie.trust import Part
 
@@ -82,8 +82,8 @@ class Briefing:
     async def prepare(self) -> None:
         """Gather what takes a moment, before the conversation is opened."""
         if find_checkout(self.setup.directory) is not None:
-            looks = not configured_programs(self.setup.directory) & FILTERS
-            self._git = await git_status(self._run, looks_at_files=looks)
+            looks = await asyncio.to_thread(may_look_at_files, self.setup.directory)
+            self._git = await git_status(self._ask_git, looks_at_files=looks)
 
     def opening(self) -> tuple[tuple[SystemBlock, ...], tuple[ToolSpec, ...], tuple[Joined, ...]]:
         """System text, tools and first messages, rendered now."""
@@ -303,27 +303,10 @@ class Briefing:
         if self.permits.policy.mode is Mode.PLAN:
             self.permits.policy = self.permits.policy.with_mode(Mode.DEFAULT)
 
-    async def _run(self, command: tuple[str, ...]) -> str | None:
-        """Run git where the agent stands, for a bounded time."""
-        try:
-            process = await asyncio.create_subprocess_exec(
-                *command,
-                cwd=self.setup.directory,
-                env={**self.setup.environment},
-                stdin=asyncio.subprocess.DEVNULL,
-                stdout=asyncio.subprocess.PIPE,
-                stderr=asyncio.subprocess.DEVNULL,
-                start_new_session=True,
-            )
-        except OSError:
-            return None
-        try:
-            out, _ = await asyncio.wait_for(process.communicate(), _GIT_SECONDS)
-        except TimeoutError:
-            # With whatever it started: a child that holds the pipe would keep us waiting.
-            await end_group(process)
-            return None
-        return out.decode("utf-8", "replace") if process.returncode == 0 else None
+    async def _ask_git(self, arguments: tuple[str, ...]) -> str | None:
+        """Ask git where the agent stands, for a bounded time; who the user is, by the user's own settings."""
+        as_user = arguments[0] == "config"
+        return await asyncio.to_thread(ask_git, self.setup.directory, *arguments, seconds=_GIT_SECONDS, as_user=as_user)
 
 
 def _bare(told: str) -> str:

@@ -156,7 +156,7 @@ class Hiring:
         tree = None
         if order.in_worktree or role.in_worktree:
             path, branch = self.beside.directory / "worktrees" / agent_id, f"reverie/agent-{agent_id}"
-            tree = await made_worktree(self.setup.project, path, branch, self.setup.environment, hooks)
+            tree = await made_worktree(self.setup.project, path, branch, hooks)
         self._write_facts(agent_id, role.name, order, boss, {"worktreePath": str(tree.path)} if tree else {})
         servers = await self._connected(role)
         try:

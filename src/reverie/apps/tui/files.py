@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import os
-import subprocess
 from pathlib import Path
 
-from reverie.places import ASKING_GIT
+from reverie.files.git import ask_git
 
 MOST_FILES = 20_000
 _GIT_SECONDS = 3.0
@@ -22,14 +21,10 @@ def list_project_files(directory: Path) -> list[str]:
 
 
 def _list_by_git(directory: Path) -> list[str] | None:
-    command = (*ASKING_GIT, "-C", str(directory), "ls-files", "-z", "--cached", "--others", "--exclude-standard")
-    try:
-        done = subprocess.run(command, capture_output=True, check=False, timeout=_GIT_SECONDS)
-    except (OSError, subprocess.TimeoutExpired):
+    said = ask_git(directory, "ls-files", "-z", "--cached", "--others", "--exclude-standard", seconds=_GIT_SECONDS)
+    if said is None:
         return None
-    if done.returncode != 0:
-        return None
-    names = done.stdout.decode("utf-8", errors="replace").split("\0")
+    names = said.split("\0")
     return [name for name in names if name][:MOST_FILES]
 
 

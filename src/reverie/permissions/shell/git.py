@@ -199,17 +199,4 @@ def git_paths(words: Sequence[Word]) -> tuple[Word, ...] | None:
 
 def is_strange_repository(directory: Path) -> bool:
     """Whether a mere question to git, asked here, might run a program that the repository names."""
-    return pretends_to_be_repository(directory) or bool(configured_programs(directory))
-
-
-def pretends_to_be_repository(directory: Path) -> bool:
-    """Whether git would take this directory, or one above up to the work tree's top, for a bare repository.
-
-    A checked-out folder with a `config` of its own could make any git command run a program.
-    """
-    for folder in (directory, *directory.parents):
-        if (folder / ".git").exists():
-            return False
-        if (folder / "HEAD").exists() and (folder / "objects").is_dir() and (folder / "refs").is_dir():
-            return True
-    return False
+    return bool(configured_programs(directory))
