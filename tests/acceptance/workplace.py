@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
-import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
@@ -20,6 +18,7 @@ from reverie.simulator.wire import blocks_at, objects_at, text_at
 from reverie.testing.prefix_net import Net
 from reverie.testing.simulator import RunningSimulator, simulator
 from tests.apps.tui.tmux import RealTerminal, real_terminal
+from tests.program import run_reverie
 
 MODEL = "claude-sonnet-4-5"
 ASKED = "Please: "
@@ -77,17 +76,13 @@ class Workplace:
     def run(self, *arguments: str, stdin: str = "") -> Ran:
         """`reverie` as a command."""
         kept = {name: os.environ[name] for name in ("PATH", "TMPDIR") if name in os.environ}
-        done = subprocess.run(
-            [sys.executable, "-m", "reverie", "-m", MODEL, *arguments],
-            input=stdin,
-            capture_output=True,
-            text=True,
+        ended = run_reverie(
+            ("-m", MODEL, *arguments),
             cwd=self.project,
-            env={**kept, **self.environment, "LANG": "C.UTF-8"},
-            timeout=60,
-            check=False,
+            environment={**kept, **self.environment, "LANG": "C.UTF-8"},
+            stdin=stdin,
         )
-        return Ran(done.returncode, done.stdout, done.stderr)
+        return Ran(ended.code, ended.out, ended.err)
 
     @property
     def transcripts(self) -> list[Path]:

@@ -39,7 +39,7 @@ def kill_after(process: subprocess.Popen[str], seconds: float) -> int:
 
 
 @requirement("files:write:old-or-new", "files:write:no-leftovers")
-def test_a_killed_writer_leaves_the_old_content_or_the_new(tmp_path: Path) -> None:
+def test_a_killed_writer_leaves_the_old_content_or_the_new(tmp_path: Path, thorough: bool) -> None:
     writer = """
         import itertools, sys
         from pathlib import Path
@@ -52,7 +52,7 @@ def test_a_killed_writer_leaves_the_old_content_or_the_new(tmp_path: Path) -> No
     topic = tmp_path / "topic.md"
     chance = random.Random(7)
     done = 0
-    for _ in range(30):
+    for _ in range(100 if thorough else 8):
         done = kill_after(start(writer, topic, done + 1), chance.uniform(0, 0.02))
         numbers = topic.read_text(encoding="utf-8").split()
         assert len(numbers) == 50_000
@@ -67,7 +67,7 @@ def test_a_killed_writer_leaves_the_old_content_or_the_new(tmp_path: Path) -> No
 
 
 @requirement("files:append:survives-kill")
-def test_an_append_that_returned_survives_kills(tmp_path: Path) -> None:
+def test_an_append_that_returned_survives_kills(tmp_path: Path, thorough: bool) -> None:
     writer = """
         import itertools, json, sys
         from pathlib import Path
@@ -81,7 +81,7 @@ def test_an_append_that_returned_survives_kills(tmp_path: Path) -> None:
     """
     log = tmp_path / "session.jsonl"
     chance = random.Random(11)
-    next_number, acknowledged, kills = 1, set(), 30
+    next_number, acknowledged, kills = 1, set(), 100 if thorough else 8
     for _ in range(kills):
         last = kill_after(start(writer, log, next_number), chance.uniform(0, 0.03))
         acknowledged |= set(range(next_number, last + 1))

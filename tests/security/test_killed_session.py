@@ -21,7 +21,6 @@ from tests.requirements import requirement
 from tests.security.killed import setup
 
 ROOT = Path(__file__).resolve().parents[2]
-KILLS = int(os.environ.get("REVERIE_KILLS", "30"))
 
 
 def script(file: Path) -> list[Json]:
@@ -63,7 +62,8 @@ def killed_once(
 @pytest.mark.slow
 @pytest.mark.timeout(1800)
 @requirement("security:crash:resumes")
-def test_a_session_killed_anywhere_goes_on_with_all_that_was_said(tmp_path: Path) -> None:
+def test_a_session_killed_anywhere_goes_on_with_all_that_was_said(tmp_path: Path, thorough: bool) -> None:
+    kills = 150 if thorough else 6
     for name in ("home", "project"):
         (tmp_path / name).mkdir()
     chance = random.Random(7)
@@ -71,7 +71,7 @@ def test_a_session_killed_anywhere_goes_on_with_all_that_was_said(tmp_path: Path
     last_words: Counter[str] = Counter()
     with simulator(script(tmp_path / "done.txt")) as running:
         session = None
-        for _ in range(KILLS):
+        for _ in range(kills):
             word, longest = chance.choice([("saying", 0.6), ("compacting", 0.1), ("compacting", 0.02)])
             heard = killed_once(tmp_path, running, session, chance.uniform(0.0, longest), word=word if session else "")
             said += [line.removeprefix("said ") for line in heard if line.startswith("said ")]
@@ -94,7 +94,7 @@ def test_a_session_killed_anywhere_goes_on_with_all_that_was_said(tmp_path: Path
         refused = [record for record in running.requests if record.status == 400]
     print(f"killed after these words: {dict(last_words)}")
     assert session is not None
-    assert last_words["compacting"] >= KILLS // 10, "compaction is among the points that were hit"
+    assert last_words["compacting"] >= kills // 10, "compaction is among the points that were hit"
     assert refused == [], "every request had a valid history"
 
 

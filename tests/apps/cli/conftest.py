@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
-import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
+
+from tests.program import run_reverie
 
 
 @dataclass(frozen=True)
@@ -33,20 +33,17 @@ class Terminal:
     home: Path
     project: Path
 
-    def run(self, *arguments: str, stdin: str = "", **environment: str) -> Ran:
+    def run(self, *arguments: str, stdin: str = "", fresh: bool = False, **environment: str) -> Ran:
         kept = {name: os.environ[name] for name in ("PATH", "LANG", "TMPDIR") if name in os.environ}
-        process = subprocess.run(
-            [sys.executable, "-m", "reverie", *arguments],
-            input=stdin,
-            capture_output=True,
-            text=True,
+        ended = run_reverie(
+            arguments,
             cwd=self.project,
-            env={**kept, "HOME": str(self.home), "NO_COLOR": "1", **environment},
-            timeout=60,
-            check=False,
+            environment={**kept, "HOME": str(self.home), "NO_COLOR": "1", **environment},
+            stdin=stdin,
+            fresh=fresh or arguments[:1] == ("recall",),
         )
-        assert "Traceback" not in process.stderr, process.stderr
-        return Ran(process.returncode, process.stdout, process.stderr)
+        assert "Traceback" not in ended.err, ended.err
+        return Ran(ended.code, ended.out, ended.err)
 
 
 @pytest.fixture

