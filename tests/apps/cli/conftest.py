@@ -33,14 +33,15 @@ class Terminal:
     home: Path
     project: Path
 
-    def run(self, *arguments: str, stdin: str = "", fresh: bool = False, **environment: str) -> Ran:
+    def run(self, *arguments: str, stdin: str = "", **environment: str) -> Ran:
         kept = {name: os.environ[name] for name in ("PATH", "LANG", "TMPDIR") if name in os.environ}
         ended = run_reverie(
             arguments,
             cwd=self.project,
             environment={**kept, "HOME": str(self.home), "NO_COLOR": "1", **environment},
             stdin=stdin,
-            fresh=fresh or arguments[:1] == ("recall",),
+            # `recall` begins differently: it must be quick from the first line of the process on.
+            fresh=arguments[:1] == ("recall",),
         )
         assert "Traceback" not in ended.err, ended.err
         return Ran(ended.code, ended.out, ended.err)
