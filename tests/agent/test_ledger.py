@@ -1,17 +1,21 @@
 from __future__ import annotations
 
+from contextlib import aclosing, suppress
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from reverie.agent.ledger import Booked, Booking, Governor, append_booking, by, read_bookings, total
+from reverie.errors import Error, Overloaded
 from reverie.messages.message import Usage
 from reverie.models.answer import answer
+from reverie.ports import Finished, Retrying, TextDelta
 from reverie.settings import Budget
-from reverie.testing.build import request
-from reverie.testing.scripted_model import ScriptedModel
+from reverie.testing.build import reply, request
+from reverie.testing.scripted_model import ScriptedModel, Step
 from tests.requirements import requirement
 
 NOON = datetime(2026, 11, 15, 12, tzinfo=UTC)
@@ -27,6 +31,7 @@ bookings = st.builds(
     st.builds(Usage, tokens, tokens, tokens, tokens, tokens),
     st.none() | st.floats(0, 100),
     st.text(max_size=8),
+    st.booleans(),
 )
 
 
@@ -58,13 +63,75 @@ def test_a_torn_line_is_passed_over(tmp_path: Path) -> None:
 
 @requirement("ledger:book:every-call")
 async def test_a_booked_model_books_each_answer_with_its_purpose() -> None:
-    heard: list[tuple[str, str, Usage]] = []
-    model = Booked(ScriptedModel(["hello"]), lambda *what: heard.append(what))
+    whole = reply("hello", usage=Usage(10, 2, 30))
+    model, heard = booked(whole)
 
-    reply = await answer(model, request("hi"))
+    assert (await answer(model, request("hi"))).text == "hello"
+    assert heard == [("turn", whole.model, whole.usage, False)]
 
-    assert reply.text == "hello"
-    assert heard == [("turn", reply.model, reply.usage)]
+
+def booked(*steps: Step, name: str = "claude-sonnet-4-5") -> tuple[Booked, list[tuple[str, str, Usage, bool]]]:
+    heard: list[tuple[str, str, Usage, bool]] = []
+
+    def book(purpose: str, model: str, usage: Usage, *, is_estimate: bool = False) -> None:
+        heard.append((purpose, model, usage, is_estimate))
+
+    return Booked(ScriptedModel(list(steps), name=name), book), heard
+
+
+@requirement("ledger:book:interrupted")
+async def test_a_call_that_is_left_is_booked_with_what_was_sent_and_has_arrived() -> None:
+    model, heard = booked(reply("hello", usage=Usage(100, 2)), "one two three four five")
+    await answer(model, request("hi"))
+
+    async with aclosing(model.stream(request("word " * 500))) as events:
+        async for event in events:
+            assert isinstance(event, TextDelta)
+            break
+
+    _, (purpose, _, usage, is_estimate) = heard
+    assert (purpose, is_estimate) == ("turn", True)
+    assert usage.cache_read_tokens == 100
+    assert 300 < usage.input_tokens < 1_000
+    assert 0 < usage.output_tokens < 10
+
+
+@requirement("ledger:book:interrupted")
+@pytest.mark.parametrize(
+    ("step", "estimates"),
+    [
+        ((TextDelta("half an"),), 1),
+        (
+            (
+                TextDelta("half an"),
+                Retrying("cut off", 0.1, 1),
+                TextDelta("answer"),
+                Finished(reply("answer", usage=Usage())),
+            ),
+            2,
+        ),
+        ((Retrying("busy", 0.1, 1), Finished(reply("answer", usage=Usage(5, 5)))), 0),
+        (reply("a server that does not count", usage=Usage()), 1),
+        (Overloaded("busy"), 0),
+    ],
+)
+async def test_what_nobody_counted_is_estimated_and_what_was_refused_is_not_booked(step: Step, estimates: int) -> None:
+    model, heard = booked(step)
+    with suppress(Error):
+        async for _ in model.stream(request("hi")):
+            pass
+
+    assert sum(is_estimate for *_, is_estimate in heard) == estimates
+
+
+@requirement("ledger:book:interrupted")
+async def test_without_a_provider_there_is_nothing_to_estimate() -> None:
+    model, heard = booked(reply("hello", usage=Usage()), (TextDelta("half an"),), name="offline")
+    await answer(model, request("hi"))
+    async for _ in model.stream(request("hi")):
+        pass
+
+    assert [(usage, is_estimate) for _, _, usage, is_estimate in heard] == [(Usage(), False)]
 
 
 @requirement("ledger:governor:stops")

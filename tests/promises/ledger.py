@@ -8,6 +8,19 @@ PROMISES = {
     "ledger:book:every-call": Requirement(
         "Each model call is booked with purpose, tokens by kind, price and who asked.", source="issue 5, item 9"
     ),
+    "ledger:book:interrupted": Requirement(
+        "A call that is interrupted, cut off or sent again, and one whose server does not count, is booked with an "
+        "estimate that is marked as one; a call that the provider refused is not booked.",
+        source="issue 12",
+    ),
+    "ledger:one-figure": Requirement(
+        "`sessions`, `context`, `cost` and a session that goes on name the same cost: what the ledger has, else what "
+        "the transcripts of the session and its sub-agents tell; a fork does not count its original again.",
+        source="issue 12",
+    ),
+    "ledger:command:all": Requirement(
+        "`reverie cost --all` adds the sessions of other agents, each reply once.", source="issue 12"
+    ),
     "ledger:book:many-writers": Requirement(
         "Bookings of several processes lie beside each other; a torn line is passed over.", source="issue 5, item 9"
     ),

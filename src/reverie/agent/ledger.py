@@ -7,17 +7,24 @@ background work may begin and go on; it keeps the figures of one session and kno
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import AsyncGenerator, Callable, Iterable, Iterator
+from collections.abc import AsyncGenerator, Callable, Iterable, Iterator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
+from reverie.errors import Error
 from reverie.files import append_lines
+from reverie.messages.blocks import Block, Text, ToolUse
+from reverie.messages.codec import decode_json
 from reverie.messages.message import Usage
-from reverie.ports import Event, Finished, Model, Request
+from reverie.models.offline import OFFLINE
+from reverie.ports import BlockDone, Event, Finished, Model, Reply, Request, Retrying, TextDelta, ThinkingDelta
 from reverie.settings import Budget
+from reverie.tokens.estimate import weigh_block, weigh_request
+from reverie.tokens.profiles import profile
+from reverie.tokens.rates import rates_for
 
 TEAMMATE = "teammate"
 """As what a session counts the calls of its teammates, which they book themselves."""
@@ -40,6 +47,8 @@ class Booking:
     """None for a model whose price nobody knows."""
     agent: str = ""
     """Which agent asked; empty for the main one."""
+    is_estimate: bool = False
+    """The provider did not say what was used: the call was interrupted, or its server does not count."""
 
     @property
     def is_background(self) -> bool:
@@ -96,12 +105,20 @@ class Line:
     usage: Usage
     cost_usd: float | None
     """None when the price of every call is unknown."""
+    estimates: int = 0
+    """How many of the calls are estimated."""
 
     @property
     def cache_share(self) -> float | None:
         """Of all input tokens, the share that was read from the cache."""
         whole = self.usage.context_tokens
         return self.usage.cache_read_tokens / whole if whole else None
+
+
+def of_session(bookings: Iterable[Booking], session: str) -> list[Booking]:
+    """The calls of a session, named by its id or the beginning of one, and of the teammates that it started."""
+    team = f"@session-{session[:8]}"
+    return [one for one in bookings if one.session.startswith(session) or one.agent.endswith(team)]
 
 
 def by(bookings: Iterable[Booking], key: Callable[[Booking], str]) -> list[Line]:
@@ -198,39 +215,90 @@ class Governor:
         return ""
 
 
-class Booked:
-    """A model whose every answer is booked."""
+class Book(Protocol):
+    """Writes one call down."""
 
-    def __init__(self, model: Model, book: Callable[[str, str, Usage], None]) -> None:
-        """`book` hears purpose, model and usage of each answer."""
+    def __call__(self, purpose: str, model: str, usage: Usage, *, is_estimate: bool = False) -> None: ...
+
+
+class Booked:
+    """A model whose every call is booked, also one that is interrupted or whose server does not say what was used.
+
+    A call that the provider refused used nothing and is not booked.
+    """
+
+    def __init__(self, model: Model, book: Book) -> None:
         self._model = model
         self._book = book
+        self._known = Usage()
+        """What the last whole answer used: of the next request, that much is expected to come from the cache."""
 
     @property
     def name(self) -> str:
         return self._model.name
 
     async def stream(self, request: Request) -> AsyncGenerator[Event, None]:
-        """Pass everything on and book the end."""
-        async with aclosing(self._model.stream(request)) as events:
-            async for event in events:
-                if isinstance(event, Finished):
-                    self._book(request.purpose, event.reply.model or request.model, event.reply.usage)
-                yield event
+        """Pass everything on and book each attempt."""
+        written: list[Block] | None = []
+        """What has arrived of an answer; None while no request is under way."""
+        try:
+            async with aclosing(self._model.stream(request)) as events:
+                async for event in events:
+                    match event:
+                        case Finished(reply):
+                            self._finish(request, reply)
+                            written = None
+                        case Retrying():
+                            self._interrupt(request, written)
+                            written = None
+                        case TextDelta(text) | ThinkingDelta(text):
+                            written = [*(written or ()), Text(text)]
+                        case BlockDone(block) if isinstance(block, ToolUse):
+                            written = [*(written or ()), block]
+                        case _:
+                            pass
+                    yield event
+            self._interrupt(request, written)
+        except Error:
+            self._interrupt(request, written)
+            raise
+        except BaseException:
+            # Nobody listens any more; what was sent is answered and paid for, also when nothing has arrived yet.
+            if written is not None and self.name != OFFLINE:
+                self._estimate(request, written)
+            raise
+
+    def _finish(self, request: Request, reply: Reply) -> None:
+        if reply.usage == Usage() and self.name != OFFLINE:
+            self._estimate(request, reply.message.content, reply.model)
+        else:
+            self._known = reply.usage
+            self._book(request.purpose, reply.model or request.model, reply.usage)
+
+    def _interrupt(self, request: Request, written: Sequence[Block] | None) -> None:
+        if written and self.name != OFFLINE:
+            self._estimate(request, written)
+
+    def _estimate(self, request: Request, written: Sequence[Block], model: str = "") -> None:
+        facts = profile(model or request.model)
+        rates = rates_for(facts)
+        sent = weigh_request(facts, system=request.system, tools=request.tools, messages=request.messages, rates=rates)
+        cached = min(sent, self._known.context_tokens)
+        output = round(sum(weigh_block(block, rates) for block in written))
+        usage = Usage(sent - cached, output, cached)
+        self._book(request.purpose, model or request.model, usage, is_estimate=True)
 
 
 def _line(key: str, group: list[Booking]) -> Line:
     usage = sum((one.usage for one in group), Usage())
     prices = [one.cost_usd for one in group if one.cost_usd is not None]
-    return Line(key, len(group), usage, sum(prices) if prices else None)
+    return Line(key, len(group), usage, sum(prices) if prices else None, sum(one.is_estimate for one in group))
 
 
 def _read_lines(text: str) -> Iterator[Booking]:
-    import json
-
     for line in text.split("\n"):
         try:
-            yield _booking(json.loads(line))
+            yield _booking(decode_json(line))
         except (ValueError, KeyError, TypeError):
             continue
 
@@ -250,7 +318,7 @@ def _wire(booking: Booking) -> dict[str, Any]:
         "cache_write": usage.cache_write_tokens,
         "cache_write_1h": usage.cache_write_1h_tokens,
         "cost_usd": booking.cost_usd,
-    }
+    } | ({"estimated": True} if booking.is_estimate else {})
 
 
 def _booking(wire: dict[str, Any]) -> Booking:
@@ -264,4 +332,5 @@ def _booking(wire: dict[str, Any]) -> Booking:
         usage,
         wire["cost_usd"],
         wire.get("agent", ""),
+        wire.get("estimated") is True,
     )

@@ -70,7 +70,6 @@ class ContextReport:
     tokens: int
     parts: tuple[Part, ...]
     biggest: tuple[Big, ...]
-    cost_usd: float | None
     model: str | None
     counted: Count
     view: View
@@ -95,7 +94,6 @@ def context_report(
         tokens=counted.tokens,
         parts=parts,
         biggest=biggest,
-        cost_usd=bill(totals(entries), overrides).usd,
         model=name or None,
         counted=counted,
         view=view,

@@ -34,6 +34,8 @@ class Envelope:
     team: str | None = None
     logical_parent: str | None = None
     """Where the old chain ended; only on a boundary."""
+    is_copied: bool = False
+    """Came with a fork from another session, which has paid for it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -82,6 +82,7 @@ class _Record(msgspec.Struct):
     isApiErrorMessage: bool | None = None
     promptSource: str | None = None
     requestId: str | None = None
+    forkedFrom: msgspec.Raw = msgspec.Raw()
     message: msgspec.Raw = msgspec.Raw()
     attachment: msgspec.Raw = msgspec.Raw()
     rendered: msgspec.Raw = msgspec.Raw()
@@ -184,6 +185,7 @@ def _envelope(record: _Record, uuid: str) -> Envelope:
         record.agentId,
         record.teamName,
         record.logicalParentUuid,
+        bytes(record.forkedFrom) not in (b"", b"null"),
     )
 
 

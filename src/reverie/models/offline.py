@@ -16,6 +16,7 @@ from reverie.messages.message import Message, Role, Usage
 from reverie.models.messages_stream import announce
 from reverie.ports import Event, Finished, Reply, Request
 
+OFFLINE = "offline"
 REFUSAL = """\
 There is no model here, so I can neither talk freely nor work on your code.
 Without one these work: recall, notes, summaries, compaction, extraction, dreams, and every inspection command.
@@ -34,7 +35,7 @@ async def embedded_answer(purpose: str, embedded: Callable[[], str]) -> str:
 class OfflineModel:
     """Answers the system's own questions by algorithm."""
 
-    name: str = "offline"
+    name: str = OFFLINE
 
     async def stream(self, request: Request) -> AsyncGenerator[Event, None]:
         """Answer at once; never fails by itself."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from reverie.messages.entries import AssistantEntry, Entry
+from reverie.messages.entries import AssistantEntry, Entry, Envelope
 from reverie.messages.message import Usage
 from reverie.tokens.estimate import weigh_block
 from reverie.tokens.profiles import NO_OVERRIDES, ProfileOverride, cost, profile
@@ -63,18 +63,8 @@ class Bill:
 
 def totals(entries: Iterable[Entry], *, sidechains: bool = False) -> Totals:
     """Add up what was reported; sub-agents' conversations only when asked."""
-    replies: dict[str, _Reply] = {}
-    for entry in entries:
-        if not isinstance(entry, AssistantEntry) or entry.model == SYNTHETIC_MODEL:
-            continue
-        if entry.envelope.is_sidechain and not sidechains:
-            continue
-        reply = replies.setdefault(entry.message_id or entry.envelope.uuid, _Reply(entry.model or ""))
-        reply.take(entry)
     found: dict[str, ModelTotals] = {}
-    for reply in replies.values():
-        if reply.usage is None:
-            continue
+    for reply in paid_replies(entries, sidechains=sidechains):
         known = found.get(reply.model, ModelTotals(reply.model, Usage(), 0))
         found[reply.model] = ModelTotals(
             reply.model,
@@ -83,6 +73,20 @@ def totals(entries: Iterable[Entry], *, sidechains: bool = False) -> Totals:
             known.missing_output_tokens + reply.missing_output_tokens(),
         )
     return Totals(tuple(found.values()))
+
+
+def paid_replies(entries: Iterable[Entry], *, sidechains: bool = False) -> list[PaidReply]:
+    """The replies of a session, once each, in order; what a fork brought along was paid for by its original."""
+    replies: dict[str, PaidReply] = {}
+    for entry in entries:
+        if not isinstance(entry, AssistantEntry) or entry.model == SYNTHETIC_MODEL or entry.envelope.is_copied:
+            continue
+        if entry.envelope.is_sidechain and not sidechains:
+            continue
+        name = entry.message_id or entry.envelope.uuid
+        reply = replies.setdefault(name, PaidReply(name, entry.model or "", entry.envelope))
+        reply.take(entry)
+    return [reply for reply in replies.values() if reply.was_reported]
 
 
 def bill(spent: Totals, overrides: Mapping[str, ProfileOverride] = NO_OVERRIDES) -> Bill:
@@ -101,21 +105,28 @@ def bill(spent: Totals, overrides: Mapping[str, ProfileOverride] = NO_OVERRIDES)
     return Bill(usd, tuple(unpriced), missing)
 
 
-class _Reply:
-    """The records of one reply as they come in."""
+class PaidReply:
+    """One reply, put together from its records as they come in."""
 
-    def __init__(self, model: str) -> None:
+    def __init__(self, name: str, model: str, envelope: Envelope) -> None:
+        self.name = name
+        """The provider's id of the reply, where it was recorded."""
         self.model = model
-        self.usage: Usage | None = None
+        self.envelope = envelope
+        """Of its first record."""
+        self.usage = Usage()
+        self.was_reported = False
         self._records: list[AssistantEntry] = []
 
     def take(self, entry: AssistantEntry) -> None:
-        self.usage = entry.usage or self.usage
+        """Add a record; the last word on usage counts."""
+        if entry.usage is not None:
+            self.usage, self.was_reported = entry.usage, True
         self._records.append(entry)
 
     def missing_output_tokens(self) -> int:
         """What the visible blocks weigh beyond a reported output that cannot be theirs."""
-        if self.usage is None or any(record.stop_reason for record in self._records):
+        if any(record.stop_reason for record in self._records):
             return 0
         rates = rates_for(profile(self.model))
         calls: set[str] = set()

@@ -260,8 +260,8 @@ def _booked(model: Model, place: Place, now: datetime) -> Model:
         if not booking.session:
             governor.note(booking)
 
-    def book(purpose: str, name: str, usage: Usage) -> None:
-        booking = Booking(now, "", project, purpose, name, usage, cost(usage, profile(name)))
+    def book(purpose: str, model: str, usage: Usage, *, is_estimate: bool = False) -> None:
+        booking = Booking(now, "", project, purpose, model, usage, cost(usage, profile(model)), is_estimate=is_estimate)
         governor.note(booking)
         append_booking(ledger, booking)
 

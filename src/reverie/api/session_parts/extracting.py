@@ -36,6 +36,7 @@ from reverie.memory.extraction.session import words_of
 from reverie.memory.store import Store
 from reverie.messages.blocks import JsonObject
 from reverie.messages.entries import Entry, MarkEntry, ToolSpec, envelope_of
+from reverie.models.offline import OFFLINE
 from reverie.permissions.need import Need
 from reverie.settings import Settings
 from reverie.settings.features import features
@@ -43,7 +44,6 @@ from reverie.tools.desk import Desk
 from reverie.tools.registry import Registry
 from reverie.tools.tool import Answer, Tool, ToolMistake
 
-OFFLINE = "offline"
 _LINE_CHARS = 200
 _FILTERED_MESSAGES = 400
 """Of more messages, as of a long session of another agent, something will be worth a look, which takes place beside."""

@@ -7,12 +7,14 @@ done unasked. Everything that refers to one another is put together by `assemble
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
+from datetime import datetime
 from pathlib import Path
 
 from reverie.agent.events import Notice, TurnEvent
 from reverie.agent.file_history import FileHistory
-from reverie.agent.ledger import Booked, Booking, Governor, append_booking
+from reverie.agent.ledger import Booked, Booking, Governor, append_booking, read_bookings
 from reverie.agent.log import Log
 from reverie.agent.preparing import Preparer
 from reverie.agent.tool_calls import Permits
@@ -26,7 +28,7 @@ from reverie.context.strategies import strategy
 from reverie.errors import Error
 from reverie.files import read_small
 from reverie.messages.blocks import JsonObject
-from reverie.messages.entries import AssistantEntry, Entry, Envelope, OtherEntry, UserEntry
+from reverie.messages.entries import AssistantEntry, Entry, Envelope, OtherEntry, UserEntry, envelope_of
 from reverie.messages.message import Usage
 from reverie.messages.transcript import Transcript
 from reverie.permissions.policy import Policy, policy_from
@@ -110,6 +112,7 @@ def laid_ground(setup: Setup, transcript: Transcript, emit: Callable[[TurnEvent]
         stamp=stamp,
     )
     governor = Governor(settings.budget, setup.now)
+    _note_earlier_calls(governor, setup, transcript)
     booked = _booked(setup, session, governor, emit)
     model = booked(setup.model)
     preparer = Preparer(
@@ -183,15 +186,27 @@ def _plan_file(beside: SessionFolder) -> Path:
     return beside.directory / "plan.md"
 
 
+def _note_earlier_calls(governor: Governor, setup: Setup, transcript: Transcript) -> None:
+    """A session that goes on has cost what it cost before: its limit and its figures count from its beginning."""
+    began = next((found.timestamp for entry in transcript.entries if (found := envelope_of(entry)) is not None), "")
+    if not began:
+        return
+    with suppress(OSError, ValueError):
+        since = datetime.fromisoformat(began)
+        for booking in read_bookings(setup.places.ledger, since=since if since.tzinfo else since.astimezone()):
+            if booking.session == transcript.session:
+                governor.note(booking)
+
+
 def _booked(
     setup: Setup, session: str, governor: Governor, emit: Callable[[TurnEvent], None]
 ) -> Callable[[str], Model]:
     """A maker of models whose every call is priced and written down."""
     agent = f"{setup.agent_name}@{setup.team}" if setup.agent_name else ""
 
-    def book(purpose: str, model: str, usage: Usage) -> None:
+    def book(purpose: str, model: str, usage: Usage, *, is_estimate: bool = False) -> None:
         price = cost(usage, profile(model, setup.overrides))
-        booking = Booking(setup.now(), session, str(setup.project), purpose, model, usage, price, agent)
+        booking = Booking(setup.now(), session, str(setup.project), purpose, model, usage, price, agent, is_estimate)
         governor.note(booking)
         try:
             append_booking(setup.places.ledger, booking)

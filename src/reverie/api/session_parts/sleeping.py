@@ -14,10 +14,10 @@ from reverie.api.memory import Memory
 from reverie.api.memory_parts.dreaming import Dreamt
 from reverie.errors import Error
 from reverie.memory.dream.lock import last_dream
+from reverie.models.offline import OFFLINE
 from reverie.settings import Settings
 from reverie.settings.features import features
 
-OFFLINE = "offline"
 _LOOK_BACK_DAYS = 30
 """Where no dream was yet, so much of the past counts."""
 

@@ -36,10 +36,12 @@ def command(
       reverie context 5f0c954e --json
       reverie context ~/.claude/projects/-home-me-app/5f0c954e.jsonl --window 200000
     """
+    from reverie.agent.ledger import read_bookings
     from reverie.apps import wiring
     from reverie.apps.cli.find_session import find_session
     from reverie.apps.cli.output import print_json
     from reverie.apps.rows import context_report, subagent_rows
+    from reverie.apps.session_figures import session_cost
     from reverie.messages.transcript import read_entries
     from reverie.places import ProjectFolder
     from reverie.places.transcripts import list_subagent_transcripts
@@ -58,13 +60,16 @@ def command(
     files = [] if path.stem.startswith("agent-") else list_subagent_transcripts(folder, path.stem)
     overrides = wiring.profile_overrides(configuration.settings)
     helpers = subagent_rows(path.stem, ((file.stem, read_entries(file)) for file in files), overrides)
+    spent = session_cost(path, read_bookings(wiring.places(configuration).ledger), overrides)
     if as_json:
-        print_json(_document(report, budget, str(path), helpers))
+        print_json(_document(report, budget, str(path), helpers, spent))
     else:
-        _draw(report, budget, path.name, helpers)
+        _draw(report, budget, path.name, helpers, spent)
 
 
-def _document(report: ContextReport, budget: Budget, path: str, helpers: Sequence[SubagentRow]) -> dict[str, object]:
+def _document(
+    report: ContextReport, budget: Budget, path: str, helpers: Sequence[SubagentRow], spent: float | None
+) -> dict[str, object]:
     return {
         "session": path,
         "model": report.model,
@@ -84,14 +89,16 @@ def _document(report: ContextReport, budget: Budget, path: str, helpers: Sequenc
             {"label": big.label, "kind": big.kind, "tokens": big.tokens, "message": big.message}
             for big in report.biggest
         ],
-        "cost_usd": report.cost_usd,
+        "cost_usd": spent,
         "subagents": [
             {"id": one.id, "messages": one.messages, "tokens": one.tokens, "cost_usd": one.cost_usd} for one in helpers
         ],
     }
 
 
-def _draw(report: ContextReport, budget: Budget, name: str, helpers: Sequence[SubagentRow]) -> None:
+def _draw(
+    report: ContextReport, budget: Budget, name: str, helpers: Sequence[SubagentRow], spent: float | None
+) -> None:
     from rich.table import Table
     from rich.text import Text
 
@@ -105,7 +112,7 @@ def _draw(report: ContextReport, budget: Budget, name: str, helpers: Sequence[Su
     screen.print(
         f"{short_count(report.tokens)} of {short_count(budget.window_tokens)} tokens, "
         f"compaction at {short_count(budget.compact_at_tokens)} · {report.messages} messages, "
-        f"{report.tool_calls} tool calls, {report.tool_results} results · cost so far {dollars(report.cost_usd)}"
+        f"{report.tool_calls} tool calls, {report.tool_results} results · cost so far {dollars(spent)}"
     )
     screen.print()
     table = Table(box=None, pad_edge=False, show_header=False)

@@ -9,9 +9,10 @@ import click
 from reverie.apps.cli.options import Common, as_json
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     from reverie.agent.ledger import Booking, Line
+    from reverie.apps.config import Configuration
 
 _KEYS: dict[str, Callable[[Booking], str]] = {
     "day": lambda booking: f"{booking.when.astimezone():%Y-%m-%d}",
@@ -27,39 +28,60 @@ _KEYS: dict[str, Callable[[Booking], str]] = {
 @click.option("--by", "key", type=click.Choice(list(_KEYS)), default="day", show_default=True, help="How to add up.")
 @click.option("--days", type=click.IntRange(min=1), metavar="N", help="Only the last so many days.")
 @click.option("--session", metavar="ID", help="Only this session and its teammates; the beginning of its id.")
+@click.option("--all", "everywhere", is_flag=True, help="Also sessions of other agents, as their transcripts tell.")
 @as_json
 @click.pass_obj
-def command(common: Common, *, key: str, days: int | None, session: str | None, as_json: bool) -> None:
+def command(
+    common: Common, *, key: str, days: int | None, session: str | None, everywhere: bool, as_json: bool
+) -> None:
     """Show what model calls cost; those for which nobody waited count against the budget of background work.
+
+    Calls that were interrupted are estimated (~). `reverie sessions` shows the same figure for each session.
 
     \b
     Examples:
       reverie cost
       reverie cost --by purpose --days 7
+      reverie cost --all --by project
       reverie cost --by session --json
     """
     from datetime import timedelta
 
-    from reverie.agent.ledger import by, read_bookings, total
+    from reverie.agent.ledger import by, of_session, read_bookings, total
     from reverie.apps import wiring
     from reverie.apps.cli.output import print_json
 
     configuration = common.configuration()
     folder = wiring.places(configuration).ledger
     since = wiring.SystemClock().now() - timedelta(days=days) if days else None
-    bookings = [one for one in read_bookings(folder, since=since) if _belongs(one, session or "")]
+    bookings = list(read_bookings(folder))
+    if everywhere:
+        bookings = sorted([*bookings, *_elsewhere(configuration, bookings)], key=lambda one: one.when)
+    bookings = of_session((one for one in bookings if since is None or one.when >= since), session or "")
     lines = by(bookings, _KEYS[key])
     if as_json:
         print_json([_document(key, line) for line in lines])
     elif not lines:
-        click.echo(f"No model call is booked in {folder}.", err=True)
+        hint = "" if everywhere else " `reverie cost --all` looks into sessions of other agents too."
+        click.echo(f"No model call is booked in {folder}.{hint}", err=True)
     else:
         _draw(key, [*lines, total(bookings)] if len(lines) > 1 else lines)
 
 
-def _belongs(booking: Booking, session: str) -> bool:
-    """Whether a call was made in a session, or by a teammate that it started."""
-    return booking.session.startswith(session) or booking.agent.endswith(f"@session-{session[:8]}")
+def _elsewhere(configuration: Configuration, booked: Iterable[Booking]) -> Iterable[Booking]:
+    """The calls of all sessions that the ledger does not know, once each: forks of some agents repeat replies."""
+    from reverie.apps import wiring
+    from reverie.apps.cli.find_session import all_session_folders
+    from reverie.apps.session_figures import transcript_bookings
+    from reverie.messages.listing import list_glances
+
+    known = {one.session for one in booked}
+    overrides = wiring.profile_overrides(configuration.settings)
+    found: dict[str, Booking] = {}
+    for glance in sorted(list_glances(all_session_folders(configuration)), key=lambda one: one.created):
+        if glance.path.stem not in known:
+            found = transcript_bookings(glance.path, overrides) | found
+    return found.values()
 
 
 def _document(key: str, line: Line) -> dict[str, object]:
@@ -73,6 +95,7 @@ def _document(key: str, line: Line) -> dict[str, object]:
         "output_tokens": usage.output_tokens,
         "cache_share": line.cache_share,
         "cost_usd": line.cost_usd,
+        "estimated_calls": line.estimates,
     }
 
 
@@ -98,7 +121,7 @@ def _draw(key: str, lines: list[Line]) -> None:
             short_count(line.usage.cache_write_tokens),
             short_count(line.usage.output_tokens),
             "–" if line.cache_share is None else f"{line.cache_share:.0%}",
-            dollars(line.cost_usd),
+            f"{'~' if line.estimates else ''}{dollars(line.cost_usd)}",
         )
         for line in lines
     ]

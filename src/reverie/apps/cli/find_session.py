@@ -18,6 +18,12 @@ def session_folders(configuration: Configuration, directory: Path) -> list[Path]
     return [folder.directory for folder in found]
 
 
+def all_session_folders(configuration: Configuration) -> list[Path]:
+    """All folders that hold sessions of any project, ours and the host agent's."""
+    places = wiring.places(configuration)
+    return [path for home in (places.projects, places.host_projects) for path in sorted(home.glob("*/"))]
+
+
 def find_session(configuration: Configuration, directory: Path, named: str | None) -> Path:
     """The transcript that is meant; raises `UserMistake` with the next step when there is none or more than one."""
     if named is not None and (named.endswith(".jsonl") or "/" in named or Path(named).exists()):

@@ -44,8 +44,9 @@ def command(
       reverie sessions --all --limit 20
       reverie sessions ~/.claude/projects/-home-me-app --json
     """
+    from reverie.agent.ledger import read_bookings
     from reverie.apps import wiring
-    from reverie.apps.cli.find_session import session_folders
+    from reverie.apps.cli.find_session import all_session_folders, session_folders
     from reverie.apps.cli.output import print_json
     from reverie.apps.session_figures import read_figures
     from reverie.errors import UserMistake
@@ -59,7 +60,7 @@ def command(
     if folders:
         searched = [path for folder in folders for path in (folder, *sorted(folder.glob("*/")))]
     elif everywhere:
-        searched = [path for home in (places.projects, places.host_projects) for path in sorted(home.glob("*/"))]
+        searched = all_session_folders(configuration)
     else:
         searched = session_folders(configuration, common.directory(project))
     glances = list_glances(searched)[:limit]
@@ -67,6 +68,7 @@ def command(
         glances,
         places.caches / "sessions.json",
         seconds=float("inf") if exact else SECONDS_TO_READ,
+        ledger=read_bookings(places.ledger),
         overrides=wiring.profile_overrides(configuration.settings),
     )
     if as_json:
