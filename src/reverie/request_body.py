@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from reverie.errors import BadRequest
-from reverie.messages.blocks import Block, Text, ToolResult, ToolUse
+from reverie.messages.blocks import Block, Opaque, Text, ToolResult, ToolUse
 from reverie.messages.bulk import collector_paused
 from reverie.messages.codec import block_to_wire, encode_json, tool_to_wire
 from reverie.messages.message import Message, Role
@@ -22,6 +22,10 @@ MAX_CACHE_MARKS = 4
 """A fifth breakpoint is refused (spec 8 §1.10)."""
 CONTEXT_EDITS_BETA = "context-management-2025-06-27"
 COMPACTION_BETA = "compact-2026-01-12"
+EXTENDED_WINDOW_BETA = "context-1m-2025-08-07"
+EFFORT_BETA = "effort-2025-11-24"
+CACHE_EDITS_BETA = "reverie-cache-edits-2026-01-01"
+"""Our own name for an extension that no public endpoint offers; the simulator does."""
 _NOT_COUNTED = ("max_tokens", "temperature", "stop_sequences", "metadata", "service_tier", "stream")
 """Fields that the counting endpoint does not take: they say how to answer, not what was asked."""
 
@@ -75,10 +79,16 @@ def request_betas(request: Request) -> tuple[str, ...]:
     """The beta features that the request needs, those it names first, each once."""
     edits = _edit_kinds(request.context_management)
     needed = list(request.betas)
-    if any(kind.startswith("compact_") for kind in edits):
+    # What the provider wrote or was told earlier stays in the conversation, whatever the settings say by now.
+    kinds = {block.kind for message in request.messages for block in message.content if type(block) is Opaque}
+    if "compaction" in kinds or any(kind.startswith("compact_") for kind in edits):
         needed.append(COMPACTION_BETA)
     if any(not kind.startswith("compact_") for kind in edits):
         needed.append(CONTEXT_EDITS_BETA)
+    if "cache_edits" in kinds:
+        needed.append(CACHE_EDITS_BETA)
+    if request.effort:
+        needed.append(EFFORT_BETA)
     return tuple(dict.fromkeys(needed))
 
 

@@ -3,6 +3,7 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import AsyncGenerator
+from dataclasses import replace
 
 import pytest
 
@@ -10,6 +11,7 @@ from reverie.agent.flow import EMBEDDED, run_flow
 from reverie.context.compact import compact
 from reverie.context.receipt import receipts
 from reverie.errors import ContextTooLong, Overloaded, Unavailable
+from reverie.messages.blocks import Json, JsonObject
 from reverie.messages.message import assistant, user
 from reverie.models.offline import OfflineModel
 from reverie.ports import Ask, Event, Flow, Request, TextDelta
@@ -51,7 +53,7 @@ class Silent:
 
 @requirement("agent:flow:drives")
 async def test_questions_are_answered_in_turn_and_share_the_parents_prefix() -> None:
-    model = ScriptedModel(["one", "two"])
+    model = ScriptedModel(["one", "two"], name=PARENT.model)
     booked: list[tuple[str, str]] = []
     context = (user("first"), assistant(tool_call("read")))
 
@@ -175,3 +177,28 @@ async def test_a_flow_concludes_the_same_in_a_thread(in_thread: bool) -> None:
 
     assert await run_flow(asking(closed), model, PARENT, in_thread=in_thread) == ["one by scripted", "too long"]
     assert closed == ["closed"]
+
+
+@requirement("agent:flow:own-model")
+async def test_another_model_is_asked_by_its_own_name_and_for_nothing_of_the_parents() -> None:
+    asks = replace(PARENT, thinking={"type": "adaptive"}, effort="high", betas=("context-1m-2025-08-07",))
+    other = ScriptedModel(["one", "two"], name="gpt-small")
+
+    await run_flow(asking([]), other, asks)
+
+    sent = other.requests[0]
+    assert (sent.model, sent.thinking, sent.effort, sent.betas) == ("gpt-small", None, "", ())
+
+
+@requirement("agent:flow:own-model")
+async def test_the_parents_model_is_asked_as_the_parent_is() -> None:
+    edits: list[Json] = [{"type": "clear_tool_uses_20250919"}, {"type": "compact_20260112"}]
+    thinking: JsonObject = {"type": "enabled", "budget_tokens": 2_000}
+    asks = replace(PARENT, thinking=thinking, effort="high", context_management={"edits": edits})
+    model = ScriptedModel(["one", "two"], name=PARENT.model)
+
+    await run_flow(asking([], max_tokens=500), model, asks)
+
+    sent = model.requests[0]
+    assert (sent.thinking, sent.effort, sent.max_tokens) == (thinking, "high", 2_500)
+    assert sent.context_management == {"edits": edits[:1]}

@@ -120,17 +120,15 @@ def test_clearing_after_a_pause_forgets_what_the_server_was_asked_to_delete() ->
 @pytest.mark.parametrize("window", [20_000, 200_000, 1_000_000])
 def test_the_providers_own_clearing_fires_before_compaction(window: int) -> None:
     lines = budget(window, 64_000)
-    found = api_clearing(Clearing(api=ApiClearing(enabled=True)), lines)
+    edits = api_clearing(Clearing(api=ApiClearing(enabled=True)), lines, thinks=True)
 
-    assert found is not None
-    edits = found["edits"]
-    assert isinstance(edits, list)
     assert isinstance(edits[1], dict)
     trigger, least = edits[1]["trigger"], edits[1]["clear_at_least"]
     assert isinstance(trigger, dict)
     assert isinstance(least, dict)
     assert int(str(least["value"])) < int(str(trigger["value"])) <= lines.warning_tokens
-    assert api_clearing(Clearing(), lines) is None
+    assert api_clearing(Clearing(api=ApiClearing(enabled=True)), lines, thinks=False) == edits[1:]
+    assert api_clearing(Clearing(), lines, thinks=True) == []
 
 
 @requirement("context:stages:laws")

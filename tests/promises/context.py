@@ -132,6 +132,11 @@ PROMISES = {
     ),
     "context:prompts": Requirement("the words we send to a model are golden files", source="style 5.10"),
     # The driver
+    "agent:flow:own-model": Requirement(
+        "A question beside the conversation carries what the conversation asks of its provider, and nothing of it when "
+        "another model is asked, which is called by its own name",
+        "issue 12",
+    ),
     "agent:flow:drives": Requirement("a flow's questions reach the model with the parent's prefix", source="style 5.4"),
     "agent:flow:too-long": Requirement(
         "`too long` is thrown into the flow, other failures are the caller's", source="style 5.4"

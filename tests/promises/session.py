@@ -5,6 +5,15 @@ from __future__ import annotations
 from tests.promises import Requirement
 
 PROMISES = {
+    "session:switches:go-on": Requirement(
+        "No setting that changes a request ends a session, alone or with another, however long it gets; no request is "
+        "refused for it, nothing typed is lost, and a compaction by hand leads out of every state",
+        "issue 12",
+    ),
+    "session:switches:refused": Requirement(
+        "What a provider refuses besides the conversation is left out for the rest of the session, with a notice",
+        "issue 12",
+    ),
     "session:turn:tools": Requirement(
         "A turn runs until the model stops asking for tools; results stand in the order of the calls.",
         source="spec 3 §2-3",

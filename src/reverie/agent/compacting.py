@@ -108,7 +108,7 @@ class Compactor:
     def _case(self, scene: Scene, aside: Aside, trigger: str = "auto") -> Case:
         """What a compaction looks at: the conversation as it is now, whatever is added to it meanwhile."""
         return Case(
-            self.log.view,
+            self.preparer.sent_view(self.log),
             tuple(self.log.entries),
             replace(scene, envelope=aside.envelope),
             self.settings.compaction,

@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Generic, TypeVar
 
 from reverie.errors import ContextTooLong, Unavailable
+from reverie.messages.blocks import JsonObject
 from reverie.messages.message import Message, Usage, assistant, user
-from reverie.messages.rules import conform
+from reverie.messages.rules import conform, may_begin_thinking
 from reverie.models.answer import answer
 from reverie.models.offline import embedded_answer
 from reverie.ports import Ask, CacheMark, Flow, Model, Reply, Request
@@ -83,7 +84,7 @@ async def _reply(ask: Ask, model: Model, parent: Request, timeout_seconds: float
     limit = ask.timeout_seconds if ask.timeout_seconds is not None else timeout_seconds
     try:
         async with asyncio.timeout(limit):
-            return await answer(model, as_request(ask, parent))
+            return await answer(model, as_request(ask, parent, model.name))
     except ContextTooLong:
         raise
     except (Unavailable, TimeoutError) as problem:
@@ -94,21 +95,45 @@ async def _reply(ask: Ask, model: Model, parent: Request, timeout_seconds: float
         return Reply(assistant(await embedded_answer(ask.purpose, ask.embedded)), Usage(), "end_turn", EMBEDDED)
 
 
-def as_request(ask: Ask, parent: Request) -> Request:
-    """A question as the request that is sent: the parent's prefix, the context, the prompt."""
+def as_request(ask: Ask, parent: Request, model: str) -> Request:
+    """A question as the request that is sent: the parent's prefix, the context, the prompt.
+
+    What the parent asks of its provider is part of what is cached, and means nothing to another model.
+    """
     messages = conform((*ask.context, user(ask.prompt)))
-    return Request(
-        parent.model,
+    is_the_parents = model.removesuffix("[1m]") == parent.model.removesuffix("[1m]")
+    asked = Request(
+        parent.model if is_the_parents else model,
         messages,
         system=parent.system,
         tools=parent.tools,
         max_tokens=ask.max_tokens,
         cache_marks=shared_marks(parent, messages),
         output_schema=ask.output_schema,
-        betas=parent.betas,
         purpose=ask.purpose,
         embedded=ask.embedded,
     )
+    if not is_the_parents:
+        return asked
+    thinking = parent.thinking or {}
+    budget = thinking.get("budget_tokens")
+    if isinstance(budget, int):
+        # Thinking counts as output.
+        asked = replace(asked, max_tokens=ask.max_tokens + budget)
+    return replace(
+        asked,
+        thinking=parent.thinking if not budget or may_begin_thinking(messages) else None,
+        effort=parent.effort,
+        context_management=_clearing(parent.context_management),
+        betas=parent.betas,
+    )
+
+
+def _clearing(management: JsonObject | None) -> JsonObject | None:
+    """The parent's edits without compaction: who is asked for a summary must not begin with one."""
+    edits = management.get("edits") if management else None
+    kept = [edit for edit in edits if "compact" not in str(edit)] if isinstance(edits, list) else []
+    return {"edits": kept} if kept else None
 
 
 def shared_marks(parent: Request, messages: Sequence[Message]) -> tuple[CacheMark, ...]:

@@ -36,7 +36,7 @@ from reverie.agent.log import Log
 from reverie.agent.preparing import Prepared, Preparer
 from reverie.agent.tool_calls import Done, ToolCalls, interrupted
 from reverie.context.reactive import FIRST
-from reverie.errors import ContextTooLong, MediaTooLarge, Overloaded, Unavailable
+from reverie.errors import BadRequest, ContextTooLong, MediaTooLarge, Overloaded, RateLimited, Unavailable
 from reverie.messages.blocks import Block, Json, JsonObject, Text, ToolResult, ToolUse, nothing_more
 from reverie.messages.entries import (
     AssistantEntry,
@@ -311,6 +311,13 @@ class Loop:
                     raise
                 attempts = again
                 continue
+            except (BadRequest, RateLimited) as problem:
+                refused = parts.preparer.do_without(problem, prepared.request)
+                if not refused:
+                    raise
+                listed = ", ".join(sorted(refused))
+                parts.emit(Notice(f"the session goes on without {listed}: {problem}", "warning"))
+                continue
             break
         self._record(reply)
         parted = self._cache.observe(reply.usage, prepared.request, prepared.report.predicted_break, parts.now())
@@ -347,7 +354,7 @@ class Loop:
                 self.parts.emit(Notice(f"{self.parts.model.name}: {problem}; asking {other.name} instead", "warning"))
                 self._partial = ""
                 try:
-                    return await answer(other, replace(request, model=other.name), self._listen)
+                    return await answer(other, self.parts.preparer.fitted(request, other.name), self._listen)
                 except Overloaded:
                     continue
             raise

@@ -16,11 +16,12 @@ from typing import Any
 from reverie.agent.log import Log
 from reverie.context.cache_breaks import Break, announcements, extends, fingerprint, predict
 from reverie.context.compact import too_large
-from reverie.context.microcompact import api_clearing
 from reverie.context.pipeline import prepare, written
-from reverie.context.prefix import request_from, without_server_edits
+from reverie.context.prefix import request_from, with_valid_server_edits, without_server_edits
+from reverie.context.request_options import Option, cache_options, refused_options, with_options
 from reverie.context.stage import NOTHING, Outcome, Reduction, Scene
 from reverie.context.strategies import Situation, Strategy
+from reverie.errors import Unavailable
 from reverie.messages.entries import Entry
 from reverie.messages.message import Message
 from reverie.messages.records import CLEARED
@@ -31,7 +32,7 @@ from reverie.request_body import request_body
 from reverie.settings import Settings
 from reverie.tokens.count import Learner, count
 from reverie.tokens.estimate import weigh_message
-from reverie.tokens.profiles import Profile
+from reverie.tokens.profiles import Profile, profile
 from reverie.tokens.rates import rates_for
 from reverie.tokens.window import Budget, Level
 
@@ -91,12 +92,22 @@ class Preparer:
         strategy: Strategy,
         now: Callable[[], datetime],
         spill_path: Callable[[str], Path] | None = None,
+        narrower: Budget | None = None,
+        has_options: bool = True,
     ) -> None:
+        """`narrower` are the lines without the extended window. Without options a request is one that any client of the
+        provider can send as it is, and what it asks for besides an answer is up to that client.
+        """
         self.model = model
         self.facts = facts
         self.budget = budget
-        self.effort = ""
+        self.effort: str = settings.model.effort or ""
         """How much the model is to put into its answers, where it takes a word on that."""
+        self._narrower = narrower
+        self._has_options = has_options
+        self._off: set[Option] = set()
+        """What the provider refused in this session; shared with forks."""
+        self._guessed: frozenset[Option] = frozenset()
         self.settings = settings
         self.strategy = strategy
         self._now = now
@@ -162,7 +173,7 @@ class Preparer:
         """Run the stages that cost nothing and never ask; a compaction may follow before `request`."""
         start = len(log.entries)
         scene = self.scene(log)
-        steps = self.strategy.stages(self.settings, log.entries, self._spill_path, self.facts.abilities.cache_edits)
+        steps = self.strategy.stages(self.settings, log.entries, self._spill_path, self._edits_cache(self.facts))
         done = prepare(log.projection, scene, steps, lambda view: self._count(view, log), written)
         log.record(done.outcome.entries)
         failures = tuple(f"{one.stage}: {one.error}" for one in done.failures)
@@ -188,24 +199,20 @@ class Preparer:
     def request(self, log: Log, reduced: Reduced, *, max_tokens: int | None = None) -> Prepared:
         """Make the request of a conversation as it stands. Raises `ContextTooLong` as `prepare` does."""
         scene, outcome = reduced.scene, reduced.outcome
-        view = log.view
-        if not self.facts.abilities.cache_edits:
-            view = without_server_edits(view, CLEARED)
+        view = self.sent_view(log)
         problem = too_large(view, scene.budget, self.weigh)
         if problem is not None and self.strategy.name != "none":
             raise problem
-        edits = api_clearing(self.settings.clearing, self.budget) if self.facts.abilities.context_edits else None
         request = request_from(
             view,
             self.facts,
             model=self.model,
             max_tokens=max_tokens or self.settings.model.max_output_tokens,
-            cache=self.settings.cache,
-            context_management=edits,
+            cache=cache_options(self.settings.cache, self._off),
             conforming=self._conforming,
         )
-        if self.effort and self.facts.abilities.effort:
-            request = replace(request, effort=self.effort)
+        if self._has_options:
+            request = with_options(request, self.facts, self.settings, self.budget, effort=self.effort, off=self._off)
         parted = self._parted(request, log)
         self._last, self._sent_entries = request, len(log.entries)
         report = Report(
@@ -217,6 +224,36 @@ class Preparer:
             failures=reduced.failures,
         )
         return Prepared(request, report, tuple(log.entries[reduced.start :]))
+
+    def sent_view(self, log: Log) -> View:
+        """The view as this provider takes it."""
+        if self._edits_cache(self.facts):
+            return with_valid_server_edits(log.view)
+        return without_server_edits(log.view, CLEARED)
+
+    def do_without(self, problem: Unavailable, request: Request) -> frozenset[Option]:
+        """Leave out from now on what the provider refused; nothing when the refusal has another reason.
+
+        Where a refusal names nothing, all options are left out. What did not help is asked for again.
+        """
+        refused = refused_options(problem, request)
+        if not refused:
+            self._off -= self._guessed
+        self._guessed = refused
+        self._off |= refused
+        if Option.WINDOW in refused and self._narrower is not None:
+            self.model, self.budget = self.model.removesuffix("[1m]"), self._narrower
+        return refused
+
+    def fitted(self, request: Request, model: str) -> Request:
+        """The same request for another model, with the options that this one has."""
+        other = replace(request, model=model)
+        if not self._has_options or model == request.model:
+            return other
+        return with_options(other, profile(model), self.settings, self.budget, effort=self.effort, off=self._off)
+
+    def _edits_cache(self, facts: Profile) -> bool:
+        return facts.abilities.cache_edits and self._has_options and Option.CACHE_EDITS not in self._off
 
     def _parted(self, request: Request, log: Log) -> Break | None:
         """Where this request leaves the one before it; looked for only when it does not simply extend it."""

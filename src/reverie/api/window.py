@@ -87,6 +87,7 @@ class Window:
             strategy=named_strategy(strategy),
             now=self._now,
             spill_path=None if self._folder is None else self._spill_path,
+            has_options=False,
         )
         self._cache = CacheWatch(facts, self.settings.cache)
         self._predicted: Break | None = None

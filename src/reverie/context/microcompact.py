@@ -11,7 +11,7 @@ from collections.abc import Collection, Sequence
 from datetime import datetime, timedelta
 
 from reverie.context.stage import CHARS_PER_TOKEN, NOTHING, Outcome, Reduction, Scene, Stage
-from reverie.messages.blocks import Document, Image, JsonObject, Opaque, ToolResult
+from reverie.messages.blocks import Document, Image, Json, Opaque, ToolResult
 from reverie.messages.entries import ClearEntry
 from reverie.messages.records import CLEARED
 from reverie.messages.view import SERVER_CLEARS, Item, Kind, View
@@ -35,19 +35,19 @@ def microcompact(settings: Clearing, *, edits_cache: bool = False, pinned: Colle
     return stage
 
 
-def api_clearing(settings: Clearing, budget: Budget) -> JsonObject | None:
-    """The `context_management` parameter with which a provider clears by itself; None when that is off."""
+def api_clearing(settings: Clearing, budget: Budget, *, thinks: bool) -> list[Json]:
+    """The edits with which a provider clears by itself; thinking only where a request asks for it."""
     api = settings.api
     if not api.enabled:
-        return None
+        return []
     scale = budget.window_tokens / REFERENCE_WINDOW_TOKENS if api.scale_to_window else 1.0
     # The provider must act before our own compaction does, or its rule never fires (critique 45).
     trigger = min(round(api.trigger_tokens * scale), budget.warning_tokens)
-    thinking: JsonObject = {
+    thinking: dict[str, Json] = {
         "type": "clear_thinking_20251015",
         "keep": "all" if api.keep_all_thinking else {"type": "thinking_turns", "value": api.keep_thinking_turns},
     }
-    tools: JsonObject = {
+    tools: dict[str, Json] = {
         "type": "clear_tool_uses_20250919",
         "trigger": {"type": "input_tokens", "value": trigger},
         "clear_at_least": {
@@ -55,7 +55,7 @@ def api_clearing(settings: Clearing, budget: Budget) -> JsonObject | None:
             "value": min(round(api.clear_at_least_tokens * scale), trigger * 3 // 4),
         },
     }
-    return {"edits": [dict(thinking), dict(tools)]}
+    return [thinking, tools] if thinks else [tools]
 
 
 def clearable(items: Sequence[Item], settings: Clearing, *, pinned: Collection[str] = ()) -> list[tuple[str, int]]:

@@ -15,7 +15,7 @@ from datetime import datetime, timedelta
 from reverie.messages.blocks import Block, JsonObject, Opaque, RedactedThinking, Text, Thinking, ToolResult
 from reverie.messages.message import Message, Role
 from reverie.messages.rules import Conforming
-from reverie.messages.view import Item, Kind, View
+from reverie.messages.view import Item, Kind, View, deletions
 from reverie.ports import CacheMark, Request
 from reverie.settings import Cache
 from reverie.tokens.profiles import Profile
@@ -31,7 +31,6 @@ def request_from(
     model: str,
     max_tokens: int,
     cache: Cache,
-    context_management: JsonObject | None = None,
     conforming: Conforming | None = None,
 ) -> Request:
     """The request that this view amounts to; `conforming` remembers the messages of the one before."""
@@ -46,7 +45,6 @@ def request_from(
         tools=view.tools,
         max_tokens=max_tokens,
         cache_marks=marks,
-        context_management=context_management,
     )
 
 
@@ -129,18 +127,40 @@ def _can_carry(block: Block) -> bool:
 
 def without_server_edits(view: View, cleared_text: str) -> View:
     """The view for a provider that cannot delete inside its cache: what it would have deleted is emptied here."""
-    asked = {
-        str(edit.get("cache_reference"))
-        for item in view.items
-        if item.label == "cache_edits"
-        for block in item.message.content
-        if isinstance(block, Opaque)
-        for edit in _edits(block)
-    }
+    asked = {name for item in view.items if item.label == "cache_edits" for name in _deleted(item)}
     if not asked:
         return view
     items = [_emptied(item, asked, cleared_text) for item in view.items if item.label != "cache_edits"]
     return view.with_items(items)
+
+
+def with_valid_server_edits(view: View) -> View:
+    """The view without deletions of results that left it, or that were deleted already; a provider refuses those."""
+    if not any(item.label == "cache_edits" for item in view.items):
+        return view
+    left: set[str] = set()
+    items: list[Item] = []
+    for item in view.items:
+        left.update(result.tool_use_id for result in item.message.tool_results)
+        if item.label == "cache_edits":
+            asked = _deleted(item)
+            valid = [name for name in dict.fromkeys(asked) if name in left]
+            left.difference_update(valid)
+            if not valid:
+                continue
+            if valid != asked:
+                item = replace(item, message=Message(Role.USER, (deletions(valid),)))
+        items.append(item)
+    return view if items == list(view.items) else view.with_items(items)
+
+
+def _deleted(item: Item) -> list[str]:
+    return [
+        str(edit.get("cache_reference"))
+        for block in item.message.content
+        if isinstance(block, Opaque)
+        for edit in _edits(block)
+    ]
 
 
 def _edits(block: Opaque) -> list[JsonObject]:

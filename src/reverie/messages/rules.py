@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from operator import is_
 
-from reverie.messages.blocks import Block, Text, Thinking, ToolResult, ToolUse
+from reverie.messages.blocks import Block, RedactedThinking, Text, Thinking, ToolResult, ToolUse
 from reverie.messages.message import Message, Role, merge_neighbours
 from reverie.messages.view import Item
 
@@ -103,6 +103,22 @@ def conform(messages: Iterable[Message]) -> tuple[Message, ...]:
         closed.pop(0)
         closed = _drop_leading_results(closed)
     return merge_neighbours(closed)
+
+
+def may_begin_thinking(messages: Sequence[Message]) -> bool:
+    """Whether a provider takes these messages with thinking switched on.
+
+    Calls that are being answered must go back to thinking; one that began without it is finished without it.
+    """
+    is_open = False
+    for message in reversed(messages):
+        if message.role is Role.USER:
+            if not message.tool_results:
+                break
+            is_open = True
+        elif isinstance(message.content[0], Thinking | RedactedThinking):
+            return True
+    return not is_open
 
 
 class Conforming:

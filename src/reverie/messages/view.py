@@ -184,7 +184,7 @@ class Projection:
                 self._instead |= {one.tool_use_id: one.preview for one in entry.decisions if one.preview is not None}
                 self._refresh({one.tool_use_id for one in entry.decisions if one.preview is not None})
             case ClearEntry() if entry.trigger == SERVER_CLEARS:
-                edits = Message(Role.USER, (_deletions(entry.tool_use_ids),))
+                edits = Message(Role.USER, (deletions(entry.tool_use_ids),))
                 self._append(Item(entry.envelope.uuid, Kind.ATTACHMENT, edits, entry.envelope.timestamp, "cache_edits"))
             case ClearEntry():
                 # Results that are empty here need not be deleted there; the server's cache is gone anyway.
@@ -309,7 +309,8 @@ def _is_printed(content: Sequence[Block]) -> bool:
     return bool(content) and isinstance(content[0], Text) and is_printed(content[0].text)
 
 
-def _deletions(tool_use_ids: Iterable[str]) -> Block:
+def deletions(tool_use_ids: Iterable[str]) -> Block:
+    """The block that has a provider delete results inside its cache."""
     return Opaque(
         {"type": "cache_edits", "edits": [{"type": "delete", "cache_reference": one} for one in tool_use_ids]}
     )

@@ -30,7 +30,7 @@ from reverie.models.faults import Provider
 from reverie.models.messages_stream import MessageAssembly
 from reverie.models.retry import Random, Retries, Sleep, call_with_retries, stream_with_retries
 from reverie.ports import Event, Request
-from reverie.request_body import count_body, encode_body, request_betas, request_body
+from reverie.request_body import EXTENDED_WINDOW_BETA, count_body, encode_body, request_betas, request_body
 from reverie.tokens.names import wants_extended_window
 from reverie.tokens.profiles import profile
 
@@ -38,7 +38,6 @@ if TYPE_CHECKING:
     import anthropic
 
 ANTHROPIC_URL = "https://api.anthropic.com"
-EXTENDED_WINDOW_BETA = "context-1m-2025-08-07"
 _NO_KEY = "none"
 """Servers on this machine ask for no key, the SDK does."""
 

@@ -4,10 +4,21 @@
 Numbers come from `spec 3`, `spec 4`, `spec 6 §7` and the public formats of `spec 8 §1.4-1.8`.
 """
 
-from typing import Literal
+from typing import Annotated, Literal
 
 from reverie.settings.area import area
-from reverie.settings.bounds import AfterTrust, Amount, Count, Managed, Personal, Port, Positive, Replaced, Variable
+from reverie.settings.bounds import (
+    AfterTrust,
+    Amount,
+    Count,
+    Managed,
+    Personal,
+    Port,
+    Positive,
+    Range,
+    Replaced,
+    Variable,
+)
 
 
 @area
@@ -54,6 +65,7 @@ class ModelProfile:
                 "cache_edits",
                 "server_compaction",
                 "thinking",
+                "adaptive_thinking",
                 "effort",
                 "system_messages",
                 "images",
@@ -86,6 +98,12 @@ class Model:
     """Models tried in this order when the first has no capacity (spec 8 §1.7)."""
     background: str | None = None
     """Model for selection and progress lines; when left out, the conversation's own (spec 2 §7.4; spec 4 §7)."""
+    thinking: Literal["auto", "on", "off"] = "auto"
+    """Let the model think before it answers; `auto` leaves it to the provider."""
+    thinking_tokens: Annotated[int, Range(1_024)] = 8_000
+    """How much it may think, for models that do not decide that themselves."""
+    effort: Literal["low", "medium", "high", "xhigh", "max"] | None = None
+    """How much it puts into its answers, where it takes a word on that; roles and skills may name their own."""
     max_output_tokens: Positive = 16_384
     """Longest reply asked for (spec 3 §5)."""
     timeout_seconds: Amount = 600.0

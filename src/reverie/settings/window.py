@@ -202,6 +202,8 @@ class Compaction:
     """Share of that window, in percent, to which T is lowered; it never raises T (spec 8 §1.6)."""
     auto_buffer_tokens: Count = 13_000
     """T = E − this (spec 1 §3)."""
+    server: bool = False
+    """Let the provider compact by itself, a little before our own compaction would, where the model offers that."""
     from_notes: bool = True
     """Use the session notes as the summary where they suffice (spec 1 §10; spec 3 §9, `notes_compaction`)."""
     keep_min_tokens: Count = 10_000

@@ -59,6 +59,8 @@ class Abilities:
     """Deletes results inside its cache when asked; no public endpoint does, the simulator and some gateways do."""
     server_compaction: bool = False
     thinking: bool = False
+    adaptive_thinking: bool = False
+    """Decides itself how much to think; other models want a number of tokens."""
     effort: bool = False
     """Takes a word on how much to put into an answer."""
     system_messages: bool = False
@@ -93,6 +95,13 @@ class Profile:
     is_known: bool = False
     """The model stands in the table or was described in the settings."""
 
+    @property
+    def extends_window(self) -> bool:
+        """Whether a header widens the window: that of some earlier models, and perhaps of those nobody described."""
+        if self.window_is_stated:
+            return False
+        return self.family in _WIDENED if self.is_known else self.family.startswith("claude-")
+
 
 @dataclass(frozen=True, slots=True)
 class ProfileOverride:
@@ -106,6 +115,8 @@ class ProfileOverride:
     abilities: Abilities | None = None
 
 
+_WIDENED = frozenset({"claude-sonnet-4-0", "claude-sonnet-4-5"})
+
 NO_OVERRIDES: Mapping[str, ProfileOverride] = {}
 
 
@@ -118,7 +129,7 @@ _EARLY = Abilities(prompt_caching=True, images=True)
 _BEFORE_4_5 = Abilities(prompt_caching=True, context_edits=True, thinking=True, images=True)
 _4_5 = replace(_BEFORE_4_5, overflow_stops=True)
 _OPUS_4_5 = replace(_4_5, keeps_thinking=True, effort=True)
-_COMPACTING = replace(_OPUS_4_5, server_compaction=True)
+_COMPACTING = replace(_OPUS_4_5, server_compaction=True, adaptive_thinking=True)
 _LATEST = replace(_COMPACTING, system_messages=True)
 
 
@@ -241,7 +252,7 @@ def window_tokens(
     facts = profile(model, overrides)
     if facts.window_is_stated:
         return facts.window_tokens
-    if any(beta.startswith(EXTENDED_WINDOW_BETA) for beta in betas):
+    if facts.extends_window and any(beta.startswith(EXTENDED_WINDOW_BETA) for beta in betas):
         return EXTENDED_WINDOW_TOKENS
     if override_tokens is not None and override_tokens > 0:
         return override_tokens

@@ -174,6 +174,18 @@ def budget(
     )
 
 
+def narrower_budget(
+    settings: Settings,
+    model: str,
+    *,
+    window: int | None = None,
+    overrides: Mapping[str, ProfileOverride] = NO_OVERRIDES,
+) -> Budget:
+    """The lines as `budget_by` draws them when the provider does not give the extended window."""
+    plain = replace(settings, window=replace(settings.window, extended=False))
+    return budget_by(plain, model.removesuffix("[1m]"), window=window, overrides=overrides)
+
+
 def budget_for(facts: Profile, *, used_tokens: int = 0, buffers: Buffers = DEFAULT_BUFFERS) -> Budget:
     """The lines of a model's own window."""
     return budget(facts.window_tokens, facts.max_output_tokens, used_tokens=used_tokens, buffers=buffers)

@@ -38,7 +38,7 @@ from reverie.permissions.shell.read_only import is_read_only
 from reverie.places import ProjectFolder, SessionFolder, find_checkout
 from reverie.ports import Model
 from reverie.tokens.profiles import cost, profile
-from reverie.tokens.window import budget_by
+from reverie.tokens.window import budget_by, narrower_budget
 from reverie.tools.desk import Desk
 from reverie.tools.registry import Registry
 from reverie.tools.seen_files import SeenFiles
@@ -123,6 +123,7 @@ def laid_ground(setup: Setup, transcript: Transcript, emit: Callable[[TurnEvent]
         strategy=strategy("default"),
         now=setup.now,
         spill_path=beside.spill,
+        narrower=narrower_budget(settings, setup.model, window=setup.window_tokens, overrides=setup.overrides),
     )
     memory = Memory.at(setup.places, settings, setup.directory, now=setup.now)
     files = FileHistory(log, lambda of: folder.session(of).file_history, setup.now)

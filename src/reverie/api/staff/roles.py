@@ -40,7 +40,7 @@ from reverie.places import SessionFolder, find_checkout, project_root
 from reverie.ports import Model
 from reverie.settings.features import features
 from reverie.tokens.profiles import profile
-from reverie.tokens.window import budget_by
+from reverie.tokens.window import budget_by, narrower_budget
 from reverie.tools.registry import Registry
 from reverie.tools.seen_files import SeenFiles
 from reverie.tools.tool import Tool
@@ -111,8 +111,9 @@ def made_agent(cast: Cast) -> Loop:
         strategy=strategy("default"),
         now=setup.now,
         spill_path=cast.beside.spill,
+        narrower=narrower_budget(settings, model.name, overrides=setup.overrides),
     )
-    preparer.effort = cast.effort or definition.effort
+    preparer.effort = cast.effort or definition.effort or preparer.effort
     memory = _write_memory_folder(cast)
     permits = Permits(_policy(cast, memory), parts.calls.permits.remember)
     tools = _tools(cast)

@@ -63,6 +63,8 @@ def _reply_problems(body: JsonObject, facts: ModelFacts) -> Iterator[str]:
             yield f"`{setting}` is deprecated for this model."
     if "temperature" in body and "top_p" in body and not facts.takes_both_samplings:
         yield "`temperature` and `top_p` cannot both be specified for this model. Please use only one."
+    if object_at(body, "output_config").get("effort") and not facts.profile.abilities.effort:
+        yield "This model does not support the effort parameter."
     if any(not sequence.strip() for sequence in texts_at(body, "stop_sequences")):
         yield "stop_sequences: each stop sequence must contain non-whitespace"
 
