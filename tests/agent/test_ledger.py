@@ -159,6 +159,17 @@ def test_background_work_stops_at_its_dollars_per_hour_until_the_hour_has_passed
     assert governor.refuses() == ""
 
 
+@requirement("ledger:governor:stops")
+def test_as_shipped_background_work_may_cost_half_a_dollar_an_hour_with_what_it_is_about_to_cost() -> None:
+    governor = Governor(Budget(), lambda: NOON)
+    governor.note(booking("dream", 0.25))
+
+    assert governor.refuses(estimate_usd=0.25) == ""
+    assert "background_usd_per_hour" in governor.refuses(estimate_usd=0.26)
+    governor.note(booking("dream", 0.26))
+    assert "background_usd_per_hour" in governor.refuses()
+
+
 @requirement("ledger:governor:early")
 def test_early_in_a_session_the_share_is_that_of_an_hour() -> None:
     governor = Governor(Budget(background_fraction=0.1, background_usd_per_hour=0.5), lambda: NOON)

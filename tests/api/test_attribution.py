@@ -89,6 +89,16 @@ def test_edits_are_recognised_through_the_stamp_that_a_host_adds(memory: Memory,
 
 
 @requirement("store:foreign:attributed")
+def test_only_one_line_passes_for_the_stamp_of_a_host(memory: Memory, person: Person, project: Path) -> None:
+    file = memory.directory / "user_role.md"
+    wrote = "---\nname: Role\nmodified: yesterday\n---\nWrites Go.\nmodified: the schema\n"
+    record(person, project, {"tool": "Write", "file_path": str(file), "content": wrote})
+    file.write_text(wrote.replace("the schema", "nothing at all"), encoding="utf-8")
+
+    assert author_of_last(memory) == ("unknown", None)
+
+
+@requirement("store:foreign:attributed")
 def test_an_edit_on_top_of_what_a_session_wrote_is_nobodys(memory: Memory, person: Person, project: Path) -> None:
     file = memory.directory / "user_role.md"
     record(person, project, {"tool": "Write", "file_path": str(file), "content": "Writes Go.\n"})

@@ -597,6 +597,24 @@ def test_files_and_tools_of_the_situation_bring_rules_back(memory: Memory) -> No
     assert paths(memory.recall("tidy the report please", tools=["psql"])) == ["feedback_capitals.md"]
 
 
+@requirement("recall:standing-instructions")
+def test_rules_of_a_situation_alone_take_three_places(memory: Memory) -> None:
+    for name in ("Capitals", "Indents", "Semicolons", "Aliases", "Comments"):
+        memory.keep(Topic("", name, f"{name} as agreed", MemoryType.feedback, when=When(files=("*.sql",))))
+
+    assert len(memory.recall("tidy the report please", files=["a/report.sql"])) == 3
+
+
+@requirement("recall:age")
+def test_a_memory_that_has_expired_counts_half(memory: Memory, person: Person) -> None:
+    memory.save(**KIWI)
+    (before,) = memory.recall(QUESTION)
+    memory.keep(replace(memory.read("Kiwi server"), expires=date(2020, 1, 1)))
+    (after,) = memory.recall(QUESTION)
+
+    assert after.score == pytest.approx(before.score / 2)
+
+
 @requirement("store:disk:clear-error")
 def test_a_full_disk_fails_no_save_for_its_index_and_no_question(tmp_path: Path) -> None:
     """A limit on the size of files stands for the full disk; topics and commits are small, an index is not."""

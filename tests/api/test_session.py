@@ -232,6 +232,16 @@ async def test_a_reply_that_was_cut_off_is_continued(tmp_path: Path) -> None:
         assert len(at.bodies) == 2
 
 
+@requirement("session:turn:limits")
+async def test_a_reply_that_is_always_cut_off_is_continued_three_times(tmp_path: Path) -> None:
+    with desk(tmp_path, [{"then": {"text": "more", "stop_reason": "max_tokens"}}]) as at:
+        async with at.start() as session:
+            events = await told(session, "tell me all")
+
+        assert ending(events).ending is Ending.COMPLETED
+        assert len(at.bodies) == 4
+
+
 @requirement("session:turn:failures")
 @pytest.mark.parametrize("fault", ["overloaded", "drop", "error_event"])
 async def test_a_failure_that_may_pass_is_tried_again(tmp_path: Path, fault: str) -> None:

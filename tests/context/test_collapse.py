@@ -3,7 +3,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reverie.context.collapse import STAGED, collapse, collapse_stage, drain, queued
+from reverie.context.collapse import STAGED, choose_spans, collapse, collapse_stage, drain, queued
 from reverie.context.compact import compact
 from reverie.context.stage import NOTHING, Scene
 from reverie.messages.entries import CollapseEntry, Entry, MarkEntry
@@ -54,6 +54,17 @@ def test_spans_are_queued_at_the_first_line_and_nothing_is_folded_yet() -> None:
     assert queued(session.entries)
     assert scene_at(session, 0.93).budget.must_stage_collapse
     assert not scene_at(session, 0.93).budget.must_run_collapse
+
+
+@requirement("context:collapse:stage-and-run")
+def test_as_much_is_queued_as_brings_the_view_down_to_seventy_hundredths() -> None:
+    session = long_session(12)
+    scene = scene_at(session, 0.93)
+    spans = choose_spans(session.view, scene, ON)
+
+    freed = [sum(scene.weigh(item) for item in span) - ON.summary_tokens for span in spans]
+    to_free = scene.budget.used_tokens - 0.7 * scene.budget.effective_tokens
+    assert sum(freed[:-1]) < to_free <= sum(freed)
 
 
 @requirement("context:collapse:stage-and-run")

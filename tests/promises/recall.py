@@ -14,6 +14,10 @@ PROMISES: dict[str, Requirement] = {
     "recall:standing-instructions": Requirement(
         "a rule that shares no word with the request is found by files, tools or kind of task", source="issue 3 §4"
     ),
+    "recall:age": Requirement("a memory that was meant to hold until a day that has passed counts half", "issue 12"),
+    "recall:session-bytes": Requirement(
+        "once a session was shown so many bytes of memories, no further ones join until some leave the view", "issue 12"
+    ),
     "recall:excludes": Requirement("what was shown or read already does not come back", source="spec 2 §7.6"),
     "recall:recent-tools": Requirement(
         "usage of a tool in use is left out, warnings about it are not", source="spec 2 §7.4"
