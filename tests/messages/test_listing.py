@@ -90,6 +90,50 @@ def test_a_long_prompt_is_cut_to_one_line(tmp_path: Path) -> None:
     assert glance.title.endswith("…")
 
 
+def other(kind: str, size: int) -> bytes:
+    """A record of the chain that is no message, at least this long."""
+    words = "line of a log\\n" * (size // 14 + 1)
+    return line("attachment", uuid=kind, timestamp="2026-11-01T12:00:00.000Z", attachment={"type": kind, "text": words})
+
+
+@requirement("messages:listing:any-size")
+@pytest.mark.parametrize("before", [0, 100, END_BYTES - 300, END_BYTES, 5 * END_BYTES, 3_000_000])
+@pytest.mark.parametrize("after", [0, END_BYTES, 3_000_000])
+def test_a_session_is_found_however_long_the_records_at_its_ends_are(tmp_path: Path, before: int, after: int) -> None:
+    path = tmp_path / "s.jsonl"
+    first = other("environment", before) if before else b""
+    last = other("prompt_snapshot", after) if after else b""
+    middle = b"\x00" * (3 * END_BYTES) + b"\n"
+    titled = line("custom-title", customTitle="Named")
+    path.write_bytes(first + spoken(1, "the question " * 10_000) + middle + replied(2, 7000) + titled + last)
+
+    (glance,) = list_glances([tmp_path])
+
+    assert (glance.title, glance.cwd, glance.created) == ("Named", "/p", "2026-11-01T10:00:01.000Z")
+    assert (glance.tokens, glance.model) == (7000, "claude-x")
+    assert glance.updated == ("2026-11-01T12:00:00.000Z" if after else "2026-11-01T11:00:00.000Z")
+
+
+@requirement("messages:listing:any-size")
+def test_the_first_question_is_the_title_wherever_it_stands(tmp_path: Path) -> None:
+    piped = spoken(1, "<system-reminder>" + "x" * 200_000)
+    (tmp_path / "s.jsonl").write_bytes(other("a", 90_000) + piped + spoken(2, "what went wrong?") + other("b", 90_000))
+
+    (glance,) = list_glances([tmp_path])
+
+    assert (glance.title, glance.messages, glance.is_estimate) == ("what went wrong?", 2, False)
+
+
+@requirement("messages:listing:any-size")
+def test_what_is_no_file_is_passed_over_without_waiting_for_it(tmp_path: Path) -> None:
+    (tmp_path / "main.jsonl").write_bytes(spoken(1))
+    os.mkfifo(tmp_path / "pipe.jsonl")
+    (tmp_path / "endless.jsonl").symlink_to("/dev/zero")
+    (tmp_path / "lost.jsonl").symlink_to(tmp_path / "nowhere")
+
+    assert [glance.id for glance in list_glances([tmp_path])] == ["main"]
+
+
 @requirement("messages:listing:ends-only")
 def test_all_real_main_sessions_are_listed(shared_data: Path) -> None:
     folder = shared_data / "transcripts" / "episodic-memory"

@@ -69,8 +69,13 @@ PROMISES = {
     "messages:trajectory:pairs": Requirement(
         "A trajectory of mini-swe-agent is read as calls and results, every word kept.", source="issue 4, item 7"
     ),
+    "messages:listing:any-size": Requirement(
+        "A session is listed with its title, time and size however long its first and last records are.",
+        source="issue 12",
+    ),
     "messages:listing:ends-only": Requirement(
-        "Listing reads only the two ends of each file and passes over sub-agents.", source="spec 8 §1.3"
+        "Listing reads the two ends of a file, no further than needed, and passes over sub-agents.",
+        source="spec 8 §1.3",
     ),
     "messages:listing:title": Requirement(
         "A title is the custom one, else the model's, else the last prompt, a summary, or the first prompt.",

@@ -1,14 +1,18 @@
-"""Many sessions at a glance, from the first and last 64 KiB of each file (spec 8, listing metadata).
+"""Many sessions at a glance, from both ends of each file.
 
-What can only be known by reading everything (exact number of messages, cost) is marked as an estimate or left to the
-caller. Which folders to look in is the matter of `places`.
+64 KiB of each end usually tell everything; where a record is longer, or the first message lies further in, the file is
+read on until it is found. What can only be known by reading everything (exact number of messages, cost) is marked as an
+estimate or left to the caller. Which folders to look in is the matter of `places`.
 """
 
 from __future__ import annotations
 
 import os
+import stat
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from io import FileIO
+from itertools import chain
 from pathlib import Path
 
 from reverie.messages.blocks import ToolResult
@@ -18,11 +22,15 @@ from reverie.messages.records import decode_line
 from reverie.places.slug import names_folder_of
 
 END_BYTES = 64 * 1024
-"""How much of each end is read; titles and the last usage are written again near the end of a file."""
+"""How much of each end is read at first; titles and the last usage are written again near the end of a file."""
+
+MAX_END_BYTES = 64 * 1024 * 1024
+"""How far an end is read on at most: twice what a provider takes in one request."""
 
 TITLE_CHARS = 200
-"""Length to which a prompt is cut when it serves as a title (spec 8)."""
+"""Length to which a prompt is cut when it serves as a title."""
 
+_EDGE_BYTES = 4096
 _LOOKED_AT = 20
 """How many sessions of a folder are asked where they were held."""
 _TITLES = (b'"customTitle"', b'"aiTitle"', b'"lastPrompt"', b'"leafUuid"')
@@ -62,31 +70,37 @@ def list_glances(folders: Iterable[Path]) -> list[Glance]:
 def read_glance(path: Path) -> Glance | None:
     """One session at a glance; None for a sub-agent's file, an empty one, or one without any message."""
     try:
-        head, tail, size = _read_ends(path)
+        if not stat.S_ISREG(path.stat().st_mode):
+            return None
+        with path.open("rb", buffering=0) as file:
+            return _glance(path, _Ends(file))
     except OSError:
         return None
-    first_lines = _whole_lines(head, starts=True, ends=size <= len(head))
-    opening = _opening(first_lines)
+
+
+def _glance(path: Path, ends: _Ends) -> Glance | None:
+    lines = ends.first_lines()
+    opening = _opening(lines)
     if opening is None:
         return None
-    last_lines = _whole_lines(tail, starts=False, ends=True) if tail else first_lines
-    reply = _last_reply(last_lines) or _last_reply(first_lines)
-    seen_bytes = len(head) + len(tail)
-    spoken = sum(chunk.count(mark) for chunk in (head, tail) for mark in _SPOKEN)
+    reply, updated = _last_reply(ends.last_lines())
+    title = _title(ends) or _prompt(opening, lines)
+    seen, seen_bytes = ends.seen()
+    spoken = sum(chunk.count(mark) for chunk in seen for mark in _SPOKEN)
     envelope = opening.envelope
     return Glance(
         id=path.stem,
         path=path,
-        title=_title(head, tail) or _prompt(first_lines) or "",
-        messages=spoken if seen_bytes >= size else round(spoken * size / seen_bytes),
-        is_estimate=seen_bytes < size,
+        title=title,
+        messages=spoken if seen_bytes >= ends.size else round(spoken * ends.size / seen_bytes),
+        is_estimate=seen_bytes < ends.size,
         tokens=reply.usage.context_tokens if reply and reply.usage else None,
         model=reply.model if reply else None,
-        updated=_last_timestamp(last_lines) or envelope.timestamp,
+        updated=updated or envelope.timestamp,
         created=envelope.timestamp,
         cwd=envelope.cwd,
         git_branch=envelope.git_branch,
-        size_bytes=size,
+        size_bytes=ends.size,
         usage=reply.usage if reply else None,
     )
 
@@ -118,47 +132,101 @@ def _transcripts(folder: Path) -> Iterator[Path]:
             yield folder / name
 
 
-def _read_ends(path: Path) -> tuple[bytes, bytes, int]:
-    with path.open("rb", buffering=0) as file:
-        size = os.fstat(file.fileno()).st_size
-        head = file.read(END_BYTES) or b""
-        if size <= len(head):
-            return head, b"", size
-        file.seek(max(len(head), size - END_BYTES))
-        return head, file.read(END_BYTES) or b"", size
+class _Ends:
+    """The lines of a file from its beginning and from its end, read no further than they are asked for."""
+
+    def __init__(self, file: FileIO) -> None:
+        self._file = file
+        self.size = os.fstat(file.fileno()).st_size
+        self._head = self._read(0, min(self.size, END_BYTES))
+        self._tail = b""
+        if self.size > len(self._head):
+            self._tail = self._read(max(len(self._head), self.size - END_BYTES), self.size)
+
+    def seen(self) -> tuple[tuple[bytes, ...], int]:
+        """What was read, first part first, each line once and long ones by their edges; and how much was read."""
+        start = max(0, len(self._head) + len(self._tail) - self.size)
+        parts = (self._head, self._tail[start:])
+        return tuple(map(_shortened, parts)), sum(map(len, parts))
+
+    def first_lines(self) -> Iterator[bytes]:
+        """The lines from the first on."""
+        at = 0
+        while at < self.size:
+            end = self._head.find(b"\n", at)
+            if end < 0 and len(self._head) < self.size:
+                if len(self._head) >= MAX_END_BYTES:
+                    return
+                # Each time twice as much, so that a long record is not looked through again and again.
+                self._head += self._read(len(self._head), min(self.size, 2 * len(self._head)))
+                continue
+            end = end if end >= 0 else self.size
+            yield self._head[at:end]
+            at = end + 1
+
+    def last_lines(self) -> Iterator[bytes]:
+        """The lines from the last back to the first."""
+        end = self.size
+        while end > 0:
+            start = self.size - len(self._tail)
+            found = self._tail.rfind(b"\n", 0, end - start)
+            if found < 0 and start > 0:
+                if len(self._tail) >= MAX_END_BYTES:
+                    return
+                further = max(0, start - max(len(self._tail), END_BYTES))
+                self._tail = self._read(further, start) + self._tail
+                continue
+            yield self._tail[found + 1 : end - start]
+            end = start + found
+
+    def _read(self, start: int, end: int) -> bytes:
+        self._file.seek(start)
+        data = self._file.read(end - start) or b""
+        if len(data) < end - start:
+            raise OSError(f"{self._file.name} is shorter than it was")
+        return data
 
 
-def _whole_lines(chunk: bytes, *, starts: bool, ends: bool) -> list[bytes]:
-    lines = chunk.split(b"\n")
-    if not starts and len(lines) > 1:
-        lines = lines[1:]
-    if not ends and len(lines) > 1:
-        lines = lines[:-1]
-    return [line for line in lines if line.strip()]
+def _edges(line: bytes) -> bytes:
+    """Both ends of a long line: there stands of what kind a record is, whoever wrote it; its content is in between."""
+    return line if len(line) <= 2 * _EDGE_BYTES else line[:_EDGE_BYTES] + line[-_EDGE_BYTES:]
+
+
+def _shortened(part: bytes) -> bytes:
+    return part if len(part) <= END_BYTES else b"\n".join(map(_edges, part.split(b"\n")))
 
 
 def _opening(lines: Iterable[bytes]) -> UserEntry | AssistantEntry | None:
     for line in lines:
+        edges = _edges(line)
+        if b'"user"' not in edges and b'"assistant"' not in edges:
+            continue
         entry = decode_line(line)
         if isinstance(entry, UserEntry | AssistantEntry):
             return None if entry.envelope.is_sidechain else entry
     return None
 
 
-def _last_reply(lines: list[bytes]) -> AssistantEntry | None:
-    for line in reversed(lines):
-        if b'"usage"' not in line or b'"assistant"' not in line:
+def _last_reply(lines: Iterable[bytes]) -> tuple[AssistantEntry | None, str]:
+    """The last answer with its usage, and when the last of all records was written."""
+    updated = ""
+    for line in lines:
+        edges = _edges(line)
+        if b'"assistant"' not in edges and (updated or b'"timestamp"' not in edges):
             continue
         entry = decode_line(line)
+        envelope = envelope_of(entry)
+        updated = updated or (envelope.timestamp if envelope is not None else "")
         if isinstance(entry, AssistantEntry) and entry.usage is not None and not entry.is_error:
-            return entry
-    return None
+            return entry, updated
+    return None, updated
 
 
-def _title(head: bytes, tail: bytes) -> str | None:
-    """The best title that either end holds; of two of one kind the later."""
+def _title(ends: _Ends) -> str | None:
+    """The best title in what was read; of two of one kind the later."""
+    parts, _ = ends.seen()
     for mark in _TITLES:
-        for chunk in (tail, head):
+        for chunk in reversed(parts):
             for line in _lines_with(mark, chunk):
                 entry = decode_line(line)
                 if isinstance(entry, TitleEntry) and entry.text.strip():
@@ -168,7 +236,7 @@ def _title(head: bytes, tail: bytes) -> str | None:
 
 def _lines_with(mark: bytes, chunk: bytes) -> Iterator[bytes]:
     """The lines that hold a mark, the last first, without looking at the others."""
-    found = chunk.rfind(mark)
+    found = chunk.rfind(mark) if mark in chunk else -1
     while found >= 0:
         start = chunk.rfind(b"\n", 0, found) + 1
         end = chunk.find(b"\n", found)
@@ -176,15 +244,13 @@ def _lines_with(mark: bytes, chunk: bytes) -> Iterator[bytes]:
         found = chunk.rfind(mark, 0, start)
 
 
-def _prompt(lines: Iterable[bytes]) -> str | None:
-    """The first thing the user asked for."""
-    for line in lines:
-        if b'"user"' not in line:
-            continue
-        entry = decode_line(line)
+def _prompt(opening: Entry, lines: Iterable[bytes]) -> str:
+    """The first thing the user asked for: the first message, or in one of the lines that follow it."""
+    later = (decode_line(line) for line in lines if b'"user"' in _edges(line))
+    for entry in chain([opening], later):
         if isinstance(entry, UserEntry) and is_prompt(entry):
             return _one_line(entry.message.text)
-    return None
+    return ""
 
 
 def is_prompt(entry: Entry) -> bool:
@@ -195,15 +261,6 @@ def is_prompt(entry: Entry) -> bool:
         return False
     text = entry.message.text.strip()
     return bool(text) and not text.startswith(_NOT_A_PROMPT)
-
-
-def _last_timestamp(lines: list[bytes]) -> str | None:
-    for line in reversed(lines):
-        if b'"timestamp"' in line:
-            envelope = envelope_of(decode_line(line))
-            if envelope is not None and envelope.timestamp:
-                return envelope.timestamp
-    return None
 
 
 def _one_line(text: str) -> str:
