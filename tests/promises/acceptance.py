@@ -45,4 +45,14 @@ PROMISES = {
     "acceptance:readers:ccusage": Requirement(
         "ccusage, from others, finds the tokens that these sessions used.", source=_SOURCE
     ),
+    "acceptance:host:preserved-messages": Requirement(
+        "A session that the host compacted goes on with the messages which the host kept, and as the host goes on.",
+        source="issue 12",
+    ),
+    "acceptance:host:resumes-ours": Requirement(
+        "The host goes on with a session of ours, and we with what it wrote behind it.", source="issue 12"
+    ),
+    "acceptance:host:big-records": Requirement(
+        "A session of the host that begins with a long text is listed, shown and resumed.", source="issue 12"
+    ),
 }

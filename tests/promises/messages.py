@@ -69,6 +69,14 @@ PROMISES = {
     "messages:trajectory:pairs": Requirement(
         "A trajectory of mini-swe-agent is read as calls and results, every word kept.", source="issue 4, item 7"
     ),
+    "messages:view:kept-by-a-host": Requirement(
+        "Messages that another program kept in its compaction are seen as it sends them when it resumes the session.",
+        source="issue 12",
+    ),
+    "messages:fork:no-word-of-the-host": Requirement(
+        "A conversation taken over from another program comes without that program's reminders of its own state.",
+        source="issue 12",
+    ),
     "messages:listing:any-size": Requirement(
         "A session is listed with its title, time and size however long its first and last records are.",
         source="issue 12",

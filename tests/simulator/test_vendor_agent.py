@@ -2,29 +2,19 @@
 
 from __future__ import annotations
 
-import importlib.util
-import os
-import subprocess
 from pathlib import Path
 
 import pytest
 
 from reverie.messages.blocks import Json
 from reverie.testing.simulator import simulator
+from tests.acceptance.host import needs_host, run_host
 from tests.requirements import requirement
-
-
-def _program() -> Path | None:
-    package = importlib.util.find_spec("claude_agent_sdk")
-    if package is None or package.origin is None:
-        return None
-    path = Path(package.origin).parent / "_bundled" / "claude"
-    return path if path.is_file() and os.access(path, os.X_OK) else None
 
 
 @requirement("simulator:client:official")
 @pytest.mark.host
-@pytest.mark.skipif(_program() is None, reason="the vendor's agent is not installed")
+@needs_host
 @pytest.mark.parametrize("chosen", [(), ("--model", "claude-sonnet-4-5")], ids=["its own model", "with thinking"])
 def test_it_runs_a_tool_and_reads_its_own_cache(tmp_path: Path, chosen: tuple[str, ...]) -> None:
     script: Json = [
@@ -35,24 +25,8 @@ def test_it_runs_a_tool_and_reads_its_own_cache(tmp_path: Path, chosen: tuple[st
         {"when": {"has_tool_results": True}, "then": "It printed {tool_result}"},
     ]
     with simulator(script) as sim:
-        environment = {
-            "PATH": os.environ["PATH"],
-            "HOME": str(tmp_path),
-            "ANTHROPIC_BASE_URL": sim.base_url,
-            "ANTHROPIC_API_KEY": sim.api_key,
-            "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
-        }
-        finished = subprocess.run(
-            [str(_program()), "-p", "say it", "--allowedTools", "Bash", *chosen],
-            env=environment,
-            cwd=tmp_path,
-            capture_output=True,
-            text=True,
-            timeout=60,
-            check=False,
-            stdin=subprocess.DEVNULL,
-        )
+        printed = run_host(sim, tmp_path, tmp_path, "-p", "say it", "--allowedTools", "Bash", *chosen)
 
-    assert "It printed from-the-tool" in finished.stdout, finished.stderr
+    assert "It printed from-the-tool" in printed
     assert {record.status for record in sim.requests} == {200}
     assert sim.last_cache.breakpoints[-1].read_tokens > 0

@@ -106,8 +106,10 @@ class Session:
             path = folder.transcript(setup.new_id())
             return cls(setup, Transcript.open(path, now=now, label="reverie"), source="startup")
         path = find_session(setup, resume)
-        if fork or not _is_ours(setup, path):
-            copy = write_fork(path, now=now, new_id=setup.new_id, to=folder.transcript(setup.new_id()))
+        is_ours = _is_ours(setup, path)
+        if fork or not is_ours:
+            to = folder.transcript(setup.new_id())
+            copy = write_fork(path, now=now, new_id=setup.new_id, to=to, from_host=not is_ours)
             return cls(setup, Transcript.open(copy, now=now, label="reverie"), source="fork")
         taken = open_or_fork(path, now=now, new_id=setup.new_id, label="reverie")
         return cls(setup, taken, source="resume" if taken.path == path else "fork")

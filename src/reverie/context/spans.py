@@ -64,21 +64,8 @@ def chain(entries: Sequence[Entry], leaf: str | None = None) -> list[Entry]:
         root = part[0] if part else None
         if not isinstance(root, BoundaryEntry):
             break
-        leaf = _before(root, part)
+        leaf = root.envelope.logical_parent
     return [entry for part in reversed(parts) for entry in part]
-
-
-def _before(boundary: BoundaryEntry, part: Sequence[Entry]) -> str | None:
-    """Where the conversation before a boundary ends: what was kept of it may already be in the part that follows.
-
-    It may hang there as a whole, under the summary, and then the way on begins above its first message.
-    """
-    if boundary.relinks and boundary.kept:
-        for entry in part:
-            envelope = envelope_of(entry)
-            if envelope is not None and envelope.uuid == boundary.kept[0]:
-                return envelope.parent
-    return boundary.envelope.logical_parent
 
 
 def history(entries: Sequence[Entry], leaf: str | None = None) -> tuple[Item, ...]:

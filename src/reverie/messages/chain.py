@@ -163,11 +163,18 @@ def _nearest_spoken(nodes: dict[str, Entry], uuid: str) -> str | None:
 
 
 def _relinked(nodes: dict[str, Entry]) -> dict[str, str]:
-    """Some writers hang what follows a compaction under the kept tail; there the kept head hangs under the summary."""
+    """Some writers hang what follows a compaction under the last kept entry; it is taken to hang under the summary.
+
+    A mark there is a decision of ours to go back, and stays where it is.
+    """
     over: dict[str, str] = {}
-    for entry in nodes.values():
+    anchors: dict[str, str] = {}
+    for uuid, entry in nodes.items():
+        anchor = anchors.get(_of(entry).parent or "")
+        if anchor is not None and not isinstance(entry, MarkEntry):
+            over[uuid] = anchor
         if isinstance(entry, BoundaryEntry) and entry.relinks and entry.kept and entry.anchor in nodes:
-            over[entry.kept[0]] = entry.anchor
+            anchors[entry.kept[-1]] = entry.anchor
     return over
 
 

@@ -125,7 +125,9 @@ class BoundaryEntry:
     anchor: str | None = None
     """The summary entry under which the kept ones stand."""
     relinks: bool = False
-    """True in files of a writer that hangs later entries under the last kept one instead of under the summary."""
+    """Made by another writer: an entry after it that hangs under the last kept one goes on after the compaction."""
+    keeps_run: bool = False
+    """`kept` names the first and the last of a run of entries; those between them stay too."""
     details: JsonObject = field(default_factory=nothing_more, repr=False)
     raw: bytes | None = field(default=None, compare=False, repr=False)
 

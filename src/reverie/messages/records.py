@@ -248,9 +248,11 @@ def _system(record: _Record, envelope: Envelope, line: bytes) -> Entry:
 def _boundary(found: Mapping[str, Any], envelope: Envelope, line: bytes) -> BoundaryEntry:
     preserved = found.get("preservedMessages") or {}
     segment = found.get("preservedSegment") or {}
-    kept = preserved.get("allUuids") or preserved.get("uuids") or ()
-    if not kept and segment:
-        kept = [segment[key] for key in ("headUuid", "tailUuid") if segment.get(key)]
+    # `allUuids` also names what the writer did not send again, so it is only the second choice.
+    kept = preserved.get("uuids") or preserved.get("allUuids") or ()
+    keeps_run = not kept and bool(segment.get("headUuid") and segment.get("tailUuid"))
+    if keeps_run:
+        kept = (segment["headUuid"], segment["tailUuid"])
     return BoundaryEntry(
         envelope,
         str(found.get("trigger", "auto")),
@@ -259,6 +261,7 @@ def _boundary(found: Mapping[str, Any], envelope: Envelope, line: bytes) -> Boun
         tuple(map(str, kept)),
         preserved.get("anchorUuid") or segment.get("anchorUuid"),
         relinks="reverie" not in found,
+        keeps_run=keeps_run,
         details=found,
         raw=line,
     )
@@ -411,7 +414,8 @@ def _boundary_wire(entry: BoundaryEntry) -> dict[str, Any]:
     if entry.kept and entry.anchor:
         segment = {"headUuid": entry.kept[0], "anchorUuid": entry.anchor, "tailUuid": entry.kept[-1]}
         wire["preservedSegment"] = segment
-        wire["preservedMessages"] = {"anchorUuid": entry.anchor, "uuids": entry.kept, "allUuids": entry.kept}
+        if not entry.keeps_run:
+            wire["preservedMessages"] = {"anchorUuid": entry.anchor, "uuids": entry.kept, "allUuids": entry.kept}
     if not entry.relinks:
         wire.setdefault("reverie", {})
     return wire

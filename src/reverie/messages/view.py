@@ -257,20 +257,32 @@ class Projection:
         self._answered.clear()
         self._boundary = entry.envelope.uuid
         self._reduced_after = self._last_counted = None
-        self._kept = None if entry.relinks else entry
+        self._kept = entry
 
     def _return_the_kept(self, summary: str) -> None:
-        """After the summary of our own boundary stand the entries which it kept."""
+        """After the summary of a boundary stand the entries which it kept."""
         boundary, self._kept = self._kept, None
         if boundary is None or boundary.anchor not in (None, summary):
             return
         leaf = self._leaf
-        for uuid in boundary.kept:
+        for uuid in self._run(*boundary.kept) if boundary.keeps_run else boundary.kept:
             if uuid in self._known:
                 self._take(self._known[uuid])
         self._leaf = leaf
         # A kept reply still reports the size of the conversation before the compaction.
         self._reduced_after, self._last_counted = self._last_counted, None
+
+    def _run(self, first: str, last: str) -> list[str]:
+        """The ids from one entry to a later one along the chain; none when the chain does not lead there."""
+        run: dict[str, None] = {}
+        at: str | None = last
+        while at is not None and at in self._known and at not in run:
+            run[at] = None
+            if at == first:
+                return [*reversed(run)]
+            envelope = envelope_of(self._known[at])
+            at = envelope.parent if envelope is not None else None
+        return []
 
     def _refresh(self, tool_use_ids: set[str]) -> None:
         if not tool_use_ids:

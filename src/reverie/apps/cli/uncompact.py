@@ -54,7 +54,8 @@ def command(
     if fork:
         # A copy that ends before the compaction shows what was seen then, and leaves the original alone.
         target = wiring.transcript_path(configuration, common.directory(project), wiring.new_id())
-        write_fork(path, to=target, now=clock.now(), new_id=wiring.new_id, up_to=leaf)
+        is_host = not is_inside(configuration.home, path)
+        write_fork(path, to=target, now=clock.now(), new_id=wiring.new_id, up_to=leaf, from_host=is_host)
         path = target
     else:
         with Transcript.open(path, now=clock.now(), label="reverie uncompact") as transcript:

@@ -102,7 +102,8 @@ def _content_problems(messages: Sequence[JsonObject]) -> Iterator[str]:
     last = len(messages) - 1
     for number, message in enumerate(messages):
         content = message.get("content")
-        if not content and not (number == last and message.get("role") == "assistant"):
+        sets_options = message.get("role") == "system" and "output_config" in message
+        if not content and not sets_options and not (number == last and message.get("role") == "assistant"):
             yield (
                 f"messages.{number}: all messages must have non-empty content except for the optional final "
                 "assistant message"
