@@ -36,6 +36,17 @@ PROMISES = {
     "cli:print:answers": Requirement(
         "`-p` prints the answer in three formats and records the turn as a session.", source="issue 2, item 8"
     ),
+    "cli:print:denials": Requirement(
+        "Under -p each call that was not permitted, of agents too, is told on standard error with the rule that would "
+        "allow it, and stands in `permission_denials` of the JSON formats.",
+        source="issue 12",
+    ),
+    "cli:print:commands": Requirement(
+        "Under -p commands of the terminal are done or refused with a sentence, unknown ones refused; none of them "
+        "goes to a model, nor does a flag that stands where the prompt should.",
+        source="issue 12",
+    ),
+    "cli:print:images": Requirement("`stream-json` prints pictures of tool results too.", source="issue 12"),
     "cli:print:without-a-key": Requirement(
         "Without a key `-p` says in three lines what works and how to set one, and fails.", source="product §5"
     ),

@@ -13,7 +13,7 @@ from typing import TypeAlias
 from reverie.context.cache_breaks import Break
 from reverie.context.receipt import Receipt
 from reverie.context.stage import Reduction
-from reverie.messages.blocks import JsonObject, nothing_more
+from reverie.messages.blocks import Block, JsonObject, nothing_more
 from reverie.messages.message import Message, Usage
 from reverie.ports import Retrying, TextDelta, ThinkingDelta, ToolUseStarted
 from reverie.tokens.window import Level
@@ -107,6 +107,23 @@ class ToolEnded:
     seconds: float
     details: JsonObject = field(default_factory=nothing_more)
     refused: bool = False
+    content: str | tuple[Block, ...] = ""
+    """The result as the model sees it, pictures among it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Denied:
+    """A call was not permitted, by a rule, a hook, or for want of somebody to ask."""
+
+    call_id: str
+    name: str
+    given: JsonObject
+    summary: str
+    reason: str
+    suggestions: tuple[str, ...] = ()
+    """Rules that would allow it, the narrowest first; none where a rule or a hook forbids it."""
+    agent: str = ""
+    """Which agent tried; empty for the main one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,6 +208,7 @@ TurnEvent: TypeAlias = (
     | ToolStarted
     | ToolProgress
     | ToolEnded
+    | Denied
     | Reduced
     | CacheBroken
     | Attached

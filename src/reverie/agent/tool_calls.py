@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from reverie.agent.desk_changes import announce_changes, noted
-from reverie.agent.events import Notice, ToolEnded, ToolProgress, ToolStarted, TurnEvent
+from reverie.agent.events import Denied, Notice, ToolEnded, ToolProgress, ToolStarted, TurnEvent
 from reverie.agent.hooking import Fires
 from reverie.errors import Error, UserMistake
 from reverie.hooks.verdict import Verdict as HookVerdict
@@ -72,6 +72,10 @@ class _Ruling(NamedTuple):
     """Why it may not."""
     stop: str = ""
     """Why the turn is to end with it."""
+    why: str = ""
+    """Why somebody was asked, who said no."""
+    suggestions: tuple[str, ...] = ()
+    """Rules that would have made the question unnecessary."""
 
 
 @dataclass(slots=True)
@@ -189,6 +193,7 @@ class ToolCalls:
                 result.seconds,
                 result.answer.details,
                 result.refused,
+                result.answer.content,
             )
         )
 
@@ -207,6 +212,8 @@ class ToolCalls:
             facts = {**facts, "tool_input": dict(given)}
         ruling = await self._ruling(call, given, need, before, facts)
         if ruling.refusal:
+            why = ruling.why or ruling.refusal
+            self.emit(Denied(call.id, call.name, given, need.summary, why, ruling.suggestions, self.agent))
             after = await self._fire("PermissionDenied", {**facts, "reason": ruling.refusal}, call.name)
             again = f"\n{AGAIN}" if after.more.get("retry") is True else ""
             answer = Answer(f"{ruling.refusal}{again}", is_error=True)
@@ -304,7 +311,8 @@ class ToolCalls:
             self.permits.grant(answer)
             return _Ruling(given)
         because = f" They say: {answer.message}" if answer.message else ""
-        return _Ruling(given, f"The user did not allow this call ({decision.reason}).{because}")
+        refusal = f"The user did not allow this call ({decision.reason}).{because}"
+        return _Ruling(given, refusal, why=decision.reason, suggestions=offers)
 
     def _answered_by_hook(self, call: ToolUse, given: JsonObject, hook: HookVerdict) -> _Ruling:
         """What a hook says in the place of the user; another input is judged like any other."""

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from base64 import b64decode
 from pathlib import Path
 from typing import Any
 
@@ -10,8 +11,8 @@ from reverie.messages.blocks import Json
 from reverie.messages.entries import AssistantEntry, UserEntry
 from reverie.messages.transcript import read_entries
 from reverie.messages.view import project
-from reverie.testing.simulator import simulator
-from tests.apps.cli.conftest import Terminal
+from reverie.testing.simulator import RunningSimulator, simulator
+from tests.apps.cli.conftest import Ran, Terminal
 from tests.requirements import requirement
 
 SCRIPT: list[Json] = [
@@ -91,6 +92,105 @@ def test_stream_json_is_one_object_a_line(terminal: Terminal) -> None:
     assert lines[0]["type"] == "system"
     assert "".join(line["event"]["text"] for line in lines if line["type"] == "stream_event") == "Rain, then sun."
     assert lines[-1]["type"] == "result"
+
+
+def ask(terminal: Terminal, provider: RunningSimulator, *arguments: str) -> Ran:
+    access = {"ANTHROPIC_API_KEY": provider.api_key, "ANTHROPIC_BASE_URL": provider.base_url}
+    return terminal.run("-m", "claude-sonnet-4-5", *arguments, **access)
+
+
+@requirement("cli:print:denials")
+def test_what_was_not_permitted_is_told_and_stands_in_the_result(terminal: Terminal) -> None:
+    remove: Json = {"name": "Bash", "input": {"command": "rm -r build", "description": "clean up"}}
+    order: Json = {"description": "d", "prompt": "clean it", "subagent_type": "general-purpose"}
+    script: list[Json] = [
+        {"when": {"tool_result": "."}, "then": "Done."},
+        {"when": {"last_user": "by an agent"}, "then": {"tool_calls": [{"name": "Agent", "input": order}]}},
+        {"then": {"tool_calls": [remove]}},
+    ]
+    with simulator(script) as provider:
+        ran = ask(terminal, provider, "-p", "clean", "--output-format", "json")
+        by_agent = ask(terminal, provider, "-p", "clean by an agent", "--output-format", "stream-json")
+        plain = ask(terminal, provider, "-p", "clean", "--disallowed-tools", "Bash")
+
+    (denial,) = ran.document["permission_denials"]
+    assert denial["tool_name"] == "Bash"
+    assert denial["tool_input"]["command"] == "rm -r build"
+    assert denial["tool_use_id"].startswith("toolu_")
+    assert ran.document["result"] == "Done."
+    assert ran.code == 0
+    assert "not allowed: Bash" in ran.err
+    assert "--allowed-tools 'Bash(rm -r build)'" in ran.err
+    (denial,) = json.loads(by_agent.out.splitlines()[-1])["permission_denials"]
+    assert denial["tool_name"] == "Bash"
+    assert "not allowed by" in by_agent.err
+    assert plain.out == "Done.\n"
+
+
+@requirement("cli:print:images")
+def test_stream_json_keeps_pictures(terminal: Terminal) -> None:
+    pixel = b64decode("iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR4nGNgAAAAAgABSK+kcQAAAABJRU5ErkJggg==")
+    (terminal.project / "pixel.png").write_bytes(pixel)
+    call: Json = {"name": "Read", "input": {"file_path": str(terminal.project / "pixel.png")}}
+    script: list[Json] = [{"when": {"has_tool_results": True}, "then": "Seen."}, {"then": {"tool_calls": [call]}}]
+    with simulator(script) as provider:
+        ran = ask(terminal, provider, "-p", "look", "--output-format", "stream-json")
+
+    (told,) = [json.loads(line) for line in ran.out.splitlines() if '"type": "user"' in line]
+    (result,) = told["message"]["content"]
+    assert "image" in [block["type"] for block in result["content"]]
+
+
+@requirement("cli:print:commands")
+@pytest.mark.moves_prefix("several sessions begin alike")
+def test_commands_of_the_terminal_are_done_or_refused_and_no_model_hears_them(terminal: Terminal) -> None:
+    skill = terminal.project / ".claude" / "commands" / "greet.md"
+    skill.parent.mkdir(parents=True)
+    skill.write_text("Say hello to $ARGUMENTS.", encoding="utf-8")
+    script: list[Json] = [{"then": "word " * 2_000}]
+    with simulator(script) as provider:
+        ask(terminal, provider, "-p", "tell me a story")
+        heard = len(provider.requests)
+        unknown = ask(terminal, provider, "-p", "/frobnicate now")
+        elsewhere = ask(terminal, provider, "-p", "/context")
+        compacted = ask(terminal, provider, "--continue", "-p", "/compact keep names", "--output-format", "json")
+        prompts = [repr(record.body) for record in provider.requests[heard:]]
+        path = ask(terminal, provider, "-p", f"/{terminal.home.parts[1]} is full")
+        greeted = ask(terminal, provider, "-p", "/greet bob")
+        asked = repr(provider.requests[-1].body)
+
+    assert (unknown.code, elsewhere.code, compacted.code, path.code, greeted.code) == (2, 2, 0, 0, 0)
+    assert "/frobnicate" in unknown.err
+    assert "`reverie context`" in elsewhere.err
+    assert not any("frobnicate" in prompt or "/compact" in prompt for prompt in prompts)
+    assert "compact" in compacted.document["result"]
+    assert "Say hello to bob" in asked
+
+
+@requirement("cli:print:commands")
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("-p", "hi", "extra", "words"), "reverie -p 'hi extra words'"),
+        (("-p", "hi", "list"), "reverie -p 'hi list'"),
+        (("-p", "--continue"), "not --continue"),
+        (("-p", "--output-format", "json"), "not --output-format"),
+        (("-p",), "-p"),
+    ],
+)
+def test_a_prompt_that_is_none_is_refused(terminal: Terminal, arguments: tuple[str, ...], words: str) -> None:
+    ran = terminal.run("-m", "offline", *arguments)
+
+    assert (ran.code, ran.out) == (2, "")
+    assert words in ran.err
+
+
+@requirement("cli:print:commands")
+def test_help_is_help_behind_the_flag_too(terminal: Terminal) -> None:
+    ran = terminal.run("-p", "--help")
+
+    assert ran.code == 0
+    assert "Usage: reverie" in ran.out
 
 
 @requirement("cli:print:failure-is-recorded")

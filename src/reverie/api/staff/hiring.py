@@ -13,7 +13,7 @@ from functools import partial
 
 from reverie.agent.child_hooks import ENDED, STARTED, ChildHooks
 from reverie.agent.children import Child, Children
-from reverie.agent.events import Notice, TurnEnded, TurnEvent
+from reverie.agent.events import Denied, Notice, TurnEnded, TurnEvent
 from reverie.agent.fork import EVERY_TOOL, Recorded, Starting, directive, forked
 from reverie.agent.hooking import Fires, Silence
 from reverie.agent.loop import Joined, Loop
@@ -131,7 +131,7 @@ class Hiring:
         loop = forked(
             spec,
             parent,
-            emit=lambda event: child.hear(event),  # noqa: PLW0108 - the child is made below
+            emit=lambda event: self._hear(child, event),
             recorded=Recorded(agent_id, partial(self._write, agent_id)),
             starts_after=self._starts_after(parent),
             may=_not_of_the_session,
@@ -175,9 +175,9 @@ class Hiring:
                     own_tools=self.tools_for(Boss(name, lambda: loop, boss.depth + 1, agent_id)),
                     servers=servers,
                     instructions=self.instructions,
-                    emit=lambda event: child.hear(event),  # noqa: PLW0108 - the child is made below
+                    emit=lambda event: self._hear(child, event),
                     write=partial(self._write, agent_id),
-                    letters=lambda: child.letters(),  # noqa: PLW0108 - as above
+                    letters=lambda: child.letters(),  # noqa: PLW0108 - the child is made below
                     model=order.model,
                     effort=order.effort,
                     tree=tree.path if tree else None,
@@ -189,6 +189,12 @@ class Hiring:
         child = self._child(agent_id, name, role.name, order, loop, beside=beside)
         prompt = "\n\n".join(part for part in (order.prompt, role.initial_prompt) if part)
         return Job(child, prompt, hooks, self._skills(role), tree, servers)
+
+    def _hear(self, child: Child, event: TurnEvent) -> None:
+        """A child's own events stay with it; what it was not allowed to do concerns the session too."""
+        child.hear(event)
+        if isinstance(event, Denied):
+            self.emit(event)
 
     def _identity(self, order: Order, role: Definition | None) -> tuple[str, str, ChildHooks]:
         agent_id = self.setup.new_id().replace("-", "")[:16]

@@ -10,14 +10,20 @@ from __future__ import annotations
 import asyncio
 import json
 import sys
+import time
+from collections.abc import Sequence
+from shlex import quote
 from typing import Any
 
-from reverie.agent.events import Ending, Notice, Reduced, Replied, ToolEnded, TurnEnded, TurnEvent
+from reverie.agent.events import Denied, Ending, Notice, Reduced, Replied, ToolEnded, TurnEnded, TurnEvent
 from reverie.api.session import Session
 from reverie.apps.cli.exits import DONE, FAILED, INTERRUPTED, say
+from reverie.apps.cli.slash import run_command, slash_command
 from reverie.apps.plain import escaped, unsteered
 from reverie.errors import UserMistake
-from reverie.messages.codec import message_to_wire, usage_to_wire
+from reverie.messages.blocks import Block
+from reverie.messages.codec import block_to_wire, message_to_wire, usage_to_wire
+from reverie.messages.message import Usage
 from reverie.ports import Retrying, TextDelta
 
 _SUBTYPES = {
@@ -26,6 +32,10 @@ _SUBTYPES = {
     Ending.MAX_ROUNDS: "error_max_turns",
     Ending.BUDGET: "error_max_budget",
 }
+
+
+_SUMMARY_CHARS = 200
+"""How much of a refused call is named on standard error; JSON has it whole."""
 
 
 def prompt_text(prompt: str) -> str:
@@ -45,13 +55,26 @@ async def _run(session: Session, text: str, printer: Printer) -> int:
     async with session:
         # What is said before the turn begins reaches nobody else.
         session.listen(printer.event)
+        command = slash_command(session, text)
         await session.begin()
         printer.begin()
+        if command is not None:
+            return await _run_command(session, command, printer)
         async for event in session.send(text, source="sdk"):
             printer.event(event)
             if isinstance(event, TurnEnded):
                 return _code(event.ending)
     return FAILED
+
+
+async def _run_command(session: Session, command: tuple[str, str], printer: Printer) -> int:
+    """A command of the terminal instead of a turn, printed as a turn is."""
+    spent, started = session.status.cost_usd or 0.0, time.monotonic()
+    text = await run_command(session, *command)
+    status = session.status
+    cost = (status.cost_usd or 0.0) - spent
+    printer.event(TurnEnded(Ending.COMPLETED, text, 0, Usage(), cost, time.monotonic() - started, status))
+    return DONE
 
 
 def _code(ending: Ending) -> int:
@@ -69,6 +92,7 @@ class Printer:
 
     def __init__(self, session: Session) -> None:
         self.session = session
+        self.denials: list[Denied] = []
 
     def begin(self) -> None:
         """A session opens."""
@@ -80,6 +104,9 @@ class Printer:
                 say(f"{event.reason}; trying again in {wait} (attempt {event.attempt})")
             case Notice(text, level) if level != "info":
                 say(text)
+            case Denied():
+                self.denials.append(event)
+                say(_refusal(event))
             case TurnEnded():
                 if _code(event.ending) != DONE:
                     say(event.text)
@@ -128,6 +155,15 @@ class JsonPrinter(Printer):
                 "duration_ms": round(ended.seconds * 1000),
                 "total_cost_usd": ended.cost_usd,
                 "usage": usage_to_wire(ended.usage),
+                "permission_denials": [
+                    {
+                        "tool_name": denied.name,
+                        "tool_use_id": denied.call_id,
+                        "tool_input": dict(denied.given),
+                        "reason": denied.reason,
+                    }
+                    for denied in self.denials
+                ],
             }
         )
 
@@ -170,7 +206,7 @@ class StreamPrinter(JsonPrinter):
                 result = {
                     "type": "tool_result",
                     "tool_use_id": event.call_id,
-                    "content": event.text,
+                    "content": event.content if isinstance(event.content, str) else _wire(event.content),
                     "is_error": event.is_error,
                 }
                 message = {"role": "user", "content": [result]}
@@ -181,6 +217,18 @@ class StreamPrinter(JsonPrinter):
             case _:
                 pass
         super().event(event)
+
+
+def _refusal(denied: Denied) -> str:
+    """One line on a call that was not permitted, and how it would have been."""
+    who = f" by {denied.agent}" if denied.agent else ""
+    way = f"; allow it with --allowed-tools {quote(denied.suggestions[0])}" if denied.suggestions else ""
+    what = " ".join(denied.summary.split())[:_SUMMARY_CHARS]
+    return f"not allowed{who}: {denied.name} {what} ({denied.reason}){way}"
+
+
+def _wire(content: Sequence[Block]) -> list[dict[str, Any]]:
+    return [block_to_wire(block) for block in content]
 
 
 def _printer(output_format: str, session: Session) -> Printer:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import sys
 from collections.abc import Sequence
+from shlex import quote
 
 import click
 
@@ -32,6 +33,10 @@ class LazyGroup(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
+        prompt = ctx.params.get("prompt")
+        if prompt is not None:
+            words = " ".join([prompt, *args])
+            raise click.UsageError(f"-p takes one prompt; put all of it in quotes: reverie -p {quote(words)}", ctx)
         try:
             return super().resolve_command(ctx, args)
         except click.UsageError:
@@ -44,9 +49,22 @@ class LazyGroup(click.Group):
                 formatter.write_dl(rows)
 
 
+def _prompt(ctx: click.Context, param: click.Parameter, value: str | None) -> str | None:  # noqa: ARG001
+    """What follows `-p`: a prompt, or another flag by mistake, which is not sent to a model."""
+    if value in ctx.help_option_names:
+        click.echo(ctx.get_help())
+        ctx.exit()
+    flags = {flag for option in ctx.command.params for flag in (*option.opts, *option.secondary_opts)}
+    if value is not None and value.partition("=")[0] in flags:
+        raise click.UsageError(f"-p takes the prompt right behind it, not {value}; `-` reads it from stdin", ctx)
+    return value
+
+
 @click.group(cls=LazyGroup, invoke_without_command=True, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, "-V", "--version", prog_name="reverie", message="%(prog)s %(version)s")
-@click.option("-p", "--print", "prompt", metavar="TEXT", help="Answer one prompt and leave; `-` reads it from stdin.")
+@click.option(
+    "-p", "--print", "prompt", metavar="TEXT", callback=_prompt, help="Answer one prompt and leave; `-` reads stdin."
+)
 @click.option("-m", "--model", metavar="NAME", help="Which model answers, such as claude-sonnet-4-5 or offline.")
 @click.option(
     "--output-format",

@@ -1,0 +1,70 @@
+"""Commands of the terminal under `-p`: `/compact` and its like are done, unknown ones are refused.
+
+No model hears of them.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from reverie.api.session import Session
+from reverie.apps.amounts import short_count
+from reverie.errors import UserMistake
+
+_COMMAND = re.compile(r"/(?P<name>[A-Za-z][\w-]*)(?:\s+(?P<argument>.*))?", re.DOTALL)
+"""Names with a colon are a plugin's, longer paths are paths."""
+_DONE_HERE = ("compact", "uncompact", "snip")
+_ELSEWHERE = {
+    "agents": "reverie",
+    "clear": "reverie -p without --continue",
+    "context": "reverie context",
+    "cost": "reverie cost",
+    "dream": "reverie dream",
+    "help": "reverie --help",
+    "memory": "reverie list",
+    "model": "reverie --model NAME",
+    "permissions": "reverie --permission-mode MODE",
+    "resume": "reverie --resume ID",
+    "status": "reverie context",
+    "tasks": "reverie tasks",
+    "trust": "reverie trust",
+}
+"""What does the same on the command line."""
+
+
+def slash_command(session: Session, text: str) -> tuple[str, str] | None:
+    """The command that a prompt is, with its argument; None for words, and for skills, which the session expands.
+
+    Raises `UserMistake` for a command that there is not, or not here.
+    """
+    found = _COMMAND.fullmatch(text.strip())
+    if found is None or found["name"].startswith("mcp__"):
+        return None
+    name = found["name"]
+    known = [command for command, _, _ in session.commands]
+    if name in known or Path(f"/{name}").exists():
+        return None
+    if name in _DONE_HERE:
+        return name, (found["argument"] or "").strip()
+    if name in _ELSEWHERE:
+        raise UserMistake(f"/{name} is a command of the terminal; here use `{_ELSEWHERE[name]}`")
+    from difflib import get_close_matches
+
+    near = get_close_matches(name, [*known, *_DONE_HERE], n=1)
+    hint = f"did you mean /{near[0]}?" if near else "`reverie` and /help list them; put a word before it to send it"
+    raise UserMistake(f"there is no command or skill /{name}; {hint}")
+
+
+async def run_command(session: Session, name: str, argument: str) -> str:
+    """Do it; returns what came of it."""
+    if name == "snip":
+        freed = session.snip()
+        return f"left out: {short_count(freed)} tokens" if freed else "nothing to leave out"
+    if name == "uncompact":
+        session.uncompact()
+        return "the last compaction is undone"
+    before = session.status.used_tokens
+    if await session.compact(argument) is None:
+        return "nothing to compact"
+    return f"compacted: {short_count(before)} tokens became {short_count(session.status.used_tokens)}"
