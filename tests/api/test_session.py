@@ -694,3 +694,40 @@ async def test_instructions_return_from_a_small_compaction_too(tmp_path: Path) -
 
         assert receipt is not None
         assert "Always greet the moon." in json.dumps(at.bodies[-1]["messages"])
+
+
+@requirement("context:compact:prepared")
+@pytest.mark.moves_prefix("a compaction")
+async def test_the_question_for_a_summary_reads_the_conversation_from_the_cache(tmp_path: Path) -> None:
+    script: list[Json] = [
+        {"when": {"last_user": "about to be replaced"}, "then": "<summary>We read a file.</summary>"},
+        {"when": {"last_user": "read"}, "times": 1, "then": calls(("Read", {"file_path": "long.txt"}))},
+    ]
+    with desk(tmp_path, script) as at:
+        for kind, head in (("skills/count/SKILL.md", ""), ("agents/keeper.md", "name: keeper\n")):
+            path = at.home / ".claude" / kind
+            path.parent.mkdir(parents=True)
+            path.write_text(f"---\n{head}description: What it does\n---\nDo it.\n", encoding="utf-8")
+        at.file("CLAUDE.md", "Be brief.\n")
+        at.file("long.txt", "many words that nobody reads but everybody counts\n" * 900)
+        async with at.start() as session:
+            await told(session, "please read long.txt")
+            await told(session, "and now?")
+            await session.compact()
+            asked = at.bodies[-1]
+            before = at.bodies[-2]
+
+        labels = {entry.kind for entry in session.entries if isinstance(entry, AttachmentEntry)}
+        assert {"skill_listing", "agent_listing_delta"} <= labels
+        assert "about to be replaced" in json.dumps(asked["messages"][-1])
+        for part in ("model", "tools", "system", "messages"):
+            sent, extended = (unmarked(body[part]) for body in (before, asked))
+            assert extended[: len(sent)] == sent, part
+        assert cached_share(at.provider.requests[-1]) > 0.85
+
+
+def unmarked(part: Json) -> Json:
+    """Without cache marks."""
+    if isinstance(part, dict):
+        return {key: unmarked(value) for key, value in part.items() if key != "cache_control"}
+    return [unmarked(one) for one in part] if isinstance(part, list) else part

@@ -78,8 +78,9 @@ PROMISES = {
         "a history is never replaced by an error, an apology, nothing, or something longer", source="issue 4"
     ),
     "context:compact:prepared": Requirement(
-        "the summariser reads no pictures and no skill listings, and the user's compact instructions",
-        source="spec 1 §11.1",
+        "the question for a summary extends the conversation byte for byte, whatever joined it (skills, agents, tools "
+        "of servers, pictures), and carries the user's compact instructions",
+        source="issue 12",
     ),
     "context:compact:too-long": Requirement(
         "a summary request that is too long is asked again with fewer rounds, three times, then answered by structure",

@@ -16,7 +16,7 @@ from reverie.context.facts import gather
 from reverie.context.prompt import fill, read_prompt
 from reverie.context.snip import may_go, old_rounds
 from reverie.context.stage import NOTHING, Outcome, Reduction, Scene, Stage
-from reverie.context.summarise import prepared
+from reverie.context.summarise import without_media
 from reverie.messages.blocks import Json
 from reverie.messages.entries import BoundaryEntry, CollapseEntry, Entry, MarkEntry
 from reverie.messages.rules import legal_cuts
@@ -129,7 +129,7 @@ def collapse(view: View, scene: Scene, settings: Collapse, queue: Sequence[Queue
             "collapse",
             fill(read_prompt("span"), {"limit": f"{settings.summary_tokens:,}"}),
             embedded,
-            context=tuple(item.message for item in prepared(span)),
+            context=tuple(without_media(item.message) for item in span),
             max_tokens=settings.summary_tokens,
             embedded_on_failure=True,
         )

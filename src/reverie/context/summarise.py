@@ -38,7 +38,6 @@ _ENOUGH_SECTIONS = 3
 """A reply without tags still is a summary when it has so many of the headings; an apology or an error has none."""
 _ANALYSIS = re.compile(r"<analysis>.*?(?:</analysis>|(?=<summary>))", re.DOTALL)
 _SUMMARY = re.compile(r"<summary>(.*?)(?:</summary>|\Z)", re.DOTALL)
-_LISTINGS = frozenset({"skill_listing", "dynamic_skill", "skill_discovery"})
 _ROOM_FOR_ANALYSIS = 1.5
 """The answer holds the analysis too, which is not part of the summary's limit."""
 
@@ -68,8 +67,11 @@ class Wanted:
 
 
 def summarise(wanted: Wanted, scene: Scene, settings: Compaction) -> Flow[Written]:
-    """Ask until there is a summary; the embedded one is the last word."""
-    groups = by_round(prepared(wanted.items))
+    """Ask until there is a summary; the embedded one is the last word.
+
+    The question stands behind the conversation exactly as it was sent, so that nearly all of it is read from the cache.
+    """
+    groups = by_round(wanted.items)
     for _ in range(settings.too_long_retries + 1):
         if not groups:
             break
@@ -83,15 +85,6 @@ def summarise(wanted: Wanted, scene: Scene, settings: Compaction) -> Flow[Writte
             return Written(text, reply.model)
         break
     return Written(wanted.embedded(), EMBEDDED)
-
-
-def prepared(items: Sequence[Item]) -> list[Item]:
-    """The items as a summariser reads them: pictures as a word, listings of skills left out."""
-    return [
-        replace(item, message=without_media(item.message))
-        for item in items
-        if not (item.kind is Kind.ATTACHMENT and item.label in _LISTINGS)
-    ]
 
 
 def without_media(message: Message) -> Message:
