@@ -6,6 +6,7 @@ import sys
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -726,7 +727,7 @@ async def test_the_question_for_a_summary_reads_the_conversation_from_the_cache(
         assert cached_share(at.provider.requests[-1]) > 0.85
 
 
-def unmarked(part: Json) -> Json:
+def unmarked(part: Any) -> Any:
     """Without cache marks."""
     if isinstance(part, dict):
         return {key: unmarked(value) for key, value in part.items() if key != "cache_control"}

@@ -5,6 +5,15 @@ from __future__ import annotations
 from tests.promises import Requirement
 
 PROMISES = {
+    "session:hooks:instructions": Requirement(
+        "`InstructionsLoaded` is fired for every file: at the start, below a folder, by its pattern, included, and "
+        "again after a compaction",
+        "issue 12",
+    ),
+    "session:instructions:once": Requirement(
+        "Instructions of a folder that stand in the conversation are not told again, after a resume either", "issue 12"
+    ),
+    "session:agents:return": Requirement("The list of agents returns with every compaction", "issue 12"),
     "session:switches:go-on": Requirement(
         "No setting that changes a request ends a session, alone or with another, however long it gets; no request is "
         "refused for it, nothing typed is lost, and a compaction by hand leads out of every state",

@@ -8,7 +8,7 @@ thread, on a snapshot of the conversation, so that a long session holds nobody u
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 
 from reverie.agent.events import Notice, Reduced, TurnEvent
@@ -33,6 +33,10 @@ from reverie.ports import Model, Request
 from reverie.settings import Settings
 
 
+async def nothing_reopened() -> None:
+    """For a conversation whose prompt is never rendered anew."""
+
+
 @dataclass(slots=True)
 class Compactor:
     """Keeps one running conversation inside its window."""
@@ -44,7 +48,7 @@ class Compactor:
     surroundings: Callable[[], Surroundings]
     """What returns after a compaction; asked only when one takes place."""
     notes: Callable[[], NotesFile | None]
-    reopened: Callable[[], None]
+    reopened: Callable[[], Awaitable[None]]
     """Called after every compaction: cached parts of the prompt are rendered anew."""
     attach: Callable[[str, str], None]
     """Adds words of a hook for the model: kind and text."""
@@ -120,7 +124,7 @@ class Compactor:
         self.log.take(aside, (await asyncio.to_thread(written, outcome)).entries)
         if not outcome.reductions:
             return
-        self.reopened()
+        await self.reopened()
         self.emit(Reduced(outcome.reductions, self._receipt(outcome)))
         summaries = [one.message.text for one in outcome.entries if isinstance(one, UserEntry) and one.is_summary]
         if summaries:

@@ -13,7 +13,7 @@ from contextlib import aclosing
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from reverie.agent.compacting import Compactor
+from reverie.agent.compacting import Compactor, nothing_reopened
 from reverie.agent.events import Ending, TurnEvent
 from reverie.agent.hooking import Fires, Silence
 from reverie.agent.ledger import FOREGROUND
@@ -145,7 +145,7 @@ def forked(
         hooks=Silence(),
         surroundings=lambda: NO_SURROUNDINGS,
         notes=lambda: None,
-        reopened=lambda: None,
+        reopened=nothing_reopened,
         attach=lambda _kind, _text: None,
         emit=emit,
         is_internal=True,

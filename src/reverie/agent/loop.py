@@ -82,6 +82,10 @@ async def _as_it_is(_: str) -> Sequence[Joined]:
     return ()
 
 
+async def _nothing_joins(_: Sequence[Done]) -> Sequence[Joined]:
+    return ()
+
+
 @dataclass(slots=True)
 class Parts:
     """What a loop is made of; `api.session` puts it together."""
@@ -104,7 +108,7 @@ class Parts:
     """Begins to look for memories that matter to the user's words."""
     expand: Callable[[str], Awaitable[Sequence[Joined] | str]] = _as_it_is
     """What joins behind the user's words, such as a skill that they name; a sentence ends the turn instead."""
-    touched: Callable[[Sequence[Done]], Sequence[Joined]] = lambda _done: ()
+    touched: Callable[[Sequence[Done]], Awaitable[Sequence[Joined]]] = _nothing_joins
     """What the calls of a round bring along, such as instructions that hold below a folder."""
     before_prompt: Callable[[], Sequence[Joined]] = lambda: ()
     """What changed since the last turn and must be said before the user's words, such as the date."""
@@ -399,7 +403,7 @@ class Loop:
             results = [done.get(call.id) or interrupted(call, was_running=False) for call in calls]
             self._record_results(results)
         self.join([Joined("hook_additional_context", reminder(one)) for each in results for one in each.said])
-        self.join(self.parts.touched(results))
+        self.join(await self.parts.touched(results))
         stop = next((each.stop for each in results if each.stop), "")
         return stop or await self._batch_hooks(results)
 

@@ -322,3 +322,79 @@ async def test_another_input_of_a_hook_is_judged_like_any_other(tmp_path: Path) 
 
         assert (at.project / "kept.txt").exists()
         assert results(at.bodies[-1])[0][0]
+
+
+READS_BOTH: list[Json] = [
+    {"when": {"last_user": "about to be replaced"}, "then": "no summary"},
+    {"when": {"has_tool_results": True}, "then": "done"},
+    {
+        "when": {"last_user": "read"},
+        "then": calls(("Read", {"file_path": "inner/a.py"}), ("Read", {"file_path": "docs/b.md"})),
+    },
+]
+
+
+def with_instructions(at: Desk) -> None:
+    at.file("CLAUDE.md", "Be brief. @more.md\n")
+    at.file("more.md", "And kind.\n")
+    at.file("inner/CLAUDE.md", "Here we count herons.\n")
+    at.file("inner/a.py", "a = 1\n" * 400)
+    at.file(".claude/rules/docs.md", '---\npaths: "docs/**"\n---\nWrite in full sentences.\n')
+    at.file("docs/b.md", "b\n" * 400)
+
+
+@requirement("session:hooks:instructions")
+async def test_hooks_hear_of_every_instruction_file_however_it_was_loaded(tmp_path: Path) -> None:
+    said = tmp_path / "said"
+    with desk(tmp_path, READS_BOTH) as at:
+        with_instructions(at)
+        at.hooks(InstructionsLoaded=command(noted(said)))
+        async with at.start() as session:
+            await told(session, "read them")
+            first = heard(said)
+            await session.compact("go on")
+            again = heard(said)[len(first) :]
+
+    def reasons(fields: list[dict[str, object]]) -> list[tuple[str, object]]:
+        return [(Path(str(one["file_path"])).name, one["load_reason"]) for one in fields]
+
+    start = [("more.md", "include"), ("CLAUDE.md", "session_start")]
+    assert reasons(first) == [*start, ("docs.md", "path_glob_match"), ("CLAUDE.md", "nested_traversal")]
+    assert first[2]["globs"] == ["docs/**"]
+    assert first[3]["trigger_file_path"] == str(at.project / "inner" / "a.py")
+    assert reasons(again) == [("more.md", "include"), ("CLAUDE.md", "compact")]
+
+
+@requirement("session:instructions:once")
+@pytest.mark.moves_prefix("a compaction")
+async def test_instructions_of_a_folder_are_told_once_though_the_session_is_resumed(tmp_path: Path) -> None:
+    with desk(tmp_path, READS_BOTH) as at:
+        with_instructions(at)
+        async with at.start() as session:
+            await told(session, "read them")
+        async with at.resume(session.id) as resumed:
+            await told(resumed, "read them again")
+            assert json.dumps(at.bodies[-1]["messages"]).count("Here we count herons.") == 1
+            assert json.dumps(at.bodies[-1]["messages"]).count("Write in full sentences.") == 1
+            await resumed.compact("go on")
+            await told(resumed, "read them once more")
+
+        assert json.dumps(at.bodies[-1]["messages"]).count("Here we count herons.") >= 1
+
+
+@requirement("session:agents:return")
+@pytest.mark.moves_prefix("a compaction")
+async def test_the_list_of_agents_returns_with_a_compaction(tmp_path: Path) -> None:
+    with desk(tmp_path, READS_BOTH) as at:
+        with_instructions(at)
+        async with at.start() as session:
+            await told(session, "read them")
+            await session.compact("go on")
+            view = session.parts.log.view
+            listed = [item for item in view.items if item.label == "agent_listing_delta"]
+            await told(session, "and now?")
+
+        assert len(listed) == 1
+        assert "as `subagent_type` of the Agent tool" in listed[0].message.text
+        sent = json.dumps(at.bodies[-1]["messages"])
+        assert sent.count("as `subagent_type` of the Agent tool") == 1

@@ -6,14 +6,15 @@ first asked for. What they then do for one another, and in which order they begi
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import cached_property, partial
 
 from reverie.agent.chores import Chore
 from reverie.agent.compacting import Compactor
 from reverie.agent.events import Ending, TurnEvent
-from reverie.agent.loop import Loop, Parts
-from reverie.agent.tool_calls import ToolCalls
+from reverie.agent.loop import Joined, Loop, Parts
+from reverie.agent.tool_calls import Done, ToolCalls
 from reverie.api.own_keys import environment_for_others
 from reverie.api.session_parts.announcing import Announcing
 from reverie.api.session_parts.briefing import Briefing
@@ -35,6 +36,7 @@ from reverie.api.session_parts.sleeping import Sleeping
 from reverie.api.session_parts.sweeping import Sweeping
 from reverie.api.session_setup import Setup
 from reverie.api.staff.staff import Staff, staffed
+from reverie.context.restore import Surroundings
 from reverie.context.session_notes import NotesFile, read_notes_file
 from reverie.errors import UserMistake
 from reverie.hooks import Hooks, declared_hooks
@@ -114,7 +116,7 @@ class _Assembly:
                 opening=self.briefing.opening,
                 fallbacks=tuple(partial(ground.booked, name) for name in self.settings.model.fallback),
                 recall=self.recalling.start,
-                touched=lambda done: (*self.briefing.touched(done), *self.extensions.touched(done)),
+                touched=self._touched,
                 at_boundary=lambda: (*self.extensions.at_boundary(), *self.staff.at_boundary()),
                 expand=self.extensions.expand,
                 before_prompt=self.briefing.before_prompt,
@@ -210,7 +212,7 @@ class _Assembly:
             preparer=self.ground.preparer,
             settings=self.settings,
             hooks=self.hooks,
-            surroundings=self.briefing.surroundings,
+            surroundings=self._surroundings,
             notes=lambda: self._read_notes() if self.on.notes_compaction else None,
             reopened=self.briefing.reopened,
             attach=self._attach,
@@ -276,6 +278,15 @@ class _Assembly:
             now=self.setup.now,
             model=ground.booked(selector) if selector else None,
         )
+
+    async def _touched(self, done: Sequence[Done]) -> Sequence[Joined]:
+        joined = (*self.briefing.touched(done), *self.extensions.touched(done))
+        await self.briefing.announce_loaded()
+        return joined
+
+    def _surroundings(self) -> Surroundings:
+        around = self.briefing.surroundings()
+        return replace(around, returning=(*around.returning, *self.staff.returning()))
 
     async def _judged(self, prompt: str, model: str) -> str:
         return await self.staff.judged(prompt, model)

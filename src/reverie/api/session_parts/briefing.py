@@ -7,8 +7,8 @@ joins the conversation as an attachment, so that nothing that was sent is ever r
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -29,6 +29,7 @@ from reverie.files import read_small, write_atomic
 from reverie.files.git import ask_git
 from reverie.hooks import Hooks
 from reverie.instructions import (
+    InstructionFile,
     Loaded,
     Reason,
     Where,
@@ -36,9 +37,11 @@ from reverie.instructions import (
     load,
     nested,
     render_nested,
+    taken_as_read,
     wanted_again,
 )
-from reverie.messages.entries import PromptEntry, SystemBlock, ToolSpec
+from reverie.messages.blocks import Json
+from reverie.messages.entries import AttachmentEntry, PromptEntry, SystemBlock, ToolSpec
 from reverie.messages.reminder import reminder
 from reverie.permissions.need import Act
 from reverie.permissions.policy import Mode
@@ -55,6 +58,8 @@ if TYPE_CHECKING:
 
 CONTEXT = "instructions"
 """The attachment that opens a conversation: instruction files, memory index, date."""
+NESTED = "nested_memory"
+"""Instruction files that join in mid-conversation; the data names their paths."""
 PLAN_MODE, PLAN_MODE_LEFT = "plan_mode", "plan_mode_exit"
 _GIT_SECONDS = 2.0
 _MAX_RESTORED_BYTES = 2_000_000
@@ -77,6 +82,8 @@ class Briefing:
     _git: str = ""
     _styling: Styling | None = None
     _loaded: Loaded | None = None
+    _unheard: list[InstructionFile] = field(default_factory=list)
+    """Loaded files that hooks have not heard of."""
     _day: date | None = None
 
     async def prepare(self) -> None:
@@ -97,8 +104,9 @@ class Briefing:
             return ()
         return (Joined(CONTEXT, user_context(files, today=self.setup.now().date())),)
 
-    def reopened(self) -> None:
-        """After a compaction the cached parts are rendered anew, where they differ."""
+    async def reopened(self) -> None:
+        """After a compaction the cached parts are rendered anew, where they differ; instructions were read again."""
+        await self.announce_loaded()
         view = self.log.view
         system, tools = self._system(), self.tools().specs
         if (system, tools) != (view.system, view.tools):
@@ -136,14 +144,32 @@ class Briefing:
             if each.need is not None and each.need.act in (Act.READ, Act.EDIT) and not each.refused
             for path in each.need.paths
         }
+        if paths:
+            # What stands in the conversation since before a resume, or outlived a compaction, is not told again.
+            self._loaded = taken_as_read(self._instructions(Reason.SESSION_START), self._standing())
         for path in sorted(paths):
             before = self._instructions(Reason.SESSION_START)
             more = self._nested(before, path)
-            if more.files:
-                names = ", ".join(str(file.path) for file in more.files)
-                joined.append(Joined("nested_memory", reminder(render_nested(more.files)), f"read {names}"))
+            joined += self._told(more)
             self._loaded = before.joined(more)
         return joined
+
+    def _told(self, more: Loaded) -> Sequence[Joined]:
+        """Files that were loaded in mid-conversation, as they join it."""
+        self._unheard += more.files
+        if not any(file.text for file in more.files):
+            return ()
+        names: list[Json] = [str(file.path) for file in more.files]
+        summary = f"read {', '.join(map(str, names))}"
+        return (Joined(NESTED, reminder(render_nested(more.files)), summary, {"paths": names}),)
+
+    def _standing(self) -> Iterator[Path]:
+        """Files that joined in mid-conversation and are still in view."""
+        in_view = {item.uuid for item in self.log.view.items if item.label == NESTED}
+        for entry in self.log.entries if in_view else ():
+            if isinstance(entry, AttachmentEntry) and entry.envelope.uuid in in_view:
+                named = entry.data.get("paths")
+                yield from (Path(str(one)) for one in named if one) if isinstance(named, list) else ()
 
     def surroundings(self) -> Surroundings:
         """What returns after a compaction; instruction files are read anew."""
@@ -166,10 +192,12 @@ class Briefing:
         return compact_instructions(self._instructions(Reason.SESSION_START).files) if self._has_instructions else ""
 
     async def announce_loaded(self) -> None:
-        """Let hooks hear which instruction files were loaded."""
+        """Let hooks hear which instruction files were loaded since they last heard of any."""
         if not self._has_instructions:
             return
-        for file in self._instructions(Reason.SESSION_START).files:
+        self._instructions(Reason.SESSION_START)
+        unheard, self._unheard = self._unheard, []
+        for file in unheard:
             await self.hooks.fire("InstructionsLoaded", file.hook_fields, subject=file.reason.value)
 
     @property
@@ -200,10 +228,7 @@ class Briefing:
         trust = self.extensions.trust
         more = read_loaded(before.where, trust, lambda where: wanted_again(replace(before, where=where)))
         self._loaded = replace(before, waiting=()).joined(more)
-        if not any(file.text for file in more.files):
-            return ()
-        names = ", ".join(str(file.path) for file in more.files)
-        return (Joined("nested_memory", reminder(render_nested(more.files)), f"read {names}"),)
+        return self._told(more)
 
     def _nested(self, before: Loaded, touched: Path) -> Loaded:
         def reading(where: Where) -> Loaded:
@@ -219,6 +244,7 @@ class Briefing:
         if self._loaded is None:
             where = where_of(self.setup, self.desk.additional)
             self._loaded = read_loaded(where, self.extensions.trust, lambda answered: load(answered, reason))
+            self._unheard = list(self._loaded.files)
         return self._loaded
 
     def _context(self, reason: Reason) -> str:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from reverie.agent.child_hooks import ENDED, ChildHooks
-from reverie.agent.compacting import Compactor
+from reverie.agent.compacting import Compactor, nothing_reopened
 from reverie.agent.events import TurnEvent
 from reverie.agent.fork import Purposed
 from reverie.agent.ledger import FOREGROUND
@@ -146,7 +146,7 @@ def made_agent(cast: Cast) -> Loop:
                 hooks=cast.hooks,
                 surroundings=lambda: NO_SURROUNDINGS,
                 notes=lambda: None,
-                reopened=lambda: None,
+                reopened=nothing_reopened,
                 attach=lambda _kind, _text: None,
                 emit=cast.emit,
             ),

@@ -24,6 +24,7 @@ from reverie.api.staff.hiring import Boss, Hiring
 from reverie.api.staff.oversight import Oversight
 from reverie.api.staff.post import Post
 from reverie.api.staff.teammates import Teammates
+from reverie.context.restore import Attached
 from reverie.errors import Unavailable
 from reverie.hooks import Hooks
 from reverie.hooks.consent import read_parts
@@ -213,8 +214,20 @@ class Staff:
             raise ToolMistake(f"There is no agent type {kind!r}; there are {names}. Leave it out for a fork.")
         return found
 
+    def returning(self) -> Sequence[Attached]:
+        """The list of agents as it returns after a compaction."""
+        if not self._lists_agents:
+            return ()
+        text, lines = listing_delta(self.agents.definitions, {})
+        added: list[Json] = list(lines)
+        return (Attached(LISTING, text, {"addedTypes": added}),) if text else ()
+
+    @property
+    def _lists_agents(self) -> bool:
+        return self.setup.settings.agent.list_attachment and not self._is_off
+
     def _listing(self) -> Sequence[Joined]:
-        if not self.setup.settings.agent.list_attachment:
+        if not self._lists_agents:
             return ()
         told: dict[str, str] = {}
         for item in self.main().parts.log.view.items:
