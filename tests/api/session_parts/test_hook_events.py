@@ -338,9 +338,9 @@ def with_instructions(at: Desk) -> None:
     at.file("CLAUDE.md", "Be brief. @more.md\n")
     at.file("more.md", "And kind.\n")
     at.file("inner/CLAUDE.md", "Here we count herons.\n")
-    at.file("inner/a.py", "a = 1\n" * 400)
+    at.file("inner/a.py", "the_name_of_it = 1\n" * 1_500)
     at.file(".claude/rules/docs.md", '---\npaths: "docs/**"\n---\nWrite in full sentences.\n')
-    at.file("docs/b.md", "b\n" * 400)
+    at.file("docs/b.md", "Many words for a page.\n" * 1_500)
 
 
 @requirement("session:hooks:instructions")
