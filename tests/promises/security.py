@@ -13,6 +13,11 @@ PROMISES = {
         "No program that a repository's git configuration names runs because a session began or a question was asked.",
         source="spec 7, row 34",
     ),
+    "security:repository:git-by-git": Requirement(
+        "Which repository counts and what its settings say is told by git itself; any setting not known to be harmless "
+        "is asked about, and an ordinary repository never is.",
+        source="issue 12",
+    ),
     "security:repository:bounded": Requirement(
         "Pipes, devices and links that go round neither hang a session nor lead it out of the project.",
         source="spec 7, row 35",

@@ -25,11 +25,13 @@ class Trap:
         """A command that says that it was run."""
         return f"touch {self.marks / name}"
 
-    def program(self, name: str) -> str:
-        """The same as one word: a program outside of the project."""
+    def program(self, name: str, *, reads: bool = True) -> str:
+        """The same as one word: a program outside of the project, which passes on what it reads."""
         path = self.marks.with_name("programs") / name
         path.parent.mkdir(exist_ok=True)
-        path.write_text(f"#!/bin/sh\n{self.command(name)}\ncat 2>/dev/null\nexit 1\n", encoding="utf-8")
+        path.write_text(
+            f"#!/bin/sh\n{self.command(name)}\n{'cat 2>/dev/null' if reads else ''}\nexit 1\n", encoding="utf-8"
+        )
         path.chmod(0o755)
         return str(path)
 

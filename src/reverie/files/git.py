@@ -34,7 +34,7 @@ GIT_ENVIRONMENT = {
     "SSH_ASKPASS": "false",
     "GIT_SSH_COMMAND": "false",
     "GIT_PAGER": "cat",
-    "GIT_EDITOR": "false",
+    "GIT_EDITOR": "true",
     "LC_ALL": "C",
 }
 """What every git process of ours gets, in place of the variables of the user."""

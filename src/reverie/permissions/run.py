@@ -14,8 +14,9 @@ from reverie.permissions.policy import Policy
 from reverie.permissions.rule import Kind, Rule
 from reverie.permissions.shell.git import is_strange_repository
 from reverie.permissions.shell.parse import parse
-from reverie.permissions.shell.read_only import Reads, absolute, is_nowhere, program_name, reads_of, step_reads
+from reverie.permissions.shell.read_only import MAX_PLACES, Reads, is_nowhere, program_name, reads_of, step_reads
 from reverie.permissions.shell.script import Script, Step, Word
+from reverie.permissions.shell.word_paths import absolute, led_to, named_paths
 from reverie.permissions.shell.wrapped import everything_run, inner_step
 
 _WRITERS = frozenset(
@@ -24,7 +25,6 @@ _WRITERS = frozenset(
 )
 """Programs whose words name files that they change."""
 _MAX_CORNERS = 2000
-_MAX_PLACES = 8
 _STAR = re.compile(r"(?<!\\)\*")
 
 
@@ -53,10 +53,11 @@ def examine(need: Need, policy: Policy) -> Examined:
     for step in script.steps:
         if program_name(step) == "cd":
             words = step_reads(step)
-            if words is None or len(places) > _MAX_PLACES:
+            if words is not None:
+                places += led_to(words, places, policy.home)
+            if words is None or len(places) > MAX_PLACES:
                 script = replace(script, problem="where it would stand after `cd` cannot be told")
                 break
-            places += [absolute(word, place, policy.home) for word in words for place in places]
     targets = [redirect.target for redirect in script.redirects if redirect.writes and not is_nowhere(redirect)]
     return Examined(
         command=need.command.strip(),
@@ -137,7 +138,7 @@ def _step_rule(step: Step, policy: Policy) -> str:
 
 
 def _located(words: list[Word] | tuple[Word, ...], examined: Examined) -> Iterator[Path]:
-    return (absolute(word, place, examined.home) for word in words for place in examined.places)
+    return (path for word in words for place in examined.places for path in named_paths(word, place, examined.home))
 
 
 def _files(rule: Rule, kind: Kind, steps: list[Step], examined: Examined) -> Iterator[Path]:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from reverie.errors import Unavailable
-from reverie.memory.git.program import Git, find_git
+from reverie.files.git import find_git
+from reverie.memory.git.program import Git
 from reverie.places import find_checkout
 
 

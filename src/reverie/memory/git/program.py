@@ -7,12 +7,12 @@ commit message; callers pass arguments and read bytes.
 from __future__ import annotations
 
 import os
-import shutil
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
 from reverie.errors import Unavailable
+from reverie.files.git import git_environment
 
 SETTINGS: tuple[tuple[str, str], ...] = (
     ("core.hooksPath", os.devnull),
@@ -43,26 +43,10 @@ SETTINGS: tuple[tuple[str, str], ...] = (
 )
 """Given on every command line, so that not even the repository's own file can bring a program to run."""
 
-_ENVIRONMENT = {
-    "GIT_CONFIG_NOSYSTEM": "1",
-    "GIT_CONFIG_GLOBAL": os.devnull,
-    "GIT_ATTR_NOSYSTEM": "1",
-    "GIT_TERMINAL_PROMPT": "0",
-    "GIT_NO_REPLACE_OBJECTS": "1",
-    "GIT_OPTIONAL_LOCKS": "0",
-    "GIT_DEFAULT_HASH": "sha1",
-    "GIT_DEFAULT_REF_FORMAT": "files",
-    "LC_ALL": "C",
-    "TZ": "UTC",
-}
+_ENVIRONMENT = {"GIT_DEFAULT_HASH": "sha1", "GIT_DEFAULT_REF_FORMAT": "files", "TZ": "UTC"}
 _COMMAND_SETTINGS: tuple[str, ...] = tuple(
     argument for key, value in SETTINGS if value for argument in ("-c", f"{key}={value}")
 )
-
-
-def find_git() -> str | None:
-    """The path of the `git` program, or None where it is not installed."""
-    return shutil.which("git")
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,9 +78,8 @@ class Git:
     def environment(self) -> dict[str, str]:
         """The whole environment a git process gets; nothing is inherited."""
         return {
+            **git_environment(self.program, self.directory),
             **_ENVIRONMENT,
-            "PATH": os.pathsep.join((str(Path(self.program).parent), "/usr/bin", "/bin")),
-            "HOME": str(self.directory),
             "GIT_DIR": str(self.directory),
             "GIT_WORK_TREE": str(self.work_tree),
         }

@@ -16,6 +16,7 @@ from pathlib import Path
 
 from reverie.errors import Unavailable
 from reverie.files import write_atomic, write_folder
+from reverie.files.git import find_git
 from reverie.memory.git.entries import (
     Entries,
     Seen,
@@ -27,7 +28,7 @@ from reverie.memory.git.entries import (
     write_entries,
 )
 from reverie.memory.git.objects import Drafts, Objects, object_id
-from reverie.memory.git.program import Git, find_git
+from reverie.memory.git.program import Git
 from reverie.memory.git.reading import read_tree
 from reverie.memory.git.refs import Move, head_reference, hold_reference, read_head, write_reference
 from reverie.memory.git.repository import PRIVATE, follow_work_tree, git_directory_of, is_ours, make_repository

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from reverie.permissions.shell.flags import may_become_option
 from reverie.permissions.shell.script import Word
 
 _LEADING = frozenset({"-H", "-L", "-P"})
+_FOLLOWING = frozenset({"-L", "-follow"})
 _ALONE = frozenset(
     {"-print", "-print0", "-ls", "-not", "!", "-o", "-or", "-a", "-and", "(", ")", ",", "-prune", "-empty", "-quit"}
     | {"-true", "-false", "-follow", "-depth", "-d", "-xdev", "-mount", "-readable", "-writable", "-executable"}
@@ -27,10 +29,12 @@ def find_paths(words: Sequence[Word]) -> tuple[Word, ...] | None:
         return None
     waiting = list(words)
     paths: list[Word] = []
+    follows = any(word.value in _FOLLOWING for word in words)
     while waiting and waiting[0].value in _LEADING:
         waiting.pop(0)
     while waiting and (waiting[0].value or "")[:1] not in ("-", "(", "!", ",", ")", ""):
         paths.append(waiting.pop(0))
+    paths = paths or [Word(".", ".")]
     while waiting:
         word = waiting.pop(0)
         if word.value in _ALONE:
@@ -40,4 +44,4 @@ def find_paths(words: Sequence[Word]) -> tuple[Word, ...] | None:
         value = waiting.pop(0)
         if word.value in _VALUED_BY_PATH:
             paths.append(value)
-    return tuple(paths)
+    return tuple(replace(path, follows_links=follows) for path in paths)

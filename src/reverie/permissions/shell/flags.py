@@ -27,42 +27,75 @@ class Flags:
 
     def operands(self, words: Sequence[Word]) -> tuple[Word, ...] | None:
         """The words that are no options; None when an option is not on the list or a word cannot be told."""
-        found: list[Word] = []
+        parsed = self.parse(words)
+        return None if parsed is None else parsed.operands
+
+    def parse(self, words: Sequence[Word]) -> Parsed | None:
+        """The words told apart; None when an option is not on the list or a word cannot be told."""
+        operands: list[Word] = []
+        options: list[tuple[str, str]] = []
         waiting = list(words)
         while waiting:
             word = waiting.pop(0)
             if word.value is None or (not self.harmless and may_become_option(word)):
                 return None
             if word.value == "--":
-                return (*found, *waiting) if all(_is_known(other) for other in waiting) else None
+                if not all(_is_known(other) for other in waiting):
+                    return None
+                operands += waiting
+                break
             if not word.value.startswith("-") or word.value == "-":
-                found.append(word)
+                operands.append(word)
                 continue
-            wants_next = self._wants_next(word.value)
-            if wants_next is None or (wants_next and not waiting):
+            given = self._options(word.value)
+            if given is None:
                 return None
-            if wants_next and not _is_known(waiting.pop(0)):
-                return None
-        return tuple(found)
+            name, value = given[-1]
+            if value is None:
+                # An option in the place of a value: the program may see it otherwise.
+                if not waiting or not _is_known(waiting[0]) or not _is_value(waiting[0].value or ""):
+                    return None
+                given[-1] = (name, waiting.pop(0).value)
+            options += [(name, value or "") for name, value in given]
+        return Parsed(tuple(operands), tuple(options))
 
-    def _wants_next(self, option: str) -> bool | None:
-        """Whether the option's value is the next word; None for an option that is not on the list."""
-        if option.startswith("--"):
-            name, equals, _ = option[2:].partition("=")
+    def _options(self, text: str) -> list[tuple[str, str | None]] | None:
+        """The options in one word, each with its value; None as the last value stands for the next word."""
+        if text.startswith("--"):
+            name, equals, value = text[2:].partition("=")
             known = self.long.split()
             if f"{name}=" in known:
-                return not equals
-            return False if f"{name}?" in known or (name in known and not equals) else None
-        if self.numbers and option[1:].isdecimal():
-            return False
-        for place, letter in enumerate(option[1:], start=2):
+                return [(name, value if equals else None)]
+            return [(name, value)] if f"{name}?" in known or (name in known and not equals) else None
+        if self.numbers and text[1:].isdecimal():
+            return [(text[1:], "")]
+        found: list[tuple[str, str | None]] = []
+        for place, letter in enumerate(text[1:], start=2):
             if letter in self.valued:
-                return place == len(option)
+                return [*found, (letter, text[place:] or None)]
             if letter in self.optional:
-                return False
+                return [*found, (letter, text[place:])]
             if letter not in self.alone:
                 return None
-        return False
+            found.append((letter, ""))
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class Parsed:
+    """The words of a program, told apart."""
+
+    operands: tuple[Word, ...]
+    options: tuple[tuple[str, str], ...]
+    """By name, without dashes, with their values; empty for those without one."""
+
+    def has(self, *names: str) -> bool:
+        """Whether one of these options is given."""
+        return any(name in names for name, _ in self.options)
+
+    def values(self, *names: str) -> list[str]:
+        """The values that these options are given."""
+        return [value for name, value in self.options if name in names]
 
 
 def may_become_option(word: Word) -> bool:
@@ -72,3 +105,7 @@ def may_become_option(word: Word) -> bool:
 
 def _is_known(word: Word) -> bool:
     return word.value is not None and not may_become_option(word)
+
+
+def _is_value(text: str) -> bool:
+    return not text.startswith("-") or text[1:].isdecimal()

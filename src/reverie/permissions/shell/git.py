@@ -10,13 +10,12 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TypeAlias
 
-from reverie.permissions.shell.flags import Flags
+from reverie.permissions.shell.flags import Flags, Parsed
 from reverie.permissions.shell.script import Word
 from reverie.places import configured_programs
 
-_Operands: TypeAlias = tuple[Word, ...]
-_Check: TypeAlias = Callable[[Sequence[Word], _Operands], bool]
-"""Whether these words with these operands only ask."""
+_Check: TypeAlias = Callable[[Sequence[Word], Parsed], bool]
+"""Whether these words, told apart, only ask."""
 
 _DIFF_LONG = (
     "stat? shortstat numstat dirstat? summary compact-summary name-only name-status patch no-patch unified= raw color? "
@@ -24,7 +23,7 @@ _DIFF_LONG = (
     "ignore-space-at-eol ignore-blank-lines ignore-cr-at-eol cached staged merge-base find-renames? find-copies? "
     "find-copies-harder no-renames diff-filter= relative? no-relative no-ext-diff no-textconv minimal patience "
     "histogram diff-algorithm= anchored= check full-index binary abbrev? quiet exit-code text function-context "
-    "submodule? ignore-submodules? src-prefix= dst-prefix= no-prefix patch-with-stat inter-hunk-context= pickaxe-all "
+    "ignore-submodules? src-prefix= dst-prefix= no-prefix patch-with-stat inter-hunk-context= pickaxe-all "
     "pickaxe-regex cc combined-all-paths indent-heuristic ita-invisible-in-index rotate-to= skip-to= "
 )
 _LOG_LONG = (
@@ -44,33 +43,32 @@ _LISTING_LONG = (
 )
 
 
-def _any(_words: Sequence[Word], _operands: _Operands) -> bool:
+def _any(_words: Sequence[Word], _parsed: Parsed) -> bool:
     return True
 
 
-def _no_operand(_words: Sequence[Word], operands: _Operands) -> bool:
-    return not operands
+def _no_operand(_words: Sequence[Word], parsed: Parsed) -> bool:
+    return not parsed.operands
 
 
-def _listing(words: Sequence[Word], operands: _Operands) -> bool:
+def _listing(_words: Sequence[Word], parsed: Parsed) -> bool:
     """`branch` and `tag` make what they are given as an operand, unless an option asks for a list."""
-    asks = ("-l", "--list", "--contains", "--no-contains", "--merged", "--no-merged", "--points-at")
-    return not operands or any((word.value or "").partition("=")[0] in asks for word in words)
+    asks = ("l", "list", "contains", "no-contains", "merged", "no-merged", "points-at")
+    return not parsed.operands or parsed.has(*asks)
 
 
 def _begins(*first: str) -> _Check:
-    return lambda words, _operands: bool(words) and words[0].value in first
+    return lambda words, _parsed: bool(words) and words[0].value in first
 
 
 def _empty_or(*first: str) -> _Check:
-    return lambda words, operands: not operands or words[0].value in first
+    return lambda words, parsed: not parsed.operands or words[0].value in first
 
 
-def _config(words: Sequence[Word], operands: _Operands) -> bool:
-    options = {word.value for word in words}
-    if options & {"--list", "-l"}:
-        return not operands
-    return bool(options & {"--get", "--get-all", "--get-regexp"}) and len(operands) == 1
+def _config(_words: Sequence[Word], parsed: Parsed) -> bool:
+    if parsed.has("list", "l"):
+        return not parsed.operands
+    return parsed.has("get", "get-all", "get-regexp") and len(parsed.operands) == 1
 
 
 _QUESTIONS: Mapping[str, tuple[Flags, _Check]] = {
@@ -97,7 +95,7 @@ _QUESTIONS: Mapping[str, tuple[Flags, _Check]] = {
             "wselfntpcb",
             valued="L",
             optional="MC",
-            long="porcelain line-porcelain show-email date= abbrev= root "
+            long="porcelain line-porcelain show-email date= abbrev? root "
             "show-name show-number incremental ignore-rev= color-lines color-by-age reverse first-parent since=",
         ),
         _any,
@@ -121,7 +119,7 @@ _QUESTIONS: Mapping[str, tuple[Flags, _Check]] = {
             valued="x",
             long="cached deleted modified others ignored stage unmerged killed "
             "exclude= exclude-standard error-unmatch full-name abbrev? eol deduplicate directory no-empty-directory "
-            "recurse-submodules format= debug with-tree=",
+            "format= debug with-tree=",
         ),
         _any,
     ),
@@ -142,7 +140,7 @@ _QUESTIONS: Mapping[str, tuple[Flags, _Check]] = {
     ),
     "describe": (
         Flags(
-            long="all tags always dirty? broken? long abbrev= match= exclude= exact-match candidates= contains "
+            long="all tags always dirty? broken? long abbrev? match= exclude= exact-match candidates= contains "
             "first-parent"
         ),
         _any,
@@ -157,7 +155,7 @@ _QUESTIONS: Mapping[str, tuple[Flags, _Check]] = {
     "check-ignore": (Flags("qvnz", long="quiet verbose non-matching no-index"), _any),
     "check-attr": (Flags("az", long="all cached"), _any),
     "count-objects": (Flags("vH", long="verbose human-readable"), _no_operand),
-    "branch": (Flags("arvli", long=f"all remotes verbose show-current abbrev= no-abbrev {_LISTING_LONG}"), _listing),
+    "branch": (Flags("arvli", long=f"all remotes verbose show-current abbrev? no-abbrev {_LISTING_LONG}"), _listing),
     "tag": (Flags("li", optional="n", long=_LISTING_LONG), _listing),
     "remote": (Flags("v", long="verbose all push"), _empty_or("get-url")),
     "stash": (_LOG, _begins("list", "show")),
@@ -189,12 +187,12 @@ def git_paths(words: Sequence[Word]) -> tuple[Word, ...] | None:
         return None
     flags, only_asks = question
     options = rest[1:]
-    operands = flags.operands(options)
-    if operands is None or not only_asks(options, operands):
+    parsed = flags.parse(options)
+    if parsed is None or not only_asks(options, parsed):
         return None
     if any(_SIGNATURES in (word.value or "") for word in options):
         return None
-    return tuple(word for word in operands if "/" in (word.value or "") or word.value == ".." or word.has_tilde)
+    return parsed.operands
 
 
 def is_strange_repository(directory: Path) -> bool:

@@ -41,7 +41,6 @@ _CONTROL_JOINTS = _JOINTS | {
     "done",
     "while",
     "until",
-    "variable_name",
 }
 _WORDS = frozenset(
     {
@@ -73,6 +72,8 @@ _PLAIN_DELIMITER = re.compile(r"(['\"]?)(\w+)\1")
 _PLAIN_TEST = re.compile(r"(\[\[?)\s+(-[a-zA-Z])\s+([\w./-]+|'[^']*'|\"[^\"$`\\]*\")\s+(\]\]?)")
 _BROKEN_WORD = re.compile(r"[^\s\\]\\\n\S")
 """The shell joins such lines into one word, the grammar does not."""
+_NAMED_HANDLE = re.compile(r"\}(?:\\\n)*[<>]")
+"""`{NAME}<file` puts the number of a handle into a variable."""
 _NOT_ASCII = re.compile(rb"[\x80-\xff]")
 """The grammar's scanner looks such characters up beyond the end of a table and may take the process with it.
 
@@ -95,6 +96,8 @@ def parse(command: str) -> Script:
     if tree.root_node.has_error:
         reader.complain("it is not valid shell syntax", broken=True)
     reader.complain(_odd_character(tree.root_node, command))
+    if _NAMED_HANDLE.search(_without_quoted(tree.root_node, command)):
+        reader.complain("a redirection in it may set a variable")
     script = reader.script()
     if sum(len(step.words) for step in script.steps) > _MAX_WORDS:
         return replace(script, problem="it is too long to be examined", steps=script.steps[:_MAX_WORDS])
@@ -222,7 +225,9 @@ class _Reader:
             self._shapes.add(Shape.CONTROL)
             if node.type.startswith("case"):
                 self.complain("it holds a `case`")
-            self._group(node, _CONTROL_JOINTS)
+            if node.type == "for_statement":
+                self._loop_variable(node)
+            self._group(node, _CONTROL_JOINTS | {"variable_name"})
         elif node.type == "test_command" and (plain := _PLAIN_TEST.fullmatch(self._text(node))):
             words = tuple(Word(text, text.strip("'\"")) for text in plain.groups() if text)
             self._steps.append(Step(self._text(node), words))
@@ -237,6 +242,16 @@ class _Reader:
             self.complain(f"it holds shell syntax that is not examined (`{self._text(node)[:40]}`)")
             for child in node.named_children:
                 self.read(child)
+
+    def _loop_variable(self, node: Node) -> None:
+        """A loop assigns to its variable as `NAME=value` does; what the value is made of is read with the words."""
+        name = node.child_by_field_name("variable")
+        if name is None:
+            self.complain("it holds a loop whose variable cannot be told")
+            return
+        self._shapes.add(Shape.ASSIGNMENT)
+        text = self._text(name)
+        self._steps.append(Step(f"for {text}", (), (Assignment(text, Word("", "")),)))
 
     def _group(self, node: Node, joints: frozenset[str]) -> None:
         for child in node.children:

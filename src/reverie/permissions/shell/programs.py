@@ -6,8 +6,8 @@ environment. `None` as a reader's answer means: this use is not known to be harm
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import TypeAlias
 
 from reverie.permissions.shell.find import find_paths
@@ -20,21 +20,53 @@ Reader: TypeAlias = Callable[[Sequence[Word]], tuple[Word, ...] | None]
 """Takes the words after the program's name; answers with the paths among them, or None."""
 
 
-def _paths(flags: Flags) -> Reader:
-    """Every operand is a path."""
-    return flags.operands
+def _paths(flags: Flags, *, following: Sequence[str] | None = None) -> Reader:
+    """Every operand is a path, or the present folder without one. `following` options, where given, follow links."""
+
+    def read(words: Sequence[Word]) -> tuple[Word, ...] | None:
+        parsed = flags.parse(words)
+        if parsed is None or following is None or not parsed.has(*following):
+            return None if parsed is None else parsed.operands
+        return _following(parsed.operands or (Word(".", "."),))
+
+    return read
 
 
-def _after_pattern(flags: Flags, pattern_options: str) -> Reader:
+def _following(paths: Sequence[Word]) -> tuple[Word, ...]:
+    return tuple(replace(path, follows_links=True) for path in paths)
+
+
+def _after_pattern(flags: Flags, pattern_options: Sequence[str], *, following: Sequence[str]) -> Reader:
     """The first operand is a pattern unless an option gives it; the others are paths."""
 
     def read(words: Sequence[Word]) -> tuple[Word, ...] | None:
-        operands = flags.operands(words)
-        if operands is None or any(re.match(pattern_options, word.value or "") for word in words):
-            return operands
-        return operands[1:]
+        parsed = flags.parse(words)
+        if parsed is None:
+            return None
+        paths = parsed.operands if parsed.has(*pattern_options) else parsed.operands[1:]
+        return _following(paths or (Word(".", "."),)) if parsed.has(*following) else paths
 
     return read
+
+
+def _diff(words: Sequence[Word]) -> tuple[Word, ...] | None:
+    """Of two folders it compares the files, wherever links lead."""
+    operands = _DIFF.operands(words)
+    return None if operands is None else _following(operands)
+
+
+def _listed(words: Sequence[Word]) -> tuple[Word, ...] | None:
+    parsed = _LISTING.parse(words)
+    if parsed is None:
+        return None
+    follows = parsed.has("R", "recursive") and parsed.has("L", "dereference")
+    return _following(parsed.operands or (Word(".", "."),)) if follows else parsed.operands
+
+
+def _strings(words: Sequence[Word]) -> tuple[Word, ...] | None:
+    """`@file` stands for the words in a file."""
+    operands = Flags("af", valued="nt").operands(words)
+    return None if any((word.value or "").startswith("@") for word in words) else operands
 
 
 def _no_paths(flags: Flags) -> Reader:
@@ -143,17 +175,25 @@ _SORT = Flags(
     "general-numeric-sort month-sort random-sort dictionary-order ignore-leading-blanks zero-terminated merge "
     "parallel=",
 )
+_DIFF = Flags(
+    "abBcdeEHinNpqrstTuwyZ",
+    valued="CUxWIF",
+    long="unified? context? brief recursive side-by-side ignore-case ignore-all-space ignore-space-change "
+    "ignore-blank-lines new-file text report-identical-files exclude= color? suppress-common-lines "
+    "strip-trailing-cr minimal width= label=",
+)
 _TREE = Flags(
     "adfixlpsughDFqNQrtcUCASnvJX",
     valued="LIP",
     long="dirsfirst filesfirst gitignore noreport prune du si inodes device charset= filelimit= matchdirs ignore-case "
     "sort? timefmt= fromfile metafirst",
 )
-_CHECKSUM = Flags("bctwz", long="binary check text zero tag quiet status strict warn ignore-missing", harmless=True)
+# Without `-c`, which reads the files that a list names.
+_CHECKSUM = Flags("btz", long="binary text zero tag", harmless=True)
 
 READERS: Mapping[str, Reader] = {
-    "ls": _paths(_LISTING),
-    "dir": _paths(_LISTING),
+    "ls": _listed,
+    "dir": _listed,
     "cat": _paths(
         Flags("AbeEnstTuv", long="number number-nonblank show-all show-ends show-tabs squeeze-blank", harmless=True)
     ),
@@ -164,10 +204,10 @@ READERS: Mapping[str, Reader] = {
         )
     ),
     "wc": _paths(Flags("clmwL", long="bytes chars lines words max-line-length", harmless=True)),
-    "grep": _after_pattern(_GREP, r"-[a-zA-Z]*e|--regexp"),
-    "egrep": _after_pattern(_GREP, r"-[a-zA-Z]*e|--regexp"),
-    "fgrep": _after_pattern(_GREP, r"-[a-zA-Z]*e|--regexp"),
-    "rg": _after_pattern(_RIPGREP, r"-[a-zA-Z]*e|--regexp|--files$|--type-list$"),
+    "grep": _after_pattern(_GREP, ("e", "regexp"), following=("R", "dereference-recursive")),
+    "egrep": _after_pattern(_GREP, ("e", "regexp"), following=("R", "dereference-recursive")),
+    "fgrep": _after_pattern(_GREP, ("e", "regexp"), following=("R", "dereference-recursive")),
+    "rg": _after_pattern(_RIPGREP, ("e", "regexp", "files", "type-list"), following=("L",)),
     "find": find_paths,
     "git": git_paths,
     "sed": sed_paths,
@@ -196,16 +236,8 @@ READERS: Mapping[str, Reader] = {
     "comm": _paths(Flags("123", long="check-order nocheck-order output-delimiter= total")),
     "join": _paths(Flags("iz", valued="12jtaveo")),
     "cmp": _paths(Flags("bls", valued="in", long="print-bytes verbose quiet silent")),
-    "diff": _paths(
-        Flags(
-            "abBcdeEHinNpqrstTuwyZ",
-            valued="CUxWIF",
-            long="unified? context? brief recursive side-by-side ignore-case ignore-all-space ignore-space-change "
-            "ignore-blank-lines new-file text report-identical-files exclude= color? suppress-common-lines "
-            "strip-trailing-cr minimal width= label=",
-        )
-    ),
-    "tree": _paths(_TREE),
+    "diff": _diff,
+    "tree": _paths(_TREE, following=("l",)),
     "stat": _paths(Flags("Lfxtnqr", valued="c", long="dereference file-system format= printf= terse", harmless=True)),
     "file": _paths(Flags("bhiLkNnr0", valued="F", long="brief mime mime-type mime-encoding dereference separator=")),
     "du": _paths(
@@ -215,7 +247,8 @@ READERS: Mapping[str, Reader] = {
             long="all bytes human-readable summarize max-depth= apparent-size total exclude= one-file-system "
             "threshold= si",
             harmless=True,
-        )
+        ),
+        following=("L",),
     ),
     "df": _paths(
         Flags("ahHiklmPTv", valued="tBx", long="all human-readable inodes print-type total type= exclude-type= si")
@@ -237,7 +270,7 @@ READERS: Mapping[str, Reader] = {
     ),
     "hexdump": _paths(Flags("bcCdovx", valued="ns", harmless=True)),
     "xxd": _at_most_one(Flags("abEeipu", valued="cglos")),
-    "strings": _paths(Flags("af", valued="nt")),
+    "strings": _strings,
     "md5sum": _paths(_CHECKSUM),
     "sha1sum": _paths(_CHECKSUM),
     "sha256sum": _paths(_CHECKSUM),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,6 +10,7 @@ from reverie.permissions.shell.git import is_strange_repository
 from reverie.permissions.shell.parse import parse
 from reverie.permissions.shell.programs import READERS
 from reverie.permissions.shell.script import Assignment, Redirect, Script, Shape, Step, Word
+from reverie.permissions.shell.word_paths import led_to, named_paths
 from reverie.permissions.shell.wrapped import inner_step
 
 _SYSTEM_FOLDERS = ("/bin/", "/usr/bin/")
@@ -18,9 +18,76 @@ _HARMLESS_VARIABLES = frozenset(
     {"LANG", "LANGUAGE", "TZ", "NO_COLOR", "FORCE_COLOR", "CLICOLOR", "COLUMNS", "LINES", "CI", "PYTHONUNBUFFERED"}
     | {"LC_ALL", "LC_CTYPE", "LC_COLLATE", "LC_MESSAGES", "LC_NUMERIC", "LC_TIME"}
 )
+_LOOP_VARIABLES = frozenset(
+    {
+        *"abcdefghijklmnopqrstuvwxyz",
+        "file",
+        "files",
+        "dir",
+        "name",
+        "line",
+        "item",
+        "word",
+        "num",
+        "number",
+        "idx",
+        "index",
+    }
+    | {
+        "pkg",
+        "package",
+        "mod",
+        "module",
+        "test",
+        "case",
+        "host",
+        "user",
+        "repo",
+        "branch",
+        "commit",
+        "tag",
+        "ext",
+        "lang",
+    }
+    | {
+        "key",
+        "val",
+        "value",
+        "arg",
+        "entry",
+        "folder",
+        "src",
+        "dst",
+        "out",
+        "log",
+        "port",
+        "pid",
+        "py",
+        "js",
+        "ts",
+        "md",
+    }
+    | {
+        "url",
+        "version",
+        "ver",
+        "img",
+        "image",
+        "size",
+        "step",
+        "part",
+        "seed",
+        "run",
+        "round",
+        "attempt",
+        "try",
+        "count",
+    }
+)
+"""Names that neither the shell nor a program gives a meaning."""
 _PAGERS = frozenset({"PAGER", "GIT_PAGER"})
-_MAX_PLACES = 8
-"""Each `cd` doubles the places where a command may stand."""
+MAX_PLACES = 16
+"""Each `cd` multiplies the places where a command may stand."""
 NOWHERE = frozenset({"/dev/null", "/dev/stdout", "/dev/stderr"})
 """Redirections to these change nothing."""
 
@@ -51,11 +118,11 @@ def reads_of(script: Script, directory: Path, *, home: Path | None) -> Reads | N
         words = step_reads(step)
         if words is None:
             return None
-        found = [absolute(word, place, home) for word in words for place in places]
+        found = [path for word in words for place in places for path in named_paths(word, place, home)]
         if program_name(step) == "cd":
-            if len(places) > _MAX_PLACES:
+            places += led_to(words, places, home)
+            if len(places) > MAX_PLACES:
                 return None
-            places += found
         elif program_name(step) == "git" and (len(places) > 1 or is_strange_repository(directory)):
             return None
         paths += found
@@ -63,7 +130,7 @@ def reads_of(script: Script, directory: Path, *, home: Path | None) -> Reads | N
     # The shell itself makes connections of some names below `/dev`.
     if any(word.value is None or re.match(r"/dev/(?!null$|stdin$)", word.value) for word in inputs):
         return None
-    paths += [absolute(word, place, home) for word in inputs for place in places]
+    paths += [path for word in inputs for place in places for path in named_paths(word, place, home)]
     return Reads(tuple(dict.fromkeys(paths)))
 
 
@@ -71,6 +138,8 @@ def step_reads(step: Step) -> tuple[Word, ...] | None:
     """The words of a simple command that are paths it reads; None when it is not known to be harmless."""
     if not all(is_harmless(assignment) for assignment in step.assignments):
         return None
+    if not step.words:
+        return ()
     inner = inner_step(step)
     if inner is not None:
         return step_reads(inner)
@@ -85,9 +154,14 @@ def is_harmless(assignment: Assignment) -> bool:
     """Whether a variable before a command cannot change what the command does, only how it shows it."""
     if assignment.word.value is None or assignment.word.has_tilde:
         return False
+    value = assignment.word.value
     if assignment.name in _PAGERS:
-        return assignment.word.value in ("", "cat")
-    return assignment.name in _HARMLESS_VARIABLES
+        return value in ("", "cat")
+    if assignment.name in _LOOP_VARIABLES:
+        return True
+    # A locale or a time zone may name a file; only one of the system's own by its plain name is harmless.
+    is_plain = re.fullmatch(r"[\w@.,:+-]*|[A-Z]\w*(?:/[A-Z][\w+-]*)+", value) is not None and ".." not in value
+    return assignment.name in _HARMLESS_VARIABLES and is_plain
 
 
 def is_nowhere(redirect: Redirect) -> bool:
@@ -107,20 +181,3 @@ def program_name(step: Step) -> str | None:
         if program.startswith(folder):
             return program.removeprefix(folder)
     return program
-
-
-def absolute(word: Word, place: Path, home: Path | None) -> Path:
-    """A word as a path, from a place or from home; of a pattern, the folder in which it begins."""
-    value = word.value or ""
-    if word.has_tilde and home is not None:
-        return home / value[1:].lstrip("/")
-    if word.has_glob:
-        value = _before_pattern(value)
-    return Path(os.path.join(place, value))  # noqa: PTH118 - keeps `..`, as the shell does
-
-
-def _before_pattern(value: str) -> str:
-    """The folder in which a pattern begins to be one; a `..` behind it is not hidden."""
-    first = min((value.find(mark) for mark in "*?[" if mark in value), default=len(value))
-    folder, slash, _ = value[:first].rpartition("/")
-    return (folder + slash or ".") + "/.." * value[first:].count("..")

@@ -31,6 +31,8 @@ class Word:
     """An unquoted pattern: the value may become any number of file names."""
     has_tilde: bool = False
     """It begins with an unquoted `~`."""
+    follows_links: bool = False
+    """The program would also read what links below it lead to."""
 
 
 @dataclass(frozen=True, slots=True)

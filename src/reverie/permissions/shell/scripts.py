@@ -34,10 +34,10 @@ _JQ_NEVER = re.compile(r"env|ENV|input|import|include|debug|stderr|halt|get_sear
 
 def sed_paths(words: Sequence[Word]) -> tuple[Word, ...] | None:
     """The files that `sed` prints from; None when a script could write, run or read something else."""
-    operands = _SED_FLAGS.operands(words)
-    if operands is None:
+    parsed = _SED_FLAGS.parse(words)
+    if parsed is None:
         return None
-    scripts = list(_given(words, "e", "expression"))
+    scripts, operands = parsed.values("e", "expression"), parsed.operands
     if not scripts:
         if not operands or operands[0].has_glob:
             return None
@@ -83,20 +83,3 @@ def jq_paths(words: Sequence[Word]) -> tuple[Word, ...] | None:
     if not operands or operands[0].has_glob or _JQ_NEVER.search(operands[0].value or ""):
         return None
     return operands[1:]
-
-
-def _given(words: Sequence[Word], letter: str, name: str) -> list[str]:
-    """The values of one option, joined or as the next word."""
-    found: list[str] = []
-    for place, word in enumerate(words):
-        value = word.value or ""
-        if value == "--":
-            break
-        following = words[place + 1].value or "" if place + 1 < len(words) else ""
-        if value == f"--{name}":
-            found.append(following)
-        elif value.startswith(f"--{name}="):
-            found.append(value.partition("=")[2])
-        elif re.match(rf"-[a-zA-Z]*{letter}", value) and not value.startswith("--"):
-            found.append(value.partition(letter)[2] or following)
-    return found
