@@ -529,6 +529,6 @@ def test_keys_are_asked_for_by_the_name_of_their_variable(machine: Machine) -> N
 
 @requirement("settings:mistakes:suggestion")
 def test_a_misspelt_variable_is_a_caution(machine: Machine) -> None:
-    environ = {"REVERIE_RECAL_ENABLED": "0", "REVERIE_TEAM_TOKEN": "x"}
+    environ = {"REVERIE_RECAL_ENABLED": "0"}
     (caution,) = machine.load(environ=environ).cautions
     assert str(caution) == "environment: REVERIE_RECAL_ENABLED is no setting; did you mean REVERIE_RECALL_ENABLED?"

@@ -121,4 +121,12 @@ PROMISES = {
     "settings:docs:true": Requirement(
         "The reference page lists every key and is what the code says.", source="style 5.10"
     ),
+    "settings:removed:warning": Requirement(
+        "A key that an earlier version had is a warning that says what to do instead, and never an error.",
+        source="issue 12",
+    ),
+    "settings:effect:every": Requirement(
+        "Every setting changes something that is seen from outside; one without an effect does not exist.",
+        source="issue 12",
+    ),
 }

@@ -89,12 +89,21 @@ def test_an_empty_variable_says_nothing() -> None:
 @requirement("settings:mistakes:suggestion")
 def test_a_misspelt_variable_is_answered_with_the_nearest_one() -> None:
     environ = ["REVERIE_RECAL_MAX_FILES", "REVERIE_SHARED_DATA", "REVERIE_TEAM_TOKEN", "PATH", "REVERIE_MODEL"]
-    assert near_misses(environ, used=["REVERIE_TEAM_TOKEN"]) == [
+    used = ["REVERIE_TEAM_TOKEN"]
+    assert near_misses(environ, used=used) == [
         (
             "REVERIE_RECAL_MAX_FILES",
             "REVERIE_RECAL_MAX_FILES is no setting; did you mean REVERIE_RECALL_MAX_FILES?",
         )
     ]
+
+
+@requirement("settings:removed:warning")
+def test_a_variable_of_a_removed_key_is_answered_with_what_to_do_instead() -> None:
+    names = ["REVERIE_TEAM_SERVER", "REVERIE_INDEX_LINE_CHARS", "REVERIE_TEAMS"]
+    found = near_misses(names)
+    assert [name for name, _ in found] == ["REVERIE_INDEX_LINE_CHARS", "REVERIE_TEAM_SERVER"]
+    assert all("was removed and is ignored: " in sentence for _, sentence in found)
 
 
 @requirement("settings:load:cheap")

@@ -9,7 +9,7 @@ from reverie.settings import Settings
 from reverie.settings.features import Off, On, features, memory_state
 from tests.requirements import requirement
 
-MEMORY_PARTS = ("rules", "index", "recall", "writes", "extraction", "dream", "team", "agent_memory")
+MEMORY_PARTS = ("rules", "index", "recall", "extraction", "dream", "agent_memory")
 EVERY_WAY = list(product([False, True], repeat=5))
 
 
@@ -19,7 +19,6 @@ def made(*, disabled: bool, simple: bool, remote: bool, directory: bool, enabled
         settings,
         memory=replace(settings.memory, disabled=disabled, enabled=enabled),
         remote=replace(settings.remote, mode=remote, memory_dir="/mnt/memory" if directory else None),
-        team=replace(settings.team, server="https://team.example"),
     )
 
 
@@ -37,7 +36,7 @@ def test_memory_is_off_exactly_when_something_turns_it_off(
     off = disabled or simple or (remote and not directory) or not enabled
     assert isinstance(memory_state(settings), Off if off else On)
     running = features(settings)
-    assert [getattr(running, part) for part in MEMORY_PARTS if part not in ("extraction", "dream")] == [not off] * 6
+    assert [getattr(running, part) for part in MEMORY_PARTS if part not in ("extraction", "dream")] == [not off] * 4
     assert running.extraction == running.dream == (not off and not remote)
 
 
@@ -58,7 +57,7 @@ def test_the_reason_names_the_switch() -> None:
 @requirement("settings:features:remote")
 def test_remote_mode_with_a_directory_remembers_but_never_extracts_or_dreams() -> None:
     running = features(changed("remote", mode=True, memory_dir="/mnt/memory"))
-    assert (running.recall, running.writes, running.extraction, running.dream) == (True, True, False, False)
+    assert (running.recall, running.extraction, running.dream) == (True, False, False)
 
 
 @requirement("settings:memory:off-means-all")
@@ -71,7 +70,6 @@ def test_remote_mode_with_a_directory_remembers_but_never_extracts_or_dreams() -
         ("memory", {"daily_log": True}, "dream"),
         ("notes", {"enabled": False}, "notes"),
         ("compaction", {"from_notes": False}, "notes_compaction"),
-        ("compaction", {"auto": False}, "auto_compaction"),
         ("instructions", {"enabled": False}, "instructions"),
         ("hook", {"enabled": False}, "hooks"),
     ],
@@ -80,7 +78,7 @@ def test_each_part_has_a_switch_of_its_own(area: str, values: dict[str, object],
     on, off = features(Settings()), features(changed(area, **values))
     assert getattr(on, part)
     assert not getattr(off, part)
-    assert off.writes
+    assert off.agent_memory
 
 
 @requirement("settings:features:notes")
@@ -91,17 +89,12 @@ def test_notes_need_automatic_compaction_and_not_memory() -> None:
 
 
 @requirement("settings:memory:off-means-all")
-def test_simple_mode_runs_nothing_but_compaction() -> None:
+def test_simple_mode_runs_nothing_of_it() -> None:
     running = features(Settings(simple_mode=True))
-    assert [field.name for field in fields(running) if getattr(running, field.name)] == ["auto_compaction"]
+    assert [field.name for field in fields(running) if getattr(running, field.name)] == []
 
 
 @requirement("settings:memory:off-means-all")
 def test_a_process_that_answers_once_extracts_only_when_asked_to() -> None:
     assert not features(Settings(), interactive=False).extraction
     assert features(changed("extraction", noninteractive=True), interactive=False).extraction
-
-
-@requirement("settings:memory:off-means-all")
-def test_without_a_server_there_is_no_team() -> None:
-    assert not features(Settings()).team

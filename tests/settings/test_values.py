@@ -32,7 +32,6 @@ def sentence(key: str, raw: object) -> str:
         ("ui.color", "pink", "takes one of `auto`, `always`, `never`, not the text 'pink'"),
         ("permissions.deny", "Bash", "takes a list, each item a text, not the text 'Bash'"),
         ("permissions.deny", ["Bash", 3], "takes a list, each item a text, not 3"),
-        ("listen.port", 65_536, "takes a whole number from 0 to 65,535, not 65536"),
         ("hooks", [], "takes a table, not a list"),
         ("memory.directory", {"a": 1}, "takes a text, not a table"),
     ],

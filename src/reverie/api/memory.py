@@ -702,6 +702,7 @@ class Memory:
         if self._store is None:
             from reverie.memory.history.attribution import Attribution
             from reverie.memory.history.history import History
+            from reverie.memory.index.memory_md import IndexLimits
             from reverie.memory.recall.usage_log import read_counts
             from reverie.memory.store import Store
 
@@ -714,6 +715,7 @@ class Memory:
                 attribute=Attribution(folder, lambda: (path for path in self.transcripts() if path.suffix == ".jsonl")),
                 use=lambda: read_counts(folder),
                 vetted=self.index.vetted,
+                limits=IndexLimits.of(self.settings.index),
             )
         return self._store
 
@@ -730,6 +732,7 @@ class Memory:
             turn_bytes=said.turn_bytes,
             session_bytes=said.session_bytes,
             show_again_tokens=said.show_again_tokens,
+            age=self.settings.age,
         )
 
     @property

@@ -21,5 +21,9 @@ def environment_for_others(setup: Setup) -> dict[str, str]:
 
 def _key_names(setup: Setup) -> set[str]:
     settings = setup.settings
-    keys = {settings.model.anthropic_key_env, settings.model.openai_key_env, settings.team.token_env}
-    return keys | {"ANTHROPIC_AUTH_TOKEN", *(profile.key_env or "" for profile in settings.models)}
+    keys = {settings.model.anthropic_key_env, settings.model.openai_key_env}
+    return keys | {
+        "ANTHROPIC_AUTH_TOKEN",
+        "REVERIE_TEAM_TOKEN",
+        *(profile.key_env or "" for profile in settings.models),
+    }

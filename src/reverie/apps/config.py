@@ -19,7 +19,19 @@ from reverie.places import Places, find_checkout
 from reverie.settings import Settings
 from reverie.settings.documents import Document, Unreadable, decoded, parse_json, parse_toml
 from reverie.settings.environment import givens_from, near_misses, speaks
-from reverie.settings.layers import Accepts, Caution, Given, Layer, Merged, Origin, Source, givens_of, merge, unknown
+from reverie.settings.layers import (
+    Accepts,
+    Caution,
+    Given,
+    Layer,
+    Merged,
+    Origin,
+    Source,
+    advice_on_removed,
+    givens_of,
+    merge,
+    unknown,
+)
 from reverie.settings.schema import find
 from reverie.settings.vendor import givens_of_vendor
 from reverie.values import value
@@ -201,7 +213,7 @@ def _flag_givens(flags: Flags, user_home: Path, directory: Path, problems: list[
         parts = split_key(key.strip()) or ()
         if not equals:
             problems.append(f"--set {assignment}: write it as KEY=VALUE")
-        elif find(parts) is None:
+        elif find(parts) is None and advice_on_removed(parts) is None:
             problems.append(f"--set: {unknown(key.strip())}")
         else:
             givens.append(Given(parts, value, "--set", is_text=True))
@@ -266,7 +278,6 @@ def _secret_variables(settings: Settings) -> list[str]:
     keys = (profile.key_env for profile in settings.models)
     return [
         *filter(None, keys),
-        settings.team.token_env,
         settings.model.anthropic_key_env,
         settings.model.openai_key_env,
     ]

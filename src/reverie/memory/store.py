@@ -32,6 +32,7 @@ from reverie.memory.history.tracked import (
 )
 from reverie.memory.history.writer import Attribute, Files, FoundEdit, Writer, conflict_path, merged_bytes
 from reverie.memory.index.catalogue import Catalogue
+from reverie.memory.index.memory_md import IndexLimits
 from reverie.memory.topics.filenames import file_name
 from reverie.memory.topics.finding import find_topic, key_of
 from reverie.memory.topics.injection import flags
@@ -89,10 +90,11 @@ class Store:
         attribute: Attribute = lambda _: None,
         use: Callable[[], Mapping[str, float]] = dict,
         vetted: Vetted | None = None,
+        limits: IndexLimits | None = None,
         timeout_seconds: float = 30.0,
     ) -> None:
         """`noticed` is told of every committed change; `use` says how useful each path has been;
-        `vetted` lets them know what was looked at already.
+        `vetted` lets them know what was looked at already; `limits` bound the index.
 
         `secrets_found` names the files that others edited and that hold a secret, with the rules.
         """
@@ -104,7 +106,7 @@ class Store:
         self._attribute_to = attribute
         self.secrets_found: dict[str, tuple[str, ...]] = {}
         self._vetted = vetted or Vetted()
-        self._catalogue = Catalogue(self.history, use=use, vetted=self._vetted)
+        self._catalogue = Catalogue(self.history, use=use, vetted=self._vetted, limits=limits)
         self._parsed: dict[str, tuple[Seen, Topic]] = {}
         self.writer = Writer(
             folder,

@@ -49,8 +49,6 @@ Count = Annotated[int, Range(0)]
 Positive = Annotated[int, Range(1)]
 Share = Annotated[float, Range(0, 1)]
 Amount = Annotated[float, Range(0)]
-Ratio = Annotated[float, Range(0.01)]
-Port = Annotated[int, Range(0, 65_535)]
 Language = Annotated[str, Pattern(r"[^\W\d_][\w (),.\-]{0,39}", "the name of a language, at most 40 characters")]
 Variable = Annotated[str, Pattern(r"[A-Za-z_][A-Za-z0-9_]*", "the name of an environment variable, never a key itself")]
 

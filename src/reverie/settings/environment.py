@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import TypeAlias
 
-from reverie.settings.layers import Given
+from reverie.settings.layers import REMOVED, Given
 from reverie.settings.schema import PREFIX, KeyPath, keys
 
 _Meaning: TypeAlias = Callable[[str], Mapping[KeyPath, str]]
@@ -75,10 +75,22 @@ def givens_from(environ: Mapping[str, str]) -> list[Given]:
 def near_misses(environ: Iterable[str], *, used: Iterable[str] = ()) -> list[tuple[str, str]]:
     """Each variable that looks like a misspelt one of ours, with a sentence; `used` are names with another purpose."""
     strange = {name for name in environ if name.startswith(PREFIX)} - set(OTHER_NAMES) - set(used)
+    removed = {name: advice for name in strange if (advice := _advice_on_removed(name)) is not None}
     if not strange:
         return []
     known = {key.variable for key in keys().values() if key.variable}
     from difflib import get_close_matches
 
-    near = {name: get_close_matches(name, known, n=1, cutoff=0.85) for name in sorted(strange - known)}
-    return [(name, f"{name} is no setting; did you mean {close[0]}?") for name, close in near.items() if close]
+    unknown = sorted(strange - known - set(removed))
+    near = {name: get_close_matches(name, known, n=1, cutoff=0.85) for name in unknown}
+    return [
+        *((name, f"{name} was removed and is ignored: {advice}") for name, advice in sorted(removed.items())),
+        *((name, f"{name} is no setting; did you mean {close[0]}?") for name, close in near.items() if close),
+    ]
+
+
+def _advice_on_removed(variable: str) -> str | None:
+    words = variable.removeprefix(PREFIX).lower()
+    return next(
+        (advice for key, advice in REMOVED.items() if f"{words}_".startswith(f"{key.replace('.', '_')}_")), None
+    )

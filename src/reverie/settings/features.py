@@ -47,28 +47,20 @@ class Features:
     """`MEMORY.md` is loaded."""
     recall: bool
     """Memories are brought back at each user message."""
-    writes: bool
-    """Memories may be written."""
     extraction: bool
     """Turns are read for memories afterwards."""
     dream: bool
     """The directory is put in order now and then."""
-    team: bool
-    """Memory is shared with the team."""
     agent_memory: bool
     """Agents have memories of their own."""
     notes: bool
     """The session keeps notes."""
     notes_compaction: bool
     """The notes may become the summary."""
-    auto_compaction: bool
-    """The window is compacted before it is full."""
     instructions: bool
     """Instruction files are loaded."""
     hooks: bool
     """The user's scripts run."""
-    progress_lines: bool
-    """Agents report what they are doing."""
 
 
 def features(settings: Settings, *, interactive: bool = True) -> Features:
@@ -86,15 +78,11 @@ def features(settings: Settings, *, interactive: bool = True) -> Features:
         rules=memory,
         index=memory,
         recall=memory and settings.recall.enabled,
-        writes=memory,
         extraction=background and settings.extraction.enabled and (interactive or settings.extraction.noninteractive),
         dream=background and settings.dream.enabled and not settings.memory.daily_log and interactive,
-        team=memory and settings.team.enabled and bool(settings.team.server),
         agent_memory=memory,
         notes=notes,
         notes_compaction=notes and settings.compaction.from_notes,
-        auto_compaction=auto_compaction,
         instructions=full and settings.instructions.enabled,
         hooks=full and settings.hook.enabled,
-        progress_lines=full,
     )

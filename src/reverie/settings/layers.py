@@ -104,7 +104,7 @@ def givens_of(table: Mapping[str, object], place: Callable[[KeyPath], str]) -> t
     def walk(here: Mapping[str, object], path: KeyPath) -> None:
         for name, said in here.items():
             inner = (*path, name)
-            if find(inner) is not None:
+            if find(inner) is not None or advice_on_removed(inner) is not None:
                 givens.append(Given(inner, said, place(inner)))
             elif not is_group(inner):
                 problems.append(f"{place(inner)}: {unknown(dotted(inner))}")
@@ -115,6 +115,26 @@ def givens_of(table: Mapping[str, object], place: Callable[[KeyPath], str]) -> t
 
     walk(table, ())
     return givens, problems
+
+
+REMOVED: Mapping[str, str] = {
+    "counting": "token counts are calibrated for each model; `models.NAME.tokenizer` describes one of your own",
+    "index.demote_chars": "the form of MEMORY.md is fixed, so that other programs can read it",
+    "index.line_chars": "the form of MEMORY.md is fixed, so that other programs can read it",
+    "listen": "nothing here listens on a port; `reverie simulate --port` takes its own",
+    "memory.rules_tokens": "the rules have a fixed length; `memory.extra_guidelines` adds to them",
+    "notes.title_words_max": "the title of notes has no limits of its own; `notes.section_tokens` limits its section",
+    "notes.title_words_min": "the title of notes has no limits of its own; `notes.section_tokens` limits its section",
+    "recall.scan_front_matter_lines": "front matter is read whole",
+    "recall.scan_max_files": "recall searches all memories, and a background writer is shown the newest 200",
+    "team": "there is no shared memory yet; `reverie export` and `reverie import` carry memories between people",
+}
+"""Keys and tables that settings files of earlier versions may hold, with what to do instead."""
+
+
+def advice_on_removed(path: KeyPath) -> str | None:
+    """What to do instead of setting a key that was removed; None for every other path."""
+    return next((REMOVED[name] for end in range(1, len(path) + 1) if (name := dotted(path[:end])) in REMOVED), None)
 
 
 def unknown(key: str) -> str:
@@ -150,9 +170,11 @@ def merge(layers: Iterable[Layer], *, accepts: Accepts = _nothing, problems: Seq
     origins: dict[KeyPath, list[Origin]] = {}
     for layer in sorted(layers, key=lambda layer: RANK[layer.source]):
         for given in layer.givens:
-            key = find(given.path)
-            assert key is not None, given.path
-            name = dotted(given.path)
+            key, name = find(given.path), dotted(given.path)
+            if key is None:
+                sentence = f"`{name}` was removed and is ignored: {advice_on_removed(given.path)}"
+                cautions.append(Caution(name, given.place, sentence))
+                continue
             value = parse(key, str(given.value)) if given.is_text else read(key, given.value)
             if isinstance(value, Mismatch):
                 mistakes.append(f"{given.place}: `{name}` {value.sentence}")
@@ -229,7 +251,6 @@ _ORDERED: tuple[tuple[str, str], ...] = (
     ("window.warning_fraction", "window.error_fraction"),
     ("snip.target_fraction", "snip.trigger_fraction"),
     ("collapse.stage_fraction", "collapse.run_fraction"),
-    ("notes.title_words_min", "notes.title_words_max"),
     ("compaction.keep_min_tokens", "compaction.keep_max_tokens"),
     ("agent.summary_words_min", "agent.summary_words_max"),
 )

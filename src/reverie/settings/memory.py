@@ -1,10 +1,10 @@
-"""Settings of what lasts: the memory directory, its index, recall, the background writers and the team's share.
+"""Settings of what lasts: the memory directory, its index, recall and the background writers.
 
 Numbers come from `spec 2`, `spec 5` and `spec 6 §5-7`; where the product page decides otherwise, it is named.
 """
 
 from reverie.settings.area import area
-from reverie.settings.bounds import Amount, Count, OnlyLower, Personal, Positive, Process, Share, Variable
+from reverie.settings.bounds import Amount, Count, OnlyLower, Personal, Positive, Process, Share
 
 
 @area
@@ -21,8 +21,6 @@ class Memory:
     """The directory for this process; goes before `directory` (spec 3 §10, `MEMORY_PATH_OVERRIDE`)."""
     extra_guidelines: Personal[str] = ""
     """Text added to the rules that the model gets (spec 3 §10, `MEMORY_EXTRA_GUIDELINES`)."""
-    rules_tokens: Positive = 3_000
-    """Room for those rules in the system prompt (spec 2 §6)."""
     skip_index: bool = True
     """Leave the index step out of the rules, because the index is generated (product §6)."""
     search_past_context: bool = True
@@ -41,10 +39,6 @@ class Index:
     """Lines that are loaded (spec 2 §5)."""
     max_bytes: Positive = 25_000
     """And bytes, after the lines are cut (spec 2 §5)."""
-    line_chars: Positive = 150
-    """Length to which a line is written (spec 2 §5)."""
-    demote_chars: Positive = 200
-    """Length above which a dream moves detail into the topic (spec 2 §11.3)."""
 
 
 @area
@@ -54,7 +48,7 @@ class Age:
     fresh_max_days: Count = 1
     """Age up to which no warning is given (spec 2 §8)."""
     half_life_user_days: Positive = 365
-    """Days in which a memory of type user loses half its weight (product §6)."""
+    """Days after which a user memory is called old, and expected to have changed."""
     half_life_feedback_days: Positive = 365
     """The same for feedback (product §6)."""
     half_life_project_days: Positive = 45
@@ -93,10 +87,6 @@ class Recall:
     """Bytes in view after which recall pauses (spec 2 §7.5)."""
     show_again_tokens: Count = 50_000
     """Tokens after which a memory already shown may return (product §6)."""
-    scan_max_files: Positive = 200
-    """Newest memories listed for a background writer; recall itself searches all of them (spec 2 §7.3; product §2)."""
-    scan_front_matter_lines: Positive = 30
-    """Lines read of each for that list (spec 2 §7.3)."""
 
 
 @area
@@ -139,32 +129,6 @@ class Dream:
     """Messages that its live view keeps (spec 2 §11.4)."""
     search_hits: Positive = 50
     """Hits shown per search of transcripts (spec 2 §11.3)."""
-
-
-@area
-class Team:
-    """Memory that is shared with everybody who works on the repository."""
-
-    enabled: bool = True
-    """Take part, once a server or a git remote is joined (spec 3 §9, `team_memory`)."""
-    server: Personal[str | None] = None
-    """URL of the team server, or of a git remote (product §6)."""
-    token_env: Personal[Variable] = "REVERIE_TEAM_TOKEN"  # noqa: S105 - a name, not a token
-    """Environment variable that holds the token (product §6)."""
-    debounce_seconds: Amount = 2.0
-    """Quiet time after a change before it is pushed (spec 5 §4)."""
-    pull_minutes: Amount = 5.0
-    """Time between two pulls (product §6)."""
-    push_bytes: Positive = 200_000
-    """Largest request body (spec 5 §6)."""
-    file_bytes: Positive = 250_000
-    """Largest file (product §6)."""
-    max_entries: Positive = 1_000
-    """Most files (product §6)."""
-    timeout_seconds: Amount = 30.0
-    """How long a request may take (product §6)."""
-    conflict_retries: Count = 2
-    """Further tries when somebody else pushed first (spec 5 §6)."""
 
 
 @area

@@ -13,7 +13,6 @@ from reverie.settings.bounds import (
     Count,
     Managed,
     Personal,
-    Port,
     Positive,
     Range,
     Replaced,
@@ -222,16 +221,6 @@ class Instructions:
     """Also load those of `permissions.additional_directories` (spec 8 §1.4)."""
     managed_text: Managed[str | None] = None
     """Instructions of an administrator, before all files (spec 8 §1.4, `claudeMd`)."""
-
-
-@area
-class Listen:
-    """Where `serve`, `inspect` and `mcp` over HTTP answer."""
-
-    host: Personal[str] = "127.0.0.1"
-    """Address; anything but loopback is reachable by others."""
-    port: Personal[Port] = 0
-    """Port; 0 takes a free one."""
 
 
 @area

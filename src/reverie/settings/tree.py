@@ -12,14 +12,12 @@ from reverie.settings.memory import (
     Recall,
     Remote,
     Retention,
-    Team,
 )
 from reverie.settings.session import (
     Agent,
     Declaration,
     Hook,
     Instructions,
-    Listen,
     Model,
     ModelProfile,
     Permissions,
@@ -32,7 +30,6 @@ from reverie.settings.window import (
     Clearing,
     Collapse,
     Compaction,
-    Counting,
     Notes,
     Snip,
     Spill,
@@ -62,7 +59,6 @@ class Settings:
     """Models of your own, by name (product §4)."""
     budget: Budget = Budget()
 
-    counting: Counting = Counting()
     window: Window = Window()
     spill: Spill = Spill()
     snip: Snip = Snip()
@@ -78,7 +74,6 @@ class Settings:
     recall: Recall = Recall()
     extraction: Extraction = Extraction()
     dream: Dream = Dream()
-    team: Team = Team()
     remote: Remote = Remote()
     retention: Retention = Retention()
 
@@ -91,7 +86,6 @@ class Settings:
     """Hooks of each source, in the order in which they run (spec 3 §7.3)."""
     permissions: Permissions = Permissions()
     instructions: Instructions = Instructions()
-    listen: Listen = Listen()
     ui: Ui = Ui()
     status_line: StatusLine = StatusLine()
 

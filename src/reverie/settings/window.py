@@ -1,4 +1,4 @@
-"""Settings of the window: counting, thresholds, and every layer that shrinks what is sent.
+"""Settings of the window: thresholds, and every layer that shrinks what is sent.
 
 W is the model's window, E the effective window (W less the output reserve), T the level of automatic compaction.
 Numbers come from `spec 1` and `spec 6 §1-4`; where the product page decides otherwise, it is named.
@@ -7,19 +7,7 @@ Numbers come from `spec 1` and `spec 6 §1-4`; where the product page decides ot
 from typing import Annotated, Literal
 
 from reverie.settings.area import area
-from reverie.settings.bounds import Count, Positive, Range, Ratio, Share, Table
-
-
-@area
-class Counting:
-    """How tokens are estimated where no provider has counted them."""
-
-    bytes_per_token_text: Ratio = 4.0
-    """Bytes of text that make one token, before calibration (spec 1 §1)."""
-    bytes_per_token_json: Ratio = 2.0
-    """Bytes of JSON that make one token, before calibration (spec 1 §1)."""
-    media_tokens: Count = 2_000
-    """Tokens of an image or document whose size is unknown (spec 1 §1)."""
+from reverie.settings.bounds import Count, Positive, Range, Share, Table
 
 
 @area
@@ -180,10 +168,6 @@ class Notes:
     """Longest notes file (spec 1 §9.3)."""
     compact_section_chars: Positive = 8_000
     """Where a section is cut when the notes become the summary (spec 1 §10)."""
-    title_words_min: Positive = 5
-    """Fewest words of the session's title (spec 1 §9.1)."""
-    title_words_max: Positive = 10
-    """Most words of the session's title (spec 1 §9.1)."""
     max_rounds: Positive = 3
     """Rounds the writer of the notes may take (product §6)."""
 

@@ -7,9 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reverie.memory.topics.age import HALF_LIFE_DAYS, age_days, age_warning, age_words, freshness, header, is_expired
+from reverie.memory.topics.age import age_days, age_warning, age_words, header, is_expired, is_old
 from reverie.memory.topics.anchors import AnchorCheck, AnchorState, FileAnchor, SymbolAnchor
 from reverie.memory.topics.topic import MemoryType, Topic, Trust
+from reverie.settings.memory import Age
 from tests.requirements import requirement
 
 NOW = datetime(2026, 8, 22, 9, 30, tzinfo=UTC)
@@ -73,10 +74,11 @@ def test_a_clock_that_is_ahead_never_makes_an_age_negative(day: date, now: datet
 
 @requirement("memory:age:half-life")
 def test_each_type_ages_at_its_own_pace() -> None:
-    assert freshness(MemoryType.project, 0) == 1
-    assert freshness(MemoryType.project, HALF_LIFE_DAYS[MemoryType.project]) == 0.5
-    assert freshness(MemoryType.user, 60) > freshness(MemoryType.reference, 60) > freshness(MemoryType.project, 60)
-    assert freshness(None, 10, {None: 10}) == 0.5
+    half_lives = {MemoryType.user: 365, MemoryType.feedback: 365, MemoryType.reference: 180, MemoryType.project: 45}
+    for kind, days in [*half_lives.items(), (None, 45)]:
+        assert not is_old(kind, days)
+        assert is_old(kind, days + 1)
+    assert is_old(None, 11, Age(half_life_project_days=10))
     assert "expect it to have changed" in age_warning(observed(60), NOW)
     assert "expect it to have changed" not in age_warning(replace(observed(60), type=MemoryType.user), NOW)
 

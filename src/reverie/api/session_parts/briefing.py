@@ -40,6 +40,7 @@ from reverie.instructions import (
     taken_as_read,
     wanted_again,
 )
+from reverie.memory.index.memory_md import IndexLimits
 from reverie.messages.blocks import Json
 from reverie.messages.entries import AttachmentEntry, PromptEntry, SystemBlock, ToolSpec
 from reverie.messages.reminder import reminder
@@ -255,7 +256,8 @@ class Briefing:
         index = ""
         if self.memory.off is None and features(self.setup.settings, interactive=self.setup.is_interactive).index:
             index = (read_small(path) or b"").decode("utf-8", "replace")
-        return user_context(files, today=today, index=index, index_path=str(path))
+        limits = IndexLimits.of(self.setup.settings.index)
+        return user_context(files, today=today, index=index, index_path=str(path), limits=limits)
 
     def _system(self) -> tuple[SystemBlock, ...]:
         setup = self.setup
@@ -267,6 +269,7 @@ class Briefing:
                 directory=str(self.memory.directory),
                 transcripts=str(self.transcripts),
                 skip_index=setup.settings.memory.skip_index,
+                index_lines=setup.settings.index.max_lines,
                 search_past=setup.settings.memory.search_past_context,
                 daily_log_pattern=self.memory.scope.folder.daily_log_pattern if setup.settings.memory.daily_log else "",
                 extra=setup.settings.memory.extra_guidelines or "",

@@ -45,7 +45,10 @@ class Recalling:
     def start(self, text: str) -> asyncio.Task[Sequence[Joined]] | None:
         """Begin to look; None when a rule says that there is nothing to look for."""
         settings = self.memory.settings.recall
-        if self.memory.off is not None or not settings.enabled or not is_worth_recalling(text):
+        is_worth = is_worth_recalling(
+            text, min_words=settings.min_words, min_unspaced_chars=settings.min_unspaced_chars
+        )
+        if self.memory.off is not None or not settings.enabled or not is_worth:
             return None
         shown = self._shown()
         if sum(one.size_bytes for one in shown) > settings.session_bytes:

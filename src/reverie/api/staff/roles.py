@@ -29,6 +29,7 @@ from reverie.context.restore import NO_SURROUNDINGS
 from reverie.context.strategies import strategy
 from reverie.errors import UserMistake
 from reverie.files import is_inside, read_small, write_folder
+from reverie.memory.index.memory_md import IndexLimits
 from reverie.messages.blocks import JsonObject
 from reverie.messages.entries import Entry, Envelope, SystemBlock, ToolSpec
 from reverie.permissions.approval import Approver
@@ -185,7 +186,8 @@ def _system(cast: Cast, directory: Path, memory: Path | None) -> tuple[SystemBlo
     if memory is not None and definition.memory is not None:
         index = (read_small(memory / "MEMORY.md") or b"").decode("utf-8", "replace")
         # Nobody generates the index of an agent's memory, so the agent writes it itself.
-        about = agent_memory_prompt(str(memory), definition.memory, index, skip_index=False)
+        limits = IndexLimits.of(setup.settings.index)
+        about = agent_memory_prompt(str(memory), definition.memory, index, skip_index=False, limits=limits)
         prompt = with_memory(prompt, about)
     facts = PromptFacts(
         directory=str(directory),

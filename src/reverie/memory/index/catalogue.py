@@ -18,7 +18,7 @@ from reverie.memory.history.history import History, blob_id
 from reverie.memory.history.tracked import INDEX_FILE, is_topic_path, read_tracked
 from reverie.memory.history.worktree import known_content_ids
 from reverie.memory.index.lines import Entry, parse_index
-from reverie.memory.index.memory_md import IndexRow, index_row, render_index
+from reverie.memory.index.memory_md import IndexLimits, IndexRow, index_row, render_index
 from reverie.memory.index.row_table import RowTable, read_names
 from reverie.memory.topics.topic import Topic, parse_topic, render_topic
 from reverie.memory.topics.vetted import Vetted
@@ -43,7 +43,9 @@ class Catalogue:
         *,
         use: Callable[[], Mapping[str, float]] = dict,
         vetted: Vetted | None = None,
+        limits: IndexLimits | None = None,
     ) -> None:
+        self._limits = limits
         self._history = history
         self._folder = history.folder
         self._use = use
@@ -110,7 +112,7 @@ class Catalogue:
         removed = [path for path, row in rows.items() if row is None and path != INDEX_FILE]
         if not (changed or removed or INDEX_FILE in touched) or not (len(table) or previous):
             return None
-        return render_index(table, previous, changed=changed, removed=removed, use=self._use())
+        return render_index(table, previous, changed=changed, removed=removed, use=self._use(), limits=self._limits)
 
     def _previous_index(self, files: Mapping[str, bytes | None]) -> str:
         content = files[INDEX_FILE] if INDEX_FILE in files else read_tracked(self._folder, INDEX_FILE)

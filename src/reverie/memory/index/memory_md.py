@@ -30,6 +30,7 @@ from reverie.memory.index.lines import (
 from reverie.memory.topics.filenames import path_key
 from reverie.memory.topics.frontmatter import BOM
 from reverie.memory.topics.topic import MemoryType, Topic, prose_lines
+from reverie.settings.memory import Index
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +41,11 @@ class IndexLimits:
     size_bytes: int = 25_000
     generated_lines_at_least: int = 20
     """What items may take even where prose alone fills the limits."""
+
+    @classmethod
+    def of(cls, settings: Index) -> IndexLimits:
+        """The limits that the user set."""
+        return cls(settings.max_lines, settings.max_bytes)
 
 
 @dataclass(frozen=True, slots=True)

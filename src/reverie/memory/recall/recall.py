@@ -282,7 +282,9 @@ def _hits(
                 score=round(candidate.score, 4),
                 why=str(candidate.reasons) or "near in meaning",
                 text=text,
-                header=header(replace(topic, path=candidate.path), now, file_time=file_time, checks=checks),
+                header=header(
+                    replace(topic, path=candidate.path), now, file_time=file_time, checks=checks, limits=limits.age
+                ),
                 age_days=age_days(topic, now, file_time),
                 anchors=checks,
                 reasons=candidate.reasons,

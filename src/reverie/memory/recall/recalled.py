@@ -12,6 +12,7 @@ from dataclasses import field
 from typing import TYPE_CHECKING
 
 from reverie.memory.search.analyze import terms
+from reverie.settings.memory import Age
 from reverie.values import value
 
 if TYPE_CHECKING:
@@ -31,6 +32,7 @@ class Limits:
     turn_bytes: int = 20_480
     session_bytes: int = 60_000
     show_again_tokens: int = 50_000
+    age: Age = Age()
 
 
 @value

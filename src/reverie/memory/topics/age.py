@@ -7,20 +7,12 @@ memory enters a conversation, and stored: another day number would mean other by
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from datetime import date, datetime
-from types import MappingProxyType
 
 from reverie.memory.topics.anchors import AnchorCheck, AnchorState, named
 from reverie.memory.topics.value import MemoryType, Topic, Trust
-
-HALF_LIFE_DAYS: Mapping[MemoryType | None, int] = MappingProxyType(
-    {MemoryType.user: 365, MemoryType.feedback: 180, MemoryType.project: 30, MemoryType.reference: 120, None: 60}
-)
-"""After how many days a memory of each type is as likely outdated as not: a profile does not age like a deadline."""
-
-WARN_AFTER_DAYS = 2
-"""From this age on a memory comes with a warning (spec 2 §8)."""
+from reverie.settings.memory import Age
 
 _WHOSE_WORD = {
     Trust.inferred: "Concluded by the agent; the user has not said it.",
@@ -47,11 +39,14 @@ def age_words(days: int) -> str:
     return {0: "today", 1: "yesterday"}.get(days, f"{days} days ago")
 
 
-def freshness(
-    topic_type: MemoryType | None, days: int, half_lives: Mapping[MemoryType | None, int] = HALF_LIFE_DAYS
-) -> float:
-    """How much a memory of this age still weighs: 1 when new, a half after the half-life of its type."""
-    return float(0.5 ** (days / half_lives[topic_type]))
+def is_old(topic_type: MemoryType | None, days: int, limits: Age = Age()) -> bool:  # noqa: B008 - a frozen value
+    """Whether a memory of this age is more likely outdated than not: a profile does not age like a deadline."""
+    half_lives: dict[MemoryType | None, int] = {
+        MemoryType.user: limits.half_life_user_days,
+        MemoryType.feedback: limits.half_life_feedback_days,
+        MemoryType.reference: limits.half_life_reference_days,
+    }
+    return days > half_lives.get(topic_type, limits.half_life_project_days)
 
 
 def is_expired(topic: Topic, now: datetime) -> bool:
@@ -60,28 +55,39 @@ def is_expired(topic: Topic, now: datetime) -> bool:
 
 
 def header(
-    topic: Topic, now: datetime, *, file_time: datetime | None = None, checks: Sequence[AnchorCheck] = ()
+    topic: Topic,
+    now: datetime,
+    *,
+    file_time: datetime | None = None,
+    checks: Sequence[AnchorCheck] = (),
+    limits: Age = Age(),  # noqa: B008 - a frozen value
 ) -> str:
     """What stands before a recalled memory: warnings where there are any, then its age and path."""
     days = age_days(topic, now, file_time)
-    remarks = [remark for remark in (age_warning(topic, now, file_time), *_remarks(topic, checks)) if remark]
-    title = f"Memory: {topic.path}:" if days >= WARN_AFTER_DAYS else f"Memory (saved {age_words(days)}): {topic.path}:"
+    remarks = [remark for remark in (age_warning(topic, now, file_time, limits), *_remarks(topic, checks)) if remark]
+    is_fresh = days <= limits.fresh_max_days
+    title = f"Memory (saved {age_words(days)}): {topic.path}:" if is_fresh else f"Memory: {topic.path}:"
     return "\n".join([*remarks, "", title]) if remarks else title
 
 
-def age_warning(topic: Topic, now: datetime, file_time: datetime | None = None) -> str:
+def age_warning(
+    topic: Topic,
+    now: datetime,
+    file_time: datetime | None = None,
+    limits: Age = Age(),  # noqa: B008 - a frozen value
+) -> str:
     """What to keep in mind about a memory of this age; empty when it is fresh."""
     days = age_days(topic, now, file_time)
     parts: list[str] = []
     if topic.expires is not None and is_expired(topic, now):
         parts.append(f"This memory was meant to hold until {topic.expires.isoformat()} and has expired.")
-    if days >= WARN_AFTER_DAYS:
+    if days > limits.fresh_max_days:
         parts.append(
             f"This memory is {days} days old. It records what was seen at that moment, not how things stand now: what "
             "it says about the behaviour of code or about a place such as file:line may be outdated. Check it against "
             "the present code before you state it as fact."
         )
-        if freshness(topic.type, days) < 0.5:
+        if is_old(topic.type, days, limits):
             kind = f"a {topic.type} memory" if topic.type else "a memory"
             parts.append(f"For {kind} that is old: expect it to have changed.")
     return " ".join(parts)
