@@ -71,7 +71,7 @@ def test_an_edit_made_meanwhile_is_merged(tmp_path: Path) -> None:
 
     assert applied.left == ()
     assert "First, by hand." in path.read_text()
-    assert "We release 2026-03-03." in path.read_text()
+    assert "We release tomorrow (2026-03-03)." in path.read_text()
     assert [commit.change.author for commit in log(store)[:2]] == ["dream", "unknown"]
 
 

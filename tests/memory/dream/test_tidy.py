@@ -118,18 +118,18 @@ def test_relative_dates_of_facts_become_absolute_and_habits_stay() -> None:
     (step,) = tidy(texts, World()).steps
     assert step.written == ("p.md",)
     body = parse_topic("p.md", step.after["p.md"] or "").body
-    assert body == "We release 2026-03-05.\n\n`tomorrow` is a word of the parser."
-    assert parse_topic("p.md", step.after["p.md"] or "").description == "We release 2026-03-05."
+    assert body == "We release this Thursday (2026-03-05).\n\n`tomorrow` is a word of the parser."
+    assert parse_topic("p.md", step.after["p.md"] or "").description == "We release this Thursday (2026-03-05)."
 
 
 @requirement("dream:embedded")
 @pytest.mark.parametrize(
     ("said", "made"),
     [
-        ("The audit is on Thursday.", "The audit is on 2026-03-05."),
+        ("The audit is on Thursday.", "The audit is on Thursday (2026-03-05)."),
         ("The audit failed last Friday.", "The audit failed last Friday."),
         ("We shipped it on Friday.", "We shipped it on Friday."),
-        ("We shipped it yesterday.", "We shipped it 2026-03-01."),
+        ("We shipped it yesterday.", "We shipped it yesterday (2026-03-01)."),
         ("上周五发布了新版本。", "上周五发布了新版本。"),
     ],
 )

@@ -41,7 +41,7 @@ def answered(messages: list[Said], text: str | None = None) -> tuple[Candidate, 
 def test_an_answer_becomes_candidates_with_absolute_dates() -> None:
     [found] = answered([said("small PRs please")], json.dumps({"memories": [ROW, {"type": "nonsense"}, 3]}))
 
-    assert (found.name, found.description) == ("Small PRs", "PRs stay small, until 2026-02-17")
+    assert (found.name, found.description) == ("Small PRs", "PRs stay small, until tomorrow (2026-02-17)")
     assert found.body.endswith("**Why:** review")
     assert (found.message, found.session, found.cue) == ("m1", "s1", "model")
 

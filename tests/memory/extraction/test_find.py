@@ -108,7 +108,7 @@ def test_a_title_is_short_and_says_what_the_rule_is() -> None:
 def test_a_deadline_is_absolute_and_expires() -> None:
     deadline = one("The deadline for the migration is next Friday.")
 
-    assert deadline.description == "The deadline for the migration is 2026-02-27."
+    assert deadline.description == "The deadline for the migration is next Friday (2026-02-27)."
     assert deadline.expires == date(2026, 2, 27)
 
 

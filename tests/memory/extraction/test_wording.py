@@ -4,7 +4,8 @@ from datetime import date
 
 import pytest
 
-from reverie.memory.extraction.wording import NAME_CHARS, depends, gives_reason, main_clause
+from reverie.memory.extraction.wording import depends, gives_reason, main_clause
+from reverie.memory.topics.polarity import TITLE_CHARS
 from tests.memory.extraction.kit import found, one
 from tests.requirements import requirement
 
@@ -21,21 +22,21 @@ from tests.requirements import requirement
         ("From now on open pull requests as drafts, please.", "Open pull requests as drafts"),
         (
             "Always rebuild the search index in the background after changing any of the analysers we ship.",
-            "Always rebuild the search index in the background",
+            "Always rebuild the search index in the background after changing any of the analysers we ship",
         ),
     ],
 )
 def test_a_title_says_the_rule_without_what_leads_up_to_it(text: str, name: str) -> None:
     assert one(text).name == name
-    assert len(one(text).name) <= NAME_CHARS
+    assert len(one(text).name) <= TITLE_CHARS
 
 
 @requirement("extraction:titles")
-def test_a_decision_is_titled_by_what_was_decided_and_an_order_before_it_says_how_to_apply_it() -> None:
+def test_a_decision_keeps_the_order_before_it() -> None:
     made = one("Don't parse the header by hand: we agreed to use the library of the vendor, because ours broke twice.")
 
-    assert (made.type, made.name) == ("project", "Use the library of the vendor")
-    assert "**How to apply:** Don't parse the header by hand" in made.body
+    assert made.type == "project"
+    assert made.description == made.quote
     assert "**Why:** Ours broke twice" in made.body
 
 

@@ -22,6 +22,7 @@ from reverie.memory.dream.likeness import (
 )
 from reverie.memory.history.relearning import normal
 from reverie.memory.search.analyze import terms
+from reverie.memory.topics.polarity import MismatchKind, find_mismatch
 from reverie.memory.topics.topic import Topic, Trust
 
 NEAR = 0.75
@@ -115,6 +116,9 @@ def _joined(best: Topic, less: Topic) -> Topic | None:
     """Both in one; None where that would mix what must stay apart."""
     if less.pinned and best.pinned:
         return None
+    differs = find_mismatch(best.description, less.description, is_title=True)
+    if differs and differs.kind is MismatchKind.negation:
+        return None
     added = tuple(_added(best, less))
     if added and best.trust != less.trust:
         return None
@@ -138,11 +142,11 @@ def _added(best: Topic, less: Topic) -> Iterator[str]:
     """What only the lesser one says: paragraphs, and its description or name where they hold words of their own."""
     there = f"{best.name}\n{best.description}\n{best.body}"
     for paragraph in re.split(r"\n[ \t]*\n", less.body):
-        if normal(paragraph) and not holds_all(there, (paragraph,)):
+        if normal(paragraph) and (not holds_all(there, (paragraph,)) or find_mismatch(there, paragraph, is_title=True)):
             yield paragraph.strip("\n")
     told = f"{there}\n{less.body}"
     known = set(terms(told))
-    if not set(terms(less.description)) <= known:
+    if not set(terms(less.description)) <= known or find_mismatch(told, less.description, is_title=True):
         yield less.description
     elif not set(terms(_COPY.sub("", less.name))) <= known and not _is_named_after_file(less):
         yield f"Also kept as: {less.name}"

@@ -1,4 +1,4 @@
-"""Relative dates → absolute ones, by the day on which they were said; and which day a sentence names last.
+"""The calendar day beside a relative date, by the day on which it was said; and which day a sentence names last.
 
 A day that was (`last Friday`, `since Monday`, 上周五) lies before it, one to come behind it. Recurring days (`every
 Sunday`, `on Tuesdays`, 每周日) are left alone. English, Chinese, German and Japanese.
@@ -42,9 +42,33 @@ _MONTH_NAMES = (
 )
 
 
+_QUOTED = re.compile(r"`[^`\n]*`|\"[^\"\n]*\"|“[^”\n]*”|„[^“”\n]*[“”]|「[^」\n]*」|'[^'\n]{2,}'(?!\w)")
+_ABOUT_WORDS = re.compile(
+    r"\b(?:i|we|you|they|people|user)\s(?:say|says|write|type|mean)\b|\bmeans?\b|\bthe\sword\b|\bich\s(?:\S+\s){0,3}sage\b|\bheißt\b"
+    r"|\bje\sdis\b|\bdigo\b|\bговорю\b|我说|意思是|指的是|と(?:言|い)(?:う|った)|意味",
+    re.IGNORECASE,
+)
+"""A sentence on what words mean speaks of no day."""
+_HABIT = re.compile(
+    r"\b(?:always|never|ever|usually|whenever|generally|every|each|daily|weekly|immer|nie|niemals|jede[nrsm]?)\b|总是|永远|从不|一律|每|いつも|絶対",
+    re.IGNORECASE,
+)
+_FORBIDS = re.compile(
+    r"\b(?:don'?t|do\snot|no|not|avoid|stop|without|nicht|kein\w*)\b|不|别|ない|しないで|ません", re.IGNORECASE
+)
+_BOUNDARY = re.compile(
+    r"\b(?:until|till|by|from|since|after|before|starting|as\sof|through|bis|ab|seit|nach|vor|on\sor\safter)\s(?:the\s|dem\s)?\Z",
+    re.IGNORECASE,
+)
+_BOUNDARY_AFTER = re.compile(r"\s?(?:之前|以前|之后|以后|起|前|后|まで|から|以降)")
+_RESOLVED = re.compile(r"\s?[(（](?:the\s)?(?:week\sof\s)?\d{4}(?:-\d\d)*[)）]")
+_IDEOGRAPH = re.compile(r"[\u3040-\u9fff]")
+_SENTENCE_BREAK = re.compile(r"[.!?]\s|[。！？\n]")
+
+
 @dataclass(frozen=True, slots=True)
 class Placed:
-    """A text in which relative dates are absolute."""
+    """A text with the calendar day beside each relative date."""
 
     text: str
     last: date | None = None
@@ -54,25 +78,53 @@ class Placed:
 
 
 def placed(text: str, said_on: date | None) -> Placed:
-    """Make the dates of a text absolute; without the day on which it was said nothing changes."""
-    if said_on is None:
-        return Placed(text, is_relative=any(rule.is_relative and rule.pattern.search(text) for rule in _RULES))
+    """Put the day beside the dates of a text, whose words stay; without the day on which it was said nothing changes.
+
+    Only dates of events: `when I say tomorrow` and `never deploy on Friday` name no day.
+    """
+    taken: list[tuple[int, int]] = [found.span() for found in _QUOTED.finditer(text)]
+    found: list[tuple[int, str]] = []
     days: list[date] = []
     is_relative = False
     for rule in _RULES:
-        parts, done = [], 0
         for match in rule.pattern.finditer(text):
-            result = rule.day(match, said_on)
-            if result is not None:
-                days.append(result[0])
-                parts += [text[done : match.start()], result[1]]
-                done = match.end()
-                is_relative = is_relative or rule.is_relative
-        text = "".join([*parts, text[done:]])
+            start, end = match.span()
+            if any(start < other_end and other_start < end for other_start, other_end in taken):
+                continue
+            if rule.is_relative and not _names_a_day(match):
+                continue
+            result = rule.day(match, said_on or _ANY_MONDAY)
+            if result is None:
+                continue
+            taken.append((start, end))
+            if _RESOLVED.match(text, end):
+                continue
+            is_relative = is_relative or rule.is_relative
+            days.append(result[0])
+            found.append((end, f"（{result[1]}）" if _IDEOGRAPH.search(match[0]) else f" ({result[1]})"))
+    if said_on is None:
+        return Placed(text, is_relative=is_relative)
+    for end, day in sorted(found, reverse=True):
+        text = f"{text[:end]}{day}{text[end:]}"
     days += [day for match in _ISO.finditer(text) if (day := _day(int(match[1]), int(match[2]), int(match[3])))]
     return Placed(text, max(days, default=None), is_relative)
 
 
+def _names_a_day(match: re.Match[str]) -> bool:
+    """Whether a relative date is that of an event, by the sentence in which it stands."""
+    text, start, end = match.string, match.start(), match.end()
+    begin = max((found.end() for found in _SENTENCE_BREAK.finditer(text, 0, start)), default=0)
+    stop = _SENTENCE_BREAK.search(text, end)
+    sentence = text[begin : stop.start() if stop else len(text)]
+    if _ABOUT_WORDS.search(sentence):
+        return False
+    if _BOUNDARY.search(text, begin, start) or _BOUNDARY_AFTER.match(text, end):
+        return True
+    is_bare_weekday = match.re.pattern in _BARE_WEEKDAYS and not match.groupdict().get("lead")
+    return not _HABIT.search(sentence) and not (is_bare_weekday and _FORBIDS.search(sentence))
+
+
+_ANY_MONDAY = date(2001, 1, 1)
 _ISO = re.compile(r"\b(\d{4})-(\d{2})-(\d{2})\b")
 _Day = Callable[[re.Match[str], date], tuple[date, str] | None]
 
@@ -342,3 +394,4 @@ _RULES: tuple[_Rule, ...] = (
     _rule(r"\bthis year\b|\bdieses jahr\b|今年", _year(0)),
     _rule(r"\blast year\b|\bletztes jahr\b|去年|昨年", _year(-1)),
 )
+_BARE_WEEKDAYS = frozenset(rule.pattern.pattern for rule in _RULES if rule.day in {_named_day, _han_day})

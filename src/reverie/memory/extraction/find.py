@@ -22,7 +22,6 @@ from reverie.memory.extraction.phrases import (
     GENERAL,
     GUARD,
     LASTING,
-    ORDERS,
     PERSONA,
     POINTS,
     POLITE,
@@ -42,10 +41,6 @@ SHORTEST_CHARS = 14
 SHORTEST_HAN_CHARS = 6
 """A shorter sentence says nothing that holds on its own."""
 _QUOTATION = "▯▯"
-_STAND_ALONE = frozenset({"remember", "mention", "decision", "agreed", "preference"})
-_CONDITION = re.compile(r"\b(?:when|if|before|after|unless|while|for|in)\b|时|如果", re.IGNORECASE)
-_CLAUSE = re.compile(r"[,;:]\s|\s[-–]\s|[，：]")
-_ORDER = re.compile(rf"\A(?:please\s)?{ORDERS}\b", re.IGNORECASE)
 _JOINED_CHARS = 90
 """A short order to go on as before means little without the sentence before it."""
 _FOLLOWING = 2
@@ -110,9 +105,7 @@ def find_candidates(said: Said, reader: Reader | None = None) -> tuple[Candidate
         last, reason = _with_what_follows(said, spoken, spoken.index(last), cue)
         start, end = first.start, (reason or last).end
         taken = end
-        begin = start if first is not sentence else start + _lead_chars(cue, sentence.plain)
-        lead = said.text[start:begin] if _ORDER.match(said.text[start:begin]) else ""
-        candidate = _candidate(said, cue, said.text[begin : last.end], reason, said.text[start:end], lead)
+        candidate = _candidate(said, cue, said.text[start : last.end], reason, said.text[start:end])
         doubt = _taken_back(spoken, number) or _doubt(cue, sentence.plain, reading)
         found.append(replace(candidate, doubt=doubt))
     return tuple(found)
@@ -226,16 +219,6 @@ def _with_its_example(text: str, spoken: tuple[Sentence, ...], number: int) -> S
     return after if after and after.plain.startswith(_QUOTATION) else spoken[number]
 
 
-def _lead_chars(cue: Cue, plain: str) -> int:
-    """How much of a sentence comes before the clause that matters and is no condition or reason for it."""
-    match = cue.pattern.search(plain) if cue.name in _STAND_ALONE else None
-    if match is None:
-        return 0
-    ends = [found.end() for found in _CLAUSE.finditer(plain, 0, match.start() + 1)]
-    leads = (plain[:end] for end in reversed(ends))
-    return next((len(lead) for lead in leads if not REASON.search(lead) and not _CONDITION.search(lead)), 0)
-
-
 def _with_what_follows(
     said: Said, spoken: tuple[Sentence, ...], number: int, cue: Cue
 ) -> tuple[Sentence, Sentence | None]:
@@ -250,7 +233,7 @@ def _with_what_follows(
             return spoken[number], after
         if own is not None and not (own.name == "lasting" and _is_continued(after.plain)):
             break
-        if own is None and not depends(after.text):
+        if own is None and not depends(after.text) and not spoken[number].text.endswith((";", "；")):
             break
         number += 1
     return spoken[number], None
@@ -266,10 +249,10 @@ def _is_to_come(prose: Wording, day: date | None) -> bool:
     return bool(prose.last_day and day and prose.last_day > day)
 
 
-def _candidate(said: Said, cue: Cue, text: str, reason: Sentence | None, quote: str, lead: str) -> Candidate:
+def _candidate(said: Said, cue: Cue, text: str, reason: Sentence | None, quote: str) -> Candidate:
     kind = remembered_type(statement(text)) if cue.name in {"remember", "mention"} else cue.type
     day = said.when.date() if said.when else None
-    prose = worded(kind, text, reason.text if reason else "", day, lead)
+    prose = worded(kind, text, reason.text if reason else "", day)
     return Candidate(
         kind,
         prose.name,

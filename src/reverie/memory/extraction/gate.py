@@ -19,6 +19,7 @@ from reverie.memory.extraction.reading import Reader
 from reverie.memory.history.relearning import normal, sentences
 from reverie.memory.search.analyze import terms
 from reverie.memory.topics.injection import Suspicion, flags
+from reverie.memory.topics.polarity import keep_as_said
 from reverie.memory.topics.topic import MemoryType, Trust
 from reverie.secret_scan import redact, scan
 
@@ -72,10 +73,11 @@ class Passed:
 
 
 def judge(candidate: Candidate, scene: Scene) -> Passed | Refusal:
-    """Whether a candidate may be stored."""
+    """Whether a candidate may be stored; what passes says what its quote says, whoever worded it."""
     for reason, holds in _CHECKS:
         if holds(candidate, scene):
             return _refusal(candidate, reason)
+    candidate = _as_said(candidate)
     if candidate.doubt:
         return replace(_refusal(candidate, candidate.doubt.reason), detail=candidate.doubt.detail)
     found = scene.known.find(candidate)
@@ -88,6 +90,17 @@ def judge(candidate: Candidate, scene: Scene) -> Passed | Refusal:
             return _refusal(candidate, Reason.outdated, found)
         return Passed(candidate, found.path)
     return Passed(candidate)
+
+
+def _as_said(candidate: Candidate) -> Candidate:
+    topic = candidate.topic()
+    held = keep_as_said(topic)
+    if held == topic:
+        return candidate
+    day = candidate.observed
+    return replace(
+        candidate, name=held.name, description=placed(held.description, day).text, body=placed(held.body, day).text
+    )
 
 
 class Verdicts:

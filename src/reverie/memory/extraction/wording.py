@@ -1,6 +1,7 @@
 """From the user's sentence to the text of a memory: title, one sentence, reason and use, all in the user's own words.
 
-Nothing is added but the labels `**Why:**` and `**How to apply:**`, and days in the place of relative dates.
+Nothing is added but the labels `**Why:**` and `**How to apply:**`, and days beside relative dates; nothing is left out
+but what leads up to the statement, and only where negations, numbers, names and conditions stay.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from datetime import date
 
 from reverie.memory.extraction.dates import placed
 from reverie.memory.extraction.phrases import LABEL, REASON
+from reverie.memory.topics.polarity import find_mismatch, make_title
 from reverie.memory.topics.topic import MemoryType
 
 NAME_CHARS = 60
@@ -22,9 +24,10 @@ _LEAD = re.compile(
     rf"""\A(?:{LABEL}
       |(?:heads[\s-]up|psa|(?:\w+\s){{0,2}}(?:reminder|note|request)(?=:)|honestly|right|good|fair|fine|sure)\b[\s,.:;!—–-]+
       |
-      (?:(?:ok(?:ay)?|yes|yeah|no|so|and|but|also|well|hey|oh|hi|please|actually|btw|by\sthe\sway|thanks?|perfect|great|exactly
+      (?:no(?:pe)?(?:[,.:;!—–]+|\s-)|nein[,.!]|不，|いいえ、)\s*
+      |(?:(?:ok(?:ay)?|yes|yeah|so|and|but|also|well|hey|oh|hi|please|actually|btw|by\sthe\sway|thanks?|perfect|great|exactly
         |again|fyi|for\sthe\srecord|for\sfuture\sreference|as\sa\s(?:general\s)?rule(?:\sof\sthumb)?|then)\b[\s,.:;!—–-]*)
-      |(?:please\s)?(?:remember|keep\sin\smind|bear\sin\smind|note|don'?t\sforget)(?:\s(?:that|this))?[\s:,]+
+      |(?:please\s)?(?:remember|keep\sin\smind|bear\sin\smind|note)(?:\s(?:that|this))?[\s:,]+
       |(?:from\snow\son|from\shere\son|going\sforward|in\sgeneral|in\s(?:the\s)?future)[\s,:]+
       |i\swant\syou\sto\s|make\ssure\s(?:that\s)?you\s|make\ssure\sto\s|you\s(?:should|must)\s
       |(?:好的?|嗯|对|就是这样|那么|另外|还有)[，,。\s]+|(?:请|你?要)?(?:记住|记得)[：:，,\s]*|(?:从现在开始|以后|今后|从今以后)[，,]?|请(?=\S)
@@ -61,8 +64,9 @@ _NEXT_REASON = re.compile(
 _DEPENDS = re.compile(
     r"""\A(?:(?:it|they|that|those|these)(?:'s|'re|\s(?:is|are|was|were|has|have|belongs?|goes?|go|must|should|can|may|appl(?:y|ies)
       |holds?|includes?|means?|makes?|helps?|keeps?|saves?|counts?|need|needs))
-      |even|not\sjust|including|except|unless|same\s(?:for|goes)|likewise|neither|nor|both|for\sexample|applies|exceptions?|that\smeans)\b
-      |\Ae\.g\.|\A(?:包括|除了|除非|同样|例如|比如|它们?|也)|\A(?:auch|außer|gilt|das\sgilt)\b""",
+      |but(?!\s(?:now|first|please|can|could|why|what))|not\s(?!now)|only\s(?!now)|until|otherwise|even|including|except|unless|same\s(?:for|goes)|likewise|neither|nor|both|for\sexample|applies|exceptions?|that\smeans)\b
+      |\Ae\.g\.|\A(?:但|不过|只有|仅|否则|包括|除了|除非|同样|例如|比如|它们?|也)|\A(?:aber\snicht|nur|sonst|auch|außer|gilt|das\sgilt)\b
+      |\A(?:ただし|でも|以外)""",
     _FLAGS,
 )
 _BECAUSE = re.compile(
@@ -83,9 +87,8 @@ _AT_THE_END = re.compile(
     r"[\s,]+(?:from\snow\son|going\sforward|in\s(?:the\s)?future|please|by\sthe\sway|thanks)\Z", _FLAGS
 )
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+|(?<=[。！？])")
-_BEGINS = (
-    r"\b(?:after|from|since|starting(?:\son)?|as\sof|ab|nach)\s(?:the\s|dem\s)?DAY|DAY\s?(?:之后|以后|后|起|から|以降)"
-)
+_BEGINS = r"""\b(?:after|from|since|starting(?:\son)?|as\sof|ab|nach)\s(?:[^\s,;.]+\s){0,4}?\(?DAY
+    |DAY[)）]?\s?(?:之后|以后|后|起|から|以降)"""
 _PHRASE = re.compile(
     r"\s(?=(?:in|on|at|for|with|from|into|before|after|when|while|if|unless|until|and|or|but|so)\s)",
     re.IGNORECASE,
@@ -138,33 +141,39 @@ def main_clause(text: str) -> str:
 
 
 def statement(sentence: str) -> str:
-    """The sentence on one line without what leads up to it."""
+    """The sentence on one line without what leads up to it, as far as nothing of its meaning lies in the lead."""
     flat = " ".join(sentence.split())
     while (found := _LEAD.match(flat)) and len(flat) - found.end() >= 4:
-        flat = flat[found.end() :].lstrip(" ,.:;!—–-")
+        rest = flat[found.end() :].lstrip(" ,.:;!—–-")
+        if find_mismatch(flat, rest):
+            break
+        flat = rest
     return flat
 
 
-def worded(kind: MemoryType, sentence: str, reason: str, said_on: date | None, lead: str = "") -> Wording:
-    """The text of a memory made of one sentence, and of a second one that gives the reason.
-
-    `lead` is what came before the clause that matters: an order there says how to apply it.
-    """
-    said = placed(statement(sentence), said_on)
+def worded(kind: MemoryType, sentence: str, reason: str, said_on: date | None) -> Wording:
+    """The text of a memory made of one sentence, and of a second one that gives the reason."""
+    plain = statement(sentence)
+    said = placed(plain, said_on)
     extra = placed(" ".join(reason.split()), said_on)
-    description = _cut(_capital(said.text), DESCRIPTION_CHARS)
-    body = [_capital(said.text)]
+    whole = _capital(said.text)
+    short = _cut(whole, DESCRIPTION_CHARS)
+    body = [whole]
     if kind in {MemoryType.feedback, MemoryType.project}:
         why = extra.text or _why(said.text)
         body += [f"{WHY} {_capital(why)}"] if why else []
-        how = _HOW.search(said.text)
-        use = statement(lead).strip(" ,.:;—–-") or (how and (how["how"] or how["han"]).strip())
-        body += [f"**How to apply:** {_capital(use)}"] if use else []
+        how = _HOW.search(plain)
+        use = how and (how["how"] or how["han"]).strip()
+        body += [f"**How to apply:** {_capital(use)}"] if use and len(use) < len(plain) else []
     elif extra.text:
         body.append(extra.text)
     days = [day for day in (said.last, extra.last) if day and not _begins(said.text, day)]
     return Wording(
-        _name(said.text), description, "\n\n".join(body), max(days, default=None), said.is_relative or extra.is_relative
+        _name(said.text),
+        whole if find_mismatch(whole, short) else short,
+        "\n\n".join(body),
+        max(days, default=None),
+        said.is_relative or extra.is_relative,
     )
 
 
@@ -183,7 +192,7 @@ def _why(text: str) -> str:
 
 
 def _name(text: str) -> str:
-    """The rule itself, as long as it says something on its own, cut where a phrase ends."""
+    """The rule itself, cut where a phrase ends if it still says the same; else the whole sentence."""
     first = re.match(r".{12,}?[.!?。！？](?=\s|\Z)|.{6,}?[。！？]", text)
     bare = _DECIDED.sub("", main_clause(first[0] if first else text))
     bare = _AT_THE_END.sub("", bare)
@@ -197,7 +206,9 @@ def _name(text: str) -> str:
     if len(bare) > NAME_CHARS:
         ends = [found.start() for found in _PHRASE.finditer(bare, NAME_CHARS // 3, NAME_CHARS)]
         bare = bare[: ends[-1]] if ends else _cut(bare, NAME_CHARS)
-    return _capital(bare).strip(" .。!！,，;；:：")
+    name = _capital(bare).strip(" .。!！,，;；:：")
+    rule = main_clause(text)
+    return make_title(rule) if find_mismatch(rule, name) else name
 
 
 def _cut(text: str, limit: int) -> str:

@@ -39,6 +39,8 @@ from reverie.memory.topics.polarity_words import (
 )
 from reverie.memory.topics.value import Topic
 
+_COMPARED_CHARS = 10_000
+"""Nobody says more in one sentence; a longer text is compared as far as this."""
 TITLE_CHARS = 100
 """A sentence up to this length is its own title where it cannot be shortened safely."""
 
@@ -72,6 +74,7 @@ def find_mismatch(source: str, stored: str, *, is_title: bool = False) -> Mismat
     """
     if _folded(source).strip(" .!。！") == _folded(stored).strip(" .!。！"):
         return None
+    source, stored = source[:_COMPARED_CHARS], stored[:_COMPARED_CHARS]
     said, kept = _read(source), _read(_without_resolved_dates(source, stored))
     if not said.is_understood and not is_title:
         # Negation in this script is not known: only the words themselves are sure to mean the same.
@@ -204,7 +207,9 @@ def _names(text: str) -> tuple[str, ...]:
         opening = re.match(r"[\W_]*", sentence)
         start = opening.end() if opening else 0
         for each in _compiled(NAME).finditer(sentence):
-            is_first = each.start() <= start or bool(re.search(r"[:：\"“]\W*\Z", sentence[: each.start()]))
+            is_first = each.start() <= start or bool(
+                re.search(r"[:：\"“]\W*\Z", sentence[max(0, each.start() - 4) : each.start()])
+            )
             if _folded(each[0]) in NO_NAMES or (is_first and not _compiled(VERB_NEXT).match(sentence, each.end())):
                 continue
             found.append((at + each.start(), each[0]))
