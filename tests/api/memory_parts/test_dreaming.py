@@ -272,7 +272,7 @@ async def test_after_a_model_the_rules_tidy_within_the_same_commit(tmp_path: Pat
         assert (done.state, done.merged, done.changed) == ("completed", 2, 1), done
         left = read(sleeper.memory.directory)
         assert sorted(left) == ["a.md", "d.md", "e.md", "n.md"]
-        assert "tomorrow" not in left["n.md"]
+        assert "tomorrow (2026-03-03)" in left["n.md"]
         assert "2026-03-03" in left["n.md"]
         assert len(sleeper.memory.log()) == commits + 1
         assert (await sleeper.memory.dream()).state == "unchanged"

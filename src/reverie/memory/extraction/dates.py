@@ -104,8 +104,8 @@ def placed(text: str, said_on: date | None) -> Placed:
             found.append((end, f"（{result[1]}）" if _IDEOGRAPH.search(match[0]) else f" ({result[1]})"))
     if said_on is None:
         return Placed(text, is_relative=is_relative)
-    for end, day in sorted(found, reverse=True):
-        text = f"{text[:end]}{day}{text[end:]}"
+    for end, beside in sorted(found, reverse=True):
+        text = f"{text[:end]}{beside}{text[end:]}"
     days += [day for match in _ISO.finditer(text) if (day := _day(int(match[1]), int(match[2]), int(match[3])))]
     return Placed(text, max(days, default=None), is_relative)
 

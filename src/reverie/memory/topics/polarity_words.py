@@ -115,8 +115,8 @@ NO_NAMES = frozenset(
     le la les un une des et ou mais nous vous il elle je ne pas el los las una y o pero no si он она мы вы я не и но""".split()
 )
 VERB_NEXT = (
-    r"\s+(?:is|was|has|will|must|should|can|may|wants?|said|says|and|or|from|of|in|ist|hat|muss|soll|darf|und|prüft|will"
-    r"|est|a|doit|et|es|tiene|debe|y|é|tem|deve|[a-zäöü]{3,}(?:s|t)|[а-я]+(?:ет|ит|ёт))\b"
+    r"\s+(?:is|was|has|will|must|should|can|may|wants?|said|says|and|or|from|ist|hat|muss|soll|darf|und|prüft|will"
+    r"|est|doit|et|es|tiene|debe|y|é|tem|deve|[a-zäöü]{3,}(?:s|t)|[а-я]+(?:ет|ит|ёт))\b"
 )
 STOPWORDS = NO_NAMES | frozenset(
     """one two user prefer prefers want wants need needs like likes than instead rather into onto per via etc eg ie that's
