@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from reverie.api.memory_parts.dreaming import Dreams, Dreamt
     from reverie.api.memory_parts.learning import Learned
     from reverie.api.memory_parts.past import Past
-    from reverie.api.memory_parts.saving import Given, Kept
+    from reverie.api.memory_parts.saving import Given
     from reverie.api.memory_parts.watching import Watch
     from reverie.memory.doctor import Problem
     from reverie.memory.history.bundle import Imported
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from reverie.memory.recall.recalled import Hit, Limits
     from reverie.memory.recall.topic_table import Indexed
     from reverie.memory.retention import SessionFile
-    from reverie.memory.store import Changed, Store
+    from reverie.memory.store import Saved, Store
     from reverie.memory.timeline import Refusal, Undone
     from reverie.memory.topics.anchors import AnchorCheck
     from reverie.memory.topics.value import MemoryType, Topic, Trust
@@ -195,9 +195,10 @@ class Memory:
         reason: str = "",
         session: str | None = None,
         author: Author | None = None,
-    ) -> Kept:
+    ) -> Saved:
         """Keep a topic and tell what became of it; what its text allows is derived."""
-        from reverie.api.memory_parts.saving import Kept, check_trust, completed, near_topics, renewed, same_text
+        from reverie.api.memory_parts.saving import check_trust, completed, near_topics, renewed, same_text
+        from reverie.memory.store import Saved
 
         self._refuse_when_off()
         who: Author = author or ("user" if topic.trust == "said" else "agent")
@@ -213,7 +214,7 @@ class Memory:
         twin = same_text(index, topic)
         if twin is not None and twin.name != topic.name and self._says(twin):
             said = f"nothing saved: {twin.path} ({twin.name!r}) says exactly this already"
-            return Kept(twin, self.directory / twin.path, None, is_new=False, warnings=(said,))
+            return Saved(twin.path, None, twin, (said,))
         saved = self.store.save(
             topic,
             author=who,
@@ -221,12 +222,11 @@ class Memory:
             session=session,
             renew=lambda old, new: renewed(old, given, complete) if is_named else new,
         )
-        warnings = [f"the text has {warning}; it will only ever be shown as data" for warning in saved.warnings]
-        warnings += [
+        near = (
             f"{near.path} ({near.name!r}) says nearly the same; one of them may be enough"
             for near in near_topics(index, saved.topic)
-        ]
-        return Kept(saved.topic, self.directory / saved.topic.path, saved.commit, saved.is_new, tuple(warnings))
+        )
+        return replace(saved, warnings=(*saved.warnings, *near))
 
     def save_many(self, topics: Iterable[Topic], *, author: Author = "import", reason: str = "") -> int:
         """Keep many topics as one commit, all or none; return how many."""
@@ -249,17 +249,17 @@ class Memory:
         done, _ = self.store.save_many(map(complete, batch), author=author, reason=reason, renew=renew)
         return done
 
-    def forget(self, name: str, *, reason: str = "") -> Changed:
+    def forget(self, name: str, *, reason: str = "") -> Saved:
         """Remove a memory from the directory; `undo` brings it back."""
         self._refuse_when_off()
         return self.store.forget(self.path_of(name), reason=reason)
 
-    def archive(self, name: str, *, reason: str = "") -> Changed:
+    def archive(self, name: str, *, reason: str = "") -> Saved:
         """Retire a memory: out of sight of recall, kept as a file; `restore` or `undo` brings it back."""
         self._refuse_when_off()
         return self.store.archive(self.path_of(name), reason=reason)
 
-    def restore(self, name: str, *, reason: str = "") -> Changed:
+    def restore(self, name: str, *, reason: str = "") -> Saved:
         """Bring a retired memory back, by the name or the path it had."""
         self._refuse_when_off()
         return self.store.restore(name, reason=reason)
@@ -661,11 +661,11 @@ class Memory:
 
     def cautions(self) -> tuple[str, ...]:
         """What a person should hear about edits that were found while this memory was open."""
-        found = self._store.secrets_found if self._store is not None else {}
+        found = self._store.held if self._store is not None else {}
         return tuple(
-            f"{path} was edited outside and holds what looks like a secret ({', '.join(rules)}); it is not recalled: "
-            f"`reverie erase {path}`, then make a new secret"
-            for path, rules in sorted(found.items())
+            f"{path} holds what looks like a secret ({places}) that was not written by Reverie; the file stays as it "
+            f"is, but is not committed, recalled or shared: take the secret out, or `reverie erase {path}`"
+            for path, places in found.items()
         )
 
     def problems(self) -> tuple[Problem, ...]:
@@ -700,6 +700,7 @@ class Memory:
     def store(self) -> Store:
         """The files and their history."""
         if self._store is None:
+            from reverie.api.memory_parts.saving import near_topics
             from reverie.memory.history.attribution import Attribution
             from reverie.memory.history.history import History
             from reverie.memory.index.memory_md import IndexLimits
@@ -716,6 +717,7 @@ class Memory:
                 use=lambda: read_counts(folder),
                 vetted=self.index.vetted,
                 limits=IndexLimits.of(self.settings.index),
+                similar=lambda topic: near_topics(self.index, topic),
             )
         return self._store
 

@@ -18,19 +18,20 @@ from typing import NoReturn, TypeAlias
 from reverie.errors import Conflict, Damaged, Error, Refused, UserMistake
 from reverie.files import append_lines
 from reverie.memory.git.entries import Seen
-from reverie.memory.history.change import Author, Change
+from reverie.memory.history.change import Author, Change, render_message
 from reverie.memory.history.history import History
 from reverie.memory.history.past import log, original_path, read_at
-from reverie.memory.history.relearning import Erased, read_erased
+from reverie.memory.history.relearning import Erased, read_erased, said
 from reverie.memory.history.tracked import (
     ARCHIVE,
     ARCHIVED_SUFFIX,
+    INDEX_FILE,
     is_safe_path,
     is_topic_path,
     list_tracked,
     read_tracked,
 )
-from reverie.memory.history.writer import Attribute, Files, FoundEdit, Writer, conflict_path, merged_bytes
+from reverie.memory.history.writer import Attribute, Files, Writer, conflict_path, find_secrets, merged_bytes
 from reverie.memory.index.catalogue import Catalogue
 from reverie.memory.index.memory_md import IndexLimits
 from reverie.memory.topics.filenames import file_name
@@ -39,34 +40,30 @@ from reverie.memory.topics.injection import flags
 from reverie.memory.topics.topic import Source, Topic, parse_topic, render_topic
 from reverie.memory.topics.vetted import Vetted
 from reverie.places.paths import MemoryFolder
-from reverie.secret_scan import redact, scan
+from reverie.secret_scan import Finding, redact, scan
 
 VERSIONS_LOOKED_AT = 100
 """How far back a text that a caller has read is looked for, to merge with what came since."""
 
+_MACHINES: frozenset[Author] = frozenset({"agent", "extraction"})
+"""Who does not save what is known already under another name."""
 REFUSALS = "refused"
 """What was refused, one JSON object a line."""
 
 
 @dataclass(frozen=True, slots=True)
 class Saved:
-    """A topic as it was written."""
-
-    topic: Topic
-    commit: str | None
-    """None when nothing changed, or without history."""
-    warnings: tuple[str, ...] = ()
-    """What in its text looks like an attempt to give orders."""
-    is_new: bool = False
-    """Whether there was no such topic before."""
-
-
-@dataclass(frozen=True, slots=True)
-class Changed:
-    """A change of one topic's state."""
+    """What became of a write."""
 
     path: str
+    """Inside the directory."""
     commit: str | None
+    """None when nothing changed, or without history."""
+    topic: Topic
+    """As it is now, or as it was before it went."""
+    warnings: tuple[str, ...] = ()
+    is_new: bool = False
+    """Whether there was no such topic before."""
 
 
 Renew: TypeAlias = Callable[[Topic, Topic], Topic]
@@ -91,20 +88,20 @@ class Store:
         use: Callable[[], Mapping[str, float]] = dict,
         vetted: Vetted | None = None,
         limits: IndexLimits | None = None,
+        similar: Callable[[Topic], Iterable[Topic]] = lambda _: (),
         timeout_seconds: float = 30.0,
     ) -> None:
         """`noticed` is told of every committed change; `use` says how useful each path has been;
         `vetted` lets them know what was looked at already; `limits` bound the index.
 
-        `secrets_found` names the files that others edited and that hold a secret, with the rules.
+        `similar` finds other topics that say nearly the same: a machine does not save a second one.
         """
         self.folder = folder
         self.history = history or History.open(folder)
         self.now = now
         self.index_problem: Exception | None = None
         self._told = noticed
-        self._attribute_to = attribute
-        self.secrets_found: dict[str, tuple[str, ...]] = {}
+        self._similar = similar
         self._vetted = vetted or Vetted()
         self._catalogue = Catalogue(self.history, use=use, vetted=self._vetted, limits=limits)
         self._parsed: dict[str, tuple[Seen, Topic]] = {}
@@ -114,7 +111,8 @@ class Store:
             now=now,
             follow=self._catalogue.follow,
             noticed=self._notice,
-            attribute=self._attribute,
+            attribute=attribute,
+            admit=self._admit,
             timeout_seconds=timeout_seconds,
         )
 
@@ -155,8 +153,8 @@ class Store:
         return found or _missing(name, self.folder)
 
     def _find_committed(self, name: str) -> str:
-        """As `find`, under the lock, where the last commit and the disk are the same."""
-        paths = filter(is_topic_path, self.history.entries)
+        """As `find`, under the lock, where the last commit and the disk are the same but for files held back."""
+        paths = filter(is_topic_path, {**self.history.entries, **self.writer.held})
         found = find_topic(name, paths, self._catalogue.names)
         return found or _missing(name, self.folder)
 
@@ -177,23 +175,21 @@ class Store:
         becomes of a topic that is there already.
 
         Raises:
-            Refused: it holds a secret, or was erased.
+            Refused: it holds a secret, was erased, or a machine wants to save what is known already.
             Conflict: the file changed since at the same place; what was to be saved is kept as a conflict copy.
             Damaged: the file in its place cannot be read, and is not overwritten.
         """
         with self.writer.writing():
             path = self._path_for(topic)
             before = self.writer.tree.read(path)
-            usual, sources = f"{'save' if before is None else 'edit'} {topic.name}", sources or topic.sources
-            topic = self._stamped(_renewed(replace(topic, path=path), before, renew), before)
-            text = _rendered(topic, before)
-            self._refuse_unfit(topic, text, author, read_erased(self.history.private))
-            content = text.encode()
-            change = _account(author, reason, usual, session, sources)
+            usual = f"{'save' if before is None else 'edit'} {topic.name}"
+            change = Change(author, reason or usual, session, sources or topic.sources)
+            topic, content = self._fit(_renewed(replace(topic, path=path), before, renew), before, author)
             if expect is not None and before is not None and hashlib.sha256(before).hexdigest() != expect:
                 content = self._merged(path, expect, content, before, change)
             commit = self.writer.commit({path: content}, change)
-        return Saved(parse_topic(path, content.decode()), commit, _suspicions(text), is_new=before is None)
+        topic = parse_topic(path, content.decode())
+        return Saved(path, commit, topic, _suspicions(content), is_new=before is None)
 
     def save_many(
         self,
@@ -209,17 +205,13 @@ class Store:
             taken: dict[str, str] = {}
             by_name: dict[str, str] = {}
             files: dict[str, bytes | None] = {}
-            erased = read_erased(self.history.private)
             for topic in topics:
                 path = self._free_path(topic, taken, by_name)
                 taken[key_of(path)] = path
                 by_name[key_of(topic.name)] = path
                 before = self.writer.tree.read(path) if path in self.writer.history.entries else None
-                topic = self._stamped(_renewed(replace(topic, path=path), before, renew), before)
-                text = _rendered(topic, before)
-                self._refuse_unfit(topic, text, author, erased)
-                files[path] = text.encode()
-            commit = self.writer.commit(files, _account(author, reason, f"save {len(files)} topics", session))
+                _, files[path] = self._fit(_renewed(replace(topic, path=path), before, renew), before, author)
+            commit = self.writer.commit(files, Change(author, reason or f"save {len(files)} topics", session))
         return len(files), commit
 
     def edit(
@@ -236,37 +228,46 @@ class Store:
         with self.writer.writing():
             path = self._find_committed(name)
             before = self.writer.tree.read(path) or b""
-            topic = self._stamped(replace(change_topic(parse_topic(path, before.decode())), path=path), before)
-            text = _rendered(topic, before)
-            self._refuse_unfit(topic, text, author, read_erased(self.history.private))
-            change = _account(author, reason, f"edit {topic.name}", session, sources)
-            commit = self.writer.commit({path: text.encode()}, change)
-        return Saved(topic, commit, _suspicions(text))
+            topic = replace(change_topic(parse_topic(path, before.decode())), path=path)
+            topic, content = self._fit(topic, before, author)
+            change = Change(author, reason or f"edit {topic.name}", session, sources)
+            commit = self.writer.commit({path: content}, change)
+        return Saved(path, commit, topic, _suspicions(content))
 
     def write_files(
-        self, files: Mapping[str, str | None], *, author: Author, reason: str, session: str | None = None
+        self,
+        files: Mapping[str, str | None],
+        *,
+        author: Author,
+        reason: str,
+        session: str | None = None,
+        sources: tuple[Source, ...] = (),
     ) -> str | None:
-        """Write topic files exactly as given, or remove them (None), as one commit; return it.
+        """Write files exactly as given, or remove them (None), as one commit; return it.
 
         Raises:
-            UserMistake: a path cannot be a topic file.
+            UserMistake: a path is neither a topic file nor the index.
             Refused: a text holds a secret, or was erased.
+            Damaged: the front matter of a text cannot be read.
         """
+        for path in files:
+            if path != INDEX_FILE and not (is_safe_path(path) and is_topic_path(path)):
+                raise UserMistake(f"{path!r} cannot be a topic file: name a `.md` file that is not an index")
         with self.writer.writing():
-            erased = read_erased(self.history.private)
+            contents: dict[str, bytes | None] = {}
             for path, text in files.items():
-                if not is_safe_path(path) or not is_topic_path(path):
-                    raise UserMistake(f"{path!r} cannot be a topic file: name a `.md` file that is not an index")
-                if text is not None:
-                    self._refuse_unfit(parse_topic(path, text), text, author, erased)
-            contents = {path: None if text is None else text.encode() for path, text in files.items()}
-            return self.writer.commit(contents, _account(author, reason, "", session))
+                contents[path] = None if text is None else text.encode()
+                if text is not None and path != INDEX_FILE:
+                    self._vetted.add(text.encode(), parse_topic(path, text))
+            return self.writer.commit(contents, Change(author, reason, session, sources))
 
-    def forget(self, name: str, *, author: Author = "user", reason: str = "", session: str | None = None) -> Changed:
+    def forget(self, name: str, *, author: Author = "user", reason: str = "", session: str | None = None) -> Saved:
         """Remove a topic from the directory; `undo` brings it back. Its text stays in the history: see `erase`."""
         with self.writer.writing():
             path = self._find_committed(name)
-            return Changed(path, self.writer.commit({path: None}, _account(author, reason, f"forget {path}", session)))
+            topic = _parsed(path, self.writer.tree.read(path))
+            commit = self.writer.commit({path: None}, Change(author, reason or f"forget {path}", session))
+            return Saved(path, commit, topic)
 
     def pin(self, name: str, *, pinned: bool = True, author: Author = "user", session: str | None = None) -> Saved:
         """Let a topic stand first in the index, and keep it from being retired."""
@@ -275,13 +276,15 @@ class Store:
             name, lambda topic: replace(topic, pinned=pinned), author=author, reason=f"{word} {name}", session=session
         )
 
-    def archive(self, name: str, *, reason: str, author: Author = "user", session: str | None = None) -> Changed:
+    def archive(self, name: str, *, reason: str, author: Author = "user", session: str | None = None) -> Saved:
         """Retire a topic: out of sight of recall and of hosts, kept as a file, brought back by `restore`."""
         with self.writer.writing():
             path = self._find_committed(name)
             target = f"{ARCHIVE}/{path}{ARCHIVED_SUFFIX}"
-            files = {path: None, target: self.writer.tree.read(path)}
-            return Changed(target, self.writer.commit(files, _account(author, reason, f"archive {path}", session)))
+            content = self.writer.tree.read(path)
+            change = Change(author, reason or f"archive {path}", session)
+            commit = self.writer.commit({path: None, target: content}, change)
+            return Saved(target, commit, _parsed(path, content))
 
     def archived(self) -> tuple[str, ...]:
         """The paths that retired topics had, in order."""
@@ -296,7 +299,7 @@ class Store:
             with suppress(Damaged):
                 yield parse_topic(path, (content or b"").decode("utf-8", "replace"))
 
-    def restore(self, name: str, *, author: Author = "user", reason: str = "", session: str | None = None) -> Changed:
+    def restore(self, name: str, *, author: Author = "user", reason: str = "", session: str | None = None) -> Saved:
         """Bring a retired topic back to its place."""
         with self.writer.writing():
             path = find_topic(name, self.archived(), lambda: {each.path: each.name for each in self.read_archived()})
@@ -305,22 +308,19 @@ class Store:
             if self.writer.tree.read(path) is not None:
                 raise Conflict(f"{path!r} exists again; forget or rename it before restoring the archived one")
             source = f"{ARCHIVE}/{path}{ARCHIVED_SUFFIX}"
-            files = {source: None, path: self.writer.tree.read(source)}
-            return Changed(path, self.writer.commit(files, _account(author, reason, f"restore {path}", session)))
+            content = self.writer.tree.read(source)
+            change = Change(author, reason or f"restore {path}", session)
+            return Saved(path, self.writer.commit({source: None, path: content}, change), _parsed(path, content))
+
+    @property
+    def held(self) -> Mapping[str, str]:
+        """The files that are not committed because somebody wrote a secret into them: path → rules and lines."""
+        return {path: told_findings(held.findings) for path, held in sorted(self.writer.held.items())}
 
     def sync(self) -> tuple[str, ...]:
         """Commit what editors and other programs changed since; return the commits."""
         with self.writer.writing(whole=True) as commits:
             return commits
-
-    def _attribute(self, edit: FoundEdit) -> Change | None:
-        """Who made an edit; and whether it brought a secret, which is committed as found and told, never recalled."""
-        rules = sorted({finding.rule for finding in scan((edit.content or b"").decode("utf-8", "replace"))})
-        if rules:
-            self.secrets_found[edit.path] = tuple(rules)
-        else:
-            self.secrets_found.pop(edit.path, None)
-        return self._attribute_to(edit)
 
     def _notice(self, files: Files) -> None:
         """Tell the derived indexes; they may fail, the change stands."""
@@ -333,22 +333,48 @@ class Store:
         finally:
             self._vetted.clear()
 
-    def _refuse_unfit(self, topic: Topic, text: str, author: Author, erased: Erased) -> None:
-        """Refuse what must not be kept, and note that it was; what passes need not be looked at again."""
-        found = sorted({finding.rule for finding in scan(text)})
-        if found:
-            self._note_refused(topic, author, tuple(found))
+    def _fit(self, topic: Topic, before: bytes | None, author: Author) -> tuple[Topic, bytes]:
+        """A topic and its file as they are to be written, in the place of `before`."""
+        if before is None and author in _MACHINES and (near := next(iter(self._similar(topic)), None)) is not None:
             raise Refused(
-                f"{redact(topic.name)!r} was not saved: it holds what looks like a secret ({', '.join(found)}); "
-                "say where the secret is kept instead",
+                f"{redact(topic.name)!r} was not saved: {near.path} ({near.name!r}) says nearly the same; "
+                "bring that one up to date instead",
+                by="duplicate",
+            )
+        topic = self._stamped(topic, before)
+        content = _rendered(topic, before).encode()
+        self._vetted.add(content, topic)
+        return topic, content
+
+    def _admit(self, files: Files, change: Change) -> None:
+        """Refuse what must not be kept, whoever writes it, and note that it was refused."""
+        rules = sorted({finding.rule for finding in scan(render_message(change))})
+        if rules:
+            raise Refused(
+                f"nothing was changed: the reason, the session or a quote holds what looks like a secret "
+                f"({', '.join(rules)}); leave it out",
                 by="secret scan",
             )
-        if author != "user" and erased.covers(f"{topic.description}\n{topic.body}"):
-            self._note_refused(topic, author, ("erased",))
-            raise Refused(
-                f"{topic.name!r} was not saved: this was erased, and only a person may save it again", by="erase"
-            )
-        self._vetted.add(text.encode(), topic)
+        erased = read_erased(self.history.private) if change.author != "user" else Erased()
+        for path, content in files.items():
+            if content is None:
+                continue
+            held = self.writer.held.get(path)
+            findings = held.findings if held is not None else find_secrets(path, content)
+            if findings:
+                name = self._note_refused(path, content, change.author, {finding.rule for finding in findings})
+                place = told_findings(findings)
+                raise Refused(
+                    f"{path} was not changed: somebody wrote what looks like a secret into it ({place}); "
+                    "take it out of the file first"
+                    if held is not None
+                    else f"{name!r} was not saved: it holds what looks like a secret ({place}); "
+                    "say where the secret is kept instead",
+                    by="secret scan",
+                )
+            if erased.hashes and path != INDEX_FILE and erased.covers(said(content)):
+                name = self._note_refused(path, content, change.author, {"erased"})
+                raise Refused(f"{name!r} was not saved: it was erased, and only a person may save it again", by="erase")
 
     def _stamped(self, topic: Topic, before: bytes | None) -> Topic:
         """With the stamp that some hosts keep renewed: where it stands already, and only when something changes."""
@@ -361,10 +387,15 @@ class Store:
         as_before = replace(topic, modified=old.modified)
         return as_before if as_before == old else replace(topic, modified=self.now().replace(microsecond=0))
 
-    def _note_refused(self, topic: Topic, author: Author, rules: tuple[str, ...]) -> None:
-        """Keep that something was refused, by which rule; never what."""
-        row = {"when": self.now().isoformat(), "author": author, "name": redact(topic.name), "rules": rules}
+    def _note_refused(self, path: str, content: bytes, author: Author, rules: Iterable[str]) -> str:
+        """Keep that something was refused, by which rule; never what. Returns the name of the topic."""
+        try:
+            name = redact(parse_topic(path, content.decode("utf-8", "replace")).name)
+        except Damaged:
+            name = redact(path)
+        row = {"when": self.now().isoformat(), "author": author, "name": name, "rules": sorted(rules)}
         append_lines(self.history.private / REFUSALS, [json.dumps(row, ensure_ascii=False)], durable=False)
+        return name
 
     def _path_for(self, topic: Topic) -> str:
         if topic.path in self.history.entries and is_topic_path(topic.path):
@@ -437,21 +468,24 @@ class _Taken:
         return isinstance(key, str) and (key in self.new or self.catalogue.path_with_key(key) is not None)
 
 
-def _account(author: Author, reason: str, usual: str, session: str | None, sources: tuple[Source, ...] = ()) -> Change:
-    """The account of a change, for the usual reason unless another is given; a secret has no place in it either."""
-    found = sorted({finding.rule for finding in scan(f"{reason}\n{session or ''}")}) if reason or session else ()
-    if found:
-        raise Refused(
-            f"nothing was changed: the reason or the session holds what looks like a secret ({', '.join(found)}); "
-            "leave it out",
-            by="secret scan",
-        )
-    return Change(author, reason or usual, session, sources)
+def told_findings(findings: Iterable[Finding]) -> str:
+    """Rules and lines of secrets, for a sentence."""
+    places = (f"{each.rule} in {f'line {each.line}' if each.line else 'its name'}" for each in findings)
+    return ", ".join(dict.fromkeys(places))
 
 
-def _suspicions(text: str) -> tuple[str, ...]:
-    """What in a text looks like an attempt to give orders."""
-    return tuple(dict.fromkeys(flag.suspicion.value for flag in flags(text)))
+def _suspicions(content: bytes) -> tuple[str, ...]:
+    """A warning for each thing in a text that looks like an attempt to give orders."""
+    found = dict.fromkeys(flag.suspicion.value for flag in flags(content.decode()))
+    return tuple(f"the text has {suspicion}; it will only ever be shown as data" for suspicion in found)
+
+
+def _parsed(path: str, content: bytes | None) -> Topic:
+    """A topic as far as it can be read."""
+    try:
+        return parse_topic(path, (content or b"").decode("utf-8", "replace"))
+    except Damaged:
+        return Topic(path)
 
 
 def _renewed(topic: Topic, before: bytes | None, renew: Renew) -> Topic:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import os
+import subprocess
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
@@ -8,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from reverie.errors import Refused
 from reverie.memory.history.change import Change
 from reverie.memory.history.history import Pending
 from reverie.memory.history.writer import FoundEdit
@@ -189,27 +191,123 @@ def test_a_file_that_appears_where_a_new_one_is_written_is_kept(tmp_path: Path) 
     assert not [path for path in files_of(tmp_path) if path.startswith(".reverie")]
 
 
+def _objects(directory: Path) -> bytes:
+    """Every object of the history, reachable or not."""
+    names = git(directory, "cat-file", "--batch-all-objects", "--batch-check=%(objectname)").split()
+    done = subprocess.run(
+        ["git", "cat-file", "--batch"], cwd=directory, input="\n".join(names).encode(), capture_output=True, check=True
+    )
+    return done.stdout
+
+
 @requirement("store:foreign:secrets")
-def test_a_secret_written_by_hand_is_kept_and_told_but_not_shown(tmp_path: Path) -> None:
+def test_a_secret_written_by_hand_stays_in_its_file_and_goes_nowhere_else(tmp_path: Path) -> None:
     token = "ghp_" + "a1B2c3D4e5" * 4
     store = open_store(tmp_path)
     store.save(topic("First"))
     path = tmp_path / "key.md"
     path.write_text(f"---\nname: Key\ndescription: use {token}\n---\nText.\n", encoding="utf-8")
-    assert len(store.sync()) == 1
-    assert token in path.read_text(encoding="utf-8")
-    assert list(store.secrets_found) == ["key.md"]
-    index = (tmp_path / "MEMORY.md").read_text(encoding="utf-8")
-    assert "(key.md)" in index
-    assert token not in index
+    before = path.read_bytes()
+    assert store.sync() == ()
+    assert dict(store.held) == {"key.md": "github-token in line 3"}
+    store.save(topic("Second"))
+    assert path.read_bytes() == before
+    assert "key.md" not in (tmp_path / "MEMORY.md").read_text(encoding="utf-8")
+    assert token.encode() not in _objects(tmp_path)
     indexed = IndexedFolder(store.folder)
     indexed.sweep()
-    assert indexed.names() == {"feedback_first.md": "First"}
+    assert set(indexed.names()) == {"feedback_first.md", "feedback_second.md"}
     indexed.close()
     assert not [left for left in (tmp_path / ".index").iterdir() if token.encode() in left.read_bytes()]
     path.write_text("---\nname: Key\n---\nIn the safe.\n", encoding="utf-8")
     store.sync()
-    assert store.secrets_found == {}
+    assert store.held == {}
+    assert "key.md" in (tmp_path / "MEMORY.md").read_text(encoding="utf-8")
+
+
+@requirement("store:foreign:secrets")
+def test_a_topic_into_which_a_secret_was_written_leaves_the_index_until_it_is_clean_again(tmp_path: Path) -> None:
+    token = "ghp_" + "a1B2c3D4e5" * 4
+    store = open_store(tmp_path)
+    path = tmp_path / store.save(topic("List")).path
+    clean = path.read_bytes()
+    path.write_bytes(clean + token.encode())
+    index = tmp_path / "MEMORY.md"
+    store.sync()
+    assert path.name not in index.read_text(encoding="utf-8")
+    with pytest.raises(Refused, match="github-token in line"):
+        store.save(topic("List", body="Another"))
+    other = open_store(tmp_path)
+    other.save(topic("Other"))
+    assert path.read_bytes() == clean + token.encode()
+    assert path.name not in index.read_text(encoding="utf-8")
+    path.write_bytes(clean)
+    other.sync()
+    other.save(topic("Third"))
+    assert path.name in index.read_text(encoding="utf-8")
+    assert token.encode() not in _objects(tmp_path)
+
+
+@requirement("store:foreign:secrets")
+def test_a_file_with_a_secret_can_be_forgotten(tmp_path: Path) -> None:
+    token = "ghp_" + "a1B2c3D4e5" * 4
+    store = open_store(tmp_path)
+    known = tmp_path / store.save(topic("List")).path
+    known.write_bytes(known.read_bytes() + token.encode())
+    new = tmp_path / "new.md"
+    new.write_text(token, encoding="utf-8")
+    for path in (known, new):
+        store.forget(path.name)
+        assert not path.exists()
+    assert store.held == {}
+    assert not list(tmp_path.rglob(".reverie-*"))
+    assert token.encode() not in _objects(tmp_path)
+
+
+@requirement("store:foreign:secrets")
+def test_an_index_with_a_secret_is_kept_up_to_date_and_never_committed(tmp_path: Path) -> None:
+    token = "ghp_" + "a1B2c3D4e5" * 4
+    store = open_store(tmp_path)
+    store.save(topic("First"))
+    index = tmp_path / "MEMORY.md"
+    index.write_text(f"{index.read_text(encoding='utf-8')}\nMy key is {token}\n", encoding="utf-8")
+    second = store.save(topic("Second")).path
+    assert second in index.read_text(encoding="utf-8")
+    assert token in index.read_text(encoding="utf-8")
+    assert list(store.held) == ["MEMORY.md"]
+    assert token.encode() not in _objects(tmp_path)
+    index.write_text(index.read_text(encoding="utf-8").replace(token, "in the safe"), encoding="utf-8")
+    store.sync()
+    assert store.held == {}
+    assert "in the safe" in git(tmp_path, "show", "HEAD:MEMORY.md")
+
+
+@requirement("store:foreign:secrets")
+def test_a_secret_written_at_the_same_moment_stays_and_is_not_committed(tmp_path: Path) -> None:
+    token = "ghp_" + "a1B2c3D4e5" * 4
+    editor = _Editor()
+    store = open_store(tmp_path, use=editor)
+    path = tmp_path / store.save(topic("List", body="one")).path
+    theirs = path.read_bytes() + token.encode()
+    editor.will_write(path, theirs)
+    store.save(topic("List", body="two"))
+    assert path.read_bytes() == theirs
+    assert list(store.held) == [path.name]
+    assert store.sync() == ()
+    assert token.encode() not in _objects(tmp_path)
+
+
+@requirement("store:foreign:secrets")
+def test_a_directory_that_is_taken_over_leaves_its_secrets_out(tmp_path: Path) -> None:
+    token = "ghp_" + "a1B2c3D4e5" * 4
+    (tmp_path / "key.md").write_text(token, encoding="utf-8")
+    (tmp_path / f"{token}.md").write_text("A secret for a name.\n", encoding="utf-8")
+    (tmp_path / "fine.md").write_text("Nothing.\n", encoding="utf-8")
+    store = open_store(tmp_path)
+    store.sync()
+    assert set(store.held) == {"key.md", f"{token}.md"}
+    assert git(tmp_path, "ls-files").split() == ["fine.md"]
+    assert token.encode() not in _objects(tmp_path)
 
 
 @requirement("store:kill:readable")

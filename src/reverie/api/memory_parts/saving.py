@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from typing import TypeAlias
@@ -32,18 +32,6 @@ NEARLY_THE_SAME = 0.75
 """The share of common words from which on two memories probably say the same thing."""
 _COMPARED = 5
 """One of them is the memory itself."""
-
-
-@dataclass(frozen=True, slots=True)
-class Kept:
-    """A memory as it was kept."""
-
-    topic: Topic
-    path: Path
-    commit: str | None
-    """None when nothing changed, or without history."""
-    is_new: bool
-    warnings: tuple[str, ...] = ()
 
 
 def sources_of(given: Given) -> tuple[Source, ...]:

@@ -106,16 +106,17 @@ def command(
     )
     memory = which.open()
     kept = memory.keep(topic, team=team, reason=reason or "", session=session)
+    place = memory.directory / kept.path
     if as_json:
         from reverie.apps.cli.output import print_json
 
-        document = {"path": str(kept.path), "name": kept.topic.name, "commit": kept.commit, "is_new": kept.is_new}
+        document = {"path": str(place), "name": kept.topic.name, "commit": kept.commit, "is_new": kept.is_new}
         print_json(document | {"warnings": [*kept.warnings, *memory.cautions()]})
         return
     for warning in (*kept.warnings, *memory.cautions()):
         click.echo(f"reverie: {warning}", err=True)
     done = "saved" if kept.is_new else "updated" if kept.commit else "unchanged"
-    click.echo(f"{done}  {kept.path}" + (f"  ({kept.commit[:8]})" if kept.commit else ""))
+    click.echo(f"{done}  {place}" + (f"  ({kept.commit[:8]})" if kept.commit else ""))
 
 
 def _body(given: str | None, *, edit: bool, title: str) -> str:

@@ -19,7 +19,8 @@ def remember(memory: Memory, text: str, *, session: str) -> Note:
         session=session,
     )
     done = "remembered" if kept.is_new else "brought up to date" if kept.commit else "known already"
-    return Note(f"{done}: {kept.topic.name}  ({kept.topic.path})", details="\n".join((*kept.warnings, str(kept.path))))
+    details = "\n".join((*kept.warnings, str(memory.directory / kept.path)))
+    return Note(f"{done}: {kept.topic.name}  ({kept.path})", details=details)
 
 
 def name_of(text: str) -> str:

@@ -178,6 +178,14 @@ class WorkTree:
             return None
         return Displaced(path, expected, found, written)
 
+    def put_back(self, path: str) -> None:
+        """Put what a write replaced into its place again."""
+        self.draft(path).replace(place_of(self._folder, path))
+
+    def remove(self, path: str) -> None:
+        """Remove a file that no commit holds."""
+        place_of(self._folder, path).unlink(missing_ok=True)
+
     def draft(self, path: str) -> Path:
         """Where a new content waits before it is moved into place, and the old one after."""
         folder, slash, _ = path.rpartition("/")

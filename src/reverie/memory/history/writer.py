@@ -1,10 +1,11 @@
 """The only way anything is written into a memory directory.
 
 Under one lock: finish what a killed writer began, commit what others edited on disk, then make the wanted change as one
-commit. A change is recorded as pending, written beside its place (objects, branch, files), flushed, moved into place
-in the order objects, files, branch, and the folders flushed: two turns of the disk. Killed anywhere, the next writer
-finds the record; with the objects in place it goes on, without them nothing was touched. What a topic is, and what the
-index must say, is the caller's (`store.py`).
+commit. Every new content is shown to `admit` first, which refuses secrets; a file into which somebody else wrote a
+secret stays on disk as it is and is held back: neither committed nor in the index. A change is recorded as pending,
+written beside its place (objects, branch, files), flushed, moved into place in the order objects, files, branch, and
+the folders flushed: two turns of the disk. Killed anywhere, the next writer finds the record; with the objects in place
+it goes on, without them nothing was touched. What a topic is, and what the index must say, is for `store.py`.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from functools import partial
 from pathlib import Path
 from typing import TypeAlias
 
-from reverie.files import flush, locked
+from reverie.files import flush, locked, write_atomic
 from reverie.files.durable import explained
 from reverie.memory.git.entries import entry_oid
 from reverie.memory.git.objects import remove_drafts
@@ -28,6 +29,7 @@ from reverie.memory.history.packing import UNFINISHED, finish_erasing, pack_when
 from reverie.memory.history.tracked import CONFLICT_SUFFIX, CONFLICTS, INDEX_FILE
 from reverie.memory.history.worktree import Displaced, Edits, WorkTree
 from reverie.places.paths import MemoryFolder
+from reverie.secret_scan import Finding, scan
 from reverie.values import value
 
 Files: TypeAlias = Mapping[str, bytes | None]
@@ -51,6 +53,8 @@ Attribute: TypeAlias = Callable[[FoundEdit], Change | None]
 """Who made an edit that was found on disk; None when nobody knows."""
 Noticed: TypeAlias = Callable[[Files], None]
 """Told after every commit what changed, to bring derived indexes up to date."""
+Admit: TypeAlias = Callable[[Files, Change], None]
+"""Asked before anything is written; raises `Refused` for what must not be kept."""
 _WriteDrafts: TypeAlias = Callable[[Prepared | None, Files], None]
 
 FOREIGN_EDIT = Change("unknown", "edited outside Reverie")
@@ -58,6 +62,22 @@ _WORTH_NOTING = 64
 """Reading fewer files once more costs less than writing the index file."""
 TAKE_OVER = Change("import", "take over the existing directory")
 AT_ONCE = Change("unknown", "keep an edit made at the same moment")
+LEFT_OUT = Change("unknown", "leave out a file that holds what looks like a secret")
+
+
+@value
+class Held:
+    """A file that is not committed, because somebody wrote a secret into it."""
+
+    oid: bytes
+    """The content id of what stands there."""
+    findings: tuple[Finding, ...]
+
+
+def find_secrets(path: str, content: bytes) -> tuple[Finding, ...]:
+    """The secrets in a file or its name; line 0 stands for the name."""
+    in_name = tuple(Finding(each.rule, 0, 0, 0) for each in scan(path))
+    return (*in_name, *scan(content.decode("utf-8", "replace")))
 
 
 class Writer:
@@ -72,11 +92,15 @@ class Writer:
         follow: Follow = lambda _: {},
         noticed: Noticed = lambda _: None,
         attribute: Attribute = lambda _: None,
+        admit: Admit = lambda _files, _change: None,
         timeout_seconds: float = 30.0,
     ) -> None:
         self.folder = folder
         self.history = history
         self.tree = WorkTree(folder, history)
+        self.held: dict[str, Held] = {}
+        """Files into which somebody wrote a secret, as of the last look."""
+        self._admit = admit
         self._now = now
         self._follow = follow
         self._noticed = noticed
@@ -105,15 +129,46 @@ class Writer:
             yield tuple(self.commit_found(disk_now, whole=whole))
 
     def commit(self, files: Files, change: Change) -> str | None:
-        """Make one change; None when it changes nothing (or without history). Only inside `writing`."""
-        return self._commit(files, change, self._write_drafts)
+        """Make one change; None when it changes nothing (or without history). Only inside `writing`.
+
+        Raises:
+            Refused: a file holds a secret, or another reason of `admit`; nothing was written.
+        """
+        if INDEX_FILE in self.held:
+            files = {path: content for path, content in files.items() if path != INDEX_FILE}
+        self._admit(files, change)
+        commit = self._commit(files, change, self._write_drafts)
+        for path in [path for path, content in files.items() if content is None and path in self.held]:
+            self.tree.remove(path)
+            del self.held[path]
+        return commit
 
     def _commit(self, files: Files, change: Change, write_drafts: _WriteDrafts) -> str | None:
         files = self._differing(files)
         if not files and change.merges is None:
             return None
-        files = {**files, **self._differing(self._follow(files))}
-        return self._record({}, files, change, write_drafts=write_drafts)
+        follows = self._following(files)
+        return self._record({}, {**files, **self._differing(follows)}, change, write_drafts=write_drafts)
+
+    def _following(self, files: Files) -> Files:
+        """What follows from a change, to be committed with it.
+
+        An index in which a person wrote a secret is kept up to date on disk only.
+        """
+        follows = dict(self._follow(files))
+        content = follows.get(INDEX_FILE)
+        if content is None:
+            return follows
+        if INDEX_FILE in self.held:
+            del follows[INDEX_FILE]
+            self._write_held(INDEX_FILE, content)
+        return follows
+
+    def _write_held(self, path: str, content: bytes) -> None:
+        held = self.held[path]
+        if _id(self.tree.read(path)) == held.oid != blob_id(content):
+            write_atomic(self.folder.directory / path, content, durable=False)
+            self.held[path] = Held(blob_id(content), held.findings)
 
     def committed(self, path: str) -> bytes | None:
         """The content id that the last commit holds for a path."""
@@ -132,20 +187,41 @@ class Writer:
         """Commit what others did to the files since the last commit. Only inside `writing`."""
         edits = self.tree.look(disk_now_ns, whole=whole)
         self.history.note_seen(edits.same)
-        if not edits:
+        files: dict[str, bytes | None] = {**self._without_secrets(edits), **dict.fromkeys(edits.removed)}
+        if not files:
             if self.history.is_index_stale or len(edits.same) > _WORTH_NOTING:
                 self.history.write_entries()
-            return
-        files: dict[str, bytes | None] = {**edits.changed, **dict.fromkeys(edits.removed)}
-        if self.history.is_on and self.history.head is None:
+        elif self.history.is_on and self.history.head is None:
             yield self._record(files, {}, TAKE_OVER, edits) or ""
-            return
+        else:
+            yield from self._commit_edits(files, edits)
+        lines = {path: None for path in self.held if path in self.history.entries}
+        if lines and (rest := self._differing(self._following(lines))):
+            yield self._record({}, rest, LEFT_OUT) or ""
+
+    def _without_secrets(self, edits: Edits) -> Files:
+        """What was edited, without the files into which somebody wrote a secret; those are held back."""
+        for path in (*edits.removed, *edits.same):
+            self.held.pop(path, None)
+        clean: dict[str, bytes] = {}
+        for path, content in edits.changed.items():
+            known = self.held.pop(path, None)
+            if known is None or known.oid != blob_id(content):
+                findings = find_secrets(path, content)
+                known = Held(blob_id(content), findings) if findings else None
+            if known is None:
+                clean[path] = content
+            else:
+                self.held[path] = known
+        return clean
+
+    def _commit_edits(self, files: Files, edits: Edits) -> Iterator[str]:
         groups: dict[Change, dict[str, bytes | None]] = {}
         for path, content in files.items():
             edit = FoundEdit(path, content, partial(self._read_committed, path))
             groups.setdefault(self._attribute(edit) or FOREIGN_EDIT, {})[path] = content
         for change, group in groups.items():
-            follows = self._follow(group)
+            follows = self._following(group)
             if INDEX_FILE not in group:
                 yield self._record(group, self._differing(follows), change, edits) or ""
                 continue
@@ -164,7 +240,7 @@ class Writer:
     ) -> str | None:
         """One commit of files that were found on disk and of files that are to be written."""
         history = self.history
-        expected = {path: self.committed(path) for path in to_write}
+        expected = {path: held.oid if (held := self.held.get(path)) else self.committed(path) for path in to_write}
         prepared = history.prepare({**found, **to_write}, change, self._now())
         (write_drafts or self._write_drafts)(prepared, to_write)
         if prepared is not None:
@@ -223,7 +299,11 @@ class Writer:
         found = [each for each in displaced if each is not None]
         files: dict[str, bytes | None] = {}
         for each in found:
-            if each.path == INDEX_FILE:
+            findings = find_secrets(each.path, each.found)
+            if findings:
+                self.tree.put_back(each.path)
+                self.held[each.path] = Held(blob_id(each.found), findings)
+            elif each.path == INDEX_FILE:
                 files |= self._follow({INDEX_FILE: each.found})
             elif each.written is None:
                 files[each.path] = each.found
@@ -289,11 +369,11 @@ class Writer:
         list(self.commit_found(0))
         files: dict[str, bytes | None] = {}
         for path, wanted in contested.items():
-            there = self.tree.read(path)
+            there = None if path in self.held else self.tree.read(path)
             before = read_blob(self.history.git, old[path]) if path in old else b""
             merged = merged_bytes(path, before, wanted, there) if there is not None else None
             files[conflict_path(path, wanted) if merged is None else path] = wanted if merged is None else merged
-        self.commit(files, AT_ONCE)
+        self._commit(files, AT_ONCE, self._write_drafts)
 
 
 def _id(content: bytes | None) -> bytes | None:

@@ -7,7 +7,7 @@ A topic's row depends on its bytes alone, so a row holds as long as the content 
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import replace
 
@@ -166,7 +166,8 @@ class Catalogue:
         known = self._table.oids()
         wanted = {path: entry_oid(entry) for path, entry in entries.items()}
         self._table.remove(path for path in known if path not in wanted)
-        self._table.put((path, oid, self._read_row(path)) for path, oid in wanted.items() if known.get(path) != oid)
+        new = ((path, oid) for path, oid in wanted.items() if known.get(path) != oid)
+        self._table.put(row for path, oid in new for row in self._read_rows(path, oid))
         self._table.commit(self._history.head)
 
     def _put_touched(self) -> None:
@@ -176,9 +177,10 @@ class Catalogue:
         known = self._table.oids_of(touched)
         self._table.remove(path for path, oid in touched.items() if oid is None)
         self._table.put(
-            (path, oid, self._read_row(path))
+            row
             for path, oid in touched.items()
             if oid is not None and known.get(path) != oid
+            for row in self._read_rows(path, oid)
         )
         self._history.touched.clear()
 
@@ -191,8 +193,13 @@ class Catalogue:
             if content is not None
         )
 
-    def _read_row(self, path: str) -> IndexRow | None:
-        return self._row(path, read_tracked(self._folder, path) or b"") if is_indexed(path) else None
+    def _read_rows(self, path: str, oid: bytes) -> Iterator[tuple[str, bytes, IndexRow | None]]:
+        """The row of a file; none while something else stands there that is not committed."""
+        content = (read_tracked(self._folder, path) or b"") if is_indexed(path) else None
+        if content is None:
+            yield path, oid, None
+        elif blob_id(content) == oid:
+            yield path, oid, self._row(path, content)
 
     def _row(self, path: str, content: bytes) -> IndexRow | None:
         vetted = self._vetted.get(path, content)
