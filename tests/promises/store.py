@@ -96,7 +96,7 @@ PROMISES = {
         "A copy that imports from where a topic was erased drops it, and is told nothing of its text", source="issue 3"
     ),
     "store:foreign:secrets": Requirement(
-        "A secret written into a file from outside stays there and is told; the file is not committed, indexed or recalled",
+        "A secret written into a file from outside stays there and is told; it is not committed, indexed or recalled",
         source="product §2.8",
     ),
     "store:erase:relearning": Requirement(

@@ -4,8 +4,13 @@ from __future__ import annotations
 
 import os
 from datetime import UTC, datetime
+from itertools import count
 from pathlib import Path
 
+from reverie.agent.file_history import FileHistory
+from reverie.agent.log import Log
+from reverie.api.memory import Memory
+from reverie.api.session_parts.memory_writes import MemoryWrites
 from reverie.messages.blocks import Json
 from reverie.settings import Settings
 from reverie.tools.desk import Desk
@@ -27,6 +32,14 @@ def desk_at(folder: Path) -> Desk:
         now=lambda: datetime(2026, 3, 1, tzinfo=UTC),
         environment=dict(os.environ),
     )
+
+
+def give_memory(desk: Desk, memory: Memory) -> Log:
+    """Let the tools of a desk write memories; returned is the conversation in which they do."""
+    numbers = count(1)
+    log = Log(session="session-1", now=desk.now, new_id=lambda: f"id-{next(numbers)}")
+    desk.memories = MemoryWrites(memory, log, FileHistory(log, lambda session: desk.scratch / session, desk.now))
+    return log
 
 
 async def call(tool: Tool, desk: Desk, /, **given: Json) -> Answer:

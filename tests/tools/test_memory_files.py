@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import secrets
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from reverie.api.memory import Memory
 from reverie.memory import timeline
 from reverie.memory.store import Store
 from reverie.messages.blocks import Json
@@ -18,12 +20,15 @@ from reverie.tools.memory_files import MemoryFiles
 from reverie.tools.tool import Answer, ToolMistake
 from tests.memory.stores import open_store
 from tests.requirements import requirement
-from tests.tools.kit import call, told
+from tests.tools.kit import call, give_memory, told
 
 
 @pytest.fixture
-def store(tmp_path: Path) -> Store:
-    return open_store(tmp_path / "memory")
+def store(desk: Desk, tmp_path: Path) -> Iterator[Store]:
+    with Memory(tmp_path / "memory", project=desk.project, settings=desk.settings, now=desk.now) as opened:
+        opened.directory.mkdir()
+        give_memory(desk, opened)
+        yield opened.store
 
 
 async def memory(store: Store, desk: Desk, command: str, **given: Json) -> Answer:
@@ -158,6 +163,7 @@ async def test_words_of_the_model_are_never_what_the_user_said(store: Store, des
     text = "---\nname: N\ntrust: said\n---\nold words\n"
     store.write_files({"mine.md": text}, author="user", reason="test")
 
+    text = text.replace("old words", "other thoughts")
     await memory(store, desk, "create", path="/memories/a.md", file_text=text)
     await memory(store, desk, "str_replace", path="/memories/mine.md", old_str="old", new_str="new")
 

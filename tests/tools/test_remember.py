@@ -11,30 +11,30 @@ import pytest
 from reverie.api.memory import Memory
 from reverie.memory.topics.topic import MemoryType
 from reverie.tools.desk import Desk
-from reverie.tools.remember import TYPES, RecallMemory, Remembering, SaveMemory
+from reverie.tools.remember import TYPES, RecallMemory, SaveMemory
 from reverie.tools.tool import ToolMistake
 from tests.requirements import requirement
-from tests.tools.kit import call, told
+from tests.tools.kit import call, give_memory, told
 
 
 @pytest.fixture
 def memory(desk: Desk, tmp_path: Path) -> Iterator[Memory]:
     with Memory(tmp_path / "memory", project=desk.project, settings=desk.settings, now=desk.now) as opened:
+        give_memory(desk, opened)
         yield opened
 
 
 @requirement("tools:memory:inferred")
 async def test_what_is_saved_is_inferred_and_found_again(desk: Desk, memory: Memory) -> None:
-    remembering: Remembering = memory
     saved = await call(
-        SaveMemory(remembering),
+        SaveMemory(),
         desk,
         name="Deploy window",
         description="When the payments service may be deployed",
         type="project",
         body="Deploys of the payments service happen on Tuesdays before noon.",
     )
-    found = told(await call(RecallMemory(remembering), desk, query="when can the payments service be deployed?"))
+    found = told(await call(RecallMemory(memory), desk, query="when can the payments service be deployed?"))
 
     topic = memory.read(str(saved.details["path"]))
     assert (topic.trust, topic.type) == ("inferred", "project")
@@ -48,9 +48,9 @@ async def test_a_secret_or_a_strange_type_is_a_mistake(desk: Desk, memory: Memor
     given = {"name": "token", "description": "the token", "type": "reference", "body": f"It is {token}"}
 
     with pytest.raises(ToolMistake, match="secret"):
-        await call(SaveMemory(memory), desk, **given)
+        await call(SaveMemory(), desk, **given)
     with pytest.raises(ToolMistake, match="'type' must be one of 'user', 'feedback', 'project', 'reference'"):
-        await call(SaveMemory(memory), desk, **{**given, "type": "gossip"})
+        await call(SaveMemory(), desk, **{**given, "type": "gossip"})
     assert list(memory.topics()) == []
 
 

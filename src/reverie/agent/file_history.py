@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
@@ -91,16 +91,9 @@ class FileHistory:
         """A tool is about to change a file."""
         self._note(path, _read(path), after)
 
-    @contextmanager
-    def noting(self, folder: Path, is_ours: Callable[[str], bool]) -> Iterator[None]:
-        """Note what happens to files of a folder meanwhile, for writers that do not tell beforehand."""
-        before = _contents(folder, is_ours)
-        try:
-            yield
-        finally:
-            after = _contents(folder, is_ours)
-            for path in {**before, **after}:
-                self._note(path, before.get(path), after.get(path))
+    def note_done(self, path: Path, before: bytes | None) -> None:
+        """A file was changed by a store that keeps what was there too, so that it is enough to tell afterwards."""
+        self._note(path, before, _read(path))
 
     def since(self, message: str) -> tuple[Return, ...]:
         """The files that were changed since before a message, and what going back would mean for each."""
@@ -222,12 +215,6 @@ def _read(path: Path) -> bytes | None:
         return path.read_bytes()
     except OSError:
         return None
-
-
-def _contents(folder: Path, is_ours: Callable[[str], bool]) -> dict[Path, bytes]:
-    root = Path(os.path.realpath(folder))
-    found = (path for path in root.rglob("*") if is_ours(path.relative_to(root).as_posix()))
-    return {path: content for path in found if (content := _read(path)) is not None}
 
 
 def _leads_elsewhere(path: Path) -> bool:

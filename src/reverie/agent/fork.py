@@ -30,6 +30,7 @@ from reverie.permissions.policy import Mode
 from reverie.ports import Event, ForkSpec, Model, Request, Retrying
 from reverie.tokens.profiles import cost
 from reverie.tools.agent import NAME as AGENT_TOOL
+from reverie.tools.desk import MemoryWriter
 from reverie.tools.registry import Registry
 
 MARKER = "<fork_boilerplate_tag>"
@@ -82,15 +83,16 @@ async def run_fork(
     recorded: Recorded | None = None,
     starts_after: Starting | None = None,
     may: Callable[[Need, JsonObject], str] | None = None,
-    tools: Registry | None = None,
+    memories: MemoryWriter | None = None,
 ) -> ForkResult:
     """Run a fork to its end. It never raises for the outside world; its ending says what happened.
 
-    `may` judges each call besides the tools and paths of the spec; a sentence refuses. `tools` do the work of the
-    parent's tools of the same names, which the model is still told of.
+    `may` judges each call besides the tools and paths of the spec; a sentence refuses. `memories` writes what the fork
+    puts into memory directories; without it such a file is a file like any other.
     """
     inherited = len(parent.parts.log.entries)
-    child = forked(spec, parent, emit=emit, recorded=recorded, starts_after=starts_after, may=may, tools=tools)
+    child = forked(spec, parent, emit=emit, recorded=recorded, starts_after=starts_after, may=may)
+    child.parts.calls.desk.memories = memories
     ended = await child.turn(directive(spec.prompt), source="system")
     added = child.parts.log.entries[inherited:]
     used = tuple(call.name for entry in added for call in getattr(getattr(entry, "message", None), "tool_uses", ()))

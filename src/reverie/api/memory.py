@@ -7,7 +7,7 @@ and time that the caller does not give come from the process (`process.py`).
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from datetime import date, datetime, timedelta
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from reverie.memory.history.bundle import Imported
     from reverie.memory.history.change import Author, Commit
     from reverie.memory.history.erase import Erased
+    from reverie.memory.history.writer import Attribute
     from reverie.memory.passages import Found, PastHit, PastQuery
     from reverie.memory.recall.indexed import IndexedFolder
     from reverie.memory.recall.recall import Asked, Recalled
@@ -43,7 +44,7 @@ if TYPE_CHECKING:
     from reverie.memory.store import Saved, Store
     from reverie.memory.timeline import Refusal, Undone
     from reverie.memory.topics.anchors import AnchorCheck
-    from reverie.memory.topics.value import MemoryType, Topic, Trust
+    from reverie.memory.topics.value import MemoryType, Source, Topic, Trust
     from reverie.places import ProjectFolder
     from reverie.ports import Model
 
@@ -135,6 +136,7 @@ class Memory:
         self._shelves = Shelves(places, scope, root=root, is_project=is_project)
         self._store: Store | None = None
         self._user: Memory | None = None
+        self._others: dict[Path, Memory] = {}
         self._past: Past | None = None
         self._dreams: Dreams | None = None
         state = memory_state(settings)
@@ -165,8 +167,8 @@ class Memory:
         if self._past is not None:
             self._past.close()
             self._past = None
-        if self._user is not None:
-            self._user.close()
+        for other in (*([self._user] if self._user is not None else []), *self._others.values()):
+            other.close()
 
     def save(
         self,
@@ -221,6 +223,7 @@ class Memory:
             reason=reason,
             session=session,
             renew=lambda old, new: renewed(old, given, complete) if is_named else new,
+            is_own_word=author is None,
         )
         near = (
             f"{near.path} ({near.name!r}) says nearly the same; one of them may be enough"
@@ -248,6 +251,59 @@ class Memory:
 
         done, _ = self.store.save_many(map(complete, batch), author=author, reason=reason, renew=renew)
         return done
+
+    def write_files(
+        self, files: Mapping[str, str | None], *, author: Author, reason: str, source: Source, as_given: bool = False
+    ) -> Mapping[str, str | None]:
+        """Write whole files of the directory as an agent made them, or remove them (None), as one commit.
+
+        Topics are completed by what every memory has, unless they are to stay `as_given`; returned is what the files
+        hold. In daily-log mode a log may be added to.
+
+        Raises:
+            Refused: a file holds a secret, was erased, says what is known already, or cannot be a memory.
+            Damaged: front matter that cannot be read.
+        """
+        from reverie.api.memory_parts.saving import completed, completed_text
+        from reverie.memory.history.tracked import is_topic_path, read_tracked
+
+        self._refuse_when_off()
+
+        def complete(topic: Topic) -> Topic:
+            return completed(topic, self._now(), self._root, self._has_commit)
+
+        texts: dict[str, str | None] = {}
+        for path, text in files.items():
+            texts[path] = text
+            if text is None or not is_topic_path(path):
+                continue
+            before = read_tracked(self.scope.folder, path)
+            old = None if before is None else before.decode("utf-8", "replace")
+            whole = completed_text(path, text, old, source, complete)
+            texts[path] = text if as_given else whole
+        self.store.write_files(texts, author=author, reason=reason, session=source.session, sources=(source,))
+        return texts
+
+    def holding(self, path: Path) -> tuple[Memory, str] | None:
+        """The memory in whose directory a path lies, and the path inside it; None where it lies in none."""
+        from reverie.memory.scopes import find_memory_directory
+
+        real = Path(os.path.realpath(path))
+        own = Path(os.path.realpath(self.directory))
+        directory = own if real.is_relative_to(own) else find_memory_directory(self._places, real)
+        if directory is None or real == directory:
+            return None
+        return (self if directory == own else self._other(directory)), real.relative_to(directory).as_posix()
+
+    def _other(self, directory: Path) -> Memory:
+        """The memory of another directory; the user's own, an agent's, or another project's."""
+        if directory == Path(os.path.realpath(self.user.directory)):
+            return self.user
+        if directory not in self._others:
+            other = self._others[directory] = Memory.__new__(Memory)
+            scope = Scope("other", memory_folder(self._places, directory), "named by a path in it")
+            other._set_up(self._places, self.settings, scope, root=None, now=self._now)
+        return self._others[directory]
 
     def forget(self, name: str, *, reason: str = "") -> Saved:
         """Remove a memory from the directory; `undo` brings it back."""
@@ -530,10 +586,13 @@ class Memory:
         """Whether recall has seen edits by others that no commit holds yet; `sync` makes one."""
         return self.index.has_news
 
-    def sync(self) -> tuple[str, ...]:
-        """Commit what editors and other programs changed since; return the commits."""
+    def sync(self, attribute: Attribute | None = None) -> tuple[str, ...]:
+        """Commit what editors and other programs changed since; return the commits.
+
+        `attribute` may know who made an edit, before transcripts are asked.
+        """
         self.index.has_news = False
-        return self.store.sync() if self.directory.is_dir() else ()
+        return self.store.sync(attribute) if self.directory.is_dir() else ()
 
     def _sync_if_allowed(self) -> None:
         """As `sync`, before reading: where nothing can be written, the past is read as it is."""
@@ -700,7 +759,7 @@ class Memory:
     def store(self) -> Store:
         """The files and their history."""
         if self._store is None:
-            from reverie.api.memory_parts.saving import near_topics
+            from reverie.api.memory_parts.saving import find_same
             from reverie.memory.history.attribution import Attribution
             from reverie.memory.history.history import History
             from reverie.memory.index.memory_md import IndexLimits
@@ -717,7 +776,7 @@ class Memory:
                 use=lambda: read_counts(folder),
                 vetted=self.index.vetted,
                 limits=IndexLimits.of(self.settings.index),
-                similar=lambda topic: near_topics(self.index, topic),
+                similar=lambda topic: find_same(self.index, topic),
             )
         return self._store
 

@@ -316,7 +316,7 @@ class Session:
         `told` lets the model know, when the conversation itself does not go back.
         """
         parts = self._parts
-        done = put_back(parts.files, returns, parts.memory.directory, lambda: parts.memory.store, self.id)
+        done = put_back(parts.files, returns, parts.memory, self.id)
         if done and told:
             parts.attach(RESTORED_KIND, restored_words(done))
         return done

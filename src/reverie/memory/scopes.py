@@ -15,6 +15,8 @@ from reverie.places import AgentScope, MemoryFolder, Places, ProjectFolder, memo
 from reverie.settings import Settings
 from reverie.values import value
 
+AGENT_MEMORY = ("agent-memory", "agent-memory-local")
+"""The folders in which agents have a directory each."""
 _MENTION = re.compile(r"(?<![\w@])@agent-([A-Za-z0-9_][\w:-]*)")
 
 
@@ -64,6 +66,25 @@ def agent_scopes(places: Places, text: str, *, cwd: Path) -> Iterator[Scope]:
             directory = places.agent_memory(name, scope, cwd=cwd)
             if directory.is_dir():
                 yield Scope(f"agent:{name}", memory_folder(places, directory), f"the {scope} memory of agent {name}")
+
+
+def find_memory_directory(places: Places, path: Path) -> Path | None:
+    """The memory directory of the user, of any project or of an agent in which a path lies, links followed."""
+    target = Path(os.path.realpath(path))
+    user = Path(os.path.realpath(places.user_memory))
+    if target.is_relative_to(user):
+        return user
+    parts = target.parts
+    for base in map(os.path.realpath, (places.projects, places.host_projects)):
+        inside = target.relative_to(base).parts if target.is_relative_to(base) else ()
+        if inside[1:2] == ("memory",):
+            return Path(base, *inside[:2])
+    host = Path(os.path.realpath(places.config_home)).parts
+    for place in range(len(parts) - 2):
+        is_home = parts[place - 1] == ".claude" or parts[:place] == host or "projects" in parts[:place]
+        if parts[place] in AGENT_MEMORY and is_home:
+            return Path(*parts[: place + 2])
+    return None
 
 
 def without_mentions(text: str) -> str:

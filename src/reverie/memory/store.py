@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -37,6 +37,7 @@ from reverie.memory.index.memory_md import IndexLimits
 from reverie.memory.topics.filenames import file_name
 from reverie.memory.topics.finding import find_topic, key_of
 from reverie.memory.topics.injection import flags
+from reverie.memory.topics.polarity import keep_as_said
 from reverie.memory.topics.topic import Source, Topic, parse_topic, render_topic
 from reverie.memory.topics.vetted import Vetted
 from reverie.places.paths import MemoryFolder
@@ -168,11 +169,13 @@ class Store:
         sources: tuple[Source, ...] = (),
         expect: str | None = None,
         renew: Renew = _as_given,
+        is_own_word: bool = False,
     ) -> Saved:
         """Write a topic: over the file of its path, over the one that has its name, or as a new one.
 
         `expect` is the SHA-256 of the file that the caller had read; a change since is merged. `renew` says what
-        becomes of a topic that is there already.
+        becomes of a topic that is there already. `is_own_word` says that the caller answers for the words: they are
+        compared neither with what they quote nor with other topics.
 
         Raises:
             Refused: it holds a secret, was erased, or a machine wants to save what is known already.
@@ -184,7 +187,8 @@ class Store:
             before = self.writer.tree.read(path)
             usual = f"{'save' if before is None else 'edit'} {topic.name}"
             change = Change(author, reason or usual, session, sources or topic.sources)
-            topic, content = self._fit(_renewed(replace(topic, path=path), before, renew), before, author)
+            topic = _renewed(replace(topic, path=path), before, renew)
+            topic, content = self._fit(topic, before, author, is_own_word=is_own_word or author == "user")
             if expect is not None and before is not None and hashlib.sha256(before).hexdigest() != expect:
                 content = self._merged(path, expect, content, before, change)
             commit = self.writer.commit({path: content}, change)
@@ -250,15 +254,21 @@ class Store:
             Refused: a text holds a secret, or was erased.
             Damaged: the front matter of a text cannot be read.
         """
-        for path in files:
-            if path != INDEX_FILE and not (is_safe_path(path) and is_topic_path(path)):
+        for path, text in files.items():
+            is_index = path == INDEX_FILE and text is not None
+            if not is_index and not (is_safe_path(path) and is_topic_path(path)):
                 raise UserMistake(f"{path!r} cannot be a topic file: name a `.md` file that is not an index")
         with self.writer.writing():
             contents: dict[str, bytes | None] = {}
+            removed = [path for path, text in files.items() if text is None]
             for path, text in files.items():
                 contents[path] = None if text is None else text.encode()
-                if text is not None and path != INDEX_FILE:
-                    self._vetted.add(text.encode(), parse_topic(path, text))
+                if text is None or path == INDEX_FILE:
+                    continue
+                topic = parse_topic(path, text)
+                if path not in self.history.entries:
+                    self._refuse_known(topic, author, removed)
+                self._vetted.add(text.encode(), topic)
             return self.writer.commit(contents, Change(author, reason, session, sources))
 
     def forget(self, name: str, *, author: Author = "user", reason: str = "", session: str | None = None) -> Saved:
@@ -317,9 +327,12 @@ class Store:
         """The files that are not committed because somebody wrote a secret into them: path → rules and lines."""
         return {path: told_findings(held.findings) for path, held in sorted(self.writer.held.items())}
 
-    def sync(self) -> tuple[str, ...]:
-        """Commit what editors and other programs changed since; return the commits."""
-        with self.writer.writing(whole=True) as commits:
+    def sync(self, attribute: Attribute | None = None) -> tuple[str, ...]:
+        """Commit what editors and other programs changed since; return the commits.
+
+        `attribute` may know who made an edit, before transcripts are asked.
+        """
+        with self.writer.writing(whole=True, attribute=attribute) as commits:
             return commits
 
     def _notice(self, files: Files) -> None:
@@ -333,18 +346,27 @@ class Store:
         finally:
             self._vetted.clear()
 
-    def _fit(self, topic: Topic, before: bytes | None, author: Author) -> tuple[Topic, bytes]:
+    def _fit(
+        self, topic: Topic, before: bytes | None, author: Author, *, is_own_word: bool = False
+    ) -> tuple[Topic, bytes]:
         """A topic and its file as they are to be written, in the place of `before`."""
-        if before is None and author in _MACHINES and (near := next(iter(self._similar(topic)), None)) is not None:
-            raise Refused(
-                f"{redact(topic.name)!r} was not saved: {near.path} ({near.name!r}) says nearly the same; "
-                "bring that one up to date instead",
-                by="duplicate",
-            )
+        if before is None and not is_own_word:
+            topic = keep_as_said(topic)
+            self._refuse_known(topic, author)
         topic = self._stamped(topic, before)
         content = _rendered(topic, before).encode()
         self._vetted.add(content, topic)
         return topic, content
+
+    def _refuse_known(self, topic: Topic, author: Author, removed: Collection[str] = ()) -> None:
+        """Refuse a new topic of a machine that says what another one says already."""
+        near = [each for each in self._similar(topic) if each.path not in removed] if author in _MACHINES else ()
+        if near:
+            raise Refused(
+                f"{redact(topic.name)!r} was not saved: {near[0].path} ({near[0].name!r}) says the same already; "
+                "bring that one up to date instead",
+                by="duplicate",
+            )
 
     def _admit(self, files: Files, change: Change) -> None:
         """Refuse what must not be kept, whoever writes it, and note that it was refused."""

@@ -9,9 +9,13 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
 
 from reverie.settings import Settings
 from reverie.tools.seen_files import SeenFiles
+
+if TYPE_CHECKING:
+    from reverie.memory.topics.topic import Topic
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +35,25 @@ def _unheard(_: str) -> None:
 
 def _unnoted(_path: Path, _after: bytes | None) -> None:
     return
+
+
+class MemoryWriter(Protocol):
+    """Writes memories for one agent: every change of a memory directory by a tool goes through the store of it."""
+
+    def save(self, *, name: str, description: str, type: str, body: str) -> Topic:  # noqa: A002 - the word of the contract
+        """Keep a memory. Raises `Error` when it is refused."""
+        ...
+
+    def write(self, path: Path, text: str) -> str | None:
+        """Write a file that lies in a memory directory and return what it then holds; None for every other file.
+
+        Raises `Error` when it is refused; nothing is on disk then.
+        """
+        ...
+
+    def write_files(self, files: Mapping[str, str | None], reason: str) -> None:
+        """Write files of the project's memory exactly so, or remove them (None). Raises `Error` when refused."""
+        ...
 
 
 @dataclass(slots=True)
@@ -59,6 +82,8 @@ class Desk:
     """Hears a line of a tool at work; set anew for each call."""
     changing: Callable[[Path, bytes | None], None] = _unnoted
     """Hears of a file before it is changed, and what it is to hold; None removes it."""
+    memories: MemoryWriter | None = None
+    """None where memory is off."""
 
     @property
     def roots(self) -> tuple[Path, ...]:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from reverie.errors import Error, Refused
 from reverie.files import safe_join
-from reverie.memory.history.tracked import list_tracked
+from reverie.memory.history.tracked import INDEX_FILE, list_tracked
 from reverie.memory.store import Store
 from reverie.memory.topics.topic import Trust, parse_topic, render_topic
 from reverie.messages.blocks import Json, JsonObject
@@ -52,9 +52,8 @@ class _Failed(Error):
 class MemoryFiles:
     """The six commands over one store."""
 
-    def __init__(self, store: Store, *, session: str | None = None) -> None:
+    def __init__(self, store: Store) -> None:
         self._store = store
-        self._session = session
         self.spec = ToolSpec(NAME, extra={"type": KIND})
 
     def need(self, given: JsonObject, desk: Desk) -> Need:  # noqa: ARG002 - the shape of every tool
@@ -67,30 +66,30 @@ class MemoryFiles:
     def is_concurrent(self, given: JsonObject, desk: Desk) -> bool:  # noqa: ARG002 - the shape of every tool
         return text(given, "command") == "view"
 
-    async def run(self, given: JsonObject, desk: Desk) -> Answer:  # noqa: ARG002 - the shape of every tool
+    async def run(self, given: JsonObject, desk: Desk) -> Answer:
         _check(given)
         try:
-            return Answer(self._do(given))
+            return Answer(self._do(given, desk))
         except _Failed as failure:
             return Answer(str(failure), is_error=True)
         except (Error, UnicodeError) as problem:
             return Answer(f"Error: {problem}", is_error=True)
 
-    def _do(self, given: JsonObject) -> str:
+    def _do(self, given: JsonObject, desk: Desk) -> str:
         path = text(given, "path")
         match text(given, "command"):
             case "view":
                 return self._view(path, given)
             case "create":
-                return self._create(path, text(given, "file_text"))
+                return self._create(path, text(given, "file_text"), desk)
             case "str_replace":
-                return self._replace(path, text(given, "old_str"), text(given, "new_str"))
+                return self._replace(path, text(given, "old_str"), text(given, "new_str"), desk)
             case "insert":
-                return self._insert(path, number(given, "insert_line", 0), text(given, "insert_text"))
+                return self._insert(path, number(given, "insert_line", 0), text(given, "insert_text"), desk)
             case "delete":
-                return self._delete(path)
+                return self._delete(path, desk)
             case _:
-                return self._rename(text(given, "old_path"), text(given, "new_path"))
+                return self._rename(text(given, "old_path"), text(given, "new_path"), desk)
 
     def _view(self, path: str, given: JsonObject) -> str:
         place = self._place(path)
@@ -104,13 +103,13 @@ class MemoryFiles:
         first, last = _range(given, len(lines))
         return f"Here's the content of {path} with line numbers:\n{_numbered(lines[first - 1 : last], first)}"
 
-    def _create(self, path: str, content: str) -> str:
+    def _create(self, path: str, content: str, desk: Desk) -> str:
         if self._place(path).exists():
             raise _Failed(f"Error: File {path} already exists")
-        self._write_own(path, content, f"create {path}")
+        self._write_own(path, content, f"create {path}", desk)
         return f"File created successfully at: {path}"
 
-    def _replace(self, path: str, old: str, new: str) -> str:
+    def _replace(self, path: str, old: str, new: str, desk: Desk) -> str:
         content = self._read(path, f"Error: The path {path} does not exist. Please provide a valid path.")
         starts = list(_occurrences(content, old))
         if not starts:
@@ -122,13 +121,13 @@ class MemoryFiles:
                 "Please ensure it is unique"
             )
         changed = content[: starts[0]] + new + content[starts[0] + len(old) :]
-        self._write_own(path, changed, f"edit {path}")
+        self._write_own(path, changed, f"edit {path}", desk)
         first = content.count("\n", 0, starts[0])
         begin = max(0, first - SNIPPET_LINES)
         around = split(changed)[begin : first + new.count("\n") + SNIPPET_LINES + 1]
         return f"The memory file has been edited.\n{_numbered(around, begin + 1)}"
 
-    def _insert(self, path: str, after: int, added: str) -> str:
+    def _insert(self, path: str, after: int, added: str, desk: Desk) -> str:
         content = self._read(path, f"Error: The path {path} does not exist")
         lines = _lines_with_ends(content)
         if not 0 <= after <= len(lines):
@@ -139,20 +138,20 @@ class MemoryFiles:
         if after and not lines[after - 1].endswith("\n"):
             lines[after - 1] += "\n"
         block = added if added.endswith("\n") else f"{added}\n"
-        self._write_own(path, "".join([*lines[:after], block, *lines[after:]]), f"edit {path}")
+        self._write_own(path, "".join([*lines[:after], block, *lines[after:]]), f"edit {path}", desk)
         return f"The file {path} has been edited."
 
-    def _delete(self, path: str) -> str:
+    def _delete(self, path: str, desk: Desk) -> str:
         place = self._place(path)
         if self._inside(path) == "":
             raise _Failed(f"Error: {ROOT} itself cannot be deleted")
         if not place.exists():
             raise _Failed(f"Error: The path {path} does not exist")
-        self._write(dict.fromkeys(self._files_at(path)), f"delete {path}")
+        self._write(dict.fromkeys(self._files_at(path)), f"delete {path}", desk)
         _remove_empty(place)
         return f"Successfully deleted {path}"
 
-    def _rename(self, old: str, new: str) -> str:
+    def _rename(self, old: str, new: str, desk: Desk) -> str:
         place, target = self._place(old), self._place(new)
         if self._inside(old) == "" or self._inside(new) == "":
             raise _Failed(f"Error: {ROOT} itself cannot be renamed")
@@ -166,20 +165,24 @@ class MemoryFiles:
         for path in self._files_at(old):
             moved = self._inside(new) + path.removeprefix(self._inside(old))
             files |= {path: None, moved: self._read(f"{ROOT}/{path}", f"Error: The path {old} does not exist")}
-        self._write(files, f"rename {old} to {new}")
+        self._write(files, f"rename {old} to {new}", desk)
         _remove_empty(place)
         return f"Successfully renamed {old} to {new}"
 
-    def _write_own(self, path: str, content: str, reason: str) -> None:
+    def _write_own(self, path: str, content: str, reason: str, desk: Desk) -> None:
         """Write words of the model, which are never what the user `said`."""
         inside = self._inside(path)
         topic = parse_topic(inside, content)
         if topic.trust is Trust.said:
             content = render_topic(replace(topic, trust=Trust.inferred), content)
-        self._write({inside: content}, reason)
+        self._write({inside: content}, reason, desk)
 
-    def _write(self, files: dict[str, str | None], reason: str) -> None:
-        self._store.write_files(files, author="agent", reason=f"memory tool: {reason}", session=self._session)
+    def _write(self, files: dict[str, str | None], reason: str, desk: Desk) -> None:
+        if desk.memories is None:
+            raise _Failed("Error: memory is off")
+        if any(Path(path).name == INDEX_FILE for path in files):
+            raise _Failed(f"Error: {INDEX_FILE} is an index that is made from the other files; change those")
+        desk.memories.write_files(files, f"memory tool: {reason}")
 
     def _files_at(self, path: str) -> list[str]:
         """The tracked files that a path names: itself, or all below it."""

@@ -77,6 +77,10 @@ def read_content(path: str, desk: Desk, *, limit_bytes: int = MAX_BYTES) -> Cont
 def write_content(path: str, desk: Desk, data: bytes, *, is_new: bool) -> Path:
     """Replace or make the file as a whole; a new one and its folders get the modes the user's programs would give."""
     real = reached(path, desk)
+    kept = _keep_memory(real, desk, data)
+    if kept is not None:
+        desk.seen.note(real, kept, modified_ns=real.stat().st_mtime_ns)
+        return real
     try:
         real.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -88,6 +92,17 @@ def write_content(path: str, desk: Desk, data: bytes, *, is_new: bool) -> Path:
         raise ToolMistake(str(error)) from error
     desk.seen.note(real, data, modified_ns=real.stat().st_mtime_ns)
     return real
+
+
+def _keep_memory(real: Path, desk: Desk, data: bytes) -> bytes | None:
+    """What a file of a memory directory holds after the write, which its store makes; None for other files."""
+    if desk.memories is None:
+        return None
+    try:
+        kept = desk.memories.write(real, data.decode("utf-8", "surrogateescape"))
+    except Error as error:
+        raise ToolMistake(f"Not written: {error}") from error
+    return None if kept is None else kept.encode("utf-8", "surrogateescape")
 
 
 def explained_mistake(error: OSError, path: Path, doing: str) -> ToolMistake:

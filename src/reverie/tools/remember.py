@@ -17,26 +17,14 @@ from reverie.tools.tool import Answer, ToolMistake
 if TYPE_CHECKING:
     from reverie.memory.passages import PastHit
     from reverie.memory.recall.recalled import Hit
-    from reverie.memory.topics.topic import MemoryType, Topic
 
 MOST = 20
 TYPES = ("user", "feedback", "project", "reference")
 """The words of `memory.MemoryType`, which costs more to import than this module."""
 
 
-class Remembering(Protocol):
-    """The part of `api.Memory` that the tools need."""
-
-    def save(
-        self,
-        *,
-        name: str,
-        description: str,
-        type: str | MemoryType | None,  # noqa: A002 - the word of the contract
-        body: str = "",
-    ) -> Topic:
-        """Keep a memory."""
-        ...
+class Recalling(Protocol):
+    """The part of `api.Memory` that RecallMemory needs."""
 
     def recall(self, query: str, *, limit: int | None = None) -> Sequence[Hit]:
         """The memories that matter for a query."""
@@ -50,8 +38,7 @@ class Remembering(Protocol):
 class SaveMemory:
     """Keeps a memory."""
 
-    def __init__(self, memory: Remembering) -> None:
-        self._memory = memory
+    def __init__(self) -> None:
         self.spec = described(
             "SaveMemory",
             "save_memory",
@@ -71,10 +58,12 @@ class SaveMemory:
     def is_concurrent(self, given: JsonObject, desk: Desk) -> bool:  # noqa: ARG002 - the shape of every tool
         return False
 
-    async def run(self, given: JsonObject, desk: Desk) -> Answer:  # noqa: ARG002 - the shape of every tool
+    async def run(self, given: JsonObject, desk: Desk) -> Answer:
+        if desk.memories is None:
+            raise ToolMistake("Memory is off; nothing was kept.")
         try:
             # In place: a commit takes milliseconds, and one that was begun is not to be left by a cancelled thread.
-            topic = self._memory.save(
+            topic = desk.memories.save(
                 name=text(given, "name"),
                 description=text(given, "description"),
                 type=text(given, "type"),
@@ -88,7 +77,7 @@ class SaveMemory:
 class RecallMemory:
     """Looks up memories and past sessions."""
 
-    def __init__(self, memory: Remembering) -> None:
+    def __init__(self, memory: Recalling) -> None:
         self._memory = memory
         self.spec = described(
             "RecallMemory",

@@ -11,7 +11,7 @@ from reverie.tools.glob import Glob
 from reverie.tools.grep import Grep
 from reverie.tools.plan import ExitPlanMode
 from reverie.tools.read import Read
-from reverie.tools.remember import RecallMemory, Remembering, SaveMemory
+from reverie.tools.remember import Recalling, RecallMemory, SaveMemory
 from reverie.tools.shells import Shells
 from reverie.tools.span import ReadSpan, RecallSpan
 from reverie.tools.tasks import TodoWrite
@@ -29,11 +29,10 @@ def standard_tools(
     *,
     is_read_only: ReadOnly = never_concurrent,
     ripgrep: str | None = None,
-    memory: Remembering | None = None,
+    memory: Recalling | None = None,
     memory_store: Store | None = None,
     read_span: ReadSpan | None = None,
     fetch: Fetch | None = None,
-    session: str | None = None,
 ) -> tuple[Tool, ...]:
     """The tools for what is at hand; `shells` belongs to the caller, who closes it at the end of the session.
 
@@ -57,11 +56,11 @@ def standard_tools(
 
         tools.append(WebFetch(fetch or fetch_page))
     if memory is not None:
-        tools += [SaveMemory(memory), RecallMemory(memory)]
+        tools += [SaveMemory(), RecallMemory(memory)]
     if read_span is not None:
         tools.append(RecallSpan(read_span))
     if memory_store is not None:
         from reverie.tools.memory_files import MemoryFiles
 
-        tools.append(MemoryFiles(memory_store, session=session))
+        tools.append(MemoryFiles(memory_store))
     return tuple(tools)

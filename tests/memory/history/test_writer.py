@@ -293,7 +293,9 @@ def test_a_secret_written_at_the_same_moment_stays_and_is_not_committed(tmp_path
     store.save(topic("List", body="two"))
     assert path.read_bytes() == theirs
     assert list(store.held) == [path.name]
-    assert store.sync() == ()
+    store.sync()
+    assert path.read_bytes() == theirs
+    assert path.name not in (tmp_path / "MEMORY.md").read_text(encoding="utf-8")
     assert token.encode() not in _objects(tmp_path)
 
 

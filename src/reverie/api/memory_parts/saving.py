@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from typing import TypeAlias
 
-from reverie.errors import Refused, Unavailable, UserMistake
+from reverie.errors import Damaged, Refused, Unavailable, UserMistake
 from reverie.memory.recall.indexed import IndexedFolder
 from reverie.memory.search.analyze import terms
 from reverie.memory.topics.anchors import (
@@ -22,14 +23,16 @@ from reverie.memory.topics.anchors import (
     named,
     read_anchors,
 )
+from reverie.memory.topics.polarity import keep_as_said
 from reverie.memory.topics.situations import When, derive_when
-from reverie.memory.topics.topic import MemoryType, Source, Topic, Trust, parse_topic
+from reverie.memory.topics.topic import MemoryType, Source, Topic, Trust, parse_topic, render_topic
 
 Given: TypeAlias = Source | str | Iterable[Source] | None
 """Where a memory comes from: sources, or simply the words it rests on."""
 
 NEARLY_THE_SAME = 0.75
 """The share of common words from which on two memories probably say the same thing."""
+_COMPARED_CHARS = 500
 _COMPARED = 5
 """One of them is the memory itself."""
 
@@ -81,6 +84,33 @@ def completed(topic: Topic, now: datetime, root: Path | None, has_commit: Ask | 
         when=topic.when or derive_when(topic.name, topic.description, topic.body, topic.type),
         anchors=anchors,
     )
+
+
+def completed_text(path: str, text: str, before: str | None, source: Source, complete: Callable[[Topic], Topic]) -> str:
+    """A topic file as an agent wrote it, with what it must say besides: its day, its source, and that nobody said it.
+
+    What the user said stays the user's word only where the agent left it as it was.
+
+    Raises: `Damaged` when its front matter cannot be read; `Refused` as `check_trust`, or when it says otherwise than it
+    quotes.
+    """
+    topic, old = parse_topic(path, text), Topic(path)
+    with suppress(Damaged):
+        old = parse_topic(path, before or "")
+    is_same = (old.description, old.body) == (topic.description, topic.body)
+    trust = old.trust if is_same or old.trust is Trust.seen else topic.trust
+    topic = complete(
+        replace(
+            topic,
+            trust=Trust.inferred if trust is Trust.said and not is_same else trust,
+            observed=topic.observed or old.observed,
+            sources=tuple(dict.fromkeys((*old.sources, *topic.sources, source))),
+        )
+    )
+    check_trust(topic)
+    if keep_as_said(topic) != topic and not is_same:
+        raise Refused(f"{topic.name!r} was not saved: it says otherwise than the words it quotes", by="polarity")
+    return render_topic(topic, text)
 
 
 def anchor_named(said: str) -> Anchor:
@@ -165,6 +195,26 @@ def same_text(folder: IndexedFolder, topic: Topic) -> Topic | None:
     except Unavailable:
         return None
     return next((each for each in found if each.description == topic.description and each.type == topic.type), None)
+
+
+def find_same(folder: IndexedFolder, topic: Topic) -> Sequence[Topic]:
+    """Other topics that say the same already, in the same words or nearly; a full disk has no index to tell."""
+    from reverie.memory.extraction.candidate import Candidate
+    from reverie.memory.extraction.known import KnownTopics, Likeness
+
+    try:
+        sharing = folder.sharing(f"{topic.name} {topic.description} {topic.body[:_COMPARED_CHARS]}", _COMPARED)
+        found = [each.topic for each in folder.read([path for path in sharing if path != topic.path]).values()]
+    except Unavailable:
+        return ()
+    kind = topic.type or MemoryType.project
+    candidates = [
+        Candidate(kind, topic.name, topic.description, body, "", "") for body in dict.fromkeys((topic.body, ""))
+    ]
+    known = KnownTopics.of(found)
+    same = [known.find(candidate) for candidate in candidates]
+    paths = {each.path for each in same if each.likeness is Likeness.same}
+    return [each for each in found if each.path in paths]
 
 
 def near_topics(folder: IndexedFolder, topic: Topic) -> Sequence[Topic]:

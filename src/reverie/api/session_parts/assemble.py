@@ -241,6 +241,7 @@ class _Assembly:
             loop=lambda: self.loop,
             log=ground.log,
             memory=ground.memory,
+            writes=ground.writes,
             settings=self.settings,
             governor=ground.governor,
             now=setup.now,

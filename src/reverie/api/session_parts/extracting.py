@@ -22,6 +22,7 @@ from reverie.agent.log import Log
 from reverie.agent.loop import Loop
 from reverie.api.memory import Memory
 from reverie.api.memory_parts.saving import completed
+from reverie.api.session_parts.memory_writes import MemoryWrites
 from reverie.context.pipeline import BREAKAGES
 from reverie.context.spans import chain
 from reverie.errors import Error, Unavailable
@@ -33,16 +34,10 @@ from reverie.memory.extraction.keeping import Keeper, keep_new, read_written
 from reverie.memory.extraction.nothing_here import holds_nothing
 from reverie.memory.extraction.refusals import append_refusals
 from reverie.memory.extraction.session import words_of
-from reverie.memory.store import Store
-from reverie.messages.blocks import JsonObject
-from reverie.messages.entries import Entry, MarkEntry, ToolSpec, envelope_of
+from reverie.messages.entries import Entry, MarkEntry, envelope_of
 from reverie.models.offline import OFFLINE
-from reverie.permissions.need import Need
 from reverie.settings import Settings
 from reverie.settings.features import features
-from reverie.tools.desk import Desk
-from reverie.tools.registry import Registry
-from reverie.tools.tool import Answer, Tool, ToolMistake
 
 _LINE_CHARS = 200
 _FILTERED_MESSAGES = 400
@@ -56,6 +51,7 @@ class Extracting:
     loop: Callable[[], Loop]
     log: Log
     memory: Memory
+    writes: MemoryWrites
     settings: Settings
     governor: Governor
     now: Callable[[], datetime]
@@ -179,9 +175,9 @@ class Extracting:
         )
         kept: list[str] = []
         loop = self.loop()
-        tools = _through_the_store(loop.parts.calls.tools, store, self.log.session, kept)
+        writes = replace(self.writes, author="extraction", written=kept.append)
         result = await run_fork(
-            spec, loop, emit=self._hear, may=lambda need, given: gate.refuse(need.tool, given), tools=tools
+            spec, loop, emit=self._hear, may=lambda need, given: gate.refuse(need.tool, given), memories=writes
         )
         if result.ending is Ending.FAILED:
             raise Unavailable(result.text)
@@ -285,60 +281,3 @@ def _chain(until: Until) -> list[Entry]:
     whole = [entry for entry in chain(until.entries, until.leaf) if envelope_of(entry) is not None]
     ids = [envelope.uuid for entry in whole if (envelope := envelope_of(entry)) is not None]
     return whole[: ids.index(until.newest) + 1] if until.newest in ids else whole
-
-
-def _through_the_store(tools: Registry, store: Store, session: str, kept: list[str]) -> Registry:
-    """The parent's tools, with writing done by the store: each file is scanned, committed and told whose it is."""
-    return Registry(
-        _Kept(tool, store, session, kept) if tool.spec.name in ("Write", "Edit") else tool for tool in tools
-    )
-
-
-@dataclass(frozen=True, slots=True)
-class _Kept:
-    """A tool that writes files, for memories."""
-
-    tool: Tool
-    store: Store
-    session: str
-    kept: list[str]
-
-    @property
-    def spec(self) -> ToolSpec:
-        return self.tool.spec
-
-    def need(self, given: JsonObject, desk: Desk) -> Need:
-        return self.tool.need(given, desk)
-
-    def is_concurrent(self, given: JsonObject, desk: Desk) -> bool:  # noqa: ARG002 - the shape of every tool
-        return False
-
-    async def run(self, given: JsonObject, desk: Desk) -> Answer:
-        path = desk.resolve(str(given.get("file_path", ""))).resolve()
-        directory = self.store.folder.directory.resolve()
-        if not path.is_relative_to(directory):
-            raise ToolMistake(f"Only files below {directory} may be written here.")
-        text = _text_after(path, given)
-        try:
-            self.store.write_files(
-                {path.relative_to(directory).as_posix(): text},
-                author="extraction",
-                reason=f"extract {path.stem}",
-                session=self.session,
-            )
-        except Error as problem:
-            raise ToolMistake(f"Not stored: {problem}") from problem
-        self.kept.append(path.stem)
-        return Answer(f"Kept {path.name}.", details={"file": str(path)})
-
-
-def _text_after(path: Path, given: JsonObject) -> str:
-    content, old, new = given.get("content"), given.get("old_string"), given.get("new_string")
-    if isinstance(content, str):
-        return content
-    before = path.read_text(encoding="utf-8") if path.is_file() else ""
-    if not isinstance(old, str) or not isinstance(new, str) or before.count(old) == 0:
-        raise ToolMistake(f"{path.name} does not hold the text that is to be replaced; read it first.")
-    if before.count(old) > 1 and given.get("replace_all") is not True:
-        raise ToolMistake(f"The text stands {before.count(old)} times in {path.name}; give more of its surroundings.")
-    return before.replace(old, new)

@@ -5,65 +5,27 @@ Memories are files that belong to the store: what tools write there is noted aft
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable
 from pathlib import Path
 
 from reverie.agent.file_history import FileHistory, Return
+from reverie.api.memory import Memory
 from reverie.memory.history.tracked import is_topic_path
-from reverie.memory.store import Store
-from reverie.messages.blocks import JsonObject
-from reverie.messages.entries import ToolSpec
-from reverie.permissions.need import Need
-from reverie.tools.desk import Desk
-from reverie.tools.tool import Answer, Tool
 
 RESTORED_KIND = "files_restored"
-MEMORY_TOOLS = ("SaveMemory", "memory")
 
 
-@dataclass(frozen=True, slots=True)
-class NotedTool:
-    """A tool that writes memories through the store; what it did is noted."""
-
-    tool: Tool
-    files: FileHistory
-    directory: Path
-
-    @property
-    def spec(self) -> ToolSpec:
-        return self.tool.spec
-
-    def need(self, given: JsonObject, desk: Desk) -> Need:
-        return self.tool.need(given, desk)
-
-    def is_concurrent(self, given: JsonObject, desk: Desk) -> bool:
-        return self.tool.is_concurrent(given, desk)
-
-    async def run(self, given: JsonObject, desk: Desk) -> Answer:
-        if self.tool.is_concurrent(given, desk):
-            return await self.tool.run(given, desk)
-        with self.files.noting(self.directory, is_topic_path):
-            return await self.tool.run(given, desk)
-
-
-def noted(tools: Iterable[Tool], files: FileHistory, directory: Path) -> tuple[Tool, ...]:
-    """The tools, those that write memories noted."""
-    return tuple(NotedTool(tool, files, directory) if tool.spec.name in MEMORY_TOOLS else tool for tool in tools)
-
-
-def put_back(
-    files: FileHistory, returns: Iterable[Return], directory: Path, store: Callable[[], Store], session: str
-) -> tuple[Path, ...]:
+def put_back(files: FileHistory, returns: Iterable[Return], memory: Memory, session: str) -> tuple[Path, ...]:
     """Bring files back, memories through their store; the paths of those that were brought back."""
 
     def write(path: Path, content: bytes | None) -> bool:
-        if not path.is_relative_to(directory):
+        found = memory.holding(path)
+        if found is None:
             return False
-        name = path.relative_to(directory).as_posix()
+        owner, name = found
         if is_topic_path(name):
             text = content.decode("utf-8", "replace") if content is not None else None
-            store().write_files({name: text}, author="user", reason="rewind", session=session)
+            owner.store.write_files({name: text}, author="user", reason="rewind", session=session)
         # The index and whatever else lies there follows the topics.
         return True
 

@@ -20,7 +20,7 @@ from reverie.agent.preparing import Preparer
 from reverie.agent.tool_calls import Permits
 from reverie.api.memory import Memory
 from reverie.api.own_keys import environment_for_others, keys_of
-from reverie.api.session_parts.going_back import noted
+from reverie.api.session_parts.memory_writes import MemoryWrites, watched
 from reverie.api.session_parts.rule_keeping import keep_rule
 from reverie.api.session_setup import Setup
 from reverie.context.spans import Span, read_span
@@ -64,6 +64,7 @@ class Ground:
     """The one that answers."""
     preparer: Preparer
     memory: Memory
+    writes: MemoryWrites
     files: FileHistory
     desk: Desk
     shells: Shells
@@ -148,8 +149,10 @@ def laid_ground(setup: Setup, transcript: Transcript, emit: Callable[[TurnEvent]
         memory=memory if memory.off is None else None,
         memory_store=memory.store if memory.off is None and settings.tools.provider_memory else None,
         read_span=_rereading(log, preparer),
-        session=session,
     )
+    writes = MemoryWrites(memory, log, files)
+    if memory.off is None:
+        desk.memories = writes
     policy = _policy(setup, _plan_file(beside), own_folders=(desk.scratch, beside.spills, memory.directory))
 
     def remember(rule: str, scope: str) -> None:
@@ -170,10 +173,11 @@ def laid_ground(setup: Setup, transcript: Transcript, emit: Callable[[TurnEvent]
         model=model,
         preparer=preparer,
         memory=memory,
+        writes=writes,
         files=files,
         desk=desk,
         shells=shells,
-        tools=Registry(noted(standard, files, memory.directory)),
+        tools=Registry(watched(standard, writes, emit)),
         permits=Permits(policy, remember),
         emit=emit,
     )

@@ -108,10 +108,10 @@ class Writer:
         self._timeout_seconds = timeout_seconds
 
     @contextmanager
-    def writing(self, *, whole: bool = False) -> Iterator[tuple[str, ...]]:
+    def writing(self, *, whole: bool = False, attribute: Attribute | None = None) -> Iterator[tuple[str, ...]]:
         """Hold the lock on a directory that is up to date; gives the commits made of what was found.
 
-        `whole` looks at every file for edits, whatever the system tells.
+        `whole` looks at every file for edits, whatever the system tells; `attribute` is asked first who made them.
 
         Raises:
             Conflict: another writer holds the lock for too long.
@@ -126,7 +126,7 @@ class Writer:
                 self.history.make()
             self.history.load()
             self.recover()
-            yield tuple(self.commit_found(disk_now, whole=whole))
+            yield tuple(self.commit_found(disk_now, whole=whole, attribute=attribute))
 
     def commit(self, files: Files, change: Change) -> str | None:
         """Make one change; None when it changes nothing (or without history). Only inside `writing`.
@@ -183,7 +183,9 @@ class Writer:
         """Those that are not already so in the last commit."""
         return {path: content for path, content in files.items() if self.committed(path) != _id(content)}
 
-    def commit_found(self, disk_now_ns: int, *, whole: bool = False) -> Iterator[str]:
+    def commit_found(
+        self, disk_now_ns: int, *, whole: bool = False, attribute: Attribute | None = None
+    ) -> Iterator[str]:
         """Commit what others did to the files since the last commit. Only inside `writing`."""
         edits = self.tree.look(disk_now_ns, whole=whole)
         self.history.note_seen(edits.same)
@@ -191,11 +193,9 @@ class Writer:
         if not files:
             if self.history.is_index_stale or len(edits.same) > _WORTH_NOTING:
                 self.history.write_entries()
-        elif self.history.is_on and self.history.head is None:
-            yield self._record(files, {}, TAKE_OVER, edits) or ""
         else:
-            yield from self._commit_edits(files, edits)
-        lines = {path: None for path in self.held if path in self.history.entries}
+            yield from self._commit_edits(files, edits, attribute or (lambda _: None))
+        lines = {path: None for path in self.held if path in self.history.entries and path != INDEX_FILE}
         if lines and (rest := self._differing(self._following(lines))):
             yield self._record({}, rest, LEFT_OUT) or ""
 
@@ -215,11 +215,15 @@ class Writer:
                 self.held[path] = known
         return clean
 
-    def _commit_edits(self, files: Files, edits: Edits) -> Iterator[str]:
+    def _commit_edits(self, files: Files, edits: Edits, attribute: Attribute) -> Iterator[str]:
+        is_first = self.history.is_on and self.history.head is None
         groups: dict[Change, dict[str, bytes | None]] = {}
         for path, content in files.items():
             edit = FoundEdit(path, content, partial(self._read_committed, path))
-            groups.setdefault(self._attribute(edit) or FOREIGN_EDIT, {})[path] = content
+            change = attribute(edit) or (TAKE_OVER if is_first else self._attribute(edit) or FOREIGN_EDIT)
+            groups.setdefault(change, {})[path] = content
+        if TAKE_OVER in groups:
+            yield self._record(groups.pop(TAKE_OVER), {}, TAKE_OVER, edits) or ""
         for change, group in groups.items():
             follows = self._following(group)
             if INDEX_FILE not in group:

@@ -1,0 +1,43 @@
+"""Whether a memory that quotes nothing says otherwise than the user did, judged by what was typed in the session."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+
+from reverie.memory.search.analyze import terms
+from reverie.memory.topics.polarity import Mismatch, find_mismatch
+from reverie.memory.topics.topic import Topic, prose_lines
+
+_SENTENCE = re.compile(r"(?<=[.!?])\s+|(?<=[。！？])|\n+")
+_ALIKE = 0.6
+"""The share of common words, of either side, from which on a memory is taken to be about a sentence."""
+_FEWEST_SHARED = 2
+_LATEST_MESSAGES = 50
+
+
+def find_contradicted(topic: Topic, typed: Sequence[str]) -> tuple[str, Mismatch] | None:
+    """The sentence that a memory turns round, and in what it differs; None where it agrees with one, or is about none.
+
+    Only what is nearly the same sentence is compared: a memory may say more than was said in one.
+    """
+    said = [each for text in typed[-_LATEST_MESSAGES:] for each in _sentences(text)]
+    for statement in dict.fromkeys((topic.description, *list(prose_lines(topic.body))[:1], topic.name)):
+        about = [each for each in said if _is_about(statement, each)]
+        mismatches = [find_mismatch(each, statement) for each in about]
+        if about and all(mismatches):
+            sentence, mismatch = about[-1], mismatches[-1]
+            assert mismatch is not None
+            return sentence, mismatch
+    return None
+
+
+def _sentences(text: str) -> Iterable[str]:
+    pieces = (" ".join(piece.split()) for piece in _SENTENCE.split(text))
+    return (piece for piece in pieces if piece and not piece.endswith(("?", "？")))
+
+
+def _is_about(statement: str, sentence: str) -> bool:
+    one, other = set(terms(statement)), set(terms(sentence))
+    shared = len(one & other)
+    return shared >= _FEWEST_SHARED and shared >= _ALIKE * max(len(one), len(other))
