@@ -95,6 +95,18 @@ PROMISES = {
     "store:erase:tombstone": Requirement(
         "A copy that imports from where a topic was erased drops it, and is told nothing of its text", source="issue 3"
     ),
+    "memory:door:secrets": Requirement(
+        "No writer, whoever it is and by whatever tool, brings a secret into a file, a history or an index",
+        source="issue 12",
+    ),
+    "memory:door:front-matter": Requirement(
+        "A topic file with broken front matter is refused before it exists", source="issue 12"
+    ),
+    "memory:door:complete": Requirement(
+        "What any tool writes into a memory directory is committed in the same call, with author, session, day and "
+        "trust, and stands in the index",
+        source="issue 12",
+    ),
     "store:foreign:secrets": Requirement(
         "A secret written into a file from outside stays there and is told; it is not committed, indexed or recalled",
         source="product §2.8",

@@ -40,6 +40,8 @@ class MemoryFacts:
     """The folder of the project's transcripts."""
     skip_index: bool = True
     """The index is generated; the model writes topics only."""
+    has_save_tool: bool = True
+    """SaveMemory writes into this directory."""
     search_past: bool = True
     has_grep: bool = True
     """There is a Grep tool; without it the shell searches."""
@@ -68,13 +70,12 @@ def agent_memory_prompt(
     scope: AgentScope,
     index: str,
     *,
-    skip_index: bool = True,
     limits: IndexLimits | None = None,
 ) -> str:
     """What an agent role is told about its own memory, with the text of its index (spec 4 §5)."""
     limits = limits or IndexLimits()
     shown = harmless(index_for_model(index, limits)[0]).strip()
-    saving = MemoryFacts(directory, "", skip_index=skip_index, index_lines=limits.lines)
+    saving = MemoryFacts(directory, "", has_save_tool=False, index_lines=limits.lines)
     return "\n\n".join(
         [
             prompt_text("agent_memory", directory=directory, hint=_HINTS[scope]),
@@ -101,7 +102,7 @@ def _how_to_save(facts: MemoryFacts) -> str:
     if facts.daily_log_pattern:
         return prompt_text("memory_daily", pattern=facts.daily_log_pattern)
     return prompt_text(
-        "memory_save" if facts.skip_index else "memory_save_with_index",
+        "memory_save_with_index" if not facts.skip_index else "memory_save" if facts.has_save_tool else "memory_files",
         format=prompt_text("memory_format"),
         habits=prompt_text("memory_habits"),
         index_lines=str(facts.index_lines),

@@ -264,23 +264,23 @@ class Memory:
             Refused: a file holds a secret, was erased, says what is known already, or cannot be a memory.
             Damaged: front matter that cannot be read.
         """
-        from reverie.api.memory_parts.saving import completed, completed_text
+        from reverie.api.memory_parts.saving import check_trust, completed, completed_file
         from reverie.memory.history.tracked import is_topic_path, read_tracked
+        from reverie.memory.topics.topic import parse_topic, render_topic
 
         self._refuse_when_off()
-
-        def complete(topic: Topic) -> Topic:
-            return completed(topic, self._now(), self._root, self._has_commit)
-
-        texts: dict[str, str | None] = {}
+        texts = dict(files)
         for path, text in files.items():
-            texts[path] = text
             if text is None or not is_topic_path(path):
                 continue
             before = read_tracked(self.scope.folder, path)
-            old = None if before is None else before.decode("utf-8", "replace")
-            whole = completed_text(path, text, old, source, complete)
-            texts[path] = text if as_given else whole
+            old = None
+            with suppress(Damaged):
+                old = None if before is None else parse_topic(path, before.decode("utf-8", "replace"))
+            topic = completed_file(parse_topic(path, text), old, source, is_judged=author == "extraction")
+            topic = completed(topic, self._now(), self._root, self._has_commit)
+            check_trust(topic)
+            texts[path] = text if as_given else render_topic(topic, text)
         self.store.write_files(texts, author=author, reason=reason, session=source.session, sources=(source,))
         return texts
 

@@ -20,11 +20,11 @@ from reverie.memory.history.change import Author, Change, Commit
 from reverie.memory.history.relearning import read_erased, said
 from reverie.memory.history.tracked import is_topic_path
 from reverie.memory.history.undo import revert
+from reverie.memory.history.writer import find_secrets
 from reverie.memory.index.prose import merged_prose
-from reverie.memory.store import REFUSALS, Store
+from reverie.memory.store import REFUSALS, Store, told_findings
 from reverie.memory.topics.finding import find_topic
 from reverie.memory.topics.topic import Source, Topic, Trust, parse_topic
-from reverie.secret_scan import scan
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,16 +141,23 @@ def _refusal(row: str) -> Refusal:
     return Refusal(datetime.fromisoformat(said["when"]), said["author"], said["name"], tuple(said["rules"]))
 
 
-def _allow(store: Store, files: Mapping[str, bytes], everything: Iterable[bytes]) -> None:
-    refused = {
-        path: sorted({finding.rule for finding in scan(content.decode("utf-8", "replace"))})
+def _allow(store: Store, files: Mapping[str, bytes], everything: Mapping[str, bytes]) -> None:
+    """Refuse a history in which there is a secret, also in a version that is long gone, or what was erased here."""
+    found = [
+        f"{path} ({told_findings(findings)})"
         for path, content in files.items()
-    }
-    found = [f"{path} ({', '.join(rules)})" for path, rules in refused.items() if rules]
+        if (findings := find_secrets(path, content))
+    ]
+    current = set(files.values())
+    found += [
+        f"an earlier version ({told_findings(findings)})"
+        for content in everything.values()
+        if content not in current and (findings := find_secrets("", content))
+    ]
     if found:
         raise Refused(f"not imported: what looks like a secret is in {'; '.join(found)}", by="secret scan")
     erased = read_erased(store.history.private)
-    if erased.hashes and any(erased.covers(said(content)) for content in everything):
+    if erased.hashes and any(erased.covers(said(content)) for content in everything.values()):
         raise Refused("not imported: this copy still holds what was erased here; erase it there first", by="erase")
 
 

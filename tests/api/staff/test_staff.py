@@ -204,7 +204,14 @@ async def test_a_role_with_memory_reads_and_writes_its_own(tmp_path: Path, scope
         assert "the user likes it dry" in system
         assert {tool["name"] for tool in first["tools"]} == {"Grep", "Read", "Edit", "Write"}
         assert [failed for failed, _ in results(second)] == [False, True, True]
-        assert (memory / "style.md").read_text(encoding="utf-8") == "short"
+        written = (memory / "style.md").read_text(encoding="utf-8")
+        assert written.endswith("---\nshort")
+        assert "trust: inferred" in written
+        index = (memory / "MEMORY.md").read_text(encoding="utf-8")
+        assert "the user likes it dry" in index
+        assert "(style.md)" in index
+        ignored = memory.parent / ".gitignore"
+        assert ignored.exists() == (scope == "local")
         assert not (tmp_path / "project" / "elsewhere.md").exists()
 
 

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Sequence
-from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from typing import TypeAlias
 
-from reverie.errors import Damaged, Refused, Unavailable, UserMistake
+from reverie.errors import Refused, Unavailable, UserMistake
 from reverie.memory.recall.indexed import IndexedFolder
 from reverie.memory.search.analyze import terms
 from reverie.memory.topics.anchors import (
@@ -25,7 +24,7 @@ from reverie.memory.topics.anchors import (
 )
 from reverie.memory.topics.polarity import keep_as_said
 from reverie.memory.topics.situations import When, derive_when
-from reverie.memory.topics.topic import MemoryType, Source, Topic, Trust, parse_topic, render_topic
+from reverie.memory.topics.topic import MemoryType, Source, Topic, Trust, parse_topic
 
 Given: TypeAlias = Source | str | Iterable[Source] | None
 """Where a memory comes from: sources, or simply the words it rests on."""
@@ -86,31 +85,30 @@ def completed(topic: Topic, now: datetime, root: Path | None, has_commit: Ask | 
     )
 
 
-def completed_text(path: str, text: str, before: str | None, source: Source, complete: Callable[[Topic], Topic]) -> str:
-    """A topic file as an agent wrote it, with what it must say besides: its day, its source, and that nobody said it.
+def completed_file(topic: Topic, old: Topic | None, source: Source, *, is_judged: bool) -> Topic:
+    """A topic that an agent wrote as a file, with what it must say besides: its source, and whose word it is.
 
-    What the user said stays the user's word only where the agent left it as it was.
+    Words of the user are such only where the agent left them as they were, or where `is_judged` says that somebody has
+    compared the quote with the conversation.
 
-    Raises: `Damaged` when its front matter cannot be read; `Refused` as `check_trust`, or when it says otherwise than it
-    quotes.
+    Raises: `Refused` when it does not say what it quotes.
     """
-    topic, old = parse_topic(path, text), Topic(path)
-    with suppress(Damaged):
-        old = parse_topic(path, before or "")
-    is_same = (old.description, old.body) == (topic.description, topic.body)
-    trust = old.trust if is_same or old.trust is Trust.seen else topic.trust
-    topic = complete(
-        replace(
-            topic,
-            trust=Trust.inferred if trust is Trust.said and not is_same else trust,
-            observed=topic.observed or old.observed,
-            sources=tuple(dict.fromkeys((*old.sources, *topic.sources, source))),
-        )
+    before = old or Topic(topic.path)
+    is_same = (before.description, before.body) == (topic.description, topic.body)
+    trust = before.trust if is_same or before.trust is Trust.seen else topic.trust
+    sources = dict.fromkeys((*before.sources, *topic.sources))
+    if not any(each.session for each in topic.sources if each not in before.sources):
+        sources[source] = None
+    topic = replace(
+        topic,
+        trust=Trust.inferred if trust is Trust.said and not (is_same or is_judged) else trust,
+        observed=topic.observed or before.observed,
+        sources=tuple(sources),
     )
-    check_trust(topic)
-    if keep_as_said(topic) != topic and not is_same:
+    held = topic if is_same else keep_as_said(topic)
+    if held != topic and not is_judged:
         raise Refused(f"{topic.name!r} was not saved: it says otherwise than the words it quotes", by="polarity")
-    return render_topic(topic, text)
+    return topic if old is not None else held
 
 
 def anchor_named(said: str) -> Anchor:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import date
 from pathlib import Path
@@ -25,7 +26,8 @@ from reverie.api.session_parts.included import included_part, read_loaded, where
 from reverie.api.session_parts.styling import Styling, read_styling
 from reverie.api.session_setup import Setup
 from reverie.context.restore import Attached, Surroundings
-from reverie.files import read_small, write_atomic
+from reverie.errors import Error
+from reverie.files import read_small, write_atomic, write_folder
 from reverie.files.git import ask_git
 from reverie.hooks import Hooks
 from reverie.instructions import (
@@ -265,6 +267,8 @@ class Briefing:
         self._styling = None
         memory = None
         if on.rules and self.memory.off is None:
+            with suppress(Error):
+                write_folder(self.memory.directory)
             memory = MemoryFacts(
                 directory=str(self.memory.directory),
                 transcripts=str(self.transcripts),

@@ -154,6 +154,9 @@ def laid_ground(setup: Setup, transcript: Transcript, emit: Callable[[TurnEvent]
     if memory.off is None:
         desk.memories = writes
     policy = _policy(setup, _plan_file(beside), own_folders=(desk.scratch, beside.spills, memory.directory))
+    if memory.off is None:
+        # What is written there goes through the store, which checks it and lets everything be undone.
+        policy = policy.with_rule(f"Edit(/{memory.directory}/**)", source="its memory")
 
     def remember(rule: str, scope: str) -> None:
         try:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import os
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from reverie.agent.events import Notice, TurnEvent
@@ -21,10 +21,11 @@ from reverie.api.memory_parts.saving import drafted
 from reverie.errors import Error, Refused
 from reverie.memory.extraction.session import is_by_hand
 from reverie.memory.history.change import Author, Change
+from reverie.memory.history.relearning import normal
 from reverie.memory.history.tracked import INDEX_FILE, is_safe_path, list_tracked, read_tracked
 from reverie.memory.history.writer import FoundEdit
 from reverie.memory.topics.said import find_contradicted
-from reverie.memory.topics.topic import Source, Topic, parse_topic
+from reverie.memory.topics.topic import Source, Topic, parse_topic, render_topic
 from reverie.messages.blocks import JsonObject
 from reverie.messages.entries import AssistantEntry, ToolSpec, UserEntry
 from reverie.permissions.need import Need
@@ -67,7 +68,9 @@ class MemoryWrites:
         if not is_safe_path(inside) or (inside != INDEX_FILE and Path(inside).name == INDEX_FILE):
             raise Refused(f"{path} cannot be a memory: name a `.md` file, and leave the index alone", by="memory")
         if inside != INDEX_FILE:
-            self._refuse_contradiction(parse_topic(inside, text))
+            topic = parse_topic(inside, text)
+            self._refuse_contradiction(topic)
+            text = render_topic(replace(topic, sources=tuple(map(self._located, topic.sources))), text)
         before = _read(memory, [inside])
         memory.write_files({inside: text}, author=self.author, reason=f"write {inside}", source=self.source)
         self._note(memory, before)
@@ -99,10 +102,20 @@ class MemoryWrites:
         for path, content in before.items():
             self.files.note_done(Path(os.path.realpath(memory.directory)) / path, content)
 
+    def _located(self, source: Source) -> Source:
+        """A source with the message in which its quote was typed."""
+        if source.session or not source.quote:
+            return source
+        found = next((entry for entry in self._typed if normal(source.quote) in normal(entry.message.text)), None)
+        return replace(source, session=self.log.session, message=found.envelope.uuid if found is not None else None)
+
+    @property
+    def _typed(self) -> list[UserEntry]:
+        return [entry for entry in self.log.entries if isinstance(entry, UserEntry) and is_by_hand(entry)]
+
     def _refuse_contradiction(self, topic: Topic) -> None:
         """Refuse what says otherwise than the user did in this conversation."""
-        typed = [entry.message.text for entry in self.log.entries if isinstance(entry, UserEntry) and is_by_hand(entry)]
-        found = find_contradicted(topic, typed)
+        found = find_contradicted(topic, [entry.message.text for entry in self._typed])
         if found is not None:
             sentence, mismatch = found
             raise Refused(

@@ -28,7 +28,7 @@ from reverie.api.staff.own_servers import OwnServers
 from reverie.context.restore import NO_SURROUNDINGS
 from reverie.context.strategies import strategy
 from reverie.errors import UserMistake
-from reverie.files import is_inside, read_small, write_folder
+from reverie.files import is_inside, read_small, write_atomic, write_folder
 from reverie.memory.index.memory_md import IndexLimits
 from reverie.messages.blocks import JsonObject
 from reverie.messages.entries import Entry, Envelope, SystemBlock, ToolSpec
@@ -37,7 +37,7 @@ from reverie.permissions.decide import Verdict, decide
 from reverie.permissions.need import Need
 from reverie.permissions.policy import Mode, Policy
 from reverie.permissions.rule import Kind as RuleKind
-from reverie.places import SessionFolder, find_checkout, project_root
+from reverie.places import AgentScope, SessionFolder, find_checkout, project_root
 from reverie.ports import Model
 from reverie.settings.features import features
 from reverie.tokens.profiles import profile
@@ -185,9 +185,8 @@ def _system(cast: Cast, directory: Path, memory: Path | None) -> tuple[SystemBlo
     prompt = definition.prompt
     if memory is not None and definition.memory is not None:
         index = (read_small(memory / "MEMORY.md") or b"").decode("utf-8", "replace")
-        # Nobody generates the index of an agent's memory, so the agent writes it itself.
         limits = IndexLimits.of(setup.settings.index)
-        about = agent_memory_prompt(str(memory), definition.memory, index, skip_index=False, limits=limits)
+        about = agent_memory_prompt(str(memory), definition.memory, index, limits=limits)
         prompt = with_memory(prompt, about)
     facts = PromptFacts(
         directory=str(directory),
@@ -216,6 +215,10 @@ def _write_memory_folder(cast: Cast) -> Path | None:
         remote=Path(remote) if remote else None,
     )
     write_folder(folder)
+    ignore = folder.parent / ".gitignore"
+    if definition.memory is AgentScope.LOCAL and not ignore.exists():
+        # It belongs to this machine, whatever the repository's own list says.
+        write_atomic(ignore, "*\n")
     return folder
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import tempfile
 import zipfile
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
@@ -79,13 +79,13 @@ def import_bundle(
     writer: Writer,
     source: Path,
     *,
-    allow: Callable[[Mapping[str, bytes], Iterable[bytes]], None],
+    allow: Callable[[Mapping[str, bytes], Mapping[str, bytes]], None],
     merge_index: Callable[[str, str, str], str],
 ) -> Imported:
     """Bring a bundle into the directory, with its history. Only inside `writing`.
 
-    `allow` sees every file and every former content before anything is stored, and may raise to refuse; `merge_index`
-    makes one index of the base's, mine and theirs.
+    `allow` sees every file and every object of the history before anything is stored, and may raise to refuse;
+    `merge_index` makes one index of the base's, mine and theirs.
     """
     history = writer.history
     with tempfile.TemporaryDirectory() as scratch:
@@ -156,11 +156,11 @@ def _checked(git: Git, head: str, source: Path) -> dict[str, bytes]:
     return {path: blobs[oid] for path, oid in tree.items()}
 
 
-def _all_contents(git: Git) -> Iterator[bytes]:
-    """Every content that any commit of the history holds."""
+def _all_contents(git: Git) -> dict[str, bytes]:
+    """Every object of the history that holds words: contents, commits, tags and the names of files."""
     listed = git.run("cat-file", "--batch-all-objects", "--batch-check=%(objecttype) %(objectname)").decode()
-    oids = [bytes.fromhex(row[5:]) for row in listed.splitlines() if row.startswith("blob ")]
-    yield from read_blobs(git, oids).values()
+    found = read_blobs(git, [bytes.fromhex(row.split(" ")[1]) for row in listed.splitlines()])
+    return {oid.hex(): content for oid, content in found.items()}
 
 
 def _merge(

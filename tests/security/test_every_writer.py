@@ -1,0 +1,420 @@
+"""Whoever writes a memory comes through one door: every kind of writer, with secrets and broken front matter.
+
+Afterwards every object of every history is looked at, reachable or not.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import random
+import subprocess
+from collections.abc import Awaitable, Callable, Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import pytest
+
+from reverie.api.memory import Memory
+from reverie.api.memory_parts.saving import drafted
+from reverie.api.session_parts.memory_writes import MemoryWrites, WatchedShell
+from reverie.apps.tui.remember import remember
+from reverie.errors import Error
+from reverie.memory import timeline
+from reverie.memory.dream.apply import apply_steps
+from reverie.memory.dream.proposal import Kind as StepKind
+from reverie.memory.dream.proposal import Step
+from reverie.memory.history.change import Change
+from reverie.memory.history.writer import Writer
+from reverie.memory.store import Store
+from reverie.memory.topics.topic import MemoryType, Source, Topic
+from reverie.places import Places
+from reverie.secret_scan import scan
+from reverie.tools.bash import Bash
+from reverie.tools.desk import Desk
+from reverie.tools.edit import Edit
+from reverie.tools.memory_files import MemoryFiles
+from reverie.tools.read import Read
+from reverie.tools.remember import SaveMemory
+from reverie.tools.shells import Shells
+from reverie.tools.tool import ToolMistake
+from reverie.tools.write import Write
+from tests.api.sessions import hold
+from tests.memory.stores import open_store
+from tests.requirements import requirement
+from tests.secret_scan.fresh import fresh
+from tests.tools.kit import call, desk_at, give_memory, told
+
+KINDS = (
+    r"ghp_[A-Za-z0-9]{36}",
+    r"sk-ant-api03-[A-Za-z0-9]{60}",
+    r"AKIA[A-Z2-7]{16}",
+    r"xoxb-[0-9]{11}-[A-Za-z0-9]{24}",
+    r"glpat-[A-Za-z0-9]{20}",
+    r"npm_[A-Za-z0-9]{36}",
+    r"hf_[A-Za-z]{34}",
+    r"SG\.[A-Za-z0-9]{22}\.[A-Za-z0-9]{43}",
+)
+
+
+@dataclass
+class World:
+    """A project with its memory, and the tools of an agent at work in it."""
+
+    root: Path
+    memory: Memory
+    desk: Desk
+
+    @property
+    def directory(self) -> Path:
+        return self.memory.directory
+
+    def file(self, path: str, text: str) -> Path:
+        place = self.directory / path
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_text(text, encoding="utf-8")
+        return place
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> Iterator[World]:
+    desk = desk_at(tmp_path)
+    places = Places.at(tmp_path / "home" / ".reverie", tmp_path / "home" / ".claude")
+    subprocess.run(["git", "init", "-q", str(desk.project)], check=True)
+    with Memory.at(places, desk.settings, desk.project, now=desk.now) as memory:
+        memory.directory.mkdir(parents=True, exist_ok=True)
+        give_memory(desk, memory)
+        yield World(tmp_path, memory, desk)
+
+
+Attempt = Callable[[World, str], Awaitable[object]]
+
+
+def topic_text(text: str) -> str:
+    return f"---\nname: Where it is\ndescription: A place of its own\ntype: reference\n---\n{text}\n"
+
+
+async def by_hand(world: World, text: str) -> object:
+    return world.memory.keep(drafted("Mine", "My own words", "feedback", text, trust="said"))
+
+
+async def by_prompt(world: World, text: str) -> object:
+    return remember(world.memory, text, session="s")
+
+
+async def by_description(world: World, text: str) -> object:
+    return world.memory.keep(drafted("Mine", text, "feedback", "", trust="said"))
+
+
+async def by_reason(world: World, text: str) -> object:
+    return world.memory.keep(drafted("Mine", "Words", "feedback", "", trust="said"), reason=text)
+
+
+async def by_quote(world: World, text: str) -> object:
+    source = Source("s", "m", text)
+    return world.memory.keep(drafted("Mine", "Words", "feedback", "", trust="said", source=source))
+
+
+async def by_save_tool(world: World, text: str) -> object:
+    return await call(SaveMemory(), world.desk, name="N", description="What it is", type="reference", body=text)
+
+
+async def by_write(world: World, text: str, folder: Path | None = None) -> object:
+    path = (folder or world.directory) / "reference_it.md"
+    return await call(Write(), world.desk, file_path=str(path), content=topic_text(text))
+
+
+async def by_write_to_team(world: World, text: str) -> object:
+    return await by_write(world, text, world.directory / "team")
+
+
+async def by_write_to_user(world: World, text: str) -> object:
+    return await by_write(world, text, world.memory.user.directory)
+
+
+async def by_write_to_agent(world: World, text: str) -> object:
+    return await by_write(world, text, world.desk.project / ".claude" / "agent-memory" / "critic")
+
+
+async def by_write_to_local_agent(world: World, text: str) -> object:
+    return await by_write(world, text, world.desk.project / ".claude" / "agent-memory-local" / "critic")
+
+
+async def by_write_to_users_agent(world: World, text: str) -> object:
+    return await by_write(world, text, world.root / "home" / ".claude" / "agent-memory" / "critic")
+
+
+async def by_write_to_index(world: World, text: str) -> object:
+    return await call(Write(), world.desk, file_path=str(world.directory / "MEMORY.md"), content=f"{text}\n")
+
+
+async def by_write_through_a_link(world: World, text: str) -> object:
+    link = world.desk.project / "notes"
+    link.symlink_to(world.directory)
+    return await by_write(world, text, link)
+
+
+async def by_edit(world: World, text: str) -> object:
+    await by_write(world, "The old text.")
+    path = str(world.directory / "reference_it.md")
+    await call(Read(), world.desk, file_path=path)
+    return await call(Edit(), world.desk, file_path=path, old_string="The old text.", new_string=text)
+
+
+async def by_memory_tool(world: World, text: str) -> object:
+    answer = await call(
+        MemoryFiles(world.memory.store), world.desk, command="create", path="/memories/a.md", file_text=text
+    )
+    if answer.is_error:
+        raise ToolMistake(told(answer))
+    return answer
+
+
+async def by_insert_of_memory_tool(world: World, text: str) -> object:
+    tool = MemoryFiles(world.memory.store)
+    await call(tool, world.desk, command="create", path="/memories/a.md", file_text="one\n")
+    answer = await call(tool, world.desk, command="insert", path="/memories/a.md", insert_line=1, insert_text=text)
+    if answer.is_error:
+        raise ToolMistake(told(answer))
+    return answer
+
+
+async def by_extraction(world: World, text: str) -> object:
+    assert isinstance(world.desk.memories, MemoryWrites)
+    world.desk.memories = replace(world.desk.memories, author="extraction")
+    return await by_write(world, text)
+
+
+async def by_learning(world: World, text: str) -> object:
+    transcript = hold(world.root / "held" / "s1.jsonl", f"Always remember this for deployments: {text}")
+    await world.memory.learn([transcript])
+    raise ToolMistake("learning names what it refuses")
+
+
+async def by_many(world: World, text: str) -> object:
+    return world.memory.save_many([Topic("", "One", "Words", MemoryType.project, text)])
+
+
+async def by_bundle(world: World, text: str) -> object:
+    """A history that others made, in which an older version holds the text."""
+    other = open_store(world.root / "other")
+    other.save(Topic("", "Theirs", "Words", MemoryType.project, "Old."))
+    unguarded = replace_admission(other)
+    with unguarded.writer.writing():
+        unguarded.writer.commit({"theirs.md": text.encode()}, Change("user", "old"))
+        unguarded.writer.commit({"theirs.md": b"Clean again.\n"}, Change("user", "new"))
+    bundle = timeline.write_bundle(unguarded, world.root / "bundle.zip")
+    return world.memory.import_from(bundle)
+
+
+def replace_admission(store: Store) -> Store:
+    """A store of a program that looks at nothing."""
+    store.writer = Writer(store.folder, store.history, now=store.now)
+    return store
+
+
+async def by_dream(world: World, text: str) -> object:
+    step = Step(next(iter(StepKind)), "put in order", {"new.md": None}, {"new.md": topic_text(text)})
+    return apply_steps(world.memory.store, [step])
+
+
+async def by_file_name(world: World, text: str) -> object:
+    return await call(
+        Write(), world.desk, file_path=str(world.directory / f"{text}.md"), content=topic_text("Nothing.")
+    )
+
+
+REFUSING: tuple[Attempt, ...] = (
+    by_hand,
+    by_prompt,
+    by_description,
+    by_reason,
+    by_quote,
+    by_save_tool,
+    by_write,
+    by_write_to_team,
+    by_write_to_user,
+    by_write_to_agent,
+    by_write_to_local_agent,
+    by_write_to_users_agent,
+    by_write_to_index,
+    by_write_through_a_link,
+    by_edit,
+    by_memory_tool,
+    by_insert_of_memory_tool,
+    by_extraction,
+    by_learning,
+    by_many,
+    by_bundle,
+    by_dream,
+    by_file_name,
+)
+
+
+async def from_outside(world: World, text: str) -> object:
+    await by_hand(world, "A first memory.")
+    world.file("outside.md", text)
+    return world.memory.sync()
+
+
+async def into_a_known_topic(world: World, text: str) -> object:
+    await by_hand(world, "A first memory.")
+    path = world.directory / "feedback_mine.md"
+    path.write_text(path.read_text(encoding="utf-8") + text, encoding="utf-8")
+    await by_save_tool(world, "Another thing that is worth keeping.")
+    return world.memory.sync()
+
+
+async def into_the_index(world: World, text: str) -> object:
+    await by_hand(world, "A first memory.")
+    index = world.directory / "MEMORY.md"
+    index.write_text(f"{index.read_text(encoding='utf-8')}\n{text}\n", encoding="utf-8")
+    return await by_save_tool(world, "Another thing that is worth keeping.")
+
+
+async def before_the_first(world: World, text: str) -> object:
+    world.file("outside.md", text)
+    return await by_hand(world, "A first memory.")
+
+
+async def by_shell(world: World, text: str) -> object:
+    assert isinstance(world.desk.memories, MemoryWrites)
+    shells = Shells()
+    try:
+        tool = WatchedShell(Bash(shells), world.desk.memories, lambda _event: None)
+        command = f"printf '%s' '{text}' > {world.directory}/shell.md"
+        return await call(tool, world.desk, command=command, description="write")
+    finally:
+        await shells.close()
+
+
+OUTSIDE: tuple[Attempt, ...] = (from_outside, into_a_known_topic, into_the_index, before_the_first, by_shell)
+
+
+def objects_of(root: Path) -> bytes:
+    """Everything that any history below a folder holds, and the name of every object's file."""
+    held = b""
+    for git in sorted({*root.rglob("*.git"), *root.rglob(".git")}):
+        if not (git / "objects").is_dir():
+            continue
+        listed = _git(git, "cat-file", "--batch-all-objects", "--batch-check=%(objectname)")
+        held += _git(git, "cat-file", "--batch", stdin=listed)
+    return held
+
+
+def _git(git: Path, *arguments: str, stdin: bytes = b"") -> bytes:
+    environment = {**os.environ, "GIT_DIR": str(git)}
+    return subprocess.run(["git", *arguments], input=stdin, capture_output=True, env=environment, check=True).stdout
+
+
+def derived_of(root: Path) -> bytes:
+    return b"".join(path.read_bytes() for path in root.rglob("*") if ".index" in path.parts and path.is_file())
+
+
+def secrets_for(thorough: bool) -> list[str]:
+    chance = random.Random(None if thorough else 12)
+    made = [fresh(kind, chance) for kind in KINDS]
+    made = [each for each in made if scan(each)]
+    return made if thorough else made[:2]
+
+
+@requirement("memory:door:secrets")
+@pytest.mark.parametrize("writer", REFUSING, ids=lambda writer: writer.__name__)
+async def test_no_writer_brings_a_secret_into_a_file_or_a_history(
+    world: World, writer: Attempt, thorough: bool
+) -> None:
+    for number, secret in enumerate(secrets_for(thorough)):
+        text = secret if writer is by_file_name else f"The key is {secret} and stays so."
+        if number and writer in (by_bundle, by_write_through_a_link, by_edit, by_insert_of_memory_tool, by_extraction):
+            break
+        with pytest.raises((Error, ToolMistake)) as refused:
+            await writer(world, text)
+        assert secret not in str(refused.value)
+        for path in world.root.rglob("*.md"):
+            assert secret not in path.read_text(encoding="utf-8"), path
+            assert secret not in path.name
+        for git in (world.directory, world.root / "home", world.desk.project):
+            assert secret.encode() not in objects_of(git)
+        assert secret.encode() not in derived_of(world.root)
+
+
+@requirement("memory:door:secrets", "store:foreign:secrets")
+@pytest.mark.parametrize("writer", OUTSIDE, ids=lambda writer: writer.__name__)
+async def test_a_secret_from_outside_stays_in_its_file_alone(world: World, writer: Attempt) -> None:
+    secret = fresh(KINDS[0], random.Random(5))
+    await writer(world, f"The key is {secret}.")
+    holding = [path.name for path in world.directory.glob("*.md") if secret in path.read_text(encoding="utf-8")]
+    assert len(holding) == 1
+    assert secret.encode() not in objects_of(world.root)
+    assert secret.encode() not in derived_of(world.root)
+    assert any(holding[0] in caution for caution in world.memory.cautions())
+    assert [problem for problem in world.memory.problems() if problem.kind == "secret" and holding[0] in problem.path]
+    hits = world.memory.recall("what is the key?", fresh=True)
+    assert not any(secret in hit.text for hit in hits)
+
+
+@requirement("memory:door:front-matter")
+@pytest.mark.parametrize("writer", [by_write, by_write_to_team, by_write_to_agent, by_extraction, by_memory_tool])
+@pytest.mark.parametrize("broken", ["name: [unclosed", 'description: "no end', "- a\nb: c", "a: b: c\n  d"])
+async def test_broken_front_matter_is_refused_with_its_line(world: World, writer: Attempt, broken: str) -> None:
+    text = f"---\n{broken}\n---\nBody.\n"
+    if writer is not by_memory_tool:
+        folder = "team" if writer is by_write_to_team else ""
+        path = world.directory / folder / "broken.md"
+        if writer is by_write_to_agent:
+            path = world.desk.project / ".claude" / "agent-memory" / "critic" / "broken.md"
+        with pytest.raises(ToolMistake):
+            await call(Write(), world.desk, file_path=str(path), content=text)
+    else:
+        with pytest.raises(ToolMistake):
+            await by_memory_tool(world, text)
+    assert not list(world.root.rglob("broken.md"))
+    assert b"Body." not in objects_of(world.root)
+
+
+@requirement("memory:door:complete")
+@pytest.mark.parametrize(
+    ("writer", "author"),
+    [
+        (by_hand, "user"),
+        (by_prompt, "user"),
+        (by_save_tool, "agent"),
+        (by_write, "agent"),
+        (by_write_to_user, "agent"),
+        (by_write_to_agent, "agent"),
+        (by_write_through_a_link, "agent"),
+        (by_edit, "agent"),
+        (by_memory_tool, "agent"),
+        (by_extraction, "extraction"),
+        (by_many, "import"),
+        (by_shell, "agent"),
+    ],
+)
+async def test_what_passes_is_committed_indexed_and_tells_where_it_is_from(
+    world: World, writer: Attempt, author: str
+) -> None:
+    await writer(world, "The tide tables hang beside the door of the harbour office.")
+    memory = world.memory
+    if writer is by_write_to_user:
+        memory = world.memory.user
+    elif writer is by_write_to_agent:
+        found = world.memory.holding(world.desk.project / ".claude" / "agent-memory" / "critic" / "reference_it.md")
+        assert found is not None
+        memory = found[0]
+    (topic,) = [topic for topic in memory.topics() if "tide tables" in topic.body]
+    latest = memory.log()[0]
+    assert latest.change.author == author
+    assert topic.path in (memory.directory / "MEMORY.md").read_text(encoding="utf-8")
+    assert memory.sync() == ()
+    assert await asyncio.to_thread(memory.cautions) == ()
+    if author in ("agent", "extraction"):
+        assert latest.change.session == "session-1"
+    if writer not in (by_memory_tool, by_shell):
+        assert topic.observed is not None
+        assert topic.trust is not None
+    assert memory.why(topic.path).changes[0].change.author == author
+
+
+@requirement("memory:door:secrets")
+def test_the_secrets_of_these_tests_are_secrets() -> None:
+    assert all(scan(fresh(kind, random.Random(1))) for kind in KINDS)
