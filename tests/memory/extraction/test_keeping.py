@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -54,23 +53,23 @@ def test_a_running_session_is_extracted_after_its_cursor_and_never_twice(keeper:
 @requirement("extraction:gate", "extraction:refusals")
 def test_what_the_store_refuses_itself_does_not_hold_back_the_rest(keeper: Keeper) -> None:
     secret = "ghp_" + "aB3dE6gH9jK2mN5pQ8sT" + "1vW4yZ7bC0fG3iJ6"
-    bad = replace(candidate("the token is kept elsewhere"), body=f"It is {secret}")
+    bad = candidate(f"the token is {secret}")
     good = candidate("never push to main")
 
     kept = keeper.keep(Extracted((Passed(bad), Passed(good))))
 
     assert names(keeper) == ["never push to main"]
     assert [each.reason for each in kept.refused] == [Reason.secret]
-    assert [each.quote for each in read_refusals(keeper._store.folder)] == ["the token is kept elsewhere"]
+    assert [each.quote for each in read_refusals(keeper._store.folder)] == ["the token is [secret: github-token]"]
 
 
 @requirement("learn:no-loss")
 def test_two_memories_of_one_title_both_stay(keeper: Keeper) -> None:
-    one, other = candidate("use apples in tests", name="Fruit"), candidate("call the boats by name", name="Fruit")
+    one, other = candidate("use apples in tests", name="Use apples"), candidate("use apples at sea", name="Use apples")
 
     keeper.keep(Extracted((Passed(one), Passed(other))))
 
-    assert names(keeper) == ["Fruit", "Fruit (2)"]
+    assert names(keeper) == ["Use apples", "Use apples (2)"]
 
 
 def test_only_files_that_are_there_are_read(tmp_path: Path) -> None:
