@@ -69,7 +69,7 @@ def test_two_memories_of_one_title_both_stay(keeper: Keeper) -> None:
 
     keeper.keep(Extracted((Passed(one), Passed(other))))
 
-    assert names(keeper) == ["Use apples", "Use apples (2)"]
+    assert names(keeper) == ["Use apples", "Use apples at sea"]
 
 
 def test_only_files_that_are_there_are_read(tmp_path: Path) -> None:
