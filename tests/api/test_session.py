@@ -457,7 +457,7 @@ async def test_a_request_that_is_too_long_for_the_provider_is_made_smaller(tmp_p
 @requirement("session:window:notes")
 async def test_notes_are_written_beside_the_conversation(tmp_path: Path) -> None:
     with desk(tmp_path, [{"then": "fine {request}"}]) as at:
-        at.settings = replace(at.settings, notes=Notes(init_tokens=8_000, growth_tokens=1_000))
+        at.settings = replace(at.settings, notes=Notes(init_tokens=3_000, growth_tokens=1_000))
         async with at.start() as session:
             for number in range(3):
                 await told(session, f"part {number} " + "word " * 1500)

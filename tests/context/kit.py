@@ -11,6 +11,7 @@ from typing import TypeVar
 
 from reverie.context.replacement import Case
 from reverie.context.restore import NO_SURROUNDINGS, Surroundings
+from reverie.context.session_notes import BY_STRUCTURE, Cursor, NotesFile, covered, noted, notes_by_structure
 from reverie.context.stage import Outcome, Scene
 from reverie.messages.blocks import Block, Json, ToolResult, ToolUse
 from reverie.messages.entries import (
@@ -29,7 +30,7 @@ from reverie.messages.message import Role, Usage, assistant, user
 from reverie.messages.records import decode_line, encode_line
 from reverie.messages.view import Item, View, project
 from reverie.ports import Ask, Flow
-from reverie.settings import Compaction, Settings
+from reverie.settings import Compaction, Notes, Settings
 from reverie.testing.build import reply
 from reverie.tokens.estimate import weigh_message
 from reverie.tokens.profiles import profile
@@ -228,3 +229,12 @@ def unpaired(view: View) -> set[str]:
     calls = {call.id for item in view.items for call in item.message.tool_uses}
     answers = {result.tool_use_id for item in view.items for result in item.message.tool_results}
     return calls ^ answers
+
+
+def with_notes(session: Session, path: Path) -> NotesFile:
+    """Bring the notes up to date from structure and return the file."""
+    file = NotesFile(path)
+    text = notes_by_structure(session.entries, session.view.leaf, session.scene(), Notes(), file)
+    covers = covered(session.view, Cursor())
+    session.take(noted(text, covers, session.tokens(), BY_STRUCTURE, session.scene(), file))
+    return NotesFile(path, text)

@@ -10,25 +10,28 @@ from hypothesis import strategies as st
 from reverie.context.compact import compact
 from reverie.context.notes_compaction import Declined, Reason, compact_by_notes, kept_from
 from reverie.context.restore import Skill, Surroundings
-from reverie.context.session_notes import NotesFile, noted, update_notes
+from reverie.context.session_notes import Cursor, NotesFile, covered, noted
 from reverie.context.stage import Outcome
 from reverie.messages.entries import BoundaryEntry, Entry, NotesEntry
 from reverie.messages.rules import conform, legal_cuts, violations
 from reverie.messages.view import Kind
 from reverie.settings import Compaction, Notes, Settings
-from tests.context.kit import Session, embedded, grown, long_session, resumed, texts, unpaired, with_settings
+from tests.context.kit import (
+    Session,
+    embedded,
+    grown,
+    long_session,
+    resumed,
+    texts,
+    unpaired,
+    with_notes,
+    with_settings,
+)
 from tests.requirements import requirement
 from tests.strategies import conversations
 
 PATH = Path("/home/user/notes/summary.md")
 WINDOW = 16_000
-
-
-def with_notes(session: Session) -> NotesFile:
-    """Bring the notes up to date and return the file."""
-    outcome = embedded(update_notes(session.view, session.entries, session.scene(), Notes(), NotesFile(PATH)))
-    session.take(outcome)
-    return NotesFile(PATH, outcome.writes[0].content)
 
 
 def declined(session: Session, file: NotesFile, settings: Settings | None = None, window: int = WINDOW) -> Reason:
@@ -46,7 +49,7 @@ def declined(session: Session, file: NotesFile, settings: Settings | None = None
 def test_it_declines_when_either_switch_is_off(settings: Settings) -> None:
     session = long_session()
 
-    assert declined(session, with_notes(session), settings) is Reason.OFF
+    assert declined(session, with_notes(session, PATH), settings) is Reason.OFF
 
 
 @requirement("context:notes:declines")
@@ -71,7 +74,7 @@ def test_it_declines_when_the_cursor_was_never_set_or_is_not_in_the_history() ->
 @requirement("context:notes:declines")
 def test_it_declines_when_a_full_compaction_lies_between_the_notes_and_now() -> None:
     session = long_session()
-    file = with_notes(session)
+    file = with_notes(session, PATH)
     session.say("next").reply("answer " * 1_500)
     session.take(embedded(compact(session.case(WINDOW))))
     session.reply("more " * 2_000)
@@ -82,7 +85,7 @@ def test_it_declines_when_a_full_compaction_lies_between_the_notes_and_now() -> 
 @requirement("context:notes:declines")
 def test_it_declines_when_the_result_would_still_be_too_large() -> None:
     session = long_session()
-    file = with_notes(session)
+    file = with_notes(session, PATH)
     session.say("a large task")
     for number in range(12):
         session.work("Bash", f"{number} out put " * 400, command="make")
@@ -93,7 +96,7 @@ def test_it_declines_when_the_result_would_still_be_too_large() -> None:
 @requirement("context:notes:declines")
 def test_it_declines_when_anything_goes_wrong() -> None:
     session = long_session()
-    file = with_notes(session)
+    file = with_notes(session, PATH)
     case = session.case(WINDOW)
 
     def broken(_: object) -> int:
@@ -107,7 +110,7 @@ def test_it_declines_when_anything_goes_wrong() -> None:
 @requirement("context:notes:tail")
 def test_notes_become_the_summary_and_what_they_do_not_cover_stays() -> None:
     session = long_session()
-    file = with_notes(session)
+    file = with_notes(session, PATH)
     session.say("Now the exporter.").work("Read", "0\texport()", file_path="src/exporter.py")
     before = session.view
     result = compact_by_notes(session.case(WINDOW), Settings(), file)
@@ -133,7 +136,7 @@ def test_notes_become_the_summary_and_what_they_do_not_cover_stays() -> None:
 def test_skills_files_and_tasks_return_on_this_path_too() -> None:
     session = long_session(lines=90)
     session.work("TodoWrite", "ok", todos=[{"content": "write the changelog", "status": "pending"}]).reply("noted")
-    file = with_notes(session)
+    file = with_notes(session, PATH)
     around = Surroundings(skills=(Skill("release", "Always tag the commit."),), plan="First the parser.")
     short = Compaction(keep_min_tokens=200, keep_min_text_messages=1)
     result = compact_by_notes(session.case(60_000, around=around, settings=short), Settings(), file)
@@ -168,7 +171,7 @@ def test_the_tail_grows_to_its_least_size_and_stops_at_its_most() -> None:
 @requirement("context:notes:tail")
 def test_a_second_compaction_by_the_same_notes_keeps_all_that_came_since() -> None:
     session = long_session()
-    file = with_notes(session)
+    file = with_notes(session, PATH)
     first = compact_by_notes(session.case(WINDOW), Settings(), file)
     assert isinstance(first, Outcome)
     session.take(first)
@@ -191,7 +194,8 @@ def test_notes_compaction_keeps_the_laws(made: list[Entry], window: int, data: s
     early = grown(made[:upto])
     session.entries = list(early.entries)
     session.leaf = early.leaf
-    session.take(noted("# Current State\nnotes", session.view, session.entries, session.scene(), NotesFile(PATH)))
+    reached = covered(session.view, Cursor())
+    session.take(noted("# Current State\nnotes", reached, 0, "", session.scene(), NotesFile(PATH)))
     whole = grown(made)
     covers = [entry for entry in session.entries if isinstance(entry, NotesEntry)][-1]
     whole.entries.append(replace(covers, envelope=replace(whole.envelope(), parent=whole.view.leaf)))

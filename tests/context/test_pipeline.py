@@ -11,14 +11,14 @@ from hypothesis import strategies as st
 from reverie.context.gate import FAILED
 from reverie.context.pipeline import Failure, Prepared, apply, compact_now, prepare, stages, written
 from reverie.context.receipt import receipts
-from reverie.context.session_notes import NotesFile, update_notes
+from reverie.context.session_notes import NotesFile
 from reverie.context.stage import NOTHING, Outcome, Scene
 from reverie.messages.codec import encode_json, message_to_wire
 from reverie.messages.entries import BoundaryEntry, Entry, MarkEntry
 from reverie.messages.rules import conform, violations
 from reverie.messages.view import Kind, Projection, View
 from reverie.places.paths import SessionFolder
-from reverie.settings import CachedClearing, Clearing, Collapse, Compaction, Notes, Settings, Snip, Spill, TimeClearing
+from reverie.settings import CachedClearing, Clearing, Collapse, Compaction, Settings, Snip, Spill, TimeClearing
 from tests.context.kit import (
     Session,
     ask,
@@ -30,6 +30,7 @@ from tests.context.kit import (
     texts,
     unpaired,
     weigh,
+    with_notes,
     with_settings,
 )
 from tests.requirements import requirement
@@ -150,10 +151,7 @@ def _bytes(view: View) -> bytes:
 
 
 def notes_of(session: Session) -> NotesFile:
-    path = Path("/notes/summary.md")
-    outcome = embedded(update_notes(session.view, session.entries, session.scene(), Notes(), NotesFile(path)))
-    session.take(outcome)
-    return NotesFile(path, outcome.writes[0].content)
+    return with_notes(session, Path("/notes/summary.md"))
 
 
 @requirement("context:now:notes-first")

@@ -10,24 +10,25 @@ from reverie.context.prompt import read_prompt
 from reverie.context.session_notes import (
     Cursor,
     NotesFile,
+    conversation_tokens,
+    covered,
     cursor,
     instruction,
     is_due,
     keeps_frame,
     noted,
+    notes_by_structure,
     notes_fork,
     read_notes_file,
     sections,
     shortened_notes,
-    update_notes,
     warnings,
 )
 from reverie.context.spans import chain
-from reverie.context.stage import NOTHING
 from reverie.messages.entries import BoundaryEntry, NotesEntry
 from reverie.places import Places
 from reverie.settings import Notes
-from tests.context.kit import Session, ask, conclude, embedded, golden, long_session, resumed
+from tests.context.kit import Session, golden, long_session, resumed
 from tests.requirements import requirement
 
 PATH = Path("/home/user/notes/summary.md")
@@ -87,6 +88,7 @@ def test_after_a_compaction_growth_is_measured_from_the_new_size() -> None:
     session.add(BoundaryEntry(session.envelope(), "auto", 167_000, 20_000))
 
     assert cursor(session.entries).base_tokens == 20_000
+    assert cursor(session.entries, beside_tokens=15_000).base_tokens == 5_000
     assert is_due(cursor(session.reply("quiet").entries), 25_000, Notes())
 
 
@@ -102,76 +104,59 @@ def test_the_template_has_the_ten_headings_each_with_one_italic_line() -> None:
     assert not any(section.body for section in found)
 
 
-@requirement("context:notes:frame")
-def test_an_answer_that_keeps_the_frame_is_taken_as_it_is() -> None:
-    session = long_session(2)
-    text = filled(current="Working on importer 1.", worklog="- read importer 0")
-    outcome = conclude(update_notes(session.view, session.entries, session.scene(), Notes(), FILE), f"```md\n{text}```")
-
-    assert outcome.writes[0].path == PATH
-    assert outcome.writes[0].content == text
-
-
-@requirement("context:notes:frame", "context:compact:never-an-error")
-@pytest.mark.parametrize(
-    "answer",
-    [
-        "",
-        "I could not do that.",
-        FRAME.replace("# Worklog", "# Log"),
-        FRAME.partition("# Worklog")[0],
-        FRAME + "\n# Extra\n",
-    ],
-)
-def test_an_answer_that_breaks_the_frame_is_replaced_by_notes_from_structure(answer: str) -> None:
-    session = long_session(2)
-    outcome = conclude(update_notes(session.view, session.entries, session.scene(), Notes(), FILE), answer)
-    text = outcome.writes[0].content
-
-    assert keeps_frame(text, FRAME)
-    assert "src/importer_1.py" in text
-
-
 @requirement("context:notes:limits")
 def test_notes_from_structure_keep_their_limits() -> None:
     session = long_session(12, lines=150)
     settings = Notes(section_tokens=300, total_tokens=1_500)
-    outcome = embedded(update_notes(session.view, session.entries, session.scene(), settings, FILE))
-    text = outcome.writes[0].content
+    text = notes_by_structure(session.entries, session.view.leaf, session.scene(), settings, FILE)
 
     assert keeps_frame(text, FRAME)
     assert session.scene().weigh_text(text) <= 1_500 * 1.02
 
 
+def update(session: Session, text: str, by: str = "a-model") -> None:
+    """Write notes on the conversation as it stands."""
+    covers = covered(session.view, cursor(chain(session.entries)))
+    session.take(noted(text, covers, session.tokens(), by, session.scene(), FILE))
+
+
 @requirement("context:notes:cursor")
 def test_the_cursor_moves_to_the_newest_message_after_a_quiet_reply() -> None:
     session = long_session(2)
-    last = session.view.items[-1].uuid
-    outcome = embedded(update_notes(session.view, session.entries, session.scene(used=12_345), Notes(), FILE))
+    last, tokens = session.view.items[-1].uuid, session.tokens()
+    update(session, filled(current="x"))
 
-    (entry,) = outcome.entries
-    assert isinstance(entry, NotesEntry)
-    assert (entry.covers, entry.tokens) == (last, 12_345)
+    state = cursor(resumed(session.entries))
+    assert (state.covers, state.base_tokens, state.by) == (last, tokens, "a-model")
 
 
 @requirement("context:notes:cursor")
-def test_the_cursor_stays_while_a_tool_call_is_open() -> None:
+def test_within_a_long_turn_the_cursor_moves_to_the_last_round_that_is_complete() -> None:
     session = long_session(1)
-    before = session.view.items[-1].uuid
-    session.take(noted(filled(current="x"), session.view, session.entries, session.scene(), FILE))
-    session.say("more").work("Read", "text", file_path="b.py").call("Read", file_path="c.py")
+    session.say("more").work("Read", "text", file_path="b.py")
+    complete = session.view.items[-1].uuid
+    session.call("Read", file_path="c.py")
+    update(session, filled(current="y"))
 
-    session.take(noted(filled(current="y"), session.view, session.entries, session.scene(), FILE))
-
-    assert cursor(chain(session.entries)).covers == before
+    assert cursor(chain(session.entries)).covers == complete
     assert cursor(chain(session.entries)).tool_calls == 0
+    session.answer("the rest").reply("done")
+    assert covered(session.view, Cursor()) == session.view.items[-1].uuid
 
 
 @requirement("context:notes:cursor")
-def test_an_update_that_comes_to_nothing_changes_nothing() -> None:
+def test_an_update_without_a_text_leaves_the_file_alone() -> None:
     session = long_session(1)
 
-    assert noted("  \n", session.view, session.entries, session.scene(), FILE) is NOTHING
+    assert noted("  \n", None, 0, "", session.scene(), FILE).writes == ()
+
+
+@requirement("context:notes:trigger")
+def test_only_what_was_said_and_done_counts() -> None:
+    session = Session().attach("instructions", "word " * 9_000).say("hello").reply("hello")
+    weigh = session.scene().weigh
+
+    assert 0 < conversation_tokens(session.view, weigh) < 100 < sum(map(weigh, session.view.items))
 
 
 @requirement("context:notes:limits")
@@ -240,19 +225,14 @@ def test_shortened_notes_are_within_any_limit(limit: int, body: str) -> None:
 
 @requirement("context:notes:frame")
 def test_the_fork_may_only_edit_the_notes_file() -> None:
-    session = long_session(2)
-    fork = notes_fork(session.entries, session.view, session.scene(), Notes(), FILE)
+    fork = notes_fork(FILE, Notes(max_rounds=2), size)
 
-    assert (fork.tools, fork.paths, fork.max_rounds) == (("Edit",), (PATH,), 3)
-    assert fork.embedded is not None
-    assert keeps_frame(fork.embedded(), FRAME)
+    assert (fork.tools, fork.paths, fork.max_rounds) == (("Edit",), (PATH,), 2)
 
 
 @requirement("context:prompts")
 def test_the_question_for_notes_is_golden() -> None:
-    session = long_session(1)
-
-    golden("notes_prompt.md", ask(update_notes(session.view, session.entries, session.scene(), Notes(), FILE)).prompt)
+    golden("notes_prompt.md", notes_fork(FILE, Notes(), long_session(1).scene().weigh_text).prompt)
 
 
 @requirement("context:notes:frame")

@@ -59,7 +59,7 @@ def test_the_summariser_reads_what_was_sent() -> None:
     session.call("Read").say(tool_result("call_1", "seen:", picture()))
     question = ask(summarise(wanted(session), session.scene(), Compaction()))
 
-    assert question.context == session.view.messages
+    assert question.context == tuple(item.message for item in session.view.items)
 
 
 @requirement("context:compact:prepared")

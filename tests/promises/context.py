@@ -50,7 +50,8 @@ PROMISES = {
     ),
     # Notes
     "context:notes:trigger": Requirement(
-        "first notes at 10,000 tokens; then 5,000 more and three calls or a quiet reply", source="spec 1 §9.2"
+        "first notes at 10,000 tokens of conversation; then 5,000 more and three calls or a quiet reply",
+        source="spec 1 §9.2",
     ),
     "context:notes:frame": Requirement(
         "headings and italic lines stay; an answer that breaks them is not taken", source="spec 1 §9.3"
@@ -59,7 +60,12 @@ PROMISES = {
         "sections and the whole have limits, with a warning for each that is passed", source="spec 1 §9.3"
     ),
     "context:notes:cursor": Requirement(
-        "the cursor is in the transcript and moves only when no tool call is open", source="spec 1 §9.4"
+        "the cursor is in the transcript and moves to the end of the newest round without an open call", "issue 12"
+    ),
+    "session:notes:improved": Requirement(
+        "Notes are only ever improved: a fork edits them, what it wrote is kept, and neither a spent budget, a failure "
+        "nor a useless reply puts rules in the place of a model's words",
+        "issue 12",
     ),
     "context:notes:custom": Requirement(
         "template and prompt can be replaced; placeholders are filled in a single pass", source="spec 1 §9.5"

@@ -1,13 +1,13 @@
 """Notes on the running session: when they are due, what they look like, how they are brought up to date (spec 1 §9).
 
 The notes are a file with a fixed frame of headings. The cursor, which says up to where they reach, is an entry of the
-transcript, so it outlives a resume. A fork may write them (`notes_fork`), or one reply (`update_notes`); without a
-model they are written from structure. An update never costs a turn: what goes wrong leaves file and cursor alone.
+transcript, so it outlives a resume. A fork edits them (`notes_fork`); without a model they are written from structure.
+An update never costs a turn: what goes wrong leaves file and cursor alone.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
@@ -16,16 +16,17 @@ from reverie.context import digest
 from reverie.context.cut import Weigh, shortened
 from reverie.context.prompt import fill, read_prompt, without_header
 from reverie.context.spans import chain, spoken
-from reverie.context.stage import NOTHING, FileWrite, Outcome, Scene
+from reverie.context.stage import FileWrite, Outcome, Scene
 from reverie.context.survive import facts_of
 from reverie.messages.entries import AssistantEntry, BoundaryEntry, Entry, NotesEntry
-from reverie.messages.view import Kind, View
+from reverie.messages.rules import legal_cuts
+from reverie.messages.view import Item, Kind, View
 from reverie.places import Places
-from reverie.ports import Ask, Flow, ForkSpec
+from reverie.ports import ForkSpec
 from reverie.settings import Notes
 
-_ANSWER_FACTOR = 1.25
-"""The answer is the whole file; a little more than its limit lets a writer finish the last sentence."""
+BY_STRUCTURE = "structure"
+"""Who wrote notes that no model wrote."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +65,8 @@ class Cursor:
     """Whether the newest reply asks for tools."""
     boundary_after: BoundaryEntry | None = None
     """The newest compaction since the last update."""
+    by: str = ""
+    """Who wrote the notes; empty when nobody said so."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,9 +87,10 @@ def read_notes_file(path: Path, places: Places) -> NotesFile:
     return NotesFile(path, _read(path), _read(places.notes_template), _read(places.notes_prompt))
 
 
-def cursor(entries: Iterable[Entry]) -> Cursor:
-    """The state of the notes after these entries of a chain."""
+def cursor(entries: Iterable[Entry], *, beside_tokens: int = 0) -> Cursor:
+    """The state of the notes after these entries of a chain; `beside_tokens` is what no conversation is."""
     covers: str | None = None
+    by = ""
     base: int | None = None
     calls = 0
     reply: str | None = None
@@ -95,10 +99,10 @@ def cursor(entries: Iterable[Entry]) -> Cursor:
     for entry in entries:
         match entry:
             case NotesEntry():
-                covers, base, calls, boundary = entry.covers, entry.tokens, 0, None
+                covers, base, calls, boundary, by = entry.covers, entry.tokens, 0, None, entry.by
             case BoundaryEntry():
                 # The conversation is smaller now; measured from its old size it would never have grown.
-                base = None if base is None else min(base, entry.post_tokens or 0)
+                base = None if base is None else min(base, max(0, (entry.post_tokens or 0) - beside_tokens))
                 boundary = entry
             case AssistantEntry(is_error=False):
                 same = entry.message_id is not None and entry.message_id == reply
@@ -107,7 +111,7 @@ def cursor(entries: Iterable[Entry]) -> Cursor:
                 calls += len(entry.message.tool_uses)
             case _:
                 pass
-    return Cursor(covers, base, calls, reply_calls, boundary)
+    return Cursor(covers, base, calls, reply_calls, boundary, by)
 
 
 def is_due(state: Cursor, used_tokens: int, settings: Notes) -> bool:
@@ -120,47 +124,42 @@ def is_due(state: Cursor, used_tokens: int, settings: Notes) -> bool:
     return grown and (state.tool_calls >= settings.tool_calls or not state.last_reply_calls)
 
 
-def update_notes(view: View, entries: Sequence[Entry], scene: Scene, settings: Notes, file: NotesFile) -> Flow[Outcome]:
-    """Ask for the notes in one reply, and check that the frame is whole; the notes by structure stand in otherwise."""
-
-    def embedded() -> str:
-        return notes_by_structure(entries, view.leaf, scene, settings, file)
-
-    reply = yield Ask(
-        "notes",
-        instruction(file, settings, scene.weigh_text),
-        embedded,
-        context=view.messages,
-        max_tokens=int(settings.total_tokens * _ANSWER_FACTOR),
-        embedded_on_failure=True,
-    )
-    text = _unfenced(reply.text)
-    if not keeps_frame(text, file.frame):
-        text = embedded()
-    return noted(text, view, entries, scene, file)
-
-
-def notes_fork(entries: Sequence[Entry], view: View, scene: Scene, settings: Notes, file: NotesFile) -> ForkSpec:
-    """The same update as work for a child agent, which may only edit the notes file."""
+def notes_fork(file: NotesFile, settings: Notes, weigh: Weigh) -> ForkSpec:
+    """An update as work for a child agent, which may only edit the notes file."""
     return ForkSpec(
         "notes",
-        instruction(file, settings, scene.weigh_text),
+        instruction(file, settings, weigh),
         tools=("Edit",),
         paths=(file.path,),
         max_rounds=settings.max_rounds,
-        embedded=lambda: notes_by_structure(entries, view.leaf, scene, settings, file),
     )
 
 
-def noted(text: str, view: View, entries: Sequence[Entry], scene: Scene, file: NotesFile) -> Outcome:
-    """The outcome of a successful update: the file, and a cursor that moves only when no tool call is open."""
-    if not text.strip():
-        return NOTHING
-    state = cursor(chain(entries, view.leaf))
-    newest = view.items[-1].uuid if view.items else None
-    covers = state.covers if _ends_in_calls(view) else newest
-    entry = NotesEntry(scene.envelope(), covers, scene.budget.used_tokens)
-    return Outcome((entry,), (FileWrite(file.path, text.rstrip("\n") + "\n"),))
+def conversation_tokens(view: View, weigh: Callable[[Item], int]) -> int:
+    """How much was said and done; what joined by itself, system text and tools do not count."""
+    return sum(weigh(item) for item in view.items if item.kind is not Kind.ATTACHMENT)
+
+
+def covered(view: View, state: Cursor) -> str | None:
+    """The last message that notes on this view cover: the end of the newest round without an open call."""
+    items = view.items
+    answered = {result.tool_use_id for item in items for result in item.message.tool_results}
+    first_open = next(
+        (n for n, item in enumerate(items) if any(call.id not in answered for call in item.message.tool_uses)),
+        len(items),
+    )
+    if first_open < len(items):
+        reply = items[first_open].message_id
+        while first_open and reply and items[first_open - 1].message_id == reply:
+            first_open -= 1
+    end = max(cut for cut in legal_cuts(items) if cut <= first_open)
+    return items[end - 1].uuid if end else state.covers
+
+
+def noted(text: str, covers: str | None, tokens: int, by: str, scene: Scene, file: NotesFile) -> Outcome:
+    """The outcome of an update: the cursor, and the file where it has another text."""
+    writes = (FileWrite(file.path, text.rstrip("\n") + "\n"),) if text.strip() else ()
+    return Outcome((NotesEntry(scene.envelope(), covers, tokens, by),), writes)
 
 
 def notes_by_structure(
@@ -258,18 +257,8 @@ def _heading_starts(text: str) -> Iterable[int]:
         at += len(line)
 
 
-def _ends_in_calls(view: View) -> bool:
-    """Whether the newest reply asks for tools; every record of that reply counts."""
-    newest = next((item for item in reversed(view.items) if item.kind is Kind.REPLY), None)
-    if newest is None:
-        return False
-    records = [
-        item for item in view.items if item is newest or (item.message_id and item.message_id == newest.message_id)
-    ]
-    return any(item.message.tool_uses for item in records)
-
-
-def _unfenced(text: str) -> str:
+def unfenced(text: str) -> str:
+    """A reply without the fence that some models put around it."""
     stripped = text.strip()
     if stripped.startswith("```") and stripped.endswith("```"):
         return stripped.partition("\n")[2].rpartition("\n")[0].strip()

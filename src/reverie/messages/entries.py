@@ -198,6 +198,8 @@ class NotesEntry:
     """The last entry which the notes cover."""
     tokens: int = 0
     """The size of the conversation at this point; growth is measured from here."""
+    by: str = ""
+    """The model that wrote them, or `structure`."""
     raw: bytes | None = field(default=None, compare=False, repr=False)
 
 

@@ -296,7 +296,7 @@ def _ours(subtype: str, data: Mapping[str, Any], envelope: Envelope, line: bytes
         case "reverie_collapse":
             return CollapseEntry(envelope, data["first"], data["last"], data["summary"], line)
         case "reverie_notes":
-            return NotesEntry(envelope, data["covers"], data["tokens"], line)
+            return NotesEntry(envelope, data["covers"], data["tokens"], str(data.get("by", "")), line)
         case "reverie_mark":
             return MarkEntry(envelope, data["name"], data["data"], line)
         case _:
@@ -353,7 +353,8 @@ def _wire(entry: Entry) -> dict[str, Any]:
             data = {"first": entry.first, "last": entry.last, "summary": entry.summary}
             return _ours_wire("collapse", entry.envelope) | {"reverie": data}
         case NotesEntry():
-            return _ours_wire("notes", entry.envelope) | {"reverie": {"covers": entry.covers, "tokens": entry.tokens}}
+            data = {"covers": entry.covers, "tokens": entry.tokens, "by": entry.by}
+            return _ours_wire("notes", entry.envelope) | {"reverie": data}
         case MarkEntry():
             return _ours_wire("mark", entry.envelope) | {"reverie": {"name": entry.name, "data": entry.data}}
         case LinkEntry():

@@ -227,7 +227,7 @@ class _Assembly:
             preparer=ground.preparer,
             settings=self.settings,
             governor=ground.governor,
-            model=lambda: ground.booked(self.settings.model.background or self.setup.model),
+            loop=lambda: self.loop,
             file=self._read_notes,
             chore=self._chore("notes", f"notes on the session {ground.session}"),
             is_on=self.on.notes,

@@ -1,4 +1,8 @@
-"""Session notes while the session runs: written beside the conversation, never in its way (spec 1 §11)."""
+"""Session notes while the session runs: a fork of the conversation edits them beside it, never in its way.
+
+Notes are only ever improved: what a model wrote stays when there is nothing to pay another update with, when an update
+fails, and when its reply is of no use.
+"""
 
 from __future__ import annotations
 
@@ -7,16 +11,36 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from reverie.agent.chores import Chore
-from reverie.agent.flow import run_flow
+from reverie.agent.events import Ending
+from reverie.agent.fork import run_fork
 from reverie.agent.ledger import Governor
 from reverie.agent.log import Log
+from reverie.agent.loop import Loop
 from reverie.agent.preparing import Prepared, Preparer
-from reverie.context.embedded import answered
-from reverie.context.session_notes import NotesFile, cursor, is_due, update_notes
-from reverie.context.stage import Outcome
-from reverie.errors import Error
-from reverie.ports import Flow, Model, Reply
+from reverie.context.session_notes import (
+    BY_STRUCTURE,
+    NotesFile,
+    conversation_tokens,
+    covered,
+    cursor,
+    is_due,
+    keeps_frame,
+    noted,
+    notes_by_structure,
+    notes_fork,
+    unfenced,
+)
+from reverie.errors import Error, Unavailable
+from reverie.messages.blocks import JsonObject
+from reverie.models.offline import OFFLINE
+from reverie.permissions.need import Act, Need
+from reverie.ports import Reply
 from reverie.settings import Settings
+from reverie.tools.desk import Desk
+from reverie.tools.edit import Edit, replaced
+from reverie.tools.registry import Registry
+from reverie.tools.schema import flag, text
+from reverie.tools.tool import Answer, ToolMistake
 
 PURPOSE = "notes"
 """What its questions are booked as."""
@@ -30,7 +54,7 @@ class Noting:
     preparer: Preparer
     settings: Settings
     governor: Governor
-    model: Callable[[], Model]
+    loop: Callable[[], Loop]
     file: Callable[[], NotesFile]
     chore: Chore
     is_on: bool = True
@@ -46,39 +70,65 @@ class Noting:
     def after_reply(self, prepared: Prepared, reply: Reply) -> None:  # noqa: ARG002 - the shape of the loop's call
         """Begin an update when one is due and none runs."""
         notes = self.settings.notes
-        used = self.preparer.measure(self.log)
-        # Where the conversation has grown too little since the last look, the whole of it need not be read.
-        grown = used - self._looked_at_tokens
-        if not self.is_on or self.is_running or used < notes.init_tokens or 0 <= grown < notes.growth_tokens // 5:
+        if not self.is_on or self.is_running:
             return
+        spoken = conversation_tokens(self.log.view, self.preparer.weigh)
+        # Where the conversation has grown too little since the last look, the whole of it need not be read.
+        grown = spoken - self._looked_at_tokens
+        if spoken < notes.init_tokens or 0 <= grown < notes.growth_tokens // 5:
+            return
+        used = self.preparer.measure(self.log)
         if self.waits_for_need and used < self.preparer.budget.compact_at_tokens // 2:
             return
-        self._looked_at_tokens = used
-        if is_due(cursor(self.log.chain()), used, notes):
-            self._task = asyncio.create_task(self._update(prepared))
+        self._looked_at_tokens = spoken
+        if is_due(cursor(self.log.chain(), beside_tokens=used - spoken), spoken, notes):
+            self._task = asyncio.create_task(self._update())
 
-    async def _update(self, prepared: Prepared) -> None:
+    async def _update(self) -> None:
         try:
             async with self.chore.run():
-                await self._write(prepared)
+                await self._write()
         except Error:
             # The next reply asks again; a conversation without fresh notes is compacted in full.
             return
 
-    async def _write(self, prepared: Prepared) -> None:
-        flow = self._flow()
+    async def _write(self) -> None:
+        file, view, scene = self.file(), self.log.view, self.preparer.scene(self.log)
+        state = cursor(self.log.chain())
+        spoken, covers = conversation_tokens(view, self.preparer.weigh), covered(view, state)
+        is_models = not file.is_blank and state.by != BY_STRUCTURE
         refused = self.governor.refuses()
-        if refused:
-            outcome = answered(flow)
-        else:
-            outcome = await run_flow(flow, self.model(), prepared.request)
-        self.preparer.add(self.log, outcome)
-        words = f"written from structure: {refused}" if refused else "brought up to date"
+        if refused and is_models:
+            self.chore.said(f"left as they are: {refused}", self.governor.spent_on(PURPOSE))
+            return
+        written, by = "", self.loop().parts.model.name
+        if not refused and by != OFFLINE:
+            written = await self._by_fork(file)
+        if not written and not is_models:
+            written, by = (
+                notes_by_structure(self.log.entries, view.leaf, scene, self.settings.notes, file),
+                BY_STRUCTURE,
+            )
+        elif not written:
+            # Paid for and of no use: the next one is due when there is more to say.
+            covers, by = state.covers, state.by
+        self.preparer.add(self.log, noted(written, covers, spoken, by, scene, file))
+        words = (
+            f"written from structure: {refused}" if refused else "brought up to date" if written else "left as they are"
+        )
         self.chore.said(words, self.governor.spent_on(PURPOSE))
 
-    def _flow(self) -> Flow[Outcome]:
-        scene = self.preparer.scene(self.log)
-        return update_notes(self.log.view, self.log.entries, scene, self.settings.notes, self.file())
+    async def _by_fork(self, file: NotesFile) -> str:
+        """The notes as a fork left them; empty when it changed nothing. Raises `Unavailable` when it failed."""
+        draft = DraftEdit(file)
+        spec = notes_fork(file, self.settings.notes, self.preparer.scene(self.log).weigh_text)
+        result = await run_fork(spec, self.loop(), tools=Registry([draft]))
+        if draft.is_changed:
+            return draft.text
+        if result.ending is Ending.FAILED:
+            raise Unavailable(result.text)
+        whole = unfenced(result.text)
+        return whole if keeps_frame(whole, file.frame) else ""
 
     async def settle(self, *, cancel: bool = False) -> None:
         """Wait for a running update, or end it."""
@@ -88,3 +138,24 @@ class Noting:
         if cancel:
             task.cancel()
         await asyncio.gather(task, return_exceptions=True)
+
+
+class DraftEdit(Edit):
+    """The Edit tool of the notes' writer: it changes a draft, so that nobody ever reads half an update."""
+
+    def __init__(self, file: NotesFile) -> None:
+        super().__init__()
+        self.text = self._frame = file.text if file.text.strip() else file.frame
+        self.is_changed = False
+
+    def need(self, given: JsonObject, desk: Desk) -> Need:
+        path = desk.resolve(text(given, "file_path"))
+        return Need("Edit", Act.EDIT, (path,), summary="Edit the session notes")
+
+    async def run(self, given: JsonObject, desk: Desk) -> Answer:  # noqa: ARG002 - the shape of every tool
+        old, new = text(given, "old_string"), text(given, "new_string")
+        after = replaced(self.text, old, new, everywhere=flag(given, "replace_all"))
+        if not keeps_frame(after, self._frame):
+            raise ToolMistake("Every heading and the italic line under it must stay as they are, in their order.")
+        self.text, self.is_changed = after, True
+        return Answer("Changed.")
