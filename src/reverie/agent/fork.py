@@ -84,14 +84,16 @@ async def run_fork(
     starts_after: Starting | None = None,
     may: Callable[[Need, JsonObject], str] | None = None,
     memories: MemoryWriter | None = None,
+    tools: Registry | None = None,
 ) -> ForkResult:
     """Run a fork to its end. It never raises for the outside world; its ending says what happened.
 
     `may` judges each call besides the tools and paths of the spec; a sentence refuses. `memories` writes what the fork
-    puts into memory directories; without it such a file is a file like any other.
+    puts into memory directories; without it such a file is a file like any other. `tools` do the work of the parent's
+    tools of the same names, which the model is still told of.
     """
     inherited = len(parent.parts.log.entries)
-    child = forked(spec, parent, emit=emit, recorded=recorded, starts_after=starts_after, may=may)
+    child = forked(spec, parent, emit=emit, recorded=recorded, starts_after=starts_after, may=may, tools=tools)
     child.parts.calls.desk.memories = memories
     ended = await child.turn(directive(spec.prompt), source="system")
     added = child.parts.log.entries[inherited:]
