@@ -20,7 +20,12 @@ PROMISES = {
         source="issue 6, how it is judged",
     ),
     "extracting:session:nothing-here": Requirement(
-        "A turn that holds nothing costs no model call.", source="issue 6, item 2"
+        "A turn that holds nothing costs no model call; what the filter cannot read, and approval of an unusual step,"
+        " reach the model.",
+        source="issue 6, item 2",
+    ),
+    "extracting:session:off-the-loop": Requirement(
+        "What extraction must read of a store and of a session is read beside the event loop.", source="issue 12"
     ),
     "extracting:session:budget": Requirement(
         "Background work that the budget has no room for is done by rules, and a fork stops when it is spent.",

@@ -55,7 +55,8 @@ PROMISES: dict[str, Requirement] = {
         "a sentence that only makes sense after the one before belongs to its memory", source="issue 6 §3"
     ),
     "extraction:nothing-here": Requirement(
-        "a local filter answers for turns that hold nothing, and never for one that the rules find something in",
+        "a local filter answers for greetings, bare commands and approval of routine, and never for what it does not"
+        " understand or the rules find something in",
         source="issue 6 §2",
     ),
     "extraction:gates": Requirement("a closed gate starts nothing and moves no cursor", source="spec 2 §10.1"),

@@ -4,8 +4,10 @@ import asyncio
 import json
 import os
 import sys
+import threading
 from collections.abc import Iterator
 from dataclasses import replace
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -124,6 +126,37 @@ async def test_a_turn_that_holds_nothing_costs_nothing(tmp_path: Path) -> None:
 
         assert fork_requests(at) == []
         assert len(at.bodies) == 1
+
+
+@requirement("extracting:session:nothing-here")
+async def test_another_language_and_the_approval_of_an_unusual_step_reach_the_model(tmp_path: Path) -> None:
+    with desk(tmp_path, [{"then": "I put it all into one change instead of three. Request {request}"}]) as at:
+        async with at.start() as session:
+            for words in ("utilise toujours des espaces", "Спасибо, пиши короче", "perfect, exactly like that"):
+                looked = len(fork_requests(at))
+                await told(session, words)
+                await at_rest(session)
+                assert len(fork_requests(at)) > looked, words
+
+
+@requirement("extracting:session:off-the-loop")
+async def test_memories_are_read_beside_the_event_loop(tmp_path: Path) -> None:
+    with desk(tmp_path, [{"then": "fine {request}"}]) as at:
+        async with at.start() as session:
+            await told(session, "thanks!")
+            asked: dict[str, set[int]] = {}
+            real = session.parts.extracting.now
+
+            def now() -> datetime:
+                asked.setdefault(sys._getframe(1).f_code.co_name, set()).add(threading.get_ident())
+                return real()
+
+            session.parts.extracting.now = now
+            await told(session, LASTING)
+            await at_rest(session)
+
+        assert asked["_keeper"]
+        assert threading.get_ident() not in asked["_keeper"] | asked["_words"]
 
 
 @requirement("extracting:session:cursor")

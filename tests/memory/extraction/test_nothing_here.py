@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -24,6 +26,11 @@ from tests.requirements import requirement
         "```\nnever\n```",
         "[Request interrupted by user]",
         "what does foo() return",
+        "fix the login bug",
+        "merci beaucoup",
+        "спасибо",
+        "감사합니다",
+        "跑一下测试",
     ],
 )
 def test_turns_that_hold_nothing_cost_nothing(text: str) -> None:
@@ -40,3 +47,40 @@ def test_one_message_that_may_hold_something_is_enough() -> None:
 def test_what_the_rules_would_find_is_never_filtered_away(text: str) -> None:
     if find_candidates(said(text)):
         assert not holds_nothing([said(text)])
+
+
+@requirement("extraction:nothing-here")
+@pytest.mark.parametrize(
+    "text",
+    [
+        "utilise des espaces",
+        "Используй пробелы",
+        "Usa tabulaciones",
+        "탭 대신 스페이스를 써",
+        "Prefiro respostas curtas",
+        "κάθε commit μικρό",
+        "استخدم المسافات",
+        "Nutze Leerzeichen",
+        "テストは小さく",
+        "the launch moved to June",
+    ],
+)
+def test_what_is_not_understood_goes_to_the_model(text: str) -> None:
+    assert not holds_nothing([said(text)])
+
+
+@requirement("extraction:nothing-here")
+@pytest.mark.parametrize(
+    "text", ["ok", "yes", "perfect, exactly like that", "genau so", "oui, parfait", "对，就是这样"]
+)
+@pytest.mark.parametrize(
+    "reply",
+    [
+        "I put all of it into one pull request instead of splitting it.",
+        "Should the rest go into the same branch?",
+        "Habe alles in einen PR gepackt und nicht geteilt.",
+    ],
+)
+def test_approval_of_an_unusual_step_goes_to_the_model(text: str, reply: str) -> None:
+    assert not holds_nothing([replace(said(text), reply_to=reply)])
+    assert holds_nothing([replace(said(text), reply_to="Done. All tests pass.")])

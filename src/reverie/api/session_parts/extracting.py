@@ -33,14 +33,15 @@ from reverie.memory.extraction.fork import LABEL, WriteGate, extraction_fork
 from reverie.memory.extraction.keeping import Keeper, keep_new, read_written
 from reverie.memory.extraction.nothing_here import holds_nothing
 from reverie.memory.extraction.refusals import append_refusals
-from reverie.memory.extraction.session import words_of
-from reverie.messages.entries import Entry, MarkEntry, envelope_of
+from reverie.memory.extraction.session import SessionWords, words_of
+from reverie.messages.entries import AssistantEntry, Entry, MarkEntry, envelope_of
 from reverie.models.offline import OFFLINE
 from reverie.settings import Settings
 from reverie.settings.features import features
 
 _LINE_CHARS = 200
-_FILTERED_MESSAGES = 400
+_FILTERED_ENTRIES = 400
+_FILTERED_MESSAGES = 8
 """Of more messages, as of a long session of another agent, something will be worth a look, which takes place beside."""
 
 
@@ -156,8 +157,8 @@ class Extracting:
 
     async def _by_fork(self, turn: schedule.Turn) -> None:
         talk = await asyncio.to_thread(_chain, self._until(turn.newest))
-        words = await asyncio.to_thread(words_of, talk, self.log.session, self.now().tzinfo)
-        keeper = self._keeper()
+        words = await asyncio.to_thread(self._words, talk)
+        keeper = await asyncio.to_thread(self._keeper)
         store = self.memory.store
         own = cursors.written_by_agent(cursors.new_entries(talk, self._cursor().covers), self.memory.directory)
         spec = extraction_fork(
@@ -210,7 +211,15 @@ class Extracting:
             listed = ", ".join(dict.fromkeys(names))
             self.emit(Notice(f"remembered: {listed} (`reverie log` shows why, `reverie undo` takes it back)"))
 
+    def _words(self, talk: Sequence[Entry]) -> SessionWords:
+        """What was said, made ready for the gate; takes long in long sessions: to be called in a thread."""
+        words = words_of(talk, self.log.session, self.now().tzinfo)
+        for heard in (*words.injected, *words.foreign):
+            _ = heard.words
+        return words
+
     def _keeper(self) -> Keeper:
+        """What is known and how to add to it; takes long with many memories: to be called in a thread."""
         complete = partial(completed, now=self.now(), root=self.memory.root)
         written = tuple(read_written(self.memory.root))
         return Keeper(self.memory.store, self.memory.index, complete, now=self.now(), written=written)
@@ -218,21 +227,25 @@ class Extracting:
     def _turn(self) -> schedule.Turn | None:
         """What lies after the cursor. Asked after every turn, so nothing before the cursor is looked at."""
         covers = self._cursor().covers
-        new = cursors.new_entries(chain(self._after(covers), self.log.leaf), covers)
+        covered, after = self._after(covers)
+        new = cursors.new_entries(chain(after, self.log.leaf), covers)
         newest = cursors.newest(new)
         if newest is None:
             return None
-        looks_first = self.settings.extraction.prefilter and len(new) <= _FILTERED_MESSAGES
-        return schedule.Turn(newest, len(new), looks_first and holds_nothing(self._said(new)))
+        looks_first = self.settings.extraction.prefilter and len(new) <= _FILTERED_ENTRIES
+        said = self._said([*covered, *new]) if looks_first else ()
+        is_empty = looks_first and len(said) <= _FILTERED_MESSAGES and holds_nothing(said)
+        return schedule.Turn(newest, len(new), is_empty)
 
-    def _after(self, covers: str | None) -> list[Entry]:
-        """The entries that were written after the cursor; all where it is unset or gone, never none for that reason."""
+    def _after(self, covers: str | None) -> tuple[list[Entry], list[Entry]]:
+        """The reply at the cursor, and the entries that were written after it; all where it is unset or gone."""
         entries = self.log.entries
         for place in range(len(entries) - 1, -1, -1) if covers is not None else ():
             envelope = envelope_of(entries[place])
             if envelope is not None and envelope.uuid == covers:
-                return entries[place + 1 :]
-        return list(entries)
+                covered = entries[place : place + 1] if isinstance(entries[place], AssistantEntry) else []
+                return covered, entries[place + 1 :]
+        return [], list(entries)
 
     def _said(self, entries: Sequence[Entry]) -> list[Said]:
         """The user's own messages among these."""

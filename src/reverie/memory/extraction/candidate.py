@@ -19,6 +19,8 @@ class Said:
     session: str = ""
     when: datetime | None = None
     """In the zone of the session; None when the record has no time that can be read."""
+    reply_to: str = ""
+    """What the agent had said last; a bare approval means that."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,7 @@
 """The local filter: whether a turn holds nothing to keep, answered without a model. When in doubt it holds something.
 
-Wide where the rules of `cues.py` are narrow: it only has to be right about `thanks`, `run it again` and pasted output.
+It skips only what it understands: greetings, thanks, approval of a routine step, bare commands and plain questions.
+Whatever it cannot read, such as another language, goes to the model.
 """
 
 from __future__ import annotations
@@ -10,7 +11,10 @@ from collections.abc import Iterable
 
 from reverie.memory.extraction.candidate import Said
 from reverie.memory.extraction.find import find_candidates
+from reverie.memory.extraction.form import is_english
 from reverie.memory.extraction.typed import own_words
+from reverie.memory.topics.polarity import is_confirmation
+from reverie.memory.topics.polarity_words import CONFIRMATION
 
 _HINT = re.compile(
     r"""\b(?:always|never|don'?t|do\snot|stop|avoid|prefer|rather|remember|forget|from\snow|going\sforward|future|every\stime
@@ -24,13 +28,36 @@ _HINT = re.compile(
       |これから|必ず|しないで|覚え|好き|ください|締め?切|私は|今後|決め""",
     re.VERBOSE | re.IGNORECASE,
 )
-_SMALL_TALK = re.compile(
-    r"""\A(?:thanks?(?:\syou)?|thx|ok(?:ay)?|yes|yep|yeah|no|nope|sure|great|perfect|nice|cool|good|lgtm|looks\sgood|go(?:\sahead)?
-      |continue|proceed|next|done|exactly|please|again|try\sagain|commit\sit|ship\sit|run\sit|do\sit|stop|wait|hi|hello|hey
-      |好的?|谢谢|继续|可以|嗯|对|是的?|没问题|danke|passt|weiter|ja|nein|ありがとう|はい|続けて(?:ください)?|お願いします
-      |[\s,.!？?，。！])+\Z""",
+_GREETING = re.compile(
+    r"""\A(?:thanks?(?:\syou|\sa\slot)?|thx|ty|cheers|no|nope|go(?:\sahead)?|continue|proceed|next|please|again|try\sagain|commit\sit|ship\sit
+      |run\sit|do\sit|stop|wait|that\sis\sall|that'?s\sall|bye|hi|hello|hey|there|good\s(?:morning|evening)|谢谢|继续|你好|没问题|danke(?:\sschön)?|weiter|nein|hallo
+      |ありがとう(?:ございます)?|続けて(?:ください)?|お願いします|merci(?:\sbeaucoup)?|bonjour|salut|continue[rz]?|gracias|hola|sigue|adelante|спасибо|привет|дальше
+      |продолжай|obrigad[oa]|olá|oi|감사합니다|고마워(?:요)?|안녕(?:하세요)?|계속(?:해)?|grazie|ciao|[\s,.!？?，。！、…]|"""
+    + CONFIRMATION
+    + r""")+\Z""",
     re.VERBOSE | re.IGNORECASE,
 )
+_COMMAND = re.compile(
+    r"""\A(?:(?:please|now|then|and|ok(?:ay)?|also|just)[\s,]+)*(?:(?:re)?run|fix|add|remove|delete|rename|open|show|list|commit|push|build|test|deploy|install
+      |update|revert|undo|check|look|read|find|explain|summari[sz]e|print|create|write|implement|refactor|move|format|lint|debug|start|restart|merge|rebase
+      |(?:can|could|would|will)\syou|what|why|how|where|which|who|is|are|does|do|did|has)\b""",
+    re.VERBOSE | re.IGNORECASE,
+)
+_COMMAND_WORDS = 14
+_HAN_COMMAND = re.compile(
+    r"\A(?:请|帮我|再|把)*(?:跑|运行|修|改|提交|看|查|加|删|重试|解释|打开)[^，。；\n]{0,14}[。！？]?\Z"
+)
+_CHOICE = re.compile(
+    r"[?？]|\b(?:instead|rather|because|chose|decided|opted|normally|usually|unusual\w*|although|without|skipped|not|one|single|only"
+    r"|unlike|different\w*|prefer\w*|should|could)\b",
+    re.IGNORECASE,
+)
+"""What an agent says of a step that was not the obvious one, or asks about."""
+_ROUTINE = re.compile(
+    r"\b(?:done|fixed|pass(?:es|ed)?|green|finished|committed|pushed|updated|added|removed|created|renamed|installed|completed?|ran|works|ready)\b",
+    re.IGNORECASE,
+)
+_ROUTINE_CHARS = 160
 
 
 def holds_nothing(messages: Iterable[Said]) -> bool:
@@ -40,6 +67,29 @@ def holds_nothing(messages: Iterable[Said]) -> bool:
 
 def _may_hold(message: Said) -> bool:
     words = own_words(message.text)
-    if not words or _SMALL_TALK.match(words):
+    if not words:
         return False
-    return bool(_HINT.search(words)) or any(each.cue != "place in code" for each in find_candidates(message))
+    if is_confirmation(words) and not _is_routine(message.reply_to):
+        return True
+    if _GREETING.match(words):
+        return False
+    return not _is_bare_command(words) or any(each.cue != "place in code" for each in find_candidates(message))
+
+
+def _is_bare_command(words: str) -> bool:
+    """Whether the words only ask for the task at hand, in a language that is known here."""
+    if _HINT.search(words):
+        return False
+    if _HAN_COMMAND.match(words):
+        return True
+    return (
+        "\n" not in words and len(words.split()) <= _COMMAND_WORDS and is_english(words) and bool(_COMMAND.match(words))
+    )
+
+
+def _is_routine(reply: str) -> bool:
+    """Whether what was approved is nothing to learn from: no choice was made and nothing was asked."""
+    if not reply.strip():
+        return True
+    is_plain = len(reply) <= _ROUTINE_CHARS and is_english(reply) and not _CHOICE.search(reply)
+    return is_plain and bool(_ROUTINE.search(reply))

@@ -18,6 +18,9 @@ from reverie.messages.entries import AssistantEntry, AttachmentEntry, Entry, Use
 _BY_HAND = frozenset({None, "typed", "queued", "sdk", "user"})
 """Sources of a prompt that stand for a person; a record without one is of a writer that does not say."""
 
+_REPLY_CHARS = 1_000
+"""How much of a reply is kept beside the message that answers it."""
+
 
 @dataclass(frozen=True, slots=True)
 class Spoken:
@@ -50,8 +53,11 @@ def words_of(entries: Iterable[Entry], session: str, zone: tzinfo | None) -> Ses
     injected: list[Heard] = []
     foreign: list[Heard] = []
     seen: set[str] = set()
+    reply = ""
     for entry in entries:
         match entry:
+            case AssistantEntry() if not entry.envelope.is_sidechain:
+                reply = entry.message.text or reply
             case AttachmentEntry():
                 injected += [Heard(block.text) for block in entry.content if isinstance(block, Text)]
             case UserEntry() if not entry.envelope.is_sidechain:
@@ -65,7 +71,7 @@ def words_of(entries: Iterable[Entry], session: str, zone: tzinfo | None) -> Ses
                     seen.add(entry.envelope.uuid)
                     injected += [Heard(piece) for piece in machine_words(text)]
                     when = _moment(entry.envelope.timestamp, zone)
-                    said = Said(entry.envelope.uuid, text, session, when)
+                    said = Said(entry.envelope.uuid, text, session, when, reply[-_REPLY_CHARS:])
                     messages.append(Spoken(said, len(injected), len(foreign)))
             case _:
                 pass

@@ -12,6 +12,8 @@ from dataclasses import dataclass
 
 LONGEST_BY_HAND_CHARS = 1_500
 """Of a longer message only the first and the last paragraph are taken for typed; the middle is a document."""
+LONGEST_LINE_CHARS = 4_000
+"""A longer message without a line break was not typed."""
 END_CHARS = 10_000
 """How much of either end of a very long message is looked at."""
 LONGEST_SENTENCE_CHARS = 400
@@ -154,7 +156,7 @@ def _without_middle(text: str) -> str:
     first = breaks[0] if breaks else text.find("\n")
     last = breaks[-1] if breaks else len(text)
     if first < 0:
-        return _spaces(text)
+        return text if len(text) <= LONGEST_LINE_CHARS else _spaces(text)
     return text[:first] + _spaces(text[first:last]) + text[last:]
 
 

@@ -20,6 +20,7 @@ from reverie.memory.topics.polarity_words import (
     CJK,
     CLAUSE_END,
     CONDITIONS,
+    CONFIRMATION,
     HAN_DIGITS,
     HAN_NUMBER,
     IDENTIFIER,
@@ -37,7 +38,7 @@ from reverie.memory.topics.polarity_words import (
     UNKNOWN_SCRIPT,
     VERB_NEXT,
 )
-from reverie.memory.topics.value import Topic
+from reverie.memory.topics.value import Topic, Trust
 
 _COMPARED_CHARS = 10_000
 """Nobody says more in one sentence; a longer text is compared as far as this."""
@@ -91,15 +92,23 @@ def keep_as_said(topic: Topic) -> Topic:
 
     A topic that quotes nothing has no source to differ from, and is returned as it is.
     """
-    source = "\n".join(quote for each in topic.sources if (quote := (each.quote or "").strip()))
+    quotes = [quote for each in topic.sources if (quote := (each.quote or "").strip())]
+    source = "\n".join(quote for quote in quotes if not is_confirmation(quote))
     if not source:
-        return topic
+        # What an approval approves of is the agent's wording, not the user's.
+        is_worded_by_agent = bool(quotes) and topic.trust is Trust.said
+        return replace(topic, trust=Trust.inferred) if is_worded_by_agent else topic
     if find_mismatch(source, topic.description) or find_mismatch(source, _statements(source, topic.body)):
         sentence = _nearest(source, f"{topic.name}\n{topic.description}")
         return replace(topic, name=make_title(sentence), description=" ".join(sentence.split()), body=source)
     if find_mismatch(source, topic.name, is_title=True):
         return replace(topic, name=make_title(_nearest(source, topic.description)))
     return topic
+
+
+def is_confirmation(text: str) -> bool:
+    """Whether a text only approves of what was before it: `yes`, `perfect, exactly like that`."""
+    return bool(_compiled(rf"(?:{CONFIRMATION}(?!\w)|[\s,.!，。！、;:])+").fullmatch(_folded(text)))
 
 
 def make_title(sentence: str, limit: int = TITLE_CHARS) -> str:

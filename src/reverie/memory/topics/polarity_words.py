@@ -60,6 +60,13 @@ ANSWER = (
     r"(?:[\s,，、]+(?:no+|nein|non|нет|não|不|いや|아니))*"
 )
 """A `no` that answers what was before it; the sign behind it makes it one."""
+CONFIRMATION = (
+    r"(?:ok(?:ay)?|yes|yep|yeah|yup|sure|great|perfect|nice|cool|good|fine|right|correct|exactly|lgtm|looks\sgood|done|this|that|is|it|'s"
+    r"|like|love|just|very|so|much|works?(?:\sfor\sme)?|agreed|好的?|可以|嗯|对|是的?|没错|就是这样|完美|很好|不错|passt|ja|genau|super|perfekt|gut|so|richtig"
+    r"|はい|いいね|完璧|その通り|oui|parfait|exactement|d'accord|comme\sça|s[ií]|perfecto|exacto|así|vale|да|отлично|именно|хорошо|так|sim|perfeito|isso"
+    r"|exatamente|네|예|좋아요?|완벽해요?|맞아요?|그렇게|va\sbene|perfetto)"
+)
+"""One word of an approval that says nothing by itself: what it means is what it answers."""
 LASTING_LEAD = r"(?:从今以后|从现在(?:开始|起)|以后|今后|今後(?:は)?|之后)"
 CLAUSE_END = (
     r"[,;:!?，、。；：！？()\n—–]|\s-+\s|\.(?=\s|\Z)"
