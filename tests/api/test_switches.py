@@ -263,3 +263,26 @@ async def test_the_extended_window_is_asked_for_and_used(tmp_path: Path) -> None
     assert isinstance(ended, TurnEnded)
     assert ended.ending is Ending.COMPLETED, ended.text
     assert ended.usage.context_tokens > 200_000
+
+
+@requirement("context:collapse:by-model")
+@pytest.mark.moves_prefix
+async def test_the_model_writes_what_stands_for_a_folded_span(tmp_path: Path) -> None:
+    session, provider = _session(tmp_path, ("collapse", "no notes"), SettableClock())
+    usual, spans = _answers(WINDOW), []
+
+    def folds(incoming: Incoming) -> Action | None:
+        if "folded into one note" not in " ".join(incoming.last_user.split()):
+            return usual(incoming)
+        spans.append(json.dumps(incoming.body["messages"]))
+        return Action(text="Files were read, and herons counted.")
+
+    provider.simulation.use_script(folds)
+    async with session:
+        for number in range(1, 21):
+            await _turn(session, number, ("collapse",))
+
+    assert spans
+    assert all("tool_use" in span and "holds" in span for span in spans)
+    assert "herons counted" in json.dumps(provider.sent[-1])
+    assert provider.refusals == []

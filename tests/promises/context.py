@@ -45,6 +45,10 @@ PROMISES = {
     "context:collapse:stage-and-run": Requirement(
         "spans are staged at 90 %, folded at 95 %, drained when the provider refuses", source="spec 1 §8"
     ),
+    "context:collapse:by-model": Requirement(
+        "in a session the model writes what stands for a folded span, and reads the span from its first message on",
+        "issue 12",
+    ),
     "context:collapse:survives": Requirement(
         "folds outlive a resume and end at a boundary; no typed message is folded", source="product §6"
     ),

@@ -16,6 +16,7 @@ from reverie.agent.flow import run_flow
 from reverie.agent.hooking import Fires
 from reverie.agent.log import Aside, Log
 from reverie.agent.preparing import Preparer
+from reverie.context.collapse import collapse, queued
 from reverie.context.embedded import answered
 from reverie.context.gate import Compact, breaker, gate
 from reverie.context.pipeline import compact_now, failed, written
@@ -24,7 +25,7 @@ from reverie.context.receipt import Receipt, receipts
 from reverie.context.replacement import Case
 from reverie.context.restore import Surroundings
 from reverie.context.session_notes import NotesFile
-from reverie.context.spans import chain
+from reverie.context.spans import chain, pinned
 from reverie.context.stage import NOTHING, Outcome, Scene
 from reverie.errors import ContextTooLong, Unavailable
 from reverie.messages.blocks import JsonObject
@@ -65,6 +66,31 @@ class Compactor:
         if not isinstance(decision, Compact):
             return False
         return bool(await self._compact("auto", "", scene, model, parent))
+
+    async def collapse_if_due(self, model: Model, parent: Request | None) -> None:
+        """Fold the oldest spans into summaries of the model, where collapse is on and its second line is crossed."""
+        if self.is_internal or not self.settings.collapse.enabled:
+            return
+        scene = self.preparer.scene(self.log)
+        if not scene.budget.must_run_collapse:
+            return
+        before = tuple(chain(self.log.entries, self.log.leaf))
+        aside = self.log.aside()
+        flow = collapse(
+            self.preparer.sent_view(self.log),
+            replace(scene, envelope=aside.envelope),
+            self.settings.collapse,
+            queued(before),
+            pinned=pinned(before),
+        )
+        try:
+            outcome = await run_flow(flow, model, parent or Request(model.name, ()), in_thread=True)
+        except Unavailable:
+            # The stage that follows folds by structure.
+            return
+        self.log.take(aside, outcome.entries)
+        if outcome.reductions:
+            self.emit(Reduced(outcome.reductions))
 
     async def now(self, instructions: str, model: Model, parent: Request | None) -> Receipt | None:
         """Compact because the user said so; the receipt, or None when nothing could be gained."""

@@ -336,6 +336,7 @@ class Loop:
 
     async def _prepared(self) -> Prepared:
         parts = self.parts
+        await parts.compactor.collapse_if_due(parts.model, self.last_request)
         reduced = parts.preparer.reduce(parts.log)
         if reduced.outcome.reductions:
             parts.emit(Reduced(reduced.outcome.reductions))

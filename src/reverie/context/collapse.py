@@ -19,6 +19,7 @@ from reverie.context.stage import NOTHING, Outcome, Reduction, Scene, Stage
 from reverie.context.summarise import without_media
 from reverie.messages.blocks import Json
 from reverie.messages.entries import BoundaryEntry, CollapseEntry, Entry, MarkEntry
+from reverie.messages.message import user
 from reverie.messages.rules import legal_cuts
 from reverie.messages.view import Item, View
 from reverie.ports import Ask, Flow
@@ -26,6 +27,7 @@ from reverie.settings import Collapse
 
 STAGED = "collapse_staged"
 """Name of the mark that queues spans; its data has them as pairs of ids."""
+_BEGINS = "[A stretch from the middle of a longer conversation follows.]"
 TARGET_FRACTION = 0.70
 """Share of E to which the staged spans together would bring the view down, as with snip."""
 
@@ -38,18 +40,16 @@ class Queued:
     last: str
 
 
-def collapse_stage(
-    settings: Collapse, queue: Sequence[Queued] = (), *, pinned: Collection[str] = (), folds: bool = False
-) -> Stage:
+def collapse_stage(settings: Collapse, queue: Sequence[Queued] = (), *, pinned: Collection[str] = ()) -> Stage:
     """Make the stage that queues spans at the first line; what is queued already is not queued again.
 
-    `folds` makes it commit them by structure at the second line, where nobody asks a model.
+    At the second line it commits them by structure, where no model has done so before (`collapse`).
     """
 
     def stage(view: View, scene: Scene) -> Outcome:
         if not settings.enabled or not scene.budget.must_stage_collapse:
             return NOTHING
-        if folds and scene.budget.must_run_collapse:
+        if scene.budget.must_run_collapse:
             return drain(view, scene, settings, queue, pinned=pinned)
         waiting = [span for one in queue if (span := _items_of(view.items, one))]
         expected = sum(_gain(span, scene, settings) for span in waiting)
@@ -114,13 +114,12 @@ def choose_spans(
     return found
 
 
-def collapse(view: View, scene: Scene, settings: Collapse, queue: Sequence[Queued]) -> Flow[Outcome]:
+def collapse(
+    view: View, scene: Scene, settings: Collapse, queue: Sequence[Queued], *, pinned: Collection[str] = ()
+) -> Flow[Outcome]:
     """Work the queue off: one question per span; a span whose summary fails is summed up by structure."""
     outcome = NOTHING
-    for one in queue:
-        span = _items_of(view.items, one)
-        if not span:
-            continue
+    for span in _spans(view, scene, settings, queue, pinned):
 
         def embedded(span: list[Item] = span) -> str:
             return _by_structure(span, scene, settings)
@@ -129,7 +128,8 @@ def collapse(view: View, scene: Scene, settings: Collapse, queue: Sequence[Queue
             "collapse",
             fill(read_prompt("span"), {"limit": f"{settings.summary_tokens:,}"}),
             embedded,
-            context=tuple(without_media(item.message) for item in span),
+            # A conversation begins with the user, and most spans with a reply.
+            context=(user(_BEGINS), *(without_media(item.message) for item in span)),
             max_tokens=settings.summary_tokens,
             embedded_on_failure=True,
         )
@@ -141,11 +141,18 @@ def drain(
     view: View, scene: Scene, settings: Collapse, queue: Sequence[Queued], *, pinned: Collection[str] = ()
 ) -> Outcome:
     """Commit everything that is staged now, without asking anybody; nothing staged means the oldest spans."""
-    spans = [span for one in queue if (span := _items_of(view.items, one))]
     outcome = NOTHING
-    for span in spans or choose_spans(view, scene, settings, taken=pinned):
+    for span in _spans(view, scene, settings, queue, pinned):
         outcome += _commit(span, _by_structure(span, scene, settings), scene, settings)
     return outcome
+
+
+def _spans(
+    view: View, scene: Scene, settings: Collapse, queue: Sequence[Queued], pinned: Collection[str]
+) -> list[list[Item]]:
+    """What is staged; the oldest spans when nothing is."""
+    staged = [span for one in queue if (span := _items_of(view.items, one))]
+    return staged or choose_spans(view, scene, settings, taken=pinned)
 
 
 def _commit(span: Sequence[Item], text: str, scene: Scene, settings: Collapse) -> Outcome:

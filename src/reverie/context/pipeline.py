@@ -57,18 +57,13 @@ def stages(
     edits_cache: bool = False,
     pinned: Collection[str] = (),
     queue: Sequence[Queued] = (),
-    asks_model: bool = False,
 ) -> tuple[Stage, ...]:
-    """The stages in their order, each switched by its own settings.
-
-    `asks_model` says that the caller works the queue of collapse off with a model (`collapse.collapse`); else the stage
-    folds by structure at its second line.
-    """
+    """The stages in their order, each switched by its own settings."""
     return (
         spill(settings.spill, spill_path),
         snip(settings.snip, pinned=pinned),
         microcompact(settings.clearing, edits_cache=edits_cache, pinned=pinned),
-        collapse_stage(settings.collapse, queue, pinned=pinned, folds=not asks_model),
+        collapse_stage(settings.collapse, queue, pinned=pinned),
     )
 
 
