@@ -21,6 +21,7 @@ from reverie.models.choose import Access, choose
 from reverie.models.retry import Retries
 from reverie.permissions.approval import Approval, Question
 from reverie.places import Places
+from reverie.ports import Model
 from reverie.settings import Budget, Declaration, Settings
 from reverie.simulator.records import Record
 from reverie.testing.simulator import RunningSimulator, simulator
@@ -58,6 +59,8 @@ class Desk:
     settings: Settings = field(default_factory=lambda: Settings(budget=GENEROUS))
     options: dict[str, Any] = field(default_factory=dict)
     model: str = MODEL
+    models: dict[str, Model] = field(default_factory=dict)
+    """Fakes by name, where the provider must not answer."""
 
     @property
     def project(self) -> Path:
@@ -90,7 +93,7 @@ class Desk:
             directory=self.project,
             project=self.project,
             model=self.model,
-            make_model=lambda name: choose(name, access),
+            make_model=lambda name: self.models.get(name) or choose(name, access),
             now=lambda: self.time,
             new_id=_new_id,
             user_home=self.home,

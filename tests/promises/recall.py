@@ -45,6 +45,14 @@ PROMISES: dict[str, Requirement] = {
     "recall:selector": Requirement(
         "a model may choose among the best 50; on any failure the embedded answer stands", source="spec 2 §7.4"
     ),
+    "recall:arrives": Requirement(
+        "the memory that ranks first is in the first request of a turn, however long it takes to find",
+        source="issue 12",
+    ),
+    "recall:late": Requirement(
+        "a model's choice that misses its request joins the next one; until then the embedded answer stands",
+        source="issue 12",
+    ),
     "recall:noted": Requirement("`why` tells when a memory was recalled and for what", source="contract: why"),
     "memory:open:identity": Requirement(
         "a moved repository finds its memory; worktrees share it", source="product §2.10"

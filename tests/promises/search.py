@@ -32,6 +32,9 @@ PROMISES = {
         "among a handful of memories, the one that has nearly all telling words of a question answers it",
         source="issue 3",
     ),
+    "search:abstain:context": Requirement(
+        "words of what was said before order the hits of a query and add none", source="issue 12"
+    ),
     "search:abstain:runners-up": Requirement(
         "a hit that would hardly answer by itself does not come along with one that does", source="issue 3"
     ),

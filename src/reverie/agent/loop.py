@@ -104,8 +104,8 @@ class Parts:
     """System text, tools and the first messages of a conversation, rendered once."""
     fallbacks: Sequence[Callable[[], Model]] = ()
     """Models to try in this order when the first has no capacity."""
-    recall: Callable[[str], asyncio.Task[Sequence[Joined]] | None] = lambda _text: None
-    """Begins to look for memories that matter to the user's words."""
+    recall: Callable[[str], Awaitable[Sequence[Joined]]] = _as_it_is
+    """The memories that matter to the user's words; the request that follows waits for them."""
     expand: Callable[[str], Awaitable[Sequence[Joined] | str]] = _as_it_is
     """What joins behind the user's words, such as a skill that they name; a sentence ends the turn instead."""
     touched: Callable[[Sequence[Done]], Awaitable[Sequence[Joined]]] = _nothing_joins
@@ -125,8 +125,6 @@ class Parts:
     """None leaves it to `budget.turn_rounds`."""
     max_output_tokens: int | None = None
     stop_event: str = "Stop"
-    recall_wait_seconds: float = 0.03
-    """How long the first request waits for memories; what comes later joins a later round."""
 
 
 class Loop:
@@ -140,7 +138,6 @@ class Loop:
         self._cache = CacheWatch(parts.preparer.facts, parts.settings.cache)
         self._usage = Usage()
         self._used_tokens = 0
-        self._recalling: asyncio.Task[Sequence[Joined]] | None = None
         self._is_cancelled = False
         self._running: asyncio.Task[TurnEnded] | None = None
         self._partial = ""
@@ -207,9 +204,6 @@ class Loop:
                 raise
         finally:
             self._running = None
-            if self._recalling is not None:
-                self._recalling.cancel()
-                self._recalling = None
         ended = TurnEnded(
             ending,
             words,
@@ -242,9 +236,7 @@ class Loop:
         parts.emit(TurnStarted(parts.log.session, text))
         self.join(beside)
         self.join([Joined("hook_additional_context", reminder(one)) for one in said.context])
-        self._recalling = parts.recall(text)
-        if self._recalling is not None:
-            await asyncio.wait({self._recalling}, timeout=parts.recall_wait_seconds)
+        self.join(await parts.recall(text))
         try:
             return await self._rounds_until_done()
         except Unavailable as problem:
@@ -271,7 +263,7 @@ class Loop:
             if number > limit:
                 return Ending.MAX_ROUNDS, f"stopped after {limit} rounds{_LIMITED if parts.max_rounds is None else ''}"
             self._rounds = number
-            self._join_what_is_ready()
+            await self._join_what_is_ready()
             reply = await self._ask(number)
             calls = reply.message.tool_uses
             if calls:
@@ -437,19 +429,15 @@ class Loop:
             )
         log.append(*entries)
 
-    def _join_what_is_ready(self) -> None:
-        """Recalled memories, words typed meanwhile and messages of others, at a boundary between two requests."""
-        recalling = self._recalling
-        if recalling is not None and recalling.done():
-            self._recalling = None
-            if not recalling.cancelled() and recalling.exception() is None:
-                self.join(recalling.result())
+    async def _join_what_is_ready(self) -> None:
+        """Messages of others and words typed meanwhile, with their memories, at a boundary between two requests."""
         self.join(self.parts.at_boundary())
         log = self.parts.log
         while self.queued:
             text = self.queued.popleft()
             log.append(UserEntry(log.envelope(), user(text), source="queued"))
             self.parts.emit(TurnStarted(log.session, text))
+            self.join(await self.parts.recall(text))
 
     def join(self, things: Sequence[Joined]) -> None:
         """Add what nobody typed to the conversation."""

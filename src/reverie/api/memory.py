@@ -7,7 +7,7 @@ and time that the caller does not give come from the process (`process.py`).
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import date, datetime, timedelta
@@ -353,7 +353,7 @@ class Memory:
         """
         asked = self.asked(query, limit=limit, exclude=exclude, context=context, files=files, tools=tools)
         found = self.recall_report(asked, fresh=fresh)
-        self.note_recalled(found, query, session=session)
+        self.note_recalled(found.hits, query, session=session)
         return list(found.hits)
 
     def look_ahead(self) -> None:
@@ -416,31 +416,40 @@ class Memory:
         """As `recall`, with a model's choice among the best; whenever that fails, the embedded answer stands."""
         import asyncio
 
+        asked = self.asked(query, limit=limit, exclude=exclude, context=context, files=files, tools=tools)
+        hits: Sequence[Hit] = (await asyncio.to_thread(self.recall_report, asked)).hits
+        if model is not None and self.off is None and self.settings.recall.rerank:
+            with suppress(TimeoutError):
+                hits = await asyncio.wait_for(self.select(asked, hits, model), self.settings.recall.timeout_seconds)
+        self.note_recalled(hits, query)
+        return list(hits)
+
+    async def select(self, asked: Asked, embedded: Sequence[Hit], model: Model | str) -> Sequence[Hit]:
+        """The hits that a model chooses among the best, beside the first of the embedded ones; those, when it fails."""
         from reverie.api.memory_parts.selecting import select
 
-        asked = self.asked(query, limit=limit, exclude=exclude, context=context, files=files, tools=tools)
-        found = await asyncio.to_thread(self.recall_report, asked)
-        if model is not None and self.off is None and self.settings.recall.rerank:
-            searched = self._shelves.for_query(query, fresh=False)
-            hits = await select(
-                searched, asked, found.hits, self._model(model), self.settings.recall,
-                now=self._now(), limits=self.limits, check=self._check,
-            )  # fmt: skip
-            found = replace(found, hits=hits)
-        self.note_recalled(found, query)
-        return list(found.hits)
+        searched = self._shelves.for_query(asked.query, fresh=False)
+        return await select(
+            searched, asked, embedded, self._model(model), self.settings.recall,
+            now=self._now(), limits=self.limits, check=self._check,
+        )  # fmt: skip
 
-    def note_recalled(self, found: Recalled, query: str, *, session: str | None = None) -> None:
+    @property
+    def has_vectors(self) -> bool:
+        """Whether recall can go by meaning too: the model of the vectors and what runs it are installed."""
+        return self._shelves.has_vectors
+
+    def note_recalled(self, hits: Sequence[Hit], query: str, *, session: str | None = None) -> None:
         """Remember what was recalled for what; a directory that cannot be written forgets it."""
-        if not found.hits:
+        if not hits:
             return
         from reverie.memory.recall.usage_log import Use, append_uses, told_query
 
         when, told = self._now().isoformat(timespec="seconds"), told_query(_as_text(query))
         for scope, folder in {each.scope: each for each in self._shelves.standing}.items():
-            hits = [hit for hit in found.hits if hit.scope == scope]
+            uses = [Use(hit.topic.path, when, told, hit.score, session) for hit in hits if hit.scope == scope]
             with suppress(Error, OSError):
-                append_uses(folder.folder.folder, [Use(hit.topic.path, when, told, hit.score, session) for hit in hits])
+                append_uses(folder.folder.folder, uses)
 
     def search(
         self,

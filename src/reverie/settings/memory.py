@@ -69,12 +69,16 @@ class Recall:
     """A shorter message recalls nothing (spec 2 §7.1)."""
     min_unspaced_chars: Count = 4
     """The same in characters, for scripts that write no spaces (product §6)."""
+    words_timeout_seconds: Amount = 10.0
+    """How long a request waits for the answer by words; a safety limit, for it takes milliseconds."""
+    vectors_timeout_seconds: Amount = 1.0
+    """How long it then waits for the answer by vectors, where they are installed; loading them takes longest."""
     rerank: bool = True
     """Let a model choose among the best candidates, when one is set (product §6)."""
     rerank_candidates: Positive = 50
     """Candidates shown to that model (product §6)."""
     timeout_seconds: Amount = 2.5
-    """How long its choice is waited for; then the embedded ranking stands (product §6)."""
+    """How long a request then waits for its choice; a later one joins the next request."""
     selector_tokens: Positive = 256
     """Longest reply of that model (spec 2 §7.4)."""
     file_lines: Positive = 200

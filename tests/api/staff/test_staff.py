@@ -576,7 +576,6 @@ async def test_a_mention_recalls_from_the_agents_memory_and_the_projects(tmp_pat
             head.format("jokes", "The importer's release notes want dry jokes"), encoding="utf-8"
         )
         async with at.start() as session:
-            session.parts.loop.parts.recall_wait_seconds = 20.0
             said = "Release notes of the importer name the ticket number"
             session.memory.save(name="notes", description=said, type="feedback", body=said)
             await told(session, "@agent-critic write the importer's release notes")

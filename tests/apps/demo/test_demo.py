@@ -51,7 +51,7 @@ def test_it_recalls_with_reasons_and_says_nothing_where_nothing_fits(shown: str)
     assert "why:" in mocks
     assert "linter" in commit
     assert "grafana" in deploy
-    assert "nothing fits" in novel
+    assert "no relevant memories" in novel
 
 
 @requirement("demo:runs")

@@ -71,6 +71,33 @@ def test_a_hit_says_which_words_stand_where(tmp_path: Path) -> None:
 
 
 @requirement("recall:explains")
+@pytest.mark.parametrize(
+    ("query", "context"),
+    [
+        ("where do the kiwi servers run", ""),
+        ("which kiwi servers were running", "The mango queue is drained at night."),
+        ("where is the kiwi srever", ""),
+    ],
+)
+def test_every_word_of_a_reason_stands_where_it_is_said_to(tmp_path: Path, query: str, context: str) -> None:
+    searched = memory(tmp_path, KIWI, MANGO)
+    for hit in recall([searched], Asked(query, context=context), now=NOW).hits:
+        texts = {"name": hit.topic.name, "description": hit.topic.description, "text": hit.topic.body}
+        assert hit.reasons.words
+        for place, words in hit.reasons.words.items():
+            assert all(word.lower() in texts[place].lower() for word in words), (place, words)
+
+
+@requirement("recall:limits")
+def test_a_memory_of_one_huge_line_is_shown_within_the_limits(tmp_path: Path) -> None:
+    huge = topic("huge.md", "Kiwi log", "What the kiwi server said", "kiwi says nothing new; " * 300_000)
+    hit = found(memory(tmp_path, huge, MANGO), "what is in the kiwi log")[0]
+
+    assert hit.size_bytes <= 4_096
+    assert len(hit.why) < 1_000
+
+
+@requirement("recall:explains")
 @pytest.mark.parametrize(("days", "is_recent"), [(0, True), (20, True), (47, False)])
 def test_only_what_is_recent_is_called_so(tmp_path: Path, days: int, is_recent: bool) -> None:
     observed = NOW.date() - timedelta(days=days)

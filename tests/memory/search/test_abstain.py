@@ -7,7 +7,7 @@ import pytest
 
 from reverie.api.memory import Memory
 from reverie.memory.search import Document, Query, SearchIndex
-from reverie.memory.search.abstain import WORD_RUNNER_UP_THRESHOLD
+from reverie.memory.search.abstain import RUNNER_UP_THRESHOLD
 from tests.requirements import requirement
 
 
@@ -93,7 +93,7 @@ def test_what_would_not_answer_by_itself_does_not_come_along_with_an_answer(inde
     text = "How does Tidewater write its dates?"
     every = _found(index, text, abstains=False)
 
-    assert every["Calendar"] < WORD_RUNNER_UP_THRESHOLD
+    assert every["Calendar"] < RUNNER_UP_THRESHOLD
     assert _found(index, text, abstains=True) == {key: score for key, score in every.items() if key != "Calendar"}
 
 
@@ -102,3 +102,17 @@ def test_a_second_memory_about_the_matter_comes_along(index: SearchIndex) -> Non
     found = _found(index, "How does Tidewater write its dates?", abstains=True)
 
     assert list(found) == ["Tidewater dates", "Tidewater charges"]
+
+
+@requirement("search:abstain:context")
+def test_words_of_the_reply_before_bring_in_nothing_by_themselves(index: SearchIndex) -> None:
+    text = "How does Tidewater write its dates?"
+    alone = _found(index, text, abstains=True)
+    after_talk = index.search(
+        Query(
+            text, datetime(2026, 1, 1, tzinfo=UTC), context="The calendar of the office shows holidays.", abstains=True
+        )
+    )
+
+    assert {hit.key for hit in after_talk} == set(alone)
+    assert all("calendar" not in words for hit in after_talk for words in hit.why.words.values())

@@ -1,4 +1,4 @@
-"""Let a model choose among the best memories, within its time; the embedded choice stands whenever it does not."""
+"""Let a model choose among the best memories; the embedded choice stands whenever it does not."""
 
 from __future__ import annotations
 
@@ -20,29 +20,31 @@ if TYPE_CHECKING:
 async def select(
     searched: Sequence[Searched],
     asked: Asked,
-    embedded: tuple[Hit, ...],
+    embedded: Sequence[Hit],
     model: Model,
     settings: Recall,
     *,
     now: datetime,
     limits: Limits,
     check: CheckAnchors,
-) -> tuple[Hit, ...]:
-    """The hits that the model chooses, or the embedded ones."""
-    candidates = ranked(searched, asked, now=now, abstains=False, limit=settings.rerank_candidates)
+) -> Sequence[Hit]:
+    """The hits that the model chooses, and the first embedded one; the embedded ones when it fails.
+
+    The model orders and adds; it cannot veto the memory that fits the words best, for it sees no more than one line
+    of each.
+    """
+    candidates = await asyncio.to_thread(
+        lambda: ranked(searched, asked, now=now, abstains=False, limit=settings.rerank_candidates)
+    )
     if not candidates:
         return embedded
-    shown = {hit.path for hit in embedded}
-    stands = [name for name, each in named(candidates).items() if each.path in shown]
-    flow = selection(
-        candidates,
-        asked,
-        embedded=stands,
-        max_tokens=settings.selector_tokens,
-        timeout_seconds=settings.timeout_seconds,
-    )
+    names_of = {each.path: name for name, each in named(candidates).items()}
+    stands = [names_of[hit.path] for hit in embedded if hit.path in names_of]
+    flow = selection(candidates, asked, embedded=stands, max_tokens=settings.selector_tokens)
     try:
-        names = await asyncio.wait_for(run_flow(flow, model, Request(model.name, ())), settings.timeout_seconds)
-    except (Error, TimeoutError, ValueError):
+        names = await run_flow(flow, model, Request(model.name, ()))
+    except (Error, ValueError):
         return embedded
-    return chosen(candidates, names, asked, now=now, limits=limits, check=check)
+    first = stands[:1]
+    kept = names if not first or first[0] in names else (*names[: asked.limit - 1], *first)
+    return chosen(candidates, kept, asked, now=now, limits=limits, check=check)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from threading import Lock
 from typing import TYPE_CHECKING
 
 from reverie.memory.recall.indexed import IndexedFolder
@@ -32,6 +33,7 @@ class Shelves:
         self._root = root
         self._folders: dict[Path, IndexedFolder] = {}
         self._embedder: tuple[Embeds | None] | None = None
+        self._loading = Lock()
 
     @property
     def own(self) -> IndexedFolder:
@@ -59,13 +61,21 @@ class Shelves:
                 each.folder.sweep_beside()
         return searched
 
+    @property
+    def has_vectors(self) -> bool:
+        """Whether `embedder` would find what it needs; loads nothing."""
+        from reverie.api.memory_parts.meaning import is_installed
+
+        return is_installed(self._places.models)
+
     def embedder(self) -> Embeds | None:
         """What turns text into vectors, when the `semantic` extra and its weights are installed."""
-        if self._embedder is None:
-            from reverie.api.memory_parts.meaning import load_embedder
+        with self._loading:
+            if self._embedder is None:
+                from reverie.api.memory_parts.meaning import load_embedder
 
-            self._embedder = (load_embedder(self._places.models),)
-        return self._embedder[0]
+                self._embedder = (load_embedder(self._places.models),)
+            return self._embedder[0]
 
     def close(self) -> None:
         """Let go of all files, and end the watch."""

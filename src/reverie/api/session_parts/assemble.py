@@ -81,6 +81,7 @@ class _Assembly:
             desk=ground.desk,
             permits=ground.permits,
             briefing=self.briefing,
+            recalling=self.recalling,
             noting=self.noting,
             extracting=self.extracting,
             sleeping=self.sleeping,
@@ -115,9 +116,9 @@ class _Assembly:
                 emit=self.emit,
                 opening=self.briefing.opening,
                 fallbacks=tuple(partial(ground.booked, name) for name in self.settings.model.fallback),
-                recall=self.recalling.start,
+                recall=self.recalling.recall,
                 touched=self._touched,
-                at_boundary=lambda: (*self.extensions.at_boundary(), *self.staff.at_boundary()),
+                at_boundary=self._at_boundary,
                 expand=self.extensions.expand,
                 before_prompt=self.briefing.before_prompt,
                 after_reply=self.noting.after_reply,
@@ -276,7 +277,6 @@ class _Assembly:
             log=ground.log,
             desk=ground.desk,
             used_tokens=lambda: self.loop.status.used_tokens,
-            now=self.setup.now,
             model=ground.booked(selector) if selector else None,
         )
 
@@ -303,6 +303,9 @@ class _Assembly:
 
     def _read_notes(self) -> NotesFile:
         return read_notes_file(self.ground.beside.notes, self.setup.places)
+
+    def _at_boundary(self) -> tuple[Joined, ...]:
+        return (*self.recalling.late(), *self.extensions.at_boundary(), *self.staff.at_boundary())
 
     def _after_turn(self, ending: Ending) -> None:
         self.extracting.after_turn(ending)

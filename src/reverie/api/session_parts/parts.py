@@ -23,6 +23,7 @@ from reverie.api.session_parts.extensions import Extensions
 from reverie.api.session_parts.extracting import Extracting
 from reverie.api.session_parts.idling import Idling
 from reverie.api.session_parts.noting import Noting
+from reverie.api.session_parts.recalling import Recalling
 from reverie.api.session_parts.sleeping import Sleeping
 from reverie.api.session_parts.sweeping import Sweeping
 from reverie.api.session_setup import Setup
@@ -50,6 +51,7 @@ class SessionParts:
     desk: Desk
     permits: Permits
     briefing: Briefing
+    recalling: Recalling
     noting: Noting
     extracting: Extracting
     sleeping: Sleeping
@@ -96,6 +98,7 @@ class SessionParts:
     def forget(self) -> None:
         """Nothing was read or said any more."""
         self.desk.seen.forget()
+        self.recalling.forget()
         self.briefing.forget()
         self.extensions.forget()
 
@@ -137,6 +140,7 @@ class SessionParts:
         await self.hooks.close(grace_seconds=self.setup.settings.hook.session_end_timeout_seconds)
         await self.extensions.close()
         await self.shells.close()
+        await self.recalling.close()
         self.memory.close()
 
     def _close_open_calls(self) -> None:

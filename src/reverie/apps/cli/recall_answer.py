@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from reverie.memory.recall.recall import Recalled
     from reverie.memory.recall.recalled import Hit
 
+_LINE_CHARS = 400
+"""A memory may be one line of megabytes; `--full` shows it whole."""
 _LINES_SHOWN = 12
 _BOLD, _DIM = 1, 2
 
@@ -61,7 +63,7 @@ def answer(which: Which, said: RecallSaid) -> None:
     else:
         _print(found, took_ms, str(memory.directory), full=said.full)
     sys.stdout.flush()
-    memory.note_recalled(found, text)
+    memory.note_recalled(found.hits, text)
     if memory.has_foreign_edits:
         try:
             memory.sync()
@@ -82,7 +84,7 @@ def _print(found: Recalled, took_ms: float, directory: str, *, full: bool) -> No
     sys.stdout.flush()
     known = f"{len(found.hits)} of {found.searched} memories"
     if not found.hits:
-        known = f"nothing fits among {found.searched} memories in {directory}"
+        known = f"no relevant memories ({found.searched} searched) in {directory}"
     sys.stderr.write(f"{known} ({took_ms:.0f} ms)\n")
 
 
@@ -95,14 +97,19 @@ def _lines(hit: Hit, *, full: bool) -> list[str]:
     lines = hit.topic.body.splitlines()
     shown = lines if full else _telling_lines(lines, hit.topic.description)
     more = len(lines) - len(shown)
+    name = unsteered(_cut(hit.topic.name))
     return [
-        f"{_styled(unsteered(hit.topic.name), _BOLD)}  {hit.score:.2f}  {', '.join(fact for fact in facts if fact)}",
-        f"  {unsteered(hit.topic.description)}",
-        *(f"    {unsteered(line)}".rstrip() for line in shown),
+        f"{_styled(name, _BOLD)}  {hit.score:.2f}  {', '.join(fact for fact in facts if fact)}",
+        f"  {unsteered(_cut(hit.topic.description))}",
+        *(f"    {unsteered(line if full else _cut(line))}".rstrip() for line in shown),
         *([f"    … {more} more lines: reverie show {hit.topic.path}"] if more else []),
         _styled(f"  why: {hit.why}", _DIM),
         _styled(f"  {hit.path}\n", _DIM),
     ]
+
+
+def _cut(line: str) -> str:
+    return line if len(line) <= _LINE_CHARS else f"{line[:_LINE_CHARS]}…"
 
 
 def _styled(text: str, style: int) -> str:

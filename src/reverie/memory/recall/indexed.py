@@ -160,11 +160,12 @@ class IndexedFolder:
 
     def search(self, query: Query, *, by_words: bool = False) -> list[Scored]:
         """What answers the query, best first; `by_words` leaves vectors aside, which take long to load."""
+        # Loaded outside the lock: a query by words of another thread must not wait for it.
+        embedder = None if by_words or not self._exists() or not _is_latin(query.text) else self._embedder()
         with self._lock:
             if not self._exists():
                 return []
             query = replace(query, uses=self._uses.read())
-            embedder = None if by_words or not _is_latin(query.text) else self._embedder()
             if embedder is None:
                 return self._search.search(query)
             missing = self._search.without_vectors()

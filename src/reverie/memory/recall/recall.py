@@ -14,10 +14,10 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
-from reverie.memory.recall.indexed import IndexedFolder
+from reverie.memory.recall.indexed import IndexedFolder, document_of
 from reverie.memory.recall.recalled import Hit, Limits, Reasons, excerpt, within
 from reverie.memory.recall.topic_table import Indexed
-from reverie.memory.search.analyze import terms
+from reverie.memory.search.analyze import synonyms, terms
 from reverie.memory.search.document import Query, Scored
 from reverie.memory.topics.age import age_days, header, is_expired
 from reverie.memory.topics.situations import Situation, matches
@@ -35,6 +35,9 @@ STANDING_PLACES = 3
 _STANDING_WORTH = {"says": 0.6, "matches": 0.55, "in use": 0.5, "about": 0.4}
 """How likely a rule helps by the kind of its situation: a word of its own says more than a kind of task."""
 _EXPIRED_WORTH = 0.5
+_REASON_CHARS = 100_000
+"""How far into a text its words are looked for, to say why it was recalled."""
+_SPACED_WORD = r"[^\W_]+(?:['’_.-][^\W_]+)*"
 _UNSPACED = "\u3040\u30ff\u3400\u4dbf\u4e00\u9fff\uf900\ufaff\u0e00\u0e7f\U00020000\U0003ffff"
 """First and last characters of the ranges of scripts without spaces."""
 _FIELD_WORDS = {
@@ -188,7 +191,7 @@ def _candidates(searched: Searched, asked: Asked, now: datetime, *, abstains: bo
             searched=searched,
             found=entry,
             score=_score(alike.get(path), standing.get(path, ()), entry, now),
-            reasons=_reasons(alike.get(path), standing.get(path, ()), asked.query),
+            reasons=_reasons(alike.get(path), standing.get(path, ()), asked.query, entry.topic),
         )
         for path, entry in entries.items()
     ]
@@ -233,27 +236,43 @@ def _score(alike: Scored | None, standing: Sequence[str], entry: Indexed, now: d
     return score * _EXPIRED_WORTH if is_expired(entry.topic, now) else score
 
 
-def _reasons(alike: Scored | None, standing: tuple[str, ...], query: str) -> Reasons:
+def _reasons(alike: Scored | None, standing: tuple[str, ...], query: str, topic: Topic) -> Reasons:
     if alike is None:
         return Reasons(situation=standing)
-    words = {_FIELD_WORDS.get(place, place): _spelled(query, found) for place, found in alike.why.words.items()}
-    return Reasons(words, dict(alike.why.corrected), alike.why.similarity, standing, dict(alike.why.parts))
+    document = document_of(topic)
+    texts = {
+        "title": document.name,
+        "summary": document.description,
+        "body": document.body,
+        "anchors": " ".join(document.anchors),
+        "situation": document.when,
+        "about": " ".join(document.about),
+    }
+    corrected = {word: others for word, others in alike.why.corrected.items() if word in terms(query)}
+    words = {
+        _FIELD_WORDS.get(place, place): named
+        for place, found in alike.why.words.items()
+        if (named := _spelled(texts.get(place, ""), found, query, corrected))
+    }
+    return Reasons(words, corrected, alike.why.similarity, standing, dict(alike.why.parts))
 
 
-def _spelled(query: str, found: Iterable[str]) -> tuple[str, ...]:
-    """The words of the query that became these terms; in scripts without spaces, its longest stretches."""
-    wanted = set(found)
-    words = [re.sub(r"^\W+|\W+$", "", word) for word in query.split()]
-    spaced = [word for word in words if not any(map(_is_unspaced, word)) and wanted.intersection(terms(word))]
+def _spelled(text: str, found: Iterable[str], query: str, corrected: Mapping[str, Iterable[str]]) -> tuple[str, ...]:
+    """The words of a text that stand for these terms, as they are written there; without spaces, whole stretches."""
+    wanted = {other for term in found for other in (term, *synonyms(term), *corrected.get(term, ()))}
+    text = text[:_REASON_CHARS]
+    asked = {word.lower(): word for word in re.findall(_SPACED_WORD, query)}
+    written = dict.fromkeys(word.lower() for word in re.findall(_SPACED_WORD, text))
+    spaced = [asked.get(word, word) for word in written if not wanted.isdisjoint(terms(word))]
     pairs = [number for number in range(len(query) - 1) if query[number : number + 2] in wanted]
     stretches: list[list[int]] = []
     for number in pairs:
-        if stretches and number <= stretches[-1][1]:
+        if stretches and number <= stretches[-1][1] and query[stretches[-1][0] : number + 2] in text:
             stretches[-1][1] = number + 1
         else:
             stretches.append([number, number + 1])
     unspaced = [query[first : last + 1] for first, last in stretches if _is_unspaced(query[first])]
-    return tuple(dict.fromkeys([*spaced, *unspaced])) or tuple(sorted(wanted))
+    return tuple(dict.fromkeys([*(word for word in spaced if not any(map(_is_unspaced, word))), *unspaced]))
 
 
 def _is_known_usage(topic: Topic, tools: Iterable[str]) -> bool:
@@ -326,7 +345,6 @@ def selection(
     *,
     embedded: Sequence[str],
     max_tokens: int = 256,
-    timeout_seconds: float = 2.5,
 ) -> Flow[tuple[str, ...]]:
     """Ask a model which of the candidates to show (spec 2 §7.4); `embedded` names what stands without one.
 
@@ -342,7 +360,6 @@ def selection(
         embedded=lambda: json.dumps({_SELECTED: list(embedded)}),
         max_tokens=max_tokens,
         output_schema=SCHEMA,
-        timeout_seconds=timeout_seconds,
     )
     answer = json.loads(_json_in(reply.text))
     names = answer.get(_SELECTED) if isinstance(answer, dict) else None

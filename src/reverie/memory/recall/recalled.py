@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from reverie.memory.topics.value import Topic
 
 _LEFT_OUT = "[…]"
+_LOOKED_AT_CHARS = 100_000
+"""How far into a text the part that matters is looked for."""
 
 
 @value
@@ -143,11 +145,12 @@ def excerpt(head: str, body: str, wanted: Collection[str], limits: Limits, *, pa
         return whole
     short_head = _short_head(head, limits.file_bytes // 4)
     lines = body.split("\n")
+    looked_at = body[:_LOOKED_AT_CHARS].split("\n")
     note = f"({{shown}} of {len(lines)} lines are shown. Read {path} for the rest.)"
     room_lines = limits.file_lines - short_head.count("\n") - 4
     room_bytes = limits.file_bytes - len(f"{short_head}\n{_LEFT_OUT}\n\n{_LEFT_OUT}\n{note}".encode()) - 4
-    first, last = _best_span(lines, wanted, room_lines, room_bytes)
-    shown = [_cut_around(line, wanted, room_bytes) for line in lines[first:last]]
+    first, last = _best_span(looked_at, wanted, room_lines, room_bytes)
+    shown = [_cut_around(line, wanted, room_bytes) for line in looked_at[first:last]]
     before = [_LEFT_OUT] if first > 0 else []
     after = [_LEFT_OUT] if last < len(lines) else []
     told = note.format(shown=f"Lines {first + 1} to {last}" if last - first > 1 else f"Line {first + 1}")

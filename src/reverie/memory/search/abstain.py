@@ -33,10 +33,9 @@ VECTOR_COEFFICIENTS: dict[str, float] = {
 VECTOR_THRESHOLD = 0.18
 """Below this probability of the best hit nothing is returned. Everyday requests pass once in twenty at most, and so do
 strangers' questions on the whole; those in the first person pass more often (see `docs/recall.md`)."""
-WORD_RUNNER_UP_THRESHOLD = 0.015
-VECTOR_RUNNER_UP_THRESHOLD = 0.005
-"""A hit behind the best is left out below this. A question may need several memories, so it is far lower: it costs
-the development splits no evidence but for one piece or two of LongMemEval."""
+RUNNER_UP_THRESHOLD = 0.05
+"""A hit behind the best is left out below this: of twenty such hits not one helps. A question may need several
+memories, so it is lower than what the best must reach."""
 
 _COMPARED = 11
 """With how many runners-up a hit is compared; where a store has fewer, the others count as nothing."""
@@ -92,7 +91,7 @@ def probability(features: Mapping[str, float], *, has_vectors: bool) -> float:
 def least_likely(place: int, *, has_vectors: bool) -> float:
     """From which probability on a hit in this place is shown; the best decides for all, another only for itself."""
     if place:
-        return VECTOR_RUNNER_UP_THRESHOLD if has_vectors else WORD_RUNNER_UP_THRESHOLD
+        return RUNNER_UP_THRESHOLD
     return VECTOR_THRESHOLD if has_vectors else WORD_THRESHOLD
 
 

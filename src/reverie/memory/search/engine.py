@@ -154,6 +154,7 @@ class SearchIndex:
         scored.sort(key=lambda entry: (-entry[0], entry[1].row.key))
         of_query = query_features(wanted, measured)
         scores = [score for score, _ in scored]
+        asked = {*wanted.text.terms, *wanted.names}
         hits: list[Scored] = []
         for place, (score, each) in enumerate(scored[: query.limit]):
             features = hit_features(wanted, each, score, scores[place + 1 :], of_query)
@@ -162,8 +163,12 @@ class SearchIndex:
                 if place == 0:
                     return []
                 continue
+            # Words of what was said before only help to order what the query itself finds.
+            words = {name: tuple(sorted(own)) for name, found in each.fields.items() if (own := found & asked)}
+            if query.abstains and not words and not has_vectors:
+                continue
             why = Why(
-                words={name: tuple(sorted(found)) for name, found in each.fields.items()},
+                words=words,
                 corrected=corrected,
                 similarity=each.values.get("similarity"),
                 parts=parts_of(each.values, weights) | _priors(each.row, query),
