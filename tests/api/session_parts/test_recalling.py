@@ -100,7 +100,11 @@ async def test_the_memory_that_ranks_first_is_in_the_first_request_of_a_turn(
             write_model(at.home / ".reverie" / "models" / "all-MiniLM-L6-v2")
             at.settings = replace(at.settings, recall=replace(at.settings.recall, vectors_timeout_seconds=30.0))
         if kind == "selector":
-            at.settings = replace(at.settings, model=replace(at.settings.model, background=SELECTOR))
+            at.settings = replace(
+                at.settings,
+                model=replace(at.settings.model, background=SELECTOR),
+                extraction=replace(at.settings.extraction, enabled=False),
+            )
         async with at.start() as session:
             fill(session)
             for subject in SUBJECTS if thorough else SUBJECTS[:3]:
