@@ -82,7 +82,13 @@ class Gate:
 def selected_by(at: Desk, selector: Model, seconds: float) -> None:
     """Let a model choose, for so long."""
     recall = replace(at.settings.recall, timeout_seconds=seconds)
-    at.settings = replace(at.settings, recall=recall, model=replace(at.settings.model, background=SELECTOR))
+    at.settings = replace(
+        at.settings,
+        recall=recall,
+        model=replace(at.settings.model, background=SELECTOR),
+        extraction=replace(at.settings.extraction, enabled=False),
+        notes=replace(at.settings.notes, enabled=False),
+    )
     at.models[SELECTOR] = selector
 
 
@@ -104,6 +110,7 @@ async def test_the_memory_that_ranks_first_is_in_the_first_request_of_a_turn(
                 at.settings,
                 model=replace(at.settings.model, background=SELECTOR),
                 extraction=replace(at.settings.extraction, enabled=False),
+                notes=replace(at.settings.notes, enabled=False),
             )
         async with at.start() as session:
             fill(session)
