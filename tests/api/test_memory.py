@@ -7,7 +7,7 @@ import sqlite3
 import subprocess
 import sys
 import time
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable
 from contextlib import closing
 from dataclasses import replace
 from datetime import date
@@ -697,3 +697,32 @@ def test_two_directories_of_one_name_have_histories_of_their_own(person: Person,
         ["save Topic 0"],
         ["save Topic 1"],
     ]
+
+
+@requirement("memory:bad-input")
+@pytest.mark.parametrize(
+    "ask",
+    [
+        lambda memory: memory.recall(None),
+        lambda memory: memory.recall(b"bytes"),
+        lambda memory: memory.recall("x", limit=0),
+        lambda memory: memory.recall("x", limit="3"),
+        lambda memory: memory.search(None),
+        lambda memory: memory.read(None),
+        lambda memory: memory.forget(7),
+        lambda memory: memory.pin(None),
+        lambda memory: memory.log(7),
+        lambda memory: memory.why(None),
+        lambda memory: memory.erase(None),
+        lambda memory: memory.undo(None),
+        lambda memory: memory.diff(7),
+        lambda memory: memory.save(name=None, description="x", type="user"),
+        lambda memory: memory.save(name="x", description=None, type="user"),
+    ],
+)
+def test_what_is_no_text_is_refused_with_a_sentence(tmp_path: Path, ask: Callable[[Memory], object]) -> None:
+    memory = Memory(tmp_path / "memory", project=tmp_path)
+    memory.save(name="One", description="Something to look for", type="project")
+
+    with pytest.raises(UserMistake):
+        ask(memory)

@@ -47,6 +47,26 @@ PROMISES = {
         source="issue 12",
     ),
     "cli:print:images": Requirement("`stream-json` prints pictures of tool results too.", source="issue 12"),
+    "cli:undo:newest": Requirement(
+        "`undo` without a commit takes back the newest change that was not yet, `undo --learn` a whole run of `learn`.",
+        source="issue 12",
+    ),
+    "cli:save:text": Requirement(
+        "`save TEXT` keeps the words as they are, with a name and a type of its own, and overwrites no other memory.",
+        source="contract, Command line",
+    ),
+    "cli:dates:human": Requirement(
+        "Commands take dates as people say them: yesterday, 3 days ago, last monday, 1 march.", source="issue 12"
+    ),
+    "cli:tables:whole": Requirement(
+        "Nothing of a table is cut in a file or a pipe; on a narrow terminal only columns that give way are.",
+        source="issue 12",
+    ),
+    "cli:doctor:exit": Requirement("`doctor` exits with 1 when something is wrong.", source="issue 12"),
+    "cli:errors:bad-input": Requirement(
+        "Missing, unreadable and malformed input is named in one sentence, exit 2; nothing is written before.",
+        source="issue 12",
+    ),
     "cli:print:without-a-key": Requirement(
         "Without a key `-p` says in three lines what works and how to set one, and fails.", source="product §5"
     ),

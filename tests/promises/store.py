@@ -3,6 +3,10 @@
 from tests.promises import Requirement
 
 PROMISES = {
+    "memory:bad-input": Requirement(
+        "What is no text where one is asked for is refused with a sentence, in every method of a memory.",
+        source="issue 12",
+    ),
     "store:commit:every-change-is-one": Requirement(
         "Every save, edit, forget, pin, archive and undo is one commit with author, session, sources and reason",
         source="product §2.3, issue 3",

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from reverie.agents.built_in import built_in
 from reverie.agents.definition import Definition, definition_of, page_of_json, part_of
+from reverie.errors import UserMistake
 from reverie.files import is_inside, read_small
 from reverie.places import Places
 from reverie.plugins.front_matter import read_page
@@ -81,6 +82,14 @@ def list_agents(
             continue
         chosen[role.name] = role
     return Agents(tuple(sorted(chosen.values(), key=lambda one: one.name)), tuple(problems), tuple(waiting))
+
+
+def check_flag(text: str) -> None:
+    """Raise `UserMistake` when the JSON of `--agents` is none, or a role in it cannot be read."""
+    for one in _of_declaration(Declaration(source="flag", place="--agents", committed=False, text=text)):
+        problem = one if isinstance(one, str) else "; ".join(one.problems)
+        if problem:
+            raise UserMistake(f'{problem}; write --agents \'{{"NAME": {{"description": "…", "prompt": "…"}}}}\'')
 
 
 def _user_folders(places: Places) -> tuple[Path, ...]:

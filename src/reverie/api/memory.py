@@ -377,6 +377,8 @@ class Memory:
         """A query as a value."""
         from reverie.memory.recall.recall import Asked
 
+        if limit is not None and (not isinstance(limit, int) or limit < 1):
+            raise UserMistake(f"limit={limit!r}: how many memories at most, a whole number above 0")
         shown = frozenset(path for each in exclude for path in self._whole_paths(each))
         return Asked(
             query=_as_text(query),
@@ -472,7 +474,7 @@ class Memory:
         if since is not None and start is None:
             start = datetime(since.year, since.month, since.day, tzinfo=self._now().tzinfo)
         roles = () if role is None else (role,)
-        return list(self.search_report(PastQuery(query, limit, session, start, roles), fresh=fresh).hits)
+        return list(self.search_report(PastQuery(_as_text(query), limit, session, start, roles), fresh=fresh).hits)
 
     def search_report(
         self, query: PastQuery, *, fresh: bool = False, progress: Callable[[int, int], None] = lambda _done, _of: None
@@ -675,12 +677,25 @@ class Memory:
             raise UserMistake(f"there was no memory {name!r} in {self.directory} on {when:%Y-%m-%d}; {hint}")
         return topics[path]
 
-    def undo(self, commit: str) -> Undone:
-        """Take back one change, whenever it was made; an overlap with later changes writes nothing."""
+    def undo(self, *commits: str) -> Undone:
+        """Take back changes, whenever they were made; an overlap with later changes writes nothing.
+
+        Without one the newest change is meant that was not taken back yet; if it belongs to a run of `learn`, all of
+        that run.
+        """
         from reverie.memory import timeline
 
         self._refuse_when_off()
-        return timeline.undo(self.store, commit)
+        if not commits:
+            newest = timeline.newest_change(self.store).commit
+            commits = next((run for run in self.learn_runs() if newest in run), (newest,))
+        return timeline.undo(self.store, *commits)
+
+    def learn_runs(self) -> tuple[tuple[str, ...], ...]:
+        """The commits of each run of `learn`, the newest run first."""
+        from reverie.memory.extraction.learnt import read_runs
+
+        return tuple(reversed(read_runs(self.scope.folder)))
 
     def erase(self, name: str, *, redact: Iterable[Path] = ()) -> Erased:
         """Erase a memory from the directory, its history, everything derived and spilled results.
@@ -898,6 +913,8 @@ def _holds_other_things(place: Path) -> bool:
 
 def _as_text(said: str) -> str:
     """The text without halves of characters, which a terminal in another encoding leaves in it."""
+    if not isinstance(said, str):
+        raise UserMistake(f"a question is a text, not {type(said).__name__}")
     return said if said.isascii() else said.encode("utf-8", "replace").decode()
 
 

@@ -392,7 +392,7 @@ def find_session(setup: Setup, named: str) -> Path:
         return exact[0]
     if not found:
         raise UserMistake(f"no session here begins with {named!r}; `reverie sessions` lists them")
-    if len(found) > 1:
+    if len({each.stem for each in found}) > 1:
         names = ", ".join(each.stem[:12] for each in found[:5])
         raise UserMistake(f"{len(found)} sessions begin with {named!r}: {names}; write more of the id")
     return found[0]

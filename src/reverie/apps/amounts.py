@@ -14,6 +14,11 @@ def short_count(number: int | None) -> str:
     return f"{number / 1_000_000:.1f}M"
 
 
+def counted(number: int, noun: str, nouns: str = "") -> str:
+    """A number with what it counts: 1 file, 3 files."""
+    return f"{number:,} {noun if number == 1 else nouns or f'{noun}s'}"
+
+
 def short_size(size_bytes: int) -> str:
     """A size as people say it."""
     if size_bytes < 1_000:

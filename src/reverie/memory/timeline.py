@@ -34,6 +34,8 @@ class Undone:
     commit: str | None
     paths: tuple[str, ...]
     conflicts: tuple[str, ...] = ()
+    changes: tuple[Commit, ...] = ()
+    """What was taken back, the newest first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,28 +90,63 @@ def topics_at(store: Store, when: datetime) -> tuple[Topic, ...]:
     return tuple(topic for topic in topics if topic is not None)
 
 
-def undo(store: Store, commit: str, *, author: Author = "user", session: str | None = None) -> Undone:
-    """Take back one change, whenever it was made; what came after it stays.
+def undo(store: Store, *commits: str, author: Author = "user", session: str | None = None) -> Undone:
+    """Take back changes, whenever they were made, as one change; what came after them stays.
 
     Raises:
         UserMistake: there is no such commit, or it changed no topic.
     """
     with store.writer.writing():
-        target = past.commit_named(store.history, commit)
-        if not target.parents and target.change.author == "import":
-            raise UserMistake(f"{target.commit[:12]} took the directory over; there is nothing before it to go back to")
-        if not target.paths:
-            raise UserMistake(f"{target.commit[:12]} changed no topic; MEMORY.md is generated and cannot be undone")
-        before: Mapping[str, bytes | None] = dict.fromkeys(target.paths)
-        if target.parents:
-            before = past.read_at(store.history, target.parents[0], target.paths)
-        after = past.read_at(store.history, target.commit, target.paths)
-        reverted = revert(before, after, {path: store.writer.tree.read(path) for path in target.paths})
-        if reverted.conflicts:
-            return Undone(None, (), reverted.conflicts)
-        reason = f"undo: {target.change.reason}"
-        done = store.writer.commit(reverted.files, Change(author, reason, session, undoes=target.commit))
-        return Undone(done, tuple(reverted.files))
+        targets = [past.commit_named(store.history, one) for one in dict.fromkeys(commits)]
+        if len(targets) > 1:
+            order = {commit.commit: number for number, commit in enumerate(past.log(store.history))}
+            targets.sort(key=lambda target: order.get(target.commit, 0))
+        files: dict[str, bytes | None] = {}
+        for target in targets:
+            before, after = _sides(store, target)
+            now = {path: files[path] if path in files else store.writer.tree.read(path) for path in target.paths}
+            reverted = revert(before, after, now)
+            if reverted.conflicts:
+                return Undone(None, (), reverted.conflicts)
+            files |= reverted.files
+        newest = targets[0].change.reason
+        reason = f"undo: {newest}" if len(targets) == 1 else f"undo {len(targets)} changes, the newest: {newest}"
+        undoes = " ".join(target.commit for target in targets)
+        done = store.writer.commit(files, Change(author, reason, session, undoes=undoes))
+        return Undone(done, tuple(files), changes=tuple(targets))
+
+
+def newest_change(store: Store) -> Commit:
+    """The newest change that can be taken back and has not been; one that took something back is none itself.
+
+    Raises:
+        UserMistake: there is none.
+    """
+    undone: set[str] = set()
+    for commit in past.log(store.history):
+        if commit.commit in undone:
+            continue
+        if commit.change.undoes:
+            undone |= set(commit.change.undoes.split())
+        elif commit.paths and not _is_takeover(commit):
+            return commit
+    raise UserMistake(f"there is no change to undo in {store.folder.directory}; `reverie log` lists what happened")
+
+
+def _sides(store: Store, target: Commit) -> tuple[Mapping[str, bytes | None], Mapping[str, bytes | None]]:
+    """The topics that a change touched, before and after it."""
+    if _is_takeover(target):
+        raise UserMistake(f"{target.commit[:12]} took the directory over; there is nothing before it to go back to")
+    if not target.paths:
+        raise UserMistake(f"{target.commit[:12]} changed no topic; MEMORY.md is generated and cannot be undone")
+    before: Mapping[str, bytes | None] = dict.fromkeys(target.paths)
+    if target.parents:
+        before = past.read_at(store.history, target.parents[0], target.paths)
+    return before, past.read_at(store.history, target.commit, target.paths)
+
+
+def _is_takeover(commit: Commit) -> bool:
+    return not commit.parents and commit.change.author == "import"
 
 
 def erase(store: Store, name: str, *, redact: Iterable[Path] = ()) -> erasing.Erased:

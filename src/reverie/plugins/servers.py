@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from pathlib import Path
 
+from reverie.errors import UserMistake
 from reverie.messages.blocks import Json, JsonObject
 from reverie.places import Places
 from reverie.plugins.expand import expanded, unset
@@ -136,6 +137,21 @@ def list_servers(
     for path, state in states:
         take(state.get("mcpServers"), "user", str(path))
     return _chosen([*found, *plugins.ready], accepted, (*problems, *plugins.problems))
+
+
+def check_flag_file(path: Path) -> None:
+    """Raise `UserMistake` when a file of `--mcp-config` is not there, cannot be read or names what is no server."""
+    problems: list[str] = []
+    block = _block(path, problems, is_needed=True)
+    if not problems and not isinstance(block, dict):
+        problems.append(f"{path}: it has no `mcpServers`, a table of servers by name")
+    for name, entry in block.items() if isinstance(block, dict) else ():
+        try:
+            _server(name, entry, "flag", str(path), path.parent, {})
+        except _Mistake as mistake:
+            problems.append(f"{path}: server {name!r}: {mistake}")
+    if problems:
+        raise UserMistake(f"--mcp-config {problems[0]}")
 
 
 def parsed_servers(

@@ -141,3 +141,37 @@ def test_sub_agents_are_found_in_both_places(terminal: Terminal, shared_data: Pa
 
     assert found[0] == found[1]
     assert len(found[0]) == 5
+
+
+@requirement("cli:context:finds-sessions")
+def test_a_session_is_found_from_any_project_and_one_in_two_homes_can_be_named(
+    terminal: Terminal, recorded: Path, tmp_path: Path
+) -> None:
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+
+    found = terminal.run("--project", str(elsewhere), "context", SESSION[:8], "--json")
+    replayed = terminal.run("--project", str(elsewhere), "replay", SESSION, "--json")
+    ours = terminal.home / ".reverie" / "projects" / slug(terminal.project) / recorded.name
+    ours.parent.mkdir(parents=True)
+    shutil.copy(recorded, ours)
+    both = terminal.run("context", SESSION)
+
+    assert found.document["session"] == str(recorded)
+    assert replayed.document["sessions"][0]["file"] == str(recorded)
+    assert both.code == 2
+    assert str(ours) in both.err
+    assert str(recorded) in both.err
+    assert terminal.run("context", str(ours), "--json").document["session"] == str(ours)
+
+
+@requirement("cli:errors:bad-input")
+def test_a_picture_that_cannot_be_written_is_refused_before_the_work(terminal: Terminal, tmp_path: Path) -> None:
+    for name, words in ((tmp_path / "nope" / "x.svg", "no folder"), (tmp_path / "x.gif", ".svg or .png")):
+        ran = terminal.run("replay", str(SAMPLE), "--picture", str(name))
+
+        assert ran.code == 2
+        assert words in ran.err
+    assert not (tmp_path / "nope").exists()
+    (tmp_path / "file").write_text("", encoding="utf-8")
+    assert terminal.run("replay", str(SAMPLE), "--dump", str(tmp_path / "file")).code == 2

@@ -1,17 +1,22 @@
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import pty
 import re
+import struct
 import subprocess
 import sys
+import termios
 import time
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.api.sessions import hold
 from tests.apps.cli.conftest import Terminal
 from tests.apps.cli.test_program import imported_by
 from tests.requirements import requirement
@@ -188,7 +193,8 @@ def test_at_shows_memory_as_it_was(terminal: Terminal) -> None:
     assert terminal.run("at", moment, "Kiwi server", "--json").document["body"] == BODY
     assert terminal.run("show", "Kiwi server", "--at", today, "--json").document["body"] == BODY
     assert terminal.run("at", "2020-01-01", "Kiwi server").code == 2
-    assert terminal.run("at", "yesterday").code == 2
+    assert terminal.run("at", "yesterday", "--json").document == []
+    assert terminal.run("at", "sometime").code == 2
     when = terminal.run("log", "--json").document[0]["when"]
     assert terminal.run("at", when, "Kiwi server", "--json").document["body"] == BODY
     assert terminal.run("show", "Kiwi server", "--at", when.replace("+00:00", "Z"), "--json").code == 0
@@ -632,3 +638,118 @@ def test_documents_have_the_keys_that_the_page_on_memory_promises(terminal: Term
     for name, document in documents.items():
         one = document[0] if isinstance(document, list) else document
         assert promised[name] <= one.keys() if name != "`show`" else promised[name] == one.keys(), name
+
+
+@requirement("cli:undo:newest")
+def test_undo_takes_back_one_change_after_another_and_a_learn_as_a_whole(terminal: Terminal) -> None:
+    save(terminal)
+    hold(terminal.project / "said" / "s1.jsonl", "please never mock the database in tests")
+    hold(terminal.project / "said" / "s2.jsonl", "always sign commits, the CI checks it")
+    assert terminal.run("learn", "said", "--json").document["saved"] == 2
+
+    whole = terminal.run("undo", "--json").document
+    again = terminal.run("undo", "--json").document
+    nothing = terminal.run("undo")
+
+    assert len(whole["undone"]) == len(whole["paths"]) == 2
+    assert again["paths"] == ["project_kiwi_server.md"]
+    assert terminal.run("list", "--json").document == []
+    assert nothing.code == 2
+    terminal.run("undo", again["commit"])
+    assert [row["name"] for row in terminal.run("list", "--json").document] == ["Kiwi server"]
+    assert terminal.run("undo", "--json").document["paths"] == ["project_kiwi_server.md"]
+
+
+@requirement("cli:undo:newest")
+def test_undo_finds_the_newest_change_in_the_memory_of_the_user_too(terminal: Terminal) -> None:
+    terminal.run("save", "Use tabs", "--user")
+
+    assert "save Use tabs" in terminal.run("undo").out
+    assert terminal.run("list", "--json").document == []
+
+
+@requirement("cli:undo:newest")
+def test_undo_learn_takes_back_a_run_that_others_came_after(terminal: Terminal) -> None:
+    hold(terminal.project / "said" / "s1.jsonl", "please never mock the database in tests")
+    terminal.run("learn", "said")
+    save(terminal)
+
+    assert terminal.run("undo", "--learn").code == 0
+    assert [row["name"] for row in terminal.run("list", "--json").document] == ["Kiwi server"]
+    assert terminal.run("undo", "--learn").code == 2
+
+
+@requirement("cli:save:text")
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        ("No emojis in commit messages.", "feedback"),
+        ("My name is Ada and I work on billing", "user"),
+        ("Dashboards live at https://grafana.example/x", "reference"),
+        ("We freeze the release on Thursday", "project"),
+    ],
+)
+def test_a_text_names_and_types_itself_and_is_kept_as_it_is(terminal: Terminal, text: str, kind: str) -> None:
+    document = terminal.run("save", text, "--json").document
+
+    shown = terminal.run("show", document["name"], "--json").document
+    assert (shown["type"], shown["body"], shown["trust"]) == (kind, text, "said")
+    assert document["name"] == text.rstrip(".")
+
+
+@requirement("cli:save:text")
+def test_texts_that_begin_alike_do_not_overwrite_each_other(terminal: Terminal) -> None:
+    for text in ("Deploys are slow. Start early.", "Deploys are slow. Ask Ada.", "Deploys are slow. Start early."):
+        assert terminal.run("save", stdin=text).code == 0
+
+    bodies = [
+        terminal.run("show", row["path"], "--json").document["body"] for row in terminal.run("list", "--json").document
+    ]
+    assert sorted(bodies) == ["Deploys are slow. Ask Ada.", "Deploys are slow. Start early."]
+
+
+@requirement("cli:tables:whole")
+def test_a_pipe_gets_whole_cells_and_a_narrow_terminal_whole_types(terminal: Terminal) -> None:
+    long = "a rather long description " * 12
+    terminal.run("save", "--type", "reference", "--name", "Name " * 12, "--description", long.strip())
+
+    assert long.strip() in terminal.run("list").out
+    drawn = on_terminal(terminal, 60, "list")
+    assert "reference" in drawn
+    assert "…" in drawn
+
+
+def on_terminal(terminal: Terminal, columns: int, *arguments: str) -> str:
+    """What a command draws on a terminal of this width."""
+    leader, follower = pty.openpty()
+    fcntl.ioctl(follower, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
+    environment = {"PATH": os.environ["PATH"], "HOME": str(terminal.home), "NO_COLOR": "1", "TERM": "xterm"}
+    with subprocess.Popen(
+        [sys.executable, "-m", "reverie", *arguments],
+        stdin=follower,
+        stdout=follower,
+        stderr=follower,
+        cwd=terminal.project,
+        env=environment,
+    ):
+        os.close(follower)
+        drawn = b""
+        with suppress(OSError):
+            while piece := os.read(leader, 4096):
+                drawn += piece
+    os.close(leader)
+    return drawn.decode()
+
+
+@requirement("cli:doctor:exit")
+def test_doctor_exits_with_1_when_something_is_wrong(terminal: Terminal) -> None:
+    path = Path(save(terminal)["path"])
+    assert terminal.run("doctor").code == 0
+
+    (path.parent / "bad.md").write_bytes(b"\xff\xfe")
+
+    assert terminal.run("doctor").code == 1
+    found = terminal.run("doctor", "--json")
+    assert found.code == 1
+    assert "1 problem\n" in terminal.run("doctor").out
+    assert found.document["problems"]

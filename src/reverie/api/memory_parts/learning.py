@@ -27,7 +27,7 @@ from reverie.memory.extraction.extract import Extracted, extract, let_through
 from reverie.memory.extraction.fork import manifest
 from reverie.memory.extraction.gate import Heard
 from reverie.memory.extraction.keeping import AUTHOR, Keeper, read_written
-from reverie.memory.extraction.learnt import Learnt, append_learnt, read_learnt, write_shortened
+from reverie.memory.extraction.learnt import Learnt, append_learnt, append_run, read_learnt, write_shortened
 from reverie.memory.extraction.nothing_here import holds_nothing
 from reverie.memory.extraction.refusals import read_refusals
 from reverie.memory.extraction.session import SessionWords, Spoken, words_of
@@ -156,7 +156,9 @@ async def learn(
     for number, path in enumerate(files):
         progress(number, len(files), path.stem)
         await asyncio.sleep(0)
-        total += await lesson.session(path)
+        done = await lesson.session(path)
+        append_run(place.store.folder, now.isoformat(), done.commits)
+        total += done
         if total.stopped:
             break
     progress(len(files), len(files), "")

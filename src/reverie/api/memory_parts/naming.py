@@ -17,6 +17,8 @@ _SUGGESTED = 3
 
 def inside(directory: Path, name: str) -> str:
     """A whole path as a path inside the directory; any other name as it is."""
+    if not isinstance(name, str):
+        raise UserMistake(f"a memory is named by a text, its name or path, not by {type(name).__name__}")
     return name.removeprefix(f"{directory}/")
 
 

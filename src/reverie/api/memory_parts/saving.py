@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from datetime import datetime
+from itertools import chain, count
 from pathlib import Path
 from typing import TypeAlias
 
@@ -32,6 +33,8 @@ Given: TypeAlias = Source | str | Iterable[Source] | None
 NEARLY_THE_SAME = 0.75
 """The share of common words from which on two memories probably say the same thing."""
 _COMPARED_CHARS = 500
+NAME_CHARS = 60
+DESCRIPTION_CHARS = 200
 _COMPARED = 5
 """One of them is the memory itself."""
 
@@ -53,6 +56,9 @@ def drafted(
     Raises:
         UserMistake: the name is empty, or type or trust is none of ours.
     """
+    for what, value in (("name", name), ("description", description), ("body", body)):
+        if not isinstance(value, str):
+            raise UserMistake(f"the {what} of a memory is a text, not {type(value).__name__}")
     if not name.strip():
         raise UserMistake("a memory needs a name: one short line that says what it is about")
     if not (description.strip() or body.strip()):
@@ -65,6 +71,54 @@ def drafted(
     return Topic(
         "", name, description, MemoryType(kind) if kind else None, body, Trust(trust), sources=sources_of(source)
     )
+
+
+def draft_from_text(folder: IndexedFolder, text: str) -> Topic:
+    """The topic of words that a person wants kept: their own words, named by how they begin, typed by what they say.
+
+    A name that a memory with other words has already is not taken: nobody chose it, so it updates nothing.
+
+    Raises:
+        UserMistake: there are no words.
+    """
+    from reverie.memory.extraction.candidate import Said
+    from reverie.memory.extraction.cues import remembered_type
+    from reverie.memory.extraction.find import find_candidates
+
+    flat = " ".join(text.split())
+    if not flat:
+        raise UserMistake("there is nothing to keep: say it in a sentence")
+    found = find_candidates(Said("", text))
+    kind = found[0].type if found else remembered_type(flat)
+    return drafted(_free_name(folder, text), _cut(flat, DESCRIPTION_CHARS), kind, text.strip(), trust=Trust.said)
+
+
+def name_of(text: str) -> str:
+    """The first sentence or its first words."""
+    line = " ".join(text.split())
+    for stop in (". ", "; ", "。"):
+        line = line.partition(stop)[0]
+    return _cut(line.rstrip(".。!"), NAME_CHARS)
+
+
+def _free_name(folder: IndexedFolder, text: str) -> str:
+    whole = _cut(" ".join(text.split()), NAME_CHARS)
+    names = chain((name_of(text), whole), (f"{whole} ({number})" for number in count(2)))
+    return next(name for name in names if _is_free(folder, name, text))
+
+
+def _is_free(folder: IndexedFolder, name: str, text: str) -> bool:
+    try:
+        path = folder.path_named(name)
+        return path is None or folder.read([path])[path].topic.body.strip() == text.strip()
+    except (Unavailable, KeyError):
+        return True
+
+
+def _cut(line: str, limit: int) -> str:
+    if len(line) <= limit:
+        return line
+    return (line[:limit].rpartition(" ")[0] or line[:limit]).rstrip() + "…"
 
 
 def completed(topic: Topic, now: datetime, root: Path | None, has_commit: Ask | None = None) -> Topic:

@@ -19,9 +19,11 @@ from reverie.apps.cli.options import Moment, as_json
 def command(which: Which, *, when: datetime, name: str | None, as_json: bool) -> None:
     """Show all memories, or the one of NAME, as they were at the end of DATE.
 
+    DATE is a day (2026-03-01, yesterday, "3 days ago", "last monday", "1 march") or a moment.
+
     \b
     Examples:
-      reverie at 2026-03-01
+      reverie at yesterday
       reverie at 2026-03-01 "No database mocks"
       reverie at 2026-03-01T12:00:00 --json
     """

@@ -12,15 +12,19 @@ from reverie.apps.cli.options import as_json
 @click.option("--fix", is_flag=True, help="Do what is safe: commit edits, rebuild the index, remove leftovers.")
 @as_json
 @memory_options
-def command(which: Which, *, fix: bool, as_json: bool) -> None:
+@click.pass_context
+def command(ctx: click.Context, which: Which, *, fix: bool, as_json: bool) -> None:
     """Look for damaged files, broken anchors, secrets, injected orders, doubles, dangling lines and leftovers.
+
+    Exit 0 when nothing is wrong, 1 when something is.
 
     \b
     Examples:
       reverie doctor
       reverie doctor --fix --json
     """
-    from reverie.apps.cli.output import print_json
+    from reverie.apps.cli.exits import DONE, FAILED
+    from reverie.apps.cli.output import counted, print_json
 
     memory = which.open()
     fixed = memory.repair() if fix else ()
@@ -31,7 +35,7 @@ def command(which: Which, *, fix: bool, as_json: bool) -> None:
             for each in problems
         ]
         print_json({"problems": rows, "fixed": list(fixed), "directory": str(memory.directory)})
-        return
+        ctx.exit(FAILED if problems else DONE)
     click.echo(f"{memory.directory}  ({memory.scope.reason})")
     for done in fixed:
         click.echo(f"  done: {done}")
@@ -39,4 +43,5 @@ def command(which: Which, *, fix: bool, as_json: bool) -> None:
         click.secho(f"  {each.kind}", fg="yellow", nl=False)
         click.echo(f"  {each.path.removeprefix(f'{memory.directory}/')}: {each.detail}")
         click.secho(f"      {each.fix}", dim=True)
-    click.echo(f"{len(problems)} problem(s)" if problems else "nothing is wrong")
+    click.echo(counted(len(problems), "problem") if problems else "nothing is wrong")
+    ctx.exit(FAILED if problems else DONE)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from glob import escape
 from pathlib import Path
 
 from reverie.apps import wiring
@@ -25,7 +27,10 @@ def all_session_folders(configuration: Configuration) -> list[Path]:
 
 
 def find_session(configuration: Configuration, directory: Path, named: str | None) -> Path:
-    """The transcript that is meant; raises `UserMistake` with the next step when there is none or more than one."""
+    """The transcript that is meant, of this project or else of any other.
+
+    Raises `UserMistake` with the next step when there is none or more than one.
+    """
     if named is not None and (named.endswith(".jsonl") or "/" in named or Path(named).exists()):
         path = Path(named).expanduser()
         if path.is_file():
@@ -38,10 +43,18 @@ def find_session(configuration: Configuration, directory: Path, named: str | Non
         if not glances:
             raise UserMistake(f"no session is recorded for {directory}; name a transcript file, or try --project DIR")
         return glances[0].path
-    matching = [glance for glance in glances if glance.id.startswith(named)]
-    exact = [glance for glance in matching if glance.id == named]
-    if len(exact) == 1 or len(matching) == 1:
-        return (exact or matching)[0].path
-    if matching:
+    here = [glance.path for glance in glances if glance.id.startswith(named)]
+    matching = here or _files_named(all_session_folders(configuration), named)
+    matching = [path for path in matching if path.stem == named] or matching
+    if not matching:
+        raise UserMistake(f"there is no session {named!r}, here or elsewhere; `reverie sessions --all` lists them")
+    if len({path.stem for path in matching}) > 1:
         raise UserMistake(f"{len(matching)} sessions begin with {named!r}; give more of the id")
-    raise UserMistake(f"there is no session {named!r} in {directory}; `reverie sessions` lists those that exist")
+    if len(matching) > 1:
+        raise UserMistake(f"{len(matching)} sessions have this id; name the file: {' or '.join(map(str, matching))}")
+    return matching[0]
+
+
+def _files_named(folders: Iterable[Path], begun: str) -> list[Path]:
+    pattern = f"{escape(begun)}*.jsonl"
+    return [path for folder in folders for path in sorted(folder.glob(pattern)) if not path.stem.startswith("agent-")]

@@ -20,7 +20,7 @@ def command(which: Which, *, source: str, as_json: bool) -> None:
       reverie import memory.zip
       reverie import ~/backup/app-memory.zip --json
     """
-    from reverie.apps.cli.output import print_json
+    from reverie.apps.cli.output import counted, print_json
 
     memory = which.open()
     done = memory.import_from(source)
@@ -34,7 +34,7 @@ def command(which: Which, *, source: str, as_json: bool) -> None:
             }
         )
         return
-    click.echo(f"imported {len(done.paths)} file(s) into {memory.directory}")
+    click.echo(f"imported {counted(len(done.paths), 'file')} into {memory.directory}")
     for path in done.erased:
         click.echo(f"  {path} was erased in the other copy and is gone here too; its history still holds it", err=True)
     for path in done.conflicts:

@@ -29,7 +29,7 @@ def command(which: Which, *, kind: str | None, pinned: bool, archived: bool, as_
       reverie list --type feedback --pinned
       reverie list --user --json
     """
-    from reverie.apps.cli.output import print_json
+    from reverie.apps.cli.output import counted, print_json
 
     memory = which.open()
     if memory.off is not None:
@@ -42,7 +42,7 @@ def command(which: Which, *, kind: str | None, pinned: bool, archived: bool, as_
             rows += _listed(memory.user, "user")
     left_out = [] if archived else [problem for each in which.all(memory) for problem in each.index.unreadable()]
     if left_out:
-        told = f"{len(left_out)} file(s) cannot be read and are left out, such as {left_out[0].path}"
+        told = f"{counted(len(left_out), 'file')} left out that cannot be read, such as {left_out[0].path}"
         click.echo(f"reverie: {told}; `reverie doctor` says why", err=True)
     rows = [row for row in rows if (kind is None or row["type"] == kind) and (row["pinned"] or not pinned)]
     if as_json:
@@ -77,11 +77,11 @@ def print_topics(rows: list[Document], directory: str) -> None:
     if not rows:
         click.echo(f"No memories in {directory}. `reverie save --help` shows how to keep one.", err=True)
         return
-    columns = [("type", "left"), ("name", "left"), ("description", "flex"), ("observed", "left"), ("trust", "left")]
+    columns = [("type", "left"), ("name", "flex"), ("description", "flex"), ("observed", "left"), ("trust", "left")]
     cells = [
         (
             row["type"] or "–",
-            ("* " if row["pinned"] else "") + _short(row["name"], 40),
+            ("* " if row["pinned"] else "") + row["name"],
             row["description"],
             row["observed"] or "–",
             (row["trust"] or "–") + (" (yours)" if row["scope"] == "user" else ""),
@@ -89,7 +89,3 @@ def print_topics(rows: list[Document], directory: str) -> None:
         for row in rows
     ]
     print_table(columns, cells)
-
-
-def _short(text: str, chars: int) -> str:
-    return text if len(text) <= chars else f"{text[: chars - 1]}…"

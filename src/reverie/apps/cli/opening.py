@@ -44,6 +44,22 @@ class Wanted:
     """For a teammate: which team, and how it is called there."""
 
 
+def check_flags(wanted: Wanted) -> None:
+    """Raise `UserMistake` for flags that name nothing that can be read, before anything is opened."""
+    if wanted.agents is not None:
+        from reverie.agents.found import check_flag
+
+        check_flag(wanted.agents)
+    if wanted.mcp_config:
+        from reverie.plugins.servers import check_flag_file
+
+        for path in wanted.mcp_config:
+            check_flag_file(path)
+    for path in wanted.plugin_dirs:
+        if not path.expanduser().is_dir():
+            raise UserMistake(f"--plugin-dir {path}: there is no such folder; name the folder of a plugin")
+
+
 def setup_of(common: Common, wanted: Wanted, model: str, *, approver: Approver | None = None) -> Setup:
     """The ingredients of the session."""
     return wiring.agreed_setup(

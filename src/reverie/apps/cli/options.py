@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
@@ -43,7 +43,7 @@ else:  # older ones take no argument
 
 
 class Moment(_Dates):
-    """A day, or a moment as ISO 8601 spells it (so does `reverie log --json`); without a zone, in this machine's."""
+    """A day or a moment as people spell it, or as ISO 8601 does; without a zone, in this machine's."""
 
     name = "date"
 
@@ -52,13 +52,15 @@ class Moment(_Dates):
         self._ends = ends
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> datetime:
+        from reverie.apps.cli.moments import read_moment
+        from reverie.apps.wiring import SystemClock
+
+        now = SystemClock().now().replace(tzinfo=None)
         try:
-            moment = datetime.fromisoformat(value)
-            if self._ends and ":" not in value:
-                moment += timedelta(days=1, seconds=-1)
-            return moment.astimezone()
+            return read_moment(value, now, ends=self._ends).astimezone()
         except (ValueError, OverflowError):
-            self.fail(f"{value!r} is no date; write 2026-03-01, or a moment such as 2026-03-01T12:30:00Z", param, ctx)
+            examples = "2026-03-01, yesterday, '3 days ago', 'last monday' or 2026-03-01T12:30:00Z"
+            self.fail(f"{value!r} is no date; write it as {examples}", param, ctx)
 
 
 def project_option(command: Command) -> Command:

@@ -10,13 +10,21 @@ import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
-from reverie.apps.amounts import dollars, short_count, short_size
+from reverie.apps.amounts import counted, dollars, short_count, short_size
 from reverie.apps.plain import escaped, unsteered
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-__all__ = ["console", "dollars", "print_json", "print_table", "short_count", "short_size"]
+__all__ = ["console", "counted", "dollars", "print_json", "print_table", "short_count", "short_size"]
+
+
+UNBOUNDED = 100_000
+"""The width of what is no terminal, in columns."""
+
+
+NARROWEST = 12
+"""To how many columns one that gives way is cut at most."""
 
 
 def print_json(document: Any) -> None:
@@ -26,15 +34,18 @@ def print_json(document: Any) -> None:
     sys.stdout.write(escaped(json.dumps(document, indent=2, ensure_ascii=False)) + "\n")
 
 
-def console() -> Console:
-    """Where tables and pictures go; as wide as the terminal, 100 columns when there is none."""
+def console(width: int | None = None) -> Console:
+    """Where tables and pictures go: as wide as the terminal, or as said; a file or a pipe cuts and wraps nothing."""
     from rich.console import Console
 
-    return Console(highlight=False, width=None if sys.stdout.isatty() else 100)
+    return Console(highlight=False, width=width or (None if sys.stdout.isatty() else UNBOUNDED))
 
 
 def print_table(columns: Sequence[tuple[str, str]], rows: Sequence[Sequence[str]], *, title: str | None = None) -> None:
-    """A plain table; `columns` are headings with `left`, `right`, or `flex` for those that give way."""
+    """A plain table; `columns` are headings with `left`, `right`, or `flex` for those that give way on a terminal.
+
+    The others are never cut: where even they do not fit, the terminal wraps the lines.
+    """
     from rich.cells import cell_len
     from rich.table import Table
     from rich.text import Text
@@ -56,10 +67,12 @@ def print_table(columns: Sequence[tuple[str, str]], rows: Sequence[Sequence[str]
         # The narrow ones take what they need; the others share what is left.
         share = left // (len(giving) - number)
         left -= min(width, share)
+    needed = gaps + 2
     for (heading, side), width in zip(columns, widths, strict=True):
-        room = min(width, max(len(heading), share)) if side == "flex" else width
+        room = min(width, max(len(heading), NARROWEST, share)) if side == "flex" else width
         justify: Literal["left", "right"] = "right" if side == "right" else "left"
         table.add_column(heading, justify=justify, overflow="ellipsis", no_wrap=True, width=room)
+        needed += room
     for row in rows:
         table.add_row(*(Text(unsteered(cell)) for cell in row))
-    screen.print(table)
+    console(max(screen.width, needed)).print(table)

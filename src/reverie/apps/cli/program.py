@@ -142,7 +142,7 @@ def cli(
         return
     from pathlib import Path
 
-    from reverie.apps.cli.opening import Wanted, model_or_refusal, open_session, setup_of
+    from reverie.apps.cli.opening import Wanted, check_flags, model_or_refusal, open_session, setup_of
 
     wanted = Wanted(
         resume=resume,
@@ -161,6 +161,7 @@ def cli(
         plugin_dirs=tuple(map(Path, plugin_dirs)),
         agents=agents,
     )
+    check_flags(wanted)
     if prompt is None:
         from reverie.apps.cli.chat import chat
 

@@ -24,7 +24,7 @@ DEFAULT_MODEL = "claude-sonnet-4-5"
 
 
 @click.command("replay")
-@click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.argument("named", nargs=-1, required=True, metavar="FILE|SESSION...")
 @click.option("--strategy", "names", multiple=True, metavar="NAME", help="Which strategy; may be repeated to compare.")
 @click.option("--window", type=click.IntRange(min=2_000), metavar="N", help="A window of this many tokens.")
 @click.option("--model", metavar="NAME", help="Whose prices and cache; the recorded model by default.")
@@ -35,7 +35,7 @@ DEFAULT_MODEL = "claude-sonnet-4-5"
 @click.pass_obj
 def command(
     common: Common,
-    files: tuple[Path, ...],
+    named: tuple[str, ...],
     names: tuple[str, ...],
     window: int | None,
     model: str | None,
@@ -46,23 +46,30 @@ def command(
 ) -> None:
     """Run recorded sessions request by request: size, cache, cost, reductions, and what had to survive.
 
-    FILES are transcripts (.jsonl), ours or those of an existing agent, or mini-swe-agent trajectories (.json).
+    FILE is a transcript (.jsonl), ours or one of an existing agent, or a mini-swe-agent trajectory (.json); SESSION is
+    the id of a session or the beginning of one.
     Strategies: default, none, truncate, clear-tools, summarise.
 
     \b
     Examples:
       reverie replay session.jsonl
+      reverie replay 5f0c954e
       reverie replay session.jsonl --strategy default --strategy truncate --window 60000
       reverie replay *.jsonl --json --dump bodies/
     """
     from reverie.apps.cli.output import print_json
     from reverie.apps.replay.picture import svg
     from reverie.context.strategies import strategy
+    from reverie.errors import UserMistake
     from reverie.files import write_atomic
 
     chosen = [strategy(name) for name in names or ("default",)]
     configuration = common.configuration()
-    recordings = [(path, *_read(path)) for path in files]
+    if picture is not None:
+        _check_picture(picture)
+    if dump is not None and dump.exists() and not dump.is_dir():
+        raise UserMistake(f"--dump {dump}: that is a file; name a folder")
+    recordings = [(path, *_read(path)) for path in (_find(configuration, common.directory(), one) for one in named)]
     done: list[SessionFigures] = []
     for path, entries, recorded in recordings:
         for one in chosen:
@@ -74,6 +81,29 @@ def command(
         print_json({"sessions": [one.as_document() for one in done]})
     else:
         _draw(done)
+
+
+def _find(configuration: Configuration, directory: Path, named: str) -> Path:
+    from reverie.apps.cli.find_session import find_session
+
+    path = Path(named)
+    return path if path.suffix == ".json" else find_session(configuration, directory, named)
+
+
+def _check_picture(path: Path) -> None:
+    """Before an hour of work, see that its picture can be drawn and written."""
+    from reverie.errors import UserMistake
+
+    if path.suffix not in (".svg", ".png"):
+        raise UserMistake(f"--picture {path}: the name must end in .svg or .png")
+    if path.is_dir() or not path.absolute().parent.is_dir():
+        problem = "is a folder" if path.is_dir() else f"there is no folder {path.absolute().parent}"
+        raise UserMistake(f"--picture {path}: {problem}; name a file in a folder that exists")
+    if path.suffix == ".png":
+        try:
+            import resvg_py  # noqa: F401 - only whether it is there
+        except ModuleNotFoundError:
+            raise UserMistake("a PNG needs resvg-py: pip install 'reverie[pictures]', or write an .svg") from None
 
 
 def _read(path: Path) -> tuple[list[Entry], str]:
@@ -131,16 +161,10 @@ def _progress(name: str, strategy: str) -> Callable[[int, int], None]:
 
 
 def _drawn(svg: str, path: Path) -> bytes:
-    from reverie.errors import UserMistake
-
     if path.suffix == ".svg":
         return svg.encode()
-    if path.suffix != ".png":
-        raise UserMistake(f"--picture {path}: the name must end in .svg or .png")
-    try:
-        import resvg_py
-    except ModuleNotFoundError:
-        raise UserMistake("a PNG needs resvg-py: pip install 'reverie[pictures]', or write an .svg") from None
+    import resvg_py
+
     return bytes(resvg_py.svg_to_bytes(svg_string=svg))
 
 

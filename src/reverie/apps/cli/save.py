@@ -12,22 +12,22 @@ from reverie.apps.cli.memory_options import Which, memory_options
 from reverie.apps.cli.options import as_json
 
 if TYPE_CHECKING:
+    from reverie.api.memory import Memory
     from reverie.memory.topics.anchors import Anchor
     from reverie.memory.topics.situations import When
+    from reverie.memory.topics.topic import Topic
 
 
 @click.command("save")
-@click.option("--name", required=True, metavar="TEXT", help="A short title; saving it again updates the memory.")
+@click.argument("text", required=False)
+@click.option("--name", metavar="TEXT", help="A short title; saving it again updates the memory.")
 @click.option(
     "--type",
     "kind",
-    required=True,
     type=click.Choice(["user", "feedback", "project", "reference"]),
     help="Who you are, how to work, what is going on, or where things are.",
 )
-@click.option(
-    "--description", required=True, metavar="TEXT", help="One specific line; it is what recall looks at first."
-)
+@click.option("--description", metavar="TEXT", help="One specific line; it is what recall looks at first.")
 @click.option("--body", metavar="TEXT", help="The text; read from standard input when it is left out and piped.")
 @click.option(
     "--when", "situations", multiple=True, metavar="WHEN", help="always, a glob, or tool:, task:, word: and a name."
@@ -51,16 +51,17 @@ if TYPE_CHECKING:
 @click.option("--session", metavar="ID", help="The session it comes from.")
 @click.option("--reason", metavar="TEXT", help="Why it is saved; shown by `reverie log`.")
 @click.option("--pin", "pinned", is_flag=True, help="Let it stand at the top of the index.")
-@click.option("--team", is_flag=True, help="Share it with everybody who works on the repository.")
+@click.option("--team", is_flag=True, help="Keep it in the folder `team/`, apart from your own; nothing is sent.")
 @click.option("--edit", is_flag=True, help="Write the text in your editor.")
 @as_json
 @memory_options
 def command(
     which: Which,
     *,
-    name: str,
-    kind: str,
-    description: str,
+    text: str | None,
+    name: str | None,
+    kind: str | None,
+    description: str | None,
     body: str | None,
     situations: tuple[str, ...],
     anchors: tuple[str, ...],
@@ -78,10 +79,14 @@ def command(
 ) -> None:
     """Keep a memory as one commit; one of the same name is updated.
 
+    TEXT alone is enough: it is kept as it stands, its first words are the name, and its type follows from what it
+    says. Without TEXT, --name, --type and --description say it, or standard input does.
+
     Its day, its situations and the files it names are derived from the text. A text with a secret in it is refused.
 
     \b
     Examples:
+      reverie save "Integration tests use a real database; mocks hid a broken migration."
       reverie save --type feedback --name "No database mocks" \\
           --description "Integration tests use a real database" --body "Mocks hid a broken migration."
       git log -1 --format=%B | reverie save --type project --name "Why we left Redis" --description "Costs, not speed"
@@ -89,14 +94,13 @@ def command(
     """
     from dataclasses import replace
 
-    from reverie.api.memory_parts.saving import drafted
     from reverie.memory.topics.topic import Source
 
-    text = _body(body, edit=edit, title=name)
-    source = Source(session, None, quote) if session or quote else None
-    topic = drafted(name, description, kind, text, trust=trust, source=source)
+    memory = which.open()
+    topic = _drafted(memory, text, name, kind, description, body, trust, edit=edit)
     topic = replace(
         topic,
+        sources=(Source(session, None, quote),) if session or quote else (),
         when=_when(situations),
         anchors=tuple(map(_anchor, anchors)),
         about=about,
@@ -104,7 +108,6 @@ def command(
         expires=_day(expires),
         pinned=pinned,
     )
-    memory = which.open()
     kept = memory.keep(topic, team=team, reason=reason or "", session=session)
     place = memory.directory / kept.path
     if as_json:
@@ -117,6 +120,35 @@ def command(
         click.echo(f"reverie: {warning}", err=True)
     done = "saved" if kept.is_new else "updated" if kept.commit else "unchanged"
     click.echo(f"{done}  {place}" + (f"  ({kept.commit[:8]})" if kept.commit else ""))
+
+
+def _drafted(
+    memory: Memory,
+    text: str | None,
+    name: str | None,
+    kind: str | None,
+    description: str | None,
+    body: str | None,
+    trust: str,
+    *,
+    edit: bool,
+) -> Topic:
+    """The memory that is meant: described flag by flag, or by a text that says it all."""
+    from reverie.api.memory_parts.saving import draft_from_text, drafted
+    from reverie.errors import UserMistake
+
+    said = (("--name", name), ("--type", kind), ("--description", description))
+    missing = [flag for flag, value in said if value is None]
+    if text is None and len(missing) < len(said):
+        if name is None or kind is None or description is None:
+            raise UserMistake(f'{" and ".join(missing)} must be said too; or say it all in one text: save "TEXT"')
+        return drafted(name, description, kind, _body(body, edit=edit, title=name), trust=trust)
+    words = _body(body, edit=edit, title=name or "") if text is None else text
+    if not words.strip():
+        raise UserMistake('there is nothing to keep: reverie save "TEXT", or --name, --type and --description')
+    made = draft_from_text(memory.index, words)
+    own_body = made.body if text is None or body is None else body
+    return drafted(name or made.name, description or made.description, kind or made.type, own_body, trust=trust)
 
 
 def _body(given: str | None, *, edit: bool, title: str) -> str:

@@ -96,12 +96,13 @@ def _document(glance: Glance, figures: Figures | None) -> dict[str, object]:
 
 
 def _draw(glances: list[Glance], figures: dict[Path, Figures], searched: list[Path]) -> None:
-    from reverie.apps.cli.output import dollars, print_table, short_count, short_size
+    from reverie.apps.cli.output import counted, dollars, print_table, short_count, short_size
     from reverie.tokens.names import canonical_name
 
     if not glances:
         click.echo(
-            f"No sessions in {len(searched)} folder(s). `reverie sessions --all` looks in every project.", err=True
+            f"No sessions in {counted(len(searched), 'folder')}. `reverie sessions --all` looks in every project.",
+            err=True,
         )
         return
     rows = []

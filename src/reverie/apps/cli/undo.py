@@ -1,6 +1,8 @@
-"""`reverie undo`: take one change back."""
+"""`reverie undo`: take changes back."""
 
 from __future__ import annotations
+
+from typing import TYPE_CHECKING
 
 import click
 
@@ -8,30 +10,80 @@ from reverie.apps.cli.completing import commits
 from reverie.apps.cli.memory_options import Which, memory_options
 from reverie.apps.cli.options import as_json
 
+if TYPE_CHECKING:
+    from reverie.api.memory import Memory
+    from reverie.memory.timeline import Undone
+
 
 @click.command("undo")
-@click.argument("commit", shell_complete=commits)
+@click.argument("commits", metavar="[COMMIT]...", nargs=-1, shell_complete=commits)
+@click.option("--learn", "whole_learn", is_flag=True, help="Take back everything that the last `learn` kept here.")
 @as_json
 @memory_options
 @click.pass_context
-def command(ctx: click.Context, which: Which, *, commit: str, as_json: bool) -> None:
-    """Take back COMMIT, also an old one; what came after it stays. An overlap is reported and writes nothing.
+def command(ctx: click.Context, which: Which, *, commits: tuple[str, ...], whole_learn: bool, as_json: bool) -> None:
+    """Take back COMMIT, also an old one, or several as one change; what came after stays.
+
+    Without COMMIT the newest change is taken back that was not yet; a run of `learn` as a whole. An overlap with later
+    changes is reported and writes nothing. What was undone comes back by undoing the undo.
 
     \b
     Examples:
+      reverie undo
       reverie undo 3f2a91c
-      reverie undo $(reverie log --json | jq -r '.[0].commit')
+      reverie undo --learn
     """
     from reverie.apps.cli.output import print_json
+    from reverie.errors import UserMistake
 
-    undone = which.open_with(commit).undo(commit)
+    if whole_learn and commits:
+        raise UserMistake("--learn takes back a whole run; name commits or give --learn, not both")
+    undone = _learned(which) if whole_learn else _newest(which) if not commits else _named(which, commits)
     if as_json:
-        print_json({"commit": undone.commit, "paths": list(undone.paths), "conflicts": list(undone.conflicts)})
+        document = {"commit": undone.commit, "paths": list(undone.paths), "conflicts": list(undone.conflicts)}
+        print_json(document | {"undone": [change.commit for change in undone.changes]})
     elif undone.conflicts:
         names = ", ".join(undone.conflicts)
         hint = f"undo those first (`reverie log {undone.conflicts[0]}{which.flags}`), or edit it by hand"
         click.echo(f"reverie: later changes overlap in {names}; nothing was written; {hint}", err=True)
     else:
-        click.echo(f"taken back in {', '.join(undone.paths)}" + (f"  ({undone.commit[:8]})" if undone.commit else ""))
+        for change in undone.changes:
+            click.echo(f"undone  {change.commit[:8]}  {change.change.reason}")
+        click.echo(", ".join(undone.paths) + (f"  ({undone.commit[:8]})" if undone.commit else ""))
     if undone.conflicts:
         ctx.exit(1)
+
+
+def _named(which: Which, commits: tuple[str, ...]) -> Undone:
+    return which.open_with(commits[0]).undo(*commits)
+
+
+def _newest(which: Which) -> Undone:
+    """The newest change of the project's memory or of the user's own."""
+    from reverie.errors import UserMistake
+    from reverie.memory import timeline
+
+    found: list[tuple[float, Memory]] = []
+    nothing: UserMistake | None = None
+    for memory in which.all(which.open()):
+        try:
+            found.append((timeline.newest_change(memory.store).when.timestamp(), memory))
+        except UserMistake as mistake:
+            nothing = nothing or mistake
+    if nothing is not None and not found:
+        raise nothing
+    return max(found, key=lambda one: one[0])[1].undo()
+
+
+def _learned(which: Which) -> Undone:
+    """The last run of `learn` that was not taken back yet."""
+    from reverie.errors import UserMistake
+
+    memory = which.open()
+    gone = {name for commit in memory.log() for name in (commit.change.undoes or "").split()}
+    run = next((run for run in memory.learn_runs() if not gone.intersection(run)), None)
+    if run is None:
+        raise UserMistake(
+            f"nothing that `learn` kept is left to undo in {memory.directory}; `reverie log` lists changes"
+        )
+    return memory.undo(*run)

@@ -7,6 +7,7 @@ range again, and the gate knows what came of it.
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -39,7 +40,7 @@ def learnt_file(folder: MemoryFolder) -> Path:
 def read_learnt(folder: MemoryFolder) -> dict[str, Learnt]:
     """The cursor of every session; lines that cannot be read are passed over."""
     found: dict[str, Learnt] = {}
-    for row in _rows(folder):
+    for row in _rows(learnt_file(folder)):
         try:
             said = json.loads(row)
             one = Learnt(said["session"], said["last"], int(said["messages"]), int(said.get("size", 0)))
@@ -57,13 +58,35 @@ def append_learnt(folder: MemoryFolder, learnt: Learnt) -> None:
 def write_shortened(folder: MemoryFolder) -> None:
     """Leave one line for each session when there are many more; to be called before a run, not within one."""
     known = read_learnt(folder)
-    if len(_rows(folder)) > _MOST_ROWS_PER_SESSION * max(len(known), 16):
+    if len(_rows(learnt_file(folder))) > _MOST_ROWS_PER_SESSION * max(len(known), 16):
         write_atomic(learnt_file(folder), "".join(f"{_row(each)}\n" for each in known.values()).encode())
 
 
-def _rows(folder: MemoryFolder) -> list[str]:
+def append_run(folder: MemoryFolder, run: str, commits: Sequence[str]) -> None:
+    """Note which commits belong to one run of `learn`, so that all of it can be undone."""
+    if commits:
+        append_lines(_runs_file(folder), [json.dumps({"run": run, "commits": list(commits)})])
+
+
+def read_runs(folder: MemoryFolder) -> list[tuple[str, ...]]:
+    """The commits of each run of `learn` that changed something, the newest run last."""
+    found: dict[str, list[str]] = {}
+    for row in _rows(_runs_file(folder)):
+        try:
+            said = json.loads(row)
+            found.setdefault(str(said["run"]), []).extend(map(str, said["commits"]))
+        except (ValueError, KeyError, TypeError):
+            continue
+    return [tuple(commits) for commits in found.values()]
+
+
+def _runs_file(folder: MemoryFolder) -> Path:
+    return folder.state / "learn-runs.jsonl"
+
+
+def _rows(file: Path) -> list[str]:
     try:
-        return learnt_file(folder).read_text(encoding="utf-8", errors="replace").splitlines()
+        return file.read_text(encoding="utf-8", errors="replace").splitlines()
     except FileNotFoundError:
         return []
 

@@ -47,7 +47,7 @@ def commit_named(history: History, name: str) -> Commit:
     Raises:
         UserMistake: there is none, or more than one.
     """
-    if not _COMMIT_NAME.match(name) or _is_unborn(history):
+    if not isinstance(name, str) or not _COMMIT_NAME.match(name) or _is_unborn(history):
         raise UserMistake(f"{name!r} is not a commit of {history.directory}; `reverie log` lists them")
     found = history.git.run("rev-parse", "--quiet", "--verify", f"{name}^{{commit}}", accept=(0, 1, 128)).split()
     if len(found) != 1:
