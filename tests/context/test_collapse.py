@@ -31,7 +31,7 @@ ON = Collapse(enabled=True, summary_tokens=200)
 
 def scene_at(session: Session, share: float) -> Scene:
     """A scene in which the session fills this share of the effective window."""
-    return session.scene(int(session.tokens() / share / 0.75), None)
+    return session.scene(int(session.tokens() / share / 0.8), None)
 
 
 def staged(session: Session, share: float = 0.93) -> Session:

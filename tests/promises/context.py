@@ -93,10 +93,17 @@ PROMISES = {
         source="issue 12",
     ),
     "context:compact:too-long": Requirement(
-        "a summary request that is too long is asked again with fewer rounds, three times, then answered by structure",
-        source="spec 1 §13",
+        "a summary request that is too long is asked again without its oldest rounds, keeping all else and every pair, "
+        "three times, then answered by structure; a summary made from less says so in its receipt",
+        source="issue 12",
     ),
-    "context:compact:unanswered": Requirement("a request that nobody answered stays as it is", source="product §2"),
+    "context:compact:unanswered": Requirement(
+        "what the model has not answered stays whole while it can fit: results and words alike", source="issue 12"
+    ),
+    "context:fit:last-means": Requirement(
+        "what cannot fit is shown in part, and whatever the window, if system text and tools fit, the view does too",
+        source="issue 12",
+    ),
     "context:compact:small-windows": Requirement(
         "a window of any size gets a result; a message that cannot fit is named and nothing is lost", source="issue 4"
     ),

@@ -105,7 +105,7 @@ def test_a_compaction_leaves_what_it_kept_and_its_summary() -> None:
 @requirement("tokens:count:freed")
 def test_a_count_is_never_below_nothing() -> None:
     session = Session().says(WORDS * 100).answers(Text("Yes."), usage=Usage(10, 3))
-    assert tokens(session, SnipEntry(session.envelope(), ("u0",), "gone")) == 0
+    assert 0 <= tokens(session, SnipEntry(session.envelope(), ("u0",), "gone")) < 50
 
 
 @requirement("tokens:count:anchored")

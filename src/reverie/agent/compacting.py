@@ -18,7 +18,7 @@ from reverie.agent.log import Aside, Log
 from reverie.agent.preparing import Preparer
 from reverie.context.collapse import collapse, queued
 from reverie.context.embedded import answered
-from reverie.context.gate import Compact, breaker, gate
+from reverie.context.gate import Compact, Veto, breaker, gate
 from reverie.context.pipeline import compact_now, failed, written
 from reverie.context.reactive import Attempts, SendAgain, rescue
 from reverie.context.receipt import Receipt, receipts
@@ -27,7 +27,7 @@ from reverie.context.restore import Surroundings
 from reverie.context.session_notes import NotesFile
 from reverie.context.spans import chain, pinned
 from reverie.context.stage import NOTHING, Outcome, Scene
-from reverie.errors import ContextTooLong, Unavailable
+from reverie.errors import ContextTooLong, Unavailable, UserMistake
 from reverie.messages.blocks import JsonObject
 from reverie.messages.entries import UserEntry
 from reverie.ports import Model, Request
@@ -56,6 +56,8 @@ class Compactor:
     emit: Callable[[TurnEvent], None]
     is_internal: bool = False
     """Whether the conversation is a background fork's, which is never compacted by itself."""
+    _told: Veto | None = None
+    """Why the last compaction asked no model; said once, until one is asked again."""
 
     async def if_due(self, scene: Scene, model: Model, parent: Request | None) -> bool:
         """Compact when the gate says so; whether it did."""
@@ -65,7 +67,10 @@ class Compactor:
         decision = gate(scene.budget, self.settings, breaker(whole), internal=self.is_internal)
         if not isinstance(decision, Compact):
             return False
-        return bool(await self._compact("auto", "", scene, model, parent))
+        if decision.unpaid is not None and decision.unpaid is not self._told:
+            self.emit(Notice(f"summaries are written without a model for now: {decision.unpaid.value}", "info"))
+        self._told = decision.unpaid
+        return bool(await self._compact("auto", "", scene, model, parent, pays=decision.unpaid is None))
 
     async def collapse_if_due(self, model: Model, parent: Request | None) -> None:
         """Fold the oldest spans into summaries of the model, where collapse is on and its second line is crossed."""
@@ -93,19 +98,26 @@ class Compactor:
             self.emit(Reduced(outcome.reductions))
 
     async def now(self, instructions: str, model: Model, parent: Request | None) -> Receipt | None:
-        """Compact because the user said so; the receipt, or None when nothing could be gained."""
+        """Compact because the user said so; the receipt, or None when nothing could be gained.
+
+        Raises `UserMistake` where compaction is switched off.
+        """
+        if not self.settings.compaction.enabled:
+            raise UserMistake("compaction is switched off; set compaction.enabled to true to allow it")
         outcome = await self._compact("manual", instructions, self.preparer.scene(self.log), model, parent)
         return self._receipt(outcome)
 
-    async def rescue(self, problem: Unavailable, attempts: Attempts, model: Model, parent: Request) -> Attempts | None:
-        """Shrink after the provider refused a request; None when nothing helps and the error is the user's."""
+    async def rescue(
+        self, problem: Unavailable, attempts: Attempts, model: Model, parent: Request | None
+    ) -> Attempts | None:
+        """Shrink a request that does not fit; None when nothing helps and the error is the user's."""
         if isinstance(problem, ContextTooLong) and await self._refusal("auto", ""):
             return None
         aside = self.log.aside()
         case = self._case(self.preparer.scene(self.log), aside)
         flow = rescue(case, self.settings, problem, attempts)
         try:
-            found = await run_flow(flow, model, parent, in_thread=True)
+            found = await run_flow(flow, model, parent or Request(model.name, ()), in_thread=True)
         except Unavailable:
             found = await asyncio.to_thread(answered, rescue(case, self.settings, problem, attempts))
         if not isinstance(found, SendAgain):
@@ -114,7 +126,7 @@ class Compactor:
         return found.attempts
 
     async def _compact(
-        self, trigger: str, instructions: str, scene: Scene, model: Model, parent: Request | None
+        self, trigger: str, instructions: str, scene: Scene, model: Model, parent: Request | None, *, pays: bool = True
     ) -> Outcome:
         refusal = await self._refusal(trigger, instructions)
         if refusal:
@@ -124,7 +136,7 @@ class Compactor:
         case = self._case(scene, aside, trigger)
         notes = self.notes()
         try:
-            flow = compact_now(case, self.settings, notes, instructions=instructions)
+            flow = compact_now(case, self.settings, notes, instructions=instructions, pays=pays)
             outcome = await run_flow(flow, model, parent or Request(model.name, ()), in_thread=True)
         except Unavailable as problem:
             self.emit(Notice(f"the model wrote no summary ({problem}); the embedded one stands", "warning"))
@@ -144,6 +156,7 @@ class Compactor:
             self.settings.compaction,
             self.surroundings(),
             trigger=trigger,
+            spill_path=self.preparer.spill_path,
         )
 
     async def _add(self, trigger: str, outcome: Outcome, aside: Aside) -> None:

@@ -205,17 +205,17 @@ class Starting:
 
 class _Waiting:
     def __init__(self, model: Model, starting: Starting) -> None:
-        self._model = model
+        self.inner = model
         self._starting = starting
 
     @property
     def name(self) -> str:
-        return self._model.name
+        return self.inner.name
 
     async def stream(self, request: Request) -> AsyncGenerator[Event, None]:
         leads = await self._starting.ready()
         try:
-            async with aclosing(self._model.stream(request)) as events:
+            async with aclosing(self.inner.stream(request)) as events:
                 async for event in events:
                     if not isinstance(event, Retrying):
                         self._starting.begun()
@@ -230,15 +230,15 @@ class Purposed:
 
     def __init__(self, model: Model, purpose: str) -> None:
         # The innermost would have the last word; what counts is what this call is for.
-        self._model: Model = model._model if isinstance(model, Purposed) else model
+        self.inner: Model = model.inner if isinstance(model, Purposed) else model
         self._purpose = purpose
 
     @property
     def name(self) -> str:
-        return self._model.name
+        return self.inner.name
 
     async def stream(self, request: Request) -> AsyncGenerator[Event, None]:
-        async with aclosing(self._model.stream(replace(request, purpose=self._purpose))) as events:
+        async with aclosing(self.inner.stream(replace(request, purpose=self._purpose))) as events:
             async for event in events:
                 yield event
 

@@ -228,21 +228,21 @@ class Booked:
     """
 
     def __init__(self, model: Model, book: Book) -> None:
-        self._model = model
+        self.inner = model
         self._book = book
         self._known = Usage()
         """What the last whole answer used: of the next request, that much is expected to come from the cache."""
 
     @property
     def name(self) -> str:
-        return self._model.name
+        return self.inner.name
 
     async def stream(self, request: Request) -> AsyncGenerator[Event, None]:
         """Pass everything on and book each attempt."""
         written: list[Block] | None = []
         """What has arrived of an answer; None while no request is under way."""
         try:
-            async with aclosing(self._model.stream(request)) as events:
+            async with aclosing(self.inner.stream(request)) as events:
                 async for event in events:
                     match event:
                         case Finished(reply):

@@ -52,7 +52,7 @@ from reverie.messages.message import Message, Role, Usage, assistant, user
 from reverie.messages.records import SYNTHETIC_MODEL
 from reverie.messages.reminder import reminder
 from reverie.messages.view import Kind
-from reverie.models.answer import answer
+from reverie.models.answer import answer, exact_tokens
 from reverie.ports import BlockDone, Event, Finished, Model, Reply, Request, Retrying, TextDelta
 from reverie.settings import Settings
 from reverie.tokens.profiles import Profile, cost
@@ -294,15 +294,19 @@ class Loop:
         parts = self.parts
         attempts = FIRST
         while True:
-            prepared = await self._prepared()
-            parts.emit(RequestSent(number, prepared.report.tokens))
+            is_sent = False
             try:
+                prepared = await self._prepared()
+                parts.emit(RequestSent(number, prepared.report.tokens))
+                is_sent = True
                 reply = await self._answered(prepared.request)
                 if reply.stop_reason == "model_context_window_exceeded":
                     raise ContextTooLong("the provider stopped because the window is full")
             except (ContextTooLong, MediaTooLarge) as problem:
-                parent = prepared.request
-                again = await parts.compactor.rescue(problem, attempts, parts.model, parent)
+                # By our own count too: what we would not send needs the same cure as what a provider refuses.
+                if not (is_sent or parts.settings.compaction.rescues):
+                    raise
+                again = await parts.compactor.rescue(problem, attempts, parts.model, self.last_request)
                 if again is None:
                     raise
                 attempts = again
@@ -332,6 +336,9 @@ class Loop:
         reduced = parts.preparer.reduce(parts.log)
         if reduced.outcome.reductions:
             parts.emit(Reduced(reduced.outcome.reductions))
+        unsure = parts.preparer.unsure(parts.log)
+        if unsure is not None and (tokens := await exact_tokens(parts.model, unsure)) is not None:
+            reduced = replace(reduced, scene=parts.preparer.counted(parts.log, tokens))
         if await parts.compactor.if_due(reduced.scene, parts.model, self.last_request):
             reduced = replace(reduced, scene=parts.preparer.scene(parts.log))
         prepared = parts.preparer.request(parts.log, reduced, max_tokens=parts.max_output_tokens)

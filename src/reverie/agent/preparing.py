@@ -30,11 +30,14 @@ from reverie.messages.view import Item, View
 from reverie.ports import Request
 from reverie.request_body import request_body
 from reverie.settings import Settings
-from reverie.tokens.count import Learner, count
-from reverie.tokens.estimate import weigh_message
+from reverie.tokens.count import Count, Learner, count
+from reverie.tokens.estimate import weigh_message, weigh_request
 from reverie.tokens.profiles import Profile, profile
 from reverie.tokens.rates import rates_for
 from reverie.tokens.window import Budget, Level
+
+_DOUBT = 0.35
+"""Share of an estimate that it may be too high by."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,9 +97,11 @@ class Preparer:
         spill_path: Callable[[str], Path] | None = None,
         narrower: Budget | None = None,
         has_options: bool = True,
+        rereads: Callable[[View], bool] = lambda _view: True,
     ) -> None:
         """`narrower` are the lines without the extended window. Without options a request is one that any client of the
-        provider can send as it is, and what it asks for besides an answer is up to that client.
+        provider can send as it is, and what it asks for besides an answer is up to that client. `rereads` says whether
+        the model that sees a view can read messages again by their ids.
         """
         self.model = model
         self.facts = facts
@@ -111,11 +116,16 @@ class Preparer:
         self.settings = settings
         self.strategy = strategy
         self._now = now
-        self._spill_path = spill_path
+        self.spill_path = spill_path
+        self._rereads = rereads
         self._rates = rates_for(facts)
         self._learner = Learner()
         self._weights: dict[str, tuple[Message, int]] = {}
+        self._prompt: tuple[object, object, int] = (None, None, 0)
+        """System text and tools that were weighed last, and their weight."""
         self._conforming = Conforming()
+        self._exact: tuple[View, int] | None = None
+        """A view and what the provider counted for it."""
         self._last: Request | None = None
         self._sent_entries = 0
 
@@ -125,10 +135,12 @@ class Preparer:
         self.model, self.facts, self.budget, self.effort = model, facts, budget, effort
         if facts != before.facts:
             self._rates, self._weights, self._learner = rates_for(facts), {}, Learner()
+            self._prompt = (None, None, 0)
 
         def back() -> None:
             self.model, self.facts, self.budget, self.effort = before.model, before.facts, before.budget, before.effort
             self._rates, self._weights, self._learner = before._rates, before._weights, before._learner
+            self._prompt = before._prompt
 
         return back
 
@@ -156,7 +168,9 @@ class Preparer:
 
     def scene(self, log: Log) -> Scene:
         """What a stage or a compaction may know now."""
-        return Scene(self.budget.using(self.measure(log)), self._now(), log.envelope, self.weigh)
+        return Scene(
+            self.budget.using(self.measure(log)), self._now(), log.envelope, self.weigh, rereads=self._rereads(log.view)
+        )
 
     def prepare(self, log: Log, *, max_tokens: int | None = None) -> Prepared:
         """Reduce the conversation where that is due and make its next request.
@@ -173,7 +187,7 @@ class Preparer:
         """Run the stages that cost nothing and never ask; a compaction may follow before `request`."""
         start = len(log.entries)
         scene = self.scene(log)
-        steps = self.strategy.stages(self.settings, log.entries, self._spill_path, self._edits_cache(self.facts))
+        steps = self.strategy.stages(self.settings, log.entries, self.spill_path, self._edits_cache(self.facts))
         done = prepare(log.projection, scene, steps, lambda view: self._count(view, log), written)
         log.record(done.outcome.entries)
         failures = tuple(f"{one.stage}: {one.error}" for one in done.failures)
@@ -184,12 +198,49 @@ class Preparer:
         log.append(*written(outcome).entries)
 
     def _count(self, view: View, log: Log) -> int:
-        return count(view, self.facts, entries=log.entries, rates=self._rates, learner=self._learner).tokens
+        if self._exact is not None and self._exact[0] is view:
+            return self._exact[1]
+        return self._estimated(view, log).tokens
+
+    def _estimated(self, view: View, log: Log) -> Count:
+        return count(
+            view,
+            self.facts,
+            entries=log.entries,
+            rates=self._rates,
+            learner=self._learner,
+            estimate=self._estimate,
+        )
+
+    def unsure(self, log: Log) -> Request | None:
+        """The request for which the provider's own count is worth asking: one that is due for compaction only if the
+        estimate is right.
+        """
+        if self._exact is not None and self._exact[0] is log.view:
+            return None
+        counted = self._estimated(log.view, log)
+        doubt = round(counted.estimated_tokens * _DOUBT)
+        if not self.budget.compact_at_tokens < counted.tokens <= self.budget.compact_at_tokens + doubt:
+            return None
+        reserve = self.budget.window_tokens - self.budget.effective_tokens
+        return request_from(log.view, self.facts, model=self.model, max_tokens=reserve, cache=self.settings.cache)
+
+    def counted(self, log: Log, tokens: int) -> Scene:
+        """Take over what the provider counted for the conversation as it stands."""
+        self._exact = (log.view, tokens)
+        return self.scene(log)
+
+    def _estimate(self, view: View) -> int:
+        """The weight of a whole view from what is remembered of its parts."""
+        if self._prompt[0] is not view.system or self._prompt[1] is not view.tools:
+            prompt = weigh_request(self.facts, system=view.system, tools=view.tools, rates=self._rates)
+            self._prompt = (view.system, view.tools, prompt)
+        return self._prompt[2] + sum(map(self.weigh, view.items))
 
     def _rescue(self, log: Log, scene: Scene) -> Outcome:
         if not scene.budget.must_compact:
             return NOTHING
-        wanted = self.strategy.rescue(Situation(log.view, log.entries, scene, self.settings))
+        wanted = self.strategy.rescue(Situation(log.view, log.entries, scene, self.settings, self.spill_path))
         if not wanted.entries:
             return NOTHING
         kept = written(wanted)
@@ -200,14 +251,15 @@ class Preparer:
         """Make the request of a conversation as it stands. Raises `ContextTooLong` as `prepare` does."""
         scene, outcome = reduced.scene, reduced.outcome
         view = self.sent_view(log)
-        problem = too_large(view, scene.budget, self.weigh)
-        if problem is not None and self.strategy.name != "none":
-            raise problem
+        limit = self.budget.window_tokens if self.settings.compaction.reactive_only else self.budget.blocking_tokens
+        if scene.budget.used_tokens > limit and self.strategy.name != "none":
+            self._estimate(view)
+            raise too_large(view, scene.budget, self.weigh, self._prompt[2])
         request = request_from(
             view,
             self.facts,
             model=self.model,
-            max_tokens=max_tokens or self.settings.model.max_output_tokens,
+            max_tokens=self._output_tokens(max_tokens, scene.budget),
             cache=cache_options(self.settings.cache, self._off),
             conforming=self._conforming,
         )
@@ -254,6 +306,12 @@ class Preparer:
 
     def _edits_cache(self, facts: Profile) -> bool:
         return facts.abilities.cache_edits and self._has_options and Option.CACHE_EDITS not in self._off
+
+    def _output_tokens(self, wanted: int | None, budget: Budget) -> int:
+        """How much may be answered: as asked, within the model's limit and what the window leaves."""
+        left = max(budget.window_tokens - budget.effective_tokens, budget.window_tokens - budget.used_tokens)
+        limits = (wanted or self.settings.model.max_output_tokens, self.facts.max_output_tokens, left)
+        return max(1, min(limit for limit in limits if limit is not None))
 
     def _parted(self, request: Request, log: Log) -> Break | None:
         """Where this request leaves the one before it; looked for only when it does not simply extend it."""

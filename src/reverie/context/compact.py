@@ -1,7 +1,8 @@
-"""Full and partial compaction: a summary takes the place of the history, or of one side of it (spec 1 §11-12).
+"""Full and partial compaction: a summary takes the place of the history, or of one side of it.
 
-The newest rounds and a request that nobody has answered yet stay as they are. Everything else is summed up once, by a
-model or by structure, and the must-survive list is checked against the result whoever wrote it.
+The newest rounds, and everything that the model has not answered yet, stay as they are; what cannot fit even so is
+shortened by `fit`. All else is summed up once, by a model or by structure, and the must-survive list is checked against
+the result whoever wrote it.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from reverie.context import digest
 from reverie.context.replacement import Case, Replacement, build, keepable, seal, summary_limit
 from reverie.context.spans import plain, short_ids
 from reverie.context.stage import NOTHING, Outcome, Reduction
-from reverie.context.summarise import EMBEDDED, Wanted, Written, summarise
+from reverie.context.summarise import EMBEDDED, Wanted, Written, by_structure, summarise
 from reverie.context.survive import Limits, MustSurvive, bring_back, must_survive
 from reverie.errors import ContextTooLong, UserMistake
 from reverie.messages.bulk import collector_paused
@@ -30,6 +31,8 @@ STRUCTURE_TOKENS = 10_000
 """How long a summary by structure gets however large the window is. Its best lines come first, and what the next rounds
 need stands in the first 8,000 to 10,000 tokens at every window that `bench.fidelity` measured on the sessions it was
 tuned on; what is written beyond is read and paid for with every request and tells nothing more."""
+LEAST_SUMMARY_TOKENS = 200
+"""A model is not asked for a shorter summary."""
 _QUOTE_CHARS = 80
 
 
@@ -43,18 +46,23 @@ class Direction(StrEnum):
 
 
 def compact(
-    case: Case, *, instructions: str = "", tail_tokens: int | None = None, peel_tail: bool = False
+    case: Case,
+    *,
+    instructions: str = "",
+    tail_tokens: int | None = None,
+    was_refused: bool = False,
+    keeps_unanswered: bool = True,
 ) -> Flow[Outcome]:
     """Replace the whole history; nothing when that would gain nothing.
 
-    `tail_tokens` is what the newest rounds may take to stay as they are.
+    `tail_tokens` is what the newest rounds may take to stay as they are; what nobody has answered yet stays whatever
+    its size, unless `keeps_unanswered` is off. `was_refused` says that the conversation is too long for a request, so
+    that the summariser does not read what stays.
     """
     items = case.view.items
     most = min(case.settings.keep_min_tokens, int(case.scene.budget.effective_tokens * TAIL_FRACTION))
-    most = most if tail_tokens is None else tail_tokens
-    return (
-        yield from _replace_before(case, _tail_start(items, case, most), instructions, "full compaction", peel_tail)
-    )
+    start = _tail_start(items, case, most if tail_tokens is None else tail_tokens) if keeps_unanswered else len(items)
+    return (yield from _replace_before(case, start, instructions, "full compaction", was_refused))
 
 
 def compact_part(case: Case, pivot: str, direction: Direction, *, instructions: str = "") -> Flow[Outcome]:
@@ -64,31 +72,32 @@ def compact_part(case: Case, pivot: str, direction: Direction, *, instructions: 
     """
     at = _place(case.view.items, pivot)
     if direction is Direction.UP_TO:
-        return (yield from _replace_before(case, at, instructions, "partial compaction", peel_tail=False))
+        return (yield from _replace_before(case, at, instructions, "partial compaction", was_refused=False))
     return (yield from _fold_from(case, at, instructions))
 
 
-def too_large(view: View, budget: Budget, weigh_item: Callable[[Item], int]) -> ContextTooLong | None:
-    """The error for a view that no reduction could make fit, naming its largest message; None when it fits."""
-    if budget.used_tokens <= budget.blocking_tokens:
-        return None
-    weigh = [weigh_item(item) for item in view.items]
-    message = f"the request needs {budget.used_tokens:,} tokens and {budget.blocking_tokens:,} are there"
-    beside = budget.used_tokens - sum(weigh)
-    if beside > max(weigh, default=0):
-        message += f"; system text and tools alone take about {beside:,}. Offer fewer tools, or use a larger window"
-    elif view.items:
-        number = max(range(len(view.items)), key=lambda one: weigh[one])
-        item = view.items[number]
-        words = " ".join(plain(item).split())[:_QUOTE_CHARS]
+def too_large(view: View, budget: Budget, weigh_item: Callable[[Item], int], prompt_tokens: int) -> ContextTooLong:
+    """The error for a view that does not fit, with what takes the room and the way on.
+
+    `prompt_tokens` is the size of system text and tools.
+    """
+    limit = budget.blocking_tokens
+    message = f"the request needs {budget.used_tokens:,} tokens and {limit:,} are there"
+    largest = max(view.items, key=weigh_item, default=None)
+    if prompt_tokens > limit - LEAST_SUMMARY_TOKENS:
         message += (
-            f"; message {item.uuid} ({item.kind.value}: “{words}”) alone takes {weigh[number]:,}. "
-            "Shorten it, move it to a file, or use a model with a larger window; nothing was lost"
+            f"; system text and tools alone take about {prompt_tokens:,}. Start with --bare, offer fewer tools, or use "
+            "a model with a larger window"
         )
-    return ContextTooLong(message, used_tokens=budget.used_tokens, limit_tokens=budget.blocking_tokens)
+    else:
+        if largest is not None:
+            words = " ".join(plain(largest).split())[:_QUOTE_CHARS]
+            message += f"; the largest message takes {weigh_item(largest):,} ({largest.kind.value}: “{words}”)"
+        message += ". /compact makes room (compact() in Python); nothing was lost"
+    return ContextTooLong(message, used_tokens=budget.used_tokens, limit_tokens=limit)
 
 
-def _replace_before(case: Case, start: int, instructions: str, kind: str, peel_tail: bool) -> Flow[Outcome]:
+def _replace_before(case: Case, start: int, instructions: str, kind: str, was_refused: bool) -> Flow[Outcome]:
     items = case.view.items
     kept = keepable(case, items[start:])
     if not instructions and len(kept) == len(keepable(case, items)):
@@ -98,18 +107,19 @@ def _replace_before(case: Case, start: int, instructions: str, kind: str, peel_t
     limit = summary_limit(case, must, kept)
     scope = "" if not kept else _scope("The messages from this one on stay as they are and need no summary", kept[0])
     wanted = Wanted(
-        items[:start] if peel_tail or kind == "partial compaction" else items,
+        items[:start] if was_refused or kind == "partial compaction" else items,
         limit,
         case.weight(items) - case.weight(kept),
         lambda: _by_structure(case, must, kept, limit),
         scope,
         instructions,
-        peel_tail,
     )
-    written = yield from summarise(wanted, case.scene, case.settings)
+    # A summary of a few words is not worth asking for: the model would answer with a sentence about nothing.
+    asks = limit >= LEAST_SUMMARY_TOKENS
+    written = (yield from summarise(wanted, case.scene, case.settings)) if asks else by_structure(wanted)
     made = _smaller(case, must, kind, written, kept, limit)
     if made is None and written.by != EMBEDDED:
-        made = _smaller(case, must, kind, Written(wanted.embedded(), EMBEDDED), kept, limit)
+        made = _smaller(case, must, kind, by_structure(wanted), kept, limit)
     return NOTHING if made is None else seal(case, made)
 
 
@@ -118,7 +128,7 @@ def _smaller(
 ) -> Replacement | None:
     """The replacement, if it is smaller than what is there."""
     before = case.overhead_tokens + case.weight(case.view.items)
-    made = build(case, must, kind=kind, written_by=written.by, summary=written.text, kept=kept, limit_tokens=limit)
+    made = build(case, must, written, kind=kind, kept=kept, limit_tokens=limit)
     return made if made.tokens < before else None
 
 
@@ -156,7 +166,8 @@ def _fold_from(case: Case, start: int, instructions: str) -> Flow[Outcome]:
     )
     if not gone:
         return NOTHING
-    written = yield from summarise(wanted, case.scene, case.settings)
+    asks = limit >= LEAST_SUMMARY_TOKENS
+    written = (yield from summarise(wanted, case.scene, case.settings)) if asks else by_structure(wanted)
     effective = case.scene.budget.effective_tokens
     quarter = max(0, replaced - limit) // 4
     limits = Limits(min(int(effective * case.settings.user_text_fraction), 2 * quarter), quarter, quarter, quarter)
@@ -176,17 +187,25 @@ def _fold_from(case: Case, start: int, instructions: str) -> Flow[Outcome]:
     return Outcome((entry,), reductions=(Reduction("partial compaction", freed, len(gone), written.by),))
 
 
+def unanswered_from(items: Sequence[Item]) -> int:
+    """Where the part begins that the model has not answered: its newest calls with their results, or whatever came
+    after its last words.
+    """
+    last = max((n for n, item in enumerate(items) if item.kind is Kind.REPLY), default=-1)
+    cuts = legal_cuts(items)
+    first = max((cut for cut in cuts if cut <= last), default=0)
+    calls = any(item.message.tool_uses for item in items[first : last + 1])
+    return first if calls else max(cut for cut in cuts if cut <= last + 1)
+
+
 def _tail_start(items: Sequence[Item], case: Case, most_tokens: int) -> int:
-    """Where the part begins that stays: the newest rounds that fit, and in any case an unanswered request."""
-    solid = max((n + 1 for n, item in enumerate(items) if item.kind in (Kind.SUMMARY, Kind.FOLD)), default=0)
-    last_reply = max((n for n, item in enumerate(items) if item.kind is Kind.REPLY), default=-1)
-    waiting = next((n for n in range(last_reply + 1, len(items)) if items[n].kind is Kind.TYPED), len(items))
-    cuts = [cut for cut in legal_cuts(items) if cut >= solid]
-    waiting = max((cut for cut in cuts if cut <= waiting), default=len(items))
+    """Where the part begins that stays: the newest rounds that fit, and in any case what nobody has answered."""
+    waiting = unanswered_from(items)
+    solid = max((n + 1 for n in range(waiting) if items[n].kind in (Kind.SUMMARY, Kind.FOLD)), default=0)
     keeps = {item.uuid for item in keepable(case, items)}
     start = len(items)
     weight = 0
-    for cut in reversed(cuts):
+    for cut in reversed([cut for cut in legal_cuts(items) if cut >= solid]):
         weight += case.weight(item for item in items[cut:start] if item.uuid in keeps)
         if weight > most_tokens:
             break

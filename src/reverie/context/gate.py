@@ -1,7 +1,8 @@
-"""Whether to compact before this request: every veto in order, then the size (spec 1 §4), and the breaker (§15).
+"""Whether to compact before this request, and whether a model may be paid for it.
 
-A decision is a value. The breaker's state is a fold over the transcript, so a resumed session is as careful as the one
-that was interrupted.
+The switches are asked in order, then the size. The breaker opens after failures or refills in a row; an open breaker
+stops paying for summaries and never stops reducing: the embedded summariser writes them from then on. A decision is a
+value. The breaker's state is a fold over the transcript, so a resumed session is as careful as the interrupted one.
 """
 
 from __future__ import annotations
@@ -23,14 +24,14 @@ REFILL_REPLIES = 3
 
 
 class Veto(StrEnum):
-    """Why no compaction takes place, in the order in which it is asked."""
+    """Why no compaction takes place, or why none is paid for, in the order in which it is asked."""
 
     INTERNAL = "the request comes from inside: a notes writer or summariser"
     COLLAPSE = "collapse keeps this window"
     REACTIVE_ONLY = "compaction waits for the provider's word"
     OFF = "automatic compaction is switched off"
-    FAILURES = "automatic compaction failed too often in this session"
     ROOM = "there is room"
+    FAILURES = "the last compactions failed"
     REFILLS = "the window filled up again right after each of the last compactions"
 
 
@@ -39,6 +40,8 @@ class Compact:
     """The history is to be compacted before the request."""
 
     reason: str
+    unpaid: Veto | None = None
+    """Why no model is asked for the summary; None when one is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,10 +119,9 @@ def gate(budget: Budget, settings: Settings, state: Breaker, *, internal: bool =
         return Leave(Veto.REACTIVE_ONLY)
     if not (compaction.enabled and compaction.auto):
         return Leave(Veto.OFF)
-    if state.gave_up(compaction):
-        return Leave(Veto.FAILURES)
     if not budget.must_compact:
         return Leave(Veto.ROOM)
-    if state.goes_round(compaction):
-        return Leave(Veto.REFILLS)
-    return Compact(f"{budget.used_tokens:,} tokens are more than {budget.compact_at_tokens:,}")
+    reason = f"{budget.used_tokens:,} tokens are more than {budget.compact_at_tokens:,}"
+    if state.gave_up(compaction):
+        return Compact(reason, Veto.FAILURES)
+    return Compact(reason, Veto.REFILLS if state.goes_round(compaction) else None)

@@ -15,6 +15,7 @@ from reverie.context.replacement import Case, build, keepable, seal
 from reverie.context.session_notes import NotesFile, cursor, shortened_notes
 from reverie.context.spans import chain
 from reverie.context.stage import Outcome
+from reverie.context.summarise import Written
 from reverie.context.survive import must_survive
 from reverie.messages.entries import BoundaryEntry, Entry, envelope_of
 from reverie.messages.rules import legal_cuts
@@ -101,9 +102,8 @@ def _compact(case: Case, settings: Settings, file: NotesFile) -> Result:
     summary = "\n\n".join([f"Notes on the session so far, kept in {file.path}:", notes, *folds])
     must = must_survive(case.entries, case.view.leaf, (skill.name for skill in case.around.skills))
     made = build(
-        case, must, kind=KIND, written_by="notes", summary=summary, kept=kept,
-        limit_tokens=case.scene.weigh_text(summary),
-    )  # fmt: skip
+        case, must, Written(summary, "notes"), kind=KIND, kept=kept, limit_tokens=case.scene.weigh_text(summary)
+    )
     before = case.overhead_tokens + case.weight(items)
     if made.tokens >= min(before, int(budget.compact_at_tokens * WORTHWHILE)):
         return Declined(Reason.TOO_LARGE, f"{made.tokens:,} of {budget.compact_at_tokens:,} tokens")

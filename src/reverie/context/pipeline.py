@@ -1,8 +1,9 @@
-"""The stages in order, and the compactions behind them (spec 1 §4).
+"""The stages in order, and the one driver of compaction behind them.
 
 Before each request: spill, snip, clearing, collapse; each sees the view that the one before it left. Then the gate. A
 stage that fails is passed over, a compaction that fails leaves a mark for the breaker: no reduction ever costs a turn.
-What a reduction wants is appended as entries and projected again, here and nowhere else.
+Whoever compacts (the loop, `/compact`, `Window`, replay, a provider's refusal) calls `compact_now`. What a reduction
+wants is appended as entries and projected again, here and nowhere else.
 """
 
 from __future__ import annotations
@@ -13,9 +14,12 @@ from pathlib import Path
 
 from reverie.context.collapse import Queued, collapse_stage
 from reverie.context.compact import compact
+from reverie.context.embedded import answered
+from reverie.context.fit import fit
 from reverie.context.gate import FAILED
 from reverie.context.microcompact import microcompact
 from reverie.context.notes_compaction import Declined, compact_by_notes
+from reverie.context.receipt import receipts
 from reverie.context.replacement import Case
 from reverie.context.session_notes import NotesFile
 from reverie.context.snip import snip
@@ -115,27 +119,56 @@ def written(outcome: Outcome) -> Outcome:
 
 
 def compact_now(
-    case: Case, settings: Settings, notes: NotesFile | None = None, *, instructions: str = ""
+    case: Case,
+    settings: Settings,
+    notes: NotesFile | None = None,
+    *,
+    instructions: str = "",
+    pays: bool = True,
+    was_refused: bool = False,
 ) -> Flow[Outcome]:
-    """Compact by the notes, or in full where they decline; notes are passed over when instructions are given.
+    """Make room, whoever asks for it: by the notes, in full where they decline, then by what `fit` can still shorten.
 
-    An automatic compaction that gains nothing, or in which something breaks, returns the mark that the breaker counts.
+    Notes are passed over when instructions are given; without `pays` no model is asked. What the model has not answered
+    stays whole while it fits; a view that does not fit with it loses it to the summary as the last means. An automatic
+    compaction that gains nothing, or in which something breaks, returns the mark that the breaker counts.
     """
     if not settings.compaction.enabled:
         return NOTHING
-    if notes is not None and not instructions:
-        by_notes = compact_by_notes(case, settings, notes)
-        if not isinstance(by_notes, Declined):
-            return by_notes
+    reason = "no compaction made the conversation smaller"
     try:
-        outcome = yield from compact(case, instructions=instructions)
+        case = case.as_counted()
+        outcome = _by_notes(case, settings, notes) if notes is not None and not instructions else NOTHING
+        if not outcome.entries:
+            flow = compact(case, instructions=instructions, was_refused=was_refused)
+            outcome = (yield from flow) if pays else answered(flow)
+        outcome = _fitted(case, outcome)
     except BREAKAGES as problem:
         if case.trigger != "auto":
             raise
-        return failed(case.scene, f"{type(problem).__name__}: {problem}")
+        outcome, reason = NOTHING, f"{type(problem).__name__}: {problem}"
     if outcome.entries or case.trigger != "auto":
         return outcome
-    return failed(case.scene, "no compaction made the conversation smaller")
+    return failed(case.scene, reason)
+
+
+def _by_notes(case: Case, settings: Settings, notes: NotesFile) -> Outcome:
+    made = compact_by_notes(case, settings, notes)
+    return NOTHING if isinstance(made, Declined) else made
+
+
+def _fitted(case: Case, outcome: Outcome) -> Outcome:
+    """An outcome with what must still happen for the view to fit."""
+    made = receipts(outcome.entries)
+    if made and made[-1].post_tokens <= case.scene.budget.blocking_tokens:
+        return outcome
+    after = case.after(outcome)
+    outcome += (shorter := fit(after))
+    after = after.after(shorter)
+    if after.tokens > after.scene.budget.blocking_tokens:
+        outcome += (last := answered(compact(after, keeps_unanswered=False)))
+        outcome += fit(after.after(last))
+    return outcome
 
 
 def failed(scene: Scene, reason: str) -> Outcome:

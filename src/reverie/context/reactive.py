@@ -1,7 +1,8 @@
-"""The provider says that the request is too long, or that a picture is: shrink, and send again (spec 1 §14).
+"""A request is too long, by our count or the provider's, or a picture is: shrink, and send again.
 
-The error is withheld while there is something left to try: first the staged folds, then a compaction, each once per
-turn; pictures and documents that are too large become a word. When nothing helps, the error is released to the user.
+The error is withheld while there is something left to try: first the staged folds, then a compaction, then one that
+asks no model and leaves less; pictures and documents that are too large become a word. When nothing helps, the error is
+released to the user.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from reverie.context.collapse import drain, queued
-from reverie.context.compact import compact
+from reverie.context.pipeline import compact_now
 from reverie.context.replacement import Case
 from reverie.context.spans import chain, pinned
 from reverie.context.stage import NOTHING, Outcome, Reduction
@@ -24,6 +25,8 @@ from reverie.messages.view import Item
 from reverie.ports import Flow
 from reverie.settings import Settings
 
+LAST_TRY_SHARE = 0.5
+"""Of the window, what the last try reckons with."""
 LARGE_MEDIA_CHARS = 5 * 1024 * 1024
 """Encoded size above which providers refuse a single picture; where none is so large, all of them are stripped."""
 
@@ -72,11 +75,16 @@ def rescue(case: Case, settings: Settings, error: Unavailable, attempts: Attempt
         if folded.entries:
             return SendAgain(folded, attempts)
     compaction = settings.compaction
-    if not (compaction.enabled and compaction.reactive) or attempts.compactions >= compaction.reactive_attempts:
+    if not (compaction.enabled and compaction.reactive) or attempts.compactions > compaction.reactive_attempts:
         return Release(error)
+    case = case.as_counted(error.used_tokens or 0, error.limit_tokens or 0)
+    pays = attempts.compactions < compaction.reactive_attempts
+    if not pays:
+        # Refused after a compaction: the lines lie elsewhere than anybody said, and one more try costs nothing.
+        case = replace(case, scene=replace(case.scene, budget=case.scene.budget.shrunk(LAST_TRY_SHARE)))
     attempts = replace(attempts, compactions=attempts.compactions + 1)
-    outcome = yield from compact(_as_the_provider_counts(case, error), peel_tail=True)
-    return SendAgain(outcome, attempts) if outcome.entries else Release(error)
+    outcome = yield from compact_now(case, settings, pays=pays, was_refused=True)
+    return SendAgain(outcome, attempts) if outcome.reductions else Release(error)
 
 
 def strip_media(case: Case) -> Outcome:
@@ -101,22 +109,6 @@ def _decisions(item: Item, least: int) -> Iterable[SpillDecision]:
         if any(_size(block) > least for block in _media_of(result)):
             plain = without_media(Message(item.message.role, (result,))).tool_results[0]
             yield SpillDecision(result.tool_use_id, plain.text)
-
-
-def _as_the_provider_counts(case: Case, error: ContextTooLong) -> Case:
-    """The case with its lines moved down to where the provider's count and limit put them."""
-    budget = case.scene.budget
-    factor = 1.0
-    if error.used_tokens:
-        factor = min(factor, budget.used_tokens / error.used_tokens)
-    if error.limit_tokens:
-        factor *= min(1.0, error.limit_tokens / budget.window_tokens)
-    lines = replace(
-        budget,
-        effective_tokens=int(budget.effective_tokens * factor),
-        compact_at_tokens=int(budget.compact_at_tokens * factor),
-    )
-    return replace(case, scene=replace(case.scene, budget=lines))
 
 
 def _plain(item: Item) -> Item:

@@ -68,6 +68,8 @@ class Receipt:
     pre_tokens: int = 0
     post_tokens: int = 0
     lines: tuple[Line, ...] = ()
+    unread: int = 0
+    """How many of the oldest messages the writer of the summary was not shown, because they did not fit."""
 
     def of(self, *fates: Fate) -> tuple[Line, ...]:
         """The lines with one of these fates."""
@@ -82,6 +84,7 @@ class Receipt:
             "last": self.last,
             "preTokens": self.pre_tokens,
             "postTokens": self.post_tokens,
+            **({"unread": self.unread} if self.unread else {}),
             "lines": [[line.sort.value, line.fate.value, line.label, line.pointer] for line in self.lines],
         }
 
@@ -99,6 +102,7 @@ class Receipt:
             _count(data["preTokens"]),
             _count(data["postTokens"]),
             tuple(_line(row) for row in rows),
+            _count(data.get("unread", 0)),
         )
 
 

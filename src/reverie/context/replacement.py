@@ -8,8 +8,9 @@ needs without what came before it, so that a resumed session sees what the runni
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 from reverie.context.cut import Weigh, shortened
 from reverie.context.microcompact import deleted_by_the_server
@@ -17,6 +18,7 @@ from reverie.context.receipt import RECEIPT, Receipt, Sort, in_view
 from reverie.context.restore import NO_SURROUNDINGS, Attached, Surroundings, recent_files, restored
 from reverie.context.spans import RESTORED
 from reverie.context.stage import Outcome, Reduction, Scene
+from reverie.context.summarise import Written
 from reverie.context.survive import Limits, MustSurvive, bring_back
 from reverie.messages.blocks import Text
 from reverie.messages.codec import encode_json, tool_to_wire
@@ -34,7 +36,7 @@ from reverie.messages.entries import (
 from reverie.messages.message import user
 from reverie.messages.records import CLEARED
 from reverie.messages.reminder import reminder
-from reverie.messages.view import Item, Kind, View
+from reverie.messages.view import Item, Kind, View, project
 from reverie.settings import Compaction
 
 SUMMARY_FRACTION = 0.30
@@ -56,6 +58,11 @@ WORTH_AT = 0.70
 """…of what it replaces, likewise…"""
 AIM_AT = 0.65
 """…and up to where files and skills return: a window that is nearly full again would be compacted again at once."""
+LEAST_OF_EFFECTIVE = 0.08
+"""Share of E that a summary and what returns with it get however much is kept; what is kept then has to give way."""
+
+LEAST_FACTOR = 0.5
+"""How far an estimate may lie below the provider's count before the count is taken for a mistake."""
 
 INTRODUCTION = (
     "This session goes on from an earlier conversation that no longer fits into the window; what follows stands for "
@@ -79,6 +86,8 @@ class Case:
     around: Surroundings = NO_SURROUNDINGS
     trigger: str = "auto"
     """`auto` or `manual`."""
+    spill_path: Callable[[str], Path] | None = None
+    """Where a text that does not fit is kept for the model to read; without one it is only shortened."""
 
     @property
     def overhead_tokens(self) -> int:
@@ -92,9 +101,34 @@ class Case:
         """What messages may take below the compaction line."""
         return max(0, self.scene.budget.compact_at_tokens - self.overhead_tokens)
 
+    @property
+    def tokens(self) -> int:
+        """The estimated size of the whole view."""
+        return self.overhead_tokens + self.weight(self.view.items)
+
     def weight(self, items: Iterable[Item]) -> int:
         """The size of some items together."""
         return sum(map(self.scene.weigh, items))
+
+    def as_counted(self, used_tokens: int = 0, limit_tokens: int = 0) -> Case:
+        """The case with its lines lowered where the provider counts more than we estimate.
+
+        `used_tokens` and `limit_tokens` are what a provider said that refused the request.
+        """
+        budget = self.scene.budget
+        used = max(used_tokens, budget.used_tokens)
+        factor = max(LEAST_FACTOR, min(1.0, self.tokens / used)) if used else 1.0
+        if limit_tokens:
+            factor *= min(1.0, limit_tokens / budget.window_tokens)
+        return replace(self, scene=replace(self.scene, budget=budget.shrunk(factor))) if factor < 1 else self
+
+    def after(self, outcome: Outcome) -> Case:
+        """The case once an outcome is part of the conversation."""
+        if not outcome.entries:
+            return self
+        entries = (*self.entries, *outcome.entries)
+        last = next(made.uuid for entry in reversed(outcome.entries) if (made := envelope_of(entry)) is not None)
+        return replace(self, entries=entries, view=project(entries, leaf=last))
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,14 +154,14 @@ def summary_limit(case: Case, must: MustSurvive, kept: Sequence[Item]) -> int:
 
 
 def build(
-    case: Case, must: MustSurvive, *, kind: str, written_by: str, summary: str, kept: Sequence[Item], limit_tokens: int
+    case: Case, must: MustSurvive, written: Written, *, kind: str, kept: Sequence[Item], limit_tokens: int
 ) -> Replacement:
     """Put a summary of at most so many tokens, the kept items and what returns together, and account for it."""
     weigh = case.scene.weigh_text
     effective = case.scene.budget.effective_tokens
     free = _free(case, kept)
     limits = _limits(case, free)
-    summary = shortened(summary, limit_tokens, weigh, "the rest of this summary was too long")
+    summary = shortened(written.text, limit_tokens, weigh, "the rest of this summary was too long")
     text = f"{INTRODUCTION}\n\n{summary}"
     shown = [Item("", Kind.SUMMARY, user(text)), *kept]
     spent = case.weight(shown) + weigh(bring_back(must, shown, limits, weigh).text)
@@ -139,7 +173,9 @@ def build(
     if carried.text:
         returning.append(Attached(CARRIED, f"{CARRIED_BECAUSE}\n\n{carried.text}"))
     first, last = (must.items[0].uuid, must.items[-1].uuid) if must.items else ("", "")
-    receipt = Receipt(kind, written_by, first, last, case.scene.budget.used_tokens, 0, carried.lines)
+    receipt = Receipt(
+        kind, written.by, first, last, case.scene.budget.used_tokens, 0, carried.lines, unread=written.unread
+    )
     told = in_view(
         receipt,
         limit_tokens=int(effective * case.settings.receipt_fraction),
@@ -220,7 +256,9 @@ def _returning(must: MustSurvive, limits: Limits, weigh: Weigh) -> int:
 def _free(case: Case, kept: Sequence[Item]) -> int:
     """What may stand beside the kept items: less than the room, and clearly less than what it takes the place of."""
     held = case.weight(kept)
-    room = int(case.room_tokens * FULL_AT) - held
+    budget = case.scene.budget
+    least = min(int(budget.effective_tokens * LEAST_OF_EFFECTIVE), (budget.blocking_tokens - case.overhead_tokens) // 2)
+    room = max(int(case.room_tokens * FULL_AT) - held, least)
     replaced = int((case.weight(case.view.items) - held) * WORTH_AT)
     return max(0, min(room, replaced) - case.scene.weigh_text(INTRODUCTION))
 

@@ -1,4 +1,4 @@
-"""Oversized tool results go to a file; the context keeps a part that says plainly it is a part (spec 1 §5).
+"""Oversized tool results go to a file; the context keeps a part that says plainly it is a part.
 
 Each result is looked at once. Both decisions are recorded, to spill and not to spill, so every later request shows
 the same bytes whatever the limits become. The stage writes nothing itself: it hands the file to the pipeline, which
@@ -19,6 +19,9 @@ from reverie.messages.entries import SpillDecision, SpillEntry
 from reverie.messages.view import Item, Kind, View
 from reverie.settings import Spill
 
+SPILL = "spill"
+PERSISTED = "<persisted-output>"
+"""How a text begins that stands for a spilled result."""
 SHELLS = frozenset({"Bash", "PowerShell", "bash", "shell"})
 """Tools whose errors come last: their preview has a head and a tail."""
 
@@ -36,32 +39,35 @@ def spill(settings: Spill, path_of: Callable[[str], Path] | None) -> Stage:
         for waiting in rounds:
             chosen = _chosen(waiting, settings)
             for tool, result in waiting:
-                decision = _decision(result, tool, path_of, settings) if result.tool_use_id in chosen else None
+                wanted = result.tool_use_id in chosen
+                decision = decide(result, result.text, tool, path_of, settings.preview_bytes) if wanted else None
                 decisions.append(decision or SpillDecision(result.tool_use_id, None))
                 if decision is not None and decision.path is not None:
                     writes.append(FileWrite(Path(decision.path), result.text))
                     freed += len(result.text) - len(decision.preview or "")
-        reductions = (Reduction("spill", freed // CHARS_PER_TOKEN, len(writes)),) if writes else ()
+        reductions = (Reduction(SPILL, freed // CHARS_PER_TOKEN, len(writes)),) if writes else ()
         return Outcome((SpillEntry(scene.envelope(), tuple(decisions)),), tuple(writes), reductions)
 
     return stage
 
 
 def kept_inline(outcome: Outcome, failed: Collection[Path]) -> Outcome:
-    """The same outcome after some files could not be written: their results stay whole."""
-    lost = {str(path) for path in failed}
+    """The same outcome after some files could not be written: their results stay whole, or as whole as they fit."""
+    lost = {str(one.path): one.instead for one in outcome.writes if one.path in failed}
     entries = tuple(
         replace(
             entry,
             decisions=tuple(
-                SpillDecision(one.tool_use_id, None) if one.path in lost else one for one in entry.decisions
+                SpillDecision(one.tool_use_id, lost[one.path]) if one.path in lost else one for one in entry.decisions
             ),
         )
         if isinstance(entry, SpillEntry)
         else entry
         for entry in outcome.entries
     )
-    return replace(outcome, entries=entries, writes=tuple(one for one in outcome.writes if one.path not in failed))
+    writes = tuple(one for one in outcome.writes if one.path not in failed)
+    reductions = tuple(one for one in outcome.reductions if one.kind != SPILL or writes)
+    return Outcome(entries, writes, reductions)
 
 
 def _undecided(view: View) -> Iterable[list[tuple[str, ToolResult]]]:
@@ -133,8 +139,8 @@ def _chosen(waiting: list[tuple[str, ToolResult]], settings: Spill) -> set[str]:
     return chosen
 
 
-def _decision(
-    result: ToolResult, tool: str, path_of: Callable[[str], Path] | None, settings: Spill
+def decide(
+    result: ToolResult, text: str, tool: str, path_of: Callable[[str], Path] | None, limit_bytes: int
 ) -> SpillDecision | None:
     """The decision to spill; None when there is no place for the file or the preview would be no shorter."""
     if path_of is None:
@@ -144,17 +150,9 @@ def _decision(
     except Error:
         # An id that cannot be part of a path comes from a foreign tool; its result stays whole.
         return None
-    text = result.text
     data = text.encode("utf-8", "replace")
     digest = hashlib.sha256(data).hexdigest()
-    shown = preview(
-        text,
-        path=path,
-        sha256=digest,
-        size_bytes=len(data),
-        limit_bytes=settings.preview_bytes,
-        tail=tool in SHELLS,
-    )
+    shown = preview(text, path=path, sha256=digest, size_bytes=len(data), limit_bytes=limit_bytes, tail=tool in SHELLS)
     return SpillDecision(result.tool_use_id, shown, str(path), digest, len(data)) if len(shown) < len(text) else None
 
 
@@ -174,7 +172,7 @@ def preview(text: str, *, path: Path, sha256: str, size_bytes: int, limit_bytes:
         parts.append(f"[… {size_bytes - shown:,} bytes left out …]")
         parts.append(f"End:\n{end}")
     body = "\n\n".join(parts)
-    return f"<persisted-output>\n{body}\n</persisted-output>"
+    return f"{PERSISTED}\n{body}\n</persisted-output>"
 
 
 def _head(text: str, limit_bytes: int) -> str:

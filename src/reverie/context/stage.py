@@ -28,6 +28,8 @@ class FileWrite:
 
     path: Path
     content: str
+    instead: str | None = None
+    """What stands in the view when the file cannot be written; None for the whole text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +69,8 @@ class Scene:
     """Makes the envelope of the next entry, hanging under the one made before it."""
     weigh: Callable[[Item], int]
     """The estimated size of one item, which depends on its message alone."""
+    rereads: bool = True
+    """Whether the model has a tool that reads messages again by their ids; without one no such pointer is given."""
 
     def weigh_text(self, text: str) -> int:
         """The estimated size of a text as a message of its own."""

@@ -43,6 +43,7 @@ class Situation:
     entries: Sequence[Entry]
     scene: Scene
     settings: Settings
+    spill_path: Callable[[str], Path] | None = None
 
 
 Rescue: TypeAlias = Callable[[Situation], Outcome]
@@ -108,11 +109,11 @@ def _no_stages(
 
 
 def _compact(now: Situation) -> Outcome:
-    decision = gate(now.scene.budget, now.settings, breaker(now.entries))
-    if not isinstance(decision, Compact):
+    is_due = isinstance(gate(now.scene.budget, now.settings, breaker(now.entries)), Compact)
+    if not is_due and not (now.scene.budget.is_blocked and now.settings.compaction.rescues):
         return NOTHING
-    case = Case(now.view, now.entries, now.scene, now.settings.compaction)
-    return answered(compact_now(case, now.settings))
+    case = Case(now.view, now.entries, now.scene, now.settings.compaction, spill_path=now.spill_path)
+    return answered(compact_now(case, now.settings, pays=False))
 
 
 def _nothing(now: Situation) -> Outcome:  # noqa: ARG001 - the shape of all rescues

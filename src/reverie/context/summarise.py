@@ -1,7 +1,8 @@
-"""Ask for a summary, and never be left without one (spec 1 §11.1-2, §13).
+"""Ask for a summary, and never be left without one.
 
 The embedded summariser answers when the model fails, says nothing, says something that is no summary, or writes more
-than it was to replace. A request that is itself too long is asked again with fewer rounds.
+than it was to replace. A request that is itself too long is asked again without its oldest rounds; the summary then
+says what it was not made from.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from reverie.context.prompt import fill, read_prompt
 from reverie.context.stage import Scene
 from reverie.errors import ContextTooLong
 from reverie.messages.blocks import Block, Document, Image, Text, ToolResult
-from reverie.messages.message import Message
+from reverie.messages.message import Message, user
 from reverie.messages.rules import legal_cuts
 from reverie.messages.view import Item, Kind
 from reverie.ports import Ask, Flow, Reply
@@ -48,6 +49,8 @@ class Written:
 
     text: str
     by: str
+    unread: int = 0
+    """How many of the oldest messages the writer did not see, because the request for the summary was too long."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,8 +65,6 @@ class Wanted:
     embedded: Callable[[], str]
     scope: str = ""
     instructions: str = ""
-    peel_tail: bool = False
-    """When the request is too long, leave out the newest rounds, which stay in view themselves, and not the oldest."""
 
 
 def summarise(wanted: Wanted, scene: Scene, settings: Compaction) -> Flow[Written]:
@@ -75,16 +76,27 @@ def summarise(wanted: Wanted, scene: Scene, settings: Compaction) -> Flow[Writte
     for _ in range(settings.too_long_retries + 1):
         if not groups:
             break
+        read = [item for group in groups for item in group]
+        unread = len(wanted.items) - len(read)
         try:
-            reply = yield _ask(wanted, [item for group in groups for item in group])
+            reply = yield _ask(wanted, read, unread)
         except ContextTooLong as problem:
-            groups = with_less(groups, problem.gap_tokens, scene, settings, tail=wanted.peel_tail)
+            groups = with_less(groups, problem.gap_tokens, scene, settings)
             continue
         text = summary_of(reply)
         if text and scene.weigh_text(text) < wanted.replaced_tokens:
-            return Written(text, reply.model)
+            return Written(f"{_unread(unread)}\n\n{text}" if unread else text, reply.model, unread)
         break
+    return by_structure(wanted)
+
+
+def by_structure(wanted: Wanted) -> Written:
+    """The summary that no model writes."""
     return Written(wanted.embedded(), EMBEDDED)
+
+
+def _unread(count: int) -> str:
+    return f"[The {count:,} oldest messages did not fit into the request for this summary; it does not tell of them.]"
 
 
 def without_media(message: Message) -> Message:
@@ -104,20 +116,17 @@ def by_round(items: Sequence[Item]) -> list[list[Item]]:
     return groups
 
 
-def with_less(
-    groups: list[list[Item]], gap_tokens: int | None, scene: Scene, settings: Compaction, *, tail: bool = False
-) -> list[list[Item]]:
-    """Without as many groups from one end as make up for the gap, or a fixed share when the gap is unknown."""
+def with_less(groups: list[list[Item]], gap_tokens: int | None, scene: Scene, settings: Compaction) -> list[list[Item]]:
+    """Without as many of the oldest groups as make up for the gap, or a fixed share when the gap is unknown."""
     if not gap_tokens:
-        count = max(1, round(len(groups) * settings.too_long_drop_fraction))
-    else:
-        count = freed = 0
-        for group in reversed(groups) if tail else groups:
-            if freed >= gap_tokens:
-                break
-            freed += sum(map(scene.weigh, group))
-            count += 1
-    return groups[: len(groups) - count] if tail else groups[count:]
+        return groups[max(1, round(len(groups) * settings.too_long_drop_fraction)) :]
+    count = freed = 0
+    for group in groups:
+        if freed >= gap_tokens:
+            break
+        freed += sum(map(scene.weigh, group))
+        count += 1
+    return groups[count:]
 
 
 def summary_of(reply: Reply) -> str:
@@ -132,7 +141,7 @@ def summary_of(reply: Reply) -> str:
     return text if sum(section in text for section in SECTIONS) >= _ENOUGH_SECTIONS else ""
 
 
-def _ask(wanted: Wanted, items: Sequence[Item]) -> Ask:
+def _ask(wanted: Wanted, items: Sequence[Item], unread: int) -> Ask:
     instructions = wanted.instructions.strip()
     prompt = fill(
         read_prompt("summary"),
@@ -146,8 +155,9 @@ def _ask(wanted: Wanted, items: Sequence[Item]) -> Ask:
         "summary",
         re.sub(r"\n{3,}", "\n\n", prompt).strip(),
         wanted.embedded,
-        context=tuple(item.message for item in items),
-        max_tokens=max(1, int(wanted.limit_tokens * _ROOM_FOR_ANALYSIS)),
+        # A provider takes no conversation that begins with a reply, so a note stands for what was left out.
+        context=(*((user(_unread(unread)),) if unread else ()), *(item.message for item in items)),
+        max_tokens=int(wanted.limit_tokens * _ROOM_FOR_ANALYSIS),
         embedded_on_failure=True,
     )
 

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import aclosing
+from typing import cast
 
-from reverie.ports import Event, Finished, Model, Reply, Request
+from reverie.errors import Unavailable
+from reverie.ports import CountsTokens, Event, Finished, Model, Reply, Request
 
 
 def _ignore(_: Event) -> None:
@@ -26,3 +28,17 @@ async def answer(model: Model, request: Request, listen: Callable[[Event], None]
                 reply = event.reply
     assert reply is not None, "a stream ends with Finished"
     return reply
+
+
+async def exact_tokens(model: Model, request: Request) -> int | None:
+    """How many input tokens the provider counts for a request; None where it does not count, or not now."""
+    asked: object = model
+    while not hasattr(asked, "count_tokens"):
+        # What books or names calls stands around the model that makes them.
+        asked = getattr(asked, "inner", None)
+        if asked is None:
+            return None
+    try:
+        return await cast("CountsTokens", asked).count_tokens(request)
+    except Unavailable:
+        return None

@@ -225,7 +225,12 @@ class Compaction:
     reactive_only: bool = False
     """Never compact ahead of time (spec 1 §14)."""
     reactive_attempts: Count = 1
-    """Such rescues per turn (spec 1 §14)."""
+    """Such rescues per request for which a model is asked; one more follows without (spec 1 §14)."""
+
+    @property
+    def rescues(self) -> bool:
+        """Whether a conversation that no longer fits is compacted without being asked."""
+        return self.enabled and self.reactive and (self.auto or self.reactive_only)
 
 
 @area

@@ -1,12 +1,12 @@
 """The canonical count: how large the next request will be.
 
 The last reported size, plus the answer that came with it, plus an estimate of what was added since, minus what was
-taken out after it was reported (spec 1 §1). A view without any report is estimated as a whole.
+taken out after it was reported. A view without a believable report is estimated as a whole.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from operator import is_
@@ -23,6 +23,10 @@ LEARN_FROM_ROUNDS = 40
 """How many of the newest calls teach the calibration; enough to settle, few enough to stay fast."""
 _DOMINANT_SHARE = 0.7
 """A call teaches about a kind of content when that kind is most of what was added."""
+_MOST_BELIEVED, _LEAST_BELIEVED = 2.0, 0.05
+"""A count above or below these multiples of the whole estimate rests on a figure that the provider got wrong."""
+_UNSEEN_TOKENS, _UNSEEN_PROMPT_TOKENS = 4_000, 60_000
+"""What a request may hold that the view does not show; the second where the recording lacks system text and tools."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,25 +50,32 @@ def count(
     calibration: Calibration | None = None,
     rates: Rates | None = None,
     learner: Learner | None = None,
+    estimate: Callable[[View], int] | None = None,
 ) -> Count:
     """Count a view for a model.
 
     `entries` are needed only when something was taken out after the last report, to know how much. Without a
     `calibration` one is learnt from the newest calls of the view; a `learner` remembers it from count to count.
+    `estimate` weighs a whole view, for callers who remember the weights. A report that cannot be about this
+    conversation is not believed: the estimate of the whole stands.
     """
     rates = rates or rates_for(facts)
+    whole = estimate(view) if estimate is not None else weigh_view(view, facts, rates)
     calls = newest_rounds(view.items, LEARN_FROM_ROUNDS)
     if not calls:
-        tokens = weigh_view(view, facts, rates)
-        return Count(tokens, estimated_tokens=tokens)
+        return Count(whole, estimated_tokens=whole)
     if calibration is None:
         calibration = (learner or Learner()).calibration(calls[-LEARN_FROM_ROUNDS:], facts, rates)
     last = calls[-1]
     change = growth(last, facts, rates, calibration)
     if view.reduced_after is not None and any(item.uuid == view.reduced_after for item in last.reply):
-        change -= _freed(view, entries, last, rates)
+        change -= calibration.ratio() * _freed(view, entries, last, rates)
     reported = last.usage.context_tokens
-    return Count(max(0, round(reported + change)), reported, round(change), last.reply[-1].uuid)
+    tokens = round(reported + change)
+    unseen = _UNSEEN_TOKENS if view.system or view.tools else _UNSEEN_PROMPT_TOKENS
+    if not _LEAST_BELIEVED * whole <= tokens <= _MOST_BELIEVED * whole + unseen:
+        return Count(whole, estimated_tokens=whole)
+    return Count(tokens, reported, round(change), last.reply[-1].uuid)
 
 
 class Learner:

@@ -1,7 +1,7 @@
 """The lines of the window: how much may be used, and what is due at which size.
 
-Spec 1 §2-3 with the three levels of product §6. Every number is an argument with its default; the settings pass theirs.
-On small windows the fixed buffers shrink with the window, so that the lines keep their order.
+Every number is an argument with its default; the settings pass theirs. Absolute numbers hold for windows of 100,000
+tokens and more; below that they shrink with the window, so that the lines keep their order and leave room to work in.
 """
 
 from __future__ import annotations
@@ -53,10 +53,15 @@ class Buffers:
 
 
 DEFAULT_BUFFERS = Buffers()
-_MOST_OF_WINDOW = 0.25
-_MOST_BELOW_EFFECTIVE = 0.15
-_MOST_BLOCKING = 0.05
-"""What the reserve may take of a small window, and the two buffers of its effective part."""
+FULL_SIZE_TOKENS = 100_000
+"""The smallest window for which absolute numbers hold as they are stated."""
+_MOST_OF_WINDOW = 0.20
+"""What the output reserve may take."""
+
+
+def scaled(tokens: int, window_tokens: int) -> int:
+    """An absolute number as it holds in a window of this size."""
+    return tokens * min(window_tokens, FULL_SIZE_TOKENS) // FULL_SIZE_TOKENS
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +83,19 @@ class Budget:
     def using(self, tokens: int) -> Budget:
         """The same lines with another use."""
         return replace(self, used_tokens=tokens)
+
+    def shrunk(self, factor: float) -> Budget:
+        """The same use against lines that lie lower."""
+        return replace(
+            self,
+            effective_tokens=int(self.effective_tokens * factor),
+            compact_at_tokens=int(self.compact_at_tokens * factor),
+            blocking_tokens=int(self.blocking_tokens * factor),
+        )
+
+    def scaled(self, tokens: int) -> int:
+        """An absolute number as it holds in this window."""
+        return scaled(tokens, self.window_tokens)
 
     @property
     def limit_tokens(self) -> int:
@@ -133,7 +151,7 @@ class Budget:
 
 def effective_tokens(window_tokens: int, max_output_tokens: int | None, buffers: Buffers = DEFAULT_BUFFERS) -> int:
     """The window without the room that is kept for the answer."""
-    reserve = min(buffers.output_reserve_tokens, int(window_tokens * _MOST_OF_WINDOW))
+    reserve = min(buffers.output_reserve_tokens, round(window_tokens * _MOST_OF_WINDOW))
     if max_output_tokens is not None:
         reserve = min(reserve, max_output_tokens)
     return window_tokens - reserve
@@ -157,7 +175,7 @@ def budget(
     effective = effective_tokens(window_tokens, max_output_tokens, buffers)
     compact_window = min(window_tokens, compact_window_tokens or window_tokens)
     compact_effective = effective_tokens(compact_window, max_output_tokens, buffers)
-    compact_at = compact_effective - min(buffers.compact_tokens, int(compact_effective * _MOST_BELOW_EFFECTIVE))
+    compact_at = max(compact_effective // 2, compact_effective - scaled(buffers.compact_tokens, compact_window))
     if compact_percent is not None:
         compact_at = min(compact_at, compact_window * compact_percent // 100)
     return Budget(
@@ -166,7 +184,7 @@ def budget(
         compact_at_tokens=compact_at,
         warning_tokens=round(compact_at * buffers.warning_ratio),
         error_tokens=round(compact_at * buffers.error_ratio),
-        blocking_tokens=effective - min(buffers.blocking_tokens, int(effective * _MOST_BLOCKING)),
+        blocking_tokens=max(effective // 2, effective - scaled(buffers.blocking_tokens, window_tokens)),
         collapse_stage_tokens=round(effective * buffers.collapse_stage_ratio),
         collapse_run_tokens=round(effective * buffers.collapse_run_ratio),
         compacts=compacts,

@@ -212,5 +212,7 @@ def receipt_note(receipt: Receipt) -> Note:
     gone = receipt.of(Fate.PART, Fate.OUT)
     sizes = f"{short_count(receipt.pre_tokens)} → {short_count(receipt.post_tokens)} tokens"
     line = f"{receipt.kind}: {sizes}; kept {kept}, brought back {back}, in part or by pointer {len(gone)}"
-    rows = "\n".join(f"{line.fate.value:<12}  {line.sort.value}: {line.label}" for line in receipt.lines)
+    if receipt.unread:
+        line += f"; the summary was written without the {receipt.unread:,} oldest messages, which did not fit"
+    rows = "\n".join(f"{one.fate.value:<12}  {one.sort.value}: {one.label}" for one in receipt.lines)
     return Note(f"{line} · /uncompact takes it back", details=rows)
