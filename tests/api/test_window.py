@@ -242,14 +242,22 @@ def test_a_compaction_is_an_announced_break() -> None:
 
 
 @requirement("window:prepare:too-large")
-def test_a_single_message_that_does_not_fit_is_named() -> None:
+def test_a_single_message_that_does_not_fit_is_shown_by_both_ends() -> None:
     made = window(6_000)
-    huge = user("word " * 30_000)
+    sent = made.prepare([user("first " + "word " * 30_000 + "last")])
+    text = sent.body["messages"][0]["content"][0]["text"]
 
-    with pytest.raises(ContextTooLong, match="alone takes"):
-        made.prepare([huge])
-
+    assert sent.report.tokens <= made.budget.blocking_tokens
+    assert text.startswith("first ")
+    assert text.endswith("last")
+    assert [one.kind for one in sent.report.reductions] == ["shortened"]
     assert made.prepare([user("small")]).body["messages"][0]["content"][0]["text"] == "small"
+
+
+@requirement("window:prepare:too-large")
+def test_tools_that_fill_the_window_alone_are_named() -> None:
+    with pytest.raises(ContextTooLong, match="system text and tools alone take about"):
+        window(6_000).prepare([user("hi")], system="rule " * 30_000)
 
 
 @requirement("window:uncompact:restores")

@@ -123,7 +123,7 @@ def test_a_retry_within_one_long_turn_keeps_all_but_the_oldest_rounds_and_every_
         except StopIteration as end:
             written = end.value
             break
-        sent = as_request(question, request("x")).messages
+        sent = as_request(question, request("x"), "x").messages
         shown = [result.tool_use_id for message in sent for result in message.tool_results]
         called = [call.id for message in sent for call in message.tool_uses]
         every = [f"call_{number}" for number in range(session.calls - rounds + 1, session.calls + 1)]

@@ -43,7 +43,7 @@ PROMISES = {
     ),
     "window:prepare:valid": Requirement("No prepared request breaks a rule of the provider.", source="issue 4, Goals"),
     "window:prepare:too-large": Requirement(
-        "A single message that does not fit gives an error that names it.", source="issue 4, Goals"
+        "A single message that does not fit is shown by both ends; a prompt that does not fit is named.", source="issue 12"
     ),
     "window:compact:by-model": Requirement(
         "`compact` asks a model for the summary when one is given.", source="issue 4, item 6"
