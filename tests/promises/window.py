@@ -43,7 +43,8 @@ PROMISES = {
     ),
     "window:prepare:valid": Requirement("No prepared request breaks a rule of the provider.", source="issue 4, Goals"),
     "window:prepare:too-large": Requirement(
-        "A single message that does not fit is shown by both ends; a prompt that does not fit is named.", source="issue 12"
+        "A single message that does not fit is shown by both ends; a prompt that does not fit is named.",
+        source="issue 12",
     ),
     "window:compact:by-model": Requirement(
         "`compact` asks a model for the summary when one is given.", source="issue 4, item 6"
