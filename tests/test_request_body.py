@@ -9,11 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reverie.errors import BadRequest
-from reverie.messages.blocks import Image, JsonObject, Opaque, Text, Thinking, ToolResult
+from reverie.messages.blocks import Image, JsonObject, Opaque, Text, Thinking, ToolResult, ToolUse
 from reverie.messages.entries import ToolSpec
 from reverie.messages.message import Message, Role, assistant, user
 from reverie.ports import CacheMark, Request
 from reverie.request_body import count_body, encode_body, request_betas, request_body
+from reverie.simulator.rules.check import validate
 from reverie.testing.build import request, system, tool, tool_call, tool_result
 from tests.requirements import requirement
 
@@ -221,3 +222,21 @@ def test_half_characters_do_not_break_the_request() -> None:
     assert json.loads(encode_body(request_body(request("before\ud800after"))))["messages"][0]["content"][0]["text"] == (
         "before?after"
     )
+
+
+@requirement("models:received:fit")
+def test_ids_and_names_of_other_programs_are_sent_as_a_provider_takes_them() -> None:
+    odd = ["functions.look:0", "functions.look:1", "", "a b", "c1"]
+    called = assistant(*(ToolUse(name, "look at/it" if name else "", {}) for name in odd))
+    answered = user(*(ToolResult(name, "seen", is_error=name == "a b") for name in odd))
+    edits = Opaque({"type": "cache_edits", "edits": [{"type": "delete", "cache_reference": odd[0]}]})
+    body = request_body(Request("claude-sonnet-4-5", (user("hi"), called, answered, assistant("ok"), user(edits))))
+
+    sent = [block["id"] for block in body["messages"][1]["content"]]
+    assert len(set(sent)) == len(odd)
+    assert sent == [block["tool_use_id"] for block in body["messages"][2]["content"]]
+    assert sent[-1] == "c1"
+    assert body["messages"][4]["content"][0]["edits"][0]["cache_reference"] == sent[0]
+    body["messages"] = body["messages"][:4]
+    body["messages"].append({"role": "user", "content": "go on"})
+    assert validate(json.loads(json.dumps(body))) is None

@@ -7,7 +7,9 @@ Beta features travel as a header and are named by `request_betas`. Sending is do
 
 from __future__ import annotations
 
+import hashlib
 import json
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -30,6 +32,8 @@ _NOT_COUNTED = ("max_tokens", "temperature", "stop_sequences", "metadata", "serv
 """Fields that the counting endpoint does not take: they say how to answer, not what was asked."""
 
 
+_CALL_ID = re.compile(r"[a-zA-Z0-9_-]+")
+_TOOL_NAME = re.compile(r"[a-zA-Z0-9_-]{1,128}")
 _PLAIN: frozenset[type] = frozenset({Text, ToolUse, ToolResult})
 _ROLES = {role: role.value for role in Role}
 
@@ -109,10 +113,36 @@ def _block(block: Block) -> dict[str, Any]:
     if type(block) is Text and not block.extra:
         return {"type": "text", "text": block.text}
     if type(block) is ToolUse and not block.extra:
-        return {"type": "tool_use", "id": block.id, "name": block.name, "input": block.input}
+        name = block.name if _TOOL_NAME.fullmatch(block.name) else _usable(block.name)
+        return {"type": "tool_use", "id": call_id(block.id), "name": name, "input": block.input}
     if type(block) is ToolResult and not block.extra and not block.is_error and type(block.content) is str:
-        return {"type": "tool_result", "tool_use_id": block.tool_use_id, "content": block.content}
-    return _without_marker(block_to_wire(block))
+        return {"type": "tool_result", "tool_use_id": call_id(block.tool_use_id), "content": block.content}
+    return _with_usable_names(_without_marker(block_to_wire(block)))
+
+
+def call_id(name: str) -> str:
+    """The id of a call as a provider takes it. Other programs write others; each stays the same in every request."""
+    return name if _CALL_ID.fullmatch(name) else _usable(name)
+
+
+def _usable(name: str) -> str:
+    """A name of allowed characters that is as different from others as the name itself."""
+    mark = hashlib.blake2s(name.encode("utf-8", "replace"), digest_size=4).hexdigest()
+    return f"{re.sub(r'[^a-zA-Z0-9_-]+', '_', name)[:100]}_{mark}"
+
+
+def _with_usable_names(wire: dict[str, Any]) -> dict[str, Any]:
+    match wire:
+        case {"type": "tool_use", "id": str(name)}:
+            tool = str(wire.get("name", ""))
+            return {**wire, "id": call_id(name), "name": tool if _TOOL_NAME.fullmatch(tool) else _usable(tool)}
+        case {"type": "tool_result", "tool_use_id": str(name)}:
+            return {**wire, "tool_use_id": call_id(name)}
+        case {"type": "cache_edits", "edits": list(edits)}:
+            named = [{**edit, "cache_reference": call_id(str(edit.get("cache_reference", "")))} for edit in edits]
+            return {**wire, "edits": named}
+        case _:
+            return wire
 
 
 def _without_marker(wire: dict[str, Any]) -> dict[str, Any]:

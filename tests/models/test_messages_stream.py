@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from reverie.errors import Interrupted
 from reverie.messages.blocks import Compaction, RedactedThinking, Text, Thinking, ToolUse
 from reverie.messages.codec import block_from_wire
-from reverie.models.messages_stream import MessageAssembly, announce, parse_input
+from reverie.models.messages_stream import MessageAssembly, announce
+from reverie.models.received import parse_input
 from reverie.ports import BlockDone, Event, Finished, TextDelta, ThinkingDelta, ToolUseStarted
 from tests.models.messages_wire import events
 from tests.requirements import requirement
@@ -22,7 +23,7 @@ wire_blocks = st.one_of(
     st.builds(lambda text, sign: {"type": "thinking", "thinking": text, "signature": sign}, texts, texts),
     st.builds(
         lambda name, parameters: {"type": "tool_use", "id": name, "name": "look", "input": parameters},
-        texts,
+        st.uuids().map(str),
         st.dictionaries(st.text(max_size=5), st.integers() | st.text(max_size=8), max_size=3),
     ),
     st.builds(lambda data: {"type": "redacted_thinking", "data": data}, texts),
@@ -141,3 +142,74 @@ def test_a_block_that_arrives_whole_is_announced_like_any_other(block: Text, fir
 
 def test_hidden_reasoning_is_announced_by_its_end_alone() -> None:
     assert list(announce(RedactedThinking("x"))) == [BlockDone(RedactedThinking("x"))]
+
+
+HERON = "\U0001f426"
+HALVES = HERON.encode("utf-16-le")
+FIRST, SECOND = (HALVES[at : at + 2].decode("utf-16-le", "surrogatepass") for at in (0, 2))
+
+
+def text_in(*pieces: str, kind: str = "text") -> list[dict[str, Any]]:
+    """A block that arrives in these pieces."""
+    start: list[dict[str, Any]] = [
+        {"type": "message_start", "message": {"id": "msg", "model": "m", "content": []}},
+        {"type": "content_block_start", "index": 0, "content_block": {"type": kind, kind: ""}},
+    ]
+    deltas = [
+        {"type": "content_block_delta", "index": 0, "delta": {"type": f"{kind}_delta", kind: piece}} for piece in pieces
+    ]
+    return [*start, *deltas, {"type": "message_delta", "delta": {"stop_reason": "end_turn"}}]
+
+
+@requirement("models:received:fit")
+@pytest.mark.parametrize("kind", ["text", "thinking"])
+@pytest.mark.parametrize(
+    ("pieces", "whole"),
+    [
+        ((f"a {FIRST}", f"{SECOND} b"), f"a {HERON} b"),
+        ((FIRST, SECOND), HERON),
+        ((f"a {FIRST}", " b"), "a \ufffd b"),
+        ((f"{SECOND} b",), "\ufffd b"),
+        ((f"a {FIRST}",), "a \ufffd"),
+    ],
+)
+def test_half_a_character_waits_for_the_other_half(kind: str, pieces: tuple[str, ...], whole: str) -> None:
+    *told, last = assembled(text_in(*pieces, kind=kind))
+
+    assert isinstance(last, Finished)
+    (block,) = last.reply.message.content
+    assert getattr(block, kind) == whole
+    shown = "".join(event.text for event in told if isinstance(event, TextDelta | ThinkingDelta))
+    assert whole.startswith(shown)
+    shown.encode()
+
+
+@requirement("models:received:fit")
+@pytest.mark.parametrize("levels", [250, 1_100, 60_000])
+def test_input_that_is_nested_without_end_goes_back_to_the_model(levels: int) -> None:
+    raw = '{"a":' * levels + "1" + "}" * levels
+    assert parse_input(raw) is None
+    deep: Any = 1
+    for _ in range(min(levels, 2_000)):
+        deep = {"a": deep}
+    whole = {"type": "tool_use", "id": "c1", "name": "look", "input": deep}
+    last = assembled([{"type": "message_start", "message": {"content": [whole], "stop_reason": "tool_use"}}])[-1]
+
+    assert isinstance(last, Finished)
+    assert set(last.reply.message.tool_uses[0].input) == {"invalid_json"}
+
+
+@requirement("models:received:fit")
+def test_a_call_gets_an_id_that_can_be_sent_back() -> None:
+    odd = ["", "functions.look:0", "a b", "c1", "c1", "earlier", "../../etc"]
+    blocks = [{"type": "tool_use", "id": name, "name": "look", "input": {}} for name in odd]
+    assembly = MessageAssembly(taken_ids={"earlier"})
+    told = [event for wire in events(blocks) for event in assembly.take(wire)]
+    *_, last = assembly.finish(None)
+
+    assert isinstance(last, Finished)
+    ids = [use.id for use in last.reply.message.tool_uses]
+    assert len({*ids, "earlier"}) == len(odd) + 1
+    assert all(name.replace("_", "").isalnum() for name in ids)
+    assert "c1" in ids
+    assert [event.id for event in told if isinstance(event, ToolUseStarted)] == ids

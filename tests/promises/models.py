@@ -16,6 +16,11 @@ PROMISES = {
         source="spec 8 §1.10",
     ),
     "models:body:betas": Requirement("context edits and compaction bring their beta headers", source="spec 8 §1.10"),
+    "models:received:fit": Requirement(
+        "what arrives can be kept and sent back: a character cut in two is whole again, input nested beyond measure is "
+        "the model's to mend, and every call has an id of its own that a provider takes",
+        "issue 12",
+    ),
     "models:anthropic:recorded": Requirement(
         "recorded answers of the real provider are read rightly: text, tools, reasoning, compaction, cache usage",
         source="issue 2",

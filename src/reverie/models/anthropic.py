@@ -87,7 +87,8 @@ class AnthropicModel:
 
     async def _attempt(self, request: Request) -> AsyncGenerator[Event, None]:
         body = encode_body({**request_body(request), "stream": True})
-        assembly = MessageAssembly(request.model)
+        taken = {use.id for message in request.messages for use in message.tool_uses}
+        assembly = MessageAssembly(request.model, taken)
         async with self._client() as (sdk, client):
             with translated(sdk, self._provider, self.timeouts):
                 stream = await client.post(

@@ -14,7 +14,8 @@ from reverie.errors import Interrupted
 from reverie.messages.blocks import Block, Text, Thinking, ToolUse
 from reverie.messages.codec import as_count, encode_json
 from reverie.messages.message import Message, Role, Usage
-from reverie.models.messages_stream import CUT_OFF, parse_input
+from reverie.models.messages_stream import CUT_OFF
+from reverie.models.received import Characters, free_id, parse_input, whole_text
 from reverie.ports import INVALID_INPUT, BlockDone, Event, Finished, Reply, TextDelta, ThinkingDelta, ToolUseStarted
 
 _STOP_REASONS = {
@@ -68,6 +69,8 @@ class ChatAssembly:
     _text: list[str] = field(default_factory=list)
     _reasoning: list[str] = field(default_factory=list)
     _calls: list[_Call] = field(default_factory=list)
+    _shown_text: Characters = field(default_factory=Characters)
+    _shown_reasoning: Characters = field(default_factory=Characters)
     _usage: Mapping[str, Any] = field(default_factory=dict)
     _finish_reason: str | None = None
     _is_refusal: bool = False
@@ -109,12 +112,14 @@ class ChatAssembly:
         for name in _REASONING_FIELDS:
             if reasoning := _text_of(delta.get(name)):
                 self._reasoning.append(reasoning)
-                yield ThinkingDelta(reasoning)
+                if shown := self._shown_reasoning.take(reasoning):
+                    yield ThinkingDelta(shown)
                 break
         for text in (_text_of(delta.get("content")), _text_of(delta.get("refusal"))):
             if text:
                 self._text.append(text)
-                yield TextDelta(text)
+                if shown := self._shown_text.take(text):
+                    yield TextDelta(shown)
         self._is_refusal = self._is_refusal or bool(delta.get("refusal"))
         for call in _calls_in(delta):
             yield from self._grow_call(call)
@@ -147,9 +152,7 @@ class ChatAssembly:
         return fresh
 
     def _free_id(self, wanted: str) -> str:
-        chosen = wanted if wanted and wanted not in self.taken_ids else f"call_{self.new_id()}"
-        self.taken_ids.add(chosen)
-        return chosen
+        return free_id(wanted, self.taken_ids, self.new_id)
 
     def _stop_reason(self) -> str:
         """What stopped the model; servers often say `stop` after tool calls, or nothing."""
@@ -162,16 +165,16 @@ class ChatAssembly:
 
     def _blocks(self) -> Iterator[Block]:
         if reasoning := "".join(self._reasoning):
-            yield Thinking(reasoning)
+            yield Thinking(whole_text(reasoning))
         if text := "".join(self._text):
-            yield Text(text)
+            yield Text(whole_text(text))
         for call in self._calls:
             raw = "".join(call.pieces)
             parsed = parse_input(raw)
             if parsed is not None:
                 yield ToolUse(call.id, call.name, parsed)
             elif self._stop_reason() not in CUT_OFF:
-                yield ToolUse(call.id, call.name, {INVALID_INPUT: raw})
+                yield ToolUse(call.id, call.name, {INVALID_INPUT: whole_text(raw)})
 
 
 def _calls_in(delta: Mapping[str, Any]) -> Iterable[Mapping[str, Any]]:

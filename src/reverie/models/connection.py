@@ -112,7 +112,7 @@ def translated(sdk: ModuleType, provider: Provider, timeouts: Timeouts) -> Itera
         raise _connection_fault(failure, provider, timeouts) from None
     except sdk.APIError as failure:
         raise fault(read_failure(None, failure.body or failure.message, {}), provider) from None
-    except (JSONDecodeError, UnicodeDecodeError):
+    except (JSONDecodeError, UnicodeDecodeError, RecursionError):
         raise Interrupted(f"{provider.place} sent something that is no event") from None
 
 

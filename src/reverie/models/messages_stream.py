@@ -6,27 +6,20 @@ a broken connection means is known by `anthropic`.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from secrets import token_hex
 from typing import Any
 
 from reverie.errors import Interrupted
 from reverie.messages.blocks import Block, Text, Thinking, ToolUse
-from reverie.messages.codec import block_from_wire, decode_json, usage_from_wire
+from reverie.messages.codec import block_from_wire, usage_from_wire
 from reverie.messages.message import Message, Role, Usage
+from reverie.models.received import Characters, free_id, is_too_deep, parse_input, whole_text, whole_value
 from reverie.ports import INVALID_INPUT, BlockDone, Event, Finished, Reply, TextDelta, ThinkingDelta, ToolUseStarted
 
 CUT_OFF = frozenset({"max_tokens", "model_context_window_exceeded"})
 """Stop reasons that may come in the middle of a block."""
-
-
-def parse_input(text: str) -> dict[str, Any] | None:
-    """The input of a tool call; none at all means no parameters, and None that it is no JSON object."""
-    try:
-        value = decode_json(text) if text.strip() else {}
-    except ValueError:
-        return None
-    return value if isinstance(value, dict) else None
 
 
 @dataclass(slots=True)
@@ -36,6 +29,7 @@ class _Growing:
     wire: dict[str, Any]
     pieces: list[str] = field(default_factory=list)
     """What is to be joined: text, reasoning or the JSON of an input."""
+    shown: Characters = field(default_factory=Characters)
 
 
 @dataclass(slots=True)
@@ -44,6 +38,9 @@ class MessageAssembly:
 
     model: str = ""
     """Who was asked; the provider may tell a more exact name."""
+    taken_ids: set[str] = field(default_factory=set)
+    """Ids of earlier calls of the conversation; a server that gives one twice is overruled."""
+    new_id: Callable[[], str] = lambda: token_hex(12)
     _growing: dict[int, _Growing] = field(default_factory=dict)
     _done: dict[int, Block] = field(default_factory=dict)
     _unparsed: dict[int, _Growing] = field(default_factory=dict)
@@ -102,24 +99,26 @@ class MessageAssembly:
 
     def _open(self, index: int, block: Mapping[str, Any]) -> Iterator[Event]:
         growing = self._growing[index] = _Growing(dict(block))
-        match block.get("type"):
-            case "tool_use":
-                yield ToolUseStarted(str(block.get("id", "")), str(block.get("name", "")))
-            case "text" if block.get("text"):
-                yield TextDelta(block["text"])
-                growing.pieces.append(block["text"])
-            case "thinking" if block.get("thinking"):
-                yield ThinkingDelta(block["thinking"])
-                growing.pieces.append(block["thinking"])
+        match block:
+            case {"type": "tool_use"}:
+                growing.wire["id"] = free_id(str(block.get("id") or ""), self.taken_ids, self.new_id)
+                yield ToolUseStarted(growing.wire["id"], str(block.get("name", "")))
+            case {"type": "text", "text": str(text)} if text:
+                yield from self._show(growing, text, TextDelta)
+            case {"type": "thinking", "thinking": str(text)} if text:
+                yield from self._show(growing, text, ThinkingDelta)
+
+    def _show(self, growing: _Growing, text: str, delta: type[TextDelta | ThinkingDelta]) -> Iterator[Event]:
+        growing.pieces.append(text)
+        if shown := growing.shown.take(text):
+            yield delta(shown)
 
     def _grow(self, growing: _Growing, delta: Mapping[str, Any]) -> Iterator[Event]:
         match delta:
             case {"type": "text_delta", "text": str(text)}:
-                growing.pieces.append(text)
-                yield TextDelta(text)
+                yield from self._show(growing, text, TextDelta)
             case {"type": "thinking_delta", "thinking": str(text)}:
-                growing.pieces.append(text)
-                yield ThinkingDelta(text)
+                yield from self._show(growing, text, ThinkingDelta)
             case {"type": "input_json_delta", "partial_json": str(text)}:
                 growing.pieces.append(text)
             case {"type": "signature_delta", "signature": str(signature)}:
@@ -134,15 +133,21 @@ class MessageAssembly:
         wire, joined = growing.wire, "".join(growing.pieces)
         match wire.get("type"):
             case "text":
-                wire["text"] = joined
+                wire["text"] = whole_text(joined)
             case "thinking":
-                wire["thinking"] = joined
+                wire["thinking"] = whole_text(joined)
             case _ if growing.pieces:
                 parsed = parse_input(joined)
                 if parsed is None:
                     self._unparsed[index] = growing
                     return
                 wire["input"] = parsed
+            case _ if is_too_deep(wire):
+                if wire.get("type") == "tool_use":
+                    self._unparsed[index] = _Growing(wire, ["{nested beyond measure}"])
+                return
+            case _:
+                wire = whole_value(wire)
         yield from self._finished(index, wire)
 
     def _finished(self, index: int, wire: dict[str, Any]) -> Iterator[Event]:
