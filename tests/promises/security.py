@@ -49,6 +49,10 @@ PROMISES = {
         "says what it cannot do.",
         source="product §2, promise 1",
     ),
+    "security:signals:end-the-group": Requirement(
+        "A request to end and a closed terminal end the commands of tools and restore the terminal, as Ctrl-C does.",
+        source="issue 12",
+    ),
     "security:budget:hard-stop": Requirement(
         "Where a session may cost no more, its agents stop in the middle, and no clock changes that.",
         source="product §2, promise 5",

@@ -117,6 +117,11 @@ class RealTerminal:
         return code or (f"-{signal_number}" if signal_number else "")
 
     @property
+    def is_on_alternate_screen(self) -> bool:
+        """Whether a full-screen program has not given the screen back."""
+        return self._tmux("display-message", "-p", "#{alternate_on}").strip() == "1"
+
+    @property
     def process_id(self) -> int:
         return int(self._tmux("display-message", "-p", "#{pane_pid}").strip())
 

@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from types import FrameType
 
 from reverie.apps.plain import unsteered_streams
 from reverie.errors import Damaged, Error, UserMistake
@@ -20,8 +22,39 @@ def ended(act: Callable[[], int]) -> int:
 
     Whatever it prints is unsteered: names, paths and messages may come from anywhere.
     """
-    with unsteered_streams():
+    with unsteered_streams(), _signals_that_interrupt():
         return _ended(act)
+
+
+@contextmanager
+def _signals_that_interrupt() -> Iterator[None]:
+    """Let a request to end and a closed terminal do what Ctrl-C does: commands of tools end, the terminal is restored.
+
+    A signal that whoever started us ignores (`nohup`) stays ignored.
+    """
+    import signal
+    import threading
+
+    is_main = threading.current_thread() is threading.main_thread()
+    ends = [signal.SIGTERM, signal.SIGHUP] if is_main else []
+    taken = [number for number in ends if signal.getsignal(number) is signal.SIG_DFL]
+    for number in taken:
+        signal.signal(number, _interrupt)
+    try:
+        yield
+    finally:
+        for number in taken:
+            signal.signal(number, signal.SIG_DFL)
+
+
+def _interrupt(_number: int, frame: FrameType | None) -> None:
+    """As Ctrl-C, also where a script that started us in the background has Ctrl-C ignored."""
+    import signal
+
+    handler = signal.getsignal(signal.SIGINT)
+    if not callable(handler):
+        raise KeyboardInterrupt
+    handler(signal.SIGINT, frame)
 
 
 def _ended(act: Callable[[], int]) -> int:
