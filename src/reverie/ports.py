@@ -201,7 +201,9 @@ class ForkSpec:
     tools: tuple[str, ...] = ()
     """The only tools it may use; all others are refused when called, so that the tool list stays the parent's."""
     paths: tuple[Path, ...] = ()
-    """The only files or folders that these tools may touch."""
+    """The only files or folders that these tools may change."""
+    reads: tuple[Path, ...] = ()
+    """What it may read besides these, the project and the files of its session."""
     max_rounds: int = 1
     embedded: Callable[[], str] | None = field(default=None, compare=False, repr=False)
     """What the work comes to without a model."""

@@ -26,6 +26,10 @@ PROMISES = {
         "What a fork may not do is refused when it is called; the tool list stays the parent's. Rounds are limited.",
         source="spec 4 §2.1",
     ),
+    "forks:limits:reads": Requirement(
+        "Background work reads the project, the memory and its session, and nothing where keys are kept.",
+        source="issue 12",
+    ),
     "forks:limits:no-recursion": Requirement("A fork starts no further agents.", source="spec 4 §2.3"),
     "forks:cancel:linked": Requirement("Cancelling the parent's work ends a fork.", source="spec 4 §2.1"),
     "forks:record:sidechain": Requirement(

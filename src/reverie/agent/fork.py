@@ -27,6 +27,7 @@ from reverie.messages.message import Usage, user
 from reverie.permissions.approval import Approver, NobodyThere
 from reverie.permissions.need import Act, Need
 from reverie.permissions.policy import Mode
+from reverie.permissions.real_paths import is_secret_place
 from reverie.ports import Event, ForkSpec, Model, Request, Retrying
 from reverie.tokens.profiles import cost
 from reverie.tools.agent import NAME as AGENT_TOOL
@@ -130,11 +131,16 @@ def forked(
     model: Model = Purposed(parts.model, spec.label)
     if starts_after is not None:
         model = starts_after.watched(model)
-    limits = _limits(spec)
+    desk = parts.calls.desk.cloned()
+    if spec.paths:
+        desk.is_closed = is_secret_place
+    # The session's own files lie together with its scratch folder.
+    readable = (*spec.paths, *spec.reads, desk.project, desk.scratch.parent)
+    limits = _limits(spec, readable)
     calls = ToolCalls(
         tools or parts.calls.tools,
-        parts.calls.desk.cloned(),
-        _permits(spec, parts.calls.permits),
+        desk,
+        _permits(spec, parts.calls.permits, readable),
         approver or NobodyThere(),
         hooks or Silence(),
         emit,
@@ -256,28 +262,36 @@ def _recursion(need: Need, log: Log) -> str:
     return NO_RECURSION if need.tool == AGENT_TOOL and is_fork(log) else ""
 
 
-def _limits(spec: ForkSpec) -> Callable[[Need], str]:
-    """The tools and paths of a spec as a judgement on a call."""
+def _limits(spec: ForkSpec, readable: Sequence[Path]) -> Callable[[Need], str]:
+    """The tools and paths of a spec as a judgement on a call. Nobody sees what such work reads, so it reads little."""
     roots = tuple(_real(path) for path in spec.paths)
+    read_roots = tuple(_real(path) for path in readable)
 
     def judged(need: Need) -> str:
         if need.tool not in spec.tools and EVERY_TOOL not in spec.tools:
             allowed = ", ".join(spec.tools) or "none"
             return f"{need.tool} is not available in this background task ({spec.label}); it may use: {allowed}."
-        if roots and need.act is Act.EDIT:
+        if not roots or need.act not in (Act.EDIT, Act.READ):
+            return ""
+        if need.act is Act.EDIT:
             outside = [path for path in need.paths if not _is_inside(_real(path), roots)]
-            if outside:
-                return f"This background task may write only below {', '.join(map(str, spec.paths))}, not {outside[0]}."
+            where = ", ".join(map(str, spec.paths))
+            return f"This background task may write only below {where}, not {outside[0]}." if outside else ""
+        for path in need.paths:
+            if not _is_inside(_real(path), read_roots):
+                return f"This background task reads only the project, the memory and its own session, not {path}."
+            if is_secret_place(path):
+                return f"{path} is a place where secrets are kept; background tasks do not read it."
         return ""
 
     return judged
 
 
-def _permits(spec: ForkSpec, permits: Permits) -> Permits:
-    """Background work reads freely and edits below its own paths unasked; what the user forbids stays forbidden."""
+def _permits(spec: ForkSpec, permits: Permits, readable: Sequence[Path]) -> Permits:
+    """Background work reads and edits within its limits unasked; what the user forbids stays forbidden."""
     policy = permits.policy
     if spec.paths:
-        policy = policy.with_roots(*spec.paths).with_mode(Mode.ACCEPT_EDITS).with_rule("Read(//**)")
+        policy = policy.with_roots(*readable).with_mode(Mode.ACCEPT_EDITS)
     return replace(permits, policy=policy, remember=lambda _rule, _scope: None)
 
 

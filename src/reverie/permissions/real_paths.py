@@ -20,6 +20,17 @@ _PROTECTED = re.compile(
     r"|\.ssh(?:/.*)?|\.husky(?:/.*)?|\.vscode/(?:settings|tasks|launch)\.json"
     r")$"
 )
+_SECRET = re.compile(
+    r"(?:^|/)(?:"
+    r"\.(?:ssh|gnupg|aws|azure|kube|docker|password-store|mozilla|thunderbird|vault-token|netrc|pgpass|my\.cnf|npmrc"
+    r"|pypirc|git-credentials|htpasswd|terraformrc|envrc)(?:/.*)?"
+    r"|\.config/(?:gh|hub|gcloud|op|rclone)(?:/.*)?|\.local/share/keyrings(?:/.*)?|library/keychains(?:/.*)?"
+    r"|\.env(?!\.(?:example|sample|template|dist)$)(?:\.[^/]*)?|_netrc|auth\.json|master\.key"
+    r"|(?:credentials|secrets?)(?:\.(?:json|ya?ml|toml|env|ini|txt|xml|db|cfg|conf|properties)|/.*)?|[^/]*service[-_]account[^/]*\.json|id_(?:rsa|dsa|ecdsa|ed25519)[^/]*"
+    r"|[^/]*\.(?:pem|key|p12|pfx|jks|keystore|kdbx|ppk|gpg|tfstate)"
+    r")$|^/(?:proc|dev|etc/(?:g?shadow|sudoers|ssl/private))(?:[-/].*)?$"
+)
+"""Where programs keep keys and passwords."""
 
 
 def real(path: Path) -> Path | None:
@@ -58,3 +69,8 @@ def spellings(path: Path) -> tuple[Path, ...]:
 def is_protected(path: Path) -> bool:
     """Whether writing here could make other programs, or this one, do something unasked later."""
     return any(_PROTECTED.search(folded(spelling.as_posix())) for spelling in spellings(path))
+
+
+def is_secret_place(path: Path) -> bool:
+    """Whether keys or passwords are usually kept here, so that nobody but the user decides to have it read."""
+    return any(_SECRET.search(folded(spelling.as_posix())) for spelling in spellings(path))

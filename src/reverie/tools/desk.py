@@ -29,6 +29,10 @@ class Task:
     """The same as an activity, for the status line."""
 
 
+def _open(_: Path) -> bool:
+    return False
+
+
 def _unheard(_: str) -> None:
     return
 
@@ -80,6 +84,8 @@ class Desk:
     tasks: tuple[Task, ...] = ()
     progress: Callable[[str], None] = _unheard
     """Hears a line of a tool at work; set anew for each call."""
+    is_closed: Callable[[Path], bool] = _open
+    """Whether a search must not show what is in a file."""
     changing: Callable[[Path, bytes | None], None] = _unnoted
     """Hears of a file before it is changed, and what it is to hold; None removes it."""
     memories: MemoryWriter | None = None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 from reverie.messages.blocks import JsonObject
@@ -73,7 +74,8 @@ class Grep:
             environment=desk.environment,
             timeout_seconds=self._timeout_seconds,
         )
-        return _answer(found, given)
+        shown = tuple(hits for hits in found.files if not desk.is_closed(hits.path))
+        return _answer(replace(found, files=shown), given)
 
 
 def _place(given: JsonObject) -> str:

@@ -19,7 +19,7 @@ from reverie.api.session import Session
 from reverie.messages.blocks import Json
 from reverie.messages.entries import Entry
 from reverie.settings import Budget
-from tests.api.session_desk import Desk, cached_share, calls, desk, told
+from tests.api.session_desk import Desk, cached_share, calls, desk, results, told
 from tests.requirements import requirement
 
 LASTING = "Please remember: never mock the database in integration tests, because a mock hid a broken migration."
@@ -116,6 +116,41 @@ async def test_a_fork_that_misbehaves_changes_nothing_that_it_may_not(tmp_path: 
         assert list(at.start().memory.topics()) == []
         assert key not in "".join(file.read_text() for file in directory.rglob("*.md"))
         assert len(fork_requests(at)) <= at.settings.extraction.max_rounds
+
+
+@requirement("forks:limits:reads")
+async def test_a_fork_reads_only_the_project_the_memory_and_its_session(tmp_path: Path) -> None:
+    """Nobody sees what it reads, and all of it is sent."""
+    with desk(tmp_path) as at:
+        directory = at.start().memory.directory
+        project = at.file("README.md", "open words").parent
+        closed = [tmp_path / "elsewhere.txt", project / ".env", project / "deploy.pem", project / ".ssh" / "id_ed25519"]
+        for path in closed:
+            path.parent.mkdir(exist_ok=True)
+            path.write_text("closed words", encoding="utf-8")
+        (project / "link.md").symlink_to(closed[0])
+        deeds: list[tuple[str, dict[str, Json]]] = [
+            *(("Read", {"file_path": str(path)}) for path in (*closed, project / "link.md", Path("/etc/passwd"))),
+            ("Grep", {"pattern": "closed", "path": str(tmp_path), "output_mode": "content"}),
+            ("Glob", {"pattern": "*", "path": "/etc"}),
+            ("Read", {"file_path": str(project / "README.md")}),
+            ("Grep", {"pattern": "words", "path": str(project), "output_mode": "content"}),
+            ("Read", {"file_path": str(directory / "MEMORY.md")}),
+        ]
+        at.provider.simulation.use_script(
+            _script({"when": {**FORK, "has_tool_results": False}, "times": 1, "then": calls(*deeds)}, {"then": "fine"})
+        )
+        async with at.start() as session:
+            await told(session, LASTING)
+        given = results(fork_requests(at)[-1].body)
+
+        assert [failed for failed, _ in given] == [True] * 8 + [False, False, given[-1][0]]
+        assert "not" in given[0][1]
+        shown = "".join(text for _, text in given)
+        assert "open words" in shown
+        assert "closed words" not in shown
+        assert "root:" not in shown
+        assert at.person.asked == []
 
 
 @requirement("extracting:session:nothing-here")

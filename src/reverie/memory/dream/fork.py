@@ -66,6 +66,7 @@ def dream_fork(
         filled("dream", values),
         tools=TOOLS,
         paths=(around.staging,),
+        reads=(*around.transcripts, *around.logs, *((around.project,) if around.project else ())),
         max_rounds=max_rounds,
         embedded=embedded,
     )

@@ -1,7 +1,7 @@
 """Extraction by a model: the work as a `ForkSpec` for the agent, and the gate that sees each file before it is written.
 
-The fork may read anywhere and write topic files below the memory directory; it has no shell, since lists of harmless
-commands leak (critique 34). The prompt is `prompts/extraction.md`.
+The fork may read the project, the memory and its session, and write topic files below the memory directory; it has no
+shell, since lists of harmless commands leak. The prompt is `prompts/extraction.md`.
 """
 
 from __future__ import annotations
