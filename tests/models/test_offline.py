@@ -60,8 +60,8 @@ async def test_free_talk_is_refused_with_what_works_and_what_to_do() -> None:
     reply = await reply_to(request("Write me a parser."))
 
     first, second, third = reply.text.splitlines()
-    assert "no model" in first
-    assert "recall" in second
-    assert "ANTHROPIC_API_KEY" in third
+    assert "No model" in first
+    assert "ANTHROPIC_API_KEY" in second
+    assert "recall" in third
     assert reply.stop_reason == "end_turn"
     assert reply == await reply_to(request("Something else."))

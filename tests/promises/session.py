@@ -14,6 +14,13 @@ PROMISES = {
         "Instructions of a folder that stand in the conversation are not told again, after a resume either", "issue 12"
     ),
     "session:agents:return": Requirement("The list of agents returns with every compaction", "issue 12"),
+    "session:mentions:attached": Requirement(
+        "a file, picture or directory that the user names as `@path` is in the first request", "issue 12"
+    ),
+    "session:mentions:bounded": Requirement(
+        "files of one message take a share of the window; what has no room is named", "issue 12"
+    ),
+    "session:mentions:denied": Requirement("a deny rule holds for files that the user names", "issue 12"),
     "session:switches:go-on": Requirement(
         "No setting that changes a request ends a session, alone or with another, however long it gets; no request is "
         "refused for it, nothing typed is lost, and a compaction by hand leads out of every state",

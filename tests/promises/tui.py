@@ -32,6 +32,8 @@ PROMISES = {
     "tui:prompt:paste": Requirement("A long paste is shown folded and sent in full.", source=_SOURCE),
     "tui:prompt:completion": Requirement("Commands, skills and paths are completed.", source=_SOURCE),
     "tui:commands:table": Requirement("Every slash command of product.md §5 is there and in the help.", source=_SOURCE),
+    "tui:commands:model": Requirement("`/model` lists models of settings, local servers and providers.", "issue 12"),
+    "tui:prompt:picture": Requirement("A pasted path of a picture attaches it, and so does Ctrl+V.", "issue 12"),
     "tui:commands:honest": Requirement(
         "A command for something that is not there says so; an unknown one names the nearest.", source=_SOURCE
     ),

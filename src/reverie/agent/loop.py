@@ -37,7 +37,7 @@ from reverie.agent.preparing import Prepared, Preparer
 from reverie.agent.tool_calls import Done, ToolCalls, interrupted
 from reverie.context.reactive import FIRST
 from reverie.errors import BadRequest, ContextTooLong, MediaTooLarge, Overloaded, RateLimited, Unavailable
-from reverie.messages.blocks import Block, Json, JsonObject, Text, ToolResult, ToolUse, nothing_more
+from reverie.messages.blocks import Block, Image, Json, JsonObject, Text, ToolResult, ToolUse, nothing_more
 from reverie.messages.entries import (
     AssistantEntry,
     AttachmentEntry,
@@ -76,6 +76,11 @@ class Joined:
     text: str
     summary: str = ""
     data: JsonObject = field(default_factory=nothing_more)
+    pictures: tuple[Image, ...] = ()
+
+
+async def _nothing_attached(_: str) -> Sequence[Joined]:
+    return ()
 
 
 async def _as_it_is(_: str) -> Sequence[Joined]:
@@ -108,6 +113,8 @@ class Parts:
     """The memories that matter to the user's words; the request that follows waits for them."""
     expand: Callable[[str], Awaitable[Sequence[Joined] | str]] = _as_it_is
     """What joins behind the user's words, such as a skill that they name; a sentence ends the turn instead."""
+    attach: Callable[[str], Awaitable[Sequence[Joined]]] = _nothing_attached
+    """What the user's words name and the model is to see with them, such as files."""
     touched: Callable[[Sequence[Done]], Awaitable[Sequence[Joined]]] = _nothing_joins
     """What the calls of a round bring along, such as instructions that hold below a folder."""
     before_prompt: Callable[[], Sequence[Joined]] = lambda: ()
@@ -119,6 +126,8 @@ class Parts:
     after_turn: Callable[[Ending], None] = lambda _ending: None
     """Starts what hangs on a turn and nobody waits for: extraction, a dream."""
     background: Callable[[], tuple[str, ...]] = lambda: ()
+    answer_offline: Callable[[], str] | None = None
+    """Answers a turn where no model is configured."""
     allowance: Callable[[], str] | None = None
     """Why no further round may be paid for; asked before each but the first, for work that nobody waits for."""
     max_rounds: int | None = None
@@ -235,6 +244,8 @@ class Loop:
         parts.log.append(said_by_user, *((TitleEntry("last-prompt", text),) if source != "system" else ()))
         parts.emit(TurnStarted(parts.log.session, text))
         self.join(beside)
+        if source != "system":
+            self.join(await parts.attach(text))
         self.join([Joined("hook_additional_context", reminder(one)) for one in said.context])
         self.join(await parts.recall(text))
         try:
@@ -348,6 +359,7 @@ class Loop:
     async def _answered(self, request: Request) -> Reply:
         """The reply of the model, or of the next one when it has no capacity."""
         self._partial = ""
+        request = replace(request, embedded=self.parts.answer_offline)
         try:
             return await answer(self.parts.model, request, self._listen)
         except Overloaded as problem:
@@ -444,13 +456,14 @@ class Loop:
             text = self.queued.popleft()
             log.append(UserEntry(log.envelope(), user(text), source="queued"))
             self.parts.emit(TurnStarted(log.session, text))
+            self.join(await self.parts.attach(text))
             self.join(await self.parts.recall(text))
 
     def join(self, things: Sequence[Joined]) -> None:
         """Add what nobody typed to the conversation."""
         log = self.parts.log
         for one in things:
-            log.append(AttachmentEntry(log.envelope(), one.kind, (Text(one.text),), one.data))
+            log.append(AttachmentEntry(log.envelope(), one.kind, (Text(one.text), *one.pictures), one.data))
             if one.summary:
                 self.parts.emit(Attached(one.kind, one.summary, one.data))
 

@@ -1,8 +1,8 @@
 """`Model` without a network: the embedded engine.
 
 What the system itself asks (a summary, notes, a selection) carries its own way of being answered, `request.embedded`,
-supplied by the package that asks; this module only calls it, in a thread where that may take long. Free talk is refused
-honestly. Deterministic and free.
+supplied by the package that asks; this module only calls it, in a thread where that may take long. A turn is answered
+with the memories that fit it. Deterministic and free.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from reverie.ports import Event, Finished, Reply, Request
 
 OFFLINE = "offline"
 REFUSAL = """\
-There is no model here, so I can neither talk freely nor work on your code.
-Without one these work: recall, notes, summaries, compaction, extraction, dreams, and every inspection command.
-To talk to a model, set ANTHROPIC_API_KEY, or name one with --model and the address of its server."""
+No model is configured. These work without one: recall, extraction, notes, compaction, dreams.
+For a model, set ANTHROPIC_API_KEY, or use a local server: --model ollama/NAME, or OPENAI_BASE_URL.
+`reverie models install` adds vectors, so that recall also finds memories in other words."""
 
 LONG_ANSWERS = frozenset({"summary"})
 """Purposes whose embedded answers read the whole conversation, and nothing else."""

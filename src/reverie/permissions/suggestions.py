@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from reverie.errors import UserMistake
@@ -24,7 +24,7 @@ _WITH_THIRD_WORD = frozenset(
     {"npm run", "pnpm run", "yarn run", "uv run", "docker compose", "gh pr", "gh issue", "go tool"}
 )
 _NEVER_BY_PREFIX = frozenset(
-    {"sh", "bash", "zsh", "dash", "fish", "python", "python3", "node", "ruby", "perl", "php", "deno", "bun", "env"}
+    {"sh", "bash", "zsh", "dash", "fish", "perl", "php", "deno", "bun", "env"}
     | {
         "sudo",
         "doas",
@@ -42,9 +42,11 @@ _NEVER_BY_PREFIX = frozenset(
         "chmod",
         "chown",
     }
-    | {"find", "awk", "sed", "tee", "kill", "npx", "uvx", "command", "builtin", "nohup", "timeout", "watch", "parallel"}
+    | {"find", "awk", "sed", "tee", "kill", "command", "builtin", "nohup", "timeout", "watch", "parallel"}
 )
 """A prefix of these would allow nearly everything."""
+_RUNNERS = frozenset({"python", "python3", "node", "ruby", "npx", "uvx", "bunx"})
+"""Programs that run another one: a prefix names that one too, as in `python -m pytest` or `node build.js`."""
 
 
 def suggestions(need: Need, policy: Policy) -> tuple[str, ...]:
@@ -94,12 +96,19 @@ def _for_command(need: Need, policy: Policy) -> Iterator[str]:
     program = step.program or ""
     if step.assignments or not re.fullmatch(r"[\w.+-]+", program) or program in _NEVER_BY_PREFIX:
         return
-    depth = 1
-    if program in _WITH_SUBCOMMANDS:
-        depth = 3 if " ".join(str(value) for value in values[:2]) in _WITH_THIRD_WORD else 2
-    prefix = values[:depth]
-    if len(prefix) == depth and all(value and re.fullmatch(r"\w[\w.:/-]*", value) for value in prefix):
+    prefix = values[: _prefix_words(program, values)]
+    if all(value and (value == "-m" or re.fullmatch(r"\w[\w.:/@-]*", value)) for value in prefix) and prefix:
         yield f"Bash({' '.join(str(value) for value in prefix)}:*)"
+
+
+def _prefix_words(program: str, values: Sequence[str | None]) -> int:
+    """How many words of a command say what it does; 0 where no beginning does."""
+    needed = 1
+    if program in _RUNNERS:
+        needed = 3 if values[1:2] == ["-m"] else 2
+    elif program in _WITH_SUBCOMMANDS:
+        needed = 3 if " ".join(str(value) for value in values[:2]) in _WITH_THIRD_WORD else 2
+    return needed if len(values) >= needed else 0
 
 
 def _escaped(text: str) -> str:

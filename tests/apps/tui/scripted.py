@@ -170,6 +170,7 @@ class Table:
     refuses: Error | None = None
     """Why nothing can be opened at first, or with another model."""
     wishes: list[Wish] = field(default_factory=list)
+    models: tuple[tuple[str, str], ...] = ()
     is_colourless: bool = False
     status_command: str | None = None
 
@@ -191,6 +192,7 @@ class Table:
             budget=budget,
             edit=lambda text: self.edit(text),
             copy=self.copied.append,
+            list_models=lambda: self.models,
             greeting=self.greeting,
             is_colourless=self.is_colourless,
             status_command=self.status_command,

@@ -378,3 +378,15 @@ async def test_background_work_is_listed_and_ended(sit: MakeTable) -> None:
         await seat.sees("audit is ended")
         await seat.enter("/tasks other")
         await seat.sees("no work in the background is called 'other'")
+
+
+@requirement("tui:commands:model")
+async def test_a_model_is_chosen_from_a_list(sit: MakeTable) -> None:
+    table = sit()
+    table.models = (("claude-sonnet-5", "980k tokens"), ("ollama/llama3", "served here"))
+    async with at(table) as seat:
+        await seat.enter("/model")
+        await seat.until(lambda: isinstance(seat.app.screen, Picker))
+        assert "ollama/llama3" in seat.screen()
+        await seat.press("down", "enter")
+        await seat.until(lambda: [wish.model for wish in table.wishes][-1:] == ["ollama/llama3"])

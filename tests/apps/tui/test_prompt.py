@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 from textual import events
@@ -151,3 +152,16 @@ async def test_choices_can_be_walked_and_waved_away(sit: MakeTable) -> None:
         await seat.press("escape")
         assert not seat.app.query_one(Popup).display
         assert seat.prompt.text == "/co"
+
+
+@requirement("tui:prompt:picture")
+async def test_the_pasted_path_of_a_picture_attaches_it(sit: MakeTable, tmp_path: Path) -> None:
+    picture = tmp_path / "a shot.png"
+    picture.write_bytes(b"\x89PNG\r\n\x1a\n")
+    table = sit()
+    async with at(table) as seat:
+        await paste(seat, str(picture).replace(" ", "\\ "))
+        assert seat.prompt.text == f'@"{picture}" '
+        seat.prompt.clear_all()
+        await paste(seat, "/nowhere/b.png")
+        assert seat.prompt.text == "/nowhere/b.png"

@@ -176,6 +176,9 @@ def test_without_a_key_three_lines_and_memory_works(tmp_path: Path) -> None:
             terminal.sees(line)
         terminal.enter("#Never mock the database")
         terminal.sees("remembered: Never mock the database")
+        terminal.enter("may I mock the database in this test?")
+        terminal.sees("This is remembered about it:")
+        terminal.sees("• Never mock the database")
         terminal.enter("/memory")
         terminal.sees("1 memory in")
         terminal.press("Escape")
@@ -212,6 +215,7 @@ def test_typing_as_terminals_send_it(tmp_path: Path) -> None:
         terminal.sees("edits freely")
         terminal.resize(40, 20)
         terminal.sees("[pasted text 1: 21 lines]")
+        assert not provider.requests, "Alt+Enter begins a line and sends nothing"
 
 
 @needs_tmux

@@ -29,7 +29,9 @@ from reverie.api.session_parts.extensions import (
 from reverie.api.session_parts.extracting import Extracting
 from reverie.api.session_parts.ground import Ground, laid_ground
 from reverie.api.session_parts.idling import Idling
+from reverie.api.session_parts.mentions import attach_mentions
 from reverie.api.session_parts.noting import Noting
+from reverie.api.session_parts.offline_answer import answer_offline
 from reverie.api.session_parts.parts import SessionParts
 from reverie.api.session_parts.recalling import Recalling
 from reverie.api.session_parts.sleeping import Sleeping
@@ -120,6 +122,8 @@ class _Assembly:
                 touched=self._touched,
                 at_boundary=self._at_boundary,
                 expand=self.extensions.expand,
+                attach=self._attach_mentions,
+                answer_offline=lambda: answer_offline(ground.log, ground.memory),
                 before_prompt=self.briefing.before_prompt,
                 after_reply=self.noting.after_reply,
                 after_turn=self._after_turn,
@@ -128,6 +132,11 @@ class _Assembly:
                 max_output_tokens=setup.max_output_tokens,
             )
         )
+
+    async def _attach_mentions(self, text: str) -> Sequence[Joined]:
+        """Files that the user's words name."""
+        calls, window = self.loop.parts.calls, self.loop.status.window_tokens
+        return await attach_mentions(text, calls.desk, calls.permits.policy, room_tokens=window)
 
     @cached_property
     def hooks(self) -> Hooks:

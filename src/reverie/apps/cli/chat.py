@@ -51,7 +51,8 @@ def _surroundings(
 ) -> Surroundings:
     from reverie import __version__
     from reverie.apps.cli.find_session import session_folders
-    from reverie.apps.tui.clipboard import copy_to_tmux
+    from reverie.apps.model_list import list_models
+    from reverie.apps.tui.clipboard import copy_to_tmux, save_clipboard_image
     from reverie.apps.tui.conversation import Surroundings
     from reverie.apps.tui.history import INPUT_HISTORY
     from reverie.messages.listing import list_glances
@@ -74,7 +75,9 @@ def _surroundings(
         budget=lambda name: wiring.budget(settings, name, window=wanted.window),
         edit=lambda text: click.edit(text, extension=".md"),
         copy=copy_to_tmux if is_in_tmux else lambda _: None,
+        clipboard_image=save_clipboard_image,
         warm=lambda: _warm(configuration, model),
+        list_models=lambda: list_models(configuration),
         overrides=lambda: wiring.profile_overrides(settings),
         greeting="\n".join(filter(None, [greeting, *_cautions(configuration)])),
         is_colourless=settings.ui.color == "never",

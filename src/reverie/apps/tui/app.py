@@ -114,6 +114,7 @@ class Chat(Keyed):
                 popup,
                 commands=self._command_names,
                 files=self._project_files,
+                clipboard_image=self.surroundings.clipboard_image,
                 id="prompt",
             )
         yield StatusLine(meter=self.surroundings.has_meter, id="status")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from importlib import resources
 
 from reverie.apps.amounts import short_count
@@ -92,12 +93,22 @@ async def clear(host: Host, argument: str) -> None:  # noqa: ARG001
 
 
 async def model(host: Host, argument: str) -> None:
-    """Say or change who answers."""
-    if not argument:
-        host.say(f"{host.conversation.status.model} answers; /model NAME lets another go on with this conversation")
+    """Change the model: the one that is named, or one of a list."""
+    name = argument or await _choose_model(host)
+    if name is None:
         return
-    await host.reopen(resume=host.conversation.id if host.conversation.entries else None, model=argument)
+    await host.reopen(resume=host.conversation.id if host.conversation.entries else None, model=name)
     host.say(f"{host.conversation.status.model} answers from now on")
+
+
+async def _choose_model(host: Host) -> str | None:
+    now = host.conversation.status.model
+    listed = await asyncio.to_thread(host.surroundings.list_models)
+    rows = [Row(name, name, f"{facts} · in use" if name == now else facts) for name, facts in listed]
+    if not rows:
+        host.say(f"{now} answers; /model NAME changes to another model")
+        return None
+    return await host.choose(f"Which model? {now} answers now", rows)
 
 
 async def permissions(host: Host, argument: str) -> None:

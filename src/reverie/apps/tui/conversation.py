@@ -190,8 +190,12 @@ class Surroundings:
     """Lets the user change a text in an editor; None when they left it alone."""
     copy: Callable[[str], None]
     """Hands text to a clipboard that the terminal itself does not reach."""
+    clipboard_image: Callable[[], Path | None] = lambda: None
+    """Saves the picture on the clipboard to a file; None where there is none."""
     warm: Callable[[], object] = lambda: None
     """Loads what the first request needs; run aside while the user types."""
+    list_models: Callable[[], Sequence[tuple[str, str]]] = tuple
+    """Models that may be chosen, each with a few facts; may ask a local server, so it is run aside."""
     overrides: Callable[[], dict[str, ProfileOverride]] = dict
     """What the user's own model profiles say."""
     greeting: str = ""

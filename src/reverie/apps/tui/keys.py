@@ -6,17 +6,23 @@ Keys that stop, send or change something act in `app`.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import ClassVar
+from typing import ClassVar, cast
 
 from textual import events, work
+from textual._ansi_sequences import ANSI_SEQUENCES_KEYS
 from textual.app import App
 from textual.binding import Binding
+from textual.keys import Keys
 from textual.screen import ModalScreen
 
 from reverie.apps.tui.log import Log
 from reverie.apps.tui.picker import Picker, Row
 from reverie.apps.tui.prompt import Prompt
 from reverie.apps.tui.question import Asking
+
+# Alt+Enter arrives as ESC CR in terminals without the newer keyboard protocol, tmux among them. Textual has no entry
+# for it and reports a plain Enter, which would send the message.
+cast("dict[str, tuple[Keys, ...]]", ANSI_SEQUENCES_KEYS)["\x1b\r"] = (Keys.ControlJ,)
 
 
 class Keyed(App[None]):

@@ -1,12 +1,30 @@
-"""Long pasted text stands folded in the prompt and is sent in full."""
+"""Long pasted text stands folded in the prompt and is sent in full; the pasted path of a picture attaches it."""
 
 from __future__ import annotations
 
 import re
+import shlex
+from pathlib import Path
 
 LONG_LINES = 6
 LONG_CHARS = 800
 _TOKEN = re.compile(r"\[pasted text (\d+): \d+ (?:lines?|characters)\]")
+
+_PICTURES = frozenset({".png", ".jpg", ".jpeg", ".gif", ".webp"})
+
+
+def picture_mention(text: str) -> str | None:
+    """A mention of the picture whose path was pasted or dropped, as terminals write it; None for any other text."""
+    words = text.strip()
+    if not words or "\n" in words or len(words) > 1_000:
+        return None
+    try:
+        (name,) = shlex.split(words.removeprefix("file://"))
+        path = Path(name).expanduser()
+        is_picture = path.is_absolute() and path.suffix.lower() in _PICTURES and path.is_file()
+    except (ValueError, OSError, RuntimeError):
+        return None
+    return f'@"{path}" ' if is_picture else None
 
 
 class Pastes:

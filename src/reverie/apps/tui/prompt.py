@@ -5,8 +5,10 @@ Enter sends; Shift+Enter, Alt+Enter, Ctrl+J or a backslash before Enter begin a 
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from rich.cells import cell_len
 from rich.console import Group
@@ -18,7 +20,7 @@ from textual.widgets import Static, TextArea
 
 from reverie.apps.tui.completion import MOST, NONE, Choice, Completion, complete
 from reverie.apps.tui.history import Walk
-from reverie.apps.tui.paste import Pastes
+from reverie.apps.tui.paste import Pastes, picture_mention
 
 NEW_LINE_KEYS = frozenset({"shift+enter", "alt+enter", "ctrl+j", "ctrl+enter"})
 
@@ -66,6 +68,7 @@ class Prompt(TextArea):
         *,
         commands: Callable[[], Sequence[tuple[str, str]]],
         files: Callable[[], Sequence[str]],
+        clipboard_image: Callable[[], Path | None] = lambda: None,
         id: str | None = None,  # noqa: A002 - Textual's word
     ) -> None:
         super().__init__(
@@ -80,6 +83,7 @@ class Prompt(TextArea):
         self._popup = popup
         self._commands = commands
         self._files = files
+        self._clipboard_image = clipboard_image
         self._pastes = Pastes()
         self._completion: Completion = NONE
         self._chosen = 0
@@ -112,6 +116,8 @@ class Prompt(TextArea):
         choosing = bool(self._completion.choices)
         if key in NEW_LINE_KEYS:
             self.insert("\n")
+        elif key == "ctrl+v":
+            self.run_worker(self._paste_picture())
         elif key == "enter":
             self._enter(choosing)
         elif key == "tab":
@@ -162,7 +168,14 @@ class Prompt(TextArea):
     async def _on_paste(self, event: events.Paste) -> None:
         event.stop()
         event.prevent_default()
-        self.insert(self._pastes.folded(event.text))
+        self.insert(picture_mention(event.text) or self._pastes.folded(event.text))
+
+    async def _paste_picture(self) -> None:
+        path = await asyncio.to_thread(self._clipboard_image)
+        if path is not None:
+            self.insert(f'@"{path}" ')
+        else:
+            self.action_paste()
 
     def on_text_area_changed(self) -> None:
         """The text is another one."""

@@ -1,0 +1,55 @@
+"""The models a user can switch to: their own profiles, those of the providers, those of a local server."""
+
+from __future__ import annotations
+
+import json
+import urllib.request
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from reverie.apps.amounts import short_count
+
+if TYPE_CHECKING:
+    from reverie.apps.config import Configuration
+
+_SERVER_SECONDS = 1.0
+_MOST_OF_A_SERVER = 50
+
+
+def list_models(configuration: Configuration) -> list[tuple[str, str]]:
+    """Names that `--model` and `/model` take, each with a few facts."""
+    from reverie.models.choose import OLLAMA_URL
+
+    url = configuration.settings.model.openai_base_url
+    prefix = "openai" if url else "ollama"
+    served = [(f"{prefix}/{name}", f"served at {url or OLLAMA_URL}") for name in _names_served(url or OLLAMA_URL)]
+    offline = ("offline", "no model: memories are found and kept, nothing is written")
+    return [*_own_profiles(configuration), *served, *_claude_models(configuration), offline]
+
+
+def _own_profiles(configuration: Configuration) -> Iterator[tuple[str, str]]:
+    for profile in configuration.settings.models:
+        yield profile.name, f"settings: {profile.model or profile.name} by {profile.provider}"
+
+
+def _claude_models(configuration: Configuration) -> Iterator[tuple[str, str]]:
+    from reverie.tokens.profiles import PROFILES
+
+    settings, secrets = configuration.settings.model, configuration.secrets
+    has_key = bool(secrets.get(settings.anthropic_key_env) or secrets.get("ANTHROPIC_AUTH_TOKEN"))
+    need = "" if has_key else f", needs {settings.anthropic_key_env}"
+    for profile in PROFILES.values():
+        prices = f", ${profile.prices.input:g} / ${profile.prices.output:g} per million" if profile.prices else ""
+        yield profile.family, f"{short_count(profile.window_tokens)} tokens{prices}{need}"
+
+
+def _names_served(url: str) -> list[str]:
+    """What an OpenAI-compatible server says it has; nothing where none answers."""
+    if not url.startswith(("http://", "https://")):
+        return []
+    try:
+        with urllib.request.urlopen(f"{url.rstrip('/')}/models", timeout=_SERVER_SECONDS) as answer:  # noqa: S310
+            rows = json.loads(answer.read(1_000_000))["data"]
+        return [str(row["id"]) for row in rows][:_MOST_OF_A_SERVER]
+    except (OSError, ValueError, KeyError, TypeError):
+        return []

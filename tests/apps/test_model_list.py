@@ -1,0 +1,29 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from reverie.apps.config import Flags, load
+from reverie.apps.model_list import list_models
+from reverie.testing.loopback import Canned, Heard, LoopbackServer
+from tests.requirements import requirement
+
+
+def serve_models(heard: Heard) -> Canned:
+    assert heard.path == "/v1/models"
+    return Canned((json.dumps({"data": [{"id": "llama-3"}]}).encode(),), headers={"content-type": "application/json"})
+
+
+@requirement("tui:commands:model")
+def test_models_of_the_settings_of_a_server_and_of_the_providers_are_listed(tmp_path: Path) -> None:
+    (tmp_path / ".reverie").mkdir()
+    settings = '[models.mine]\nprovider = "openai"\nmodel = "qwen"\nbase_url = "http://127.0.0.1:9/v1"\n'
+    (tmp_path / ".reverie" / "settings.toml").write_text(settings, encoding="utf-8")
+    with LoopbackServer(serve_models) as server:
+        environ = {"OPENAI_BASE_URL": f"{server.url}/v1"}
+        listed = dict(list_models(load(Flags(), environ=environ, user_home=tmp_path, directory=tmp_path)))
+
+    assert "qwen" in listed["mine"]
+    assert "served at" in listed["openai/llama-3"]
+    assert "needs ANTHROPIC_API_KEY" in listed["claude-sonnet-4-5"]
+    assert "offline" in listed
