@@ -79,10 +79,6 @@ class Joined:
     pictures: tuple[Image, ...] = ()
 
 
-async def _nothing_attached(_: str) -> Sequence[Joined]:
-    return ()
-
-
 async def _as_it_is(_: str) -> Sequence[Joined]:
     return ()
 
@@ -113,7 +109,7 @@ class Parts:
     """The memories that matter to the user's words; the request that follows waits for them."""
     expand: Callable[[str], Awaitable[Sequence[Joined] | str]] = _as_it_is
     """What joins behind the user's words, such as a skill that they name; a sentence ends the turn instead."""
-    attach: Callable[[str], Awaitable[Sequence[Joined]]] = _nothing_attached
+    attach: Callable[[str], Awaitable[Sequence[Joined]]] = _as_it_is
     """What the user's words name and the model is to see with them, such as files."""
     touched: Callable[[Sequence[Done]], Awaitable[Sequence[Joined]]] = _nothing_joins
     """What the calls of a round bring along, such as instructions that hold below a folder."""
