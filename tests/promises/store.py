@@ -111,6 +111,14 @@ PROMISES = {
         "trust, and stands in the index",
         source="issue 12",
     ),
+    "store:git:own-settings": Requirement(
+        "Git runs on a memory with our configuration alone: nothing that its repository names is started",
+        source="issue 12",
+    ),
+    "store:git:damaged-head": Requirement(
+        "An emptied or garbled reference of the last commit is recognised, found again and told; doctor names it",
+        source="issue 12",
+    ),
     "store:foreign:secrets": Requirement(
         "A secret written into a file from outside stays there and is told; it is not committed, indexed or recalled",
         source="product §2.8",

@@ -744,8 +744,11 @@ class Memory:
 
     def cautions(self) -> tuple[str, ...]:
         """What a person should hear about edits that were found while this memory was open."""
-        found = self._store.held if self._store is not None else {}
-        return tuple(
+        if self._store is None:
+            return ()
+        found, recovered = self._store.held, self._store.history.recovered
+        said = (f"the history of {self.directory} was damaged: {recovered}",) if recovered else ()
+        return said + tuple(
             f"{path} holds what looks like a secret ({places}) that was not written by Reverie; the file stays as it "
             f"is, but is not committed, recalled or shared: take the secret out, or `reverie erase {path}`"
             for path, places in found.items()

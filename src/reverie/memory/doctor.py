@@ -205,6 +205,10 @@ def _history(history: History) -> Iterator[Problem]:
         return
     if not history.exists:
         return
+    if damage := history.find_damage():
+        detail = f"{damage}, so the last commit is not known"
+        yield Problem("history", str(history.git.directory), detail, "`reverie doctor --fix`", True)
+        return
     try:
         said = history.git.run("fsck", "--no-progress", "--no-dangling", "--connectivity-only", accept=range(256))
     except Unavailable as error:

@@ -31,6 +31,6 @@ def _ask(path: Path, *arguments: str) -> bytes:
     if program is None or checkout is None or checkout.git_dir is None:
         return b""
     try:
-        return Git(program, checkout.git_dir, checkout.top).run(*arguments, accept=(0, 1, 128))
+        return Git(program, checkout.git_dir, checkout.top, trusts_settings=True).run(*arguments, accept=(0, 1, 128))
     except (Unavailable, OSError):
         return b""

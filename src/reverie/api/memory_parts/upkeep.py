@@ -31,6 +31,8 @@ def repair(store: Store, indexed: IndexedFolder) -> tuple[str, ...]:
     if not folder.directory.is_dir():
         return ()
     with store.writer.writing() as commits:
+        if store.history.recovered:
+            done.append(f"repaired the history: {store.history.recovered}")
         done += [f"committed edits made outside as {commit[:8]}" for commit in commits]
         for path in list_leftovers(folder):
             path.unlink(missing_ok=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable
 
+from reverie.errors import Unavailable
 from reverie.memory.git.program import Git
 
 
@@ -31,7 +32,10 @@ def read_blobs(git: Git, oids: Iterable[bytes]) -> dict[bytes, bytes]:
     at = 0
     for oid in wanted:
         end = answer.index(b"\n", at)
-        size = int(answer[at:end].split(b" ")[2])
+        head = answer[at:end].split(b" ")
+        if len(head) < 3:
+            raise Unavailable(f"{oid.hex()} is missing in {git.directory}; restore the history from a copy or a bundle")
+        size = int(head[2])
         contents[oid] = answer[end + 1 : end + 1 + size]
         at = end + size + 2
     return contents

@@ -5,12 +5,17 @@ Only the `files` format of references, which our repositories are made with.
 
 from __future__ import annotations
 
+import re
 import time
 from pathlib import Path
 
 from reverie.errors import Conflict
-from reverie.files.durable import flush, write_new
+from reverie.files.durable import flush, write_atomic, write_new
 from reverie.values import value
+
+MAIN = "refs/heads/main"
+_BRANCH = re.compile(r"ref: refs/heads/(?!.*(?:\.\.|//))[^\s~^:?*\[\\\x00-\x1f]+")
+_COMMIT_ID = re.compile(r"[0-9a-f]{40}")
 
 _WAIT_SECONDS = 3.0
 """How long somebody's git may hold the branch before we say so."""
@@ -19,18 +24,73 @@ _STALE_SECONDS = 2.0
 
 
 def head_reference(git_directory: Path) -> str:
-    """The name HEAD points at (`refs/heads/main`), or `HEAD` itself when it is detached."""
-    text = (git_directory / "HEAD").read_text(encoding="utf-8").strip()
-    return text.removeprefix("ref: ") if text.startswith("ref: ") else "HEAD"
+    """The name HEAD points at (`refs/heads/main`), or `HEAD` itself when it is detached.
+
+    A HEAD that names nothing counts as that of a new repository; see `find_damage`.
+    """
+    text = _read_text(git_directory / "HEAD") or ""
+    if is_commit_id(text):
+        return "HEAD"
+    return text.removeprefix("ref: ") if _BRANCH.fullmatch(text) else MAIN
 
 
 def read_reference(git_directory: Path, name: str) -> str | None:
-    """The commit a reference names, in hex; None when it is not born yet."""
+    """The commit a reference names, in hex; None when it is not born yet, or damaged."""
+    text = _read_text(git_directory / name)
+    if text is None:
+        text = _read_packed(git_directory).get(name, "")
+    return text if is_commit_id(text) else None
+
+
+def is_commit_id(text: str) -> bool:
+    """Whether a text is the whole id of an object."""
+    return _COMMIT_ID.fullmatch(text) is not None
+
+
+def find_damage(git_directory: Path, *, was_born: bool) -> str:
+    """What is wrong with the reference of the last commit, in words; nothing where it is as it should be.
+
+    `was_born` says that there were commits already.
+    """
+    text = _read_text(git_directory / "HEAD")
+    if text is None or not (is_commit_id(text) or _BRANCH.fullmatch(text)):
+        return f"HEAD {_described(text)}"
+    name = head_reference(git_directory)
+    text = _read_text(git_directory / name)
+    if read_reference(git_directory, name) is None and (text is not None or was_born):
+        return f"{name} {_described(text)}"
+    return ""
+
+
+def write_head(git_directory: Path, commit: str) -> None:
+    """Let the branch of HEAD name a commit, or none, whatever stood there before."""
+    name = head_reference(git_directory)
+    if name != "HEAD":
+        write_atomic(git_directory / "HEAD", f"ref: {name}\n")
+    if commit:
+        write_atomic(git_directory / name, f"{commit}\n")
+    else:
+        (git_directory / name).unlink(missing_ok=True)
+
+
+def read_last_logged(git_directory: Path) -> str:
+    """The commit that git's own log of the branch names last, where somebody keeps one."""
+    for name in (f"logs/{head_reference(git_directory)}", "logs/HEAD"):
+        lines = (_read_text(git_directory / name) or "").splitlines()
+        if lines and is_commit_id(lines[-1][41:81]):
+            return lines[-1][41:81]
+    return ""
+
+
+def _described(text: str | None) -> str:
+    return "is missing" if text is None else "is empty" if not text else "names no commit"
+
+
+def _read_text(path: Path) -> str | None:
     try:
-        text = (git_directory / name).read_text(encoding="ascii").strip()
-    except (FileNotFoundError, NotADirectoryError):
-        return _read_packed(git_directory).get(name)
-    return text or None
+        return path.read_bytes().decode("utf-8", "replace").strip()
+    except (FileNotFoundError, NotADirectoryError, IsADirectoryError):
+        return None
 
 
 def read_head(git_directory: Path) -> str | None:
@@ -122,9 +182,7 @@ def is_stale(lock: Path) -> bool:
 
 def _read_packed(git_directory: Path) -> dict[str, str]:
     try:
-        lines = (git_directory / "packed-refs").read_text(encoding="utf-8").splitlines()
+        lines = (git_directory / "packed-refs").read_text(encoding="utf-8", errors="replace").splitlines()
     except FileNotFoundError:
         return {}
-    return {
-        name: commit for commit, _, name in (line.partition(" ") for line in lines) if name and commit[0] not in "#^"
-    }
+    return {name: commit for commit, _, name in (line.partition(" ") for line in lines) if is_commit_id(commit)}

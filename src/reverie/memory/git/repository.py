@@ -55,7 +55,7 @@ def make_repository(program: str, git_directory: Path, work_tree: Path) -> Git:
     write_folder(work_tree)
     # A git whose caller was killed goes on for a moment; it must not write into the draft of the next one.
     draft = git_directory.with_name(f"{git_directory.name}.new{os.getpid()}")
-    Git(program, draft, work_tree).run("init", "--quiet", "--template=", "--initial-branch=main")
+    Git(program, draft, work_tree, trusts_settings=True).run("init", "--quiet", "--template=", "--initial-branch=main")
     (draft / "config").write_text(_configuration(git_directory, work_tree), encoding="utf-8")
     (draft / "info").mkdir(exist_ok=True)
     (draft / "info" / "exclude").write_text(EXCLUDED, encoding="utf-8")

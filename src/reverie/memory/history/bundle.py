@@ -142,7 +142,7 @@ def _read_bundle(source: Path, scratch: Path) -> tuple[Path, str, tuple[Tombston
 def _unbundled(history: History, bundle: Path, scratch: Path) -> Git:
     """The bundle in a repository of its own, so that a refused one leaves nothing behind."""
     git = Git(history.git.program, scratch / "incoming.git", scratch)
-    git.run("init", "--quiet", "--template=")
+    replace(git, trusts_settings=True).run("init", "--quiet", "--template=")
     git.run("bundle", "unbundle", str(bundle))
     return git
 

@@ -30,7 +30,17 @@ from reverie.memory.git.entries import (
 from reverie.memory.git.objects import Drafts, Objects, object_id
 from reverie.memory.git.program import Git
 from reverie.memory.git.reading import read_tree
-from reverie.memory.git.refs import Move, head_reference, hold_reference, read_head, write_reference
+from reverie.memory.git.refs import (
+    Move,
+    find_damage,
+    head_reference,
+    hold_reference,
+    is_commit_id,
+    read_head,
+    read_last_logged,
+    write_head,
+    write_reference,
+)
 from reverie.memory.git.repository import PRIVATE, follow_work_tree, git_directory_of, is_ours, make_repository
 from reverie.memory.git.sorted_rows import SortedRows
 from reverie.memory.git.trees import Tree
@@ -79,6 +89,8 @@ class History:
     """Paths whose entry changed since `entries` was loaded; whoever follows the entries takes them out."""
     is_index_stale: bool
     """Whether git's index file belongs to another commit than the last, so that `git status` would mislead."""
+    recovered: str
+    """What was wrong with the reference of the last commit, and how it was found again."""
     entries_ns: int
     """When the index file was written; a file modified at about that moment may hide a later edit."""
 
@@ -93,6 +105,7 @@ class History:
         self.touched = set()
         self.entries_ns = 0
         self.is_index_stale = False
+        self.recovered = ""
         self._checksum = b""
         self._loaded = False
         self._tree: Tree | None = None
@@ -139,7 +152,7 @@ class History:
         """Bring `head` and `entries` up to what is on disk."""
         if not self._loaded and self.exists and self._git_directory.parent != self.directory:
             follow_work_tree(self._git_directory, self.directory)
-        head = read_head(self._git_directory) if self.exists else None
+        head = self._read_head() if self.exists else None
         if self._loaded and head == self.head and (self.is_on or self.entries):
             return
         self.touched = set()
@@ -151,6 +164,42 @@ class History:
             self.entries = self._entries_of(head)
         self.head = head
         self._loaded = True
+
+    def find_damage(self) -> str:
+        """What is wrong with the reference of the last commit; nothing where it is as it should be."""
+        return find_damage(self._git_directory, was_born=self._noted_head() != "") if self.exists else ""
+
+    def _read_head(self) -> str | None:
+        """The last commit, found again where its reference was damaged."""
+        damage = self.find_damage()
+        if not damage:
+            return read_head(self._git_directory)
+        head, place = self._find_lost_head()
+        write_head(self._git_directory, head)
+        found = f"the last commit {head[:8]} was found again by {place}" if head else "no commit was found"
+        self.recovered = f"{damage}; {found}"
+        return head or None
+
+    def _find_lost_head(self) -> tuple[str, str]:
+        """The last commit as far as anything still tells, and what told it."""
+        for place, commit in (
+            ("our own note", self._noted_head()),
+            ("git's log of the branch", read_last_logged(self._git_directory)),
+        ):
+            if commit and self.has(commit):
+                return commit, place
+        listed = self.git.run("cat-file", "--batch-all-objects", "--batch-check=%(objecttype) %(objectname)").decode()
+        commits = [row[7:] for row in listed.splitlines() if row.startswith("commit ")]
+        if not commits:
+            return "", ""
+        asked = "".join(f"{commit}\n" for commit in commits).encode()
+        rows = self.git.run("log", "--no-walk=sorted", "--format=%H %P", "--stdin", stdin=asked).decode().splitlines()
+        parents = {parent for row in rows for parent in row.split()[1:]}
+        return next(row[:40] for row in rows if row[:40] not in parents), "looking at all commits"
+
+    def _noted_head(self) -> str:
+        commit = self._read_note("state").partition(" ")[0]
+        return commit if is_commit_id(commit) else ""
 
     def prepare(self, files: Mapping[str, bytes | None], change: Change, when: datetime) -> Prepared | None:
         """Make a commit that changes these files (None removes); nothing of it is on disk yet."""

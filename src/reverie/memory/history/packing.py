@@ -11,6 +11,7 @@ import os
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 from reverie.errors import Unavailable
 from reverie.memory.history.history import History
@@ -20,7 +21,7 @@ PACK_FROM_BYTES = 8_000_000
 UNFINISHED = "erasing"
 """The note that a rewritten history has taken its place and the old one is still to be removed."""
 _REPACK = ("repack", "-d", "-q", "--geometric=2", "--window=4", "--depth=50", "--threads=1")
-_DETACHED = 'nice "$@" </dev/null >/dev/null 2>&1 &'
+_DETACHED = '(nice "$@"; rm -rf "$GIT_DIR") </dev/null >/dev/null 2>&1 &'
 """The shell ends at once and git goes on alone; the lock passes to it as an open file."""
 
 
@@ -32,12 +33,13 @@ def pack_when_due(history: History) -> None:
     if handle is None:
         return
     import subprocess
+    import tempfile
 
     try:
         git = history.git
         subprocess.run(
             ["/bin/sh", "-c", _DETACHED, "sh", *git.command(*_REPACK)],
-            env=git.environment,
+            env=git.detached_environment(Path(tempfile.mkdtemp(prefix="reverie-git-"))),
             pass_fds=(handle,),
             check=False,
         )
