@@ -4,11 +4,13 @@ import asyncio
 import json
 from pathlib import Path
 
+import pytest
+
 from reverie.agent.mailbox import Letter, append_letter
 from reverie.agent.team import write_member
 from reverie.api.teammate import serve
 from reverie.messages.blocks import Json
-from tests.api.session_desk import desk
+from tests.api.session_desk import calls, desk
 from tests.requirements import requirement
 
 
@@ -34,3 +36,32 @@ async def test_a_hook_may_want_more_of_a_teammate_and_then_let_it_go(tmp_path: P
         assert (told["teammate_name"], told["team_name"]) == ("tess", "lake")
         assert len(at.bodies) == 2
         assert "count the herons too" in json.dumps(at.bodies[1]["messages"][-1])
+
+
+@requirement("agents:team:plan")
+@pytest.mark.parametrize(
+    ("sender", "approve", "is_written"), [("main", True, True), ("main", False, False), ("someone", True, False)]
+)
+async def test_a_teammate_begins_with_its_plan_when_its_leader_accepts_it(
+    tmp_path: Path, sender: str, approve: bool, is_written: bool
+) -> None:
+    project = tmp_path / "project"
+    write: dict[str, Json] = {"file_path": str(project / "geese.txt"), "content": "12"}
+    script: list[Json] = [
+        {"when": {"last_user": "your plan"}, "times": 1, "then": calls(("Write", write))},
+        {"then": "I would write it down."},
+    ]
+    enough = json.dumps({"continue": False, "stopReason": "enough"})
+    with desk(tmp_path, script) as at:
+        at.hooks(TeammateIdle=[{"hooks": [{"type": "command", "command": f"echo '{enough}'"}]}])
+        at.options |= {"team": "lake", "agent_name": "tess"}
+        async with at.start() as session:
+            session.parts.permits.policy = session.parts.permits.policy.with_mode("plan").with_rule("Write")
+            post = session.parts.staff.post
+            write_member(post.team_folder, "main", "", "some-session", at.time)
+            answer = Letter("1", sender, "tess", "", at.time, kind="plan_approval_response", approve=approve)
+            append_letter(session.parts.folder.mailbox("lake", "tess"), answer)
+            async with asyncio.timeout(30):
+                await serve(session, leader="main", role=None, poll_seconds=0.01)
+
+    assert (project / "geese.txt").exists() is is_written

@@ -5,6 +5,9 @@ from __future__ import annotations
 from tests.promises import Requirement
 
 PROMISES = {
+    "agents:team:plan": Requirement(
+        "A teammate in plan mode begins when its leader accepts the plan, and on nobody else's word.", source="issue 12"
+    ),
     "agents:definition:fields": Requirement(
         "Every field of a definition is read from files and from JSON; the body is the prompt.", source="spec 4 §3"
     ),

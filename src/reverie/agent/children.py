@@ -222,7 +222,7 @@ def joined_letter(letter: Letter) -> Joined:
     if letter.kind == "shutdown_request":
         words.append(f"Finish what cannot wait; request_id: {letter.request_id or letter.id}.")
     elif letter.approve is not None:
-        words.append(f"It says {'yes' if letter.approve else 'no'} to {letter.request_id}.")
+        words.append(f"It says {'yes' if letter.approve else 'no'} to {letter.request_id or 'your plan'}.")
     if letter.text:
         words.append(f"\n{harmless(letter.text)}")
     data: JsonObject = {"ids": [letter.id], "from": letter.sender, "letter": letter.kind}

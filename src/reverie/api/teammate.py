@@ -1,7 +1,8 @@
 """A session that plays a member of a team: it works on what letters ask, reports to its leader, and leaves when told.
 
 A turn begins with the letters that have come; its last words go back to the leader. It leaves at a `shutdown_request`,
-in the middle of a turn if need be, and when its leader is gone.
+in the middle of a turn if need be, and when its leader is gone. In plan mode it only reads, and its report is its plan,
+until a `plan_approval_response` of its leader accepts it.
 """
 
 from __future__ import annotations
@@ -15,10 +16,12 @@ from reverie.agent.team import list_members, remove_member, write_member
 from reverie.agents import Definition
 from reverie.api.session import Session
 from reverie.messages.blocks import JsonObject
+from reverie.permissions.policy import Mode
 from reverie.permissions.rule import Kind
 
 POLL_SECONDS = 0.3
 _LEAVE = "shutdown_request"
+_PLAN = "plan_approval_response"
 _WORK = "Messages have come for you and follow. Do what they ask; your last words of this turn go back to {leader}."
 
 
@@ -27,6 +30,7 @@ async def serve(session: Session, *, leader: str, role: Definition | None, poll_
     staff = session.parts.staff
     post, setup = staff.post, session.parts.setup
     _limit(session, role)
+    post.heed = lambda letter: _heed(session, leader, letter)
     write_member(post.team_folder, post.name, role.name if role else "", session.id, setup.now())
     try:
         while _has_leader(session, leader):
@@ -97,6 +101,14 @@ def _limit(session: Session, role: Definition | None) -> None:
     for tool in session.parts.tools:
         if role is not None and not role.has_tool(tool.spec.name):
             permits.policy = permits.policy.with_rule(tool.spec.name, Kind.DENY, source=f"agent {role.name}")
+
+
+def _heed(session: Session, leader: str, letter: Letter) -> None:
+    """Leave plan mode when the leader accepts the plan; a rejection is words, and nothing but reading goes on."""
+    permits = session.parts.permits
+    is_accepted = letter.kind == _PLAN and letter.sender == leader and letter.approve is True
+    if is_accepted and permits.policy.mode is Mode.PLAN:
+        permits.policy = permits.policy.with_mode(Mode.DEFAULT)
 
 
 def _has_leader(session: Session, leader: str) -> bool:

@@ -85,8 +85,10 @@ def outgoing(given: JsonObject) -> Outgoing:
     if to == "*" and kind != "message":
         raise ToolMistake(f"A {kind} goes to one agent, not to all.")
     approve = said.get("approve")
-    if kind in _ANSWERS and (not isinstance(approve, bool) or not text(said, "request_id")):
-        raise ToolMistake(f"A {kind} needs `request_id` (from the request) and `approve` (true or false).")
+    if kind in _ANSWERS and not isinstance(approve, bool):
+        raise ToolMistake(f"A {kind} needs `approve` (true or false).")
+    if kind == "shutdown_response" and not text(said, "request_id"):
+        raise ToolMistake(f"A {kind} needs `request_id` (from the request).")
     words = next(
         (words for key in ("text", "message", "feedback", "reason", "content") if (words := text(said, key))), ""
     )

@@ -34,14 +34,17 @@ class ReadSpan(Protocol):
         ...
 
 
+NAME = "recall_span"
+
+
 class RecallSpan:
     """Reads again what was left out."""
 
     def __init__(self, read_span: ReadSpan) -> None:
         self._read_span = read_span
         self.spec = described(
-            "recall_span",
-            "recall_span",
+            NAME,
+            NAME,
             {
                 "first": field("string", "Id of the first message, or its beginning."),
                 "last": field("string", "Id of the last message; only the first one when left out."),
@@ -54,7 +57,7 @@ class RecallSpan:
         about = text(given, "subject") or text(given, "first")
         if not about:
             raise ToolMistake("Name the first message in 'first', or what it is about in 'subject'.")
-        return Need("recall_span", Act.NONE, summary=f"Read again: {about[:80]}")
+        return Need(NAME, Act.NONE, summary=f"Read again: {about[:80]}")
 
     def is_concurrent(self, given: JsonObject, desk: Desk) -> bool:  # noqa: ARG002 - the shape of every tool
         return True

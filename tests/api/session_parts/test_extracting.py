@@ -129,8 +129,11 @@ async def test_a_fork_reads_only_the_project_the_memory_and_its_session(tmp_path
             path.parent.mkdir(exist_ok=True)
             path.write_text("closed words", encoding="utf-8")
         (project / "link.md").symlink_to(closed[0])
+        reads: list[dict[str, Json]] = [
+            {"file_path": str(path)} for path in (*closed, project / "link.md", Path("/etc/passwd"))
+        ]
         deeds: list[tuple[str, dict[str, Json]]] = [
-            *(("Read", {"file_path": str(path)}) for path in (*closed, project / "link.md", Path("/etc/passwd"))),
+            *(("Read", given) for given in reads),
             ("Grep", {"pattern": "closed", "path": str(tmp_path), "output_mode": "content"}),
             ("Glob", {"pattern": "*", "path": "/etc"}),
             ("Read", {"file_path": str(project / "README.md")}),

@@ -163,6 +163,8 @@ async def test_explore_changes_nothing(tmp_path: Path) -> None:
         async with at.start() as session:
             await told(session, "kick-off")
         body = of_role(at, "You explore")[-1]
+        assert "recall_span" in [tool["name"] for tool in at.bodies[0]["tools"]]
+        assert "recall_span" not in [tool["name"] for tool in body["tools"]], "it would read the parent's words"
         assert [failed for failed, _ in results(body)] == [True, False]
         assert not {"Agent", "Edit", "Write"} & {tool["name"] for tool in body["tools"]}
         assert not (at.project / "made").exists()

@@ -42,6 +42,7 @@ from reverie.tokens.profiles import cost, profile
 from reverie.tools.agent import Order
 from reverie.tools.mcp.connections import Connections
 from reverie.tools.registry import Registry
+from reverie.tools.span import NAME as RECALL_SPAN
 from reverie.tools.tool import Tool, ToolMistake
 from reverie.trust import Trust
 
@@ -284,4 +285,6 @@ def _approver(parent: Loop, *, beside: bool) -> Approver:
 
 
 def _not_of_the_session(need: Need, _given: JsonObject) -> str:
-    return f"{need.tool} belongs to the main conversation; do without it." if need.tool in OF_THE_SESSION else ""
+    # A fork has the whole conversation, also what is no longer in view.
+    is_refused = need.tool in OF_THE_SESSION and need.tool != RECALL_SPAN
+    return f"{need.tool} belongs to the main conversation; do without it." if is_refused else ""

@@ -45,6 +45,8 @@ class Post:
     now: Callable[[], datetime]
     new_id: Callable[[], str]
     emit: Callable[[TurnEvent], None]
+    heed: Callable[[Letter], None] = lambda _letter: None
+    """Hears each letter for the main agent before the model reads it."""
     inbox: deque[Letter] = field(default_factory=deque)
     """Letters for the main agent that came without a file."""
     _known: set[str] | None = None
@@ -141,6 +143,8 @@ class Post:
                 self._read[mailbox] = mail.cursor
         self._ids().update(letter.id for letter in letters)
         self._told = False
+        for letter in letters:
+            self.heed(letter)
         return [joined_letter(letter) for letter in letters]
 
     def look(self) -> None:

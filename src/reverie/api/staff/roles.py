@@ -42,11 +42,15 @@ from reverie.ports import Model
 from reverie.settings.features import features
 from reverie.tokens.profiles import profile
 from reverie.tokens.window import budget_by, narrower_budget
+from reverie.tools.plan import NAME as EXIT_PLAN_MODE
 from reverie.tools.registry import Registry
 from reverie.tools.seen_files import SeenFiles
+from reverie.tools.skill import NAME as SKILL
+from reverie.tools.span import NAME as RECALL_SPAN
 from reverie.tools.tool import Tool
+from reverie.tools.tool_search import NAME as TOOL_SEARCH
 
-OF_THE_SESSION = frozenset({"Skill", "ToolSearch", "RecallSpan", "ExitPlanMode"})
+OF_THE_SESSION = frozenset({SKILL, TOOL_SEARCH, RECALL_SPAN, EXIT_PLAN_MODE})
 """Tools that work on the main conversation and mean nothing in another."""
 WITHOUT_INSTRUCTIONS = frozenset({"Explore", "Plan"})
 """Roles that only look around, quickly (spec 8 §1.4)."""
