@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from reverie.errors import BadRequest
-from reverie.messages.blocks import Block, Opaque, Text, ToolResult, ToolUse
+from reverie.messages.blocks import Block, Compaction, Opaque, Text, ToolResult, ToolUse
 from reverie.messages.bulk import collector_paused
 from reverie.messages.codec import block_to_wire, encode_json, tool_to_wire
 from reverie.messages.message import Message, Role
@@ -84,8 +84,9 @@ def request_betas(request: Request) -> tuple[str, ...]:
     edits = _edit_kinds(request.context_management)
     needed = list(request.betas)
     # What the provider wrote or was told earlier stays in the conversation, whatever the settings say by now.
-    kinds = {block.kind for message in request.messages for block in message.content if type(block) is Opaque}
-    if "compaction" in kinds or any(kind.startswith("compact_") for kind in edits):
+    blocks = [block for message in request.messages for block in message.content if type(block) not in _PLAIN]
+    kinds = {block.kind for block in blocks if isinstance(block, Opaque)}
+    if any(isinstance(block, Compaction) for block in blocks) or any(kind.startswith("compact_") for kind in edits):
         needed.append(COMPACTION_BETA)
     if any(not kind.startswith("compact_") for kind in edits):
         needed.append(CONTEXT_EDITS_BETA)

@@ -6,8 +6,10 @@ import pytest
 
 from reverie.agent.cache_watch import CacheWatch
 from reverie.context.cache_breaks import Break, Cause
-from reverie.messages.message import Usage
+from reverie.messages.blocks import JsonObject, Opaque
+from reverie.messages.message import Usage, assistant, user
 from reverie.settings import Cache
+from reverie.testing.build import request
 from reverie.tokens.profiles import profile
 from tests.requirements import requirement
 
@@ -68,3 +70,27 @@ def test_a_prefix_that_nobody_moved_is_expected_whole(minutes: int, cause: Cause
     lost = seen.observe(after_compaction(60_000), None, None, NOW + timedelta(minutes=minutes))
     assert lost is not None
     assert (lost.cause, lost.lost_tokens) == (cause, 42_000)
+
+
+EDIT: JsonObject = {"type": "clear_tool_uses_20250919", "cleared_tool_uses": 4, "cleared_input_tokens": 40_000}
+
+
+@requirement("cache:breaks:announced")
+def test_what_the_provider_clears_is_no_break_and_what_follows_is_watched_again() -> None:
+    seen = watch()
+    seen.observe(full(), None, None, NOW)
+    assert seen.observe(after_compaction(30_000), None, None, NOW, [EDIT]) is None
+    assert seen.observe(after_compaction(55_000), None, None, NOW, [EDIT]) is None
+
+    assert seen.observe(after_compaction(10_000), None, None, NOW, [EDIT]) is not None
+
+
+@requirement("cache:breaks:announced")
+def test_what_we_have_the_provider_delete_is_no_break() -> None:
+    deletes = Opaque({"type": "cache_edits", "edits": [{"type": "delete", "cache_reference": "c1"}]})
+    before, after = request("hi"), request("hi", assistant("ok"), user(deletes))
+    seen = watch()
+    seen.observe(full(), before, None, NOW)
+    assert seen.observe(after_compaction(30_000), after, None, NOW) is None
+
+    assert seen.observe(after_compaction(10_000), after, None, NOW) is not None

@@ -12,7 +12,7 @@ from reverie.context.stage import NOTHING
 from reverie.messages.entries import Entry
 from reverie.messages.records import CLEARED
 from reverie.messages.rules import violations
-from reverie.settings import ApiClearing, CachedClearing, Clearing, TimeClearing
+from reverie.settings import ApiClearing, Cache, CachedClearing, Clearing, TimeClearing
 from reverie.testing.build import picture, tool_result
 from reverie.tokens.window import budget
 from tests.context.kit import Session, grown, long_session, resumed
@@ -45,12 +45,34 @@ def many(results: int = 9) -> Session:
 
 
 @requirement("context:clear:pause")
-@pytest.mark.parametrize(("minutes", "gone"), [(59.9, 0), (60, 4), (600, 4)])
-def test_results_go_after_a_pause_of_an_hour_and_the_newest_five_stay(minutes: float, gone: int) -> None:
+@pytest.mark.parametrize(
+    ("cache", "gap", "minutes", "gone"),
+    [
+        (Cache(), None, 4.9, 0),
+        (Cache(), None, 5, 4),
+        (Cache(ttl="1h"), None, 59.9, 0),
+        (Cache(ttl="1h"), None, 60, 4),
+        (Cache(ttl="1h"), 10, 10, 4),
+        (Cache(), 30, 29.9, 0),
+    ],
+)
+def test_results_go_when_the_cache_is_gone_and_the_newest_five_stay(
+    cache: Cache, gap: int | None, minutes: float, gone: int
+) -> None:
     session = after_minutes(many(), minutes)
-    session.take(microcompact(Clearing())(session.view, session.scene(1_500)))
+    settings = Clearing(time=TimeClearing(gap_minutes=gap))
+    session.take(microcompact(settings, cache)(session.view, session.scene(1_500)))
 
     assert cleared(session) == [f"call_{number + 1}" for number in range(gone)]
+
+
+@requirement("context:clear:pause")
+def test_a_conversation_that_is_kept_for_an_hour_since_an_earlier_pause_waits_for_that_hour() -> None:
+    session = many()
+    session.stamp = "2026-11-01T10:10:00.000Z"
+    after_minutes(session.say("go on").reply("done"), 40)
+
+    assert microcompact(Clearing())(session.view, session.scene(1_500)) is NOTHING
 
 
 @requirement("context:clear:pause")

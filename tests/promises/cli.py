@@ -5,6 +5,9 @@ from __future__ import annotations
 from tests.promises import Requirement
 
 PROMISES = {
+    "cli:print:cache-broken": Requirement(
+        "`-p` with `json` or `stream-json` tells a broken cache with its cause, tokens and price", "issue 12"
+    ),
     "cli:start:light": Requirement(
         "`--version`, `--help` and settings import neither a vendor SDK nor anything heavy.", source="issue 2, item 6"
     ),

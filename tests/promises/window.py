@@ -28,6 +28,9 @@ PROMISES = {
     "cache:breaks:named": Requirement(
         "A break is named by its cause: model, tools, system, memory, message, time.", source="issue 4, item 5"
     ),
+    "cache:breaks:announced": Requirement(
+        "What a provider clears by itself or is asked to delete raises no alarm; later losses do", "issue 12"
+    ),
     "cache:breaks:detected": Requirement(
         "A break shows in the usage when reads fall by more than 5 % and 2,000 tokens.", source="product §6"
     ),

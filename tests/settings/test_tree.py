@@ -32,7 +32,7 @@ SPECIFIED: dict[str, dict[str, object]] = {
     "snip_trigger": {"snip.trigger_fraction": 0.85},
     "snip_target": {"snip.target_fraction": 0.70},
     "time_micro_enabled": {"clearing.time.enabled": True, "clearing.time.min_fill_fraction": 0.50},
-    "time_micro_gap": {"clearing.time.gap_minutes": 60},
+    "time_micro_gap": {"clearing.time.gap_minutes": None},
     "time_micro_keep": {"clearing.time.keep_results": 5},
     "time_micro_keep_floor": {"clearing.time.keep_floor": 1},
     "cached_micro_trigger": {"clearing.cached.trigger_results": 20},

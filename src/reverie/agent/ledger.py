@@ -273,7 +273,8 @@ class Booked:
             self._estimate(request, reply.message.content, reply.model)
         else:
             self._known = reply.usage
-            self._book(request.purpose, reply.model or request.model, reply.usage)
+            # The provider's own compaction stands beside what it reports for the answer.
+            self._book(request.purpose, reply.model or request.model, reply.usage + reply.compaction_usage)
 
     def _interrupt(self, request: Request, written: Sequence[Block] | None) -> None:
         if written and self.name != OFFLINE:

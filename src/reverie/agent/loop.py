@@ -36,8 +36,10 @@ from reverie.agent.log import Log
 from reverie.agent.preparing import Prepared, Preparer
 from reverie.agent.tool_calls import Done, ToolCalls, interrupted
 from reverie.context.reactive import FIRST
+from reverie.context.stage import Reduction
 from reverie.errors import BadRequest, ContextTooLong, MediaTooLarge, Overloaded, RateLimited, Unavailable
 from reverie.messages.blocks import Block, Image, Json, JsonObject, Text, ToolResult, ToolUse, nothing_more
+from reverie.messages.codec import as_count
 from reverie.messages.entries import (
     AssistantEntry,
     AttachmentEntry,
@@ -146,6 +148,8 @@ class Loop:
         self._is_cancelled = False
         self._running: asyncio.Task[TurnEnded] | None = None
         self._partial = ""
+        self._cleared: dict[str, int] = {}
+        """What the provider said it had cleared, by the kind of edit."""
 
     @property
     def status(self) -> Status:
@@ -327,7 +331,9 @@ class Loop:
                 continue
             break
         self._record(reply)
-        parted = self._cache.observe(reply.usage, prepared.request, prepared.report.predicted_break, parts.now())
+        self._tell_cleared(reply)
+        predicted = prepared.report.predicted_break
+        parted = self._cache.observe(reply.usage, prepared.request, predicted, parts.now(), reply.applied_edits)
         if parted is not None:
             parts.emit(CacheBroken(parted, parted.cost_usd))
         self._usage += reply.usage
@@ -336,6 +342,15 @@ class Loop:
         parts.emit(self.status)
         parts.after_reply(prepared, reply)
         return reply
+
+    def _tell_cleared(self, reply: Reply) -> None:
+        """Say what the provider cleared by itself beyond what it had cleared before."""
+        for edit in reply.applied_edits:
+            kind, freed = str(edit.get("type", "")), as_count(edit.get("cleared_input_tokens"))
+            count = as_count(edit.get("cleared_tool_uses")) or as_count(edit.get("cleared_thinking_turns"))
+            if count > self._cleared.get(kind, 0):
+                self.parts.emit(Reduced((Reduction("clear", freed, count, "by the provider"),)))
+            self._cleared[kind] = count
 
     async def _prepared(self) -> Prepared:
         parts = self.parts

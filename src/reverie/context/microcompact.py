@@ -10,24 +10,29 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from datetime import datetime, timedelta
 
+from reverie.context.cache_breaks import LIFETIMES
+from reverie.context.prefix import message_ttl
 from reverie.context.stage import CHARS_PER_TOKEN, NOTHING, Outcome, Reduction, Scene, Stage
 from reverie.messages.blocks import Document, Image, Json, Opaque, ToolResult
 from reverie.messages.entries import ClearEntry
 from reverie.messages.records import CLEARED
 from reverie.messages.view import SERVER_CLEARS, Item, Kind, View
-from reverie.settings import Clearing
+from reverie.settings import Cache, Clearing
 from reverie.tokens.media import FLAT_MEDIA_TOKENS
 from reverie.tokens.window import Budget
 
+_USUAL_CACHE = Cache()
 REFERENCE_WINDOW_TOKENS = 200_000
 """The window for which the numbers of API-level clearing are stated (spec 1 §7.3)."""
 
 
-def microcompact(settings: Clearing, *, edits_cache: bool = False, pinned: Collection[str] = ()) -> Stage:
+def microcompact(
+    settings: Clearing, cache: Cache = _USUAL_CACHE, *, edits_cache: bool = False, pinned: Collection[str] = ()
+) -> Stage:
     """Make the stage; `edits_cache` says that the provider deletes results inside its cache."""
 
     def stage(view: View, scene: Scene) -> Outcome:
-        cleared = _after_a_pause(view, scene, settings, pinned)
+        cleared = _after_a_pause(view, scene, settings, cache, pinned)
         if cleared is NOTHING and edits_cache and settings.cached.enabled:
             cleared = _inside_the_cache(view, scene, settings, pinned)
         return cleared
@@ -74,12 +79,15 @@ def clearable(items: Sequence[Item], settings: Clearing, *, pinned: Collection[s
     ]
 
 
-def _after_a_pause(view: View, scene: Scene, settings: Clearing, pinned: Collection[str]) -> Outcome:
+def _after_a_pause(view: View, scene: Scene, settings: Clearing, cache: Cache, pinned: Collection[str]) -> Outcome:
     time = settings.time
     if not time.enabled or scene.budget.used_tokens <= time.min_fill_fraction * scene.budget.effective_tokens:
         return NOTHING
-    replied = _last_reply(view.items)
-    if replied is None or scene.now - replied < timedelta(minutes=time.gap_minutes):
+    place, replied = _last_reply(view.items)
+    # What was kept is what the last request asked for, whatever the pause since would make of the next one.
+    kept = LIFETIMES[message_ttl(view.items[:place], cache)]
+    gap = kept if time.gap_minutes is None else timedelta(minutes=time.gap_minutes)
+    if replied is None or scene.now - replied < gap:
         return NOTHING
     # What the server was asked to delete is whole here, and the server's cache is gone: it is emptied too.
     old = clearable(view.items, settings, pinned=pinned)[: -max(time.keep_results, time.keep_floor)]
@@ -106,14 +114,16 @@ def _size_chars(result: ToolResult) -> int:
     return len(result.text) + media * FLAT_MEDIA_TOKENS * CHARS_PER_TOKEN
 
 
-def _last_reply(items: Sequence[Item]) -> datetime | None:
-    for item in reversed(items):
+def _last_reply(items: Sequence[Item]) -> tuple[int, datetime | None]:
+    """Where the newest reply stands, and when it was given."""
+    for place in range(len(items) - 1, -1, -1):
+        item = items[place]
         if item.kind is Kind.REPLY and item.timestamp:
             try:
-                return datetime.fromisoformat(item.timestamp)
+                return place, datetime.fromisoformat(item.timestamp)
             except ValueError:
-                return None
-    return None
+                return place, None
+    return 0, None
 
 
 def deleted_by_the_server(items: Sequence[Item]) -> set[str]:

@@ -66,7 +66,7 @@ def stages(
     return (
         spill(settings.spill, spill_path),
         snip(settings.snip, pinned=pinned),
-        microcompact(settings.clearing, edits_cache=edits_cache, pinned=pinned),
+        microcompact(settings.clearing, settings.cache, edits_cache=edits_cache, pinned=pinned),
         collapse_stage(settings.collapse, queue, pinned=pinned),
     )
 

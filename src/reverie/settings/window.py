@@ -81,8 +81,8 @@ class TimeClearing:
 
     enabled: bool = True
     """Clear after a pause (product §6; spec 1 §7.1 has it off)."""
-    gap_minutes: Positive = 60
-    """Pause since the last reply that triggers it (spec 1 §7.1)."""
+    gap_minutes: Positive | None = None
+    """Pause since the last reply that triggers it; when left out, as long as the provider kept the conversation."""
     min_fill_fraction: Share = 0.50
     """Share of E below which nothing is cleared, however long the pause (product §6)."""
     keep_results: Count = 5

@@ -11,6 +11,7 @@ from reverie.messages.blocks import Json
 from reverie.messages.entries import AssistantEntry, UserEntry
 from reverie.messages.transcript import read_entries
 from reverie.messages.view import project
+from reverie.simulator.script import Action, Incoming, ToolCall
 from reverie.testing.simulator import RunningSimulator, simulator
 from tests.apps.cli.conftest import Ran, Terminal
 from tests.requirements import requirement
@@ -253,3 +254,25 @@ def test_a_broken_stream_is_asked_again_and_nothing_is_printed_twice(terminal: T
 
     assert requests == 2
     assert ran.out == "Rain, then sun.\n"
+
+
+@requirement("cli:print:cache-broken")
+@pytest.mark.parametrize("output_format", ["json", "stream-json"])
+def test_a_broken_cache_is_told_to_programs(terminal: Terminal, output_format: str) -> None:
+    def forgets(incoming: Incoming) -> Action:
+        if incoming.tool_result:
+            provider.simulation.provider.cache.clear()
+            return Action(text="done")
+        return Action(tool_calls=(ToolCall("Bash", {"command": "ls", "description": "look"}),))
+
+    with simulator(forgets) as provider:
+        ran = ask(terminal, provider, "-p", "look", "--output-format", output_format)
+
+    *lines, result = [json.loads(line) for line in ran.out.splitlines()]
+    (told,) = result["cache_breaks"]
+    assert told["cause"] == "the provider did not keep it"
+    assert told["lost_tokens"] > 2_000
+    assert told["cost_usd"] > 0
+    if output_format == "stream-json":
+        (line,) = [line for line in lines if line.get("subtype") == "cache_broken"]
+        assert line["lost_tokens"] == told["lost_tokens"]

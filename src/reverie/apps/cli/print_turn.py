@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from shlex import quote
 from typing import Any
 
-from reverie.agent.events import Denied, Ending, Notice, Reduced, Replied, ToolEnded, TurnEnded, TurnEvent
+from reverie.agent.events import CacheBroken, Denied, Ending, Notice, Reduced, Replied, ToolEnded, TurnEnded, TurnEvent
 from reverie.api.session import Session
 from reverie.apps.cli.exits import DONE, FAILED, INTERRUPTED, say
 from reverie.apps.cli.slash import run_command, slash_command
@@ -93,6 +93,7 @@ class Printer:
     def __init__(self, session: Session) -> None:
         self.session = session
         self.denials: list[Denied] = []
+        self.breaks: list[CacheBroken] = []
 
     def begin(self) -> None:
         """A session opens."""
@@ -104,6 +105,8 @@ class Printer:
                 say(f"{event.reason}; trying again in {wait} (attempt {event.attempt})")
             case Notice(text, level) if level != "info":
                 say(text)
+            case CacheBroken():
+                self.breaks.append(event)
             case Denied():
                 self.denials.append(event)
                 say(_refusal(event))
@@ -155,6 +158,7 @@ class JsonPrinter(Printer):
                 "duration_ms": round(ended.seconds * 1000),
                 "total_cost_usd": ended.cost_usd,
                 "usage": usage_to_wire(ended.usage),
+                "cache_breaks": [_parted(broken) for broken in self.breaks],
                 "permission_denials": [
                     {
                         "tool_name": denied.name,
@@ -211,12 +215,27 @@ class StreamPrinter(JsonPrinter):
                 }
                 message = {"role": "user", "content": [result]}
                 self.write({"type": "user", "session_id": self.session.id, "message": message})
+            case CacheBroken():
+                self.write(
+                    {"type": "system", "subtype": "cache_broken", "session_id": self.session.id} | _parted(event)
+                )
             case Reduced():
                 kinds = [reduction.kind for reduction in event.reductions]
                 self.write({"type": "system", "subtype": "reduced", "kinds": kinds, "session_id": self.session.id})
             case _:
                 pass
         super().event(event)
+
+
+def _parted(event: CacheBroken) -> dict[str, Any]:
+    """What the provider's cache lost, why, and what that cost."""
+    parted = event.parted
+    return {
+        "cause": parted.cause.value,
+        "where": parted.where,
+        "lost_tokens": parted.lost_tokens,
+        "cost_usd": event.cost_usd,
+    }
 
 
 def _refusal(denied: Denied) -> str:
