@@ -400,7 +400,9 @@ async def test_a_compaction_is_undone_and_what_it_left_out_is_read_again(tmp_pat
             assert session.uncompact() > before
             await told(session, "and again")
 
-        assert "3998" in json.dumps(at.bodies[-1]["messages"])
+        sent = json.dumps(at.bodies[-1]["messages"])
+        assert "3998" in sent
+        assert sent.index("3998") < sent.index("which word was it?") < sent.index("and again"), "later turns stay"
 
 
 @requirement("session:window:back")

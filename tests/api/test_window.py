@@ -305,13 +305,33 @@ def test_large_results_go_to_files_when_there_is_a_place(tmp_path: Path) -> None
         assistant(ToolUse("t1", "Bash", {"command": "make"})),
         user(ToolResult("t1", "noise\n" * 20_000)),
     ]
+    bash = {"name": "Bash", "input_schema": {"type": "object", "properties": {"command": {"type": "string"}}}}
 
-    request = window(directory=tmp_path).prepare(talk)
+    request = window(directory=tmp_path).prepare(talk, tools=[bash])
 
     (file,) = (tmp_path / "tool-results").iterdir()
     assert file.read_text(encoding="utf-8") == "noise\n" * 20_000
     assert str(file) in repr(request.body)
     assert file.stat().st_mode & 0o777 == 0o600
+
+
+@requirement("window:prepare:no-dead-pointers")
+@pytest.mark.parametrize("offered", ["get_weather", "search_files", "spreadsheet"])
+def test_no_pointer_is_given_that_no_tool_there_can_read(tmp_path: Path, offered: str) -> None:
+    tools = [{"name": offered, "input_schema": {"type": "object", "properties": {"query": {"type": "string"}}}}]
+    talk: list[Message] = []
+    for number in range(12):
+        talk += [user(f"question {number}: " + "detail " * 300), assistant(ToolUse(f"t{number}", offered, {}))]
+        talk += [user(ToolResult(f"t{number}", f"answer {number} " * 1_500)), assistant(f"so it is {number}")]
+    talk += [user("and this"), assistant(ToolUse("last", offered, {})), user(ToolResult("last", "x y " * 30_000))]
+    made = window(12_000, directory=tmp_path)
+    bodies = [repr(made.prepare(talk[:end], tools=tools).body) for end in (3, 15, 31, len(talk))]
+
+    assert any("compaction" in one.kind for one in made.receipts)
+    for body in bodies:
+        for claim in (str(tmp_path), "read again", "by its ids", "the whole message is"):
+            assert claim not in body, claim
+    assert not list(tmp_path.iterdir())
 
 
 @requirement("window:prepare:follows")

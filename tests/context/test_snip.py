@@ -3,13 +3,13 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reverie.context.snip import snip, snip_to
+from reverie.context.snip import old_rounds, snip, snip_to
 from reverie.context.stage import NOTHING
 from reverie.messages.entries import Entry
 from reverie.messages.rules import conform, violations
 from reverie.messages.view import Kind
 from reverie.settings import Snip
-from tests.context.kit import grown, long_session, resumed, spoken_texts, texts, unpaired
+from tests.context.kit import Session, grown, long_session, resumed, spoken_texts, texts, unpaired, weigh
 from tests.requirements import requirement
 from tests.strategies import conversations
 
@@ -60,6 +60,25 @@ def test_a_pinned_round_stays() -> None:
     assert pin in {item.uuid for item in session.view.items}
     assert "function_0_1(" in texts(session.view)
     assert "function_1_1(" not in texts(session.view)
+
+
+@requirement("context:snip:spares", "context:snip:oldest")
+@given(turns=st.integers(2, 8), share=st.floats(0.3, 0.95))
+def test_a_snip_takes_rounds_down_to_its_line_and_nothing_else(turns: int, share: float) -> None:
+    session = Session().prompt("Be careful.", "Read").attach("instructions", "CLAUDE.md: never use tabs")
+    session.attach("memory_index", "- [Tests](tests.md)").attach("date_change", "It is Monday.")
+    for turn in range(turns):
+        session.say(f"request {turn}").work("Read", "line of text\n" * 60, file_path=f"/w/{turn}.py").reply("seen")
+    spared = [item for item in session.view.items if item.kind in (Kind.TYPED, Kind.ATTACHMENT)]
+    target = int(session.tokens() * share)
+    largest = max(sum(map(weigh, piece)) for piece in old_rounds(session.view.items))
+
+    session.take(snip_to(session.view, session.scene(), target))
+
+    assert [item for item in session.view.items if item in spared] == spared
+    goes = [item for item in session.view.items[:-3] if item.kind in (Kind.REPLY, Kind.RESULT)]
+    assert session.tokens() <= target or not goes
+    assert session.tokens() >= target - largest
 
 
 @requirement("context:snip:spares", "context:stages:laws")

@@ -12,7 +12,7 @@ from reverie.errors import UserMistake
 from reverie.messages.entries import AssistantEntry, BoundaryEntry, UserEntry
 from reverie.messages.message import assistant, user
 from reverie.messages.view import project
-from tests.context.kit import Session, embedded, long_session, spoken_texts, weigh
+from tests.context.kit import Session, embedded, long_session, resumed, spoken_texts, weigh
 from tests.requirements import requirement
 
 
@@ -35,7 +35,7 @@ def test_uncompact_restores_the_exact_view() -> None:
     compacted(session)
 
     assert session.view != before
-    assert project(session.entries, uncompact(session.entries)) == before
+    assert project(session.entries, uncompact(session.entries).leaf) == before
 
 
 @requirement("context:undo")
@@ -47,9 +47,9 @@ def test_any_boundary_can_be_undone_also_an_older_one() -> None:
     second = session.view
     compacted(session)
 
-    assert project(session.entries, uncompact(session.entries)) == second
+    assert project(session.entries, uncompact(session.entries).leaf) == second
     assert boundary is not None
-    assert project(session.entries, uncompact(session.entries, boundary[:8])) == first
+    assert project(session.entries, uncompact(session.entries, boundary[:8]).leaf) == first
 
 
 @requirement("context:undo")
@@ -58,11 +58,29 @@ def test_what_is_said_after_an_undo_continues_the_old_view() -> None:
     before = session.view
     compacted(session)
 
-    session.leaf = uncompact(session.entries)
+    session.leaf = uncompact(session.entries).leaf
     session.say("and one more thing")
 
     assert session.view.items[:-1] == before.items
     assert session.view.items[-1].message.text == "and one more thing"
+
+
+@requirement("context:undo")
+def test_what_was_said_since_a_compaction_follows_it_when_it_is_undone() -> None:
+    session = long_session()
+    before = session.view
+    compacted(session)
+    session.say("and then the exporter").work("Read", "text of the exporter", file_path="/w/exporter.py").reply("done")
+    since = [item.message for item in session.view.items][-4:]
+
+    undone = uncompact(session.entries)
+    session.leaf = undone.leaf
+    for entry in undone.again(session.envelope):
+        session.add(entry)
+
+    assert session.view.items[:-4] == before.items
+    assert [item.message for item in session.view.items][-4:] == since
+    assert project(resumed(session.entries)) == session.view
 
 
 @requirement("context:undo")

@@ -30,7 +30,8 @@ PROMISES = {
         "snip takes whole rounds, oldest first, down to its target, and leaves a line", source="spec 1 §6"
     ),
     "context:snip:spares": Requirement(
-        "snip spares typed messages, pins, and the last reply with all behind it", source="product §6"
+        "snip spares typed messages, instructions, memories, dates, pins, and the last reply with all behind it",
+        source="issue 12",
     ),
     "context:clear:pause": Requirement(
         "old results are emptied after a pause, above half of E, but the newest stay", source="spec 1 §7.1"

@@ -49,6 +49,9 @@ PROMISES = {
         "A single message that does not fit is shown by both ends; a prompt that does not fit is named.",
         source="issue 12",
     ),
+    "window:prepare:no-dead-pointers": Requirement(
+        "In a loop of others no pointer is given that no tool there can read.", source="issue 12"
+    ),
     "window:compact:by-model": Requirement(
         "`compact` asks a model for the summary when one is given.", source="issue 4, item 6"
     ),

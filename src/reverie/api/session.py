@@ -46,8 +46,6 @@ AnyPath = str | PathLike[str]
 REWOUND = "rewound"
 """Name of the mark that a rewind leaves, so that the place is kept when the session is resumed."""
 CLEARED = "cleared"
-SNIP_SHARE = 0.7
-"""How much of the conversation stays when the user snips by hand."""
 
 
 class Session:
@@ -260,15 +258,19 @@ class Session:
         """End a child agent, let a teammate go, or stop notes or extraction, by name; whether there was one."""
         return await self._parts.staff.kill(name) or self._parts.stop_chore(name)
 
-    def snip(self, share: float = SNIP_SHARE) -> int:
-        """Leave the oldest rounds out of what is sent, down to a share of what is sent now; the freed tokens.
+    def snip(self, share: float | None = None) -> int:
+        """Leave the oldest rounds out of what is sent; the freed tokens.
 
-        What the user typed stays, and everything can be read again.
+        `share` says down to where, of the effective window, or of what is sent now where that is less; it is
+        `snip.target_fraction` when left out. What the user typed, instructions, memories and the date stay, and
+        everything can be read again.
         """
         log, preparer = self._parts.log, self._parts.loop.parts.preparer
         scene = preparer.scene(log)
         kept = pinned(log.entries)
-        outcome = snip_to(log.view, scene, round(share * scene.budget.used_tokens), pinned=kept)
+        share = self._setup.settings.snip.target_fraction if share is None else share
+        used, line = scene.budget.used_tokens, round(share * scene.budget.effective_tokens)
+        outcome = snip_to(log.view, scene, line if used > line else round(share * used), pinned=kept)
         preparer.add(log, outcome)
         self._parts.loop.measure()
         return sum(one.freed_tokens for one in outcome.reductions)
@@ -290,9 +292,14 @@ class Session:
         return receipt
 
     def uncompact(self) -> int:
-        """Show everything again that the last compaction took away; returns the size of the view in tokens."""
+        """Show everything again that the last compaction took away; returns the size of the view in tokens.
+
+        What was said since stays behind it.
+        """
         log = self._parts.log
-        log.branch_from(uncompact(log.entries))
+        undone = uncompact(log.entries)
+        log.branch_from(undone.leaf)
+        log.append(*undone.again(log.envelope))
         return self._marked(REWOUND, "uncompact")
 
     def rewind(self, message_id: str) -> int:

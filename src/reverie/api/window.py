@@ -8,6 +8,7 @@ transcript of its own, reduces what is sent, places the cache marks and says wha
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -28,6 +29,7 @@ from reverie.context.stage import Reduction
 from reverie.context.strategies import strategy as named_strategy
 from reverie.errors import UserMistake
 from reverie.messages.codec import usage_from_wire
+from reverie.messages.entries import ToolSpec
 from reverie.messages.message import Usage
 from reverie.ports import Model, Request
 from reverie.settings import Settings
@@ -36,6 +38,12 @@ from reverie.tokens.window import budget_by
 
 SMALLEST_WINDOW = 1_000
 """Below this many tokens nothing but the reserve for the answer would be left."""
+
+
+SPAN_TOOL = "recall_span"
+"""The tool of a session that reads messages again; a loop may offer one of this name on top of `read_span`."""
+_WORDS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+")
+_PLACE = re.compile(r"path|file|command|cmd|script")
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +96,7 @@ class Window:
             now=self._now,
             spill_path=None if self._folder is None else self._spill_path,
             has_options=False,
+            rereads=lambda view: any(tool.name == SPAN_TOOL for tool in view.tools),
         )
         self._cache = CacheWatch(facts, self.settings.cache)
         self._predicted: Break | None = None
@@ -143,7 +152,7 @@ class Window:
 
     def uncompact(self) -> int:
         """Show everything again that the last compaction took away; returns the size of the view in tokens."""
-        self._log.branch_from(uncompact(self._log.entries))
+        self._log.branch_from(uncompact(self._log.entries).leaf)
         return self._preparer.measure(self._log)
 
     def read_span(
@@ -166,6 +175,8 @@ class Window:
 
     def _spill_path(self, tool_use_id: str) -> Path:
         assert self._folder is not None
+        if not any(map(_reads_files, self._log.view.tools)):
+            raise UserMistake("none of the tools of this conversation reads files, so a result is not moved to one")
         return self._folder / "tool-results" / f"{tool_use_id}.txt"
 
 
@@ -173,3 +184,14 @@ def _system_time() -> datetime:
     from time import time_ns
 
     return datetime.fromtimestamp(time_ns() / 1e9, UTC)
+
+
+def _reads_files(tool: ToolSpec) -> bool:
+    """Whether a tool can show the model a file of this machine, by what it is called and takes."""
+    if str(tool.extra.get("type", "")).startswith(("bash_", "text_editor_", "computer_")):
+        return True
+    words = {word.lower() for word in _WORDS.findall(tool.name)}
+    shows = words & {"bash", "shell", "sh", "terminal", "powershell", "command", "editor", "cat"}
+    reads = words & {"read", "view", "open"} and (words & {"file", "files"} or len(words) == 1)
+    takes = tool.input_schema.get("properties")
+    return bool(shows or reads) and isinstance(takes, dict) and any(_PLACE.search(name.lower()) for name in takes)

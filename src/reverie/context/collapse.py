@@ -158,7 +158,8 @@ def _spans(
 def _commit(span: Sequence[Item], text: str, scene: Scene, settings: Collapse) -> Outcome:
     """Fold a span, if that is shorter than what it stands for."""
     first, last = span[0].uuid, span[-1].uuid
-    head = f"[{len(span)} older messages are folded here; read them again from {first} to {last}.]\n"
+    again = f"; read them again from {first} to {last}" if scene.rereads else ""
+    head = f"[{len(span)} older messages are folded here{again}.]\n"
     summary = head + shortened(text, settings.summary_tokens, scene.weigh_text, "the rest is in these messages")
     freed = sum(map(scene.weigh, span)) - scene.weigh_text(summary)
     if freed <= 0:
@@ -169,7 +170,7 @@ def _commit(span: Sequence[Item], text: str, scene: Scene, settings: Collapse) -
 
 def _by_structure(span: Sequence[Item], scene: Scene, settings: Collapse) -> str:
     facts = gather(span)
-    return digest.summary(facts, limit_tokens=settings.summary_tokens, weigh=scene.weigh_text)
+    return digest.summary(facts, limit_tokens=settings.summary_tokens, weigh=scene.weigh_text, rereads=scene.rereads)
 
 
 def _gain(span: Sequence[Item], scene: Scene, settings: Collapse) -> int:

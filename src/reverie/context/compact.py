@@ -103,7 +103,8 @@ def _replace_before(case: Case, start: int, instructions: str, kind: str, was_re
     if not instructions and len(kept) == len(keepable(case, items)):
         # Nothing is left to sum up but what a compaction wrote itself.
         return NOTHING
-    must = must_survive(case.entries, case.view.leaf, (skill.name for skill in case.around.skills))
+    skills = (skill.name for skill in case.around.skills)
+    must = must_survive(case.entries, case.view.leaf, skills, rereads=case.scene.rereads)
     limit = summary_limit(case, must, kept)
     scope = "" if not kept else _scope("The messages from this one on stay as they are and need no summary", kept[0])
     wanted = Wanted(
@@ -143,6 +144,7 @@ def _by_structure(case: Case, must: MustSurvive, kept: Sequence[Item], limit: in
             requests_tokens=0,
             beside="\n".join(map(plain, kept)),
             kept=[request.uuid for request in must.facts.requests],
+            rereads=must.rereads,
         )
 
 
@@ -151,7 +153,7 @@ def _fold_from(case: Case, start: int, instructions: str) -> Flow[Outcome]:
     items = case.view.items
     gone = items[start:]
     weigh = case.scene.weigh_text
-    must = must_survive(case.entries, case.view.leaf)
+    must = must_survive(case.entries, case.view.leaf, rereads=case.scene.rereads)
     replaced = case.weight(gone)
     limit = min(case.settings.summary_max_tokens, replaced // 2)
     wanted = Wanted(
@@ -172,11 +174,9 @@ def _fold_from(case: Case, start: int, instructions: str) -> Flow[Outcome]:
     quarter = max(0, replaced - limit) // 4
     limits = Limits(min(int(effective * case.settings.user_text_fraction), 2 * quarter), quarter, quarter, quarter)
     short = short_ids(item.uuid for item in must.items)
-    head = (
-        f"[{len(gone)} messages are shown here as a summary. "
-        f"They can be read again from {short.get(gone[0].uuid, gone[0].uuid)} "
-        f"to {short.get(gone[-1].uuid, gone[-1].uuid)}.]\n"
-    )
+    ends = (short.get(gone[0].uuid, gone[0].uuid), short.get(gone[-1].uuid, gone[-1].uuid))
+    again = f" They can be read again from {ends[0]} to {ends[1]}." if must.rereads else ""
+    head = f"[{len(gone)} messages are shown here as a summary.{again}]\n"
     shown = [*items[:start], Item("", Kind.FOLD, user(written.text))]
     carried = bring_back(must, shown, limits, weigh)
     text = head + "\n\n".join(filter(None, (written.text, carried.text)))

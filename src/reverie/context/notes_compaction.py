@@ -100,7 +100,8 @@ def _compact(case: Case, settings: Settings, file: NotesFile) -> Result:
     notes = shortened_notes(file.text, settings.notes, case.scene.weigh_text, total_tokens=limit, path=file.path)
     folds = [item.message.text for item in items[start:] if item.kind is Kind.FOLD]
     summary = "\n\n".join([f"Notes on the session so far, kept in {file.path}:", notes, *folds])
-    must = must_survive(case.entries, case.view.leaf, (skill.name for skill in case.around.skills))
+    skills = (skill.name for skill in case.around.skills)
+    must = must_survive(case.entries, case.view.leaf, skills, rereads=case.scene.rereads)
     made = build(
         case, must, Written(summary, "notes"), kind=KIND, kept=kept, limit_tokens=case.scene.weigh_text(summary)
     )

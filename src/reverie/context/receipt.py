@@ -118,12 +118,19 @@ def receipts(entries: Iterable[Entry]) -> list[Receipt]:
     return found
 
 
-def in_view(receipt: Receipt, *, limit_tokens: int, weigh: Weigh, short: Mapping[str, str]) -> str:
-    """The receipt in as many words as the limit allows; empty when not even the shortest form fits."""
+def in_view(
+    receipt: Receipt, *, limit_tokens: int, weigh: Weigh, short: Mapping[str, str], rereads: bool = True
+) -> str:
+    """The receipt in as many words as the limit allows; empty when not even the shortest form fits.
+
+    Without `rereads` the model has no tool that reads messages by their ids, and none are named.
+    """
     gone = receipt.of(Fate.PART, Fate.OUT)
     sentences = [
         f"Receipt of this {receipt.kind}.",
-        f"Read again what is left out by id, from [{_short(receipt.first, short)}] on, or by subject.",
+        f"Read again what is left out by id, from [{_short(receipt.first, short)}] on, or by subject."
+        if rereads
+        else "",
         _counts("Kept or brought back", receipt.of(Fate.KEPT, Fate.BACK)),
         _counts("In part or by pointer only", gone),
     ]
@@ -135,7 +142,8 @@ def in_view(receipt: Receipt, *, limit_tokens: int, weigh: Weigh, short: Mapping
         text = longer
     listed: list[str] = []
     for line in gone:
-        row = f"\n- {line.sort.value}: {line.label}" + (f" [{_short(line.pointer, short)}]" if line.pointer else "")
+        pointer = f" [{_short(line.pointer, short)}]" if line.pointer and rereads else ""
+        row = f"\n- {line.sort.value}: {line.label}{pointer}"
         if weigh(text + "".join(listed) + row) > limit_tokens:
             break
         listed.append(row)

@@ -67,8 +67,9 @@ LEAST_FACTOR = 0.5
 INTRODUCTION = (
     "This session goes on from an earlier conversation that no longer fits into the window; what follows stands for "
     "it. Carry on with the work where it stopped, without greeting, without recapping, and without asking what was "
-    "already answered. Everything left out is still in the transcript and can be read again by its ids."
+    "already answered."
 )
+REREAD = "Everything left out is still in the transcript and can be read again by its ids."
 CARRIED = "must_survive"
 """Kind of the attachment that brings back what the summary lacks."""
 CARRIED_BECAUSE = "From the session, because the text above does not say it:"
@@ -162,7 +163,7 @@ def build(
     free = _free(case, kept)
     limits = _limits(case, free)
     summary = shortened(written.text, limit_tokens, weigh, "the rest of this summary was too long")
-    text = f"{INTRODUCTION}\n\n{summary}"
+    text = f"{INTRODUCTION}{f' {REREAD}' if must.rereads else ''}\n\n{summary}"
     shown = [Item("", Kind.SUMMARY, user(text)), *kept]
     spent = case.weight(shown) + weigh(bring_back(must, shown, limits, weigh).text)
     beside = {path for path, seen, _ in recent_files(kept) if seen}
@@ -181,6 +182,7 @@ def build(
         limit_tokens=int(effective * case.settings.receipt_fraction),
         weigh=lambda words: weigh(reminder(words)),
         short=must.short,
+        rereads=must.rereads,
     )
     if told:
         returning.append(Attached(RECEIPT, told))
@@ -260,7 +262,7 @@ def _free(case: Case, kept: Sequence[Item]) -> int:
     least = min(int(budget.effective_tokens * LEAST_OF_EFFECTIVE), (budget.blocking_tokens - case.overhead_tokens) // 2)
     room = max(int(case.room_tokens * FULL_AT) - held, least)
     replaced = int((case.weight(case.view.items) - held) * WORTH_AT)
-    return max(0, min(room, replaced) - case.scene.weigh_text(INTRODUCTION))
+    return max(0, min(room, replaced) - case.scene.weigh_text(f"{INTRODUCTION} {REREAD}"))
 
 
 def _within(attached: Sequence[Attached], limit_tokens: int, scene: Scene) -> list[Attached]:

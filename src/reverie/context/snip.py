@@ -1,7 +1,7 @@
-"""Leave the oldest rounds out of what is sent, without asking anybody (spec 1 §6).
+"""Leave the oldest rounds out of what is sent, without asking anybody.
 
-What the user typed is never left out, and the last reply with everything after it is protected. Each run of removed
-items leaves one line that says what was there and how to read it again.
+Only replies and tool results go, and only as many as bring the view down to the target; the last reply with everything
+after it is protected. Each run of removed items leaves one line that says what was there and how to read it again.
 """
 
 from __future__ import annotations
@@ -16,8 +16,9 @@ from reverie.messages.rules import legal_cuts
 from reverie.messages.view import Item, Kind, View
 from reverie.settings import Snip
 
-_KEPT = frozenset({Kind.TYPED, Kind.SUMMARY, Kind.FOLD})
-"""Kinds that a snip passes over: the user's words, and what already stands for more."""
+_GOES = frozenset({Kind.REPLY, Kind.RESULT})
+"""What a snip takes: rounds of the model with their tools. What the user typed, instructions, memories, dates and what
+already stands for more all stay."""
 
 
 def snip(settings: Snip, *, pinned: Collection[str] = ()) -> Stage:
@@ -33,14 +34,12 @@ def snip(settings: Snip, *, pinned: Collection[str] = ()) -> Stage:
 
 
 def snip_to(view: View, scene: Scene, target_tokens: int, *, pinned: Collection[str] = ()) -> Outcome:
-    """Remove the oldest rounds until the view weighs at most so much; also what `/snip` does."""
+    """Remove the oldest rounds until the view weighs at most so much, and no more; also what `/snip` does."""
     to_free = scene.budget.used_tokens - target_tokens
     entries: list[Entry] = []
     freed_in_all = removed_in_all = 0
-    for run in _runs(view.items, pinned):
-        if freed_in_all >= to_free:
-            break
-        digest = digest_of(run)
+    for run in _runs(view.items, scene, pinned, to_free):
+        digest = digest_of(run, rereads=scene.rereads)
         freed = sum(map(scene.weigh, run)) - scene.weigh_text(digest)
         if freed <= 0:
             continue
@@ -52,12 +51,10 @@ def snip_to(view: View, scene: Scene, target_tokens: int, *, pinned: Collection[
     return Outcome(tuple(entries), reductions=(Reduction("snip", freed_in_all, removed_in_all),))
 
 
-def digest_of(run: Sequence[Item]) -> str:
+def digest_of(run: Sequence[Item], *, rereads: bool = True) -> str:
     """One line for a removed run: how much, what it did, and the ids under which it can be read again."""
-    return (
-        f"[{len(run)} older messages are left out here: {in_short(run)}. "
-        f"They can be read again from {run[0].uuid} to {run[-1].uuid}.]"
-    )
+    again = f" They can be read again from {run[0].uuid} to {run[-1].uuid}." if rereads else ""
+    return f"[{len(run)} older messages are left out here: {in_short(run)}.{again}]"
 
 
 def old_rounds(items: Sequence[Item]) -> Iterable[Sequence[Item]]:
@@ -69,15 +66,23 @@ def old_rounds(items: Sequence[Item]) -> Iterable[Sequence[Item]]:
 
 def may_go(items: Iterable[Item], pinned: Collection[str]) -> bool:
     """Whether a reduction without a summary may take all of these out."""
-    return not any(item.kind in _KEPT or item.uuid in pinned for item in items)
+    return all(item.kind in _GOES and item.uuid not in pinned for item in items)
 
 
-def _runs(items: Sequence[Item], pinned: Collection[str]) -> list[list[Item]]:
-    """Neighbouring rounds between the messages that stay."""
+def _runs(items: Sequence[Item], scene: Scene, pinned: Collection[str], to_free: int) -> list[list[Item]]:
+    """Neighbouring rounds between the messages that stay: the oldest, as many as free so much beside their digests."""
     runs: list[list[Item]] = [[]]
+    weight = 0
     for piece in old_rounds(items):
+        if weight >= to_free and weight - sum(_digest_tokens(run, scene) for run in runs) >= to_free:
+            break
         if may_go(piece, pinned):
             runs[-1].extend(piece)
+            weight += sum(map(scene.weigh, piece))
         else:
             runs.append([])
     return [run for run in runs if run]
+
+
+def _digest_tokens(run: Sequence[Item], scene: Scene) -> int:
+    return scene.weigh_text(digest_of(run, rereads=scene.rereads)) if run else 0

@@ -1,13 +1,13 @@
 """The conversation beneath every reduction: whole, a span of it, or the leaf before a compaction.
 
 Reductions are entries, so what they left out is still there. Nothing here changes anything; whoever undoes a compaction
-appends the next entry under the leaf that `uncompact` names.
+appends what was said since under the leaf that `uncompact` names.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from reverie.context.cut import Weigh, head
@@ -20,8 +20,11 @@ from reverie.messages.entries import (
     AssistantEntry,
     AttachmentEntry,
     BoundaryEntry,
+    ClearEntry,
     Entry,
+    Envelope,
     MarkEntry,
+    SpillEntry,
     UserEntry,
     envelope_of,
 )
@@ -97,12 +100,28 @@ def pinned(entries: Iterable[Entry]) -> tuple[str, ...]:
     return tuple(pins)
 
 
-def uncompact(entries: Sequence[Entry], boundary: str | None = None) -> str:
-    """The leaf from which to branch so that the view is again what it was before a compaction.
+@dataclass(frozen=True, slots=True)
+class Undone:
+    """A compaction that can be taken back."""
+
+    boundary: str
+    leaf: str
+    """The entry from which to branch so that the view is again what it was before."""
+    later: tuple[Entry, ...]
+    """What was said since, to be said again on that branch."""
+
+    def again(self, envelope: Callable[[], Envelope]) -> list[Entry]:
+        """What was said since, as entries of the branch; each keeps its time."""
+        return [_copied(entry, envelope()) for entry in self.later]
+
+
+def uncompact(entries: Sequence[Entry], boundary: str | None = None) -> Undone:
+    """Find the compaction to take back.
 
     Without a `boundary` the newest one on the present chain is meant. Raises `UserMistake` when there is none.
     """
-    boundaries = [entry for entry in chain(entries) if isinstance(entry, BoundaryEntry)]
+    whole = chain(entries)
+    boundaries = [entry for entry in whole if isinstance(entry, BoundaryEntry)]
     if boundary is not None:
         boundaries = [entry for entry in entries if isinstance(entry, BoundaryEntry)]
         boundaries = [entry for entry in boundaries if entry.envelope.uuid.startswith(boundary)]
@@ -110,10 +129,30 @@ def uncompact(entries: Sequence[Entry], boundary: str | None = None) -> str:
     for entry in reversed(boundaries):
         before = entry.envelope.logical_parent or entry.envelope.parent
         if before in known:
-            return before
+            since = whole[whole.index(entry) :] if entry in whole else ()
+            # What was kept stands before the boundary, and what the compaction repeated was said before it.
+            old = {envelope.uuid for one in chain(entries, before) if (envelope := envelope_of(one)) is not None}
+            later = [one for one in since if _is_said(one) and (found := envelope_of(one)) and found.uuid not in old]
+            return Undone(entry.envelope.uuid, before, tuple(later))
     if boundary is None:
         raise UserMistake("there is no compaction in this session that could be undone")
     raise UserMistake(f"there is no compaction {boundary!r} in this session whose past is still in the file")
+
+
+def _is_said(entry: Entry) -> bool:
+    """Whether an entry is part of the talk, or decides how a result of it is shown."""
+    if isinstance(entry, UserEntry):
+        return not entry.is_summary
+    if isinstance(entry, AttachmentEntry):
+        return RESTORED not in entry.data
+    return isinstance(entry, AssistantEntry | SpillEntry | ClearEntry)
+
+
+def _copied(entry: Entry, envelope: Envelope) -> Entry:
+    before = envelope_of(entry)
+    assert before is not None
+    kept = replace(envelope, timestamp=before.timestamp, is_meta=before.is_meta)
+    return replace(entry, envelope=kept, **({"raw": None} if hasattr(entry, "raw") else {}))  # type: ignore[arg-type]  # all that are said have both
 
 
 def read_span(

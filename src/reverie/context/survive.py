@@ -61,6 +61,8 @@ class MustSurvive:
     survivors: tuple[Survivor, ...]
     short: Mapping[str, str]
     """The ids of the items as pointers show them."""
+    rereads: bool = True
+    """Whether the model can read messages again by these ids; else no text says so."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,14 +99,16 @@ class _Told:
         return Line(self.survivor.sort, self.fate, self.survivor.label, self.survivor.pointer)
 
 
-def must_survive(entries: Sequence[Entry], leaf: str | None = None, skills: Iterable[str] = ()) -> MustSurvive:
+def must_survive(
+    entries: Sequence[Entry], leaf: str | None = None, skills: Iterable[str] = (), *, rereads: bool = True
+) -> MustSurvive:
     """Make the list for the conversation that ends at a leaf; `skills` are those that were invoked besides."""
     whole = chain(entries, leaf)
     items = spoken(whole)
     facts = facts_of(items)
     by_id = {item.uuid: item for item in items}
     pins = [by_id[uuid] for uuid in pinned(whole) if uuid in by_id]
-    return MustSurvive(items, facts, tuple(_survivors(facts, items, pins, skills)), short_ids(by_id))
+    return MustSurvive(items, facts, tuple(_survivors(facts, items, pins, skills)), short_ids(by_id), rereads)
 
 
 def facts_of(items: tuple[Item, ...]) -> Facts:
@@ -171,19 +175,19 @@ def bring_back(must: MustSurvive, items: Sequence[Item], limits: Limits, weigh: 
     told = [_Told(one, Fate.KEPT) for one in kept]
     spent = sum(weigh(one.text) for one in kept if one.sort is Sort.REQUEST)
     requests = [one for one in missing if one.sort is Sort.REQUEST]
-    words = _verbatim(requests, max(0, limits.user - spent), weigh, must.short, current=_current(must))
+    words = _verbatim(requests, max(0, limits.user - spent), weigh, must, current=_current(must))
     # A pinned message that the user typed is there already.
     there = {one.survivor.pointer for one in words if one.fate is Fate.BACK}
     pins = [one for one in missing if one.sort is Sort.PIN and one.pointer not in there]
     told += words + [_Told(one, Fate.BACK) for one in missing if one.sort is Sort.PIN and one.pointer in there]
-    held = _verbatim(pins, limits.pins, weigh, must.short, current="")
+    held = _verbatim(pins, limits.pins, weigh, must, current="")
     others = [one for one in missing if one.sort not in (Sort.REQUEST, Sort.PIN)]
     # A decision stands in the message in which the user stated it.
-    quoted = _flat(_written(words, held, [], must.short))
+    quoted = _flat(_written(words, held, [], must))
     stated = [one for one in others if _holds(quoted, _flat(one.probe))]
     rest = _listed([one for one in others if one not in stated], limits, weigh)
     told += [*held, *(_Told(one, Fate.BACK) for one in stated), *rest]
-    return Carried(_written(words, held, rest, must.short), tuple(one.line for one in told))
+    return Carried(_written(words, held, rest, must), tuple(one.line for one in told))
 
 
 def _survivors(facts: Facts, items: Sequence[Item], pins: Sequence[Item], skills: Iterable[str]) -> Iterable[Survivor]:
@@ -219,7 +223,7 @@ def _current(must: MustSurvive) -> str:
 
 
 def _verbatim(
-    wanted: Sequence[Survivor], limit_tokens: int, weigh: Weigh, short: Mapping[str, str], *, current: str
+    wanted: Sequence[Survivor], limit_tokens: int, weigh: Weigh, must: MustSurvive, *, current: str
 ) -> list[_Told]:
     """Texts word for word within the limit; beyond it the longest in part, the older of two first, then the oldest
     only by pointer. The current request gives way last.
@@ -236,8 +240,11 @@ def _verbatim(
         if total <= limit_tokens or weights[number] <= part_tokens:
             continue
         one = shown[number].survivor
-        pointer = f"the whole message is [{short.get(one.pointer, one.pointer)}]"
-        part = head_and_tail(one.text, part_tokens, weigh, pointer)
+        whole = f"the whole message is [{must.short.get(one.pointer, one.pointer)}]"
+        pointer = whole if must.rereads else "the middle is left out"
+        # The current request is what the work goes on with: it keeps all that the others leave.
+        most = max(part_tokens, limit_tokens - total + weights[number]) if last(number) else part_tokens
+        part = head_and_tail(one.text, most, weigh, pointer)
         total += weigh(part) - weights[number]
         weights[number] = weigh(part)
         shown[number] = _Told(one, Fate.PART, part)
@@ -275,10 +282,10 @@ _TITLES = {
 }
 
 
-def _written(words: list[_Told], pins: list[_Told], rest: list[_Told], short: Mapping[str, str]) -> str:
+def _written(words: list[_Told], pins: list[_Told], rest: list[_Told], must: MustSurvive) -> str:
     sections = [
-        _quoted("What the user wrote, word for word and in order", words, short),
-        _quoted("Pinned", pins, short),
+        _quoted("What the user wrote, word for word and in order", words, must),
+        _quoted("Pinned", pins, must),
     ]
     for sort, title in _TITLES.items():
         rows = [one.text for one in rest if one.survivor.sort is sort and one.fate is Fate.BACK]
@@ -289,7 +296,7 @@ def _written(words: list[_Told], pins: list[_Told], rest: list[_Told], short: Ma
     return "\n\n".join(filter(None, sections))
 
 
-def _quoted(title: str, told: list[_Told], short: Mapping[str, str]) -> str:
+def _quoted(title: str, told: list[_Told], must: MustSurvive) -> str:
     """Messages with their ids; a run of those left out becomes one line."""
     if not told:
         return ""
@@ -298,11 +305,12 @@ def _quoted(title: str, told: list[_Told], short: Mapping[str, str]) -> str:
 
     def close() -> None:
         if run:
-            rows.append(f"[{len(run)} messages, from [{run[0]}] to [{run[-1]}], can be read again by their ids]")
+            again = f", from [{run[0]}] to [{run[-1]}], can be read again by their ids"
+            rows.append(f"[{len(run)} messages{again if must.rereads else ' are left out here'}]")
             run.clear()
 
     for one in told:
-        name = short.get(one.survivor.pointer, one.survivor.pointer)
+        name = must.short.get(one.survivor.pointer, one.survivor.pointer)
         if one.fate is Fate.OUT:
             run.append(name)
             continue

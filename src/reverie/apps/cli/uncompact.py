@@ -2,16 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import click
 
 from reverie.apps.cli.options import Common, as_json, project_option
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from reverie.messages.entries import Entry
 
 
 @click.command("uncompact")
@@ -32,6 +25,7 @@ def command(
       reverie uncompact 5f0c954e --boundary b1c2
       reverie uncompact ~/.claude/projects/-home-me-app/5f0c954e.jsonl --fork
     """
+    from reverie.agent.log import Log
     from reverie.apps import wiring
     from reverie.apps.cli.find_session import find_session
     from reverie.apps.cli.output import print_json, short_count
@@ -39,37 +33,38 @@ def command(
     from reverie.context.spans import uncompact
     from reverie.errors import UserMistake
     from reverie.files import is_inside
-    from reverie.messages.entries import Envelope, MarkEntry
-    from reverie.messages.fork import iso, write_fork
+    from reverie.messages.entries import MarkEntry
+    from reverie.messages.fork import write_fork
     from reverie.messages.transcript import Transcript, read_entries
 
     configuration = common.configuration(project)
     path = find_session(configuration, common.directory(project), session)
     clock = wiring.SystemClock()
     entries = read_entries(path)
-    leaf = uncompact(entries, boundary)
-    undone = [one for one in _boundaries(entries) if one.startswith(boundary or "")][-1]
+    undone = uncompact(entries, boundary)
     if not fork and not is_inside(configuration.home, path):
         raise UserMistake(f"{path} belongs to another agent; --fork does it in a copy of our own")
     if fork:
-        # A copy that ends before the compaction shows what was seen then, and leaves the original alone.
+        # A copy begins with what was seen before the compaction, and leaves the original alone.
         target = wiring.transcript_path(configuration, common.directory(project), wiring.new_id())
         is_host = not is_inside(configuration.home, path)
-        write_fork(path, to=target, now=clock.now(), new_id=wiring.new_id, up_to=leaf, from_host=is_host)
+        write_fork(path, to=target, now=clock.now(), new_id=wiring.new_id, up_to=undone.leaf, from_host=is_host)
         path = target
-    else:
-        with Transcript.open(path, now=clock.now(), label="reverie uncompact") as transcript:
-            envelope = Envelope(wiring.new_id(), leaf, transcript.session, iso(clock.now()))
-            transcript.append(MarkEntry(envelope, "uncompact", {"leaf": leaf}))
+    with Transcript.open(path, now=clock.now(), label="reverie uncompact") as transcript:
+        branch = Log(
+            session=transcript.session,
+            now=clock.now,
+            new_id=wiring.new_id,
+            entries=transcript.entries,
+            write=lambda made: transcript.append(*made),
+        )
+        if not fork:
+            branch.branch_from(undone.leaf)
+        branch.append(*undone.again(branch.envelope))
+        branch.append(MarkEntry(branch.envelope(), "uncompact", {"leaf": undone.leaf}))
     report = context_report(read_entries(path))
-    document = {"session": str(path), "boundary": undone, "tokens": report.tokens}
+    document = {"session": str(path), "boundary": undone.boundary, "tokens": report.tokens}
     if as_json:
         print_json(document)
     else:
         click.echo(f"{path.stem}: {report.messages} messages are in view again, {short_count(report.tokens)} tokens")
-
-
-def _boundaries(entries: Sequence[Entry]) -> list[str]:
-    from reverie.messages.entries import BoundaryEntry
-
-    return [entry.envelope.uuid for entry in entries if isinstance(entry, BoundaryEntry)]

@@ -30,7 +30,7 @@ async def uncompact(host: Host, argument: str) -> None:  # noqa: ARG001
     """Take a compaction back."""
     await settled(host.conversation.uncompact())
     host.redraw()
-    host.say("the last compaction is taken back; the conversation stands as before it")
+    host.say("the last compaction is undone; what it took out is in view again, and what was said since follows it")
 
 
 async def snip(host: Host, argument: str) -> None:  # noqa: ARG001

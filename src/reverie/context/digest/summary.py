@@ -28,18 +28,20 @@ def summary(
     requests_tokens: int | None = None,
     beside: str = "",
     kept: Collection[str] = (),
+    rereads: bool = True,
 ) -> str:
     """Write the summary.
 
     `requests_tokens` limits the user's words within it. `beside` is text that stays in view next to it: what is told
-    there is not told twice. `kept` are ids of typed messages that stay in view themselves.
+    there is not told twice. `kept` are ids of typed messages that stay in view themselves. Without
+    `rereads` nothing is listed that could only be read again by its id.
     """
     allowed = limit_tokens * REQUESTS_SHARE if requests_tokens is None else requests_tokens
     requests = quoted_requests(facts.requests, limit_tokens=allowed, weigh=weigh, kept=kept, short=short_ids(facts.ids))
     drafts = Drafts(facts, {one.uuid for one in facts.requests if one.uuid in kept or _is_whole(one, requests)})
     fixed = _written(facts, drafts, [], [], requests)
     left = limit_tokens - weigh(fixed)
-    spans = _fitting(drafts.spans(), left * SPANS_SHARE, weigh)
+    spans = _fitting(drafts.spans() if rereads else (), left * SPANS_SHARE, weigh)
     left -= sum(weigh(line.text) + 2 for line in spans)
     told = terms(fixed) | {name for line in spans for name in line.terms}
     visible = terms(beside) if beside else frozenset[str]()
