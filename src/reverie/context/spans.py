@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
+from typing import Any
 
 from reverie.context.cut import Weigh, head
 from reverie.context.said import action
@@ -151,8 +152,13 @@ def _is_said(entry: Entry) -> bool:
 def _copied(entry: Entry, envelope: Envelope) -> Entry:
     before = envelope_of(entry)
     assert before is not None
-    kept = replace(envelope, timestamp=before.timestamp, is_meta=before.is_meta)
-    return replace(entry, envelope=kept, **({"raw": None} if hasattr(entry, "raw") else {}))  # type: ignore[arg-type]  # all that are said have both
+    changes: dict[str, Any] = {"envelope": replace(envelope, timestamp=before.timestamp, is_meta=before.is_meta)}
+    if hasattr(entry, "raw"):
+        changes["raw"] = None
+    if isinstance(entry, AssistantEntry):
+        # What the provider reported was the size of the compacted conversation.
+        changes["usage"] = None
+    return replace(entry, **changes)
 
 
 def read_span(
