@@ -125,4 +125,8 @@ PROMISES = {
         "A key that an earlier version had is a warning that says what to do instead, and never an error.",
         source="issue 12",
     ),
+    "settings:effect:every": Requirement(
+        "Every setting changes something that is seen from outside; one without an effect does not exist.",
+        source="issue 12",
+    ),
 }

@@ -1,0 +1,1 @@
+"""What each setting changes, seen from outside: `rows` has a row for every key, `doors` the ways in."""
