@@ -11,9 +11,11 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from reverie.settings import Settings
+from reverie.tokens.names import wants_extended_window
 from reverie.tokens.profiles import (
     DEFAULT_WINDOW_TOKENS,
     EXTENDED_WINDOW_BETA,
+    EXTENDED_WINDOW_TOKENS,
     NO_OVERRIDES,
     Profile,
     ProfileOverride,
@@ -225,6 +227,8 @@ def budget_by(
     betas = (EXTENDED_WINDOW_BETA,) if lines.extended else ()
     default = lines.default_tokens if lines.default_tokens != DEFAULT_WINDOW_TOKENS else None
     own = window_tokens(model, betas=betas, override_tokens=lines.override_tokens or default, overrides=overrides)
+    if own == EXTENDED_WINDOW_TOKENS and (lines.extended or wants_extended_window(model)):
+        own = lines.extended_tokens
     if reported_tokens > own:
         own = max(reported_tokens, lines.extended_tokens)
     return budget(

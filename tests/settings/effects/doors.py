@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import asyncio
 import os
+import re
 import shutil
 import tempfile
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
@@ -21,6 +22,8 @@ from reverie.api.memory import Memory
 from reverie.api.session import Session
 from reverie.api.session_setup import Setup
 from reverie.api.window import Window
+from reverie.apps import wiring
+from reverie.apps.config import Configuration, Secrets
 from reverie.errors import Error
 from reverie.messages.blocks import ToolResult, ToolUse
 from reverie.messages.message import Message, Usage, assistant, user
@@ -28,7 +31,7 @@ from reverie.permissions.approval import Approval, Question
 from reverie.places import Places
 from reverie.ports import Reply, Request
 from reverie.settings import Settings
-from reverie.testing.build import reply, tool_call
+from reverie.testing.build import reply
 from reverie.testing.scripted_model import ScriptedModel, Step
 
 MODEL = "claude-sonnet-4-5"
@@ -152,8 +155,7 @@ class Turns:
         events: list[object] = []
         try:
             for prompt in self.prompts:
-                async for event in session.send(prompt):
-                    events.append(event)
+                events.extend([event async for event in session.send(prompt)])
                 now[0] += self.pause
             if self.ends is not None:
                 events.append(await self.ends(session))
@@ -176,11 +178,6 @@ def _endless(says: Sequence[Step], at: int) -> Step:
     return says[min(at, len(says) - 1)]
 
 
-def events_named(*names: str) -> Callable[[Seen], object]:
-    """Only these events, whole."""
-    return lambda seen: [event for event in seen.events if type(event).__name__ in names]
-
-
 def memories(act: Callable[[Memory], object], topics: Sequence[str] = (), *, day: str = "2026-11-15") -> Door:
     """A memory from Python: what an act on it answers, with these topics, by their types, seen on a day."""
 
@@ -201,18 +198,39 @@ def write_topics(places: Places, project: Path, settings: Settings, types: Seque
         head = f"name: Importer rule {number}\ndescription: the importer needs rule {number}\ntype: {kind}"
         body = "The importer needs it, since the importer is slow.\n" * 40
         text = f"---\n{head}\nobserved: {day}\n---\n\n{body}"
-        (folder / f"{kind}_rule_{number}.md").write_text(text, encoding="utf-8")
+        path = folder / f"{kind}_rule_{number}.md"
+        path.write_text(text, encoding="utf-8")
+        os.utime(path, (NOW.timestamp(), NOW.timestamp()))
     for name in ("Database mocks", "Colours of charts", "Release days") if types else ():
         text = f"---\nname: {name}\ndescription: {name} are another matter\ntype: project\n---\n\nNothing.\n"
         (folder / f"project_{name[:4].lower()}.md").write_text(text, encoding="utf-8")
 
 
+def together(*doors: Door) -> Door:
+    """What several doors show."""
+    return lambda settings: [door(settings) for door in doors]
+
+
+def chosen(name: str | None = None, **environ: str) -> Door:
+    """Which model a command takes, and how that reaches its server."""
+
+    def door(settings: Settings) -> object:
+        root = Path("/r")
+        configured = Configuration(settings, {}, (), root, root, root, Secrets(environ))
+        choice = wiring.model_choice(configured, name)
+        try:
+            return choice, _inside(wiring.model(configured, choice.name))
+        except Error as problem:
+            return choice, str(problem)
+
+    return door
+
+
+def _inside(model: object) -> object:
+    fields = getattr(model, "__slots__", None) or vars(model)
+    return [(name, re.sub(r"0x[0-9a-f]+", "", repr(getattr(model, name, None)))) for name in sorted(fields)]
+
+
 def counted(reply_tokens: int, text: str = "done") -> Reply:
     """A reply after which the conversation is said to have this many tokens."""
     return replace(reply(text, usage=Usage(reply_tokens, 10)), model=MODEL)
-
-
-__all__ = [
-    "MODEL", "NEWEST", "NOW", "Door", "Seen", "Turns", "counted", "events_named", "memories", "place", "rounds",
-    "tool_call", "window",
-]  # fmt: skip

@@ -2,23 +2,30 @@
 
 from __future__ import annotations
 
-import json
+import asyncio
+import os
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
+from pathlib import Path
 from typing import Any
 
 from reverie.api.memory import Memory
+from reverie.api.session import Session
 from reverie.api.session_setup import Setup
+from reverie.api.window import Window
 from reverie.apps import wiring
-from reverie.errors import BadRequest, ContextTooLong, Overloaded
-from reverie.messages.blocks import ToolUse
-from reverie.messages.message import Usage
+from reverie.apps.cli.chat import surroundings
+from reverie.apps.cli.opening import Wanted
+from reverie.apps.cli.options import Common
+from reverie.apps.config import Configuration, Secrets
+from reverie.errors import ContextTooLong, Overloaded
+from reverie.messages.message import Usage, assistant, user
+from reverie.places import Places
 from reverie.settings import Settings
-from reverie.settings.features import features, memory_state
-from reverie.testing.build import reply
-from reverie.testing.scripted_model import Step
-from reverie.tokens.profiles import profile
+from reverie.testing.build import reply, tool_call
+from reverie.testing.scripted_model import ScriptedModel, Step
+from reverie.tokens.profiles import Abilities, ProfileOverride, profile
 from tests.settings.effects.doors import (
     MODEL,
     NEWEST,
@@ -27,11 +34,11 @@ from tests.settings.effects.doors import (
     Door,
     Seen,
     Turns,
+    chosen,
     counted,
-    events_named,
     memories,
     rounds,
-    tool_call,
+    together,
     window,
     write_topics,
 )
@@ -49,6 +56,11 @@ class Row:
 
 TURN = Turns()
 PLAIN = window([*rounds(2)])
+GROWING = together(*(window(rounds(number), size=40_000) for number in range(10, 30, 2)))
+TYPED = window(
+    [one for at in range(60) for one in (user(f"{at} {'word ' * 500}"), assistant("yes"))] + [user("go")], size=24_000
+)
+MANY = together(*(window(rounds(number, chars=900), size=40_000) for number in range(50, 110, 10)))
 CROWDED = window(rounds(40), size=40_000)
 SPILLS = window(rounds(4, tool="Fetch", chars=60_000, each=2), spills=True)
 SEARCHES = window(rounds(3, tool="Grep", chars=30_000), spills=True)
@@ -99,7 +111,10 @@ def command(text: str, **more: object) -> list[object]:
 def reads(*names: str) -> list[Step]:
     """A model that reads files, one in each round."""
     return [
-        *(tool_call("Read", f"c{at}", file_path=str(ROOT / "place" / "project" / name)) for at, name in enumerate(names)),
+        *(
+            tool_call("Read", f"c{at}", file_path=str(ROOT / "place" / "project" / name))
+            for at, name in enumerate(names)
+        ),
         "done",
     ]
 
@@ -116,6 +131,139 @@ def profiled(name: str, value: object) -> Row:
         return [profile(one, wiring.profile_overrides(settings)) for one in ("mine", "other")]
 
     return Row(value, door, given)
+
+
+async def compact_now(session: Session) -> object:
+    await session.compact()
+    return [event async for event in session.send("go on")]
+
+
+QUIET = {"extraction.enabled": False, "notes.enabled": False}
+RECALLED = Turns(
+    before=remembered,
+    prompts=(ASKED,),
+    sees=lambda seen: [str(seen.requests[-1]).count(f"rule_{n}.md:") for n in range(7)],
+    says=[tool_call("Bash", command="sleep 0.3"), "ok", tool_call("Bash", "c2", command="sleep 0.3"), "ok"],
+)
+
+
+def selected(memory: Any) -> object:
+    model = ScriptedModel([lambda _request: "[]"] * 3, "chooser")
+    hits = asyncio.run(memory.recall_async(ASKED, model=model))
+    return [hit.path for hit in hits], model.requests
+
+
+SELECTED = memories(selected, TYPES)
+
+
+def due(memory: Any) -> object:
+    folder = memory.scope.folder
+    transcripts = folder.directory.parent
+    for number in range(6):
+        path = transcripts / f"{number:08x}-0000-4000-8000-000000000000.jsonl"
+        path.write_text('{"type":"user","uuid":"u","message":{"role":"user","content":"hello there"}}\n')
+        os.utime(path, (NOW.timestamp(), NOW.timestamp()))
+    first = memory.dreams.due()
+    return first.closed, first.detail, memory.dreams.due().closed
+
+
+def dreamt(memory: Any) -> object:
+    asyncio.run(memory.dream())
+    return due(memory)
+
+
+DUE = memories(due, TYPES)
+CAN_EDIT_CACHE = {"overrides": {MODEL: ProfileOverride(abilities=Abilities(cache_edits=True, prompt_caching=True))}}
+EDITS = replace(READS, says=reads(*[*FILES] * 4), options=CAN_EDIT_CACHE)
+SKILLED = Turns(
+    files={
+        f"~/.claude/skills/s{at}/SKILL.md": f"---\ndescription: skill {at}\n---\n" + "Do it well. " * 900
+        for at in range(3)
+    },
+    prompts=("/s0", "/s1", "/s2"),
+    ends=compact_now,
+)
+
+
+def breaks(settings: Settings) -> object:
+    made = Window(MODEL, settings, now=lambda: NOW)
+    made.prepare(rounds(3), "be brief")
+    made.observe(Usage(10, 5, cache_write_tokens=40_000))
+    made.prepare([*rounds(3), assistant("yes"), user("go on")], "be brief")
+    return made.observe(Usage(30_000, 5, cache_read_tokens=10_000))
+
+
+BROKEN = breaks
+GENEROUS = {"budget.background_fraction": 1.0, "budget.background_usd_per_hour": 100.0}
+GROWN = [counted(12_000 * at) for at in range(1, 9)]
+NOTED = Turns(says=GROWN, prompts=("one thing", "another thing", "a third thing"))
+NOTED_TOOLS = Turns(
+    says=[
+        replace(reply(tool_call("Bash", f"c{at}", command="ls"), usage=Usage(12_000 * at, 5)), model=MODEL)
+        for at in range(1, 5)
+    ]
+    + [counted(60_000)],
+    prompts=("one thing", "another thing"),
+)
+TAUGHT = Turns(says=[counted(5_000)], prompts=("Always use tabs in Go files, never spaces.",))
+LONG = tuple(f"thing {at} " * 800 for at in range(8))
+SMALL = {"window_tokens": 40_000}
+TOO_LONG = Turns(
+    says=[*["ok"] * 7, ContextTooLong("too long"), "<summary>s</summary>", "ok"], prompts=LONG, options=SMALL
+)
+
+
+def at_home(settings: Settings) -> object:
+    places = Places.at(Path(settings.home), Path(settings.config_home), project_dir_name=settings.project_dir_name)
+    return places.project(Path("/p")), places.host_settings_files(Path("/p"))
+
+
+def left_long_ago(setup: Setup) -> None:
+    """A session with a spilled result that nobody used for sixty days."""
+    folder = setup.places.project(setup.project).directory
+    spilled = folder / "aaaaaaaa-0000-4000-8000-000000000000" / "tool-results" / "t.txt"
+    spilled.parent.mkdir(parents=True)
+    then = (NOW - timedelta(days=60)).timestamp()
+    for path in (spilled, folder / "aaaaaaaa-0000-4000-8000-000000000000.jsonl"):
+        path.write_text('{"type":"user","uuid":"u","message":{"role":"user","content":"hello there"}}\n')
+        os.utime(path, (then, then))
+
+
+def kept_files(seen: Seen) -> object:
+    return sorted(path.name for path in seen.root.rglob("*") if path.name == "t.txt" or path.name.startswith("aaaa"))
+
+
+SWEPT = Turns(before=left_long_ago, sees=kept_files)
+
+
+RESTORED = replace(READS, ends=compact_now)
+SUMMARY_TOO_LONG = Turns(
+    says=[*["ok"] * 8, ContextTooLong("too long"), ContextTooLong("too long"), "<summary>s</summary>"],
+    prompts=LONG,
+    options=SMALL,
+    ends=compact_now,
+)
+
+
+LONG_NOTED = Turns(
+    says=[counted(15_000 * at, "it is so " * 600) for at in range(1, 12)],
+    prompts=tuple(f"thing {at} " * 300 for at in range(8)),
+    ends=compact_now,
+)
+
+
+async def dream(session: Session) -> object:
+    return type(await session.dream()).__name__
+
+
+DREAMING = Turns(before=remembered, ends=dream)
+
+
+def terminal(settings: Settings) -> object:
+    root = Path("/r")
+    configured = Configuration(settings, {}, (), root, root, root, Secrets({}))
+    made = surroundings(Common(), Wanted(), configured, MODEL, "")
+    return made.is_colourless, made.has_meter, made.status_command
 
 
 ROWS: dict[str, Row] = {
@@ -144,8 +292,7 @@ ROWS: dict[str, Row] = {
     "spill.preview_bytes": Row(300, SPILLS),
     # Reducing
     "snip.enabled": Row(True, CROWDED),
-    "snip.trigger_fraction": Row(0.75, CROWDED, {"snip.enabled": True}),
-    "snip.target_fraction": Row(0.3, CROWDED, {"snip.enabled": True}),
+    "snip.trigger_fraction": Row(0.72, GROWING, {"snip.enabled": True}),
     "clearing.tools": Row(["Write"], PAUSED),
     "clearing.time.enabled": Row(False, PAUSED),
     "clearing.time.gap_minutes": Row(120, PAUSED),
@@ -157,10 +304,9 @@ ROWS: dict[str, Row] = {
     "collapse.summary_tokens": Row(60, CROWDED, {"collapse.enabled": True}),
     "compaction.enabled": Row(False, CROWDED),
     "compaction.auto": Row(False, CROWDED),
-    "compaction.keep_max_tokens": Row(11_000, CROWDED),
     "compaction.summary_max_tokens": Row(300, CROWDED),
-    "compaction.user_text_fraction": Row(0.0001, CROWDED),
-    "compaction.receipt_fraction": Row(0.2, CROWDED),
+    "compaction.user_text_fraction": Row(0.01, TYPED),
+    "compaction.receipt_fraction": Row(0.2, TYPED),
     "cache.enabled": Row(False, PLAIN),
     "cache.ttl": Row("1h", PLAIN),
     "cache.system_ttl": Row("5m", TURN),
@@ -173,13 +319,17 @@ ROWS: dict[str, Row] = {
     "clearing.api.trigger_tokens": Row(90_000, TURN, {"clearing.api.enabled": True}),
     "clearing.api.clear_at_least_tokens": Row(10_000, TURN, {"clearing.api.enabled": True}),
     "clearing.api.scale_to_window": Row(
-        False, Turns(options={"window_tokens": 400_000}), {"clearing.api.enabled": True, "clearing.api.trigger_tokens": 90_000}
+        False,
+        Turns(options={"window_tokens": 400_000}),
+        {"clearing.api.enabled": True, "clearing.api.trigger_tokens": 90_000},
     ),
     "clearing.api.keep_thinking_turns": Row(3, TURN, {"clearing.api.enabled": True, "model.thinking": "on"}),
     "clearing.api.keep_all_thinking": Row(True, TURN, {"clearing.api.enabled": True, "model.thinking": "on"}),
     "compaction.server": Row(True, Turns(model=NEWEST)),
     "language": Row("Welsh", TURN),
-    "output_style": Row("terse", Turns(files={"~/.reverie/output-styles/terse.md": "---\nname: terse\n---\nBe terse."})),
+    "output_style": Row(
+        "terse", Turns(files={"~/.reverie/output-styles/terse.md": "---\nname: terse\n---\nBe terse."})
+    ),
     "simple_mode": Row(True, Turns(files={"CLAUDE.md": "Always say moo."})),
     # Memory
     "memory.enabled": Row(False, TURN),
@@ -248,20 +398,144 @@ ROWS: dict[str, Row] = {
     "hook.managed_only": Row(True, TURN, hooks(UserPromptSubmit=command("echo moo"))),
     "hook.output_chars": Row(50, TURN, hooks(UserPromptSubmit=command("seq 100"))),
     "hook.max_continues": Row(1, TURN, hooks(Stop=command("""echo '{"decision":"block","reason":"go on"}'"""))),
-    "hook.timeout_seconds": Row(0.2, Turns(says=reads("f0.txt"), files=FILES), hooks(PreToolUse=command("sleep 0.4; echo moo >&2; exit 2"))),
+    "hook.timeout_seconds": Row(
+        0.2, Turns(says=reads("f0.txt"), files=FILES), hooks(PreToolUse=command("sleep 0.4; echo moo >&2; exit 2"))
+    ),
     "hook.user_prompt_timeout_seconds": Row(0.2, TURN, hooks(UserPromptSubmit=command("sleep 0.5; echo moo"))),
     # Recall in a session
-    "recall.enabled": Row(False, Turns(before=remembered, prompts=(ASKED,))),
-    "recall.min_words": Row(9, Turns(before=remembered, prompts=(ASKED,))),
-    "recall.min_unspaced_chars": Row(40, Turns(before=remembered, prompts=("importer\u9700\u8981\u4ec0\u4e48\u89c4\u5219",))),
-    "recall.session_bytes": Row(
-        10,
-        Turns(before=remembered, prompts=(ASKED, f"{ASKED} now")),
-        {"recall.max_files": 1},
+    "recall.enabled": Row(False, RECALLED),
+    "recall.min_words": Row(9, RECALLED),
+    "recall.min_unspaced_chars": Row(
+        40,
+        replace(RECALLED, prompts=(ASKED.replace(" ", "\u3000") + "\u9700\u8981\u89c4\u5219",)),
+        {"recall.min_words": 50},
     ),
-    "recall.show_again_tokens": Row(
-        0,
-        Turns(before=remembered, prompts=(ASKED, ASKED)),
-        {"recall.max_files": 1},
+    # Models
+    "model.default": Row("claude-haiku-4-5", chosen(ANTHROPIC_API_KEY="k")),
+    "model.anthropic_base_url": Row("http://here", chosen(ANTHROPIC_API_KEY="k")),
+    "model.anthropic_key_env": Row("MINE", chosen(ANTHROPIC_API_KEY="k")),
+    "model.openai_base_url": Row("http://here", chosen("openai/x", OPENAI_API_KEY="k")),
+    "model.openai_key_env": Row("MINE", chosen(OPENAI_API_KEY="k")),
+    "model.timeout_seconds": Row(5.0, chosen(ANTHROPIC_API_KEY="k")),
+    "model.max_retries": Row(0, chosen(ANTHROPIC_API_KEY="k")),
+    "models.*.provider": Row("anthropic", chosen("mine"), {"models.mine.base_url": "http://here"}),
+    "models.*.base_url": Row("http://here", chosen("mine"), {"models.mine.provider": "openai"}),
+    "models.*.key_env": Row("MINE", chosen("mine"), {"models.mine.base_url": "http://here"}),
+    "model.fallback": Row(["claude-haiku-4-5"], Turns(says=[Overloaded("busy"), "ok"])),
+    # The cache
+    "cache.break_fraction": Row(0.9, BROKEN),
+    "cache.break_tokens": Row(90_000, BROKEN),
+    # Notes
+    "notes.enabled": Row(False, NOTED),
+    "notes.init_tokens": Row(900_000, NOTED),
+    "notes.growth_tokens": Row(900_000, NOTED),
+    # Extraction
+    "extraction.enabled": Row(False, TAUGHT, GENEROUS),
+    "extraction.noninteractive": Row(True, replace(TAUGHT, options={"is_interactive": False}), GENEROUS),
+    "extraction.every_n_turns": Row(2, replace(TAUGHT, prompts=(*TAUGHT.prompts, "And two blanks in YAML.")), GENEROUS),
+    "extraction.prefilter": Row(False, replace(TAUGHT, prompts=("thanks",)), GENEROUS),
+    "extraction.max_rounds": Row(2, TAUGHT, GENEROUS),
+    "budget.background_fraction": Row(0.0, TAUGHT, GENEROUS),
+    "budget.background_usd_per_hour": Row(0.0, TAUGHT, GENEROUS),
+    # Where things lie
+    "home": Row("/elsewhere", at_home),
+    "config_home": Row("/elsewhere", at_home),
+    "project_dir_name": Row("mine", at_home),
+    # Keeping
+    "retention.transcript_days": Row(5, SWEPT),
+    "retention.spill_days": Row(90, SWEPT),
+    "retention.spill_bytes": Row(10, SWEPT, {"retention.spill_days": 90}),
+    # Compaction in a session
+    "compaction.reactive": Row(False, TOO_LONG, QUIET),
+    "compaction.reactive_attempts": Row(0, TOO_LONG, QUIET),
+    "compaction.restore_files": Row(1, RESTORED),
+    "compaction.restore_file_tokens": Row(50, RESTORED),
+    "compaction.restore_files_total_tokens": Row(900, RESTORED),
+    "compaction.too_long_retries": Row(0, SUMMARY_TOO_LONG, QUIET),
+    "compaction.too_long_drop_fraction": Row(0.9, SUMMARY_TOO_LONG, QUIET),
+    "clearing.cached.enabled": Row(True, EDITS),
+    "clearing.cached.trigger_results": Row(5, EDITS, {"clearing.cached.enabled": True}),
+    "clearing.cached.keep_results": Row(2, EDITS, {"clearing.cached.enabled": True}),
+    "compaction.reactive_only": Row(True, CROWDED),
+    "compaction.restore_skill_tokens": Row(50, SKILLED),
+    "compaction.restore_skills_total_tokens": Row(900, SKILLED),
+    "compaction.from_notes": Row(False, LONG_NOTED),
+    "compaction.keep_min_tokens": Row(10, LONG_NOTED),
+    "compaction.keep_min_text_messages": Row(1, LONG_NOTED, {"compaction.keep_min_tokens": 10}),
+    "compaction.keep_max_tokens": Row(1_000, LONG_NOTED, {"compaction.keep_min_tokens": 900}),
+    "notes.section_tokens": Row(10, LONG_NOTED),
+    "notes.total_tokens": Row(40, LONG_NOTED),
+    "notes.compact_section_chars": Row(20, LONG_NOTED),
+    "recall.rerank": Row(False, SELECTED),
+    "recall.rerank_candidates": Row(2, SELECTED),
+    "recall.selector_tokens": Row(16, SELECTED),
+    "dream.enabled": Row(False, DUE),
+    "dream.min_sessions": Row(50, DUE),
+    "dream.min_hours": Row(0.0, memories(dreamt, TYPES)),
+    "hook.allowed_http_urls": Row(
+        ["http://allowed.example/*"],
+        TURN,
+        hooks(UserPromptSubmit=[{"hooks": [{"type": "http", "url": "http://127.0.0.1:9/x"}]}]),
     ),
+    "hook.session_end_timeout_seconds": Row(
+        0.05,
+        replace(TURN, sees=lambda seen: (seen.root / "project" / "x").exists()),
+        hooks(SessionEnd=command("sleep 0.4; touch x")),
+    ),
+    "tools.read_cache_files": Row(
+        1,
+        Turns(
+            says=[
+                *reads("f0.txt", "f1.txt")[:2],
+                tool_call(
+                    "Edit",
+                    "e",
+                    file_path=str(ROOT / "place" / "project" / "f0.txt"),
+                    old_string="line of 0",
+                    new_string="x",
+                    replace_all=True,
+                ),
+                "ok",
+            ],
+            files=FILES,
+        ),
+    ),
+    "dream.scan_interval_minutes": Row(0.0, DUE, {"dream.min_sessions": 50}),
+    "dream.max_rounds": Row(9, DREAMING, QUIET),
+    "dream.search_hits": Row(9, DREAMING, QUIET),
+    "model.background": Row(
+        "claude-haiku-4-5",
+        replace(RECALLED, sees=lambda seen: sorted({request.model for request in seen.requests})),
+        QUIET,
+    ),
+    "ui.color": Row("never", terminal),
+    "ui.meter": Row(False, terminal),
+    "status_line.command": Row("date", terminal),
 }
+
+ONLY_READ: dict[str, str] = {
+    "agent.summary_interval_seconds": "a line after real time has passed",
+    "agent.summary_words_max": "words of a model on an agent that runs for half a minute",
+    "agent.summary_words_min": "words of a model on an agent that runs for half a minute",
+    "compaction.max_failures": "several failed compactions in a row",
+    "compaction.max_refills": "several compactions in a row",
+    "dream.lock_stale_minutes": "another process that holds the lock",
+    "dream.view_messages": "a dream that is watched",
+    "extraction.drain_seconds": "a process that ends while a model is silent",
+    "extraction.max_retries": "a range that fails in several turns",
+    "hook.agent_timeout_seconds": "a model that is silent",
+    "hook.http_env_vars": "a server that hears headers",
+    "hook.prompt_timeout_seconds": "a model that is silent",
+    "notes.max_rounds": "a model that edits notes",
+    "notes.tool_calls": "notes within a turn",
+    "recall.session_bytes": "many turns with memories",
+    "recall.show_again_tokens": "many turns with memories",
+    "recall.timeout_seconds": "a model that is silent",
+    "snip.target_fraction": "a conversation just above the line",
+    "tools.concurrency": "calls that overlap in time",
+    "tools.deferred_above": "a tool server",
+    "tools.server_call_seconds": "a tool server that is silent",
+    "tools.server_connect_seconds": "a tool server that is silent",
+    "tools.server_wait_seconds": "a tool server that is slow",
+}
+"""Settings whose effect takes more than a moment to bring about, and what it takes; the code at least reads them."""

@@ -37,7 +37,7 @@ def chat(common: Common, wanted: Wanted) -> int:
         raise Unavailable(
             f"The terminal needs {problem.name}, which is not installed. Install `reverie[tui]`."
         ) from problem
-    screen = Chat(_surroundings(common, wanted, configuration, choice.name, greeting))
+    screen = Chat(surroundings(common, wanted, configuration, choice.name, greeting))
     screen.run()
     if screen.failure is not None:
         raise screen.failure
@@ -46,9 +46,10 @@ def chat(common: Common, wanted: Wanted) -> int:
     return DONE
 
 
-def _surroundings(
+def surroundings(
     common: Common, wanted: Wanted, configuration: Configuration, model: str, greeting: str
 ) -> Surroundings:
+    """What the terminal needs to know of the settings and of this process."""
     from reverie import __version__
     from reverie.apps.cli.find_session import session_folders
     from reverie.apps.model_list import list_models
