@@ -121,7 +121,7 @@ class Turns:
     """Between two turns."""
     ends: Callable[[Session], Awaitable[object]] | None = None
     """What is done with the session after its turns."""
-    sees: Callable[[Seen], object] = lambda seen: (seen.requests, seen.events, seen.asked)
+    sees: Callable[[Seen], object] = lambda seen: (sorted(map(repr, seen.requests)), seen.events, seen.asked)
 
     def __call__(self, settings: Settings) -> object:
         with place() as root:
