@@ -23,12 +23,13 @@ from reverie.errors import (
     Unavailable,
 )
 from reverie.messages.codec import as_count
+from reverie.patterns import lazy_regex
 
 _LONGEST_QUOTE_CHARS = 400
 _HIDDEN = "[key]"
 
 _TOO_LONG = tuple(
-    re.compile(pattern, re.IGNORECASE | re.DOTALL)
+    lazy_regex(pattern, re.IGNORECASE | re.DOTALL)
     for pattern in (
         # Anthropic
         r"prompt is too long: (?P<used>\d+) tokens > (?P<limit>\d+)",
@@ -53,10 +54,10 @@ _TOO_LONG = tuple(
     )
 )
 _TOO_LONG_KINDS = frozenset({"context_length_exceeded", "exceed_context_size_error"})
-_TOO_LARGE = re.compile(
+_TOO_LARGE = lazy_regex(
     r"image[^.]*(?:exceed|too large)|(?:pdf|document)[^.]*(?:exceed|too large)|maximum of \d+ pdf pages", re.IGNORECASE
 )
-_NO_CREDIT = re.compile(
+_NO_CREDIT = lazy_regex(
     r"credit balance|insufficient[_ ](?:quota|credit|balance)|exceeded your current quota", re.IGNORECASE
 )
 

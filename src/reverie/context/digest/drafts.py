@@ -16,6 +16,7 @@ from reverie.context.facts.shell import program_of
 from reverie.context.facts.terms import base_name, terms_of_line
 from reverie.context.facts.values import Command, Deed, Evidence, Facts, Outcome, Step, Touched
 from reverie.context.spans import short_ids
+from reverie.patterns import lazy_regex
 
 SPAN_BYTES = 9_500
 """One line of the index stands for at most so much, which is below 4,000 tokens also of dense code: one read."""
@@ -26,7 +27,7 @@ MOST_EXCERPTS = 200
 MOST_OUTPUT = 25
 """Lines of one file, and of the output of one command; more would be a copy and not a digest."""
 BRIEF_CHARS = 50
-_FINDS = re.compile(
+_FINDS = lazy_regex(
     r"\b(?:because|cause|found|issue|problem|fix(?:ed|es)?|wrong|works?|fail(?:s|ed|ing)?|instead|must|need|correct|bug|error"
     r"|now|next|should|turns out)\b|原因|因为|问题|修复|なので|原因は|問題",
     re.IGNORECASE,

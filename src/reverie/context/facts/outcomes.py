@@ -10,12 +10,13 @@ import re
 
 from reverie.context.facts.rounds import Action
 from reverie.context.facts.values import Outcome
+from reverie.patterns import lazy_regex
 
-_COLOURS = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|\x1b\][^\x07]*\x07")
-_ADDED = re.compile(
+_COLOURS = lazy_regex(r"\x1b\[[0-9;?]*[A-Za-z]|\x1b\][^\x07]*\x07")
+_ADDED = lazy_regex(
     r"<system-reminder>.*?</system-reminder>|</?tool_use_error>|^The file \S+ has been updated\.[^\n]*\n", re.DOTALL
 )
-_ERROR = re.compile(
+_ERROR = lazy_regex(
     r"""^\s*(?:
       E\s{3,}\S | (?:[\w.]*(?:Error|Exception|Warning))\b(?::|$) | error(?:\[\w+\])?[:\s] | ERROR\b | FAIL(?:ED)?\b
       | CONFLICT\b | fatal:|panic:|npm\ ERR!|thread\ '.*'\ panicked | \S+:\d+(?::\d+)?:?\s.*\b(?:error|Error)\b
@@ -24,7 +25,7 @@ _ERROR = re.compile(
     )""",
     re.VERBOSE,
 )
-_TELLING = re.compile(
+_TELLING = lazy_regex(
     r"""^\s*(?:
       =+\s.*(?:passed|failed|error|no\ tests|skipped).*=+ | \d+\ (?:passed|failed)\b.* | test\ result:.*
       | Tests?:?\s+.*\d+.* | Ran\ \d+\ tests?.* | OK(?:\s\(.*\))?$ | FAILED\s\(.*\) | (?:FAILED|ERROR)\s\S+
@@ -34,7 +35,7 @@ _TELLING = re.compile(
     )""",
     re.VERBOSE,
 )
-_FAILED_TEXT = re.compile(
+_FAILED_TEXT = lazy_regex(
     r"(?:^|\n)\s*(?:Traceback \(most recent|error(?:\[E\d+\])?: |npm ERR!|fatal: |FAILED |---\s+FAIL|=+ .*\b\d+ failed|"
     r"test result: FAILED|Exit code [1-9])"
 )

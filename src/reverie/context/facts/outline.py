@@ -9,9 +9,10 @@ import re
 from collections.abc import Iterable
 
 from reverie.context.facts.values import Symbol
+from reverie.patterns import lazy_regex
 
-_NUMBERED = re.compile(r"\s*(\d+)(?:→|\t|:|-(?=\s)|\s{2,})")
-_DEFINES = re.compile(
+_NUMBERED = lazy_regex(r"\s*(\d+)(?:→|\t|:|-(?=\s)|\s{2,})")
+_DEFINES = lazy_regex(
     r"""^\s*
     (?:(?:export|default|pub(?:\([^)]*\))?|public|private|protected|internal|static|async|abstract|final|sealed|unsafe
         |declare|override|open|inline|virtual|extern)\s+)*

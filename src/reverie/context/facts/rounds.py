@@ -14,14 +14,15 @@ from reverie.context.facts.stated import typed_part
 from reverie.messages.blocks import Block, Text, Thinking, ToolResult, ToolUse
 from reverie.messages.message import Role
 from reverie.messages.view import Item, Kind
+from reverie.patterns import lazy_regex
 
 SHELL = "Bash"
 HEADER_BYTES = 110
 """What a reader of a span sees above each message: who, when and its id."""
-_FENCED = re.compile(r"```(?:bash|sh|shell|console)\s*\n(.*?)\n?```", re.DOTALL)
-_OBSERVED = re.compile(r"\s*<(?:returncode|output|exit_?code|stdout|observation)\b|\s*(?:OBSERVATION|Observation):")
-_RETURNED = re.compile(r"\s*<returncode>(-?\d+)</returncode>")
-_MARKUP = re.compile(r"</?(?:returncode|output|output_head|output_tail|stdout|stderr|observation|elided_chars)>")
+_FENCED = lazy_regex(r"```(?:bash|sh|shell|console)\s*\n(.*?)\n?```", re.DOTALL)
+_OBSERVED = lazy_regex(r"\s*<(?:returncode|output|exit_?code|stdout|observation)\b|\s*(?:OBSERVATION|Observation):")
+_RETURNED = lazy_regex(r"\s*<returncode>(-?\d+)</returncode>")
+_MARKUP = lazy_regex(r"</?(?:returncode|output|output_head|output_tail|stdout|stderr|observation|elided_chars)>")
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,20 +6,22 @@ import re
 from dataclasses import dataclass
 from functools import lru_cache
 
-_HEREDOC = re.compile(r"<<-?\s*['\"]?(\w+)['\"]?(.*?)\n(.*?)\n\s*\1\b", re.DOTALL)
-_TOKEN = re.compile(r"'[^']*'|\"(?:\\\\.|[^\"\\\\])*\"|&&|\|\||[;\n]|[^'\";&|\n]+|.", re.DOTALL)
-_CD = re.compile(r"^\s*cd\s+(\S+)")
-_WORD = re.compile(r"'[^']*'|\"[^\"]*\"|[^\s'\"]+")
+from reverie.patterns import lazy_regex
+
+_HEREDOC = lazy_regex(r"<<-?\s*['\"]?(\w+)['\"]?(.*?)\n(.*?)\n\s*\1\b", re.DOTALL)
+_TOKEN = lazy_regex(r"'[^']*'|\"(?:\\\\.|[^\"\\\\])*\"|&&|\|\||[;\n]|[^'\";&|\n]+|.", re.DOTALL)
+_CD = lazy_regex(r"^\s*cd\s+(\S+)")
+_WORD = lazy_regex(r"'[^']*'|\"[^\"]*\"|[^\s'\"]+")
 _READERS = frozenset({"cat", "head", "tail", "nl", "less", "more", "bat", "wc", "sed", "awk"})
 _SEARCHERS = frozenset({"grep", "rg", "ag", "ack", "egrep", "fgrep"})
 _EDITORS = frozenset({"ed", "ex", "patch"})
 _FILTERS = frozenset(
     {"-k", "--lf", "--last-failed", "-run", "-t", "--test", "--filter", "--grep", "-g", "--testNamePattern"}
 )
-_RANGE = re.compile(r"(\d+),(\d+)p")
-_SCRIPT = re.compile(r"^s?/.*/$|^s/|^\d")
-_TO_FILE = re.compile(r"(?<![0-9&>])>{1,2}\s*([\w./~@+-]+)")
-_LOOKS_LIKE_FILE = re.compile(r"^[\w./~@+\-\[\]]*(?:\.[A-Za-z]\w{0,9}|/[\w@+\-\[\]]+|Makefile|Dockerfile)$")
+_RANGE = lazy_regex(r"(\d+),(\d+)p")
+_SCRIPT = lazy_regex(r"^s?/.*/$|^s/|^\d")
+_TO_FILE = lazy_regex(r"(?<![0-9&>])>{1,2}\s*([\w./~@+-]+)")
+_LOOKS_LIKE_FILE = lazy_regex(r"^[\w./~@+\-\[\]]*(?:\.[A-Za-z]\w{0,9}|/[\w@+\-\[\]]+|Makefile|Dockerfile)$")
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,13 +6,15 @@ import re
 from collections.abc import Iterable
 from functools import lru_cache
 
-_SENTENCE_END = re.compile(r"(?<=[.!?;])\s+(?=[^\s])|(?<=[。！？；])|\n+")
-_FENCE = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
-_MACHINE = re.compile(
+from reverie.patterns import lazy_regex
+
+_SENTENCE_END = lazy_regex(r"(?<=[.!?;])\s+(?=[^\s])|(?<=[。！？；])|\n+")
+_FENCE = lazy_regex(r"```.*?(?:```|\Z)", re.DOTALL)
+_MACHINE = lazy_regex(
     r"<(system-reminder|local-command-\w+|command-\w+|bash-\w+)>.*?</\1>|\[Request interrupted by user[^\]]*\]",
     re.DOTALL,
 )
-_DECIDES = re.compile(
+_DECIDES = lazy_regex(
     r"""\b(?:don'?t|do\ not|never|always|prefer|instead|rather|should(?:n'?t)?|must(?:n'?t)?|needs?\ to|have\ to
       |make\ sure|only|no\ longer|stop|avoid|keep|remember|want|let'?s|please|actually|wrong|not\ what|use|without
       |go\ with|yes|no|ok(?:ay)?
@@ -21,9 +23,9 @@ _DECIDES = re.compile(
       |不要|别|不用|必须|应该|总是|永远|请|改成|用这个|不对|ください|しないで|やめて|必ず|べき|하지\s?마|항상|반드시|해\s?주세요""",
     re.VERBOSE | re.IGNORECASE,
 )
-_PRINTED = re.compile(r"[│┃╭╰━{}]|^[\W\d]|^\S*/\S+\s|[;{]$|^(?:Tip|THOUGHT|Note|Hint):|^\w+\(")
+_PRINTED = lazy_regex(r"[│┃╭╰━{}]|^[\W\d]|^\S*/\S+\s|[;{]$|^(?:Tip|THOUGHT|Note|Hint):|^\w+\(")
 """Signs that a sentence was pasted from a program and not written by hand."""
-_BULLET = re.compile(r"^\s*(?:[-*•]|\d+[.)])\s+")
+_BULLET = lazy_regex(r"^\s*(?:[-*•]|\d+[.)])\s+")
 SHORTEST_CHARS = 12
 LONGEST_CHARS = 320
 SHORT_ANSWER_CHARS = 120

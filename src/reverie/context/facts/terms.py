@@ -8,7 +8,9 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-_TERM = re.compile(
+from reverie.patterns import lazy_regex
+
+_TERM = lazy_regex(
     r"""
     ([\w.@~+-]*+(?:/[\w.@+\-\[\]$]++)++/?)                 # a path: a/b, /a/b.c, ../x
   | ((?<![\w-])--?[A-Za-z][\w-]+)                         # a flag: --no-verify, -rf
@@ -17,11 +19,11 @@ _TERM = re.compile(
     """,
     re.VERBOSE,
 )
-_RUN = re.compile(r"[\w.@~+\-/\[\]$:#>(]{3,}")
+_RUN = lazy_regex(r"[\w.@~+\-/\[\]$:#>(]{3,}")
 """All letters that an identifier can have. What stands between two runs is part of none, so each is read by itself."""
-_QUOTED = re.compile(r"`([^`\n]{3,60})`|\"([^\"\n]{3,60})\"|'([^'\n]{3,60})'")
-_MIXED = re.compile(r"[a-z][A-Z]|[A-Za-z]\d|\d[A-Za-z]|_[^\W_]|[^\W_]_")
-_JOINTS = re.compile(r"\.|::|->|#")
+_QUOTED = lazy_regex(r"`([^`\n]{3,60})`|\"([^\"\n]{3,60})\"|'([^'\n]{3,60})'")
+_MIXED = lazy_regex(r"[a-z][A-Z]|[A-Za-z]\d|\d[A-Za-z]|_[^\W_]|[^\W_]_")
+_JOINTS = lazy_regex(r"\.|::|->|#")
 _LOOSE_ENDS = ".-,:;#"
 SHORTEST = 3
 

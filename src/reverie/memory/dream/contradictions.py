@@ -18,44 +18,45 @@ from reverie.memory.history.relearning import normal
 from reverie.memory.search.analyze import terms
 from reverie.memory.search.stem import stem
 from reverie.memory.topics.topic import Topic
+from reverie.patterns import lazy_regex
 
 FEWEST_WORDS = 2
 """With fewer, two statements agree in their words by chance."""
 _LARGEST_GROUP = 50
 """So many memories that differ in a number alone are a list, not contradictions."""
 
-_END = re.compile(
+_END = lazy_regex(
     r"[.;!?](?=\s|\Z)|[。；！？\n]|\s[—–-]\s|[,(]?\s*\b(?:because|since|so that|due to|otherwise|weil|damit|denn)\b"
     r"|，?(?:因为|因為|以便|否则)|ので|ため",
     re.IGNORECASE,
 )
-_NO = re.compile(
+_NO = lazy_regex(
     r"\b(?:no longer|not any ?more|no|not|never|don'?t|doesn'?t|didn'?t|isn'?t|aren'?t|won'?t|can'?t|cannot|shouldn'?t"
     r"|mustn'?t|avoid|stop|forbid\w*|nicht|kein\w*|nie(?:mals)?)\b|不要|不再|不|别|勿|禁止|没有|没|無|ないで|ない|やめ",
     re.IGNORECASE,
 )
-_HALF_NO = re.compile(
+_HALF_NO = lazy_regex(
     r"\bnot (?:only|just|even|always|necessarily|yet)\b|\bno (?:matter|problem)\b|不仅|不只|不一定", re.IGNORECASE
 )
-_ELSEWHERE = re.compile(r"(?:it|this|that|they|he|she|these|those|there|es|sie|er)\b|它|这|那", re.IGNORECASE)
+_ELSEWHERE = lazy_regex(r"(?:it|this|that|they|he|she|these|those|there|es|sie|er)\b|它|这|那", re.IGNORECASE)
 """What such a statement is about was said before it."""
-_MORE = re.compile(r"\b(?:any ?more|any longer|still|mehr)\b", re.IGNORECASE)
-_PREFERENCE = re.compile(
+_MORE = lazy_regex(r"\b(?:any ?more|any longer|still|mehr)\b", re.IGNORECASE)
+_PREFERENCE = lazy_regex(
     r"\s*(?:,\s*(?:and\s+)?not|\binstead of|\brather than|(?<=\w)\s+over|\bstatt|而不是)\s+|而不是", re.IGNORECASE
 )
-_PREFERS = re.compile(r"\b(?:prefer\w*|choose|favou?r)\b", re.IGNORECASE)
-_PAST = re.compile(
+_PREFERS = lazy_regex(r"\b(?:prefer\w*|choose|favou?r)\b", re.IGNORECASE)
+_PAST = lazy_regex(
     r"\b(?:was|were|did|didn'?t|had|went|made|got|took|came|said|ran|met|bought|wrote|saw|won|lost|gave|began"
     r"|(?!need|speed|feed|seed|embed|shared?\b)\w{3,}ed(?= (?:on|at|with|\d|last|yesterday|the|a|an)\b)|yesterday|ago"
     r"|last (?:week|month|year)|war|wurde|hatte)\b|昨天|上周",
     re.IGNORECASE,
 )
-_PASSIVE = re.compile(r"\b(?:is|are|be|been|being|gets?|wird|werden)\s+(?:\w+\s+)?\w+ed\b", re.IGNORECASE)
+_PASSIVE = lazy_regex(r"\b(?:is|are|be|been|being|gets?|wird|werden)\s+(?:\w+\s+)?\w+ed\b", re.IGNORECASE)
 _DAYS = r"(?:mon|tues|wednes|thurs|fri|satur|sun)days?|(?:mon|diens|donners|frei|sams|sonn)tags?|mittwochs?"
-_VALUE = re.compile(
+_VALUE = lazy_regex(
     rf"(?<![\w.#/-])\d+(?:[.,:/-]\d+)*(?=(?:ms|s|min|m|h|d|k|kb|mb|gb|px|%)?(?![\w/-]))|\b(?:{_DAYS})\b", re.IGNORECASE
 )
-_NUMBERED = re.compile(
+_NUMBERED = lazy_regex(
     r"(?:#|\b(?:issue|ticket|bug|pr|mr|request|step|phase|stage|rule|item|part|chapter|section|sprint|milestone|task"
     r"|case|shard|replica|node|host|room|floor|line|page|figure|table|level|day|week|round|lesson|version)s?\s*#?)\s*\d",
     re.IGNORECASE,
@@ -92,7 +93,7 @@ _QUALITIES = {
     for side, word in enumerate((one, other))
 }
 """Opposites only as what is wanted (`use short names`): as part of a subject they tell two things apart."""
-_WANTED = re.compile(r"\b(?:use|prefer|write|keep|make|choose|want|like)(?:s|e|ing)?\s+(?:\w+\s+)?\Z", re.IGNORECASE)
+_WANTED = lazy_regex(r"\b(?:use|prefer|write|keep|make|choose|want|like)(?:s|e|ing)?\s+(?:\w+\s+)?\Z", re.IGNORECASE)
 _EMPTY = frozenset(
     map(
         stem,

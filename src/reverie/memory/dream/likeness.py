@@ -17,14 +17,15 @@ from reverie.memory.search.analyze import terms
 from reverie.memory.search.stem import stem
 from reverie.memory.search.words import SYNONYMS, WEAK_WORDS
 from reverie.memory.topics.topic import Topic
+from reverie.patterns import lazy_regex
 
-_NEGATES = re.compile(
+_NEGATES = lazy_regex(
     r"\b(?:no|not|never|don'?t|doesn'?t|isn'?t|aren'?t|won'?t|can'?t|cannot|shouldn'?t|mustn'?t|without|stop|avoid"
     r"|forbid\w*|instead|neither|nor|nicht|kein\w*|nie(?:mals)?|ohne)\b|不|别|勿|禁止|没|無|ない|やめ",
     re.IGNORECASE,
 )
-_NUMBER = re.compile(r"\d+(?:[.,:]\d+)*")
-_IDENTIFIER = re.compile(r"\b\w*(?:_\w+|[a-z][A-Z]\w*|\w[./]\w[\w./-]*)|\b[A-Z]{2,}\w*")
+_NUMBER = lazy_regex(r"\d+(?:[.,:]\d+)*")
+_IDENTIFIER = lazy_regex(r"\b\w*(?:_\w+|[a-z][A-Z]\w*|\w[./]\w[\w./-]*)|\b[A-Z]{2,}\w*")
 _MODAL = (
     "must",
     "should",
@@ -40,7 +41,7 @@ _MODAL = (
     "make",
     "sure",
 )
-_NAME = re.compile(r"(?<=[a-z,;:] )[A-Z][a-z]+\b")
+_NAME = lazy_regex(r"(?<=[a-z,;:] )[A-Z][a-z]+\b")
 
 
 @dataclass(frozen=True, slots=True)

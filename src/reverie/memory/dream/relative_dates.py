@@ -13,8 +13,9 @@ from datetime import date
 
 from reverie.memory.extraction.dates import placed
 from reverie.memory.topics.topic import MemoryType, Topic
+from reverie.patterns import lazy_regex
 
-_HABIT = re.compile(
+_HABIT = lazy_regex(
     r"\b(?:always|never|every|each|usually|whenever|often|daily|weekly|monthly|when|if|don'?t|do not|avoid|should|must"
     r"|only|on \w+days|immer|nie|jede\w*|wenn)\b|每|总是|从不|不要|如果|毎|いつも",
     re.IGNORECASE,
@@ -22,15 +23,15 @@ _HABIT = re.compile(
 _WEEKDAY = r"(?:mon|tues|wednes|thurs|fri|satur|sun)day|(?:mon|diens|donners|frei|sams|sonn)tag|mittwoch"
 _QUOTED = r"`[^`\n]*`|\"[^\"\n]*\"|“[^”\n]*”|「[^」\n]*」"
 _GONE_DAY = rf"\b(?:last|past|previous|letzte\w*|vorige\w*) (?:{_WEEKDAY})\b|上(?:个|個)?(?:周|週|星期|礼拜).|先週の?."
-_KEPT = re.compile(rf"{_QUOTED}|{_GONE_DAY}", re.IGNORECASE)
-_KEPT_IN_PAST = re.compile(
+_KEPT = lazy_regex(rf"{_QUOTED}|{_GONE_DAY}", re.IGNORECASE)
+_KEPT_IN_PAST = lazy_regex(
     rf"{_QUOTED}|{_GONE_DAY}|(?<!next )(?<!this )(?<!coming )\b(?:{_WEEKDAY})\b|(?:周|週|星期|礼拜).", re.IGNORECASE
 )
 """Of a day that is named alone nobody knows, in a sentence on the past, whether it is the one before or after."""
-_PAST = re.compile(
+_PAST = lazy_regex(
     r"\b(?:was|were|did|had|went|made|got|took|came|said|\w{3,}ed|war|wurde|hatte)\b|了|た", re.IGNORECASE
 )
-_FENCE = re.compile(r"[ \t]*(`{3,}|~{3,})")
+_FENCE = lazy_regex(r"[ \t]*(`{3,}|~{3,})")
 
 
 def with_dates(topic: Topic, day: date | None) -> Topic:

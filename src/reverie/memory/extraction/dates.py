@@ -11,6 +11,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import date, timedelta
 
+from reverie.patterns import lazy_regex
+
 _DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 _TAGE = ("montag", "dienstag", "mittwoch", "donnerstag", "freitag", "samstag", "sonntag")
 _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
@@ -25,45 +27,45 @@ _RECURS = (
     r"(?<!first )(?<!second )(?<!third )"
 )
 _RECURS_AFTER = r"(?! (?:mornings|afternoons|evenings|nights)\b)(?! (?:of|in) (?:the|each|every|a) )(?!\.com\b)"
-_HAPPENED = re.compile(
+_HAPPENED = lazy_regex(
     r"\b(?:was|were|had|did|happened|broke|failed|crashed|lost|took|came|went (?:down|wrong|dark)|got|caused|leaked)\b"
     r"|\b(?:war|waren|hatte|hatten|ging)\b|了|でした|ました",
     re.IGNORECASE,
 )
-_TO_COME = re.compile(
+_TO_COME = lazy_regex(
     r"\b(?:will|must|has to|have to|going to|is|are|should|need|needs|until|by|to|for|before|promised|told"
     r"|agreed|decided|ends|starts|begins|closes|ships|goes|launches|freezes|expires|wird|muss|bis)\b|要|得|必须|将",
     re.IGNORECASE,
 )
-_CLAUSE_BREAK = re.compile(r"[,;.:!?，。；：！？]")
+_CLAUSE_BREAK = lazy_regex(r"[,;.:!?，。；：！？]")
 _MONTH_NAMES = (
     r"jan(?:uary|uar)?|feb(?:ruary|ruar)?|mar(?:ch)?|mär(?:z)?|apr(?:il)?|may|mai|june?|juni|july?|juli|aug(?:ust)?"
     r"|sept?(?:ember)?|o[ck]t(?:ober)?|nov(?:ember)?|de[cz](?:ember)?"
 )
 
 
-_QUOTED = re.compile(r"`[^`\n]*`|\"[^\"\n]*\"|“[^”\n]*”|„[^“”\n]*[“”]|「[^」\n]*」|'[^'\n]{2,}'(?!\w)")
-_ABOUT_WORDS = re.compile(
+_QUOTED = lazy_regex(r"`[^`\n]*`|\"[^\"\n]*\"|“[^”\n]*”|„[^“”\n]*[“”]|「[^」\n]*」|'[^'\n]{2,}'(?!\w)")
+_ABOUT_WORDS = lazy_regex(
     r"\b(?:i|we|you|they|people|user)\s(?:say|says|write|type|mean)\b|\bmeans?\b|\bthe\sword\b|\bich\s(?:\S+\s){0,3}sage\b|\bheißt\b"
     r"|\bje\sdis\b|\bdigo\b|\bговорю\b|我说|意思是|指的是|と(?:言|い)(?:う|った)|意味",
     re.IGNORECASE,
 )
 """A sentence on what words mean speaks of no day."""
-_HABIT = re.compile(
+_HABIT = lazy_regex(
     r"\b(?:always|never|ever|usually|whenever|generally|every|each|daily|weekly|immer|nie|niemals|jede[nrsm]?)\b|总是|永远|从不|一律|每|いつも|絶対",
     re.IGNORECASE,
 )
-_FORBIDS = re.compile(
+_FORBIDS = lazy_regex(
     r"\b(?:don'?t|do\snot|no|not|avoid|stop|without|nicht|kein\w*)\b|不|别|ない|しないで|ません", re.IGNORECASE
 )
-_BOUNDARY = re.compile(
+_BOUNDARY = lazy_regex(
     r"\b(?:until|till|by|from|since|after|before|starting|as\sof|through|bis|ab|seit|nach|vor|on\sor\safter)\s(?:the\s|dem\s)?\Z",
     re.IGNORECASE,
 )
-_BOUNDARY_AFTER = re.compile(r"\s?(?:之前|以前|之后|以后|起|前|后|まで|から|以降)")
-_RESOLVED = re.compile(r"\s?[(（](?:the\s)?(?:week\sof\s)?\d{4}(?:-\d\d)*[)）]")
-_IDEOGRAPH = re.compile(r"[\u3040-\u9fff]")
-_SENTENCE_BREAK = re.compile(r"[.!?]\s|[。！？\n]")
+_BOUNDARY_AFTER = lazy_regex(r"\s?(?:之前|以前|之后|以后|起|前|后|まで|から|以降)")
+_RESOLVED = lazy_regex(r"\s?[(（](?:the\s)?(?:week\sof\s)?\d{4}(?:-\d\d)*[)）]")
+_IDEOGRAPH = lazy_regex(r"[\u3040-\u9fff]")
+_SENTENCE_BREAK = lazy_regex(r"[.!?]\s|[。！？\n]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +127,7 @@ def _names_a_day(match: re.Match[str]) -> bool:
 
 
 _ANY_MONDAY = date(2001, 1, 1)
-_ISO = re.compile(r"\b(\d{4})-(\d{2})-(\d{2})\b")
+_ISO = lazy_regex(r"\b(\d{4})-(\d{2})-(\d{2})\b")
 _Day = Callable[[re.Match[str], date], tuple[date, str] | None]
 
 
@@ -137,7 +139,7 @@ class _Rule:
 
 
 def _rule(pattern: str, day: _Day, *, is_relative: bool = True) -> _Rule:
-    return _Rule(re.compile(pattern, re.IGNORECASE), day, is_relative)
+    return _Rule(lazy_regex(pattern, re.IGNORECASE), day, is_relative)
 
 
 def _exact(day: date) -> tuple[date, str]:

@@ -36,6 +36,7 @@ from reverie.memory.extraction.reading import Kind, Reader, Reading
 from reverie.memory.extraction.typed import Sentence, own_words, sentences
 from reverie.memory.extraction.wording import Wording, depends, gives_reason, statement, worded
 from reverie.memory.topics.topic import MemoryType
+from reverie.patterns import lazy_regex
 
 SHORTEST_CHARS = 14
 SHORTEST_HAN_CHARS = 6
@@ -47,10 +48,10 @@ _FOLLOWING = 2
 """As many sentences after a statement may belong to it."""
 _WORDS_ON_ITS_OWN = 4
 """`Merge commits from now on.` has fewer: it continues the rule before it."""
-_REFERS_BACK = re.compile(r"\b(?:it|them|those|these)\W*\Z", re.IGNORECASE)
+_REFERS_BACK = lazy_regex(r"\b(?:it|them|those|these)\W*\Z", re.IGNORECASE)
 _READING = "reading"
 _BY_READING = {kind: Cue(_READING, kind, pattern(r"\A")) for kind in MemoryType}
-_PROSE = re.compile(r"\A[\"'(#]?[A-Za-z][^\n<{}$=|\\]*\Z")
+_PROSE = lazy_regex(r"\A[\"'(#]?[A-Za-z][^\n<{}$=|\\]*\Z")
 _FEWEST_WORDS = 3
 LONGEST_TALK_CHARS = 600
 _MOSTLY = 0.7
@@ -74,14 +75,14 @@ _REASONS = {
     Kind.person: Reason.judgement,
     Kind.output: Reason.foreign,
 }
-_REQUESTS = re.compile(r"[,;]\s(?:so\s|and\s|but\s)?(?:can|could|would|will)\syou\b", re.IGNORECASE)
-_THEN_DO = re.compile(
+_REQUESTS = lazy_regex(r"[,;]\s(?:so\s|and\s|but\s)?(?:can|could|would|will)\syou\b", re.IGNORECASE)
+_THEN_DO = lazy_regex(
     r"[,;]\s(?:so\s|and\s|please\s|then\s)*(?:look\sat|check\sthe|open\s(?:it|the)|fix|try|give\sme|show\sme|follow\sit|clean|add|implement|build"
     r"|write\s(?:it|an?|the)|change|delete|raise|bump|rename|move\s(?:it|the)|stream|pull|prepare|finish)\b(?![^,]*\b(?:when|if|whenever|before|always)\b)",
     re.IGNORECASE,
 )
 """A fact that leads up to a request is told for the request."""
-_TASK = re.compile(r"\b(?:please|fix|look|can\syou|could\syou|let'?s)\b|请|帮", re.IGNORECASE)
+_TASK = lazy_regex(r"\b(?:please|fix|look|can\syou|could\syou|let'?s)\b|请|帮", re.IGNORECASE)
 
 
 def find_candidates(said: Said, reader: Reader | None = None) -> tuple[Candidate, ...]:

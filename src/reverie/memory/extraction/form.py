@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import re
 
+from reverie.patterns import lazy_regex
+
 _MARKS: tuple[str, ...] = (
     (
         r"^(?:please |and |then |now |also |ok,? )*(?:add|fix|make|write|create|run|use|set|change|update|move"
@@ -108,9 +110,9 @@ _MARKS: tuple[str, ...] = (
         r"|the|some|five|three|two|ten)\b"
     ),
 )
-_COMPILED = tuple(re.compile(mark, re.IGNORECASE) for mark in _MARKS)
-_BEGINS_SMALL = re.compile(r"\A[a-z]")
-_OTHER_LANGUAGE = re.compile(
+_COMPILED = tuple(lazy_regex(mark, re.IGNORECASE) for mark in _MARKS)
+_BEGINS_SMALL = lazy_regex(r"\A[a-z]")
+_OTHER_LANGUAGE = lazy_regex(
     r"\b(?:und|ist|nicht|bitte|der|das|ein|eine|wir|ich|kein\w*|auf|mit|nie|immer|für|le|les|est|una?|los|que|para|por)\b",
     re.IGNORECASE,
 )

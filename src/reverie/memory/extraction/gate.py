@@ -21,6 +21,7 @@ from reverie.memory.search.analyze import terms
 from reverie.memory.topics.injection import Suspicion, flags
 from reverie.memory.topics.polarity import keep_as_said
 from reverie.memory.topics.topic import MemoryType, Trust
+from reverie.patterns import lazy_regex
 from reverie.secret_scan import redact, scan
 
 QUOTE_CHARS = 200
@@ -157,7 +158,7 @@ def _refusal(candidate: Candidate, reason: Reason, found: Found | None = None) -
     return Refusal(reason, quote, candidate.message, candidate.session, found.path if found else "")
 
 
-_PASSWORD = re.compile(
+_PASSWORD = lazy_regex(
     r"""\b(?:passwords?|passphrase|passwort|kennwort|api[\s_-]?key|secret\skey|access\stoken|token|pin(?:\scode)?)\b
         [^.\n]{0,40}?(?:\bis\b|\bist\b|=|:)\s*["'`]?(?:[^\s"'`,;]*\d[^\s"'`,;]{3,}|[^\s"'`,;]{10,})
       |(?:密码|口令|密钥|パスワード)[^。\n]{0,20}?(?:是|为|=|：|:|は)\s*[!-~]{5,}""",
@@ -168,7 +169,7 @@ _SOMEBODY = r"""(?:\b(?:he|she|(?:my|our|their|the|th[ia][ts]|der|die|unsere?|me
       |kollege|chef|chefin|praktikant|praktikantin))\b
       |\b(?-i:[A-Z][a-zé]+)\s(?:from|in|of|aus|von|vom)\s(?:\w+\s){0,3}?\w+\s(?=is|was|has|ist|hat))"""
 """A person beyond doubt: a name alone may be a product."""
-_JUDGEMENT = re.compile(
+_JUDGEMENT = lazy_regex(
     rf"""\b(?:idiots?|stupid|dumb|lazy|incompetent|useless|clueless|morons?|jerks?|assholes?|terrible\s(?:engineer|developer|manager)
       |bad\s(?:engineer|developer|manager|boss))\b
       |{_SOMEBODY}[^.!?]{{0,20}}?\b(?:suck\w*|(?:is|are|was|'s|seems|ist)\s(?:\w+\s){{0,2}}?(?:slow|bad|awful|annoying|sloppy|careless|rude
@@ -186,7 +187,7 @@ _JUDGEMENT = re.compile(
       |(?<!我们)懒|笨|蠢|白痴|傻|没用的人|水平(?:很|太)?(?:差|低)|磨蹭|不靠谱|不负责任|\b(?:faul|dumm|unfähig|idiot\w*)\b|バカ|無能|怠け""",
     _FLAGS,
 )
-_CODE_FACT = re.compile(
+_CODE_FACT = lazy_regex(
     r"""\b(?:function|method|class|module|file|variable|helper|constant|component|endpoint|table|struct)\b[^.]{0,60}
       \b(?:is\sdefined|is\simplemented|is\sin|lives\sin|returns?|takes|contains|extends|inherits|imports?|calls)\b
       |\b[\w/-]+\.(?:py|js|ts|tsx|go|rs|java|rb|c|cpp|h|cs|php|swift|kt|vue|css|html|sql)\s
@@ -198,14 +199,14 @@ _CODE_FACT = re.compile(
       |(?:函数|方法|类|模块|文件|变量)[^。]{0,20}(?:在|位于|定义在)\s?[\w/.-]+\.\w{1,4}""",
     _FLAGS,
 )
-_GIT_FACT = re.compile(
+_GIT_FACT = lazy_regex(
     r"""\b(?:i|we|he|she|they)\s(?:just\s|already\s)?(?:merged|pushed|committed|rebased|reverted|tagged|cherry-picked)\b
       |\b(?:commit|pr|pull\srequest|branch)\s(?:\#?\w+\s)?(?:was|is|has\sbeen|got)\s(?:merged|pushed|reverted|rebased)\b
       |\bfixed\s(?:it|the\sbug|this|that)?\s?by\b|\bthe\s(?:\w+\s)?(?:bug|crash|leak|failure|flake|flaky\stest|error|regression)\s(?:was|came|is\sfrom)\b
       |(?:合并|提交|推送)了(?:那个|这个|一个)?\s?(?:PR|分支|代码)""",
     _FLAGS,
 )
-_PASSING = re.compile(
+_PASSING = lazy_regex(
     r"""\b(?:right\snow|at\sthe\smoment|currently|for\snow|in\sa\s(?:minute|moment|second)|in\s\d+\s(?:minutes?|hours?)
       |for\sthe\snext\s(?:few\s)?(?:minutes?|hours?)|just\sthis\sonce|temporarily|as\swe\sspeak|is\s(?:broken|down)\s(?:now|again)
       |this\s(?:morning|afternoon|evening)|(?:just|only)\s(?:for\s)?(?:today|tonight|now)|for\s(?:today|the\srest\sof\sthe\sday)|only\sfor\sthe\sdemo|in\sthis\s(?:change|pr|commit|task|session|step|branch))\b|现在(?!开始)|目前|暂时|马上|刚才|\b(?:momentan|im\smoment|gerade\seben)\b|今だけ|とりあえず""",

@@ -18,6 +18,7 @@ from reverie.memory.extraction.wording import main_clause, reason_of, tells_why
 from reverie.memory.history.relearning import normal
 from reverie.memory.search.analyze import terms
 from reverie.memory.topics.topic import Topic
+from reverie.patterns import lazy_regex
 
 NEAR = 0.75
 """The share of common words from which on two texts say the same (as in `api/saving.py`)."""
@@ -28,7 +29,7 @@ SAME_SUBJECT = 0.5
 """From here on they speak of the same thing, and the newer one brings the older up to date."""
 _FEWEST_SHARED = 3
 """With fewer words in common, likeness is chance."""
-_NEGATES = re.compile(
+_NEGATES = lazy_regex(
     r"\b(?:no|not|never|don'?t|stop|avoid|longer|anymore|nicht|kein\w*|nie)\b|不|别|禁止|ない|やめ", re.IGNORECASE
 )
 _MODAL = frozenset(
@@ -40,15 +41,15 @@ _MODAL = frozenset(
 """Say how strictly something holds, not what it is about."""
 _FEWEST_IN_RULE = 3
 """Two rules of fewer words are like each other by chance, unless they are the same words."""
-_CONTRASTS = re.compile(
+_CONTRASTS = lazy_regex(
     r"\b(?:instead|rather than|actually|no longer|any ?more|now|moved|changed|switch\w*|stattdessen|statt|doch|jetzt)\b"
     r"|改|换|不再|而不是|现在|代わりに|ではなく",
     re.IGNORECASE,
 )
 
 
-_NUMBER = re.compile(r"\d(?:[\d.:/-]*\d)?")
-_CHOICE = re.compile(
+_NUMBER = lazy_regex(r"\d(?:[\d.:/-]*\d)?")
+_CHOICE = lazy_regex(
     r",? not |,? instead of |,? rather than | over |而不是|，不(?:要|用)?|,? statt | nicht ", re.IGNORECASE
 )
 

@@ -15,8 +15,9 @@ from reverie.memory.extraction.form import is_english
 from reverie.memory.extraction.typed import own_words
 from reverie.memory.topics.polarity import is_confirmation
 from reverie.memory.topics.polarity_words import CONFIRMATION
+from reverie.patterns import lazy_regex
 
-_HINT = re.compile(
+_HINT = lazy_regex(
     r"""\b(?:always|never|don'?t|do\snot|stop|avoid|prefer|rather|remember|forget|from\snow|going\sforward|future|every\stime
       |whenever|instead|because|since|reason|decided?|chose|agreed|we'?re|we\s(?:want|need|use|do|have|must|are|will)|let'?s
       |i'?m|i\sam|i\swork|i'?ve|i\s(?:like|love|hate|want|need|think)|my\s\w+|our\s\w+|you\s(?:should|must|always|keep|are)
@@ -28,7 +29,7 @@ _HINT = re.compile(
       |これから|必ず|しないで|覚え|好き|ください|締め?切|私は|今後|決め""",
     re.VERBOSE | re.IGNORECASE,
 )
-_GREETING = re.compile(
+_GREETING = lazy_regex(
     r"""\A(?:thanks?(?:\syou|\sa\slot)?|thx|ty|cheers|no|nope|go(?:\sahead)?|continue|proceed|next|please|again|try\sagain|commit\sit|ship\sit
       |run\sit|do\sit|stop|wait|that\sis\sall|that'?s\sall|bye|hi|hello|hey|there|good\s(?:morning|evening)|谢谢|继续|你好|没问题|danke(?:\sschön)?|weiter|nein|hallo
       |ありがとう(?:ございます)?|続けて(?:ください)?|お願いします|merci(?:\sbeaucoup)?|bonjour|salut|continue[rz]?|gracias|hola|sigue|adelante|спасибо|привет|дальше
@@ -37,23 +38,23 @@ _GREETING = re.compile(
     + r""")+\Z""",
     re.VERBOSE | re.IGNORECASE,
 )
-_COMMAND = re.compile(
+_COMMAND = lazy_regex(
     r"""\A(?:(?:please|now|then|and|ok(?:ay)?|also|just)[\s,]+)*(?:(?:re)?run|fix|add|remove|delete|rename|open|show|list|commit|push|build|test|deploy|install
       |update|revert|undo|check|look|read|find|explain|summari[sz]e|print|create|write|implement|refactor|move|format|lint|debug|start|restart|merge|rebase
       |(?:can|could|would|will)\syou|what|why|how|where|which|who|is|are|does|do|did|has)\b""",
     re.VERBOSE | re.IGNORECASE,
 )
 _COMMAND_WORDS = 14
-_HAN_COMMAND = re.compile(
+_HAN_COMMAND = lazy_regex(
     r"\A(?:请|帮我|再|把)*(?:跑|运行|修|改|提交|看|查|加|删|重试|解释|打开)[^，。；\n]{0,14}[。！？]?\Z"
 )
-_CHOICE = re.compile(
+_CHOICE = lazy_regex(
     r"[?？]|\b(?:instead|rather|because|chose|decided|opted|normally|usually|unusual\w*|although|without|skipped|not|one|single|only"
     r"|unlike|different\w*|prefer\w*|should|could)\b",
     re.IGNORECASE,
 )
 """What an agent says of a step that was not the obvious one, or asks about."""
-_ROUTINE = re.compile(
+_ROUTINE = lazy_regex(
     r"\b(?:done|fixed|pass(?:es|ed)?|green|finished|committed|pushed|updated|added|removed|created|renamed|installed|completed?|ran|works|ready)\b",
     re.IGNORECASE,
 )

@@ -8,13 +8,14 @@ from __future__ import annotations
 import re
 
 from reverie.memory.topics.topic import MemoryType
+from reverie.patterns import lazy_regex
 
 _FLAGS = re.VERBOSE | re.IGNORECASE
 
 
 def pattern(text: str) -> re.Pattern[str]:
     """A pattern in the verbose form, whatever the case of letters."""
-    return re.compile(text, _FLAGS)
+    return lazy_regex(text, _FLAGS)
 
 
 START = (

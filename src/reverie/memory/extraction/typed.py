@@ -10,6 +10,8 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from reverie.patterns import lazy_regex
+
 LONGEST_BY_HAND_CHARS = 1_500
 """Of a longer message only the first and the last paragraph are taken for typed; the middle is a document."""
 LONGEST_LINE_CHARS = 4_000
@@ -22,19 +24,19 @@ _HIDDEN = "▯"
 _FOREIGN = "\0"
 """Stands for each character that is not the person's; it ends a sentence."""
 
-_TAGGED = re.compile(r"<([a-z][a-z0-9]*(?:[-_][a-z0-9]+)+)(?:\s[^>]*)?>.*?(?:</\1>|\Z)", re.DOTALL | re.IGNORECASE)
-_WRAPPED = re.compile(
+_TAGGED = lazy_regex(r"<([a-z][a-z0-9]*(?:[-_][a-z0-9]+)+)(?:\s[^>]*)?>.*?(?:</\1>|\Z)", re.DOTALL | re.IGNORECASE)
+_WRAPPED = lazy_regex(
     r"<(summary|result|output|stdout|stderr|context|document|documents|file|memory|example|examples|instructions|system"
     r"|tool|email|transcript|conversation|log|logs|diff|code|pre|quote|blockquote)(?:\s[^>]*)?>.{0,5000}?</\1>",
     re.DOTALL | re.IGNORECASE,
 )
-_FENCE = re.compile(r"(?m)^[ \t]*(```+|~~~+).*?(?:^[ \t]*\1|\Z)|```.*?(?:```|\Z)", re.DOTALL)
-_NOTICE = re.compile(
+_FENCE = lazy_regex(r"(?m)^[ \t]*(```+|~~~+).*?(?:^[ \t]*\1|\Z)|```.*?(?:```|\Z)", re.DOTALL)
+_NOTICE = lazy_regex(
     r"\[(?:Request interrupted by user|Image|Pasted text|Attachment)[^\]]*\]"
     r"|\ACaveat: The messages below[^\n]*|\A(?:Stop|\w+) hook feedback:.*|Full transcript available at:[^\n]*",
     re.DOTALL,
 )
-_INTRODUCES = re.compile(
+_INTRODUCES = lazy_regex(
     r"(?im)^[^\n]{0,200}\b(?:feedback|review(?:er)?|comments?|logs?|output|error|trace(?:back)?|says|said|wrote|from"
     r"|email|e-mail|message|docs?|documentation|readme|article|spec|run|pr|issue|ticket|transcript|conversation)\b"
     r"[^\n]{0,80}:[ \t]*\n"
@@ -42,7 +44,7 @@ _INTRODUCES = re.compile(
     r"[^\n]{0,80}\n"
 )
 """A line that announces a pasted text: whatever follows it is not the person speaking."""
-_HANDED_OVER = re.compile(
+_HANDED_OVER = lazy_regex(
     r"""^[^\n:：]{0,40}?\b(?:summari[sz]e|sum\sup|translate|rephrase|reword|rewrite|proofread|paraphrase|shorten|condense
       |(?:turn|convert|make)\s(?:this|that|these|the\sfollowing)\b[^\n:]{0,30}\b(?:into|to)|(?:explain|decode|parse)\sthis|what\sdoes\sthis)\b[^\n:：]{0,60}[:：]
       |^[^\n：:]{0,20}(?:总结|翻译|润色|改写|概括|缩写|解释一下|校对)[^\n：:]{0,20}[:：]
@@ -51,7 +53,7 @@ _HANDED_OVER = re.compile(
     re.VERBOSE | re.IGNORECASE | re.MULTILINE,
 )
 """A request to do something to a text: all that follows is the text."""
-_TO_INSERT = re.compile(
+_TO_INSERT = lazy_regex(
     r"""^[^\n:：]{0,30}?\b(?:add|create|write|insert|append|put|change|set|draft|generate)\b[^\n:：]{3,60}
       \b(?:section|paragraph|line|comment|prompt|note|copy|text|label|readme|contributing|docs?|message|docstring|banner|tooltip|policy|rule|template|heading|title)\b
       [^\n:：]{0,30}[:：](?=\s)[^\n]*
@@ -59,7 +61,7 @@ _TO_INSERT = re.compile(
     re.VERBOSE | re.IGNORECASE | re.MULTILINE,
 )
 """A request to put words somewhere: they are meant for that place."""
-_TO_BUILD = re.compile(
+_TO_BUILD = lazy_regex(
     r"""^(?![^\n]{0,100}\b(?:rules?|conventions?|prefer\w*|guidelines?|always|remember|from\snow|house|habits?|how\s(?:we|i))\b)(?![^\n]{0,100}(?:约定|规范|规则|以后|规矩|习惯))
       [^\n]{0,100}(?:\b(?:requirements?|acceptance|criteria|to-?dos?|tasks?|steps|ticket|issue|screen|page|features?|form|dialog|modal|story|specs?|endpoint|component|command|script|bugs?
       |build|implement|create|export|this\s(?:morning|afternoon|week))\b|待办|需求|功能|今天|任务|步骤|页面)
@@ -68,19 +70,19 @@ _TO_BUILD = re.compile(
     re.VERBOSE | re.IGNORECASE | re.MULTILINE,
 )
 """A list of what is to be done or built: its items are no rules."""
-_SPEAKER = re.compile(r"(?m)^(?:User|Human|Assistant|Agent|AI|System|Q|A|>|\w+ \(\d)[^\n]{0,40}?[:：]\s")
-_QUOTED = re.compile(
+_SPEAKER = lazy_regex(r"(?m)^(?:User|Human|Assistant|Agent|AI|System|Q|A|>|\w+ \(\d)[^\n]{0,40}?[:：]\s")
+_QUOTED = lazy_regex(
     r"`[^`\n]+`|\"[^\"\n]{2,}\"|“[^”\n]+”|„[^“”\n]+[“”]|«[^»\n]+»|「[^」\n]+」|『[^』\n]+』|(?<![\w])'[^'\n]{2,}'(?![\w])"
 )
-_PRINTED_LINE = re.compile(
+_PRINTED_LINE = lazy_regex(
     r"""^(?:\s{4,}\S.*|\t.*|\s*[>|│┃┌└├╭╰━═✔✓✗×⏺⎿❯$%#+*=-]{1,3}\s.*|\s*(?:at\ |File\ ").*|.*[│┃━═]{2,}.*
       |\s*(?:todo|fixme|xxx|[a-z]{1,3}\d{3,5}):\s.*|\s*(?:npm|yarn|pip|error|warning|info|debug|traceback|fatal|e)\b[^a-z]{0,3}[:\[].*
       |\s*\d{1,4}[-:]\d{1,2}[-:T]\d{1,2}.*|\s*[\w./-]+\.\w{1,5}:\d+.*|\s*\[[\w:+. -]+\]\s.*|\s*[{}()\[\];]+\s*
       |.*[;{]\s*|\s*@@.*)$""",
     re.VERBOSE | re.IGNORECASE,
 )
-_BULLET = re.compile(r"^\s*(?:[-*•]|\d+[.)、])\s+")
-_BOUNDARY = re.compile(r"(?<=[.!?;])(?<!e\.g\.)(?<!i\.e\.)(?<!etc\.)\s+(?=\S)|(?<=[。！？；])|[\n\0]+")
+_BULLET = lazy_regex(r"^\s*(?:[-*•]|\d+[.)、])\s+")
+_BOUNDARY = lazy_regex(r"(?<=[.!?;])(?<!e\.g\.)(?<!i\.e\.)(?<!etc\.)\s+(?=\S)|(?<=[。！？；])|[\n\0]+")
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,13 +14,14 @@ from reverie.memory.extraction.dates import placed
 from reverie.memory.extraction.phrases import LABEL, REASON
 from reverie.memory.topics.polarity import find_mismatch, make_title
 from reverie.memory.topics.topic import MemoryType
+from reverie.patterns import lazy_regex
 
 NAME_CHARS = 60
 WHY = "**Why:**"
 DESCRIPTION_CHARS = 200
 _FLAGS = re.VERBOSE | re.IGNORECASE
 
-_LEAD = re.compile(
+_LEAD = lazy_regex(
     rf"""\A(?:{LABEL}
       |(?:heads[\s-]up|psa|(?:\w+\s){{0,2}}(?:reminder|note|request)(?=:)|honestly|right|good|fair|fine|sure)\b[\s,.:;!—–-]+
       |
@@ -35,17 +36,17 @@ _LEAD = re.compile(
     )""",
     _FLAGS,
 )
-_WHY = re.compile(
+_WHY = lazy_regex(
     r"""(?:[,;—–-]\s*|\s+)(?P<mark>because|since(?!\s\d)|so\sthat|otherwise|or\selse|as\sotherwise|weil|denn|sonst)\b[,\s]*
         (?:of\s)?(?P<why>.{6,})\Z
       |[，,；]?\s*(?:因为|由于|否则|不然)(?P<han>.{3,})\Z|[，,](?P<last>上次.{3,})\Z""",
     _FLAGS | re.DOTALL,
 )
-_WHY_FIRST = re.compile(r"\A(?:because|since|as)\s(?P<why>[^,]{6,}),\s|\A(?:因为|由于)(?P<han>[^，]{3,})，", _FLAGS)
-_ASIDE = re.compile(
+_WHY_FIRST = lazy_regex(r"\A(?:because|since|as)\s(?P<why>[^,]{6,}),\s|\A(?:因为|由于)(?P<han>[^，]{3,})，", _FLAGS)
+_ASIDE = lazy_regex(
     r",\s(?P<why>(?:it|they|that|the|other|otherwise|analytics|release|mocks?)\s(?!is\b.{0,3}\Z)[^,]{8,})\Z", _FLAGS
 )
-_HOW = re.compile(
+_HOW = lazy_regex(
     r"""\b(?P<how>(?:when(?:ever)?|before|after|while|if|every\stime|each\stime)\s(?:you|i|we|\w+ing)\b[^,;.]{2,60}
       |before\s\w+ing\s[^,;.]{2,50}
       |(?:in|for)\s(?:integration\stests|unit\stests|tests|code|commit\smessages|commits|pull\srequests|prs|refactors?
@@ -53,7 +54,7 @@ _HOW = re.compile(
       |(?P<han>(?:改|写|提交|安装|回答|测试|发布|部署|重构)[^，。]{0,12}(?:时|之前|之后|的时候))""",
     _FLAGS,
 )
-_NEXT_REASON = re.compile(
+_NEXT_REASON = lazy_regex(
     r"""\A(?:because|since|otherwise|that'?s\s(?:because|what|why|how)|the\sreason|it\sonce|last\s(?:time|week|month|quarter|year|spring|summer|autumn|fall|winter)|we\shad
       |we\sonce|mocks?\s|this\sonce|i\s(?:don'?t\slike|can|never|hate|already|keep)|because\sof|that\sway|nobody|everyone|people)\b
       |\A[^?]{0,60}?\b(?:hid|broke|burn(?:ed|t)\sus|bit\sus|leaked|slipped|went\sdown|(?:cost|took)\s(?:me|us|hours|days|weeks|an?|half)
@@ -61,7 +62,7 @@ _NEXT_REASON = re.compile(
       |\A(?:因为|否则|不然|上次|之前|这样)|\A(?:weil|denn|sonst)\b|\A(?:前回|なぜなら)""",
     _FLAGS,
 )
-_DEPENDS = re.compile(
+_DEPENDS = lazy_regex(
     r"""\A(?:(?:it|they|that|those|these)(?:'s|'re|\s(?:is|are|was|were|has|have|belongs?|goes?|go|must|should|can|may|appl(?:y|ies)
       |holds?|includes?|means?|makes?|helps?|keeps?|saves?|counts?|need|needs))
       |but(?!\s(?:now|first|please|can|could|why|what))|not\s(?!now)|only\s(?!now)|until|otherwise|even|including|except|unless|same\s(?:for|goes)|likewise|neither|nor|both|for\sexample|applies|exceptions?|that\smeans)\b
@@ -69,32 +70,32 @@ _DEPENDS = re.compile(
       |\A(?:ただし|でも|以外)""",
     _FLAGS,
 )
-_BECAUSE = re.compile(
+_BECAUSE = lazy_regex(
     r"""(?:[,;—–-]\s*|\s+)(?:because|since(?!\s\d)|so\sthat|otherwise|or\selse|weil|denn|sonst)\b.*
       |[，,；]?\s*(?:因为|由于|否则|不然)[^，]{3,}.*|:\s(?:an?|the|it|they|we|our|that|last)\s[^:]{6,}\Z""",
     _FLAGS | re.DOTALL,
 )
-_FRONTED = re.compile(
+_FRONTED = lazy_regex(
     r"""\A(?:in|for|when|whenever|before|after|if|on|with|during|at|unless|while|wenn|bei|vor|nach|für)\b[^,，:]{2,50}[,，]\s?
       |\A[^，,]{2,20}(?:时|时候|之前|之后|里|中)[，,]""",
     _FLAGS,
 )
-_DECIDED = re.compile(
+_DECIDED = lazy_regex(
     r"\Awe(?:'ve|\shave)?\s(?:all\s|finally\s|already\s|just\s|jointly\s)?(?:decided|agreed|opted)\s(?:to|that)\s",
     _FLAGS,
 )
-_AT_THE_END = re.compile(
+_AT_THE_END = lazy_regex(
     r"[\s,]+(?:from\snow\son|going\sforward|in\s(?:the\s)?future|please|by\sthe\sway|thanks)\Z", _FLAGS
 )
-_SENTENCE_END = re.compile(r"(?<=[.!?])\s+|(?<=[。！？])")
+_SENTENCE_END = lazy_regex(r"(?<=[.!?])\s+|(?<=[。！？])")
 _BEGINS = r"""\b(?:after|from|since|starting(?:\son)?|as\sof|ab|nach)\s(?:[^\s,;.]+\s){0,4}?\(?DAY
     |DAY[)）]?\s?(?:之后|以后|后|起|から|以降)"""
-_PHRASE = re.compile(
+_PHRASE = lazy_regex(
     r"\s(?=(?:in|on|at|for|with|from|into|before|after|when|while|if|unless|until|and|or|but|so)\s)",
     re.IGNORECASE,
 )
 """Where a sentence can end early and still be one."""
-_CLAUSE_END = re.compile(r"[,;:]\s+|[—–，；：、]\s*|\s[-–—]\s")
+_CLAUSE_END = lazy_regex(r"[,;:]\s+|[—–，；：、]\s*|\s[-–—]\s")
 
 
 @dataclass(frozen=True, slots=True)

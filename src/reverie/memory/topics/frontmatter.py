@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn, TypeAlias
 
 from reverie.errors import Damaged
+from reverie.patterns import lazy_regex
 
 if TYPE_CHECKING:
     import yaml
@@ -25,14 +26,14 @@ MAX_NODES = 10_000
 """A front matter that unfolds (by YAML aliases) into more values than this is an attack or an accident."""
 
 _STRING_TAG = "tag:yaml.org,2002:str"
-_CORE_TAGS = re.compile(r"tag:yaml\.org,2002:(str|int|float|bool|null|timestamp|merge|value|seq|map)\Z")
-_LOOKS_LIKE_KEY = re.compile(r"""["']?[\w.$-]+["']?[ \t]*:(?:[ \t]|$)""")
-_PLAIN_LINE = re.compile(r"""(?P<head>[\w.$-]+[ \t]*:[ \t]+)(?P<value>[^\s"'\[{|>#].*?)[ \t]*\Z""")
-_STUMBLES = re.compile(r":(?:\s|\Z)|\A[@`*&!%]")
-_NESTS = re.compile(r"(?:[-?:][ \t]+){32}|^[ \t]{64}", re.MULTILINE)
+_CORE_TAGS = lazy_regex(r"tag:yaml\.org,2002:(str|int|float|bool|null|timestamp|merge|value|seq|map)\Z")
+_LOOKS_LIKE_KEY = lazy_regex(r"""["']?[\w.$-]+["']?[ \t]*:(?:[ \t]|$)""")
+_PLAIN_LINE = lazy_regex(r"""(?P<head>[\w.$-]+[ \t]*:[ \t]+)(?P<value>[^\s"'\[{|>#].*?)[ \t]*\Z""")
+_STUMBLES = lazy_regex(r":(?:\s|\Z)|\A[@`*&!%]")
+_NESTS = lazy_regex(r"(?:[-?:][ \t]+){32}|^[ \t]{64}", re.MULTILINE)
 # str.splitlines also splits at form feeds and Unicode separators, which are ordinary characters in Markdown.
-_OPENING = re.compile(r"---[ \t]*(?:\r|\n|\Z)")
-_ROW = re.compile(r"[^\r\n]*(?:\r\n|\n|\r)|[^\r\n]+\Z")
+_OPENING = lazy_regex(r"---[ \t]*(?:\r|\n|\Z)")
+_ROW = lazy_regex(r"[^\r\n]*(?:\r\n|\n|\r)|[^\r\n]+\Z")
 _BREAKS_ONLY_IN_YAML = str.maketrans("\x85\u2028\u2029", "   ")
 
 

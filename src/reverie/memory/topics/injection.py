@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 
+from reverie.patterns import lazy_regex
 from reverie.secret_scan.visible import lines_of, without
 
 
@@ -68,11 +69,11 @@ def _replaced(text: str, changes: list[tuple[int, int, str]]) -> str:
     return "".join([*parts, text[done:]])
 
 
-_HIDDEN = re.compile(
+_HIDDEN = lazy_regex(
     "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2028-\u202e\u2060-\u206f"
     "\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff9-\ufffb\U000e0000-\U000e0fff]+"
 )
-_REORDERS = re.compile("[\u202a-\u202e\u2066-\u2069]")
+_REORDERS = lazy_regex("[\u202a-\u202e\u2066-\u2069]")
 _DIRECTION_MARKS = {"\u200e", "\u200f", "\u061c"}
 _ENGLAND = "\U0001f3f4"
 """The black flag, which tag characters turn into the flag of a region."""
@@ -168,7 +169,7 @@ _HOST_TAGS = (
     "system-reminder|system|system_prompt|user-prompt-submit-hook|function_calls|function_results|invoke|tool_use|"
     "tool_result|tool_call|tool_response|antml:[a-z_]+|human|assistant|persisted-output"
 )
-_TAG = re.compile(rf"<(?=\s*/?\s*(?:{_HOST_TAGS})(?![\w-]))", re.IGNORECASE)
+_TAG = lazy_regex(rf"<(?=\s*/?\s*(?:{_HOST_TAGS})(?![\w-]))", re.IGNORECASE)
 _WHOLE_TAG = rf"(?<!\w)<\s*/?\s*(?:{_HOST_TAGS})(?:\s[^<>\n]{{0,200}})?\s*>"
 
 
