@@ -9,19 +9,20 @@ from __future__ import annotations
 import re
 from typing import cast
 
-_MEMBERS = ("match", "search", "fullmatch", "sub", "subn", "split", "findall", "finditer", "pattern", "flags", "groups")
+_MEMBERS = ("match", "search", "fullmatch", "sub", "subn", "split", "findall", "finditer", "flags", "groups")
 
 
 class _LazyRegex:
     """Stands for a compiled expression; after the first use its attributes are those of the compiled one."""
 
     def __init__(self, text: str, flags: int) -> None:
-        self._given = (text, flags)
+        self.pattern = text
+        self._flags = flags
 
     def __getattr__(self, name: str) -> object:
         if name not in _MEMBERS:
             raise AttributeError(name)
-        compiled = re.compile(*self._given)
+        compiled = re.compile(self.pattern, self._flags)
         for member in _MEMBERS:
             setattr(self, member, getattr(compiled, member))
         return getattr(compiled, name)
