@@ -15,6 +15,11 @@ PROMISES = {
     "permissions:shell:values": Requirement(
         "The words we judge are the words that the shell hands to the program.", source="issue 5, item 3"
     ),
+    "permissions:shell:executed": Requirement(
+        "A made-up command that is judged to only read, run beside hostile repositories, changes nothing, starts "
+        "nothing of theirs, leaves the shell as it was and shows nothing from outside.",
+        source="issue 12, item 8",
+    ),
     "permissions:shell:changes-nothing": Requirement(
         "A command called read-only changes no file when it is run.", source="issue 5, item 3"
     ),

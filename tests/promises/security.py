@@ -18,6 +18,10 @@ PROMISES = {
         "is asked about, and an ordinary repository never is.",
         source="issue 12",
     ),
+    "security:repository:elsewhere": Requirement(
+        "A repository that leads git to contents of other folders (links, alternates, another `.git`) is asked about.",
+        source="issue 12",
+    ),
     "security:repository:bounded": Requirement(
         "Pipes, devices and links that go round neither hang a session nor lead it out of the project.",
         source="spec 7, row 35",

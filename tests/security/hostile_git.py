@@ -155,6 +155,77 @@ HOSTILE: tuple[Callable[[Trap], Path], ...] = (
 """Each makes a repository and says where one would stand in it."""
 
 
+def alternates(made: Trap) -> Path:
+    """Its objects are also those of a repository elsewhere."""
+    _committed(made)
+    objects = _private(made) / ".git" / "objects"
+    (made.project / ".git" / "objects" / "info" / "alternates").write_text(f"{objects}\n", encoding="utf-8")
+    return made.project
+
+
+def git_file_to_another(made: Trap) -> Path:
+    """The `.git` file names a repository that does not know of this folder."""
+    (made.project / ".git").write_text(f"gitdir: {_private(made) / '.git'}\n", encoding="utf-8")
+    return made.project
+
+
+def linked_git(made: Trap) -> Path:
+    (made.project / ".git").symlink_to(_private(made) / ".git")
+    return made.project
+
+
+def linked_objects(made: Trap) -> Path:
+    _committed(made)
+    pack = made.project / ".git" / "objects" / "pack"
+    pack.rmdir()
+    pack.symlink_to(_private(made) / ".git" / "objects" / "pack")
+    return made.project
+
+
+def linked_references(made: Trap) -> Path:
+    """A complaint about a line shows the line."""
+    _committed(made)
+    (made.project / ".git" / "packed-refs").symlink_to(_private(made) / "secret.txt")
+    return made.project
+
+
+def linked_lock(made: Trap) -> Path:
+    _committed(made)
+    made.git("worktree", "add", "-q", "../tree")
+    (made.project / ".git" / "worktrees" / "tree" / "locked").symlink_to(_private(made) / "secret.txt")
+    return made.project
+
+
+def revisions_file(made: Trap) -> Path:
+    _committed(made)
+    made.git("config", "blame.ignoreRevsFile", str(_private(made) / "secret.txt"))
+    return made.project
+
+
+LEADING_ELSEWHERE: tuple[Callable[[Trap], Path], ...] = (
+    alternates,
+    git_file_to_another,
+    linked_git,
+    linked_objects,
+    linked_references,
+    linked_lock,
+    revisions_file,
+)
+"""Each makes a repository in which a mere question shows what lies in another folder."""
+
+
+def _private(made: Trap) -> Path:
+    """A repository outside of the project, with a file that nobody here may see."""
+    other = made.project.parent / "other"
+    other.mkdir(exist_ok=True)
+    secret = other / "secret.txt"
+    if not secret.exists():
+        secret.write_text("private words\n", encoding="utf-8")
+    for arguments in (("init", "-q"), ("add", "."), ("commit", "-q", "-m", secret.read_text("utf-8")), ("gc", "-q")):
+        made.git("-C", str(other), *arguments)
+    return other
+
+
 def _committed(made: Trap) -> None:
     made.git("init", "-q", "-b", "main")
     made.file("data.txt", "one\n")

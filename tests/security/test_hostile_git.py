@@ -16,7 +16,13 @@ from reverie.places import configured_programs, may_look_at_files
 from tests.apps.cli.conftest import Terminal
 from tests.requirements import requirement
 from tests.security.hostile import Trap, trap
-from tests.security.hostile_git import HOSTILE, commondir_in_git, git_file_with_blank, promisor_upload_pack
+from tests.security.hostile_git import (
+    HOSTILE,
+    LEADING_ELSEWHERE,
+    commondir_in_git,
+    git_file_with_blank,
+    promisor_upload_pack,
+)
 from tests.security.test_hostile_repository import asked, provider
 
 QUESTIONS = ("git status", "git diff", "git log -p")
@@ -27,9 +33,10 @@ def verdict(command: str, directory: Path, project: Path) -> Verdict:
     return decide(Need("Bash", Act.RUN, command=command, directory=directory), policy).verdict
 
 
-def run_plainly(command: str, directory: Path, home: Path) -> None:
+def run_plainly(command: str, directory: Path, home: Path) -> bytes:
     environment = {"PATH": os.defpath, "HOME": str(home), "GIT_TERMINAL_PROMPT": "0"}
-    subprocess.run(command.split(), cwd=directory, env=environment, capture_output=True, check=False, timeout=30)
+    done = subprocess.run(command.split(), cwd=directory, env=environment, capture_output=True, check=False, timeout=30)
+    return done.stdout + done.stderr
 
 
 @requirement("security:repository:git", "security:repository:git-by-git")
@@ -47,6 +54,23 @@ async def test_a_repository_from_an_archive_starts_nothing(made: Trap, make: Cal
     for question in QUESTIONS:
         run_plainly(question, directory, made.project.parent)
     assert made.sprung, "the trap is one: git as a user runs it springs it"
+
+
+@requirement("security:repository:elsewhere")
+@pytest.mark.parametrize("make", LEADING_ELSEWHERE, ids=lambda make: make.__name__)
+def test_a_repository_that_would_show_another_folder_is_asked_about(made: Trap, make: Callable[[Trap], Path]) -> None:
+    directory = make(made)
+    questions = (
+        "git log",
+        "git cat-file --batch-all-objects --batch",
+        "git worktree list --porcelain",
+        "git blame data.txt",
+        "git show-ref",
+    )
+
+    assert {verdict(question, directory, made.project) for question in questions} == {Verdict.ASK}
+    shown = b"".join(run_plainly(question, directory, made.project.parent) for question in questions)
+    assert b"private words" in shown, "it would be shown"
 
 
 @requirement("security:repository:git", "security:repository:nothing-runs")

@@ -11,10 +11,13 @@ import functools
 import os
 import re
 from collections.abc import Iterator
+from itertools import islice
 from pathlib import Path
 
 from reverie.errors import Unavailable
+from reverie.files import is_inside
 from reverie.files.git import run_git
+from reverie.places.checkout import find_checkout
 
 _HARMLESS = r"""
     core\.(?:
@@ -26,7 +29,8 @@ _HARMLESS = r"""
     )
   | (?:user|author|committer|init|advice|gui|branch|commit|tag|push|pull|fetch|rebase|rerere|gc|maintenance|pack|index
       |feature|apply|clean|checkout|notes|versionsort|i18n|credential|http|url|am|stash|worktree|alias|difftool
-      |mergetool|sequence|color|column|blame|gitflow|github|hub|coderabbit)\..*
+      |mergetool|sequence|color|column|gitflow|github|hub|coderabbit)\..*
+  | blame\.(?!ignorerevsfile)\w+
   | merge\.[\w-]+ | merge\..*\.(?:name|recursive)
   | status\.(?!submodulesummary)[\w-]+
   | grep\.(?:linenumber|column|patterntype|extendedregexp|fullname|threads)
@@ -57,6 +61,11 @@ _INDEX_HOOK = "hooks/post-index-change"
 """The one hook that a mere question runs."""
 _GITLINK = b"160000 "
 _MAX_REPOSITORIES = 50
+_MAX_ENTRIES = 20_000
+_ALTERNATES = frozenset({"alternates", "http-alternates"})
+_JUDGED_APART = frozenset({"hooks", "modules", "lfs"})
+ELSEWHERE = "elsewhere"
+"""Stands for a repository that shows contents of other folders."""
 UNKNOWN = "unknown"
 """Stands for a repository that git does not tell about."""
 
@@ -65,7 +74,7 @@ def configured_programs(directory: Path) -> frozenset[str]:
     """The settings, not known to be harmless, that count for git in this directory and in the submodules below it.
 
     Empty for most repositories, and where there is none. `hook` stands for a hook that mere questions would run,
-    `unknown` for a repository that cannot be judged.
+    `elsewhere` for a repository that would show contents of other folders, `unknown` for one that cannot be judged.
     """
     seen: dict[Path, None] = {}
     try:
@@ -99,11 +108,32 @@ def _named(directory: Path, seen: dict[Path, None]) -> Iterator[str]:
         return
     if os.path.lexists(directory / hook) or os.path.lexists(Path(top, hook)):
         yield "hook"
-    yield from _named_in_settings(directory)
+    yield from _shown_from_elsewhere(Path(top), Path(git_dir))
+    yield from _named_in_settings(directory, Path(top))
     yield from _named_in_submodules(Path(top), seen)
 
 
-def _named_in_settings(directory: Path) -> Iterator[str]:
+def _shown_from_elsewhere(top: Path, git_dir: Path) -> Iterator[str]:
+    """Where a repository would show the contents of other folders: of a foreign one, by links, by alternates."""
+    checkout = find_checkout(top)
+    if checkout is None or checkout.git_dir is None:
+        yield UNKNOWN
+        return
+    looked = 0
+    waiting = list({git_dir, checkout.git_dir})
+    while waiting:
+        with os.scandir(waiting.pop()) as found:
+            entries = list(islice(found, _MAX_ENTRIES))
+        for entry in entries:
+            looked += 1
+            if looked >= _MAX_ENTRIES or (entry.is_symlink() and entry.name != "hooks") or entry.name in _ALTERNATES:
+                yield ELSEWHERE
+                return
+            if entry.is_dir(follow_symlinks=False) and len(entry.name) != 2 and entry.name not in _JUDGED_APART:
+                waiting.append(Path(entry.path))
+
+
+def _named_in_settings(directory: Path, top: Path) -> Iterator[str]:
     listed = run_git(directory, "config", "--list", "--show-scope", "-z")
     if listed.returncode:
         yield UNKNOWN
@@ -111,6 +141,8 @@ def _named_in_settings(directory: Path) -> Iterator[str]:
     fields = listed.stdout.decode("utf-8", "replace").split("\0")
     for scope, entry in zip(fields[::2], fields[1::2], strict=False):
         key, _, value = entry.partition("\n")
+        if key == "blame.ignorerevsfile" and is_inside(top, top / value):
+            continue
         if scope != "command" and not _is_harmless(key, value):
             yield key
 

@@ -67,7 +67,7 @@ class Git:
     """The git directory."""
     work_tree: Path
     trusts_settings: bool = False
-    """Whether the settings of the repository count: while one of ours is made, or where the project's own is asked."""
+    """Whether the settings of the repository count: only while one of ours is made."""
 
     def run(self, *arguments: str, stdin: bytes = b"", accept: Iterable[int] = (0,)) -> bytes:
         """Run one command to its end and return what it printed."""

@@ -6,6 +6,7 @@ archive, and so may a folder that pretends to be a repository: where there is an
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TypeAlias
@@ -66,9 +67,20 @@ def _empty_or(*first: str) -> _Check:
 
 
 def _config(_words: Sequence[Word], parsed: Parsed) -> bool:
+    """The repository's own settings; of the user's, which may hold keys, only those that say who and what."""
     if parsed.has("list", "l"):
-        return not parsed.operands
-    return parsed.has("get", "get-all", "get-regexp") and len(parsed.operands) == 1
+        return parsed.has("local") and not parsed.operands
+    if len(parsed.operands) != 1:
+        return False
+    is_open = _OPEN_SETTINGS.fullmatch(parsed.operands[0].value or "") is not None
+    return is_open or (parsed.has("local") and parsed.has("get", "get-all", "get-regexp"))
+
+
+_OPEN_SETTINGS = re.compile(
+    r"user\.(?:name|email)|core\.\w+|init\.defaultbranch|(?:branch|submodule)\..*|remote\.[^:]*\.(?:url|pushurl|fetch)"
+    r"|(?:pull|push|fetch|merge|diff|commit|tag|rebase)\.\w+",
+    re.IGNORECASE,
+)
 
 
 _QUESTIONS: Mapping[str, tuple[Flags, _Check]] = {
@@ -84,7 +96,6 @@ _QUESTIONS: Mapping[str, tuple[Flags, _Check]] = {
     "diff": (_DIFF, _any),
     "log": (_LOG, _any),
     "show": (_LOG, _any),
-    "whatchanged": (_LOG, _any),
     "shortlog": (Flags("nsec", long="numbered summary email all no-merges merges since= until= group= author="), _any),
     "rev-list": (_LOG, _any),
     "diff-tree": (Flags("prtmsczRMCuw", long=_DIFF_LONG + "root no-commit-id pretty? format="), _any),
@@ -164,14 +175,13 @@ _QUESTIONS: Mapping[str, tuple[Flags, _Check]] = {
     "config": (
         Flags(
             "lz",
-            long="list get get-all get-regexp local global system name-only show-origin show-scope null type= "
-            "bool int includes no-includes",
+            long="list get get-all get-regexp local name-only show-origin show-scope null type= bool int",
         ),
         _config,
     ),
     "version": (Flags(), _no_operand),
 }
-_SIGNATURES = "%G"
+_SIGNATURES = re.compile(r"%G|%\(\*?signature")
 """In a format it makes git run the signature checker."""
 
 
@@ -190,7 +200,7 @@ def git_paths(words: Sequence[Word]) -> tuple[Word, ...] | None:
     parsed = flags.parse(options)
     if parsed is None or not only_asks(options, parsed):
         return None
-    if any(_SIGNATURES in (word.value or "") for word in options):
+    if any(_SIGNATURES.search(word.value or "") for word in options):
         return None
     return parsed.operands
 

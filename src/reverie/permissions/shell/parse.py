@@ -251,7 +251,7 @@ class _Reader:
             return
         self._shapes.add(Shape.ASSIGNMENT)
         text = self._text(name)
-        self._steps.append(Step(f"for {text}", (), (Assignment(text, Word("", "")),)))
+        self._steps.append(Step(f"for {text}", (), (Assignment(text, Word("", ""), is_loop=True),)))
 
     def _group(self, node: Node, joints: frozenset[str]) -> None:
         for child in node.children:

@@ -6,6 +6,7 @@ environment. `None` as a reader's answer means: this use is not known to be harm
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TypeAlias
@@ -94,8 +95,13 @@ def _text(words: Sequence[Word]) -> tuple[Word, ...] | None:
 
 
 def _printf(words: Sequence[Word]) -> tuple[Word, ...] | None:
-    # `printf -v name[$(command)]` runs the command.
-    return None if not words or (words[0].value or "-").startswith("-") or words[0].has_glob else _text(words)
+    # `-v name` and `%n` assign to a variable, `PATH` too.
+    if not words or words[0].value is None or words[0].has_glob or not _PRINTED.fullmatch(words[0].value):
+        return None
+    return _text(words)
+
+
+_PRINTED = re.compile(r"(?!-)(?:[^%]|%%|%[-+ #0]*\d*(?:\.\d+)?[bcdeEfgGioqsuxX])*")
 
 
 def _date(words: Sequence[Word]) -> tuple[Word, ...] | None:

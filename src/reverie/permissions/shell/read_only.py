@@ -18,73 +18,12 @@ _HARMLESS_VARIABLES = frozenset(
     {"LANG", "LANGUAGE", "TZ", "NO_COLOR", "FORCE_COLOR", "CLICOLOR", "COLUMNS", "LINES", "CI", "PYTHONUNBUFFERED"}
     | {"LC_ALL", "LC_CTYPE", "LC_COLLATE", "LC_MESSAGES", "LC_NUMERIC", "LC_TIME"}
 )
-_LOOP_VARIABLES = frozenset(
-    {
-        *"abcdefghijklmnopqrstuvwxyz",
-        "file",
-        "files",
-        "dir",
-        "name",
-        "line",
-        "item",
-        "word",
-        "num",
-        "number",
-        "idx",
-        "index",
-    }
-    | {
-        "pkg",
-        "package",
-        "mod",
-        "module",
-        "test",
-        "case",
-        "host",
-        "user",
-        "repo",
-        "branch",
-        "commit",
-        "tag",
-        "ext",
-        "lang",
-    }
-    | {
-        "key",
-        "val",
-        "value",
-        "arg",
-        "entry",
-        "folder",
-        "src",
-        "dst",
-        "out",
-        "log",
-        "port",
-        "pid",
-        "py",
-        "js",
-        "ts",
-        "md",
-    }
-    | {
-        "url",
-        "version",
-        "ver",
-        "img",
-        "image",
-        "size",
-        "step",
-        "part",
-        "seed",
-        "run",
-        "round",
-        "attempt",
-        "try",
-        "count",
-    }
+_PLAIN_NAME = re.compile(
+    r"[a-z]|files?|dir|name|line|item|word|num|number|idx|index|pkg|package|mod|module|test|case|host|user|repo|branch"
+    r"|commit|tag|ext|lang|key|val|value|arg|entry|folder|src|dst|out|log|port|pid|py|js|ts|md|url|ver|version|img"
+    r"|image|size|step|part|seed|run|round|attempt|try|count"
 )
-"""Names that neither the shell nor a program gives a meaning."""
+"""Names to which the shell gives no meaning; a program may give them one, so they count only where none sees them."""
 _PAGERS = frozenset({"PAGER", "GIT_PAGER"})
 MAX_PLACES = 16
 """Each `cd` multiplies the places where a command may stand."""
@@ -136,7 +75,7 @@ def reads_of(script: Script, directory: Path, *, home: Path | None) -> Reads | N
 
 def step_reads(step: Step) -> tuple[Word, ...] | None:
     """The words of a simple command that are paths it reads; None when it is not known to be harmless."""
-    if not all(is_harmless(assignment) for assignment in step.assignments):
+    if not all(is_harmless(assignment, alone=not step.words) for assignment in step.assignments):
         return None
     if not step.words:
         return ()
@@ -150,15 +89,18 @@ def step_reads(step: Step) -> tuple[Word, ...] | None:
     return reader(step.words[1:])
 
 
-def is_harmless(assignment: Assignment) -> bool:
-    """Whether a variable before a command cannot change what the command does, only how it shows it."""
-    if assignment.word.value is None or assignment.word.has_tilde:
+def is_harmless(assignment: Assignment, *, alone: bool = False) -> bool:
+    """Whether a variable cannot change what a command does, only how it shows it.
+
+    `alone` says that no command stands behind it: what it is given stays in the shell.
+    """
+    if alone and _PLAIN_NAME.fullmatch(assignment.name):
+        return assignment.is_loop or (assignment.word.value is not None and not assignment.word.has_tilde)
+    if assignment.is_loop or assignment.word.value is None or assignment.word.has_tilde:
         return False
     value = assignment.word.value
     if assignment.name in _PAGERS:
         return value in ("", "cat")
-    if assignment.name in _LOOP_VARIABLES:
-        return True
     # A locale or a time zone may name a file; only one of the system's own by its plain name is harmless.
     is_plain = re.fullmatch(r"[\w@.,:+-]*|[A-Z]\w*(?:/[A-Z][\w+-]*)+", value) is not None and ".." not in value
     return assignment.name in _HARMLESS_VARIABLES and is_plain

@@ -37,10 +37,12 @@ class Word:
 
 @dataclass(frozen=True, slots=True)
 class Assignment:
-    """`NAME=value` before a command."""
+    """`NAME=value` before a command, alone, or as a loop does it."""
 
     name: str
     word: Word
+    is_loop: bool = False
+    """It is given one word of a loop after the other."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,6 +15,7 @@ _SED_COMMAND = re.compile(
     r"(?:[pPdDgGhHxNn=l]|[qQ]\d*|s(?P<mark>[/|,#@!:])(?:(?!(?P=mark))[^\\\n]|\\[^\n])*(?P=mark)"
     r"(?:(?!(?P=mark))[^\\\n]|\\[^\n])*(?P=mark)[gpiI0-9]*)\s*"
 )
+_SED_BRACKETS = re.compile(r"\\.|\[(?:\^(?!\])|(?![\]^]))(?:\[:[a-z]+:\]|[^\]\[\\/\n])+\]", re.DOTALL)
 _AWK_FLAGS = Flags(valued="Fv", long="field-separator= assign=")
 _AWK_CALLS = frozenset(
     {"print", "printf", "length", "substr", "tolower", "toupper", "index", "int", "sprintf", "split", "sub", "gsub"}
@@ -46,8 +47,8 @@ def sed_paths(words: Sequence[Word]) -> tuple[Word, ...] | None:
 
 
 def _is_plain_sed(script: str) -> bool:
-    # Some versions end a pattern at a separator inside brackets, others do not.
-    if re.search(r"\[[^\]\n]*/", script) or ("[" in script and re.search(r"s[|,#@!:]", script)):
+    # Some versions end a pattern at a separator inside brackets, others do not; so none may stand there.
+    if "[" in _SED_BRACKETS.sub("", script) or ("[" in script and re.search(r"s[|,#@!:]", script)):
         return False
     position = 0
     while True:
