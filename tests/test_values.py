@@ -92,3 +92,62 @@ def test_the_fields_of_a_value_are_described_like_those_of_a_dataclass() -> None
     assert described(Point) == described(Standard)
     assert asdict(Point(1, tags=["a"])) == asdict(Standard(1, tags=["a"]))
     assert is_dataclass(Point)
+
+
+@value
+class Guarded:
+    """A value with a field that is not shown, one that does not count, and an order of its own."""
+
+    name: str
+    key: str = field(default="", repr=False)
+    read: int = field(default=0, compare=False)
+
+    def __str__(self) -> str:
+        return self.name
+
+
+@requirement("values:value:as-dataclass")
+def test_fields_may_be_left_out_of_the_text_and_of_comparison() -> None:
+    assert "hidden" not in repr(Guarded("a", "hidden"))
+    assert Guarded("a", "k", 1) == Guarded("a", "k", 2) != Guarded("a", "l", 1)
+    assert hash(Guarded("a", "k", 1)) == hash(Guarded("a", "k", 2))
+    assert f"{Guarded('a')}" == "a"
+
+
+@value
+class Folded:
+    """A value that says itself when it equals another."""
+
+    text: str
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Folded) and self.text.lower() == other.text.lower()
+
+    def __hash__(self) -> int:
+        return hash(self.text.lower())
+
+
+@requirement("values:value:as-dataclass")
+def test_methods_of_the_class_itself_stand() -> None:
+    assert len({Folded("A"), Folded("a")}) == 1
+
+
+@requirement("values:value:as-dataclass")
+def test_no_value_asks_for_what_values_do_not_have() -> None:
+    import importlib
+    import pkgutil
+
+    import reverie
+    from reverie.values import _DEFAULTS
+
+    for found in pkgutil.walk_packages(reverie.__path__, "reverie."):
+        if not found.name.endswith("__main__"):
+            importlib.import_module(found.name)
+    values = [each for each in _DEFAULTS if each.__module__.startswith("reverie.")]
+
+    assert len(values) > 400
+    for each in values:
+        assert all(one.init and not one.kw_only for one in fields(each)), each  # type: ignore[arg-type]
+        assert not any(is_dataclass(base) for base in each.__mro__[1:]), each
+        assert not each.__subclasses__(), each
+        assert "ClassVar" not in str(each.__annotations__), each

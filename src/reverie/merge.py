@@ -9,17 +9,18 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+
+from reverie.values import value
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Merged:
     """Both sides in one text."""
 
     text: str
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Region:
     """Lines that both sides changed, each in its own way."""
 
@@ -30,7 +31,7 @@ class Region:
     theirs: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Conflicted:
     """At least one overlap; nothing is chosen."""
 
@@ -57,7 +58,7 @@ class Conflicted:
         return self.line_end.join(lines)
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class _Hunk:
     """Base lines `first:last` became `lines`."""
 

@@ -8,7 +8,7 @@ a generator that yields `Ask`s and is sent `Reply`s. The driver of flows lives i
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Callable, Generator
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime
 from pathlib import Path
 from typing import Protocol, TypeAlias, TypeVar
@@ -16,6 +16,7 @@ from typing import Protocol, TypeAlias, TypeVar
 from reverie.messages.blocks import Block, JsonObject, nothing_more
 from reverie.messages.entries import SystemBlock, ToolSpec
 from reverie.messages.message import Message, Usage
+from reverie.values import value
 
 
 class Clock(Protocol):
@@ -34,7 +35,7 @@ class NewId(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class CacheMark:
     """A breakpoint of the prompt cache: everything up to this place may be kept by the provider."""
 
@@ -48,7 +49,7 @@ class CacheMark:
     """`5m` or `1h`."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Request:
     """One question to a model, complete and free of wire names."""
 
@@ -77,7 +78,7 @@ class Request:
     """How to answer without a model; only the offline model calls it."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Reply:
     """A complete answer."""
 
@@ -97,21 +98,21 @@ class Reply:
         return self.message.text
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class TextDelta:
     """A piece of text as it arrives."""
 
     text: str
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class ThinkingDelta:
     """A piece of reasoning as it arrives."""
 
     text: str
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class ToolUseStarted:
     """The model has begun to ask for a tool; its input is still on the way."""
 
@@ -119,14 +120,14 @@ class ToolUseStarted:
     name: str
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class BlockDone:
     """One block of the answer is complete."""
 
     block: Block
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Retrying:
     """A failure that is worth another try; nothing of the failed attempt counts."""
 
@@ -135,7 +136,7 @@ class Retrying:
     attempt: int
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Finished:
     """The last event of every stream."""
 
@@ -176,7 +177,7 @@ class CountsTokens(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Ask:
     """What a flow wants to know. `embedded` answers it without a model."""
 
@@ -192,7 +193,7 @@ class Ask:
     """Whether `embedded` also answers when the model fails or takes too long; else the failure is the asker's."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class ForkSpec:
     """A piece of background work for a child agent, as data: it shares the parent's context and may use few tools."""
 

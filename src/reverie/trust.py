@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 from hashlib import sha256
@@ -21,6 +20,7 @@ from reverie.files import locked, read_small, write_atomic
 from reverie.places import project_root
 from reverie.places.slug import canonical
 from reverie.settings import Declaration
+from reverie.values import value
 
 if TYPE_CHECKING:
     from reverie.settings.layers import Origin
@@ -43,7 +43,7 @@ class Kind(StrEnum):
     """An instruction file from outside the project that a file of the project wants."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Part:
     """One thing to agree to."""
 
@@ -58,7 +58,7 @@ class Part:
         return "sha256:" + sha256(f"{self.kind}\0{self.text}".encode("utf-8", "surrogatepass")).hexdigest()
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Trust:
     """The user's answers for one project."""
 

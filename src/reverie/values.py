@@ -2,27 +2,31 @@
 
 Hooks and commands start a process for every question. The standard decorator takes most of a millisecond a class: it
 writes and compiles methods, and describes fields that hardly anybody asks about. Here all classes share their methods,
-and fields are described when somebody asks. `dataclasses.fields`, `replace`, `asdict` and `match` work as on any
-dataclass; inheriting fields does not. Making an instance takes a little longer, which a class that is made by the ten
-thousand should mind.
+the constructor is written with the first instance, and fields are described when somebody asks. `dataclasses.fields`,
+`replace`, `asdict` and `match` work as on any dataclass. Inherited fields do not, nor `init` and
+`kw_only` of `field`; `tests/test_values.py` holds that no value of ours has them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import MISSING, Field, FrozenInstanceError, dataclass, fields
+from dataclasses import MISSING, Field, FrozenInstanceError, dataclass, field, fields
+from operator import attrgetter
 from typing import Any, NoReturn, TypeVar, dataclass_transform
 
 Kind = TypeVar("Kind")
 
 
-@dataclass_transform(frozen_default=True)
+@dataclass_transform(frozen_default=True, field_specifiers=(field,))
 def value(cls: type[Kind]) -> type[Kind]:
     """Make a class of annotated fields an immutable value."""
-    body = {name: each for name, each in cls.__dict__.items() if name not in {"__dict__", "__weakref__"}}
+    own = {name: each for name, each in cls.__dict__.items() if name not in {"__dict__", "__weakref__"}}
     names = tuple(cls.__annotations__)
-    defaults = {name: body.pop(name) for name in names if name in body}
-    body |= _METHODS
+    defaults = {name: own.pop(name) for name in names if name in own}
+    if own.get("__hash__") is None:
+        # A class that says when it is equal has lost the hash that it did not give itself.
+        own.pop("__hash__", None)
+    body = _METHODS | own
     body["__slots__"] = body["__match_args__"] = names
     body["__dataclass_fields__"] = _FIELDS
     body["__qualname__"] = cls.__qualname__
@@ -47,81 +51,63 @@ _FIELDS = _Fields()
 _DEFAULTS: dict[type, dict[str, object]] = {}
 
 
-class _Plan:
-    """How instances of one class are filled."""
-
-    __slots__ = ("after", "factories", "missing", "names", "puts")
-
-    def __init__(self, cls: type) -> None:
-        self.names: tuple[str, ...] = cls.__match_args__  # type: ignore[attr-defined] # put there by `value`
-        # The slots themselves: the instance refuses to be set.
-        self.puts: tuple[Callable[[object, object], None], ...] = tuple(
-            getattr(cls, name).__set__ for name in self.names
-        )
-        given = _DEFAULTS[cls]
-        said = {name: each for name, each in given.items() if isinstance(each, Field)}
-        plain = given | {name: field.default for name, field in said.items()}
-        self.missing = tuple(plain.get(name, MISSING) for name in self.names)
-        self.factories = {
-            name: field.default_factory for name, field in said.items() if field.default_factory is not MISSING
-        }
-        self.after: Callable[[object], None] | None = getattr(cls, "__post_init__", None)
-
-
-_PLANS: dict[type, _Plan] = {}
-
-
-def _plan(cls: type) -> _Plan:
-    found = _PLANS[cls] = _Plan(cls)
-    return found
-
-
 def _init(self: Any, /, *given: object, **named: object) -> None:
+    """The first instance of a class: writes the constructor, as `dataclass` does for every class at import."""
     cls = type(self)
-    plan = _PLANS.get(cls) or _plan(cls)
-    if named or len(given) != len(plan.puts):
-        given = _completed(cls, plan, given, named)
-    for put, each in zip(plan.puts, given, strict=True):
-        put(self, each)
-    if plan.after is not None:
-        plan.after(self)
+    cls.__init__ = _constructor(cls)
+    cls.__init__(self, *given, **named)
 
 
-def _completed(cls: type, plan: _Plan, given: tuple[object, ...], named: dict[str, object]) -> tuple[object, ...]:
-    """The arguments in the order of fields, with the defaults of those that were left out."""
-    start = len(given)
-    if start > len(plan.names):
-        raise TypeError(f"{cls.__name__} takes {len(plan.names)} values, not {start}")
-    rest = []
-    for name, default in zip(plan.names[start:], plan.missing[start:], strict=True):
-        each = named.pop(name, default)
-        if each is MISSING:
-            if name not in plan.factories:
-                raise TypeError(f"{cls.__name__} needs {name!r}")
-            each = plan.factories[name]()
-        rest.append(each)
-    if named:
-        raise TypeError(f"{cls.__name__} has no {', '.join(map(repr, named))}, or it was given twice")
-    return (*given, *rest)
+def _constructor(cls: type) -> Callable[..., None]:
+    names: tuple[str, ...] = cls.__match_args__  # type: ignore[attr-defined] # put there by `value`
+    known: dict[str, object] = {"_MISSING": MISSING}
+    parameters, puts = [], []
+    for number, name in enumerate(names):
+        # The slot itself: the instance refuses to be set.
+        known[f"_put{number}"] = getattr(cls, name).__set__
+        default = _DEFAULTS[cls].get(name, MISSING)
+        factory = default.default_factory if isinstance(default, Field) else MISSING
+        default = default.default if isinstance(default, Field) else default
+        given = name
+        if factory is not MISSING:
+            known[f"_make{number}"], default = factory, MISSING
+            given = f"_make{number}() if {name} is _MISSING else {name}"
+        known[f"_default{number}"] = default
+        is_optional = factory is not MISSING or default is not MISSING
+        parameters.append(f"{name}=_default{number}" if is_optional else name)
+        puts.append(f" _put{number}(self, {given})")
+    if hasattr(cls, "__post_init__"):
+        puts.append(" self.__post_init__()")
+    exec(f"def __init__({', '.join(['self', *parameters])}):\n" + "\n".join(puts or [" pass"]), known)  # noqa: S102
+    made: Callable[..., None] = known["__init__"]  # type: ignore[assignment]
+    made.__qualname__ = f"{cls.__qualname__}.__init__"
+    return made
 
 
-def _values(self: Any) -> tuple[object, ...]:
-    return tuple(getattr(self, name) for name in self.__match_args__)
+def _compared(self: object) -> object:
+    """The values that make two of a class equal."""
+    cls = type(self)
+    get = _GETTERS.get(cls)
+    if get is None:
+        names = [each.name for each in fields(cls) if each.compare]  # type: ignore[arg-type] # it is a dataclass to all
+        get = _GETTERS[cls] = attrgetter(*names) if names else lambda _self: ()
+    return get(self)
+
+
+_GETTERS: dict[type, Callable[[object], object]] = {}
 
 
 def _eq(self: object, other: object) -> object:
-    if type(self) is not type(other):
-        return NotImplemented
-    return _values(self) == _values(other)
+    return _compared(self) == _compared(other) if type(self) is type(other) else NotImplemented
 
 
 def _hash(self: object) -> int:
-    return hash((type(self), _values(self)))
+    return hash((type(self), _compared(self)))
 
 
 def _repr(self: Any) -> str:
-    said = [field for field in fields(self) if getattr(self, field.name) != field.default]
-    return f"{type(self).__name__}({', '.join(f'{field.name}={getattr(self, field.name)!r}' for field in said)})"
+    said = [each for each in fields(self) if each.repr and getattr(self, each.name) != each.default]
+    return f"{type(self).__name__}({', '.join(f'{each.name}={getattr(self, each.name)!r}' for each in said)})"
 
 
 def _setattr(self: object, name: str, value: object) -> NoReturn:  # noqa: ARG001 - the shape of the method

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 
 from reverie.agent.hooking import Fires
 from reverie.hooks.verdict import Verdict, merged
 from reverie.messages.blocks import JsonObject
 from reverie.tools.desk import Desk, Task
+from reverie.values import value
 
 _COMPLETED = "completed"
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Before:
     """The desk as it was when a call began."""
 

@@ -6,7 +6,7 @@ know; the last one of a turn is always `TurnEnded`.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import StrEnum
 from typing import TypeAlias
 
@@ -17,6 +17,7 @@ from reverie.messages.blocks import Block, JsonObject, nothing_more
 from reverie.messages.message import Message, Usage
 from reverie.ports import Retrying, TextDelta, ThinkingDelta, ToolUseStarted
 from reverie.tokens.window import Level
+from reverie.values import value
 
 
 class Ending(StrEnum):
@@ -34,7 +35,7 @@ class Ending(StrEnum):
     """Nobody answered; the message says why."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Status:
     """What a status line shows; figures of the session so far."""
 
@@ -51,7 +52,7 @@ class Status:
     """A line for each piece of background work."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class TurnStarted:
     """The user's words were taken and are on disk."""
 
@@ -59,7 +60,7 @@ class TurnStarted:
     text: str
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class RequestSent:
     """A round begins."""
 
@@ -67,7 +68,7 @@ class RequestSent:
     tokens: int
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Replied:
     """One whole answer of the model, which is on disk now."""
 
@@ -78,7 +79,7 @@ class Replied:
     message_id: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class ToolStarted:
     """A call begins to run."""
 
@@ -88,7 +89,7 @@ class ToolStarted:
     summary: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class ToolProgress:
     """A line of a tool at work."""
 
@@ -96,7 +97,7 @@ class ToolProgress:
     text: str
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class ToolEnded:
     """A call has its result, which may be a refusal."""
 
@@ -111,7 +112,7 @@ class ToolEnded:
     """The result as the model sees it, pictures among it."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Denied:
     """A call was not permitted, by a rule, a hook, or for want of somebody to ask."""
 
@@ -126,7 +127,7 @@ class Denied:
     """Which agent tried; empty for the main one."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Reduced:
     """Something was taken out of the view."""
 
@@ -134,7 +135,7 @@ class Reduced:
     receipt: Receipt | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class CacheBroken:
     """The provider's cache was lost in part."""
 
@@ -142,7 +143,7 @@ class CacheBroken:
     cost_usd: float | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Attached:
     """Something that nobody typed joined the conversation: recalled memories, instructions, a date, a message."""
 
@@ -151,7 +152,7 @@ class Attached:
     data: JsonObject = field(default_factory=nothing_more)
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Notice:
     """A sentence for the person."""
 
@@ -160,7 +161,7 @@ class Notice:
     """`info`, `warning` or `error`."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class AgentProgress:
     """What a child agent is doing, in a few words."""
 
@@ -169,7 +170,7 @@ class AgentProgress:
     line: str
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class AgentEnded:
     """A child agent in the background is done; its report joins the conversation at the next boundary."""
 
@@ -182,7 +183,7 @@ class AgentEnded:
     """As far as prices are known."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class TurnEnded:
     """The last event of a turn."""
 

@@ -11,7 +11,6 @@ import os
 import stat
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 from hashlib import sha256
@@ -25,13 +24,14 @@ from reverie.messages.blocks import ToolResult
 from reverie.messages.entries import UserEntry, envelope_of
 from reverie.messages.file_changes import FileChange, file_changes, record_of
 from reverie.messages.fork import iso
+from reverie.values import value
 
 _NEW_FILE_MODE = 0o644
 _SWEEPS = 16
 """A sweep comes whenever this part of all that may be put aside was added."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Bounds:
     """How much is put aside."""
 
@@ -56,7 +56,7 @@ class Way(StrEnum):
     """It is already as it was."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Return:
     """One file on its way back."""
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import Any, Generic, TypeVar
 
@@ -20,6 +20,7 @@ from reverie.messages.rules import conform, may_begin_thinking
 from reverie.models.answer import answer
 from reverie.models.offline import embedded_answer
 from reverie.ports import Ask, CacheMark, Flow, Model, Reply, Request
+from reverie.values import value
 
 EMBEDDED = "embedded"
 """The model's name in a reply that no model gave."""
@@ -66,7 +67,7 @@ async def run_flow(
         flow.close()
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class _End(Generic[Result]):
     """What a flow concluded."""
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from reverie.agent.compacting import Compactor, nothing_reopened
@@ -33,6 +33,7 @@ from reverie.tokens.profiles import cost
 from reverie.tools.agent import NAME as AGENT_TOOL
 from reverie.tools.desk import MemoryWriter
 from reverie.tools.registry import Registry
+from reverie.values import value
 
 MARKER = "<fork_boilerplate_tag>"
 """Stands in the first message of every fork; the Agent tool refuses where it finds it (spec 4 §2.3)."""
@@ -43,7 +44,7 @@ EVERY_TOOL = "*"
 NO_RECURSION = "You are a fork yourself and start no further agents; do this part of the work directly."
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class ForkResult:
     """What a fork came to."""
 
@@ -63,7 +64,7 @@ class ForkResult:
         return self.usage.cache_read_tokens / whole if whole else 0.0
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Recorded:
     """Where a fork's own entries go: a sidechain file, or nowhere."""
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import AsyncGenerator, Callable, Iterable, Iterator, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any, Protocol
@@ -25,6 +24,7 @@ from reverie.settings import Budget
 from reverie.tokens.estimate import weigh_block, weigh_request
 from reverie.tokens.profiles import profile
 from reverie.tokens.rates import rates_for
+from reverie.values import value
 
 TEAMMATE = "teammate"
 """As what a session counts the calls of its teammates, which they book themselves."""
@@ -33,7 +33,7 @@ FOREGROUND = frozenset({"turn", "agent", "compaction", "summary", "recall", "col
 _MONTHS = "????-??.jsonl"
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Booking:
     """One model call."""
 
@@ -96,7 +96,7 @@ class LedgerTail:
         return found
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Line:
     """One row of a bill."""
 

@@ -59,6 +59,7 @@ from reverie.ports import BlockDone, Event, Finished, Model, Reply, Request, Ret
 from reverie.settings import Settings
 from reverie.tokens.profiles import Profile, cost
 from reverie.tokens.window import Budget
+from reverie.values import value
 
 INTERRUPTED = "[Request interrupted by user]"
 CUT_OFF = (
@@ -70,7 +71,7 @@ MAX_CONTINUES = 3
 """How often a reply that was cut off is continued within one turn."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Joined:
     """Something that joins the conversation at the next boundary without anybody having typed it."""
 

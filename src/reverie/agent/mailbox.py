@@ -9,18 +9,19 @@ from __future__ import annotations
 
 import json
 from collections.abc import Container
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 from reverie.files import append_lines, checked_name, read_small, write_atomic
+from reverie.values import value
 
 MAX_LETTER_CHARS = 100_000
 _MAX_READ_BYTES = 16 * 1024 * 1024
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Letter:
     """One message."""
 
@@ -37,7 +38,7 @@ class Letter:
     approve: bool | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Mail:
     """What a look into a mailbox found."""
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from copy import copy
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -35,12 +35,13 @@ from reverie.tokens.estimate import weigh_message, weigh_request
 from reverie.tokens.profiles import Profile, profile
 from reverie.tokens.rates import rates_for
 from reverie.tokens.window import Budget, Level
+from reverie.values import value
 
 _DOUBT = 0.35
 """Share of an estimate that it may be too high by."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Report:
     """What was done to make a request, and what to expect of it."""
 
@@ -56,7 +57,7 @@ class Report:
     """Stages that were passed over, and why."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Prepared:
     """A request ready to be sent."""
 
@@ -71,7 +72,7 @@ class Prepared:
         return request_body(self.request)
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Reduced:
     """What the stages did before a request, and how large the conversation is now."""
 

@@ -17,6 +17,7 @@ from typing import Any, Literal, TypeAlias, get_args
 
 from reverie.errors import UserMistake
 from reverie.files import Holder, checked_name, is_gone, present_holder, remove_file, write_atomic
+from reverie.values import value
 
 State: TypeAlias = Literal["running", "completed", "failed", "killed", "lost"]
 STATES: tuple[State, ...] = get_args(State)
@@ -26,7 +27,7 @@ POLL_SECONDS = 0.2
 _LOG_LINES = 30
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class BackgroundTask:
     """One piece of work that nobody waits for."""
 

@@ -7,20 +7,21 @@ A member whose process is gone counts no longer, so nobody waits for the dead. M
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 from reverie.files import Holder, is_gone, present_holder, remove_file, write_atomic
 from reverie.places.paths import agent_folder_name
+from reverie.values import value
 
 LEADER = "main"
 """How a team calls the session that started it."""
 _SUFFIX = ".member.json"
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Member:
     """One agent of a team, in a process of its own."""
 

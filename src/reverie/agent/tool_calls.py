@@ -34,6 +34,7 @@ from reverie.tools.key_mask import KEY_MASK
 from reverie.tools.plan import NAME as PLAN_TOOL
 from reverie.tools.registry import Registry
 from reverie.tools.tool import Answer, Tool, ToolMistake
+from reverie.values import value
 
 INTERRUPTED = "The user interrupted this call before it had an answer. Do not assume that it did anything."
 HOOK_REFUSED = "A hook refused this call."
@@ -46,7 +47,7 @@ _FORGED = reminder(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Done:
     """A call and its answer."""
 

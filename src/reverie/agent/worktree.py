@@ -7,7 +7,6 @@ A `WorktreeCreate` hook of the user makes it in git's place and prints where it 
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass
 from pathlib import Path
 
 from reverie.agent.hooking import Fires
@@ -15,11 +14,12 @@ from reverie.errors import Unavailable, UserMistake
 from reverie.files import write_folder
 from reverie.files.git import run_git
 from reverie.places import may_look_at_files
+from reverie.values import value
 
 _SECONDS = 60.0
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class WorkTree:
     """Where an isolated agent works."""
 

@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from reverie.messages.blocks import Json
 from reverie.places import AgentScope
 from reverie.plugins.front_matter import EFFORTS, Field, Page, hooks_block, servers_block
 from reverie.settings import Declaration
 from reverie.trust import Kind, Part
+from reverie.values import value
 
 MAX_NAME_CHARS = 64
 MEMORY_TOOLS = ("Read", "Edit", "Write")
@@ -23,7 +24,7 @@ _NAME = re.compile(r"[^\s.:/\\-][^:/\\\x00-\x1f]*")
 _MODES = frozenset({"default", "acceptEdits", "plan", "auto", "dontAsk", "bypassPermissions"})
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Definition:
     """One role."""
 

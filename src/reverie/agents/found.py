@@ -8,7 +8,7 @@ project counts only once the user has agreed to it; what cannot be read is named
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from reverie.agents.built_in import built_in
@@ -22,13 +22,14 @@ from reverie.plugins.markdown_files import list_markdown
 from reverie.plugins.plugin import Plugin
 from reverie.settings import Declaration
 from reverie.trust import Part, Trust
+from reverie.values import value
 
 MAX_FILE_BYTES = 1024 * 1024
 _ORDER = ("built-in", "plugin", "user", "project", "local", "environment", "flag", "managed")
 """The weakest first (spec 4 §3)."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Agents:
     """What was found."""
 

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime
 from pathlib import Path
 
@@ -17,13 +17,14 @@ from reverie.settings import Settings
 from reverie.settings.layers import Origin
 from reverie.tokens.profiles import ProfileOverride
 from reverie.trust import Part
+from reverie.values import value
 
 
 def _no_environment() -> Mapping[str, str]:
     return {}
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Setup:
     """The ingredients of a session."""
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -35,6 +35,7 @@ from reverie.ports import Model, Request
 from reverie.settings import Settings
 from reverie.tokens.profiles import NO_OVERRIDES, ProfileOverride, profile
 from reverie.tokens.window import budget_by
+from reverie.values import value
 
 SMALLEST_WINDOW = 1_000
 """Below this many tokens nothing but the reserve for the answer would be left."""
@@ -46,7 +47,7 @@ _WORDS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+")
 _PLACE = re.compile(r"path|file|command|cmd|script")
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class PreparedRequest:
     """What to send, and what was done to make it so."""
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 
 from reverie.context.said import subject
 from reverie.messages.blocks import (
@@ -30,6 +29,7 @@ from reverie.tokens.estimate import weigh_block, weigh_text, weigh_tool
 from reverie.tokens.profiles import NO_OVERRIDES, Profile, ProfileOverride, profile
 from reverie.tokens.rates import rates_for
 from reverie.tokens.usage import bill, totals
+from reverie.values import value
 
 UNSEEN = "not in the file: system prompt, tools"
 """What the provider counted and the transcript does not show."""
@@ -41,7 +41,7 @@ BIGGEST = 10
 """How many single items are named."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Part:
     """One kind of content and its weight."""
 
@@ -49,7 +49,7 @@ class Part:
     tokens: int
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Big:
     """One of the heaviest single items."""
 
@@ -60,7 +60,7 @@ class Big:
     """The id of the entry it stands in."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class ContextReport:
     """What fills a window."""
 
@@ -100,7 +100,7 @@ def context_report(
     )
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class SubagentRow:
     """One sub-agent of a session."""
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -27,12 +27,13 @@ from reverie.places import ProjectFolder
 from reverie.places.transcripts import list_subagent_transcripts
 from reverie.tokens.profiles import NO_OVERRIDES, ProfileOverride, cost, profile
 from reverie.tokens.usage import PaidReply, paid_replies
+from reverie.values import value
 
 FORMAT = 2
 """Version of the remembered figures; another one is forgotten."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Figures:
     """What reading the whole file gave."""
 

@@ -6,7 +6,6 @@ Reads like a list of ingredients. What a command needs, it takes from here; noth
 from __future__ import annotations
 
 import uuid
-from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,6 +17,7 @@ from reverie.ports import Model
 from reverie.settings import ModelProfile, Settings
 from reverie.tokens.profiles import Abilities, Prices, ProfileOverride, Tokenizer
 from reverie.tokens.window import Budget, budget_by
+from reverie.values import value
 
 if TYPE_CHECKING:
     from reverie.api.session_setup import Setup
@@ -41,7 +41,7 @@ def new_id() -> str:
     return str(uuid.uuid4())
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class ModelChoice:
     """Which model answers, and whether somebody asked for it."""
 

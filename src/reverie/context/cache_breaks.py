@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import timedelta
 from enum import StrEnum
 from typing import Any
@@ -29,6 +28,7 @@ from reverie.messages.view import SERVER_CLEARS
 from reverie.ports import Request
 from reverie.settings import Cache
 from reverie.tokens.profiles import Profile
+from reverie.values import value
 
 LIFETIMES = {"5m": timedelta(minutes=5), "1h": timedelta(hours=1)}
 
@@ -45,7 +45,7 @@ class Cause(StrEnum):
     UNKNOWN = "the provider did not keep it"
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Piece:
     """One tool, system block or message block as it stands in a request."""
 
@@ -57,7 +57,7 @@ class Piece:
     label: str
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Fingerprint:
     """A request as the provider's cache sees it, in order."""
 
@@ -68,7 +68,7 @@ class Fingerprint:
         return sum(piece.size for piece in self.pieces)
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Break:
     """A request that does not extend the one before it."""
 

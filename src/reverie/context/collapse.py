@@ -8,7 +8,6 @@ structure; when the provider says "too long", all staged ones are committed at o
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass
 
 from reverie.context import digest
 from reverie.context.cut import shortened
@@ -24,6 +23,7 @@ from reverie.messages.rules import legal_cuts
 from reverie.messages.view import Item, View
 from reverie.ports import Ask, Flow
 from reverie.settings import Collapse
+from reverie.values import value
 
 STAGED = "collapse_staged"
 """Name of the mark that queues spans; its data has them as pairs of ids."""
@@ -32,7 +32,7 @@ TARGET_FRACTION = 0.70
 """Share of E to which the staged spans together would bring the view down, as with snip."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Queued:
     """A span that is staged: its first and last message."""
 

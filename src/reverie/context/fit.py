@@ -8,7 +8,6 @@ output its end too) and says how much is missing; where the model can read files
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 from reverie.context.cut import head_and_tail
@@ -20,6 +19,7 @@ from reverie.messages.blocks import ToolResult
 from reverie.messages.entries import CollapseEntry, Entry, SpillDecision, SpillEntry
 from reverie.messages.message import Message
 from reverie.messages.view import Item, Kind
+from reverie.values import value
 
 LEAST_TOKENS = 60
 """However little room there is, so much of a text is shown."""
@@ -30,7 +30,7 @@ _ORDER = {Kind.ATTACHMENT: 1, Kind.META: 1, Kind.TYPED: 2}
 """What else may be shortened, the less precious first; replies and summaries are left as they are."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class _Part:
     """A text of the view that may be shown in part."""
 

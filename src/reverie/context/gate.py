@@ -8,13 +8,13 @@ value. The breaker's state is a fold over the transcript, so a resumed session i
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import TypeAlias
 
 from reverie.messages.entries import AssistantEntry, BoundaryEntry, Entry, MarkEntry
 from reverie.settings import Compaction, Settings
 from reverie.tokens.window import Budget
+from reverie.values import value
 
 FAILED = "compaction_failed"
 """Name of the mark that a failed automatic compaction leaves; its data has the `reason`."""
@@ -35,7 +35,7 @@ class Veto(StrEnum):
     REFILLS = "the window filled up again right after each of the last compactions"
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Compact:
     """The history is to be compacted before the request."""
 
@@ -44,7 +44,7 @@ class Compact:
     """Why no model is asked for the summary; None when one is."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Leave:
     """The request goes out as it is."""
 
@@ -54,7 +54,7 @@ class Leave:
 Decision: TypeAlias = Compact | Leave
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Breaker:
     """How automatic compaction fared lately."""
 

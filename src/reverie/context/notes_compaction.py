@@ -7,7 +7,6 @@ takes over. What it brings back besides the notes is what every compaction bring
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import TypeAlias
 
@@ -21,6 +20,7 @@ from reverie.messages.entries import BoundaryEntry, Entry, envelope_of
 from reverie.messages.rules import legal_cuts
 from reverie.messages.view import Item, Kind
 from reverie.settings import Settings
+from reverie.values import value
 
 KIND = "notes compaction"
 NOTES_FRACTION = 0.25
@@ -43,7 +43,7 @@ class Reason(StrEnum):
     FAILED = "something went wrong"
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Declined:
     """No compaction by notes."""
 

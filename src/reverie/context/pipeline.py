@@ -9,7 +9,7 @@ wants is appended as entries and projected again, here and nowhere else.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from reverie.context.collapse import Queued, collapse_stage
@@ -31,12 +31,13 @@ from reverie.messages.entries import MarkEntry
 from reverie.messages.view import Projection, View
 from reverie.ports import Flow
 from reverie.settings import Settings
+from reverie.values import value
 
 BREAKAGES = (ValueError, KeyError, TypeError, IndexError, AttributeError, ArithmeticError)
 """What a mistake of ours raises on a conversation that nobody foresaw; it must cost a reduction and never a turn."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Failure:
     """A stage that was passed over, and why; for the log."""
 
@@ -44,7 +45,7 @@ class Failure:
     error: str
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Prepared:
     """What the stages did before a request."""
 

@@ -8,7 +8,7 @@ released to the user.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TypeAlias
 
 from reverie.context.collapse import drain, queued
@@ -24,6 +24,7 @@ from reverie.messages.message import Message
 from reverie.messages.view import Item
 from reverie.ports import Flow
 from reverie.settings import Settings
+from reverie.values import value
 
 LAST_TRY_SHARE = 0.5
 """Of the window, what the last try reckons with."""
@@ -31,7 +32,7 @@ LARGE_MEDIA_CHARS = 5 * 1024 * 1024
 """Encoded size above which providers refuse a single picture; where none is so large, all of them are stripped."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Attempts:
     """What was already tried in this turn; the marks that end the loop. A new turn begins without them."""
 
@@ -43,7 +44,7 @@ class Attempts:
 FIRST = Attempts()
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class SendAgain:
     """Something was taken out; the request is worth another try."""
 
@@ -51,7 +52,7 @@ class SendAgain:
     attempts: Attempts
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Release:
     """Nothing helps; the error is the user's."""
 

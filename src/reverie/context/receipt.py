@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from enum import StrEnum
 
 from reverie.context.cut import Weigh
 from reverie.messages.blocks import Json, JsonObject
 from reverie.messages.entries import Entry, MarkEntry
+from reverie.values import value
 
 RECEIPT = "receipt"
 """Name of the mark that holds a receipt, and kind of the attachment that shows it."""
@@ -42,7 +42,7 @@ class Fate(StrEnum):
     """Only the pointer is there."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Line:
     """One thing that had to survive, and how it did."""
 
@@ -54,7 +54,7 @@ class Line:
     """The message, or the subject, under which it can be read again."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Receipt:
     """The account of one compaction."""
 

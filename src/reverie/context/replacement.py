@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from reverie.context.cut import Weigh, shortened
@@ -38,6 +38,7 @@ from reverie.messages.records import CLEARED
 from reverie.messages.reminder import reminder
 from reverie.messages.view import Item, Kind, View, project
 from reverie.settings import Compaction
+from reverie.values import value
 
 SUMMARY_FRACTION = 0.30
 USER_FRACTION = 0.50
@@ -75,7 +76,7 @@ CARRIED = "must_survive"
 CARRIED_BECAUSE = "From the session, because the text above does not say it:"
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Case:
     """Everything that a compaction may look at."""
 
@@ -132,7 +133,7 @@ class Case:
         return replace(self, entries=entries, view=project(entries, leaf=last))
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Replacement:
     """The view to come."""
 

@@ -18,6 +18,7 @@ from reverie.context.survive import is_instruction
 from reverie.messages.blocks import JsonObject, nothing_more
 from reverie.messages.view import Item
 from reverie.settings import Compaction
+from reverie.values import value
 
 FILE_FRACTION = 0.05
 FILES_FRACTION = 0.05
@@ -29,7 +30,7 @@ INSTRUCTIONS_FRACTION = 0.15
 with the window: `bench.fidelity` shows that in a small one a longer summary tells more than a second file."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Attached:
     """One attachment to come: its kind, what the model reads, and data for those who look it up."""
 
@@ -40,7 +41,7 @@ class Attached:
     """It returns however little room there is: without it the session would go on by other rules."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Skill:
     """A skill that was invoked; the store of these outlives every compaction."""
 
@@ -49,7 +50,7 @@ class Skill:
     path: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Surroundings:
     """What a compaction needs to know and cannot see in the transcript."""
 

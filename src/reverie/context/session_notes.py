@@ -8,7 +8,6 @@ An update never costs a turn: what goes wrong leaves file and cursor alone.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 
@@ -24,12 +23,13 @@ from reverie.messages.view import Item, Kind, View
 from reverie.places import Places
 from reverie.ports import ForkSpec
 from reverie.settings import Notes
+from reverie.values import value
 
 BY_STRUCTURE = "structure"
 """Who wrote notes that no model wrote."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class NotesFile:
     """Where the notes lie, what they say now, and the frame that they have to keep."""
 
@@ -51,7 +51,7 @@ class NotesFile:
         return not self.text.strip() or _flat(self.text) == _flat(self.frame)
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Cursor:
     """How far the notes reach and what happened since."""
 
@@ -69,7 +69,7 @@ class Cursor:
     """Who wrote the notes; empty when nobody said so."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Section:
     """One heading with its instruction line and what was written below."""
 

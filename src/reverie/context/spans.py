@@ -7,7 +7,7 @@ appends what was said since under the leaf that `uncompact` names.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
@@ -30,6 +30,7 @@ from reverie.messages.entries import (
     envelope_of,
 )
 from reverie.messages.view import Item, Kind, Projection
+from reverie.values import value
 
 PIN = "pin"
 UNPIN = "unpin"
@@ -42,7 +43,7 @@ SHORT_ID_CHARS = 8
 """How much of an id a pointer shows, as long as no other id begins alike."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Span:
     """A part of the conversation as text."""
 
@@ -101,7 +102,7 @@ def pinned(entries: Iterable[Entry]) -> tuple[str, ...]:
     return tuple(pins)
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Undone:
     """A compaction that can be taken back."""
 

@@ -8,7 +8,6 @@ cannot differ. Stages are pure: the scene brings time, ids, sizes and limits.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import TypeAlias
@@ -17,12 +16,13 @@ from reverie.messages.entries import Entry, Envelope
 from reverie.messages.message import user
 from reverie.messages.view import Item, Kind, View
 from reverie.tokens.window import Budget
+from reverie.values import value
 
 CHARS_PER_TOKEN = 3
 """For figures in reports only; no decision and no count of a view rests on it."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class FileWrite:
     """A file that a stage wants written before its entries are appended."""
 
@@ -32,7 +32,7 @@ class FileWrite:
     """What stands in the view when the file cannot be written; None for the whole text."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Reduction:
     """One thing that was taken out of the view, for reports, the ledger and the announced cache break."""
 
@@ -43,7 +43,7 @@ class Reduction:
     detail: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Outcome:
     """What a stage wants: nothing, or entries with the files and the report that belong to them."""
 
@@ -58,7 +58,7 @@ class Outcome:
 NOTHING = Outcome()
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Scene:
     """What a stage may know besides the view."""
 

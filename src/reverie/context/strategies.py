@@ -7,7 +7,7 @@ work with the same entries and the same provider's rules; none calls a model.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TypeAlias
 
@@ -27,6 +27,7 @@ from reverie.messages.records import CLEARED
 from reverie.messages.rules import legal_cuts
 from reverie.messages.view import View
 from reverie.settings import Settings
+from reverie.values import value
 
 KEEP_RESULTS = 3
 """What the public API keeps when it clears tool results (spec 8 §1.10)."""
@@ -35,7 +36,7 @@ TARGET_SHARE = 0.7
 """Where the simple strategies stop, as a share of the compaction line."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Situation:
     """What a strategy may look at."""
 
@@ -49,7 +50,7 @@ class Situation:
 Rescue: TypeAlias = Callable[[Situation], Outcome]
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Strategy:
     """A named way of reducing."""
 

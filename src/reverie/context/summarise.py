@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from reverie.context.prompt import fill, read_prompt
 from reverie.context.stage import Scene
@@ -20,6 +20,7 @@ from reverie.messages.rules import legal_cuts
 from reverie.messages.view import Item, Kind
 from reverie.ports import Ask, Flow, Reply
 from reverie.settings import Compaction
+from reverie.values import value
 
 EMBEDDED = "embedded"
 """Who wrote a summary that no model wrote."""
@@ -43,7 +44,7 @@ _ROOM_FOR_ANALYSIS = 1.5
 """The answer holds the analysis too, which is not part of the summary's limit."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Written:
     """A summary and who wrote it."""
 
@@ -53,7 +54,7 @@ class Written:
     """How many of the oldest messages the writer did not see, because the request for the summary was too long."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Wanted:
     """What is to be summarised, and how."""
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from threading import Lock
 
 from reverie.context.cut import Weigh, head_and_tail, unfenced
@@ -19,6 +18,7 @@ from reverie.context.spans import chain, pinned, plain, short_ids, spoken
 from reverie.messages.bulk import collector_paused
 from reverie.messages.entries import Entry
 from reverie.messages.view import Item, Kind
+from reverie.values import value
 
 INSTRUCTION_KINDS = frozenset({"instructions", "nested_memory"})
 """Attachments that hold the project's instruction files."""
@@ -38,7 +38,7 @@ _gathered: list[Gathering] = []
 _gathering = Lock()
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Survivor:
     """One thing that must survive."""
 
@@ -51,7 +51,7 @@ class Survivor:
     pointer: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class MustSurvive:
     """The list, with the conversation that it was taken from."""
 
@@ -65,7 +65,7 @@ class MustSurvive:
     """Whether the model can read messages again by these ids; else no text says so."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Limits:
     """How much may be brought back, in tokens."""
 
@@ -78,7 +78,7 @@ class Limits:
     """Of these the errors and files: the summary has told those that matter, and all can be read again by subject."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Carried:
     """What is brought back, as text, and the account of every survivor."""
 
@@ -86,7 +86,7 @@ class Carried:
     lines: tuple[Line, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class _Told:
     """A survivor and how it is shown."""
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
@@ -17,6 +16,7 @@ from reverie.hooks.events import EVENTS
 from reverie.messages.blocks import Json, JsonObject
 from reverie.plugins.plugin import Plugin
 from reverie.settings import Declaration
+from reverie.values import value
 
 SOURCES = ("user", "project", "local", "environment", "flag", "managed", "plugin", "skill", "agent", "session")
 """Who may declare hooks, in the order in which their results are put together (spec 3 §7.3)."""
@@ -41,7 +41,7 @@ _NEEDED: Mapping[Kind, str] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Handler:
     """What is done; two equal ones are done once."""
 
@@ -81,7 +81,7 @@ class Handler:
         return line if len(line) <= 60 else f"{line[:59]}…"
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Hook:
     """A handler at its place."""
 
@@ -96,7 +96,7 @@ class Hook:
     once: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Declared:
     """The hooks of one source."""
 
@@ -128,7 +128,7 @@ def declared_hooks(declarations: Iterable[Declaration], plugins: Iterable[Plugin
     return (*own, *brought)
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class _Brought:
     root: Path | None
     data: Path | None

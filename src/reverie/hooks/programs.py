@@ -11,12 +11,13 @@ import contextlib
 import os
 import signal
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from tempfile import TemporaryFile
 from typing import IO
 
 from reverie.errors import Unavailable
+from reverie.values import value
 
 MAX_OUTPUT_BYTES = 32 * 1024 * 1024
 _READ_BYTES = 4 * 1024 * 1024
@@ -24,7 +25,7 @@ _LOOK_SECONDS = 0.25
 _GRACE_SECONDS = 0.5
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Program:
     """What to run."""
 
@@ -34,7 +35,7 @@ class Program:
     given: bytes
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Ended:
     """How it ended."""
 

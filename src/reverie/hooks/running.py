@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Awaitable, Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import TypeAlias
 
@@ -25,6 +25,7 @@ from reverie.hooks.web import Answered, Letter, filled_headers, is_allowed, post
 from reverie.messages.blocks import Json, JsonObject
 from reverie.ports import Flow
 from reverie.settings import Hook as Limits
+from reverie.values import value
 
 _TOOL_INPUT_BYTES = 96 * 1024
 """A variable of more than 128 KiB keeps a program from starting; the input is on stdin anyway."""
@@ -51,7 +52,7 @@ def _unheard(_: str) -> None:
     return
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Effects:
     """Everything a hook may do to the world; the defaults are the real ones, or none where others must provide it."""
 
@@ -69,7 +70,7 @@ class Effects:
     """Hears what the user may read while a hook runs."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Surroundings:
     """Where hooks run."""
 
@@ -79,7 +80,7 @@ class Surroundings:
     """Where hooks leave variables for later commands of the session."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Occasion:
     """One event that happened."""
 

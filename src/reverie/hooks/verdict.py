@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Literal, TypeAlias
 
 from reverie.messages.blocks import Json, JsonObject, nothing_more
+from reverie.values import value
 
 Permission: TypeAlias = Literal["allow", "deny", "ask"]
 
 _STRICTEST: tuple[Permission, ...] = ("deny", "ask", "allow")
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Verdict:
     """The words of hooks; the empty one lets everything go on."""
 

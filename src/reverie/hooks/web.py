@@ -11,16 +11,18 @@ import contextlib
 import re
 import threading
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from fnmatch import fnmatchcase
 from urllib.parse import urlsplit
+
+from reverie.values import value
 
 MAX_ANSWER_BYTES = 4 * 1024 * 1024
 _VARIABLE = re.compile(r"\$(?:\{([A-Za-z_]\w*)\}|([A-Za-z_]\w*))")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Letter:
     """What is sent."""
 
@@ -30,7 +32,7 @@ class Letter:
     timeout_seconds: float
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Answered:
     """What came back."""
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
@@ -28,12 +27,13 @@ from reverie.memory.topics.injection import flags
 from reverie.memory.topics.remarks import topic_remarks
 from reverie.places.paths import MemoryFolder
 from reverie.secret_scan import scan
+from reverie.values import value
 
 _LARGE_CHARS = 1_000_000
 """A topic larger than this is a log or a data file that came here by mistake; it slows every search that meets it."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Problem:
     """One thing that is wrong."""
 
@@ -47,7 +47,7 @@ class Problem:
     """Whether `--fix` does it."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class World:
     """What the checks need beside the directory."""
 

@@ -10,7 +10,6 @@ import os
 import shutil
 from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from itertools import groupby
 from pathlib import Path
@@ -20,12 +19,13 @@ from reverie.errors import Conflict
 from reverie.files import locked, read_small, remove_temporaries, write_atomic
 from reverie.messages.transcript import lock_path
 from reverie.settings import Settings
+from reverie.values import value
 
 _SWEPT = ".swept"
 _ONCE_A_DAY = timedelta(days=1)
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class SessionFile:
     """One file that a session left behind."""
 
@@ -36,7 +36,7 @@ class SessionFile:
     size_bytes: int
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Retention:
     """The rules; None keeps for ever."""
 

@@ -10,7 +10,7 @@ import hashlib
 import json
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from typing import NoReturn, TypeAlias
@@ -42,6 +42,7 @@ from reverie.memory.topics.topic import Source, Topic, parse_topic, render_topic
 from reverie.memory.topics.vetted import Vetted
 from reverie.places.paths import MemoryFolder
 from reverie.secret_scan import Finding, redact, scan
+from reverie.values import value
 
 VERSIONS_LOOKED_AT = 100
 """How far back a text that a caller has read is looked for, to merge with what came since."""
@@ -52,7 +53,7 @@ REFUSALS = "refused"
 """What was refused, one JSON object a line."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Saved:
     """What became of a write."""
 
@@ -479,7 +480,7 @@ class Store:
             raise Damaged(f"{path} is not UTF-8 text: {error.reason}", path=self.folder.directory / path) from error
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class _Taken:
     """The keys of files that are tracked or about to be."""
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
 from pathlib import Path
@@ -25,9 +24,10 @@ from reverie.memory.index.prose import merged_prose
 from reverie.memory.store import REFUSALS, Store, told_findings
 from reverie.memory.topics.finding import find_topic
 from reverie.memory.topics.topic import Source, Topic, Trust, parse_topic
+from reverie.values import value
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Undone:
     """What taking back a change did; with conflicts, nothing was written."""
 
@@ -38,7 +38,7 @@ class Undone:
     """What was taken back, the newest first."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Why:
     """What a memory rests on."""
 
@@ -48,7 +48,7 @@ class Why:
     changes: tuple[Commit, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Refusal:
     """Something that was not saved."""
 

@@ -7,8 +7,10 @@ Wire names live in `codec`; a kind that this version does not know is kept whole
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TypeAlias
+
+from reverie.values import value
 
 Json: TypeAlias = bool | int | float | str | list["Json"] | dict[str, "Json"] | None
 JsonObject: TypeAlias = Mapping[str, Json]
@@ -22,7 +24,7 @@ def nothing_more() -> JsonObject:
     return NOTHING_MORE
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Text:
     """Plain text."""
 
@@ -31,7 +33,7 @@ class Text:
     """Fields of the wire form that we do not interpret, such as citations."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Thinking:
     """Reasoning that must go back to the provider unchanged while its tool calls are open."""
 
@@ -40,7 +42,7 @@ class Thinking:
     extra: JsonObject = field(default_factory=nothing_more, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class RedactedThinking:
     """Reasoning that only the provider can read."""
 
@@ -48,7 +50,7 @@ class RedactedThinking:
     extra: JsonObject = field(default_factory=nothing_more, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class ToolUse:
     """The model asks for a tool."""
 
@@ -58,7 +60,7 @@ class ToolUse:
     extra: JsonObject = field(default_factory=nothing_more, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Image:
     """A picture; `source` is the provider's own description of where its bytes are."""
 
@@ -66,7 +68,7 @@ class Image:
     extra: JsonObject = field(default_factory=nothing_more, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Document:
     """A PDF or text document."""
 
@@ -74,7 +76,7 @@ class Document:
     extra: JsonObject = field(default_factory=nothing_more, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Compaction:
     """A summary that the provider itself wrote; everything before it is dropped next time."""
 
@@ -82,7 +84,7 @@ class Compaction:
     extra: JsonObject = field(default_factory=nothing_more, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Opaque:
     """A block of a kind that this version does not know, kept as it came."""
 
@@ -94,7 +96,7 @@ class Opaque:
         return str(self.wire.get("type", ""))
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class ToolResult:
     """What a tool answered."""
 

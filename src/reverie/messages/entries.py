@@ -7,14 +7,15 @@ entry too, so that `view.project` computes what was sent from the entries alone.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TypeAlias
 
 from reverie.messages.blocks import Block, JsonObject, nothing_more
 from reverie.messages.message import Message, Usage
+from reverie.values import value
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Envelope:
     """Who, when and after what: the fields that all entries of the chain share."""
 
@@ -38,7 +39,7 @@ class Envelope:
     """Came with a fork from another session, which has paid for it."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class UserEntry:
     """Something the user typed, or tool results that go back to the model."""
 
@@ -53,7 +54,7 @@ class UserEntry:
     raw: bytes | None = field(default=None, compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class AssistantEntry:
     """One record of a reply. A reply of several blocks is usually several records with one `message_id`."""
 
@@ -69,7 +70,7 @@ class AssistantEntry:
     raw: bytes | None = field(default=None, compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class AttachmentEntry:
     """Machine-made content that was sent: recalled memories, instructions, a date change, a hook's words."""
 
@@ -82,7 +83,7 @@ class AttachmentEntry:
     raw: bytes | None = field(default=None, compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class SystemBlock:
     """One block of the system text, with the marker of how long it stays the same."""
 
@@ -91,7 +92,7 @@ class SystemBlock:
     """`static` for all users, `session` until a compaction, `volatile` may change every turn."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class ToolSpec:
     """A tool as the provider is told of it: a name, a sentence, a schema, or a built-in kind in `extra`."""
 
@@ -101,7 +102,7 @@ class ToolSpec:
     extra: JsonObject = field(default_factory=nothing_more, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class PromptEntry:
     """System text and tools as rendered, before they are first sent."""
 
@@ -111,7 +112,7 @@ class PromptEntry:
     raw: bytes | None = field(default=None, compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class BoundaryEntry:
     """A compaction: what came before is no longer sent, except the kept entries."""
 
@@ -132,7 +133,7 @@ class BoundaryEntry:
     raw: bytes | None = field(default=None, compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class SnipEntry:
     """Old entries left out of what is sent; a digest takes their place."""
 
@@ -143,7 +144,7 @@ class SnipEntry:
     raw: bytes | None = field(default=None, compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class SpillDecision:
     """What the model sees instead of one tool result, decided once and never again."""
 
@@ -155,7 +156,7 @@ class SpillDecision:
     size_bytes: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class SpillEntry:
     """Frozen decisions on large tool results."""
 
@@ -165,7 +166,7 @@ class SpillEntry:
     raw: bytes | None = field(default=None, compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class ClearEntry:
     """Old tool results whose content is no longer sent."""
 
@@ -178,7 +179,7 @@ class ClearEntry:
     raw: bytes | None = field(default=None, compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class CollapseEntry:
     """A span of entries is shown as one summary; the originals stay."""
 
@@ -189,7 +190,7 @@ class CollapseEntry:
     raw: bytes | None = field(default=None, compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class NotesEntry:
     """The session notes were brought up to date."""
 
@@ -203,7 +204,7 @@ class NotesEntry:
     raw: bytes | None = field(default=None, compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class MarkEntry:
     """A named fact of the session that changes nothing in the view: a cursor, a receipt, a pin, a budget notice."""
 
@@ -213,7 +214,7 @@ class MarkEntry:
     raw: bytes | None = field(default=None, compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class LinkEntry:
     """A record of the chain that is never sent: progress, durations, errors, notices."""
 
@@ -222,7 +223,7 @@ class LinkEntry:
     raw: bytes | None = field(default=None, compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class TitleEntry:
     """A name for the session: given by the user, by a model, or taken from the last prompt or a summary."""
 
@@ -232,7 +233,7 @@ class TitleEntry:
     raw: bytes | None = field(default=None, compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class OtherEntry:
     """A record outside the chain that we pass through untouched."""
 
@@ -240,7 +241,7 @@ class OtherEntry:
     raw: bytes = field(repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class BadLine:
     """A line that is no record; kept so that nothing is lost by reading."""
 

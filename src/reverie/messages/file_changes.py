@@ -7,16 +7,16 @@ What it held lies in a file named by its SHA-256, beside the transcript of the s
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
 from reverie.messages.codec import decode_json, encode_json
 from reverie.messages.entries import Entry, OtherEntry
+from reverie.values import value
 
 KIND = "file-history-snapshot"
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class FileChange:
     """One change of one file."""
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from io import FileIO
 from itertools import chain
 from pathlib import Path
@@ -20,6 +19,7 @@ from reverie.messages.entries import AssistantEntry, Entry, TitleEntry, UserEntr
 from reverie.messages.message import Usage
 from reverie.messages.records import decode_line
 from reverie.places.slug import names_folder_of
+from reverie.values import value
 
 END_BYTES = 64 * 1024
 """How much of each end is read at first; titles and the last usage are written again near the end of a file."""
@@ -40,7 +40,7 @@ _SPOKEN = (b'"type":"user"', b'"type":"assistant"', b'"type": "user"', b'"type":
 _NOT_A_PROMPT = ("<command-", "<local-command", "<bash-", "<system-reminder>", "Caveat:", "[Request interrupted")
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Glance:
     """What the two ends of a session file tell."""
 

@@ -6,10 +6,10 @@ Identity, parents and times belong to entries. Prices belong to `tokens`.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from enum import StrEnum
 
 from reverie.messages.blocks import Block, Text, ToolResult, ToolUse
+from reverie.values import value
 
 
 class Role(StrEnum):
@@ -20,7 +20,7 @@ class Role(StrEnum):
     SYSTEM = "system"
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Message:
     """One side of the conversation speaks."""
 
@@ -41,7 +41,7 @@ class Message:
         return tuple(block for block in self.content if isinstance(block, ToolResult))
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Usage:
     """What the provider reported for one reply, in tokens."""
 

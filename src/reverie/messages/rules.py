@@ -8,13 +8,14 @@ else, so no reduction parts a call from its result.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import StrEnum
 from operator import is_
 
 from reverie.messages.blocks import Block, RedactedThinking, Text, Thinking, ToolResult, ToolUse
 from reverie.messages.message import Message, Role, merge_neighbours
 from reverie.messages.view import Item
+from reverie.values import value
 
 UNANSWERED = "No result: the call was interrupted before it finished."
 """What stands for the answer of a call that never came back; providers refuse a call without one."""
@@ -35,7 +36,7 @@ class Rule(StrEnum):
     THINKING_FIRST = "a reply that thought before calling a tool starts with its thinking"
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Violation:
     """One broken demand and the message where it shows."""
 

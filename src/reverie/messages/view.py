@@ -7,7 +7,7 @@ none changes an entry. `Projection` is the same fold one entry at a time, for a 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import StrEnum
 from typing import Self
 
@@ -31,6 +31,7 @@ from reverie.messages.entries import (
 )
 from reverie.messages.message import Message, Role, Usage, merge_neighbours
 from reverie.messages.shell_words import is_printed
+from reverie.values import value
 
 SERVER_CLEARS = "cached"
 """The trigger of a clear that the provider carries out inside its cache: the results stay in the messages, and a block
@@ -55,7 +56,7 @@ class Kind(StrEnum):
     """Stands for what a snip or a collapse took away."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Item:
     """One message of the view and the entry it comes from."""
 
@@ -71,7 +72,7 @@ class Item:
     """What the provider reported with this reply; the count is anchored on the newest one."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class View:
     """What is sent, before cache marks: system text, tools, and the conversation in order."""
 

@@ -10,7 +10,7 @@ import asyncio
 import random
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import aclosing, asynccontextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import TYPE_CHECKING, Any
 
 from reverie.errors import Interrupted, Unauthenticated
@@ -33,6 +33,7 @@ from reverie.ports import Event, Request
 from reverie.request_body import EXTENDED_WINDOW_BETA, count_body, encode_body, request_betas, request_body
 from reverie.tokens.names import wants_extended_window
 from reverie.tokens.profiles import profile
+from reverie.values import value
 
 if TYPE_CHECKING:
     import anthropic
@@ -42,7 +43,7 @@ _NO_KEY = "none"
 """Servers on this machine ask for no key, the SDK does."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class AnthropicModel:
     """Answers over the Messages API; one object serves any number of requests at once."""
 

@@ -6,7 +6,7 @@ Keys and addresses come in as values; nothing here reads the environment, and no
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from urllib.parse import urlsplit
 
 from reverie.errors import UserMistake
@@ -17,11 +17,12 @@ from reverie.models.openai import OPENAI_URL, OpenAIModel
 from reverie.models.retry import Retries
 from reverie.ports import Model
 from reverie.tokens.names import canonical_name
+from reverie.values import value
 
 OLLAMA_URL = "http://localhost:11434/v1"
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Access:
     """Where models are to be had, and with which keys."""
 

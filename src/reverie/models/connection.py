@@ -12,7 +12,6 @@ import importlib
 import ssl
 from collections.abc import AsyncGenerator, Iterator
 from contextlib import aclosing, contextmanager
-from dataclasses import dataclass
 from json import JSONDecodeError
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
@@ -21,6 +20,7 @@ from urllib.parse import urlsplit
 from reverie.errors import Interrupted, Unauthenticated, Unavailable, UserMistake
 from reverie.models.faults import Provider, fault, read_failure
 from reverie.ports import Event
+from reverie.values import value
 
 if TYPE_CHECKING:
     import httpx2
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 _LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Timeouts:
     """How long to wait for what."""
 

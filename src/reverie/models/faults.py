@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from email.utils import parsedate_to_datetime
 from typing import Any
 
@@ -24,6 +24,7 @@ from reverie.errors import (
 )
 from reverie.messages.codec import as_count
 from reverie.patterns import lazy_regex
+from reverie.values import value
 
 _LONGEST_QUOTE_CHARS = 400
 _HIDDEN = "[key]"
@@ -84,7 +85,7 @@ _AUTHENTICATION_ADVICE = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Said:
     """A provider's account of a failure."""
 
@@ -99,7 +100,7 @@ class Said:
     retry_after_seconds: float | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Provider:
     """Whom we talk to, as it may be named in a message."""
 

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncGenerator, Callable
-from dataclasses import dataclass
 
 from reverie.messages.blocks import Text
 from reverie.messages.message import Message, Role, Usage
 from reverie.models.messages_stream import announce
 from reverie.ports import Event, Finished, Reply, Request
+from reverie.values import value
 
 OFFLINE = "offline"
 REFUSAL = """\
@@ -31,7 +31,7 @@ async def embedded_answer(purpose: str, embedded: Callable[[], str]) -> str:
     return await asyncio.to_thread(embedded) if purpose in LONG_ANSWERS else embedded()
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class OfflineModel:
     """Answers the system's own questions by algorithm."""
 

@@ -11,7 +11,7 @@ import random
 import secrets
 from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from contextlib import aclosing, asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
@@ -32,6 +32,7 @@ from reverie.models.faults import Provider
 from reverie.models.retry import Random, Retries, Sleep, stream_with_retries
 from reverie.ports import Event, Request
 from reverie.request_body import encode_body
+from reverie.values import value
 
 if TYPE_CHECKING:
     import openai
@@ -47,7 +48,7 @@ def _token() -> str:
     return secrets.token_hex(12)
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class OpenAIModel:
     """Answers over chat completions; one object serves any number of requests at once."""
 

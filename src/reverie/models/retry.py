@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import aclosing
-from dataclasses import dataclass
 from typing import TypeVar
 
 from reverie.errors import BadRequest, ContextTooLong, MediaTooLarge, Unauthenticated, Unavailable
 from reverie.ports import Event, Retrying
+from reverie.values import value
 
 Sleep = Callable[[float], Awaitable[None]]
 Random = Callable[[], float]
@@ -23,7 +23,7 @@ _HOPELESS = (ContextTooLong, MediaTooLarge, Unauthenticated, BadRequest)
 """Sending the same request again gives the same refusal."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Retries:
     """How often and how patiently a failed request is sent again."""
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Protocol
 
 from reverie.permissions.need import Need
+from reverie.values import value
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Question:
     """One call that waits for a yes."""
 
@@ -22,7 +22,7 @@ class Question:
     """Which agent asks; empty for the main one."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Approval:
     """The answer."""
 

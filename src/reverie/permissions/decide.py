@@ -5,7 +5,7 @@ Reasons are sentences that a model can act on. Nothing here asks anybody or chan
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
 
@@ -15,6 +15,7 @@ from reverie.permissions.policy import Mode, Policy
 from reverie.permissions.real_paths import is_protected, is_within, real
 from reverie.permissions.rule import Kind
 from reverie.permissions.run import Examined, allowing_rules, examine, first_rule, uncovered
+from reverie.values import value
 
 _NOTHING = Path("/dev/null")
 
@@ -27,7 +28,7 @@ class Verdict(StrEnum):
     DENY = "deny"
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Decision:
     """The verdict and why."""
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
+
+from reverie.values import value
 
 
 class Act(StrEnum):
@@ -24,7 +25,7 @@ class Act(StrEnum):
     """A tool of somebody else (MCP) whose deeds are unknown."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Need:
     """What one call would do."""
 

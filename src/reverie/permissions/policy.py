@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
 
 from reverie.permissions.rule import Kind, Rule, parse_rule
 from reverie.settings import Settings
 from reverie.settings.layers import Origin, Source
+from reverie.values import value
 
 
 class Mode(StrEnum):
@@ -29,7 +30,7 @@ class Mode(StrEnum):
     """Only deny and ask rules count."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Policy:
     """Everything that `decide` looks at."""
 

@@ -7,11 +7,11 @@ covers is the matter of `covers`.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
 from reverie.errors import UserMistake
+from reverie.values import value
 
 FILE_TOOLS = frozenset({"Read", "Glob", "Grep", "LS", "NotebookRead", "Edit", "Write", "MultiEdit", "NotebookEdit"})
 _SHAPE = re.compile(r"(?P<tool>[A-Za-z_*][\w*.\-]*)(?:\((?P<about>.*)\))?", re.DOTALL)
@@ -26,7 +26,7 @@ class Kind(StrEnum):
     DENY = "deny"
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Rule:
     """One rule."""
 

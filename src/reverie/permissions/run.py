@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 
@@ -18,6 +18,7 @@ from reverie.permissions.shell.read_only import MAX_PLACES, Reads, is_nowhere, p
 from reverie.permissions.shell.script import Script, Step, Word
 from reverie.permissions.shell.word_paths import absolute, led_to, named_paths
 from reverie.permissions.shell.wrapped import everything_run, inner_step
+from reverie.values import value
 
 _WRITERS = frozenset(
     {"rm", "rmdir", "mv", "cp", "touch", "mkdir", "tee", "truncate", "dd", "ln", "chmod", "chown", "install", "shred"}
@@ -28,7 +29,7 @@ _MAX_CORNERS = 2000
 _STAR = re.compile(r"(?<!\\)\*")
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Examined:
     """What is known of a command before any rule is asked."""
 

@@ -9,8 +9,9 @@ import contextlib
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import TypeAlias
+
+from reverie.values import value
 
 Field: TypeAlias = "str | list[Field] | dict[str, Field]"
 
@@ -25,7 +26,7 @@ EFFORTS = ("low", "medium", "high", "xhigh", "max")
 _HOOK_FLAGS = frozenset({"once", "async", "asyncRewake"})
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Page:
     """A file cut in two."""
 

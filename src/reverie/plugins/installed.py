@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
 from reverie.errors import Refused
@@ -19,12 +18,13 @@ from reverie.places import Places
 from reverie.plugins.json_file import Unread, read_object
 from reverie.plugins.plugin import Plugin, read_plugin
 from reverie.plugins.servers import Servers, joined
+from reverie.values import value
 
 _ORPHANED = ".orphaned_at"
 _NOT_IN_A_NAME = re.compile(r"[^A-Za-z0-9._-]")
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Plugins:
     """What was found."""
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
 from reverie.errors import Refused
@@ -18,12 +17,13 @@ from reverie.messages.blocks import Json, JsonObject
 from reverie.plugins.json_file import Unread, read_object
 from reverie.plugins.servers import NO_SERVERS, Servers, joined, parsed_servers
 from reverie.settings import Declaration
+from reverie.values import value
 
 MANIFEST = Path(".claude-plugin") / "plugin.json"
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}")
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Plugin:
     """What a folder brings."""
 

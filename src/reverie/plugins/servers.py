@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from enum import StrEnum
 from pathlib import Path
 
@@ -19,6 +19,7 @@ from reverie.places import Places
 from reverie.plugins.expand import expanded, unset
 from reverie.plugins.json_file import STATE_FILE_BYTES, Unread, read_object
 from reverie.trust import Kind, Part
+from reverie.values import value
 
 Pairs = tuple[tuple[str, str], ...]
 
@@ -43,7 +44,7 @@ _TYPES: Mapping[str, Transport] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Server:
     """One server, ready to be connected to: every variable is filled in."""
 
@@ -85,7 +86,7 @@ class Server:
         return f"mcp__{_FOREIGN.sub('_', self.name)}__"
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Servers:
     """What was found."""
 

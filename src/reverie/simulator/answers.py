@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TypeAlias
 
 from reverie.messages.blocks import Json, JsonObject
@@ -10,9 +9,10 @@ from reverie.simulator.api_error import ApiError
 from reverie.simulator.cache import CacheOutcome
 from reverie.simulator.edits import AppliedEdit
 from reverie.simulator.prompt import Prompt
+from reverie.values import value
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Delivery:
     """How a reply travels."""
 
@@ -27,7 +27,7 @@ class Delivery:
 PROMPT_DELIVERY = Delivery()
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Refusal:
     """An answer that is an error."""
 
@@ -35,7 +35,7 @@ class Refusal:
     delivery: Delivery = PROMPT_DELIVERY
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Answer:
     """An answer that is a message."""
 
@@ -48,7 +48,7 @@ class Answer:
     delivery: Delivery = PROMPT_DELIVERY
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Count:
     """The size of a prompt."""
 
@@ -65,7 +65,7 @@ class Count:
         }
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Served:
     """A prompt as the model would read it, and what the cache did for it."""
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from reverie.messages.blocks import Json, JsonObject
+from reverie.values import value
 
 KINDS = {
     400: "invalid_request_error",
@@ -41,7 +40,7 @@ MESSAGES = {
 """The usual words for errors that are not about one field."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class ApiError:
     """A refusal, before it gets a request id."""
 

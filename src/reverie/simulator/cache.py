@@ -17,6 +17,7 @@ from reverie.simulator.explain import Breakpoint, Explanation, Miss, Trace, firs
 from reverie.simulator.memo import digest
 from reverie.simulator.prompt import Level, Prompt
 from reverie.simulator.usage import CacheUsage
+from reverie.values import value
 
 LOOK_BACK_BLOCKS = 20
 LIFETIMES = {"5m": timedelta(minutes=5), "1h": timedelta(hours=1)}
@@ -34,7 +35,7 @@ class Entry:
     expires: datetime
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class CacheOutcome:
     """What the cache did for one request."""
 

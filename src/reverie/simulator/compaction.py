@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from reverie.messages.blocks import JsonObject
 from reverie.simulator.edits import COMPACT
 from reverie.simulator.memo import digest
 from reverie.simulator.prompt import Content, Level, Piece, Prompt
 from reverie.simulator.wire import flag_at, number_at, object_at, objects_at, text_at
+from reverie.values import value
 
 TRIGGER_TOKENS = 150_000
 TRIGGER_TOKENS_MIN = 50_000
@@ -16,7 +17,7 @@ INSTRUCTION_TOKENS = 97
 """The provider's own request for a summary (recorded: 100 uncached tokens with the reply's opening)."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Compaction:
     """What a request asks for when its prompt grows too long."""
 

@@ -7,13 +7,14 @@ the next request. A cleared piece is another piece, so the cached prefix ends wh
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from reverie.messages.blocks import Json, JsonObject
 from reverie.simulator.memo import digest
 from reverie.simulator.prompt import Level, Piece, Prompt
 from reverie.simulator.weights import CALL_TOKENS, CLEARED_TOKENS
 from reverie.simulator.wire import number_at, object_at, objects_at, text_at, texts_at
+from reverie.values import value
 
 CLEAR_TOOL_USES = "clear_tool_uses_20250919"
 CLEAR_THINKING = "clear_thinking_20251015"
@@ -23,7 +24,7 @@ TRIGGER_TOKENS = 100_000
 KEEP_TOOL_USES = 3
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class AppliedEdit:
     """What one edit took away."""
 

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from reverie.messages.blocks import Json, JsonObject
 from reverie.simulator.wire import encode, text_at
+from reverie.values import value
 
 CHUNK_CHARS = 24
 """How much of a text one event carries."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class ServerEvent:
     """One event of a stream."""
 

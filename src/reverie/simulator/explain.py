@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
 from reverie.messages.blocks import Json
 from reverie.simulator.prompt import Level, Piece
+from reverie.values import value
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Trace:
     """An earlier request, kept to compare with."""
 
@@ -18,7 +18,7 @@ class Trace:
     scopes: tuple[tuple[Level, str], ...]
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Change:
     """Where a request parts from the most similar one before it."""
 
@@ -39,7 +39,7 @@ class Change:
         }
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Miss:
     """Why a breakpoint found nothing."""
 
@@ -59,7 +59,7 @@ class Miss:
         }
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Breakpoint:
     """One marked place and what it led to."""
 
@@ -92,7 +92,7 @@ class Breakpoint:
         }
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Explanation:
     """What happened to one request in the cache, for a person."""
 

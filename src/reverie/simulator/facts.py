@@ -7,11 +7,11 @@ A name that the provider does not use has no facts, and a request for it gets a 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import TypeAlias
 
 from reverie.tokens.profiles import PROFILES, Profile, Tokenizer
+from reverie.values import value
 
 Version: TypeAlias = tuple[int, int]
 
@@ -39,7 +39,7 @@ _DATED: dict[tuple[str, Version], str] = {
 """The full names of models that are also known by a short one; newer models have only one name."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class ModelFacts:
     """One model as the simulator sees it."""
 

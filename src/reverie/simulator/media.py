@@ -9,9 +9,9 @@ import binascii
 import re
 import struct
 from base64 import b64decode
-from dataclasses import dataclass
 
 from reverie.simulator.memo import Memo, digest
+from reverie.values import value
 
 IMAGE_TYPES = ("image/jpeg", "image/png", "image/gif", "image/webp")
 IMAGE_BYTES_MAX = 5 * 1024 * 1024
@@ -27,7 +27,7 @@ _BASE64 = re.compile(r"[A-Za-z0-9+/]*={0,2}")
 _PDF_PAGE = re.compile(rb"/Type\s*/Page(?![a-zA-Z])")
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Media:
     """What could be read of one image or document."""
 

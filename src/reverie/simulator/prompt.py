@@ -8,7 +8,7 @@ work on pieces only. Fields of a block are compared whatever their order, but wh
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import StrEnum
 
 from reverie.messages.blocks import Json, JsonObject
@@ -23,6 +23,7 @@ from reverie.simulator.weights import (
     tool_tokens,
 )
 from reverie.simulator.wire import as_object, blocks_at, encode, flag_at, object_at, objects_at, text_at
+from reverie.values import value
 
 
 class Level(StrEnum):
@@ -33,7 +34,7 @@ class Level(StrEnum):
     MESSAGES = "messages"
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Content:
     """What a block says, wherever it stands; worked out once per content."""
 
@@ -53,7 +54,7 @@ class Content:
     is_cited: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Piece:
     """One block of the prompt in its place."""
 
@@ -76,7 +77,7 @@ class Piece:
         return self.content.kind
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Prompt:
     """What a request says to the model."""
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import datetime
 
 from reverie.messages.blocks import Json, JsonObject
@@ -36,6 +35,7 @@ from reverie.simulator.threads import Threads
 from reverie.simulator.usage import NO_INPUT, Bill, Iteration
 from reverie.simulator.weights import block_tokens
 from reverie.simulator.wire import flag_at, object_at, text_at
+from reverie.values import value
 
 REPLY_TOKENS = 3
 """The frame of a reply; even an empty one has some tokens."""
@@ -200,7 +200,7 @@ class Provider:
             self._traces.popitem(last=False)
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class _Read:
     """A request that passed all checks that need no counting."""
 
@@ -209,7 +209,7 @@ class _Read:
     facts: ModelFacts
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class _Turn:
     """A request under way."""
 

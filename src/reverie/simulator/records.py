@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import datetime
 
 from reverie.messages.blocks import Json, JsonObject
 from reverie.simulator.explain import Explanation
+from reverie.values import value
 
 RECORDS_MAX = 500
 SECRET_HEADERS = ("x-api-key", "authorization", "cookie")
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Record:
     """One request and what became of it."""
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 import random
 from base64 import b64decode, b64encode
 from binascii import Error as NotBase64
-from dataclasses import dataclass
 
 from reverie.messages.blocks import Json, JsonObject
 from reverie.simulator.memo import digest
@@ -21,6 +20,7 @@ from reverie.simulator.wire import (
     objects_at,
     text_at,
 )
+from reverie.values import value
 
 _ALPHABET = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
 _SEAL = b"\x12\x0breverie-sim"
@@ -28,7 +28,7 @@ ECHO_CHARS = 400
 USUAL_THOUGHT = "What was asked is clear."
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Reply:
     """What the model says."""
 

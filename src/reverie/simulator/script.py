@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TypeAlias
 
 from reverie.messages.blocks import JsonObject
 from reverie.simulator.replies import last_results, last_user_text
 from reverie.simulator.wire import blocks_at, flag_at, joined_text, objects_at, text_at
+from reverie.values import value
 
 FAULTS: Mapping[str, int] = {
     "rate_limit": 429,
@@ -34,7 +35,7 @@ FAULTS: Mapping[str, int] = {
 """Kinds of fault and the status each has unless another is given; the last two break a reply that has begun."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Incoming:
     """A request as rules see it."""
 
@@ -77,7 +78,7 @@ class Incoming:
         return flag_at(self.body, "stream")
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class ToolCall:
     """A tool to call; the id is made up unless given."""
 
@@ -86,7 +87,7 @@ class ToolCall:
     id: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Fault:
     """Something that goes wrong."""
 
@@ -98,7 +99,7 @@ class Fault:
     """How many events of a stream are sent before an `error_event` or a `drop`."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Action:
     """What happens to a request. Fields that are not given are as in the default reply."""
 
@@ -118,7 +119,7 @@ class Action:
     """How long a stream waits before each event."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Condition:
     """When a rule applies: everything that is given must hold. Patterns are searched, not matched in full."""
 
@@ -152,7 +153,7 @@ class Condition:
 ALWAYS = Condition()
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Rule:
     """A condition and what follows, one action after another when there are several."""
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
 import msgspec
@@ -12,6 +11,7 @@ import msgspec
 from reverie.errors import UserMistake
 from reverie.messages.blocks import Json, JsonObject
 from reverie.simulator.script import FAULTS, Action, Condition, Fault, Rule, RuleScript, ToolCall
+from reverie.values import value
 
 RULE_FIELDS = ("name", "when", "then", "times")
 WHEN_FIELDS = (
@@ -71,7 +71,7 @@ def action_from_json(value: Json, source: str) -> Action:
     return _action(value, _Place(source, ""))
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class _Place:
     """Where in which file something stands."""
 

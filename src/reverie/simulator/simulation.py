@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import datetime
 
 from reverie.messages.blocks import Json, JsonObject
@@ -21,12 +20,13 @@ from reverie.simulator.records import Record, RequestLog, without_secrets
 from reverie.simulator.rules.body import parse_body
 from reverie.simulator.rules.headers import read_headers
 from reverie.simulator.script import Action, Incoming, RuleScript, Script
+from reverie.values import value
 
 MESSAGES = "/v1/messages"
 COUNT_TOKENS = "/v1/messages/count_tokens"
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Handled:
     """A request that was dealt with and is to be answered."""
 

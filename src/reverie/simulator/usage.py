@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from reverie.messages.blocks import Json
+from reverie.values import value
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class CacheUsage:
     """The input side of a bill."""
 
@@ -44,7 +43,7 @@ class CacheUsage:
 NO_INPUT = CacheUsage(input_tokens=0)
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Iteration:
     """One pass over the model inside one request."""
 
@@ -65,7 +64,7 @@ class Iteration:
         }
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Bill:
     """Everything that one reply reports of its cost."""
 

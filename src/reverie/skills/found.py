@@ -8,7 +8,6 @@ the agent stands are found when a file there is touched.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 from reverie.files import is_inside
@@ -16,11 +15,12 @@ from reverie.places import Places
 from reverie.plugins.markdown_files import list_markdown
 from reverie.plugins.plugin import Plugin
 from reverie.skills.skill import Skill, read_skill
+from reverie.values import value
 
 _FILE = "SKILL.md"
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Skills:
     """What was found."""
 

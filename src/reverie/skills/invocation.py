@@ -9,12 +9,13 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from reverie.errors import UserMistake
 from reverie.plugins.front_matter import read_page
 from reverie.plugins.json_file import Unread
 from reverie.skills.skill import Skill, digest_of, read_content
+from reverie.values import value
 
 # The block ends at the next fence of any kind, so that a text full of fences is still read in one go.
 _INLINE = re.compile(r"(?<![\w`])!`([^`\n]+)`|^```!\n((?:(?!```).*\n)*)```[ \t]*$", re.MULTILINE)
@@ -24,7 +25,7 @@ _PLACE = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Piece:
     """A stretch of the text, or a command whose output belongs there."""
 
@@ -34,7 +35,7 @@ class Piece:
     """The command as it stands in the file, with its marks."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Invocation:
     """One skill, invoked."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
 
@@ -12,12 +12,13 @@ from reverie.plugins.front_matter import Page, effort_of, hooks_block, read_page
 from reverie.plugins.json_file import Unread
 from reverie.settings import Declaration
 from reverie.trust import Kind, Part
+from reverie.values import value
 
 MAX_FILE_BYTES = 1024 * 1024
 MAX_NAME_CHARS = 64
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Skill:
     """What the user taught by hand."""
 

@@ -13,7 +13,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping
 from contextlib import AbstractAsyncContextManager, aclosing
-from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from reverie.errors import (
@@ -41,9 +40,10 @@ from reverie.ports import (
     ToolUseStarted,
 )
 from reverie.testing.build import request, system, tool, tool_call, tool_result
+from reverie.values import value
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Says:
     """The model answers."""
 
@@ -52,7 +52,7 @@ class Says:
     calls: tuple[tuple[str, Mapping[str, Any]], ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Fails:
     """The model's provider fails, once."""
 

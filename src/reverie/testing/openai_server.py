@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import Enum, auto
 from types import TracebackType
 from typing import Any, Self, TypeAlias
 
 from reverie.testing.loopback import Canned, Ending, Heard, LoopbackServer
+from reverie.values import value
 
 
 class Quirk(Enum):
@@ -45,7 +46,7 @@ class Quirk(Enum):
     """The connection breaks after the first words."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class ChatAnswer:
     """What the server's model says."""
 
@@ -60,7 +61,7 @@ class ChatAnswer:
     quirks: frozenset[Quirk] = frozenset()
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class ChatFailure:
     """How the server fails."""
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 
 from reverie.messages.blocks import Json
@@ -20,6 +19,7 @@ from reverie.simulator.script_file import read_script, script_from_json
 from reverie.simulator.server import BackgroundServer
 from reverie.simulator.simulation import Simulation
 from reverie.testing.clock import SettableClock
+from reverie.values import value
 
 API_KEY = "simulated"
 """Any key will do; this one says what it is."""
@@ -29,7 +29,7 @@ started: list[RunningSimulator] = []
 """Every simulator of this process, for nets that look at all requests of a test; whoever looks empties it."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class RunningSimulator:
     """A simulator that takes requests."""
 

@@ -8,11 +8,12 @@ rests on little, and that one towards 1.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from math import exp, log
 from typing import Self
 
 from reverie.messages.blocks import Json
+from reverie.values import value
 
 _DOUBT = 4.0
 """How many observations the starting belief is worth."""
@@ -26,7 +27,7 @@ _LEAST, _MOST = log(0.4), log(3.0)
 """A single observation outside is an accident, such as a file that was injected unseen."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Factor:
     """One running middle, as a logarithm."""
 
@@ -44,7 +45,7 @@ class Factor:
         return (self.middle * self.weight + belief * _DOUBT) / (self.weight + _DOUBT)
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Calibration:
     """The factors of one session and model."""
 

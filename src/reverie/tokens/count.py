@@ -7,7 +7,6 @@ taken out after it was reported. A view without a believable report is estimated
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from operator import is_
 
@@ -18,6 +17,7 @@ from reverie.tokens.estimate import weigh_message, weigh_view
 from reverie.tokens.profiles import Profile, profile
 from reverie.tokens.rates import Rates, rates_for
 from reverie.tokens.rounds import Round, forgotten_tokens, newest_rounds, reply_tokens, tail_tokens
+from reverie.values import value
 
 LEARN_FROM_ROUNDS = 40
 """How many of the newest calls teach the calibration; enough to settle, few enough to stay fast."""
@@ -29,7 +29,7 @@ _UNSEEN_TOKENS, _UNSEEN_PROMPT_TOKENS = 4_000, 60_000
 """What a request may hold that the view does not show; the second where the recording lacks system text and tools."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Count:
     """How large the next request will be, and what that rests on."""
 

@@ -8,11 +8,12 @@ Requests above 200,000 tokens on models before 4.6 cost more than this table say
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import StrEnum
 
 from reverie.messages.message import Usage
 from reverie.tokens.names import canonical_name, wants_extended_window
+from reverie.values import value
 
 DEFAULT_WINDOW_TOKENS = 200_000
 """The last step of the chain of spec 1 §2."""
@@ -37,7 +38,7 @@ class Tokenizer(StrEnum):
     """Anybody else's; taken to be like the open vocabularies of 200,000 words."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Prices:
     """USD per million tokens."""
 
@@ -48,7 +49,7 @@ class Prices:
     output: float
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Abilities:
     """What a provider does for this model."""
 
@@ -72,7 +73,7 @@ class Abilities:
     """A reply that fills the window ends with a stop reason instead of the request being refused."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Profile:
     """All we know of one model."""
 
@@ -103,7 +104,7 @@ class Profile:
         return self.family in _WIDENED if self.is_known else self.family.startswith("claude-")
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class ProfileOverride:
     """What the settings say about one model; None leaves the table's word."""
 

@@ -8,13 +8,13 @@ holds Han or Cyrillic text, so `script` is the careful side of what is publicly 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from reverie.tokens.pieces import Pieces
 from reverie.tokens.profiles import Profile, Tokenizer
+from reverie.values import value
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Rates:
     """Tokens per piece, and tokens of framing that no text shows."""
 

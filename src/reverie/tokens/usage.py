@@ -8,7 +8,6 @@ never mixed into what was reported.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 
 from reverie.messages.entries import AssistantEntry, Entry, Envelope
 from reverie.messages.message import Usage
@@ -16,9 +15,10 @@ from reverie.tokens.estimate import weigh_block
 from reverie.tokens.profiles import NO_OVERRIDES, ProfileOverride, cost, profile
 from reverie.tokens.rates import rates_for
 from reverie.tokens.rounds import SYNTHETIC_MODEL, TRUSTED_SHARE
+from reverie.values import value
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class ModelTotals:
     """What one model was asked and answered."""
 
@@ -29,7 +29,7 @@ class ModelTotals:
     """Estimated output that the file does not show."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Totals:
     """The totals of a session."""
 
@@ -49,7 +49,7 @@ class Totals:
         return sum(one.missing_output_tokens for one in self.by_model)
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Bill:
     """What totals cost."""
 

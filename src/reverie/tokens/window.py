@@ -7,7 +7,7 @@ tokens and more; below that they shrink with the window, so that the lines keep 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import StrEnum
 
 from reverie.settings import Settings
@@ -22,6 +22,7 @@ from reverie.tokens.profiles import (
     profile,
     window_tokens,
 )
+from reverie.values import value
 
 
 class Level(StrEnum):
@@ -36,7 +37,7 @@ class Level(StrEnum):
     """Only a compaction may still be asked for."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Buffers:
     """The numbers from which the lines are drawn."""
 
@@ -66,7 +67,7 @@ def scaled(tokens: int, window_tokens: int) -> int:
     return tokens * min(window_tokens, FULL_SIZE_TOKENS) // FULL_SIZE_TOKENS
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Budget:
     """The lines of one window and how much of it is used."""
 

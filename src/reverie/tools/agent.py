@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TypeAlias
 
 from reverie.messages.blocks import JsonObject
@@ -12,11 +12,12 @@ from reverie.tools.describe import described, field
 from reverie.tools.desk import Desk
 from reverie.tools.schema import flag, text
 from reverie.tools.tool import Answer
+from reverie.values import value
 
 NAME = "Agent"
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Order:
     """What the model wants of a child agent."""
 

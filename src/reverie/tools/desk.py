@@ -13,12 +13,13 @@ from typing import TYPE_CHECKING, Protocol
 
 from reverie.settings import Settings
 from reverie.tools.seen_files import SeenFiles
+from reverie.values import value
 
 if TYPE_CHECKING:
     from reverie.memory.topics.topic import Topic
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Task:
     """One line of the list that the model keeps of its own work."""
 

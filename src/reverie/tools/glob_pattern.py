@@ -5,8 +5,9 @@ from __future__ import annotations
 import fnmatch
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cache
+
+from reverie.values import value
 
 MAX_ALTERNATIVES = 64
 """What braces unfold into; the rest is left out."""
@@ -15,7 +16,7 @@ _SPECIAL = re.compile(r"[*?\[{]")
 _BRACES = re.compile(r"\{([^{}]*,[^{}]*)\}")
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class GlobPattern:
     """A pattern over paths with forward slashes, relative to where the search starts."""
 

@@ -13,10 +13,10 @@ import socket
 import ssl
 import time
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
 from urllib.parse import SplitResult, urlsplit
 
 from reverie.errors import Refused, Unavailable
+from reverie.values import value
 
 MAX_BYTES = 5 * 1024 * 1024
 TIMEOUT_SECONDS = 30.0
@@ -27,7 +27,7 @@ _AGENT = "reverie"
 _PIECE_BYTES = 65_536
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Fetched:
     """What a server answered."""
 

@@ -11,19 +11,19 @@ import errno
 import os
 import stat
 from collections.abc import Iterable
-from dataclasses import dataclass
 from pathlib import Path
 
 from reverie.errors import Error
 from reverie.files import is_encodable, write_atomic
 from reverie.tools.desk import Desk
 from reverie.tools.tool import ToolMistake
+from reverie.values import value
 
 MAX_BYTES = 64 * 1024 * 1024
 """What is read into memory at most; nobody reads more through a window of a million tokens."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Content:
     """A file as it was at one moment."""
 

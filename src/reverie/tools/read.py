@@ -8,7 +8,6 @@ from __future__ import annotations
 import base64
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from reverie.messages.blocks import Image, JsonObject, Text
@@ -20,6 +19,7 @@ from reverie.tools.notebook import NotANotebook, render_notebook
 from reverie.tools.reach import Content, judged, read_content, shortened
 from reverie.tools.schema import number, text
 from reverie.tools.tool import Answer, ToolMistake
+from reverie.values import value
 
 PAGE_LINES = 2_000
 PAGE_CHARS = 100_000
@@ -35,7 +35,7 @@ _PICTURES = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Page:
     """A part of a file's lines."""
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 
 from reverie.messages.blocks import JsonObject
 from reverie.messages.entries import ToolSpec
@@ -11,9 +10,10 @@ from reverie.permissions.need import Need
 from reverie.tools.desk import Desk
 from reverie.tools.schema import check, find_problem
 from reverie.tools.tool import Answer, Tool, ToolMistake
+from reverie.values import value
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Checked:
     """A tool whose input is held against its schema first."""
 

@@ -9,7 +9,6 @@ import os
 import sys
 import tempfile
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +17,7 @@ from reverie.tools.process import end_group, start
 from reverie.tools.search_query import MAX_FILE_BYTES, FileHits, Query, Row
 from reverie.tools.tool import ToolMistake
 from reverie.tools.walk import VERSION_CONTROL
+from reverie.values import value
 
 MAX_ROWS = 50_000
 """Where reading the answer ends; nobody looks at more lines."""
@@ -25,7 +25,7 @@ _LINE_BYTES = 2 * MAX_FILE_BYTES
 _PACKAGE_ROOT = str(Path(__file__).resolve().parents[2])
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Found:
     """The answer of a search, files in the order of their paths."""
 

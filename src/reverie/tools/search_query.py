@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 
 from reverie.tools.glob_pattern import glob_pattern
+from reverie.values import value
 
 MAX_FILE_BYTES = 64 * 1024 * 1024
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Query:
     """One search."""
 
@@ -42,7 +42,7 @@ class Query:
         return glob_pattern(whole).matches(path) != self.glob.startswith("!")
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Row:
     """A line of a file."""
 
@@ -51,7 +51,7 @@ class Row:
     is_match: bool
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class FileHits:
     """The lines of one file that match, with those around them."""
 

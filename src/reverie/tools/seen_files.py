@@ -6,14 +6,16 @@ A bounded list, the least recently used file goes first. Whether a file changed 
 from __future__ import annotations
 
 from collections import OrderedDict
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
+
+from reverie.values import value
 
 DEFAULT_FILES = 100
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Seen:
     """A file as it was when it was read or written by us."""
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
 from typing import TypeAlias
 
 from reverie.messages.blocks import Json, JsonObject
@@ -12,6 +11,7 @@ from reverie.tools.describe import described, field
 from reverie.tools.desk import Desk
 from reverie.tools.schema import text
 from reverie.tools.tool import Answer, ToolMistake
+from reverie.values import value
 
 NAME = "SendMessage"
 KINDS = ("message", "shutdown_request", "shutdown_response", "plan_approval_response")
@@ -19,7 +19,7 @@ _ANSWERS = ("shutdown_response", "plan_approval_response")
 _ABROAD = ("uds:", "bridge:")
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Outgoing:
     """A message as the model wrote it."""
 

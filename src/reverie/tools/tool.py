@@ -7,7 +7,7 @@ never asks for permission itself, never spills its own output and never raises f
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Protocol
 
 from reverie.errors import Error
@@ -15,13 +15,14 @@ from reverie.messages.blocks import Image, JsonObject, Text, nothing_more
 from reverie.messages.entries import ToolSpec
 from reverie.permissions.need import Need
 from reverie.tools.desk import Desk
+from reverie.values import value
 
 
 class ToolMistake(Error):
     """The call itself is wrong; the message tells the model what to do instead."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Answer:
     """What a tool gives back."""
 

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from reverie.values import value
 
 if TYPE_CHECKING:
     from pathspec import GitIgnoreSpec
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 VERSION_CONTROL = frozenset({".git", ".hg", ".svn", ".jj"})
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Ignoring:
     """One `.gitignore`: where it stands, and what it says."""
 

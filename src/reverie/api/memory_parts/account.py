@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from reverie.memory.history.change import Commit
 from reverie.memory.recall.usage_log import Use
 from reverie.memory.topics.topic import Source, Trust
+from reverie.values import value
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Account:
     """What a memory rests on, and when it was brought back."""
 

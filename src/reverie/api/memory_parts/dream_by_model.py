@@ -8,7 +8,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
@@ -32,9 +31,10 @@ from reverie.messages.transcript import read_entries
 from reverie.places.paths import MemoryFolder
 from reverie.ports import ForkSpec
 from reverie.settings import Dream
+from reverie.values import value
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Bedside:
     """What a model's dream has at hand."""
 
@@ -48,7 +48,7 @@ class Bedside:
     """The session from which it is forked."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Spent:
     """The budget was used up before the model was done; nothing of its work stands."""
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 from reverie.agent.fork import directive, forked
 from reverie.agent.loop import Loop
@@ -17,6 +16,7 @@ from reverie.ports import ForkSpec
 from reverie.tokens.estimate import weigh_message, weigh_text
 from reverie.tokens.profiles import cost
 from reverie.tokens.rates import rates_for
+from reverie.values import value
 
 TOPICS_PER_ROUND = 10
 FEWEST_ROUNDS = 3
@@ -25,7 +25,7 @@ OUTPUT_TOKENS = 400
 """What a model says and calls in a round."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class DreamEstimate:
     """What a dream is likely to come to."""
 

@@ -53,6 +53,7 @@ from reverie.memory.topics.anchors import Anchor, AnchorState, read_anchor_state
 from reverie.memory.topics.topic import Topic
 from reverie.secret_scan import scan
 from reverie.settings.features import features
+from reverie.values import value
 
 if TYPE_CHECKING:
     from reverie.agent.loop import Loop
@@ -73,7 +74,7 @@ _DREAMS_LOOKED_AT = 50
 _TEAM = "team/"
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Dreamt:
     """What came of a dream."""
 
@@ -99,7 +100,7 @@ class Dreamt:
     task: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class DreamStatus:
     """How things stand with dreams on a directory."""
 

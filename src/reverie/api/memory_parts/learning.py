@@ -11,7 +11,7 @@ import asyncio
 import math
 from collections.abc import AsyncGenerator, Callable, Iterable, Iterator, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from datetime import datetime, timedelta, tzinfo
 from functools import partial
 from pathlib import Path
@@ -33,6 +33,7 @@ from reverie.memory.extraction.refusals import read_refusals
 from reverie.memory.extraction.session import SessionWords, Spoken, words_of
 from reverie.memory.topics.topic import Topic
 from reverie.messages.transcript import read_entries
+from reverie.values import value
 
 if TYPE_CHECKING:
     from reverie.memory.recall.indexed import IndexedFolder
@@ -49,7 +50,7 @@ Progress = Callable[[int, int, str], None]
 """Told how many of how many sessions are done, and which one is next."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Place:
     """Where what is learned goes."""
 
@@ -63,7 +64,7 @@ class Place:
     """What they may cost in an hour; without one they may cost anything."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Estimate:
     """What asking a model would come to."""
 
@@ -84,7 +85,7 @@ class Estimate:
         )
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Learned:
     """What a run over transcripts came to."""
 

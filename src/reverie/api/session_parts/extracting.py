@@ -38,6 +38,7 @@ from reverie.messages.entries import AssistantEntry, Entry, MarkEntry, envelope_
 from reverie.models.offline import OFFLINE
 from reverie.settings import Settings
 from reverie.settings.features import features
+from reverie.values import value
 
 _LINE_CHARS = 200
 _FILTERED_ENTRIES = 400
@@ -279,7 +280,7 @@ class Extracting:
         self.log.append(cursors.mark(self.log.envelope(), state, outcome))
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Until:
     """A conversation as it was when a turn ended."""
 

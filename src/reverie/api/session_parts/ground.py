@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 
@@ -44,9 +44,10 @@ from reverie.tools.registry import Registry
 from reverie.tools.seen_files import SeenFiles
 from reverie.tools.shells import Shells
 from reverie.tools.standard import standard_tools
+from reverie.values import value
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Ground:
     """What the parts of a session stand on."""
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import os
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from reverie.agent.events import Notice, TurnEvent
@@ -31,11 +31,12 @@ from reverie.messages.entries import AssistantEntry, ToolSpec, UserEntry
 from reverie.permissions.need import Need
 from reverie.tools.desk import Desk
 from reverie.tools.tool import Answer, Tool
+from reverie.values import value
 
 SHELL = "Bash"
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class MemoryWrites:
     """Writes memories for one agent of a session."""
 
@@ -128,7 +129,7 @@ def _read(memory: Memory, paths: Iterable[str]) -> dict[str, bytes | None]:
     return {path: read_tracked(memory.scope.folder, path) for path in paths}
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class WatchedShell:
     """The shell; what a command does to the memory directory is committed as the agent's, and secrets are told."""
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from reverie.agent.loop import Joined
@@ -19,6 +18,7 @@ from reverie.permissions.policy import Policy
 from reverie.tools.desk import Desk
 from reverie.tools.read import PAGE_LINES, Read
 from reverie.tools.tool import ToolMistake
+from reverie.values import value
 
 FILE, DIRECTORY = "file", "directory"
 _MENTION = re.compile(r"""(?<![\w@/`])@(?:"([^"\n]+)"|'([^'\n]+)'|([^\s"'`<>|*?]+))""")
@@ -28,7 +28,7 @@ _LEAST_CHARS = 400
 """With less room than this nothing is attached."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Mention:
     """One path that was named, with the lines that were asked for."""
 

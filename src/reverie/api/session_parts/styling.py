@@ -7,7 +7,6 @@ they name nothing, a style that a plugin brings along for itself does.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from reverie.agent.output_style import (
     DEFAULT,
@@ -18,11 +17,12 @@ from reverie.agent.output_style import (
 )
 from reverie.api.session_setup import Setup
 from reverie.plugins.plugin import Plugin
+from reverie.values import value
 
 FOLDER = "output-styles"
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Styling:
     """What was found and chosen."""
 

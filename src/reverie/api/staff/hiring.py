@@ -45,6 +45,7 @@ from reverie.tools.registry import Registry
 from reverie.tools.span import NAME as RECALL_SPAN
 from reverie.tools.tool import Tool, ToolMistake
 from reverie.trust import Trust
+from reverie.values import value
 
 FORK = "fork"
 FORK_ROUNDS = 100
@@ -52,7 +53,7 @@ WAITED_FOR, BESIDE = "agent", "background_agent"
 """Purposes for the ledger; the second counts as background work."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Boss:
     """Who starts an agent."""
 

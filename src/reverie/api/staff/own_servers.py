@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 from reverie.agents import Definition
 from reverie.api.session_setup import Setup
@@ -16,9 +15,10 @@ from reverie.messages.blocks import Json
 from reverie.plugins.servers import parsed_servers
 from reverie.tools.mcp.connections import Connections
 from reverie.tools.tool import Tool
+from reverie.values import value
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class OwnServers:
     """What an agent has besides the tools of its parent."""
 

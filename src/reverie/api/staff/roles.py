@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from reverie.agent.child_hooks import ENDED, ChildHooks
@@ -49,6 +49,7 @@ from reverie.tools.skill import NAME as SKILL
 from reverie.tools.span import NAME as RECALL_SPAN
 from reverie.tools.tool import Tool
 from reverie.tools.tool_search import NAME as TOOL_SEARCH
+from reverie.values import value
 
 OF_THE_SESSION = frozenset({SKILL, TOOL_SEARCH, RECALL_SPAN, EXIT_PLAN_MODE})
 """Tools that work on the main conversation and mean nothing in another."""
@@ -56,7 +57,7 @@ WITHOUT_INSTRUCTIONS = frozenset({"Explore", "Plan"})
 """Roles that only look around, quickly (spec 8 §1.4)."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Cast:
     """Everything that one agent of a role is made with."""
 

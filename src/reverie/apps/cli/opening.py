@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from reverie.apps import wiring
 from reverie.apps.cli.which import Common
 from reverie.errors import UserMistake
+from reverie.values import value
 
 if TYPE_CHECKING:
     from reverie.api.session import Session
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from reverie.permissions.approval import Approver
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Wanted:
     """What the command line says about the session to open."""
 

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from reverie.apps.replay.survival import Expected
 from reverie.context.stage import Reduction
 from reverie.messages.blocks import Json
+from reverie.values import value
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class RequestRow:
     """One request as the provider would have billed it."""
 
@@ -30,7 +31,7 @@ class RequestRow:
     """What a compaction before this request had to keep and left neither in view nor behind a pointer."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class SessionFigures:
     """One recording under one strategy."""
 

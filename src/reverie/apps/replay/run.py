@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -32,11 +32,12 @@ from reverie.tokens.estimate import weigh_message
 from reverie.tokens.profiles import Profile, cost
 from reverie.tokens.rates import rates_for
 from reverie.tokens.window import Budget
+from reverie.values import value
 
 Progress = Callable[[int, int], None]
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Setup:
     """Under which conditions a recording is replayed."""
 

@@ -6,7 +6,7 @@ The recording's own compactions are left out: the whole history is replayed, so 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 from reverie.context.spans import chain
@@ -17,6 +17,7 @@ from reverie.messages.entries import (
     PromptEntry,
     UserEntry,
 )
+from reverie.values import value
 
 SECONDS_BETWEEN = 20
 """Time from one request to the next where a recording has no clock; tool calls of an agent take about so long."""
@@ -24,7 +25,7 @@ SECONDS_BETWEEN = 20
 BEGINNING = datetime(2026, 1, 1, tzinfo=UTC)
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Step:
     """One request and what it was answered."""
 

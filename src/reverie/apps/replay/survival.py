@@ -8,7 +8,6 @@ word, because it names where that can be read again.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
 from reverie.context.facts.outcomes import error_lines, last_line, outcome_of, output
 from reverie.context.facts.rounds import Action, course_of
@@ -22,6 +21,7 @@ from reverie.messages.blocks import Json
 from reverie.messages.entries import Entry, UserEntry
 from reverie.messages.listing import is_prompt
 from reverie.messages.view import Item, View
+from reverie.values import value
 
 _PATHS = ("file_path", "notebook_path")
 _SHORTEST_DECISION_CHARS = 12
@@ -30,7 +30,7 @@ _JOINED = frozenset("/-_.")
 """Letters that make a path before or behind another path a different one."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Expected:
     """One thing that must be there."""
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+
+from reverie.values import value
 
 MOST = 8
 _PATH = re.compile(r"(?:^|(?<=\s))@(\S*)$")
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Choice:
     """One way to go on."""
 
@@ -20,7 +21,7 @@ class Choice:
     help: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Completion:
     """The word before the cursor and what it could become."""
 

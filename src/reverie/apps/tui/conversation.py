@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import AsyncIterator, Callable, Iterable, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import Protocol
@@ -23,6 +22,7 @@ from reverie.permissions.approval import Approver
 from reverie.tokens.profiles import ProfileOverride
 from reverie.tokens.window import Budget
 from reverie.trust import Part
+from reverie.values import value
 
 
 class Conversation(Protocol):
@@ -160,7 +160,7 @@ class Opener(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Wish:
     """Which conversation to open."""
 
@@ -172,7 +172,7 @@ class Wish:
     """The program has just started."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Surroundings:
     """What the terminal has besides the conversation."""
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from rich.cells import get_character_cell_size
 from rich.console import Console, ConsoleOptions
 from rich.text import Text
+
+from reverie.values import value
 
 ADDED, REMOVED, PLACE, QUIET = "green", "red", "cyan", "dim"
 
@@ -48,7 +49,7 @@ def balance(text: str) -> tuple[int, int]:
     return sum(line.startswith("+") for line in lines), sum(line.startswith("-") for line in lines)
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Folded:
     """Text whose long lines go on in the next wherever they are, as in a terminal: in code no place is better."""
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
 from typing import Protocol
 
 from reverie.apps.tui.conversation import Conversation, Surroundings
 from reverie.apps.tui.picker import Row
 from reverie.apps.tui.pieces import Piece
+from reverie.values import value
 
 _COMMAND = re.compile(r"/[^\s/]+(?:\s|\Z)")
 
@@ -76,7 +76,7 @@ class Host(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Command:
     """One slash command."""
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import ClassVar
 
 from rich.console import Group
@@ -16,12 +15,14 @@ from textual.screen import ModalScreen
 from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
 
+from reverie.values import value
+
 _SHARE = 0.8
 _ROWS = 16
 """As in the style sheet below."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Row:
     """One thing to choose."""
 

@@ -6,7 +6,7 @@ the log, which asks for the parts of either state.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import StrEnum
 from typing import Protocol, TypeAlias
 
@@ -17,6 +17,7 @@ from rich.text import Text
 
 from reverie.apps.tui.diff import Folded, balance, coloured, is_diff
 from reverie.apps.tui.markdown import TerminalMarkdown, parts_of
+from reverie.values import value
 
 PROGRESS_LINES = 3
 """How much of a tool at work is shown below its line."""
@@ -34,7 +35,7 @@ class Part(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Prose:
     """A block of Markdown."""
 
@@ -44,7 +45,7 @@ class Prose:
         return TerminalMarkdown(self.text)
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Drawn:
     """Text that is drawn already; equal when it reads equal in both words and styles."""
 
@@ -55,7 +56,7 @@ class Drawn:
         return Padding(self.text, (0, 0, 0, self.indent)) if self.indent else self.text
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Said:
     """Words of the user."""
 
@@ -75,7 +76,7 @@ class Said:
         return (Marked(self.mark, "bold cyan", words),)
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Marked:
     """Text that hangs beside a mark."""
 
@@ -95,7 +96,7 @@ class Marked:
         return grid
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Answer:
     """Words of the model."""
 
@@ -112,7 +113,7 @@ class Answer:
 BLANK = Drawn(Text(" "))
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Thought:
     """What the model thought before it spoke; folded unless asked for."""
 
@@ -145,7 +146,7 @@ _MARKS = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Call:
     """A tool call: one line, and below it on demand the diff or what came out."""
 
@@ -209,7 +210,7 @@ class Call:
         return body
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Below:
     """Text under a line, set in."""
 
@@ -222,7 +223,7 @@ class Below:
 _LEVELS = {"info": ("·", "dim"), "warning": ("!", "yellow"), "error": ("✗", "red")}
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Note:
     """A sentence of the program; with details, if there are any, on demand."""
 
@@ -242,7 +243,7 @@ class Note:
         return tuple(found)
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Listing:
     """Rows of a name and what it is."""
 
@@ -255,7 +256,7 @@ class Listing:
         return (Titled(self.title), Rows(self.rows)) if self.rows else (Titled(self.title), Drawn(Text(self.empty), 2))
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Titled:
     """A heading inside the log."""
 
@@ -265,7 +266,7 @@ class Titled:
         return Text(self.title, style="bold")
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Rows:
     """Two columns, of which the second gives way."""
 
@@ -280,7 +281,7 @@ class Rows:
         return Padding(grid, (0, 0, 0, 2))
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Picture:
     """Something drawn elsewhere that stands in the log as it is."""
 
@@ -292,7 +293,7 @@ class Picture:
         return (Framed(self.title, self.renderables),)
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Framed:
     """A picture under its title."""
 
@@ -303,7 +304,7 @@ class Framed:
         return Group(Text(self.title, style="bold"), *self.renderables)
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Nothing:
     """The place of a piece that was taken back."""
 

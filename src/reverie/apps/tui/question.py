@@ -6,7 +6,6 @@ It stands where one types, so that the conversation above stays in sight and can
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass
 from typing import ClassVar
 
 from rich.console import Group, RenderableType
@@ -24,6 +23,7 @@ from reverie.apps.tui.diff import Folded, balance, coloured, is_diff
 from reverie.apps.tui.markdown import TerminalMarkdown
 from reverie.permissions.approval import Approval, Question
 from reverie.permissions.need import Act
+from reverie.values import value
 
 PLAN_TOOL = "ExitPlanMode"
 MOST_SUGGESTIONS = 2
@@ -31,7 +31,7 @@ ROUND_ABOUT_LINES = 9
 """What stands around the diff and the answers: rules, the reason, the status, a little of the conversation."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Way:
     """One answer that is offered."""
 

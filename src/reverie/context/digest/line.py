@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import TypeAlias
+
+from reverie.values import value
 
 Weigh: TypeAlias = Callable[[str], float]
 """The size of a text in tokens."""
@@ -33,7 +34,7 @@ class Topic(StrEnum):
     EARLIER = "earlier"
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Line:
     """A candidate."""
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 from reverie.context.digest.choose import choose
 from reverie.context.digest.drafts import Drafts
@@ -19,13 +18,14 @@ from reverie.context.digest.worth import worths
 from reverie.context.facts.values import Facts
 from reverie.context.prompt import read_prompt
 from reverie.context.spans import short_ids
+from reverie.values import value
 
 _HEADING = re.compile(r"^# (.+?)\s*$", re.MULTILINE)
 TITLE_WORDS = 10
 FIRST_SECTIONS = 3
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class _Section:
     heading: str
     instruction: str

@@ -15,6 +15,7 @@ from reverie.messages.blocks import Block, Text, Thinking, ToolResult, ToolUse
 from reverie.messages.message import Role
 from reverie.messages.view import Item, Kind
 from reverie.patterns import lazy_regex
+from reverie.values import value
 
 SHELL = "Bash"
 HEADER_BYTES = 110
@@ -25,7 +26,7 @@ _RETURNED = lazy_regex(r"\s*<returncode>(-?\d+)</returncode>")
 _MARKUP = lazy_regex(r"</?(?:returncode|output|output_head|output_tail|stdout|stderr|observation|elided_chars)>")
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Action:
     """One call and its answer."""
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from functools import lru_cache
 
 from reverie.patterns import lazy_regex
+from reverie.values import value
 
 _HEREDOC = lazy_regex(r"<<-?\s*['\"]?(\w+)['\"]?(.*?)\n(.*?)\n\s*\1\b", re.DOTALL)
 _TOKEN = lazy_regex(r"'[^']*'|\"(?:\\\\.|[^\"\\\\])*\"|&&|\|\||[;\n]|[^'\";&|\n]+|.", re.DOTALL)
@@ -24,7 +24,7 @@ _TO_FILE = lazy_regex(r"(?<![0-9&>])>{1,2}\s*([\w./~@+-]+)")
 _LOOKS_LIKE_FILE = lazy_regex(r"^[\w./~@+\-\[\]]*(?:\.[A-Za-z]\w{0,9}|/[\w@+\-\[\]]+|Makefile|Dockerfile)$")
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class FileUse:
     """What a command does to one file."""
 

@@ -6,8 +6,10 @@ Rounds are numbered from 0 in the order of the items that were gathered; numbers
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import StrEnum
+
+from reverie.values import value
 
 
 class Outcome(StrEnum):
@@ -19,7 +21,7 @@ class Outcome(StrEnum):
     """No answer came back."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Request:
     """Something the user typed, word for word."""
 
@@ -31,7 +33,7 @@ class Request:
     """The question of the assistant that it answers, if there was one."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Symbol:
     """A definition that was seen in a file."""
 
@@ -44,7 +46,7 @@ class Symbol:
     """An edit of this session wrote or touched it."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Change:
     """One edit of a file: lines that went and lines that came."""
 
@@ -54,7 +56,7 @@ class Change:
     outcome: Outcome = Outcome.OK
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Touched:
     """A file and what was done to it."""
 
@@ -73,7 +75,7 @@ class Touched:
         return any(kind in {"edited", "wrote", "removed", "moved"} for kind, _ in self.operations)
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Command:
     """A shell command; runs of the same text are one."""
 
@@ -88,7 +90,7 @@ class Command:
     """What the caller said it is for."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Lookup:
     """A search, a listing, a fetched page, or a call of a tool that we do not know."""
 
@@ -102,7 +104,7 @@ class Lookup:
     outcome: Outcome = Outcome.OK
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Trouble:
     """An error line, where it showed and what was done next."""
 
@@ -115,7 +117,7 @@ class Trouble:
     times: int = 1
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Decision:
     """A preference, correction or choice in the user's own words."""
 
@@ -126,7 +128,7 @@ class Decision:
     """The question it answers."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Todo:
     """A task of the newest list."""
 
@@ -134,7 +136,7 @@ class Todo:
     status: str
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Statement:
     """A sentence of the assistant."""
 
@@ -142,7 +144,7 @@ class Statement:
     round: int
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Evidence:
     """A line that came back from a tool and holds something which the assistant used afterwards."""
 
@@ -154,7 +156,7 @@ class Evidence:
     """Its line number, where the tool printed one."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Delegation:
     """Work that was given to a sub-agent."""
 
@@ -165,7 +167,7 @@ class Delegation:
     round: int
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Deed:
     """One action in two words: what was done, and to what."""
 
@@ -177,7 +179,7 @@ class Deed:
     failed: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Step:
     """One round in a line, with the ids under which it can be read again."""
 
@@ -190,7 +192,7 @@ class Step:
     size_bytes: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Term:
     """An identifier: how often the two sides used it, and when last."""
 
@@ -202,7 +204,7 @@ class Term:
     last_seen: int = -1
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Facts:
     """Everything that the embedded summariser knows of a conversation."""
 

@@ -7,7 +7,6 @@ be archived was touched, the step is left out and theirs stays.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 
 from reverie.memory.dream.proposal import Step, reason_of
 from reverie.memory.history.change import Change
@@ -16,9 +15,10 @@ from reverie.memory.history.writer import merged_bytes
 from reverie.memory.index.catalogue import is_indexed
 from reverie.memory.index.lines import Entry, parse_index
 from reverie.memory.store import Store
+from reverie.values import value
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Applied:
     """What was written."""
 

@@ -19,6 +19,7 @@ from reverie.memory.topics.frontmatter import Scalar, parse_value
 from reverie.memory.topics.injection import Suspicion, flags
 from reverie.memory.topics.topic import MemoryType, Source, Topic, Trust, parse_topic, render_topic
 from reverie.secret_scan import scan
+from reverie.values import value
 
 RETIRED = "retired"
 """The key by which a dream retires a topic; its value is the reason."""
@@ -27,7 +28,7 @@ REPLACED_BY = "replaced_by"
 _ORDERS = {Suspicion.order, Suspicion.disguise, Suspicion.leak}
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Rules:
     """What a result is judged by."""
 

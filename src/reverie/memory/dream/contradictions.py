@@ -10,7 +10,6 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import combinations
 
 from reverie.memory.dream.proposal import Contradiction
@@ -19,6 +18,7 @@ from reverie.memory.search.analyze import terms
 from reverie.memory.search.stem import stem
 from reverie.memory.topics.topic import Topic
 from reverie.patterns import lazy_regex
+from reverie.values import value
 
 FEWEST_WORDS = 2
 """With fewer, two statements agree in their words by chance."""
@@ -106,7 +106,7 @@ _EMPTY = frozenset(
 """Words without which a statement is the same."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class _Claim:
     """What a statement says, apart from what it is about."""
 

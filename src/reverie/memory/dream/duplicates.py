@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import date
 
 from reverie.memory.dream.dead_anchors import KEY as BROKEN_ANCHORS
@@ -24,6 +24,7 @@ from reverie.memory.history.relearning import normal
 from reverie.memory.search.analyze import terms
 from reverie.memory.topics.polarity import MismatchKind, find_mismatch
 from reverie.memory.topics.topic import Topic, Trust
+from reverie.values import value
 
 NEAR = 0.75
 """The share of common words from which on two memories probably say the same, as on saving."""
@@ -33,7 +34,7 @@ _WORTH = {Trust.said: 3, Trust.inferred: 2, None: 1, Trust.seen: 0}
 _COPY = re.compile(r"[ _-]\(?\d{1,2}\)?\Z|[ _-]copy\Z", re.IGNORECASE)
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Merge:
     """Topics that became one."""
 

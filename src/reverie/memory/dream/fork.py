@@ -7,7 +7,6 @@ The fork has no shell (lists of harmless commands leak) and writes nowhere but i
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from reverie.memory.dream.check import REPLACED_BY, RETIRED, refusal_of_write
@@ -15,13 +14,14 @@ from reverie.memory.extraction.fork import filled, manifest
 from reverie.memory.topics.topic import Topic
 from reverie.messages.blocks import JsonObject
 from reverie.ports import ForkSpec
+from reverie.values import value
 
 LABEL = "dream"
 TOOLS = ("Read", "Grep", "Glob", "Edit", "Write")
 _SESSIONS_NAMED = 40
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Surroundings:
     """Where a dream looks."""
 
@@ -72,7 +72,7 @@ def dream_fork(
     )
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class StagingGate:
     """Judges the writes of a dream before they are made; the result is judged again as a whole."""
 

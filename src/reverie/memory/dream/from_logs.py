@@ -6,7 +6,7 @@ The agent wrote these lines, so what comes of them is its conclusion (`inferred`
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from datetime import datetime, time, tzinfo
 
 from reverie.errors import Damaged
@@ -20,9 +20,10 @@ from reverie.memory.extraction.known import KnownTopics
 from reverie.memory.topics.filenames import file_name, path_key
 from reverie.memory.topics.topic import Source, Topic, Trust, parse_topic, render_topic
 from reverie.places.paths import MemoryFolder
+from reverie.values import value
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class FromLogs:
     """What the logs came to."""
 

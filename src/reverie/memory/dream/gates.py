@@ -14,6 +14,7 @@ from enum import StrEnum
 from reverie.memory.dream.lock import last_dream, read_dreamer, read_state
 from reverie.memory.dream.proposal import has_proposal
 from reverie.places.paths import MemoryFolder
+from reverie.values import value
 
 _CLOCK_ERROR = timedelta(days=1)
 """A time further ahead than this was written by a wrong clock, and would keep the gate closed for as long."""
@@ -30,7 +31,7 @@ class Gate(StrEnum):
     lock = "lock"
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Verdict:
     """The answer of the gates."""
 

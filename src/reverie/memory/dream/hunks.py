@@ -8,17 +8,18 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from reverie.errors import Damaged, UserMistake
 from reverie.memory.dream.proposal import Kind, Step
 from reverie.memory.topics.topic import parse_topic
+from reverie.values import value
 
 _CONTEXT_LINES = 3
 _Opcode = tuple[str, int, int, int, int]
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Hunk:
     """One piece of a proposal."""
 

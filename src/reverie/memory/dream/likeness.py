@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import cache
 
 from reverie.memory.history.relearning import normal
@@ -18,6 +17,7 @@ from reverie.memory.search.stem import stem
 from reverie.memory.search.words import SYNONYMS, WEAK_WORDS
 from reverie.memory.topics.topic import Topic
 from reverie.patterns import lazy_regex
+from reverie.values import value
 
 _NEGATES = lazy_regex(
     r"\b(?:no|not|never|don'?t|doesn'?t|isn'?t|aren'?t|won'?t|can'?t|cannot|shouldn'?t|mustn'?t|without|stop|avoid"
@@ -44,7 +44,7 @@ _MODAL = (
 _NAME = lazy_regex(r"(?<=[a-z,;:] )[A-Z][a-z]+\b")
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Statement:
     """What one topic says."""
 

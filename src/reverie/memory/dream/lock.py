@@ -11,7 +11,7 @@ import json
 import os
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -19,12 +19,13 @@ from reverie.errors import Conflict
 from reverie.files import Holder, exclusive, is_gone, read_holder, write_atomic
 from reverie.files.durable import explained
 from reverie.places.paths import MemoryFolder
+from reverie.values import value
 
 STALE_MINUTES = 60.0
 _HOST_LOCK_MODE = 0o644
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class DreamState:
     """What is remembered of dreams, apart from the lock."""
 
@@ -55,7 +56,7 @@ class DreamState:
         return self.failed + min(timedelta(hours=24), timedelta(hours=2.0 ** (self.failures - 1)))
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class HostLock:
     """A host agent's own lock: its time is that of the host's last consolidation."""
 
@@ -68,7 +69,7 @@ class HostLock:
         return self.pid is not None and is_young and _lives(self.pid)
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Held:
     """The right to dream."""
 

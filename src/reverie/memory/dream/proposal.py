@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime
 from enum import StrEnum
 from pathlib import Path
@@ -17,6 +17,7 @@ from typing import Any
 
 from reverie.files import remove_file, write_atomic
 from reverie.places.paths import MemoryFolder
+from reverie.values import value
 
 _FILE = "proposal.json"
 
@@ -32,7 +33,7 @@ class Kind(StrEnum):
     add = "add"
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Step:
     """One change that makes sense only as a whole."""
 
@@ -52,7 +53,7 @@ class Step:
         return tuple(path for path, text in self.after.items() if text is not None)
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Contradiction:
     """Two memories that cannot both hold; only a person knows which does."""
 
@@ -62,7 +63,7 @@ class Contradiction:
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Proposal:
     """Everything that one dream came to."""
 

@@ -15,12 +15,13 @@ from reverie.memory.dream.proposal import Contradiction, Kind, Step
 from reverie.memory.dream.relative_dates import with_dates
 from reverie.memory.topics.anchors import Anchor
 from reverie.memory.topics.topic import Topic, parse_topic, render_topic
+from reverie.values import value
 
 ROUNDS = 100
 """Merging can make two topics alike that were not; it ends by itself, since every merge leaves one topic less."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class World:
     """What a dream must know besides the files."""
 
@@ -29,7 +30,7 @@ class World:
     is_broken: Callable[[Anchor], bool] = lambda _anchor: False
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Tidied:
     """What the dream came to."""
 
@@ -45,7 +46,7 @@ class _Group:
     reasons: list[str] = field(default_factory=list)
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Draft:
     """A topic file that is new or changed before the dream looks at it, and why."""
 

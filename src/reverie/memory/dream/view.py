@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Literal, TypeAlias
+
+from reverie.values import value
 
 Phase: TypeAlias = Literal["starting", "updating"]
 MESSAGES = 30
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class DreamView:
     """What is shown while a dream runs."""
 

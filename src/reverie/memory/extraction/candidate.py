@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import date, datetime
 from enum import StrEnum
 
 from reverie.memory.topics.topic import MemoryType, Source, Topic, Trust
+from reverie.values import value
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Said:
     """One message of the user, with the place and time that its words are understood by."""
 
@@ -23,7 +23,7 @@ class Said:
     """What the agent had said last; a bare approval means that."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Candidate:
     """Something that may be worth a memory; the gate decides."""
 
@@ -87,7 +87,7 @@ class Reason(StrEnum):
     erased = "was erased, and only a person may save it again"
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Doubt:
     """A reason against a candidate: it is like sentences of another kind, or was taken back."""
 
@@ -95,7 +95,7 @@ class Doubt:
     detail: str
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Refusal:
     """Something that was not stored, and why."""
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 
 from reverie.memory.topics.topic import MemoryType
+from reverie.values import value
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Cue:
     """A way in which people say something lasting."""
 

@@ -6,18 +6,18 @@ Also what lies after it: how many messages, what the user typed, and which memor
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from reverie.memory.extraction.session import is_spoken
 from reverie.messages.entries import AssistantEntry, Entry, Envelope, MarkEntry, envelope_of
+from reverie.values import value
 
 MARK = "extraction"
 """The name of the mark."""
 _WRITERS = frozenset({"Write", "Edit", "MultiEdit"})
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Cursor:
     """The last word of the marks."""
 

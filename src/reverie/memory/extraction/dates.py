@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
 from datetime import date, timedelta
 
 from reverie.patterns import lazy_regex
+from reverie.values import value
 
 _DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 _TAGE = ("montag", "dienstag", "mittwoch", "donnerstag", "freitag", "samstag", "sonntag")
@@ -68,7 +68,7 @@ _IDEOGRAPH = lazy_regex(r"[\u3040-\u9fff]")
 _SENTENCE_BREAK = lazy_regex(r"[.!?]\s|[。！？\n]")
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Placed:
     """A text with the calendar day beside each relative date."""
 
@@ -131,7 +131,7 @@ _ISO = lazy_regex(r"\b(\d{4})-(\d{2})-(\d{2})\b")
 _Day = Callable[[re.Match[str], date], tuple[date, str] | None]
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class _Rule:
     pattern: re.Pattern[str]
     day: _Day

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from reverie.memory.extraction.candidate import Candidate, Reason, Refusal
 from reverie.memory.extraction.find import find_candidates
@@ -12,13 +12,14 @@ from reverie.memory.extraction.session import SessionWords, Spoken
 from reverie.memory.extraction.wording import reason_of, with_reason
 from reverie.memory.history.relearning import normal
 from reverie.memory.topics.topic import MemoryType, Topic, Trust, parse_topic
+from reverie.values import value
 
 HISTORY = 5
 """As many earlier words on a subject are kept below the newest."""
 _BEFORE = "Before (said"
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Extracted:
     """What one run over a session came to."""
 

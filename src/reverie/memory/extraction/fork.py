@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
@@ -21,6 +20,7 @@ from reverie.memory.history.tracked import INDEX_FILE
 from reverie.memory.topics.topic import Topic
 from reverie.messages.blocks import JsonObject
 from reverie.ports import ForkSpec
+from reverie.values import value
 
 LABEL = "extraction"
 TOOLS = ("Read", "Grep", "Glob", "Edit", "Write")
@@ -67,7 +67,7 @@ def filled(name: str, values: Mapping[str, str]) -> str:
     return re.sub(r"\{\{(\w+)\}\}", lambda found: values.get(found[1], found[0]), _read_prompt(name))
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class WriteGate:
     """Judges the calls of a fork that write topic files; to be asked besides the tools and paths of its spec."""
 

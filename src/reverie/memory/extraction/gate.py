@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from datetime import date
 from functools import cached_property
 
@@ -23,6 +23,7 @@ from reverie.memory.topics.polarity import keep_as_said
 from reverie.memory.topics.topic import MemoryType, Trust
 from reverie.patterns import lazy_regex
 from reverie.secret_scan import redact, scan
+from reverie.values import value
 
 QUOTE_CHARS = 200
 """Enough of a refused sentence to recognise it."""
@@ -44,7 +45,7 @@ class Heard:
         return normal(self.text)
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Scene:
     """What a candidate is judged against."""
 
@@ -63,7 +64,7 @@ class Scene:
     """Reads sentences by their meaning, where vectors can be had."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Passed:
     """A candidate that may be stored, over the topic of this path when there is one on its subject."""
 

@@ -6,7 +6,7 @@ A `Keeper` knows the store for the length of a run; `keep_new` is one run withou
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime, tzinfo
 from functools import partial
 from pathlib import Path
@@ -27,6 +27,7 @@ from reverie.memory.topics.finding import key_of
 from reverie.memory.topics.topic import Topic
 from reverie.messages.entries import Entry
 from reverie.secret_scan import redact
+from reverie.values import value
 
 if TYPE_CHECKING:
     from reverie.memory.history.change import Author
@@ -41,7 +42,7 @@ Complete = Callable[[Topic], Topic]
 """Adds what a topic's text allows to derive: its day, situations, anchors."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Written:
     """What became of what passed."""
 

@@ -19,6 +19,7 @@ from reverie.memory.history.relearning import normal
 from reverie.memory.search.analyze import terms
 from reverie.memory.topics.topic import Topic
 from reverie.patterns import lazy_regex
+from reverie.values import value
 
 NEAR = 0.75
 """The share of common words from which on two texts say the same (as in `api/saving.py`)."""
@@ -64,7 +65,7 @@ class Likeness(StrEnum):
     """The same subject, and something else is said of it."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Found:
     """The memory that is most like a candidate."""
 
@@ -75,7 +76,7 @@ class Found:
     """The same is known, but not why, which the candidate says."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class _Statement:
     """What is said, as it can be compared."""
 
@@ -95,7 +96,7 @@ class _Statement:
     """The words behind it."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class _Known:
     path: str
     type: str | None

@@ -8,17 +8,17 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from reverie.files import append_lines, write_atomic
 from reverie.places.paths import MemoryFolder
+from reverie.values import value
 
 _MOST_ROWS_PER_SESSION = 4
 """A file with more lines than this for each session is written anew."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Learnt:
     """How far one session was read."""
 

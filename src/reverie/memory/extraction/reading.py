@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
 from importlib.resources import files
@@ -17,6 +16,7 @@ from typing import TYPE_CHECKING
 
 from reverie.memory.extraction.form import is_english, marks
 from reverie.memory.topics.topic import MemoryType
+from reverie.values import value
 
 if TYPE_CHECKING:
     import numpy as np
@@ -51,7 +51,7 @@ class Kind(StrEnum):
         return self.name in MemoryType.__members__
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Reading:
     """How one sentence reads."""
 

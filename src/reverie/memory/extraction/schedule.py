@@ -6,9 +6,11 @@ A pure state machine. The agent loop tells it what happened and does what it ans
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import StrEnum
 from typing import TypeAlias
+
+from reverie.values import value
 
 
 class Why(StrEnum):
@@ -24,7 +26,7 @@ class Why(StrEnum):
     nothing_here = "nothing in it to keep"
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Gates:
     """What must hold for a turn to be looked at, in this order."""
 
@@ -45,7 +47,7 @@ class Gates:
         return next((why for holds, why in checks if not holds), None)
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Turn:
     """The end of a turn, as the transcript tells it."""
 
@@ -57,7 +59,7 @@ class Turn:
     """What the local filter says of the user's messages among them."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class State:
     """Between two calls; a fresh one for each session."""
 
@@ -70,7 +72,7 @@ class State:
     """How often the messages after the cursor have failed; on resume taken from the cursor."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Run:
     """Start a run over the messages after the cursor up to this turn's end."""
 
@@ -78,7 +80,7 @@ class Run:
     is_trailing: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Rest:
     """Start nothing."""
 
@@ -87,21 +89,21 @@ class Rest:
     """Where the cursor moves, if it does."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Done:
     """A run succeeded: the cursor moves."""
 
     covers: str
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Failed:
     """A run failed and its messages will be tried again; the cursor keeps its place and this count."""
 
     failures: int
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class GivenUp:
     """A run failed for the last time: the cursor moves over its messages, and the user is told."""
 

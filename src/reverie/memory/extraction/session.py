@@ -6,7 +6,6 @@ Sub-agents' conversations are left out: their prompts were written by the agent.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from datetime import datetime, tzinfo
 
 from reverie.memory.extraction.candidate import Said
@@ -14,6 +13,7 @@ from reverie.memory.extraction.gate import Heard
 from reverie.memory.extraction.typed import machine_words
 from reverie.messages.blocks import Text, ToolResult
 from reverie.messages.entries import AssistantEntry, AttachmentEntry, Entry, UserEntry
+from reverie.values import value
 
 _BY_HAND = frozenset({None, "typed", "queued", "sdk", "user"})
 """Sources of a prompt that stand for a person; a record without one is of a writer that does not say."""
@@ -22,7 +22,7 @@ _REPLY_CHARS = 1_000
 """How much of a reply is kept beside the message that answers it."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Spoken:
     """A message of the user and how much of the session came before it."""
 
@@ -33,7 +33,7 @@ class Spoken:
     """How many texts of tools."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class SessionWords:
     """What extraction needs of a session."""
 

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from reverie.patterns import lazy_regex
+from reverie.values import value
 
 LONGEST_BY_HAND_CHARS = 1_500
 """Of a longer message only the first and the last paragraph are taken for typed; the middle is a document."""
@@ -85,7 +85,7 @@ _BULLET = lazy_regex(r"^\s*(?:[-*•]|\d+[.)、])\s+")
 _BOUNDARY = lazy_regex(r"(?<=[.!?;])(?<!e\.g\.)(?<!i\.e\.)(?<!etc\.)\s+(?=\S)|(?<=[。！？；])|[\n\0]+")
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Sentence:
     """One sentence of a message."""
 

@@ -7,7 +7,6 @@ but what leads up to the statement, and only where negations, numbers, names and
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from datetime import date
 
 from reverie.memory.extraction.dates import placed
@@ -15,6 +14,7 @@ from reverie.memory.extraction.phrases import LABEL, REASON
 from reverie.memory.topics.polarity import find_mismatch, make_title
 from reverie.memory.topics.topic import MemoryType
 from reverie.patterns import lazy_regex
+from reverie.values import value
 
 NAME_CHARS = 60
 WHY = "**Why:**"
@@ -98,7 +98,7 @@ _PHRASE = lazy_regex(
 _CLAUSE_END = lazy_regex(r"[,;:]\s+|[—–，；：、]\s*|\s[-–—]\s")
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Wording:
     """The prose of a memory."""
 

@@ -10,13 +10,13 @@ import hashlib
 import zlib
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeAlias
 
 from reverie.files.durable import flush, write_new
 from reverie.memory.git.program import Git
 from reverie.memory.git.sorted_rows import zipped
+from reverie.values import value
 
 PACK_FROM = 60
 """With more new objects than this, one pack is cheaper than as many files."""
@@ -58,7 +58,7 @@ class Objects:
         drafts.place()
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Drafts:
     """Objects on disk that git does not see yet."""
 

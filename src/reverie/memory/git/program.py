@@ -13,11 +13,11 @@ import os
 import re
 import shutil
 from collections.abc import Iterable
-from dataclasses import dataclass
 from pathlib import Path
 
 from reverie.errors import Unavailable
 from reverie.files.git import git_environment
+from reverie.values import value
 
 SETTINGS: tuple[tuple[str, str], ...] = (
     ("core.hooksPath", os.devnull),
@@ -58,7 +58,7 @@ _COMMAND_SETTINGS: tuple[str, ...] = tuple(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Git:
     """One repository as the `git` program sees it."""
 

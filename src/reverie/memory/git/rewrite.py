@@ -16,13 +16,14 @@ from pathlib import Path
 
 from reverie.memory.git.objects import Objects
 from reverie.memory.git.program import Git
+from reverie.values import value
 
 _DRAFT_REFS = "refs/reverie-rewrite/"
 _LEFT_BY_COMMANDS = ("ORIG_HEAD", "FETCH_HEAD", "MERGE_HEAD", "CHERRY_PICK_HEAD", "COMMIT_EDITMSG", "AUTO_MERGE")
 _ESCAPES = {"n": b"\n", "t": b"\t", "r": b"\r", '"': b'"', "\\": b"\\", "a": b"\a", "b": b"\b", "f": b"\f", "v": b"\v"}
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Rules:
     """What a rewriting leaves out."""
 

@@ -11,7 +11,7 @@ import json
 import tempfile
 import zipfile
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 
@@ -25,6 +25,7 @@ from reverie.memory.history.relearning import remember_erased, said
 from reverie.memory.history.tombstones import Tombstone, add_tombstones, parse_tombstones, tombstone_rows
 from reverie.memory.history.tracked import INDEX_FILE, is_safe_path, is_topic_path
 from reverie.memory.history.writer import Writer, conflict_path, merged_bytes
+from reverie.values import value
 
 FORMAT = "reverie-memory"
 VERSION = 1
@@ -34,7 +35,7 @@ EXPORTS = "exports"
 """Where bundles of this history went, one path a line; `erase` names them."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Imported:
     """What a bundle brought."""
 

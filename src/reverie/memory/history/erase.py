@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import quote
 
@@ -27,9 +26,10 @@ from reverie.memory.history.relearning import remember_erased, said, sentences
 from reverie.memory.history.tombstones import write_tombstone
 from reverie.memory.history.tracked import ARCHIVE, ARCHIVED_SUFFIX, CONFLICTS, INDEX_FILE
 from reverie.memory.history.writer import Writer
+from reverie.values import value
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Erased:
     """What was done, and what could not be."""
 

@@ -46,6 +46,7 @@ from reverie.memory.git.sorted_rows import SortedRows
 from reverie.memory.git.trees import Tree
 from reverie.memory.history.change import Change, render_message
 from reverie.places.paths import MemoryFolder
+from reverie.values import value
 
 UNSEEN: Seen = (0, 0, 0, 0, 0)
 """Stands for a file that must be read to know what is in it."""
@@ -57,7 +58,7 @@ _MANY = 1_000
 """From so many changed paths on, rows are put in order anew."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Pending:
     """A commit under way: if its objects are in place its files may be, else nothing is."""
 

@@ -10,12 +10,12 @@ import hmac
 import re
 import secrets
 import unicodedata
-from dataclasses import dataclass
 from pathlib import Path
 
 from reverie.errors import Damaged
 from reverie.files import append_lines, write_atomic
 from reverie.memory.topics.topic import parse_topic
+from reverie.values import value
 
 _KEY_FILE = "erased.key"
 _HASHES_FILE = "erased"
@@ -48,7 +48,7 @@ def remember_erased(private: Path, texts: tuple[str, ...]) -> None:
     append_lines(private / _HASHES_FILE, [_hash(key, piece) for text in texts for piece in sentences(text)])
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Erased:
     """The hashes of all that was erased."""
 

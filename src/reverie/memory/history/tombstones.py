@@ -12,11 +12,11 @@ import json
 import re
 import secrets
 from collections.abc import Iterable
-from dataclasses import dataclass
 from pathlib import Path
 
 from reverie.files import append_lines, read_small
 from reverie.memory.history.relearning import normal
+from reverie.values import value
 
 _FILE = "tombstones"
 _MOST_BYTES = 1 << 24
@@ -24,7 +24,7 @@ _SALT = re.compile(r"[0-9a-f]{32}")
 _MARK = re.compile(r"[0-9a-f]{64}")
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Tombstone:
     """One erased topic, in all its versions."""
 

@@ -6,12 +6,12 @@ Pure over contents; `store.py` reads them, and writes the outcome as one commit.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from reverie.memory.history.writer import merged_bytes
+from reverie.values import value
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Reverted:
     """What undoing would make of the files."""
 

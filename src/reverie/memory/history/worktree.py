@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 
@@ -20,13 +19,14 @@ from reverie.memory.history.history import UNSEEN, History, blob_id
 from reverie.memory.history.listing import Listing
 from reverie.memory.history.tracked import place_of, read_tracked, seen_of
 from reverie.places.paths import MemoryFolder
+from reverie.values import value
 
 DRAFT_PREFIX = ".reverie-"
 _CLOCK_STEP_NS = 20_000_000
 """File times come from a clock that ticks every 4-10 ms; two edits within one tick look the same."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Edits:
     """What somebody changed on disk since the last commit."""
 
@@ -41,7 +41,7 @@ class Edits:
         return bool(self.changed or self.removed)
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Displaced:
     """An edit that came between our looking and our writing; ours stands in the file."""
 

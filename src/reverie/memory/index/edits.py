@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from reverie.memory.index.lines import CUT, Entry, generated_line, is_left_out_note, parse_index
 from reverie.memory.index.memory_md import index_row, render_index, rules_of
 from reverie.memory.topics.topic import Topic
 from reverie.merge import Conflicted, merge
+from reverie.values import value
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class IndexEdit:
     """A title or a hook that somebody rewrote."""
 

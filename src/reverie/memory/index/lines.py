@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from enum import Enum, auto
 from functools import lru_cache
 from typing import TypeAlias
 from urllib.parse import unquote
 
 from reverie.memory.topics.frontmatter import BOM
+from reverie.values import value
 
 LINE_CHARS = 150
 TITLE_CHARS = 60
@@ -23,7 +23,7 @@ HOOK_CHARS_AT_LEAST = 30
 CUT = "…"
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Prose:
     """A line of the user's."""
 
@@ -32,7 +32,7 @@ class Prose:
     """It stands in a fence, a comment or the front matter."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Entry:
     """A list item that begins with a link to a Markdown file of the directory."""
 
@@ -114,7 +114,7 @@ class _Kind(Enum):
     fence = auto()
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class _Span:
     """Lines that are not text: front matter, a comment or a fenced block."""
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import date
 from functools import lru_cache
 from heapq import nsmallest
@@ -31,9 +31,10 @@ from reverie.memory.topics.filenames import path_key
 from reverie.memory.topics.frontmatter import BOM
 from reverie.memory.topics.topic import MemoryType, Topic, prose_lines
 from reverie.settings.memory import Index
+from reverie.values import value
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class IndexLimits:
     """How much of the index a conversation takes: lines first, then bytes (spec 2 §5)."""
 
@@ -48,7 +49,7 @@ class IndexLimits:
         return cls(settings.max_lines, settings.max_bytes)
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class IndexRow:
     """What the index needs to know of a topic."""
 
@@ -165,7 +166,7 @@ def index_for_model(text: str, limits: IndexLimits | None = None) -> tuple[str, 
     return f"{kept.rstrip()}\n\n{warning}\n", True
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class _Page:
     """The previous text, cut around the generated block or the place for it."""
 

@@ -7,10 +7,10 @@ shows beside a result (`toolUseResult`) repeats the result and is left out, as a
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from reverie.messages.blocks import Block, Compaction, Json, Text, Thinking, ToolResult, ToolUse
 from reverie.messages.entries import AssistantEntry, Entry, UserEntry
+from reverie.values import value
 
 ROLES = ("user", "assistant", "tool", "summary")
 """Who speaks: the person, the model, a tool's result, the summary that a compaction left."""
@@ -20,7 +20,7 @@ PASSAGE_CHARS = 1_600
 _LONGEST_CHARS = 2 * PASSAGE_CHARS
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Spoken:
     """What one record says."""
 

@@ -12,13 +12,13 @@ import time
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
 from typing import NamedTuple
 
 from reverie.memory.passages.cutting import ROLES
 from reverie.memory.search.database import Row, Totals, joined
+from reverie.values import value
 
 _VERSION = 2
 _BUSY_SECONDS = 60.0
@@ -56,7 +56,7 @@ _SCHEMA = (
 _ROW = "id, file, pos, said, length, asking, terms"
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class FileState:
     """A transcript as it was when it was last read."""
 
@@ -102,7 +102,7 @@ class Place(NamedTuple):
     position: int
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Filter:
     """Which passages are asked for; empty asks for all."""
 

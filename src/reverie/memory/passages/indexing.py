@@ -11,7 +11,7 @@ import hashlib
 import os
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from typing import BinaryIO
@@ -22,6 +22,7 @@ from reverie.memory.passages.terms import lines_of_terms
 from reverie.messages.bulk import collector_paused
 from reverie.messages.entries import BadLine
 from reverie.messages.records import decode_line
+from reverie.values import value
 
 BATCH_BYTES = 8_000_000
 _END_BYTES = 4_096
@@ -29,7 +30,7 @@ _QUESTION_CHARS = 80
 """How much of a text one question mark stands for."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Transcript:
     """A file to be searched, and the session it belongs to."""
 
@@ -37,7 +38,7 @@ class Transcript:
     session: str
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Swept:
     """What looking at the files brought."""
 

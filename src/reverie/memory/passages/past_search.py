@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import threading
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 
@@ -19,6 +19,7 @@ from reverie.memory.passages.indexing import Progress, Swept, Transcript, sweep
 from reverie.memory.passages.texts import Texts
 from reverie.memory.search.analyze import analyse_query, is_weak, terms
 from reverie.memory.search.document import Query, Scored, Why
+from reverie.values import value
 
 _WORD = re.compile(r"[^\W_]+")
 _AROUND_CHARS = 400
@@ -32,7 +33,7 @@ _SPARE = 2
 """Hits asked for beyond the limit, as a factor: copies of one message in several files are shown once."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class PastQuery:
     """What to look for in past sessions."""
 
@@ -45,7 +46,7 @@ class PastQuery:
     """Of `cutting.ROLES`; empty for all."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class PastHit:
     """One passage of a past session."""
 
@@ -67,7 +68,7 @@ class PastHit:
     why: Why
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Found:
     """The hits, best first, and in how much they were looked for."""
 

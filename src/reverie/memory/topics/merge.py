@@ -7,7 +7,7 @@ differently is a conflict. Which copy wins, or where the loser is kept, is the c
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, date, datetime
 from typing import Any
 
@@ -15,12 +15,13 @@ from reverie.errors import Damaged
 from reverie.memory.topics.fields import FIELDS
 from reverie.memory.topics.topic import Topic, parse_topic, render_topic
 from reverie.merge import Conflicted, Merged, merge
+from reverie.values import value
 
 _LISTS = {"anchors", "sources", "about"}
 _LATEST = {"observed", "verified", "modified", "expires"}
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class TopicConflict:
     """What both sides changed, each in its own way."""
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from enum import StrEnum
 from functools import cache, lru_cache
 from typing import TypeAlias
@@ -39,6 +39,7 @@ from reverie.memory.topics.polarity_words import (
     VERB_NEXT,
 )
 from reverie.memory.topics.value import Topic, Trust
+from reverie.values import value
 
 _COMPARED_CHARS = 10_000
 """Nobody says more in one sentence; a longer text is compared as far as this."""
@@ -55,7 +56,7 @@ class MismatchKind(StrEnum):
     condition = "condition"
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Mismatch:
     """A difference in meaning between a stored text and its source."""
 
@@ -131,7 +132,7 @@ _Side: TypeAlias = tuple[int, frozenset[str]]
 """How many negations a clause has, and which conditions turn its meaning round."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class _Marks:
     """What a text says that must not change."""
 

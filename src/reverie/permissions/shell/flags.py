@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from reverie.permissions.shell.script import Word
+from reverie.values import value
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Flags:
     """The harmless options of one program."""
 
@@ -81,7 +81,7 @@ class Flags:
         return found
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Parsed:
     """The words of a program, told apart."""
 

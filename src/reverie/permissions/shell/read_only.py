@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from pathlib import Path
 
 from reverie.permissions.shell.git import is_strange_repository
@@ -12,6 +11,7 @@ from reverie.permissions.shell.programs import READERS
 from reverie.permissions.shell.script import Assignment, Redirect, Script, Shape, Step, Word
 from reverie.permissions.shell.word_paths import led_to, named_paths
 from reverie.permissions.shell.wrapped import inner_step
+from reverie.values import value
 
 _SYSTEM_FOLDERS = ("/bin/", "/usr/bin/")
 _HARMLESS_VARIABLES = frozenset(
@@ -31,7 +31,7 @@ NOWHERE = frozenset({"/dev/null", "/dev/stdout", "/dev/stderr"})
 """Redirections to these change nothing."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Reads:
     """What a harmless command looks at."""
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
+
+from reverie.values import value
 
 
 class Shape(StrEnum):
@@ -19,7 +20,7 @@ class Shape(StrEnum):
     BRACES = "a brace expansion"
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Word:
     """One word as the shell sees it."""
 
@@ -35,7 +36,7 @@ class Word:
     """The program would also read what links below it lead to."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Assignment:
     """`NAME=value` before a command, alone, or as a loop does it."""
 
@@ -45,7 +46,7 @@ class Assignment:
     """It is given one word of a loop after the other."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Step:
     """One simple command."""
 
@@ -60,7 +61,7 @@ class Step:
         return self.words[0].value if self.words else None
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Redirect:
     """A file that the shell itself opens."""
 
@@ -68,7 +69,7 @@ class Redirect:
     writes: bool
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Script:
     """Everything a command line would run, also inside substitutions, in the order of the text."""
 

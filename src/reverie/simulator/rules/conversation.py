@@ -6,18 +6,18 @@ Neighbouring messages of one role are one turn, as the provider joins them.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import chain, groupby
 
 from reverie.messages.blocks import JsonObject
 from reverie.simulator.facts import ModelFacts
 from reverie.simulator.wire import blocks_at, objects_at, text_at
+from reverie.values import value
 
 ONLY_ASSISTANT = ("tool_use", "server_tool_use", "thinking", "redacted_thinking")
 ONLY_USER = ("tool_result", "cache_edits")
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Placed:
     """A block and where it stands."""
 
@@ -34,7 +34,7 @@ class Placed:
         return f"messages.{self.message}.content.{self.index}"
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Turn:
     """All neighbouring messages of one role."""
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from reverie.values import value
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Features:
     """What the headers of a request switch on."""
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from reverie.simulator.api_error import ApiError, invalid
 from reverie.simulator.rules.features import Features
+from reverie.values import value
 
 CONTEXT_MANAGEMENT_BETA = "context-management-2025-06-27"
 COMPACTION_BETA = "compact-2026-01-12"
@@ -28,7 +28,7 @@ _VERSION = re.compile(r"\d{4}-\d{2}-\d{2}")
 _BETA = re.compile(r"[a-z0-9][a-z0-9-]*-(\d{4}-\d{2}-\d{2}|\d{8})")
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Headers:
     """What a request's headers say."""
 

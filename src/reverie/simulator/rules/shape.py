@@ -7,15 +7,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import TypeAlias
 
 from reverie.messages.blocks import Json
+from reverie.values import value
 
 Shape: TypeAlias = Callable[[Json, str], str | None]
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Required:
     """A field that must be there."""
 

@@ -9,7 +9,7 @@ import asyncio
 import os
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import StrEnum
 from pathlib import Path
 from types import ModuleType
@@ -19,6 +19,7 @@ from reverie.errors import Error, Unavailable
 from reverie.messages.blocks import JsonObject
 from reverie.plugins.servers import Server
 from reverie.tools.mcp.values import Heard, Link, LinkLost, Offer
+from reverie.values import value
 
 _CLOSE_SECONDS = 8.0
 """The SDK asks a program to end, then insists; both within this time."""
@@ -36,7 +37,7 @@ class State(StrEnum):
     LOST = "lost"
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Around:
     """What connections need of the session."""
 

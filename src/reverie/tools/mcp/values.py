@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 from hashlib import sha256
 from typing import Protocol
 
 from reverie.errors import Unavailable
 from reverie.messages.blocks import JsonObject, nothing_more
+from reverie.values import value
 
 _FOREIGN = re.compile(r"[^A-Za-z0-9_-]")
 MAX_NAME_CHARS = 64
@@ -20,7 +21,7 @@ class LinkLost(Unavailable):
     """The server is gone in the middle of a conversation with it."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Offered:
     """A tool as its server tells of it."""
 
@@ -32,7 +33,7 @@ class Offered:
     """The server says that it changes nothing; taken as a hint for what may run at once, never as a permission."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class OfferedPrompt:
     """A prompt of a server, which the user may invoke."""
 
@@ -41,7 +42,7 @@ class OfferedPrompt:
     arguments: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Offer:
     """Everything that a connected server has."""
 
