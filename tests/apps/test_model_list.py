@@ -21,8 +21,10 @@ def test_models_of_the_settings_of_a_server_and_of_the_providers_are_listed(tmp_
     (tmp_path / ".reverie" / "settings.toml").write_text(settings, encoding="utf-8")
     with LoopbackServer(serve_models) as server:
         environ = {"OPENAI_BASE_URL": f"{server.url}/v1"}
-        listed = dict(list_models(load(Flags(), environ=environ, user_home=tmp_path, directory=tmp_path)))
+        names = list_models(load(Flags(), environ=environ, user_home=tmp_path, directory=tmp_path))
 
+    listed = dict(names)
+    assert len(listed) == len(names), "a list to choose from takes no name twice"
     assert "qwen" in listed["mine"]
     assert "served at" in listed["openai/llama-3"]
     assert "needs ANTHROPIC_API_KEY" in listed["claude-sonnet-4-5"]

@@ -27,7 +27,7 @@ LOCAL = "http://localhost:8080"
         ("offline", Access(), OfflineModel, "offline", None),
         ("claude-sonnet-4-5", Access(), AnthropicModel, "claude-sonnet-4-5", "https://api.anthropic.com"),
         ("claude-sonnet-4-5[1m]", Access(), AnthropicModel, "claude-sonnet-4-5[1m]", "https://api.anthropic.com"),
-        ("sonnet", Access(), AnthropicModel, "claude-sonnet-5", "https://api.anthropic.com"),
+        ("sonnet", Access(), AnthropicModel, "claude-sonnet-5-5", "https://api.anthropic.com"),
         ("anthropic/their-own", Access(anthropic_url=LOCAL), AnthropicModel, "their-own", LOCAL),
         ("openai/gpt-9", Access(), OpenAIModel, "gpt-9", "https://api.openai.com/v1"),
         ("openai/org/model", Access(openai_url=LOCAL), OpenAIModel, "org/model", LOCAL),

@@ -11,6 +11,9 @@ PROMISES = {
     "tokens:profiles:spellings": Requirement(
         "a model is known by its dated, cloud, router and suffixed names", source="spec 8 §1.12"
     ),
+    "tokens:profiles:unknown": Requirement(
+        "what is assumed of an unknown model is careful, and said with the way to say better", source="issue 12"
+    ),
     "tokens:profiles:no-invented-price": Requirement("an unknown model has no price", source="product §2"),
     "tokens:window:chain": Requirement(
         "suffix, stated window, beta header, override, default: the first match wins", source="spec 1 §2"

@@ -53,6 +53,12 @@ def test_the_variables_of_the_specification_have_their_effect(name: str, text: s
     [
         ("CLAUDE_CONFIG_DIR", "/c", {"config_home": "/c"}),
         ("CLAUDE_CODE_DISABLE_AUTO_MEMORY", "1", {"memory.disabled": True}),
+        ("CLAUDE_CODE_SIMPLE", "1", {"simple_mode": True}),
+        ("CLAUDE_CODE_SIMPLE", "0", {"simple_mode": False}),
+        ("CLAUDE_CODE_REMOTE", "true", {"remote.mode": True}),
+        ("CLAUDE_CODE_REMOTE_MEMORY_DIR", "/mnt/m", {"remote.memory_dir": "/mnt/m"}),
+        ("CLAUDE_COWORK_MEMORY_PATH_OVERRIDE", "/mnt/own", {"memory.path_override": "/mnt/own"}),
+        ("CLAUDE_COWORK_MEMORY_EXTRA_GUIDELINES", "Write in French.", {"memory.extra_guidelines": "Write in French."}),
         ("CLAUDE_CODE_DISABLE_CLAUDE_MDS", "1", {"instructions.enabled": False, "memory.disabled": True}),
         ("CLAUDE_CODE_DISABLE_CLAUDE_MDS", "0", {"instructions.enabled": True, "memory.disabled": False}),
         ("CLAUDE_CODE_AUTO_COMPACT_WINDOW", "150000", {"compaction.auto_window_tokens": 150_000}),

@@ -24,7 +24,7 @@ from tests.requirements import requirement
         ("claude-3-opus-latest", "claude-opus-3-0"),
         ("claude-sonnet-4", "claude-sonnet-4-0"),
         ("claude-opus-5", "claude-opus-5"),
-        ("sonnet", "claude-sonnet-5"),
+        ("sonnet", "claude-sonnet-5-5"),
         ("Qwen2.5-Coder:7b", "Qwen2.5-Coder:7b"),
         ("gpt-5[1m]", "gpt-5"),
         ("<synthetic>", "<synthetic>"),

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from reverie.messages.message import Usage
+from reverie.settings import Settings
 from reverie.tokens.profiles import (
     PROFILES,
     Prices,
@@ -15,6 +16,7 @@ from reverie.tokens.profiles import (
     profile,
     window_tokens,
 )
+from reverie.tokens.window import budget_by, unknown_model
 from tests.requirements import requirement
 
 BETA = "context-1m-2025-08-07"
@@ -44,11 +46,22 @@ def test_every_family_is_found_under_its_own_name() -> None:
 
 
 @requirement("tokens:profiles:no-invented-price")
-@pytest.mark.parametrize("model", ["gpt-5", "llama3.3:70b", "claude-sonnet-9", ""])
-def test_an_unknown_model_has_a_default_window_and_no_price(model: str) -> None:
+@pytest.mark.parametrize(
+    ("model", "tokens"),
+    [
+        ("openai/gpt-5", 128_000),
+        ("gemini-9-pro", 128_000),
+        ("gpt-oss:20b", 32_000),
+        ("llama3.3:70b", 32_000),
+        ("ollama/gpt-5", 32_000),
+        ("claude-sonnet-9", 200_000),
+        ("", 200_000),
+    ],
+)
+def test_an_unknown_model_has_a_careful_window_and_no_price(model: str, tokens: int) -> None:
     facts = profile(model)
     assert not facts.is_known
-    assert facts.window_tokens == 200_000
+    assert facts.window_tokens == tokens
     assert cost(Usage(1_000, 1_000), facts) is None
 
 
@@ -81,7 +94,7 @@ def test_settings_describe_a_model_by_its_name_or_its_family() -> None:
         ("claude-sonnet-4-5", (BETA,), 50_000, 1_000_000),
         ("claude-sonnet-4-5", ("other-beta",), 50_000, 50_000),
         ("local", (), 8_192, 8_192),
-        ("local", (), 0, 200_000),
+        ("local", (), 0, 32_000),
         ("claude-sonnet-4-5", (), None, 200_000),
     ],
 )
@@ -95,6 +108,42 @@ def test_the_window_comes_from_the_first_that_names_one(
 def test_a_window_in_the_settings_counts_as_the_models_own() -> None:
     mine = {"local": ProfileOverride(window_tokens=200_000)}
     assert window_tokens("local", betas=(BETA,), override_tokens=9_000, overrides=mine) == 200_000
+
+
+@requirement("tokens:profiles:unknown")
+def test_what_is_assumed_of_an_unknown_model_is_said_until_somebody_says_better() -> None:
+    settings = Settings()
+    guessed = unknown_model(profile("qwen3"), budget_by(settings, "qwen3"))
+    assert guessed is not None
+    assert "'qwen3'" in guessed
+    assert "32,000 tokens" in guessed
+    assert "price is unknown" in guessed
+    assert "--window" in guessed
+    priced = {"qwen3": ProfileOverride(prices=Prices(1, 1, 1, 1, 2))}
+    still = unknown_model(profile("qwen3", priced), budget_by(settings, "qwen3", overrides=priced))
+    assert still is not None
+    assert "price" not in still
+
+    described = {"qwen3": ProfileOverride(window_tokens=40_000)}
+    assert unknown_model(profile("qwen3", described), budget_by(settings, "qwen3", overrides=described)) is None
+    assert unknown_model(profile("qwen3"), budget_by(settings, "qwen3", window=8_000)) is None
+    assert unknown_model(profile("opus"), budget_by(settings, "opus")) is None
+    assert unknown_model(profile("offline"), budget_by(settings, "offline")) is None
+
+
+@requirement("tokens:profiles:one-table")
+def test_the_default_model_of_the_host_is_in_the_table() -> None:
+    facts = profile("claude-opus-5-5")
+    # What the host program itself reported for such a request.
+    spent = Usage(input_tokens=3, output_tokens=112, cache_write_tokens=13_738)
+    assert cost(spent, facts) == pytest.approx(0.070942)
+    assert (facts.window_tokens, facts.max_output_tokens) == (1_000_000, 128_000)
+
+
+def test_a_long_prompt_may_cost_more() -> None:
+    facts = profile("haiku")
+    assert cost(Usage(input_tokens=100_000), facts) == pytest.approx(0.01)
+    assert cost(Usage(input_tokens=100_000, cache_read_tokens=1), facts) == pytest.approx(0.05, rel=1e-4)
 
 
 def test_a_cost_adds_every_kind_of_token_at_its_price() -> None:

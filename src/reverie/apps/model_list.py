@@ -17,14 +17,15 @@ _MOST_OF_A_SERVER = 50
 
 
 def list_models(configuration: Configuration) -> list[tuple[str, str]]:
-    """Names that `--model` and `/model` take, each with a few facts."""
+    """Names that `--model` and `/model` take, each once, with a few facts; a name of the user's own comes first."""
     from reverie.models.choose import OLLAMA_URL
 
     url = configuration.settings.model.openai_base_url
     prefix = "openai" if url else "ollama"
     served = [(f"{prefix}/{name}", f"served at {url or OLLAMA_URL}") for name in _names_served(url or OLLAMA_URL)]
     offline = ("offline", "no model: memories are found and kept, nothing is written")
-    return [*_own_profiles(configuration), *served, *_claude_models(configuration), offline]
+    listed = [*_own_profiles(configuration), *served, *_claude_models(configuration), offline]
+    return [(name, facts) for number, (name, facts) in enumerate(listed) if name not in dict(listed[:number])]
 
 
 def _own_profiles(configuration: Configuration) -> Iterator[tuple[str, str]]:
@@ -33,12 +34,15 @@ def _own_profiles(configuration: Configuration) -> Iterator[tuple[str, str]]:
 
 
 def _claude_models(configuration: Configuration) -> Iterator[tuple[str, str]]:
+    from reverie.models.offline import OFFLINE
     from reverie.tokens.profiles import PROFILES
 
     settings, secrets = configuration.settings.model, configuration.secrets
     has_key = bool(secrets.get(settings.anthropic_key_env) or secrets.get("ANTHROPIC_AUTH_TOKEN"))
     need = "" if has_key else f", needs {settings.anthropic_key_env}"
     for profile in PROFILES.values():
+        if profile.family == OFFLINE:
+            continue
         prices = f", ${profile.prices.input:g} / ${profile.prices.output:g} per million" if profile.prices else ""
         yield profile.family, f"{short_count(profile.window_tokens)} tokens{prices}{need}"
 

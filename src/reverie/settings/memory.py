@@ -154,7 +154,7 @@ class Remote:
     """Operation on a machine that keeps nothing."""
 
     mode: Personal[bool] = False
-    """Remote: no extraction, no dream, and no memory unless `memory_dir` is set (spec 3 §10)."""
+    """Remote: no extraction, no dream, and no memory unless `memory_dir` or `memory.path_override` is set."""
     memory_dir: Personal[str | None] = None
     """Base of the memory directories there (spec 3 §10)."""
 

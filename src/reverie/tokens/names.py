@@ -17,11 +17,11 @@ _VERSION_FIRST = re.compile(r"^claude-(\d)(?:-(\d))?-(opus|sonnet|haiku)$")
 _ONE_NUMBER = re.compile(r"^(claude-[a-z]+)-([34])$")
 
 _ALIASES = {
-    "opus": "claude-opus-5",
-    "sonnet": "claude-sonnet-5",
-    "haiku": "claude-haiku-4-5",
-    "fable": "claude-fable-5",
-    "mythos": "claude-mythos-5",
+    "opus": "claude-opus-5-5",
+    "sonnet": "claude-sonnet-5-5",
+    "haiku": "claude-haiku-5-5",
+    "fable": "claude-fable-5-2",
+    "mythos": "claude-mythos-5-2",
 }
 """Short names mean the newest of their line."""
 

@@ -1,7 +1,8 @@
 """Facts per model family: window, output limit, cache minimum, prices, tokenizer, abilities. One table.
 
-Figures are those of the vendor's pages of 2026-08-22 (spec 8 §1.10 and §1.12); output limits they leave open are those
-of the models' own pages. A price that is not in the table makes a cost None, never a guess. Spellings are in `names`.
+Figures are those of the vendor's pages of 2026-08-22, and of the models' own pages for what came later or is left open
+there. A price that is not in the table makes a cost None, never a guess; the window of a model that is not in the table
+is a careful guess, which `tokens.window.unknown_model` tells the user. Spellings are in `names`.
 Requests above 200,000 tokens on models before 4.6 cost more than this table says: the pages give no figure for them.
 """
 
@@ -17,6 +18,10 @@ from reverie.values import value
 
 DEFAULT_WINDOW_TOKENS = 200_000
 """The last step of the chain of spec 1 §2."""
+UNKNOWN_HOSTED_TOKENS = 128_000
+"""The guess for an unknown model with the name of a large provider's family: the smallest window they offer."""
+UNKNOWN_SERVED_TOKENS = 32_000
+"""The guess for any other unknown model, such as one of a server on this machine."""
 EXTENDED_WINDOW_TOKENS = 1_000_000
 """What the suffix `[1m]` or the beta header asks for."""
 EXTENDED_WINDOW_BETA = "context-1m-"
@@ -93,8 +98,11 @@ class Profile:
     tool_prompt_tokens: int = 0
     """What the provider adds to a request as soon as it carries tools; from recorded exchanges."""
     charges_for_geo: bool = False
+    long_prices: Prices | None = None
+    """What everything costs in a request whose prompt is longer than `long_prompt_tokens`."""
+    long_prompt_tokens: int = 0
     is_known: bool = False
-    """The model stands in the table or was described in the settings."""
+    """The model stands in the table, or the settings say how large its window is."""
 
     @property
     def extends_window(self) -> bool:
@@ -162,6 +170,12 @@ def _claude(
     )
 
 
+_HOSTED = ("gpt-", "chatgpt-", "codex-", "o1", "o3", "o4", "gemini-", "grok-")
+"""How names of models begin that their makers serve themselves."""
+_OPEN_WEIGHTS = ("gpt-oss", "gpt-2", "gpt-j", "gpt-neo")
+"""Those among them that anybody may serve."""
+
+
 def _earlier_claude(
     family: str, *, prices: Prices, cache_minimum: int, abilities: Abilities, max_output: int | None
 ) -> Profile:
@@ -194,6 +208,17 @@ _SONNET = _prices(3, 15)
 _OLD_OPUS = _prices(15, 75)
 
 _TABLE: tuple[Profile, ...] = (
+    _claude("claude-fable-5-2", prices=_prices(8, 40), cache_minimum=512, abilities=_LATEST),
+    _claude("claude-mythos-5-2", prices=_prices(8, 40), cache_minimum=512, abilities=_LATEST),
+    _claude("claude-opus-5-5", prices=Prices(4, 5, 8, 0.2, 20), cache_minimum=512, abilities=_LATEST),
+    _claude("claude-sonnet-5-5", prices=_prices(2, 10), cache_minimum=1_024, abilities=_COMPACTING, tool_prompt=370),
+    replace(
+        _claude("claude-haiku-5-5", prices=_prices(0.1, 0.5), cache_minimum=4_096, abilities=_COMPACTING),
+        long_prices=_prices(0.5, 2.5),
+        long_prompt_tokens=100_000,
+    ),
+    _claude("claude-fable-5-1", prices=_prices(10, 50), cache_minimum=512, abilities=_LATEST),
+    _claude("claude-mythos-5-1", prices=_prices(10, 50), cache_minimum=512, abilities=_LATEST),
     _claude("claude-fable-5", prices=_prices(10, 50), cache_minimum=512, abilities=_LATEST),
     _claude("claude-mythos-5", prices=_prices(10, 50), cache_minimum=512, abilities=_LATEST),
     _claude("claude-opus-5", prices=_OPUS, cache_minimum=512, abilities=_LATEST, fast=_FAST),
@@ -228,7 +253,7 @@ _UNKNOWN_CLAUDE = Profile(
 
 
 def profile(model: str, overrides: Mapping[str, ProfileOverride] = NO_OVERRIDES) -> Profile:
-    """The facts on a model, by any of its spellings; an unknown one gets the default window and no price."""
+    """The facts on a model, by any of its spellings; an unknown one gets a careful window and no price."""
     family = canonical_name(model)
     found = PROFILES.get(family) or _unknown(family)
     override = overrides.get(model) or overrides.get(family)
@@ -267,6 +292,9 @@ def cost(
     prices = facts.fast_prices if fast else facts.prices
     if prices is None:
         return None
+    prompt_tokens = usage.input_tokens + usage.cache_read_tokens + usage.cache_write_tokens
+    if facts.long_prices is not None and prompt_tokens > facts.long_prompt_tokens:
+        prices = facts.long_prices
     write_5m_tokens = max(usage.cache_write_tokens - usage.cache_write_1h_tokens, 0)
     total = (
         usage.input_tokens * prices.input
@@ -285,7 +313,12 @@ def cost(
 def _unknown(family: str) -> Profile:
     if family.startswith("claude-"):
         return replace(_UNKNOWN_CLAUDE, family=family, tokenizer=_tokenizer_of_unknown(family))
-    return Profile(family=family)
+    if not family or family.startswith("<"):
+        return Profile(family=family)  # no model at all, such as a reply that a program made up
+    server, slash, rest = family.partition("/")
+    name = rest if slash and server == "openai" else family
+    is_hosted = name.startswith(_HOSTED) and not name.startswith(_OPEN_WEIGHTS)
+    return Profile(family=family, window_tokens=UNKNOWN_HOSTED_TOKENS if is_hosted else UNKNOWN_SERVED_TOKENS)
 
 
 def _tokenizer_of_unknown(family: str) -> Tokenizer:
@@ -306,5 +339,5 @@ def _overridden(found: Profile, override: ProfileOverride) -> Profile:
         prices=override.prices or found.prices,
         tokenizer=override.tokenizer or found.tokenizer,
         abilities=override.abilities or found.abilities,
-        is_known=True,
+        is_known=found.is_known or override.window_tokens is not None,
     )

@@ -17,6 +17,7 @@ from reverie.tokens.profiles import (
     EXTENDED_WINDOW_BETA,
     EXTENDED_WINDOW_TOKENS,
     NO_OVERRIDES,
+    UNKNOWN_HOSTED_TOKENS,
     Profile,
     ProfileOverride,
     profile,
@@ -222,7 +223,7 @@ def budget_by(
 ) -> Budget:
     """The lines of a model's window as the settings draw them; `window` makes it another size.
 
-    A provider that has counted more than the table's window shows that the session ran with the extended one.
+    A provider that has counted more than the table's window shows that the session ran with a larger one.
     """
     lines, compaction, collapse = settings.window, settings.compaction, settings.collapse
     betas = (EXTENDED_WINDOW_BETA,) if lines.extended else ()
@@ -231,7 +232,8 @@ def budget_by(
     if own == EXTENDED_WINDOW_TOKENS and (lines.extended or wants_extended_window(model)):
         own = lines.extended_tokens
     if reported_tokens > own:
-        own = max(reported_tokens, lines.extended_tokens)
+        sizes = sorted({UNKNOWN_HOSTED_TOKENS, DEFAULT_WINDOW_TOKENS, lines.extended_tokens})
+        own = next((size for size in sizes if size > own and size >= reported_tokens), reported_tokens)
     return budget(
         window or own,
         profile(model, overrides).max_output_tokens,
@@ -247,4 +249,15 @@ def budget_by(
         compact_window_tokens=compaction.auto_window_tokens,
         compact_percent=compaction.auto_percent,
         compacts=compaction.enabled and compaction.auto,
+    )
+
+
+def unknown_model(facts: Profile, drawn: Budget) -> str | None:
+    """What is assumed of a model whose window nobody stated, and how to say better; None where nothing is."""
+    if facts.is_known or facts.window_is_stated or drawn.window_tokens != facts.window_tokens:
+        return None
+    price = "" if facts.prices else "; its price is unknown"
+    return (
+        f"the model {facts.family!r} is not known: a window of {facts.window_tokens:,} tokens is assumed{price}; "
+        "--window N says another for this run, `models.NAME.window_tokens` in settings.toml for good"
     )

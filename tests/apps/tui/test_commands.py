@@ -383,7 +383,7 @@ async def test_background_work_is_listed_and_ended(sit: MakeTable) -> None:
 @requirement("tui:commands:model")
 async def test_a_model_is_chosen_from_a_list(sit: MakeTable) -> None:
     table = sit()
-    table.models = (("claude-sonnet-5", "980k tokens"), ("ollama/llama3", "served here"))
+    table.models = (("claude-sonnet-5", "980k tokens"), ("ollama/llama3", "served here"), ("ollama/llama3", "again"))
     async with at(table) as seat:
         await seat.enter("/model")
         await seat.until(lambda: isinstance(seat.app.screen, Picker))

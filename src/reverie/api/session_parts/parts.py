@@ -34,6 +34,7 @@ from reverie.messages.entries import Entry, UserEntry
 from reverie.messages.message import user
 from reverie.messages.reminder import reminder
 from reverie.places import ProjectFolder
+from reverie.tokens.window import unknown_model
 from reverie.tools.desk import Desk
 from reverie.tools.registry import Registry
 from reverie.tools.shells import Shells
@@ -82,7 +83,9 @@ class SessionParts:
         self.loop.open()
         if len(self.log.entries) > 2:
             self.loop.measure()
-        for problem in (*self.hooks.problems, *self.briefing.warnings):
+        preparer = self.loop.parts.preparer
+        assumed = unknown_model(preparer.facts, preparer.budget)
+        for problem in (*self.hooks.problems, *self.briefing.warnings, *([assumed] if assumed else ())):
             self.emit(Notice(problem, "warning"))
         await self.announcing.started(source)
         await self.briefing.announce_loaded()

@@ -56,6 +56,8 @@ class Picker(ModalScreen[str | None]):
         super().__init__()
         self._title, _, self._about = title.partition("\n")
         self._rows = tuple(rows)
+        self._fitting = self._rows
+        """What the list shows, in its order; two rows may have one key, such as a session that lies in two homes."""
         self._empty = empty
 
     def height(self, screen_lines: int) -> int:
@@ -83,10 +85,10 @@ class Picker(ModalScreen[str | None]):
     def on_input_submitted(self) -> None:
         options = self.query_one(OptionList)
         if options.highlighted is not None:
-            self.dismiss(options.get_option_at_index(options.highlighted).id)
+            self.dismiss(self._fitting[options.highlighted].key)
 
     def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
-        self.dismiss(event.option.id)
+        self.dismiss(self._fitting[event.option_index].key)
 
     def action_leave(self) -> None:
         self.dismiss(None)
@@ -98,12 +100,14 @@ class Picker(ModalScreen[str | None]):
 
     def _show(self, typed: str) -> None:
         words = typed.casefold().split()
-        fitting = [row for row in self._rows if all(word in f"{row.label} {row.facts}".casefold() for word in words)]
+        self._fitting = tuple(
+            row for row in self._rows if all(word in f"{row.label} {row.facts}".casefold() for word in words)
+        )
         options = self.query_one(OptionList)
         options.clear_options()
-        options.add_options(Option(_drawn(row), id=row.key) for row in fitting)
-        options.highlighted = 0 if fitting else None
-        self.query_one("#none", Static).update("" if fitting else Text(self._empty, style="dim"))
+        options.add_options(Option(_drawn(row)) for row in self._fitting)
+        options.highlighted = 0 if self._fitting else None
+        self.query_one("#none", Static).update("" if self._fitting else Text(self._empty, style="dim"))
 
 
 def _drawn(row: Row) -> Table:
