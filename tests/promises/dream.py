@@ -66,6 +66,13 @@ PROMISES: dict[str, Requirement] = {
     "dream:model:tidied": Requirement(
         "what a model leaves is tidied by the rules within the same proposal and commit", source="issue 6 §4"
     ),
+    "dream:model:early": Requirement(
+        "what a model had staged when its rounds or its budget ended is checked and waits as a proposal",
+        source="findings 1.12",
+    ),
+    "dream:budget:told": Requirement(
+        "where the budget keeps the model from dreaming, the result says so", source="findings 1.12"
+    ),
     "dream:estimate": Requirement(
         "what a model's dream would cost is told beforehand, from the request that would be sent", source="issue 6 §7"
     ),

@@ -75,6 +75,10 @@ PROMISES: dict[str, Requirement] = {
     "extraction:rest": Requirement(
         "when the main agent wrote a memory, the rest of the range is still extracted", source="critique 25"
     ),
+    "extraction:manifest": Requirement(
+        "the list of memories for a fork begins with the newest; a file without a day is as old as its file",
+        source="findings 1.8",
+    ),
     "extraction:fork": Requirement(
         "the fork may read, and write only below the memory directory; its prompt says all that spec 2 §10.6 lists",
         source="spec 2 §10.6",

@@ -255,8 +255,11 @@ class Session:
         self._parts.loop.cancel()
 
     async def kill(self, name: str) -> bool:
-        """End a child agent, let a teammate go, or stop notes or extraction, by name; whether there was one."""
-        return await self._parts.staff.kill(name) or self._parts.stop_chore(name)
+        """End a child agent, a teammate, notes, extraction, a dream or a command, by name; whether there was one.
+
+        A dream that is stopped leaves nothing behind.
+        """
+        return await self._parts.staff.kill(name) or await self._parts.stop_chore(name)
 
     def snip(self, share: float | None = None) -> int:
         """Leave the oldest rounds out of what is sent; the freed tokens.

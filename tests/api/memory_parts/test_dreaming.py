@@ -388,10 +388,9 @@ async def test_a_fork_that_misbehaves_changes_nothing(tmp_path: Path, name: str)
 
 
 @requirement("dream:model:checked", "dream:gates")
-async def test_endless_rounds_end_as_a_failure_that_changes_nothing(tmp_path: Path) -> None:
+async def test_endless_rounds_without_a_change_end_as_a_failure(tmp_path: Path) -> None:
     copy = staging(tmp_path)
-    again = calls(("Write", {"file_path": str(copy / "n.md"), "content": text("n.md", RULE + " x", trust="inferred")}))
-    with desk(tmp_path, [{"then": again}]) as at:
+    with desk(tmp_path, [{"then": calls(("Glob", {"pattern": "*", "path": str(copy)}))}]) as at:
         at.settings = replace(at.settings, dream=Dream(max_rounds=4, min_sessions=0))
         sleeper = Sleeper(at)
         before = files_of(sleeper.memory.directory)
@@ -405,6 +404,110 @@ async def test_endless_rounds_end_as_a_failure_that_changes_nothing(tmp_path: Pa
         status = sleeper.dreams.status()
         assert (status.last, status.state.failures, status.tasks[0].state) == (None, 1, "failed")
         assert "failed" in sleeper.dreams.due().detail
+
+
+STAGED = "The billing service moves to another team in May."
+
+
+@requirement("extraction:manifest")
+async def test_a_dream_is_shown_the_newest_files_though_they_name_no_day(tmp_path: Path) -> None:
+    with desk(tmp_path, fork()) as at:
+        sleeper = Sleeper(at)
+        for number in range(260):
+            path = sleeper.memory.directory / f"n{number:03}.md"
+            path.write_text(
+                f"---\nname: N{number}\ndescription: rule {number}\ntype: feedback\n---\n", encoding="utf-8"
+            )
+            os.utime(path, (1_700_000_000 - number, 1_700_000_000 - number))
+        await sleeper.run()
+
+        shown = str(at.bodies[0]["messages"])
+        assert "n000.md (2023-11-14): rule 0" in shown
+        assert "rule 259" not in shown
+
+
+@requirement("dream:model:early")
+async def test_what_a_model_had_staged_when_its_rounds_end_is_checked_and_proposed(tmp_path: Path) -> None:
+    copy = staging(tmp_path)
+    fine = text("n.md", STAGED, kind="project", trust="inferred")
+    invented = text("m.md", "Deploys are done on Mondays.")
+    writes = [{"file_path": str(copy / name), "content": said} for name, said in (("n.md", fine), ("m.md", invented))]
+    looks = calls(("Glob", {"pattern": "*", "path": str(copy)}))
+    with desk(tmp_path, fork(*(calls(("Write", each)) for each in writes), looks, looks, looks, looks)) as at:
+        at.settings = replace(at.settings, dream=Dream(max_rounds=4, min_sessions=0))
+        sleeper = Sleeper(at)
+        before = files_of(sleeper.memory.directory)
+        done = await sleeper.run()
+
+        assert (done.state, done.changed, done.commit) == ("proposed", 1, None), done
+        assert "all its 4 rounds" in done.over[0]
+        assert any("did not say" in said for said in done.refused)
+        assert files_of(sleeper.memory.directory) == before
+        proposal = sleeper.dreams.proposal()
+        assert proposal is not None
+        assert sleeper.dreams.settle(proposal.steps).state == "completed"
+        assert STAGED in read(sleeper.memory.directory)["n.md"]
+
+
+@requirement("dream:model:early", "dream:budget")
+async def test_what_a_model_had_staged_when_its_budget_ends_is_proposed(tmp_path: Path) -> None:
+    copy = staging(tmp_path)
+    made = {"file_path": str(copy / "n.md"), "content": text("n.md", STAGED, kind="project", trust="inferred")}
+    looks = calls(("Glob", {"pattern": "*", "path": str(copy)}), text="word " * 2_000)
+    with desk(tmp_path, fork(calls(("Write", made)), looks, looks, looks, looks, looks)) as at:
+        at.settings = replace(at.settings, budget=Budget(background_usd_per_hour=0.06))
+        sleeper = Sleeper(at)
+        done = await sleeper.run()
+
+        assert (done.state, done.changed) == ("proposed", 1), done
+        assert "budget.background_usd_per_hour" in done.over[0]
+
+
+@requirement("dream:budget:told")
+async def test_a_dream_without_the_model_for_want_of_money_says_so_in_its_result(tmp_path: Path) -> None:
+    with desk(tmp_path, fork()) as at:
+        at.settings = replace(at.settings, budget=Budget(), dream=Dream(min_sessions=0))
+        sleeper = Sleeper(at)
+        sleeper.memory.store.write_files(files(c=RULE), author="user", reason="more")
+        sleeper.session.parts.governor.note(_turn(at, "this session", 0.8))
+        done = await sleeper.session.dream()
+        await sleeper.session.close()
+
+        assert (done.state, done.merged, len(at.bodies)) == ("completed", 1, 0)
+        assert "the model was not asked" in done.detail
+        assert "budget.background_fraction" in done.detail
+
+
+@requirement("tasks:stop", "dream:model:checked")
+@pytest.mark.parametrize("by_id", [False, True])
+async def test_the_session_stops_its_dream_by_name_and_nothing_of_it_stays(tmp_path: Path, by_id: bool) -> None:
+    copy = staging(tmp_path)
+    writes = calls(("Write", {"file_path": str(copy / "n.md"), "content": text("n.md", STAGED, trust="inferred")}))
+    slow: Json = {"text": "thinking about it for long " * 400, "event_delay_ms": 100}
+    with desk(tmp_path, fork(writes, slow)) as at:
+        sleeper = Sleeper(at)
+        session = sleeper.session
+        assert not await session.kill("dream")
+        before = files_of(sleeper.memory.directory)
+        dream = asyncio.create_task(session.dream())
+        async with asyncio.timeout(30):
+            while not any("Write" in about for _, about in session.describe("tasks") or ()):  # noqa: ASYNC110
+                await asyncio.sleep(0.02)
+            ((name, about),) = session.describe("tasks") or ()
+            assert about.startswith("dream, running, $")
+            assert not await session.kill("dreams")
+            assert await session.kill(name if by_id else "dream")
+            done = await dream
+        ((_, about),) = session.describe("tasks") or ()
+        assert not await session.kill("dream")
+        await session.close()
+
+        assert (done.state, about.startswith("dream, killed")) == ("killed", True)
+        assert files_of(sleeper.memory.directory) == before
+        assert not copy.exists()
+        assert not has_proposal(sleeper.dreams.folder)
+        assert not sleeper.dreams.folder.dream_lock.exists()
+        assert not list(sleeper.dreams.places.tasks.glob("*.stop"))
 
 
 @requirement("tasks:stop", "dream:model:checked")

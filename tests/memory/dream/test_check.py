@@ -128,7 +128,9 @@ def test_the_copy_holds_what_it_was_given_and_nothing_is_read_through_links(tmp_
 @requirement("dream:model")
 def test_the_work_of_a_dream_is_told_with_its_limits(tmp_path: Path) -> None:
     around = Surroundings(tmp_path, (tmp_path / "sessions",), ("s1", "s2"), (tmp_path / "log.md",), tmp_path)
-    spec = dream_fork(around, [parse_topic(path, made) for path, made in BEFORE.items()], today="2026-03-10")
+    spec = dream_fork(
+        around, [parse_topic(path, made) for path, made in BEFORE.items()], directory=tmp_path, today="2026-03-10"
+    )
     assert (spec.label, spec.max_rounds, spec.paths) == ("dream", 30, (tmp_path,))
     assert spec.tools == ("Read", "Grep", "Glob", "Edit", "Write")
     assert "{{" not in spec.prompt

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import os
+from datetime import date
 from pathlib import Path
 
 import pytest
@@ -43,6 +45,21 @@ def test_the_work_is_data_with_the_manifest_and_what_was_written_already(tmp_pat
     ):
         assert expected in spec.prompt
     assert "{{" not in spec.prompt
+
+
+@requirement("extraction:manifest")
+def test_a_file_that_names_no_day_is_as_new_as_its_file(tmp_path: Path) -> None:
+    old = topic("Old", path="old.md", description="said long ago", observed=date(2020, 1, 1))
+    plain = [topic(f"N{number}", path=f"n{number:03}.md", description=f"rule {number}") for number in range(260)]
+    for number, each in enumerate(plain):
+        (tmp_path / each.path).write_text("x", encoding="utf-8")
+        # All on one day, the newest first by name.
+        os.utime(tmp_path / each.path, (1_700_000_000 - number, 1_700_000_000 - number))
+
+    lines = extraction_fork(tmp_path, [old, *plain], messages=1).prompt.splitlines()
+
+    listed = [line for line in lines if line.startswith("- [feedback]")]
+    assert (len(listed), listed[0]) == (200, "- [feedback] n000.md (2023-11-14): rule 0")
 
 
 def test_a_description_cannot_fill_another_placeholder(tmp_path: Path) -> None:

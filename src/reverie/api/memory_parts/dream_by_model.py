@@ -12,7 +12,7 @@ from datetime import datetime
 from pathlib import Path
 
 from reverie.agent.events import Ending
-from reverie.agent.fork import run_fork
+from reverie.agent.fork import ForkResult, run_fork
 from reverie.agent.loop import Loop
 from reverie.api.memory_parts.dream_task import DreamTask
 from reverie.errors import Damaged, Error
@@ -50,7 +50,7 @@ class Bedside:
 
 @value
 class Spent:
-    """The budget was used up before the model was done; nothing of its work stands."""
+    """The budget was used up before the model had changed anything."""
 
     reason: str
 
@@ -58,9 +58,13 @@ class Spent:
 async def dream_by_model(
     store: Store, bedside: Bedside, parent: Loop, texts: Mapping[str, str], state: DreamState, task: DreamTask
 ) -> Proposal | Spent | str:
-    """A model's dream, checked; a sentence when it failed."""
+    """A model's dream, checked; a sentence when it failed.
+
+    What it had written when its rounds or its budget ended, or its provider failed, is checked all the same and waits
+    for a person, since something may be missing from it.
+    """
     around, logs = _around(store.folder, bedside, state)
-    spec = _spec(around, bedside, texts)
+    spec = await asyncio.to_thread(_spec, store.folder, around, bedside, texts)
     gate = StagingGate(around.staging)
     write_staging(around.staging, texts)
     try:
@@ -73,27 +77,43 @@ async def dream_by_model(
         task.cost(result.cost_usd)
         if result.ending is Ending.CANCELLED:
             raise asyncio.CancelledError
-        if result.ending is Ending.BUDGET:
-            return Spent(result.text)
-        if result.ending is not Ending.COMPLETED:
-            return f"the dream ended early ({result.ending.value}); nothing was changed"
         written = read_staging(around.staging)
     finally:
         remove_staging(around.staging)
+    is_whole = result.ending is Ending.COMPLETED
+    if not is_whole and written == texts:
+        if result.ending is Ending.BUDGET:
+            return Spent(result.text)
+        return f"{_early(result)}; nothing was changed"
     heard = _Heard(bedside.transcripts, bedside.now)
     checked = check_result(texts, written, Rules(heard.was_said, read_erased(store.history.private).covers))
-    return Proposal(bedside.now, parent.parts.model.name, checked.steps, refused=checked.refused, logs=logs)
+    return Proposal(
+        bedside.now,
+        parent.parts.model.name,
+        checked.steps,
+        over=() if is_whole else (f"{_early(result)}; this is what it had done by then",),
+        refused=checked.refused,
+        logs=logs if is_whole else {},
+    )
+
+
+def _early(result: ForkResult) -> str:
+    """How a dream ended before the model was done."""
+    if result.ending is Ending.MAX_ROUNDS:
+        return f"the model used all its {result.rounds} rounds (dream.max_rounds) before it was done"
+    return f"the model stopped before it was done ({result.ending.value}): {result.text}"
 
 
 def spec_of(folder: MemoryFolder, bedside: Bedside, texts: Mapping[str, str], state: DreamState) -> ForkSpec:
     """The work that a model would be given."""
-    return _spec(_around(folder, bedside, state)[0], bedside, texts)
+    return _spec(folder, _around(folder, bedside, state)[0], bedside, texts)
 
 
-def _spec(around: Surroundings, bedside: Bedside, texts: Mapping[str, str]) -> ForkSpec:
+def _spec(folder: MemoryFolder, around: Surroundings, bedside: Bedside, texts: Mapping[str, str]) -> ForkSpec:
     return dream_fork(
         around,
         _parsed(texts),
+        directory=folder.directory,
         today=bedside.now.date().isoformat(),
         max_rounds=bedside.settings.max_rounds,
         search_hits=bedside.settings.search_hits,

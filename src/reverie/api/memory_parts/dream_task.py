@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -9,7 +10,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Literal
 
-from reverie.agent.tasks import BackgroundTask, started_task, write_task
+from reverie.agent.tasks import BackgroundTask, started_task, write_stop_request, write_task
 from reverie.errors import Error
 from reverie.memory.dream.view import DreamView
 
@@ -25,6 +26,22 @@ class DreamTask:
     watch: Callable[[DreamView], None] = lambda _view: None
     view: DreamView = field(default_factory=DreamView)
     task: BackgroundTask = field(init=False)
+    _ended: asyncio.Event = field(default_factory=asyncio.Event, init=False)
+
+    @property
+    def is_running(self) -> bool:
+        return self.task.state == "running"
+
+    @property
+    def row(self) -> tuple[str, str]:
+        """A line for people."""
+        last = f": {self.task.log[-1]}" if self.task.log else ""
+        return self.id, f"dream, {self.task.state}, ${self.task.cost_usd:.4f}{last}"
+
+    async def stop(self) -> None:
+        """Ask for its end, as another process would, and wait until it is over."""
+        write_stop_request(self.folder, self.id)
+        await self._ended.wait()
 
     def begin(self, title: str, view_messages: int) -> None:
         """The dream begins."""
@@ -36,6 +53,7 @@ class DreamTask:
         """The dream is over."""
         self.task = self.task.with_line(said).finished(state, self.now())
         self._write()
+        self._ended.set()
 
     def cost(self, cost_usd: float) -> None:
         """What it cost."""

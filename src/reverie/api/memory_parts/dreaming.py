@@ -136,6 +136,22 @@ class Dreams:
         """The last dream of this process, as it can be watched."""
         return self._running.view if self._running is not None else DreamView()
 
+    @property
+    def rows(self) -> tuple[tuple[str, str], ...]:
+        """The last dream of this process as a line for people; none before the first."""
+        return () if self._running is None else (self._running.row,)
+
+    async def stop(self, name: str) -> bool:
+        """Stop the dream of this process that has this name (`dream`, or its id); whether one runs.
+
+        Nothing of it stays: until its one commit nothing in the directory changes.
+        """
+        run = self._running
+        if run is None or not run.is_running or name not in ("dream", run.id):
+            return False
+        await run.stop()
+        return True
+
     def due(self, session: str | None = None) -> Verdict:
         """Whether the gates are open; to be asked after every turn of this session."""
         self._current = session
@@ -193,11 +209,12 @@ class Dreams:
         parent: Loop | None = None,
         session: str | None = None,
         automatic: bool = False,
+        refusal: str = "",
         watch: Callable[[DreamView], None] = lambda _view: None,
     ) -> Dreamt:
         """Dream once. With `parent` a model dreams, as a fork of that conversation; else the rules do.
 
-        An automatic dream asks the gates first and stays within the limits. It never raises for what may happen to a
+        `refusal` says why no model was asked, and is told with the result. An automatic dream asks the gates first and stays within the limits. It never raises for what may happen to a
         dream; its state says so.
         """
         if automatic:
@@ -206,7 +223,8 @@ class Dreams:
                 return Dreamt("skipped", detail=verdict.detail)
         try:
             with dreaming(self.folder, now=self.now(), stale_minutes=self._stale_minutes) as held:
-                return await self._tracked(held, reach, parent, session, watch)
+                done = await self._tracked(held, reach, parent, session, watch)
+                return replace(done, detail="; ".join(filter(None, (refusal, done.detail))))
         except Conflict as busy:
             return Dreamt("busy", detail=str(busy))
 
@@ -289,7 +307,7 @@ class Dreams:
         else:
             detail = f"the model stopped and the rules went on: {found.reason}" if found is not None else ""
             proposal = await asyncio.to_thread(self._embedded, texts, state)
-        proposal = replace(proposal, over=over_limits(proposal.steps, len(texts)))
+        proposal = replace(proposal, over=(*proposal.over, *over_limits(proposal.steps, len(texts))))
         if reach == "nothing" or (reach == "limits" and proposal.over):
             if not proposal.steps:
                 remove_proposal(self.folder)

@@ -223,7 +223,7 @@ class _Lesson:
             return extract(words, new, self._keeper.scene), Estimate()
         if holds_nothing(said):
             return Extracted(), Estimate()
-        listed = manifest(self._keeper.topics.values())
+        listed = manifest(self._keeper.topics.values(), self._folder.directory)
         estimate = sum((_estimate(self._model.name, prompt_for(piece, listed)) for piece in pieces(said)), Estimate())
         if self._dry_run:
             return extract(words, new, self._keeper.scene), estimate

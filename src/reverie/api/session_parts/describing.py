@@ -30,13 +30,9 @@ def described(parts: SessionParts, subject: str) -> tuple[tuple[str, str], ...] 
         case "agents":
             return parts.staff.roles
         case "tasks":
-            return (*parts.staff.rows, *parts.chore_rows, *_numbered(parts.background))
+            return (*parts.staff.rows, *parts.chore_rows)
         case _:
             return None
-
-
-def _numbered(lines: tuple[str, ...]) -> tuple[tuple[str, str], ...]:
-    return tuple((str(number), line) for number, line in enumerate(lines, 1))
 
 
 def _rules(policy: Policy) -> tuple[tuple[str, str], ...]:

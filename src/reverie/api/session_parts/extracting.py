@@ -162,7 +162,8 @@ class Extracting:
         keeper = await asyncio.to_thread(self._keeper)
         store = self.memory.store
         own = cursors.written_by_agent(cursors.new_entries(talk, self._cursor().covers), self.memory.directory)
-        spec = extraction_fork(
+        spec = await asyncio.to_thread(
+            extraction_fork,
             self.memory.directory,
             keeper.topics.values(),
             messages=turn.messages,

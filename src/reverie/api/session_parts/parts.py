@@ -37,7 +37,7 @@ from reverie.places import ProjectFolder
 from reverie.tokens.window import unknown_model
 from reverie.tools.desk import Desk
 from reverie.tools.registry import Registry
-from reverie.tools.shells import Shells
+from reverie.tools.shells import Shell, Shells
 
 
 @dataclass(slots=True)
@@ -107,13 +107,19 @@ class SessionParts:
 
     @property
     def chore_rows(self) -> tuple[tuple[str, str], ...]:
-        """The tasks of notes and extraction with state, cost and last words, for people."""
-        return (*self.noting.chore.row, *self.extracting.chore.row)
+        """Notes, extraction, the dream and commands in the background with state and last words, for people."""
+        shells = ((shell.id, f"command, running: {shell.command}") for shell in self._running_shells)
+        return (*self.noting.chore.row, *self.extracting.chore.row, *self.memory.dreams.rows, *shells)
 
-    def stop_chore(self, name: str) -> bool:
-        """Ask notes or extraction to stop, by kind or id; whether it runs."""
+    async def stop_chore(self, name: str) -> bool:
+        """Stop notes, extraction, a dream or a command in the background, by kind or id; whether it runs."""
+        shell = next((each for each in self._running_shells if each.id == name), None)
+        if shell is not None:
+            await self.shells.end(shell)
+            return True
         chores = (self.noting.chore, self.extracting.chore)
-        return any(chore.stop() for chore in chores if name in (chore.kind, chore.id))
+        asked = any([chore.stop() for chore in chores if name in (chore.kind, chore.id)])
+        return asked or await self.memory.dreams.stop(name)
 
     @property
     def background(self) -> tuple[str, ...]:
@@ -124,8 +130,12 @@ class SessionParts:
             "dream": self.sleeping.is_dreaming,
         }
         lines = [name for name, is_running in beside.items() if is_running]
-        lines += [f"{shell.id}: {shell.command}" for shell in self.shells.background if shell.is_running]
+        lines += [f"{shell.id}: {shell.command}" for shell in self._running_shells]
         return tuple(lines)
+
+    @property
+    def _running_shells(self) -> tuple[Shell, ...]:
+        return tuple(shell for shell in self.shells.background if shell.is_running)
 
     async def close(self, reason: str, *, has_begun: bool) -> None:
         """End in order: background work within its time, then the hooks' last word, then files."""

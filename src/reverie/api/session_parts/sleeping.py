@@ -11,7 +11,7 @@ from reverie.agent.events import Ending, Notice, TurnEvent
 from reverie.agent.ledger import Booking, Governor, read_bookings
 from reverie.agent.loop import Loop
 from reverie.api.memory import Memory
-from reverie.api.memory_parts.dreaming import Dreamt
+from reverie.api.memory_parts.dreaming import Dreamt, Reach
 from reverie.errors import Error
 from reverie.memory.dream.lock import last_dream
 from reverie.models.offline import OFFLINE
@@ -48,8 +48,9 @@ class Sleeping:
 
     async def dream(self, *, review: bool = False) -> Dreamt:
         """Dream now, because the user said so; with `review` nothing is applied."""
-        parent = await self._dreamer()
-        return await self.memory.dreams.run("nothing" if review else "limits", parent=parent, session=self.session)
+        parent, refusal = await self._dreamer()
+        reach: Reach = "nothing" if review else "limits"
+        return await self.memory.dreams.run(reach, parent=parent, session=self.session, refusal=refusal)
 
     async def settle(self) -> None:
         """The session ends: a dream that still runs is stopped, and nothing of it stays."""
@@ -62,23 +63,24 @@ class Sleeping:
         try:
             verdict = await asyncio.to_thread(self.memory.dreams.due, self.session)
             if verdict.is_open:
-                parent = await self._dreamer()
-                done = await self.memory.dreams.run("limits", parent=parent, session=self.session, automatic=True)
+                parent, refusal = await self._dreamer()
+                done = await self.memory.dreams.run(
+                    parent=parent, session=self.session, automatic=True, refusal=refusal
+                )
                 self._tell(done)
         except (Error, OSError) as problem:
             self.emit(Notice(f"no dream: {problem}", "warning"))
 
-    async def _dreamer(self) -> Loop | None:
-        """Whose fork dreams; None leaves it to the rules."""
+    async def _dreamer(self) -> tuple[Loop | None, str]:
+        """Whose fork dreams; None leaves it to the rules, with the reason where a model could have been asked."""
         if self.model_name == OFFLINE:
-            return None
+            return None, ""
         self.governor.carry(await asyncio.to_thread(self._earlier))
         rounds = self.settings.dream.max_rounds // 3
         refused = self.governor.refuses(rounds * self.loop().fork_estimate_usd())
         if refused:
-            self.emit(Notice(f"the dream works without the model: {refused}", "warning"))
-            return None
-        return self.loop()
+            return None, f"the model was not asked and the rules dreamt: {refused}"
+        return self.loop(), ""
 
     def _earlier(self) -> list[Booking]:
         """What the other sessions of the project have cost since the last dream, which is work for all of them."""
@@ -97,6 +99,8 @@ class Sleeping:
                 self.emit(Notice(f"{sentence}{done.changed} changed (`reverie undo {(done.commit or '')[:8]}`)"))
             case "proposed":
                 self.emit(Notice("a dream has a proposal for you: `reverie dream --review`"))
+            case "killed":
+                self.emit(Notice("the dream was stopped; nothing was changed"))
             case "failed":
                 self.emit(Notice(f"a dream failed and changed nothing: {done.detail}", "warning"))
             case _:

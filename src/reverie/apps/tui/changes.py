@@ -46,9 +46,17 @@ async def dream(host: Host, argument: str) -> None:  # noqa: ARG001
     """Put the memories in order: the proposal first, then the user's word."""
     host.say("dreaming; this may take a while")
     done = await host.conversation.dream(review=True)
+    if done.detail:
+        host.say(done.detail, "warning")
+    for each in done.contradictions:
+        told = "; ".join(f"{path}: {says}" for path, says in zip(each.paths, each.says, strict=True))
+        host.say(f"contradiction: {each.reason} ({told})", "warning")
     if done.state != "proposed":
-        host.say(done.detail or "the memories are in order")
+        if done.state == "unchanged":
+            host.say("the memories are in order" if not done.contradictions else "nothing else is to be changed")
         return
+    for reason in done.over:
+        host.say(f"needs your word: {reason}", "warning")
     host.show(Note(f"{done.merged} merged, {done.retired} retired, {done.changed} changed", "info", details=done.diff))
     rows = [Row("later", "Keep the proposal; `reverie dream --review` goes through it"), Row("yes", "Apply all of it")]
     if await host.choose("Apply this dream?", rows) == "yes":

@@ -40,18 +40,19 @@ def dream_fork(
     around: Surroundings,
     topics: Iterable[Topic],
     *,
+    directory: Path,
     today: str,
     max_rounds: int = 30,
     search_hits: int = 50,
     embedded: Callable[[], str] | None = None,
 ) -> ForkSpec:
-    """The work of one dream."""
+    """The work of one dream on the memories of `directory`."""
     named = ", ".join(around.sessions[:_SESSIONS_NAMED]) or "none"
     values = {
         "directory": str(around.staging),
         "today": today,
         "rounds": str(max_rounds),
-        "manifest": manifest(topics) or "(none yet)",
+        "manifest": manifest(topics, directory) or "(none yet)",
         "count": str(len(around.sessions)),
         "sessions": named,
         "transcripts": _listed(around.transcripts) or "(none)",

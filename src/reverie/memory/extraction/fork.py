@@ -6,8 +6,10 @@ shell, since lists of harmless commands leak. The prompt is `prompts/extraction.
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Callable, Iterable, Mapping
+from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
 
@@ -43,7 +45,7 @@ def extraction_fork(
         "messages": str(messages),
         "directory": str(directory),
         "rounds": str(max_rounds),
-        "manifest": manifest(topics) or "(none yet)",
+        "manifest": manifest(topics, directory) or "(none yet)",
         "written": _already(written),
     }
     return ForkSpec(
@@ -56,10 +58,14 @@ def extraction_fork(
     )
 
 
-def manifest(topics: Iterable[Topic]) -> str:
-    """One line for each memory there is, the newest first: `- [type] file (day): description`."""
-    newest = sorted(topics, key=lambda topic: (topic.observed is not None, topic.observed, topic.path), reverse=True)
-    return "\n".join(_line(topic) for topic in newest[:MANIFEST_LINES])
+def manifest(topics: Iterable[Topic], directory: Path) -> str:
+    """One line for each memory there is, the newest first: `- [type] file (day): description`.
+
+    A file that names no day is as old as its time in `directory` says; that time also orders those of one day.
+    """
+    dated = [(topic, _written_at(topic, directory)) for topic in topics]
+    dated.sort(key=lambda each: (each[0].observed or each[1].date(), each[1], each[0].path), reverse=True)
+    return "\n".join(_line(topic, written) for topic, written in dated[:MANIFEST_LINES])
 
 
 def filled(name: str, values: Mapping[str, str]) -> str:
@@ -123,10 +129,17 @@ def _inside(path: Path, directory: Path) -> str:
         return path.name
 
 
-def _line(topic: Topic) -> str:
+def _written_at(topic: Topic, directory: Path) -> datetime:
+    try:
+        return datetime.fromtimestamp(os.stat(directory / topic.path).st_mtime, UTC)
+    except (OSError, ValueError, OverflowError):
+        return datetime.min.replace(tzinfo=UTC)
+
+
+def _line(topic: Topic, written: datetime) -> str:
     kind = f"[{topic.type}] " if topic.type else ""
-    day = f" ({topic.observed.isoformat()})" if topic.observed else ""
-    return f"- {kind}{topic.path}{day}: {topic.description}"
+    day = topic.observed or (written.date() if written.year > 1 else None)
+    return f"- {kind}{topic.path}{f' ({day.isoformat()})' if day else ''}: {topic.description}"
 
 
 def _already(written: Iterable[str]) -> str:
