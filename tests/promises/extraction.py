@@ -100,7 +100,13 @@ PROMISES: dict[str, Requirement] = {
     ),
     "learn:dry-run": Requirement("a dry run writes nothing and says what it would do and cost", source="issue 6 §3"),
     "learn:each-project": Requirement(
-        "on request each session goes to the memory of the project it was held in", source="issue 6 §3"
+        "each session goes to the memory of the project it was held in; one of an unknown project is listed, not"
+        " stored; the answer names the stores",
+        source="findings 1.10",
+    ),
+    "learn:unusable-reply": Requirement(
+        "a reply of a model that cannot be used costs that reply: the rules read those messages, and this is said",
+        source="findings 6.7",
     ),
     "learn:no-loss": Requirement("learning never writes over a memory that has the same title", source="product §2.9"),
     "learn:real-sessions": Requirement(

@@ -11,7 +11,7 @@ import pytest
 from reverie import Memory
 from reverie.agent.ledger import read_bookings
 from reverie.api.memory_parts.learning import Learned, list_transcripts
-from reverie.errors import Refused, Unavailable, UserMistake
+from reverie.errors import BadRequest, Refused, Unavailable, UserMistake
 from reverie.memory.extraction.candidate import Reason
 from reverie.messages.blocks import Json
 from reverie.messages.message import Usage
@@ -268,12 +268,73 @@ def test_a_session_that_holds_nothing_asks_no_model(memory: Memory, tmp_path: Pa
 @requirement("extraction:retries", "learn:resumable")
 def test_a_session_whose_question_fails_is_reported_and_tried_again_next_time(memory: Memory, tmp_path: Path) -> None:
     path = hold(tmp_path / "s1.jsonl", "our launch moved to autumn, we heard")
-    failing = ScriptedModel([Unavailable("down"), "no json at all", Unavailable("down")])
+    failing = ScriptedModel([Unavailable("down"), Unavailable("down"), Unavailable("down")])
 
     learned = learn(memory, path, model=failing)
 
     assert [session for session, _ in learned.failed] == ["s1"]
     assert len(learn(memory, path, model=ScriptedModel([answer("launch moved to autumn")])).saved) == 1
+
+
+def row(quote: str, **more: Json) -> dict[str, Json]:
+    said: dict[str, Json] = {"type": "project", "name": quote, "description": quote, "body": "", "quote": quote}
+    return {**said, "message": "", "why": "", "how_to_apply": "", **more}
+
+
+UNUSABLE = {
+    "": "empty",
+    "I will remember that, thank you!": "no JSON",
+    '{"memories": [{"type": "feedback", "name": "Push": "x"': "no JSON",
+    "{" * 3_000: "no JSON",
+    '{"facts": []}': "names no memories",
+    '{"memories": "none"}': "names no memories",
+    '{"memories": [{"text": "never push to main"}]}': "a type, a name",
+    json.dumps({"memories": [row("pushing is forbidden, said somebody")]}): "nobody said",
+}
+
+
+@requirement("learn:unusable-reply")
+@pytest.mark.parametrize("text", list(UNUSABLE), ids=list(UNUSABLE.values()))
+def test_a_reply_that_cannot_be_used_costs_that_reply(memory: Memory, tmp_path: Path, text: str) -> None:
+    model = ScriptedModel([text])
+
+    learned = learn(memory, hold(tmp_path / "s1.jsonl", *RULES), model=model)
+
+    assert (learned.failed, learned.replies, len(model.requests)) == ((), 1, 1)
+    assert UNUSABLE[text] in learned.unusable[0]
+    assert len(learned.saved) == 2
+    assert learn(memory, tmp_path / "s1.jsonl", model=ScriptedModel([])).messages == 0
+
+
+@requirement("learn:unusable-reply")
+def test_a_request_that_is_refused_for_good_leaves_it_to_the_rules(memory: Memory, tmp_path: Path) -> None:
+    model = ScriptedModel([BadRequest("no schema here")])
+
+    learned = learn(memory, hold(tmp_path / "s1.jsonl", *RULES), model=model)
+
+    assert (learned.unusable, len(learned.saved)) == (("no schema here",), 2)
+
+
+def test_a_list_without_its_object_and_words_around_it_are_understood(memory: Memory, tmp_path: Path) -> None:
+    for number, said in enumerate(("```json\n{}\n```", "Here you are: {}")):
+        path = hold(tmp_path / f"s{number}.jsonl", f"our launch number {number} moved to autumn, we heard")
+        made = json.dumps([row(f"launch number {number} moved to autumn")])
+
+        learned = learn(memory, path, model=ScriptedModel([said.replace("{}", made)]))
+
+        assert (learned.unusable, len(learned.saved)) == ((), 1)
+
+
+@requirement("learn:unusable-reply")
+def test_only_the_piece_of_a_bad_reply_is_left_to_the_rules(memory: Memory, tmp_path: Path) -> None:
+    long = [f"this is what the parser printed in run {n}: " + "x " * 2_500 for n in range(12)]
+    path = hold(tmp_path / "s1.jsonl", RULES[0], *long, "our launch moved to autumn, we heard")
+    model = ScriptedModel(["oh no", answer("launch moved to autumn")])
+
+    learned = learn(memory, path, model=model)
+
+    assert (learned.replies, len(learned.unusable), len(model.requests)) == (2, 1, 2)
+    assert [name.split(",")[0] for name in names(memory)] == ["Never push directly to main", "launch moved to autumn"]
 
 
 def test_paths_that_are_no_transcripts_are_mistakes(memory: Memory, tmp_path: Path) -> None:

@@ -2,6 +2,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
+from reverie.messages.blocks import Json
+from reverie.testing.simulator import simulator
 from tests.api.sessions import hold
 from tests.apps.cli.conftest import Terminal
 from tests.requirements import requirement
@@ -49,19 +53,61 @@ def test_a_dry_run_says_what_it_would_keep(terminal: Terminal, tmp_path: Path) -
 
 
 @requirement("learn:each-project")
-def test_each_session_may_go_to_the_project_it_was_held_in(terminal: Terminal, tmp_path: Path) -> None:
+@pytest.mark.parametrize("flags", [(), ("--each-project",)])
+def test_each_session_goes_to_the_project_it_was_held_in(
+    terminal: Terminal, tmp_path: Path, flags: tuple[str, ...]
+) -> None:
     other = tmp_path / "other"
     other.mkdir()
+    sessions = tmp_path / "sessions"
+    hold(sessions / "s1.jsonl", TEXTS[0], cwd=str(terminal.project))
+    hold(sessions / "s2.jsonl", TEXTS[2], cwd=str(other))
+    gone = hold(sessions / "s3.jsonl", "I prefer small pull requests, one change each.", cwd=str(tmp_path / "gone"))
+    nowhere = hold(sessions / "s4.jsonl", "Always sign commits.")
+
+    ran = terminal.run("learn", str(sessions), *flags, "--json")
+
+    assert (ran.code, ran.document["sessions"], ran.document["saved"]) == (0, 2, 2), ran.err
+    assert sorted(each["path"] for each in ran.document["not_stored"]) == [str(gone), str(nowhere)]
+    assert {each["cwd"] for each in ran.document["not_stored"]} == {str(tmp_path / "gone"), None}
+    stores = {each["project"]: each for each in ran.document["stores"]}
+    assert set(stores) == {str(terminal.project), str(other)}
+    for project, text in ((terminal.project, TEXTS[0]), (other, TEXTS[2])):
+        [topic] = terminal.run("list", "--json", "--project", str(project)).document
+        assert Path(stores[str(project)]["directory"], topic["path"]).is_file()
+        assert text in Path(stores[str(project)]["directory"], topic["path"]).read_text(encoding="utf-8")
+
+
+@requirement("learn:each-project")
+def test_the_answer_names_the_stores_and_what_was_not_stored(terminal: Terminal, tmp_path: Path) -> None:
     hold(tmp_path / "sessions" / "s1.jsonl", TEXTS[0], cwd=str(terminal.project))
-    hold(tmp_path / "sessions" / "s2.jsonl", TEXTS[2], cwd=str(other))
-    hold(tmp_path / "sessions" / "s3.jsonl", "I prefer small pull requests, one change each.", cwd="/gone/away")
+    gone = hold(tmp_path / "gone.jsonl", TEXTS[2], cwd="/gone/away")
 
-    ran = terminal.run("learn", str(tmp_path / "sessions"), "--each-project", "--json")
+    ran = terminal.run("learn", str(tmp_path / "sessions"), str(gone))
+    named = terminal.run("learn", str(gone), "--project", str(terminal.project), "--json")
 
-    assert (ran.document["sessions"], ran.document["saved"]) == (3, 3)
-    here = [topic["name"] for topic in terminal.run("list", "--json").document]
-    there = [topic["name"] for topic in terminal.run("list", "--json", "--project", str(other)).document]
-    assert (len(here), len(there)) == (2, 1)
+    assert f"not stored: {gone}: /gone/away is not here" in ran.err
+    assert "1 sessions, kept 1" in ran.err
+    [store] = named.document["stores"]
+    assert store["directory"] in ran.err
+    assert (store["saved"], named.document["not_stored"]) == (1, [])
+
+
+@requirement("learn:unusable-reply")
+@pytest.mark.parametrize("text", ["Sure! I have noted it.", '{"memories": [{"name": "x"'])
+def test_a_model_that_cannot_answer_in_form_leaves_it_to_the_rules(
+    terminal: Terminal, tmp_path: Path, text: str
+) -> None:
+    hold(tmp_path / "s1.jsonl", TEXTS[0], TEXTS[2], cwd=str(terminal.project))
+    script: Json = [{"then": text}]
+    with simulator(script) as provider:
+        key = {"ANTHROPIC_API_KEY": provider.api_key, "ANTHROPIC_BASE_URL": provider.base_url}
+
+        ran = terminal.run("learn", str(tmp_path / "s1.jsonl"), "--model", "claude-haiku-4-5", "--json", **key)
+
+    assert (ran.code, ran.document["saved"], ran.document["failed"]) == (0, 2, []), ran.err
+    assert len(ran.document["unusable_replies"]) == len(provider.requests) == 1
+    assert "1 of 1 replies of claude-haiku-4-5 could not be used" in ran.err
 
 
 def test_a_path_that_does_not_exist_is_a_mistake(terminal: Terminal) -> None:

@@ -643,8 +643,8 @@ def test_documents_have_the_keys_that_the_page_on_memory_promises(terminal: Term
 @requirement("cli:undo:newest")
 def test_undo_takes_back_one_change_after_another_and_a_learn_as_a_whole(terminal: Terminal) -> None:
     save(terminal)
-    hold(terminal.project / "said" / "s1.jsonl", "please never mock the database in tests")
-    hold(terminal.project / "said" / "s2.jsonl", "always sign commits, the CI checks it")
+    hold(terminal.project / "said" / "s1.jsonl", "please never mock the database in tests", cwd=str(terminal.project))
+    hold(terminal.project / "said" / "s2.jsonl", "always sign commits, the CI checks it", cwd=str(terminal.project))
     assert terminal.run("learn", "said", "--json").document["saved"] == 2
 
     whole = terminal.run("undo", "--json").document
@@ -670,7 +670,7 @@ def test_undo_finds_the_newest_change_in_the_memory_of_the_user_too(terminal: Te
 
 @requirement("cli:undo:newest")
 def test_undo_learn_takes_back_a_run_that_others_came_after(terminal: Terminal) -> None:
-    hold(terminal.project / "said" / "s1.jsonl", "please never mock the database in tests")
+    hold(terminal.project / "said" / "s1.jsonl", "please never mock the database in tests", cwd=str(terminal.project))
     terminal.run("learn", "said")
     save(terminal)
 

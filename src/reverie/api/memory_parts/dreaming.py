@@ -214,8 +214,8 @@ class Dreams:
     ) -> Dreamt:
         """Dream once. With `parent` a model dreams, as a fork of that conversation; else the rules do.
 
-        `refusal` says why no model was asked, and is told with the result. An automatic dream asks the gates first and stays within the limits. It never raises for what may happen to a
-        dream; its state says so.
+        `refusal` says why no model was asked, and is told with the result. An automatic dream asks the gates first and
+        stays within the limits. It never raises for what may happen to a dream; its state says so.
         """
         if automatic:
             verdict = self.due(session)

@@ -18,12 +18,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from reverie.api.memory_parts.saving import completed
-from reverie.errors import Refused, Unavailable, UserMistake
+from reverie.errors import BadRequest, ContextTooLong, Refused, Unavailable, UserMistake
 from reverie.memory import timeline
 from reverie.memory.extraction.asking import ANSWER_TOKENS, pieces, prompt_for, propose
-from reverie.memory.extraction.candidate import Refusal
+from reverie.memory.extraction.candidate import Candidate, Refusal, Said
 from reverie.memory.extraction.cursor import cursor
 from reverie.memory.extraction.extract import Extracted, extract, let_through
+from reverie.memory.extraction.find import find_candidates
 from reverie.memory.extraction.fork import manifest
 from reverie.memory.extraction.gate import Heard
 from reverie.memory.extraction.keeping import AUTHOR, Keeper, read_written
@@ -102,6 +103,10 @@ class Learned:
     estimate: Estimate = field(default_factory=Estimate)
     stopped: str = ""
     """Why no more was asked: the budget is spent. The next run goes on from there."""
+    replies: int = 0
+    """How many pieces of sessions a model was asked about."""
+    unusable: tuple[str, ...] = ()
+    """Why a model's reply could not be used, for each such reply; the rules read those messages instead."""
 
     def __add__(self, other: Learned) -> Learned:
         return Learned(
@@ -114,6 +119,8 @@ class Learned:
             self.failed + other.failed,
             self.estimate + other.estimate,
             self.stopped or other.stopped,
+            self.replies + other.replies,
+            self.unusable + other.unusable,
         )
 
 
@@ -204,12 +211,12 @@ class _Lesson:
         fresh = words.after(known.last) if known else words.messages
         new = fresh if len(fresh) <= len(marked) else marked
         try:
-            extracted, estimate = await self._extracted(words, new)
+            extracted, asked = await self._extracted(words, new)
         except Refused as spent:
             return Learned(sessions=1, stopped=str(spent))
-        except (Unavailable, ValueError) as problem:
+        except Unavailable as problem:
             return Learned(sessions=1, failed=((path.stem, str(problem)),))
-        done = Learned(1, len(new), refused=extracted.refused, estimate=estimate)
+        done = replace(asked, sessions=1, messages=len(new), refused=extracted.refused)
         if self._dry_run:
             return replace(done, saved=tuple(self._would_save(extracted)))
         kept = self._keeper.keep(extracted)
@@ -217,28 +224,43 @@ class _Lesson:
         append_learnt(self._folder, Learnt(key, last, len(words.messages), size))
         return replace(done, saved=kept.saved, updated=kept.updated, refused=kept.refused, commits=kept.commits)
 
-    async def _extracted(self, words: SessionWords, new: Sequence[Spoken]) -> tuple[Extracted, Estimate]:
+    async def _extracted(self, words: SessionWords, new: Sequence[Spoken]) -> tuple[Extracted, Learned]:
+        """What the new messages teach, and what asking a model came to."""
         said = [each.said for each in new]
         if self._model is None:
-            return extract(words, new, self._keeper.scene), Estimate()
+            return extract(words, new, self._keeper.scene), Learned()
         if holds_nothing(said):
-            return Extracted(), Estimate()
+            return Extracted(), Learned()
         listed = manifest(self._keeper.topics.values(), self._folder.directory)
-        estimate = sum((_estimate(self._model.name, prompt_for(piece, listed)) for piece in pieces(said)), Estimate())
+        cut = tuple(pieces(said))
+        asked = Learned(estimate=sum((_estimate(self._model.name, prompt_for(one, listed)) for one in cut), Estimate()))
         if self._dry_run:
-            return extract(words, new, self._keeper.scene), estimate
+            return extract(words, new, self._keeper.scene), asked
+        found: list[Candidate] = []
+        unusable: list[str] = []
+        for piece in cut:
+            try:
+                found += await self._asked(piece, listed, self._model)
+            except (BadRequest, ContextTooLong, ValueError) as problem:
+                # Asking again would not help: what this reply is worth is lost, and nothing else.
+                unusable.append(str(problem))
+                found += (one for each in piece for one in find_candidates(each, self._keeper.scene.reader))
+        scene = replace(self._keeper.scene, said=tuple(Heard(each.text) for each in said))
+        return let_through(words, found, scene), replace(asked, replies=len(cut), unusable=tuple(unusable))
+
+    async def _asked(self, piece: Sequence[Said], listed: str, model: Model) -> Sequence[Candidate]:
         from reverie.agent.flow import run_flow
         from reverie.ports import Request
 
         for attempt in range(TRIES):
             try:
-                found = await run_flow(propose(said, listed), self._model, Request(self._model.name, ()))
-                break
-            except (Unavailable, ValueError):
+                return await run_flow(propose(piece, listed), model, Request(model.name, ()))
+            except (BadRequest, ContextTooLong):
+                raise
+            except Unavailable:
                 if attempt == TRIES - 1:
                     raise
-        scene = replace(self._keeper.scene, said=tuple(Heard(each.text) for each in said))
-        return let_through(words, found, scene), estimate
+        raise AssertionError("the last attempt answers or raises")
 
     def _would_save(self, extracted: Extracted) -> Iterator[Topic]:
         for passed in extracted.passed:

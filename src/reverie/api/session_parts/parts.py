@@ -118,7 +118,7 @@ class SessionParts:
             await self.shells.end(shell)
             return True
         chores = (self.noting.chore, self.extracting.chore)
-        asked = any([chore.stop() for chore in chores if name in (chore.kind, chore.id)])
+        asked = any(chore.stop() for chore in chores if name in (chore.kind, chore.id))
         return asked or await self.memory.dreams.stop(name)
 
     @property

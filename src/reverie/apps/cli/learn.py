@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,10 +11,12 @@ import click
 
 from reverie.apps.cli.memory_options import Which, memory_options
 from reverie.apps.cli.options import as_json
+from reverie.values import value
 
 if TYPE_CHECKING:
     from reverie.api.memory import Memory
     from reverie.api.memory_parts.learning import Learned
+    from reverie.memory.topics.value import Topic
     from reverie.ports import Model
 
 _SHOWN = 40
@@ -25,7 +27,7 @@ _QUOTE_CHARS = 100
 @click.argument("paths", nargs=-1, required=True, metavar="PATH…")
 @click.option("--model", "model_name", metavar="NAME", help="Let a model look too; its answers pass the same gate.")
 @click.option("--dry-run", is_flag=True, help="Only say what would be kept, and what asking a model would cost.")
-@click.option("--each-project", is_flag=True, help="Give each session to the memory of the project it was held in.")
+@click.option("--each-project", is_flag=True, hidden=True, help="What is done without it too.")
 @as_json
 @memory_options
 def command(
@@ -34,16 +36,18 @@ def command(
     paths: tuple[str, ...],
     model_name: str | None,
     dry_run: bool,
-    each_project: bool,
+    each_project: bool,  # noqa: ARG001 - the only way there is
     as_json: bool,
 ) -> None:
     """Learn from past sessions: transcripts, or folders that hold some. A second run over them adds nothing.
 
-    What the user typed is looked at, never what tools printed. Ctrl-C is safe: the next run goes on from there.
+    Each session goes to the memory of the project it was held in. One whose project is not here is listed and not
+    stored; `--project DIR`, `--memory-dir DIR` or `--user` give all of them to that memory. What the user typed is
+    looked at, never what tools printed. Ctrl-C is safe: the next run goes on from there.
 
     \b
     Examples:
-      reverie learn ~/.claude/projects --each-project --dry-run
+      reverie learn ~/.claude/projects --dry-run
       reverie learn session.jsonl --json
       reverie learn ~/.claude/projects/-home-me-shop --model claude-haiku-4-5
     """
@@ -54,41 +58,66 @@ def command(
 
     model = _model(which, model_name or which.common.model)
     given = [Path(path) for path in paths]
-    learned = Learned()
-    for memory, files in _by_project(which, given) if each_project else [(which.open(), given)]:
+    homeless: list[Homeless] = []
+    stores: list[tuple[Memory, Learned]] = []
+    for memory, files in [(which.open(), given)] if _is_named(which) else _by_project(which, given, homeless):
         with memory:
-            learned += asyncio.run(memory.learn(files, model=model, dry_run=dry_run, progress=_tell))
-        if learned.stopped:
+            stores.append((memory, asyncio.run(memory.learn(files, model=model, dry_run=dry_run, progress=_tell))))
+        if stores[-1][1].stopped:
             break
+    learned = sum((each for _, each in stores), Learned())
     if as_json:
-        print_json(_document(learned, dry_run=dry_run))
+        print_json(_document(stores, learned, homeless, dry_run=dry_run))
     else:
-        _print(learned, dry_run=dry_run)
+        _print(stores, learned, homeless, dry_run=dry_run)
+    _print_notices(learned, model)
     if learned.failed or learned.stopped:
         click.get_current_context().exit(1)
 
 
-def _by_project(which: Which, paths: list[Path]) -> Iterator[tuple[Memory, list[Path]]]:
-    """The sessions by where they were held; those whose directory is gone go to the memory that is named."""
-    from reverie.api.memory import Memory
+@value
+class Homeless:
+    """A session of which nobody knows to which memory it belongs."""
+
+    path: Path
+    held_in: str
+    """The directory that it names, which is not here; empty when it names none."""
+
+    @property
+    def reason(self) -> str:
+        return f"{self.held_in} is not here" if self.held_in else "it does not say where it was held"
+
+
+def _is_named(which: Which) -> bool:
+    """Whether the command line says to which memory everything goes."""
+    return bool(which.directory or which.is_user or which.project or which.common.project)
+
+
+def _by_project(which: Which, paths: list[Path], homeless: list[Homeless]) -> Iterator[tuple[Memory, list[Path]]]:
+    """The sessions by where they were held; those of which that is not known are added to `homeless`.
+
+    A file that was named itself and says nothing of a place belongs to where the command runs.
+    """
+    from dataclasses import replace
+
     from reverie.api.memory_parts.learning import list_transcripts
-    from reverie.apps import wiring
     from reverie.messages.listing import read_glance
     from reverie.places import find_checkout
 
-    groups: dict[Path | None, list[Path]] = {}
+    groups: dict[Path, list[Path]] = {}
+    named = {path.expanduser().absolute() for path in paths}
     for path in list_transcripts(paths):
         glance = read_glance(path)
-        cwd = Path(glance.cwd) if glance and glance.cwd else None
-        is_there = cwd is not None and cwd.is_absolute() and cwd.is_dir()
-        checkout = find_checkout(cwd) if cwd and is_there else None
-        groups.setdefault(checkout.root if checkout else cwd if is_there else None, []).append(path)
-    configuration = which.common.configuration(which.project)
+        held_in = glance.cwd if glance and glance.cwd else ""
+        directory = Path(held_in) if held_in or path not in named else which.common.directory()
+        if not directory.is_absolute() or not directory.is_dir():
+            homeless.append(Homeless(path, held_in))
+            continue
+        checkout = find_checkout(directory)
+        groups.setdefault(checkout.root if checkout else directory, []).append(path)
     for directory, files in groups.items():
-        if directory is None:
-            yield which.open(), files
-        else:
-            yield Memory.at(wiring.places(configuration), configuration.settings, directory), files
+        # A project's own settings say where its memory is.
+        yield replace(which, project=str(directory)).open(), files
 
 
 def _model(which: Which, name: str | None) -> Model | None:
@@ -105,7 +134,9 @@ def _tell(done: int, of: int, session: str) -> None:
         click.echo(f"learning: {done} of {of} sessions  {session[:36]:36}{end}", err=True, nl=False)
 
 
-def _document(learned: Learned, *, dry_run: bool) -> dict[str, object]:
+def _document(
+    stores: Sequence[tuple[Memory, Learned]], learned: Learned, homeless: Sequence[Homeless], *, dry_run: bool
+) -> dict[str, object]:
     return {
         "sessions": learned.sessions,
         "messages": learned.messages,
@@ -115,21 +146,25 @@ def _document(learned: Learned, *, dry_run: bool) -> dict[str, object]:
             {"reason": each.reason.value, "quote": each.quote, "session": each.session, "message": each.message}
             for each in learned.refused
         ],
-        "topics": [
+        "topics": [_topic(topic, memory) for memory, each in stores for topic in (*each.saved, *each.updated)],
+        "stores": [
             {
-                "name": topic.name,
-                "type": topic.type,
-                "description": topic.description,
-                "trust": topic.trust,
-                "sources": [
-                    {"session": source.session, "message": source.message, "quote": source.quote}
-                    for source in topic.sources
-                ],
+                "directory": str(memory.directory),
+                "project": str(memory.root) if memory.root else None,
+                "sessions": each.sessions,
+                "saved": len(each.saved),
+                "updated": len(each.updated),
             }
-            for topic in (*learned.saved, *learned.updated)
+            for memory, each in stores
+        ],
+        "not_stored": [
+            {"session": each.path.stem, "path": str(each.path), "cwd": each.held_in or None, "reason": each.reason}
+            for each in homeless
         ],
         "commits": list(learned.commits),
         "failed": [{"session": session, "reason": reason} for session, reason in learned.failed],
+        "replies": learned.replies,
+        "unusable_replies": list(learned.unusable),
         "stopped": learned.stopped,
         "dry_run": dry_run,
         "estimate": {
@@ -141,19 +176,39 @@ def _document(learned: Learned, *, dry_run: bool) -> dict[str, object]:
     }
 
 
-def _print(learned: Learned, *, dry_run: bool) -> None:
+def _topic(topic: Topic, memory: Memory) -> dict[str, object]:
+    return {
+        "name": topic.name,
+        "type": topic.type,
+        "description": topic.description,
+        "trust": topic.trust,
+        "store": str(memory.directory),
+        "sources": [
+            {"session": source.session, "message": source.message, "quote": source.quote} for source in topic.sources
+        ],
+    }
+
+
+def _print(
+    stores: Sequence[tuple[Memory, Learned]], learned: Learned, homeless: Sequence[Homeless], *, dry_run: bool
+) -> None:
     verb = "would keep" if dry_run else "kept"
-    for topic in learned.saved[:_SHOWN]:
-        click.echo(f"{topic.type or '':9} {topic.name}")
-    for topic in learned.updated[:_SHOWN]:
-        click.echo(f"{topic.type or '':9} {topic.name}  (brought up to date)")
-    left = max(0, len(learned.saved) - _SHOWN) + max(0, len(learned.updated) - _SHOWN)
-    if left:
-        click.echo(f"… and {left} more: `reverie list`")
+    for memory, each in stores:
+        kept = len(each.saved) + len(each.updated)
+        click.echo(f"{memory.directory}: {each.sessions} sessions, {verb} {kept}", err=True)
+        _print_topics(each)
     for refusal in learned.refused[:_SHOWN]:
         click.secho(f"refused   {refusal.quote[:_QUOTE_CHARS]}  ({refusal.reason.value})", dim=True)
     for session, reason in learned.failed:
         click.echo(f"not read: {session}: {reason}", err=True)
+    for one in homeless[:_SHOWN]:
+        click.echo(f"not stored: {one.path}: {one.reason}", err=True)
+    if homeless:
+        more = f" ({len(homeless) - _SHOWN} more than shown)" if len(homeless) > _SHOWN else ""
+        click.echo(
+            f"{len(homeless)} sessions of unknown projects were not stored{more}; `--project DIR` gives them to one",
+            err=True,
+        )
     kept = len(learned.saved) + len(learned.updated)
     click.echo(
         f"{learned.messages} new messages in {learned.sessions} sessions: {verb} {kept}, "
@@ -169,5 +224,26 @@ def _print(learned: Learned, *, dry_run: bool) -> None:
         click.echo(
             f"asking a model: {asked.requests} requests, {short_count(asked.input_tokens)} tokens in, at most "
             f"{short_count(asked.output_tokens)} out, at most {dollars(asked.cost_usd)}",
+            err=True,
+        )
+
+
+def _print_topics(learned: Learned) -> None:
+    for topic in learned.saved[:_SHOWN]:
+        click.echo(f"{topic.type or '':9} {topic.name}")
+    for topic in learned.updated[:_SHOWN]:
+        click.echo(f"{topic.type or '':9} {topic.name}  (brought up to date)")
+    left = max(0, len(learned.saved) - _SHOWN) + max(0, len(learned.updated) - _SHOWN)
+    if left:
+        click.echo(f"… and {left} more: `reverie list`")
+
+
+def _print_notices(learned: Learned, model: Model | None) -> None:
+    """Say on standard error, whatever the format, what a model's replies were not good for."""
+    if learned.unusable and model is not None:
+        why = "; ".join(dict.fromkeys(learned.unusable))
+        click.echo(
+            f"{len(learned.unusable)} of {learned.replies} replies of {model.name} could not be used ({why}): "
+            "the rules read those messages instead",
             err=True,
         )

@@ -1,4 +1,4 @@
-"""Ask a model what a past session taught: a flow of one question per piece, and what the answer means as candidates.
+"""Ask a model what a piece of a past session taught, and what its answer means as candidates.
 
 The gate judges what comes back; a quote that no message holds is refused there. Without a model the rules answer.
 """
@@ -14,8 +14,10 @@ from reverie.memory.extraction.dates import placed
 from reverie.memory.extraction.find import find_candidates
 from reverie.memory.extraction.fork import filled
 from reverie.memory.extraction.typed import own_words
+from reverie.memory.history.relearning import normal
 from reverie.memory.topics.topic import MemoryType
-from reverie.messages.blocks import JsonObject
+from reverie.messages.blocks import Json, JsonObject
+from reverie.messages.codec import decode_json
 from reverie.ports import Ask, Flow
 
 PIECE_CHARS = 40_000
@@ -43,23 +45,20 @@ SCHEMA: JsonObject = {
 }
 
 
-def propose(messages: Sequence[Said], manifest: str) -> Flow[tuple[Candidate, ...]]:
+def propose(piece: Sequence[Said], manifest: str) -> Flow[tuple[Candidate, ...]]:
     """Ask what these messages teach.
 
     Raises:
-        ValueError: the answer is not what was asked for.
+        ValueError: the answer is not what was asked for, and says in what.
     """
-    found: list[Candidate] = []
-    for piece in pieces(messages):
-        reply = yield Ask(
-            "extraction",
-            prompt_for(piece, manifest),
-            embedded=partial(_embedded, piece),
-            max_tokens=ANSWER_TOKENS,
-            output_schema=SCHEMA,
-        )
-        found += _read_answer(reply.text, piece)
-    return tuple(found)
+    reply = yield Ask(
+        "extraction",
+        prompt_for(piece, manifest),
+        embedded=partial(_embedded, piece),
+        max_tokens=ANSWER_TOKENS,
+        output_schema=SCHEMA,
+    )
+    return _read_answer(reply.text, piece)
 
 
 def pieces(messages: Sequence[Said]) -> Iterator[tuple[Said, ...]]:
@@ -105,18 +104,33 @@ def _embedded(messages: Iterable[Said]) -> str:
     return json.dumps({"memories": found}, ensure_ascii=False)
 
 
-def _read_answer(text: str, messages: Sequence[Said]) -> Iterator[Candidate]:
-    answer = json.loads(text[text.find("{") : text.rfind("}") + 1])
-    rows = answer.get("memories") if isinstance(answer, dict) else None
-    if not isinstance(rows, list):
-        raise ValueError("the answer names no memories")
+def _read_answer(text: str, messages: Sequence[Said]) -> tuple[Candidate, ...]:
+    rows = _rows(text)
     by_id = {each.message: each for each in messages}
-    for row in rows:
-        if isinstance(row, dict):
-            said = {field: str(row.get(field) or "").strip() for field in _FIELDS}
-            found = _candidate(said, by_id)
-            if found is not None:
-                yield found
+    named = ({field: str(row.get(field) or "").strip() for field in _FIELDS} for row in rows if isinstance(row, dict))
+    found = tuple(candidate for said in named if (candidate := _candidate(said, by_id)) is not None)
+    if rows and not found:
+        raise ValueError("none of its memories has a type, a name and a description")
+    heard = [normal(each.text) for each in messages]
+    if found and not any(normal(each.quote) in words for each in found for words in heard):
+        raise ValueError("it quotes what nobody said")
+    return found
+
+
+def _rows(text: str) -> list[Json]:
+    """The memories of an answer, which some models give without the object around them, or with words around it."""
+    if not text.strip():
+        raise ValueError("it is empty")
+    for first, last in sorted((("{", "}"), ("[", "]")), key=lambda pair: text.find(pair[0]) % (len(text) + 1)):
+        try:
+            answer = decode_json(text[text.find(first) : text.rfind(last) + 1])
+        except ValueError:
+            continue
+        rows = answer.get("memories") if isinstance(answer, dict) else answer
+        if isinstance(rows, list):
+            return rows
+        raise ValueError("it names no memories")
+    raise ValueError("it is no JSON")
 
 
 def _candidate(said: dict[str, str], by_id: dict[str, Said]) -> Candidate | None:

@@ -6,7 +6,6 @@ shell, since lists of harmless commands leak. The prompt is `prompts/extraction.
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime
@@ -131,7 +130,7 @@ def _inside(path: Path, directory: Path) -> str:
 
 def _written_at(topic: Topic, directory: Path) -> datetime:
     try:
-        return datetime.fromtimestamp(os.stat(directory / topic.path).st_mtime, UTC)
+        return datetime.fromtimestamp((directory / topic.path).stat().st_mtime, UTC)
     except (OSError, ValueError, OverflowError):
         return datetime.min.replace(tzinfo=UTC)
 
