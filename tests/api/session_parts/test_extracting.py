@@ -194,7 +194,7 @@ async def test_memories_are_read_beside_the_event_loop(tmp_path: Path) -> None:
             await at_rest(session)
 
         assert asked["_keeper"]
-        assert threading.get_ident() not in asked["_keeper"] | asked["_words"]
+        assert threading.get_ident() not in asked["_keeper"] | asked["_words"] | asked["_said"]
 
 
 @requirement("extracting:session:cursor")
@@ -339,6 +339,7 @@ async def test_after_a_turn_of_a_long_session_only_what_is_new_is_looked_at(tmp_
         async with at.start() as session:
             for number in range(40):
                 await told(session, f"number {number}")
+            await at_rest(session)
             log, extracting = session.parts.log, session.parts.extracting
             counted = log.entries = Counted(log.entries)
             looked_at = []
@@ -346,5 +347,6 @@ async def test_after_a_turn_of_a_long_session_only_what_is_new_is_looked_at(tmp_
                 counted.taken = 0
                 extracting.after_turn(Ending.COMPLETED)
                 looked_at.append(counted.taken)
+                await at_rest(session)
         assert len(counted) > 80
         assert looked_at[1] < 15

@@ -11,8 +11,13 @@ from reverie.agent.file_history import Way
 from reverie.messages.blocks import Json
 from reverie.messages.view import Kind
 from reverie.settings import Tools
-from tests.api.session_desk import calls, desk, told
+from tests.api.session_desk import Desk, calls, desk, told
 from tests.requirements import requirement
+
+
+def _without_extraction(at: Desk) -> None:
+    """Let no other request follow the last one of the conversation."""
+    at.settings = replace(at.settings, extraction=replace(at.settings.extraction, enabled=False))
 
 
 def _writes(word: str, path: Path, content: str) -> list[Json]:
@@ -25,6 +30,7 @@ async def test_files_go_back_after_a_restart_and_the_model_is_told(tmp_path: Pat
     a, b = tmp_path / "project" / "a.txt", tmp_path / "project" / "b.txt"
     script: list[Json] = [*_writes("first", a, "one"), *_writes("second", b, "two"), {"then": "done"}]
     with desk(tmp_path, script) as at:
+        _without_extraction(at)
         async with at.start() as session:
             await told(session, "the first thing")
             await told(session, "the second thing")
@@ -97,6 +103,7 @@ async def test_after_going_back_a_file_must_be_read_again(tmp_path: Path) -> Non
     a = tmp_path / "project" / "a.txt"
     script: list[Json] = [*_writes("first", a, "one"), *_writes("second", a, "two"), {"then": "done"}]
     with desk(tmp_path, script) as at:
+        _without_extraction(at)
         async with at.start() as session:
             await told(session, "the first thing")
             session.rewind(session.prompts[0][0])
@@ -131,6 +138,7 @@ async def test_what_was_run_during_a_turn_waits_for_its_end(tmp_path: Path) -> N
         {"then": "done"},
     ]
     with desk(tmp_path, script) as at:
+        _without_extraction(at)
         async with at.start() as session:
             async for event in session.send("wait a little"):
                 if isinstance(event, ToolStarted):

@@ -24,8 +24,8 @@ from tests.requirements import requirement
 OPEN = Gates()
 
 
-def turn(number: int, *, messages: int = 2, holds_nothing: bool = False) -> Turn:
-    return Turn(f"m{number}", messages, holds_nothing)
+def turn(number: int, *, messages: int = 2) -> Turn:
+    return Turn(f"m{number}", messages)
 
 
 @requirement("extraction:gates")
@@ -48,13 +48,6 @@ def test_a_turn_starts_a_run_and_its_success_moves_the_cursor() -> None:
 
     assert step == Run(turn(1))
     assert run_ended(state, succeeded=True) == (State(), Done("m1"), None)
-
-
-@requirement("extraction:nothing-here")
-def test_a_turn_that_holds_nothing_moves_the_cursor_without_a_run() -> None:
-    state, step = turn_ended(State(), turn(1, holds_nothing=True), OPEN)
-
-    assert (state, step) == (State(), Rest(Why.nothing_here, "m1"))
 
 
 @requirement("extraction:coalesce", "extraction:throttle")
@@ -99,19 +92,16 @@ def test_messages_that_fail_are_tried_twice_more_and_then_given_up() -> None:
 
 
 @requirement("extraction:coalesce", "extraction:retries", "extraction:gates")
-@given(st.lists(st.sampled_from(["turn", "quiet", "good", "bad"]), max_size=40), st.integers(1, 4))
+@given(st.lists(st.sampled_from(["turn", "good", "bad"]), max_size=40), st.integers(1, 4))
 def test_there_is_never_more_than_one_run_and_no_message_is_lost(events: list[str], every_n_turns: int) -> None:
     state, cursor, failures, running = State(), 0, 0, False
-    told: list[bool] = []
+    told = 0
     for event in events:
-        if event in {"turn", "quiet"}:
-            told.append(event == "quiet")
-            ended_turn = turn(len(told), holds_nothing=all(told[cursor:]))
-            state, step = turn_ended(state, ended_turn, OPEN, every_n_turns=every_n_turns)
+        if event == "turn":
+            told += 1
+            state, step = turn_ended(state, turn(told), OPEN, every_n_turns=every_n_turns)
             assert not (running and isinstance(step, Run))
             running = running or isinstance(step, Run)
-            if isinstance(step, Rest) and step.covers:
-                cursor, failures = int(step.covers[1:]), 0
         elif running:
             state, ended, trailing = run_ended(state, succeeded=event == "good")
             if isinstance(ended, Done | GivenUp):
@@ -124,8 +114,8 @@ def test_there_is_never_more_than_one_run_and_no_message_is_lost(events: list[st
             running = trailing is not None
     assert (state.running is not None) == running
     if not running:
-        _, step = leaving(state, turn(len(told), messages=len(told) - cursor), OPEN)
-        assert isinstance(step, Run) == (len(told) > cursor)
+        _, step = leaving(state, turn(told, messages=told - cursor), OPEN)
+        assert isinstance(step, Run) == (told > cursor)
 
 
 @requirement("extraction:coalesce")
@@ -139,4 +129,3 @@ def test_a_trailing_run_looks_at_what_lies_after_the_cursor_now() -> None:
     assert step == Run(Turn("m3", 2), is_trailing=True)
     assert counted.running == Turn("m3", 2)
     assert recounted(state, None) == (State(), Rest(Why.no_news))
-    assert recounted(state, Turn("m3", 2, holds_nothing=True)) == (State(), Rest(Why.nothing_here, "m3"))

@@ -101,17 +101,17 @@ class Extracting:
         match step:
             case schedule.Run(turn):
                 self._task = asyncio.create_task(self._run(turn))
-            case schedule.Rest(why, covers) if covers is not None:
-                self._mark(cursors.Cursor(covers), why.name)
-            case _:
+            case schedule.Rest():
                 pass
 
     async def _run(self, turn: schedule.Turn) -> None:
-        succeeded = True
+        succeeded, is_empty = True, False
         try:
-            async with self.chore.run():
-                await self._extract(turn)
-            if self.chore.is_stopped:
+            is_empty = await self._holds_nothing()
+            if not is_empty:
+                async with self.chore.run():
+                    await self._extract(turn)
+            if not is_empty and self.chore.is_stopped:
                 succeeded = False
                 self.emit(Notice("extraction was stopped; its messages are looked at again after the next turn"))
         except (Error, OSError, sqlite3.Error, *BREAKAGES) as problem:
@@ -122,7 +122,7 @@ class Extracting:
         )
         match ended:
             case schedule.Done(covers):
-                self._mark(cursors.Cursor(covers), "done")
+                self._mark(cursors.Cursor(covers), "nothing here" if is_empty else "done")
             case schedule.Failed(failures):
                 self._mark(cursors.Cursor(self._cursor().covers, failures), "failed")
             case schedule.GivenUp(covers):
@@ -229,15 +229,22 @@ class Extracting:
     def _turn(self) -> schedule.Turn | None:
         """What lies after the cursor. Asked after every turn, so nothing before the cursor is looked at."""
         covers = self._cursor().covers
+        new = cursors.new_entries(chain(self._after(covers)[1], self.log.leaf), covers)
+        newest = cursors.newest(new)
+        return None if newest is None else schedule.Turn(newest, len(new))
+
+    async def _holds_nothing(self) -> bool:
+        """Whether the local filter finds nothing to keep in what lies after the cursor."""
+        covers = self._cursor().covers
         covered, after = self._after(covers)
         new = cursors.new_entries(chain(after, self.log.leaf), covers)
-        newest = cursors.newest(new)
-        if newest is None:
-            return None
-        looks_first = self.settings.extraction.prefilter and len(new) <= _FILTERED_ENTRIES
-        said = self._said([*covered, *new]) if looks_first else ()
-        is_empty = looks_first and len(said) <= _FILTERED_MESSAGES and holds_nothing(said)
-        return schedule.Turn(newest, len(new), is_empty)
+        if not self.settings.extraction.prefilter or len(new) > _FILTERED_ENTRIES:
+            return False
+        return await asyncio.to_thread(self._is_filtered, [*covered, *new])
+
+    def _is_filtered(self, entries: Sequence[Entry]) -> bool:
+        said = self._said(entries)
+        return len(said) <= _FILTERED_MESSAGES and holds_nothing(said)
 
     def _after(self, covers: str | None) -> tuple[list[Entry], list[Entry]]:
         """The reply at the cursor, and the entries that were written after it; all where it is unset or gone."""

@@ -30,7 +30,7 @@ _HINT = lazy_regex(
     re.VERBOSE | re.IGNORECASE,
 )
 _GREETING = lazy_regex(
-    r"""\A(?:thanks?(?:\syou|\sa\slot)?|thx|ty|cheers|no|nope|go(?:\sahead)?|continue|proceed|next|please|again|try\sagain|commit\sit|ship\sit
+    r"""\A(?:thanks?(?:\syou|\sa\slot)?|thx|ty|cheers|no|nope|go(?:\sahead|\son)?|continue|proceed|next|please|again|try\sagain|commit\sit|ship\sit
       |run\sit|do\sit|stop|wait|that\sis\sall|that'?s\sall|bye|hi|hello|hey|there|good\s(?:morning|evening)|谢谢|继续|你好|没问题|danke(?:\sschön)?|weiter|nein|hallo
       |ありがとう(?:ございます)?|続けて(?:ください)?|お願いします|merci(?:\sbeaucoup)?|bonjour|salut|continue[rz]?|gracias|hola|sigue|adelante|спасибо|привет|дальше
       |продолжай|obrigad[oa]|olá|oi|감사합니다|고마워(?:요)?|안녕(?:하세요)?|계속(?:해)?|grazie|ciao|[\s,.!？?，。！、…]|"""

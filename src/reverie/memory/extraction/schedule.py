@@ -23,7 +23,6 @@ class Why(StrEnum):
     overlap = "a run is under way; this turn follows it"
     throttled = "not every turn is looked at"
     no_news = "no new messages"
-    nothing_here = "nothing in it to keep"
 
 
 @value
@@ -55,8 +54,6 @@ class Turn:
     """The id of the newest message."""
     messages: int
     """How many user and assistant messages lie after the cursor."""
-    holds_nothing: bool = False
-    """What the local filter says of the user's messages among them."""
 
 
 @value
@@ -85,8 +82,6 @@ class Rest:
     """Start nothing."""
 
     why: Why
-    covers: str | None = None
-    """Where the cursor moves, if it does."""
 
 
 @value
@@ -169,6 +164,4 @@ def leaving(state: State, turn: Turn | None, gates: Gates) -> tuple[State, Step]
 
 
 def _started(state: State, turn: Turn, *, is_trailing: bool) -> tuple[State, Step]:
-    if turn.holds_nothing:
-        return replace(state, failures=0), Rest(Why.nothing_here, turn.newest)
     return replace(state, running=turn), Run(turn, is_trailing)
