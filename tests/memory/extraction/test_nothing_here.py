@@ -63,6 +63,16 @@ def test_what_the_rules_would_find_is_never_filtered_away(text: str) -> None:
         "Nutze Leerzeichen",
         "テストは小さく",
         "the launch moved to June",
+        "나는 백엔드 개발자야",
+        "हमेशा टेस्ट पहले लिखो",
+        "Nie używaj emoji w commitach",
+        "ใช้ภาษาไทยในการตอบ",
+        "Luôn viết test trước",
+        "Testleri önce çalıştır",
+        "add tests siempre primero",
+        "run pehle lint phir test",
+        "debug zonder print statements",
+        "please push nunca a main",
     ],
 )
 def test_what_is_not_understood_goes_to_the_model(text: str) -> None:
@@ -71,7 +81,18 @@ def test_what_is_not_understood_goes_to_the_model(text: str) -> None:
 
 @requirement("extraction:nothing-here")
 @pytest.mark.parametrize(
-    "text", ["ok", "yes", "perfect, exactly like that", "genau so", "oui, parfait", "对，就是这样"]
+    "text",
+    [
+        "ok",
+        "yes",
+        "perfect, exactly like that",
+        "genau so",
+        "oui, parfait",
+        "对，就是这样",
+        "thanks, perfect",
+        "no",
+        "sure, go on",
+    ],
 )
 @pytest.mark.parametrize(
     "reply",
@@ -79,6 +100,8 @@ def test_what_is_not_understood_goes_to_the_model(text: str) -> None:
         "I put all of it into one pull request instead of splitting it.",
         "Should the rest go into the same branch?",
         "Habe alles in einen PR gepackt und nicht geteilt.",
+        "Fixed by deleting the cache layer.",
+        "Updated the config and removed the retries entirely.",
     ],
 )
 def test_approval_of_an_unusual_step_goes_to_the_model(text: str, reply: str) -> None:

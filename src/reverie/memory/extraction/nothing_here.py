@@ -1,7 +1,7 @@
 """The local filter: whether a turn holds nothing to keep, answered without a model. When in doubt it holds something.
 
-It skips only what it understands: greetings, thanks, approval of a routine step, bare commands and plain questions.
-Whatever it cannot read, such as another language, goes to the model.
+It skips only what it understands to the last word: greetings, thanks, an answer to a routine step, bare commands and
+plain questions. Whatever it cannot read, such as another language or a word of one, goes to the model.
 """
 
 from __future__ import annotations
@@ -11,9 +11,7 @@ from collections.abc import Iterable
 
 from reverie.memory.extraction.candidate import Said
 from reverie.memory.extraction.find import find_candidates
-from reverie.memory.extraction.form import is_english
 from reverie.memory.extraction.typed import own_words
-from reverie.memory.topics.polarity import is_confirmation
 from reverie.memory.topics.polarity_words import CONFIRMATION
 from reverie.patterns import lazy_regex
 
@@ -48,17 +46,34 @@ _COMMAND_WORDS = 14
 _HAN_COMMAND = lazy_regex(
     r"\A(?:请|帮我|再|把)*(?:跑|运行|修|改|提交|看|查|加|删|重试|解释|打开)[^，。；\n]{0,14}[。！？]?\Z"
 )
-_CHOICE = lazy_regex(
-    r"[?？]|\b(?:instead|rather|because|chose|decided|opted|normally|usually|unusual\w*|although|without|skipped|not|one|single|only"
-    r"|unlike|different\w*|prefer\w*|should|could)\b",
+_PLAIN = """
+    a about add again all also an and any are at back bug build builds bye can change changed changes check
+    clean code command commands commit commits could debug deploy did diff directory do docs does done down
+    error errors exist explain fail failed failing fails failure file files find fix fixed folder for from
+    function functions give go green has have here how i if implement in input install is it just last lint list
+    log login logs look me mean method module name new next not now of ok okay old on open or out output page
+    pass passed passes passing please print push read readme refactor remove rename rerun restart result results
+    return returns revert run running script server should show start status still suite summarise summarize
+    take tell test tests that the their them then there these this those time to try type types typo undo up
+    update value variable version warning warnings was were what when where which who why will work working
+    works would write wrong you
+"""
+"""Words of commands and questions that hold nothing by themselves."""
+_REPORT = """
+    a added all an and are bug build code commit committed completed created done everything file files finished
+    fix fixed function green in installed is it it's now of ok output pass passed passes passing pushed ran
+    readme ready renamed run suite test tests the this to typo updated was were works
+"""
+"""Words of reports that name no choice."""
+_WORD = lazy_regex(r"[^\s,;:!?\"“”]+")
+_CODE = lazy_regex(r"\A(?:`.*`|.*[a-z][A-Z].*|[\w/()-]*[/_()\d.][\w./()-]*)\Z")
+"""A name from a program, or a number."""
+_ANSWER = lazy_regex(
+    r"\b(?:no|nope|nein|stop|wait|do\sit|ship\sit|run\sit|commit\sit|go(?:\sahead|\son)?|proceed|adelante)\b|没问题|"
+    + CONFIRMATION,
     re.IGNORECASE,
 )
-"""What an agent says of a step that was not the obvious one, or asks about."""
-_ROUTINE = lazy_regex(
-    r"\b(?:done|fixed|pass(?:es|ed)?|green|finished|committed|pushed|updated|added|removed|created|renamed|installed|completed?|ran|works|ready)\b",
-    re.IGNORECASE,
-)
-_ROUTINE_CHARS = 160
+"""What an answer to a step says of it, other than thanks and greetings."""
 
 
 def holds_nothing(messages: Iterable[Said]) -> bool:
@@ -70,27 +85,28 @@ def _may_hold(message: Said) -> bool:
     words = own_words(message.text)
     if not words:
         return False
-    if is_confirmation(words) and not _is_routine(message.reply_to):
-        return True
     if _GREETING.match(words):
-        return False
+        return _ANSWER.search(words) is not None and not _is_routine(message.reply_to)
     return not _is_bare_command(words) or any(each.cue != "place in code" for each in find_candidates(message))
 
 
 def _is_bare_command(words: str) -> bool:
-    """Whether the words only ask for the task at hand, in a language that is known here."""
+    """Whether the words only ask for the task at hand, and all of them are known here."""
     if _HINT.search(words):
         return False
     if _HAN_COMMAND.match(words):
         return True
-    return (
-        "\n" not in words and len(words.split()) <= _COMMAND_WORDS and is_english(words) and bool(_COMMAND.match(words))
-    )
+    is_short = "\n" not in words and len(words.split()) <= _COMMAND_WORDS
+    return is_short and bool(_COMMAND.match(words)) and _is_understood(words, _PLAIN)
 
 
 def _is_routine(reply: str) -> bool:
-    """Whether what was approved is nothing to learn from: no choice was made and nothing was asked."""
-    if not reply.strip():
-        return True
-    is_plain = len(reply) <= _ROUTINE_CHARS and is_english(reply) and not _CHOICE.search(reply)
-    return is_plain and bool(_ROUTINE.search(reply))
+    """Whether what was answered is nothing to learn from: it names no choice and asks nothing, in words known here."""
+    return not reply.strip() or ("?" not in reply and _is_understood(reply, _REPORT))
+
+
+def _is_understood(text: str, known: str) -> bool:
+    """Whether all words of a text are among the known ones, or names from a program."""
+    among = frozenset(known.split())
+    words = (word.strip(".'") for word in _WORD.findall(text))
+    return all(not word or word.lower() in among or _CODE.match(word) for word in words)
