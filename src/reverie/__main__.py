@@ -14,6 +14,8 @@ from types import ModuleType
 
 def main() -> None:
     """Run the command line and end the process with its exit code."""
+    if None in (sys.stdin, sys.stdout, sys.stderr):
+        _open_closed_streams()
     if sys.argv[1:] in (["--version"], ["-V"]):
         from reverie import __version__
 
@@ -24,6 +26,21 @@ def main() -> None:
     from reverie.apps.cli.program import run
 
     sys.exit(run(sys.argv[1:]))
+
+
+def _open_closed_streams() -> None:
+    """Put an empty file where whoever started us closed a stream (`>&-`).
+
+    Otherwise the next file that is opened gets its number, and what is printed lands in it.
+    """
+    for number, (name, mode) in enumerate((("stdin", "r"), ("stdout", "w"), ("stderr", "w"))):
+        if getattr(sys, name) is None:
+            opened = os.open(os.devnull, os.O_RDWR)
+            if opened != number:
+                os.dup2(opened, number)
+                os.close(opened)
+            setattr(sys, name, os.fdopen(number, mode, encoding="utf-8"))
+            setattr(sys, f"__{name}__", getattr(sys, name))
 
 
 def _recall_quickly(arguments: list[str]) -> None:

@@ -83,6 +83,9 @@ PROMISES = {
     "cli:span:reads": Requirement(
         "`span` reads any left-out messages again, by id or by what they are about.", source="issue 4, item 3"
     ),
+    "cli:streams:closed": Requirement(
+        "A stream that is closed, or whose reader leaves, is no failure and no traceback.", source="issue 12"
+    ),
     "demo:runs": Requirement(
         "The demonstration runs without key or network and shows a cache hit.", source="issue 2, item 9"
     ),

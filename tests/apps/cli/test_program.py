@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import os
+import shlex
 import subprocess
 import sys
 
@@ -114,3 +116,24 @@ def test_directories_join_those_of_the_settings(terminal: Terminal) -> None:
     assert found == ["../other", str((terminal.home / "beside").resolve())]
     assert wrong.code == 2
     assert "nowhere" in wrong.err
+
+
+@requirement("cli:streams:closed")
+@pytest.mark.parametrize(
+    ("command", "closed"), [("list", ">&-"), ("recall orchid", ">&-"), ("doctor", "<&- >&- 2>&-"), ("log", "| true")]
+)
+def test_a_closed_stream_is_no_failure(terminal: Terminal, command: str, closed: str) -> None:
+    terminal.run("save", "the staging database is called orchid")
+    script = f"{shlex.quote(sys.executable)} -m reverie {command} {closed}; exit ${{PIPESTATUS[0]}}"
+    done = subprocess.run(
+        ["bash", "-c", script],
+        cwd=terminal.project,
+        env={"PATH": os.environ["PATH"], "HOME": str(terminal.home)},
+        capture_output=True,
+        text=True,
+        timeout=100,
+        check=False,
+    )
+
+    assert "Traceback" not in done.stderr
+    assert done.returncode == 0

@@ -160,7 +160,7 @@ async def test_compacting_shows_a_receipt_that_unfolds(sit: MakeTable) -> None:
         await seat.press("ctrl+o")
         await seat.sees("brought back  file: src/importer.py")
         await seat.enter("/uncompact")
-        await seat.sees("taken back")
+        await seat.sees("is undone")
 
 
 @requirement("tui:resume:picker")

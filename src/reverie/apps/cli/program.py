@@ -186,6 +186,10 @@ def _run(arguments: Sequence[str]) -> int:
         return result if isinstance(result, int) else DONE
     except click.exceptions.Exit as leaving:
         return leaving.exit_code
+    except SystemExit as leaving:
+        if isinstance(leaving.__context__, BrokenPipeError):
+            return DONE  # click ends with 1 when the reader left, as `| head` does
+        raise
     except click.exceptions.Abort:
         raise KeyboardInterrupt from None
     except click.ClickException as mistake:
