@@ -134,6 +134,8 @@ DAMAGES: dict[str, Callable[[Path], object]] = {
     "garbage in HEAD": lambda git: (git / "HEAD").write_bytes(b"\0\0\0\xff"),
     "no HEAD": lambda git: (git / "HEAD").unlink(),
     "HEAD that leads out": lambda git: (git / "HEAD").write_bytes(b"ref: refs/heads/../../../../outside\n"),
+    "reference to nothing": lambda git: (git / "refs" / "heads" / "main").write_bytes(b"12" * 20 + b"\n"),
+    "HEAD to nothing": lambda git: (git / "HEAD").write_bytes(b"12" * 20 + b"\n"),
     "both": lambda git: [(git / "HEAD").write_bytes(b""), (git / "refs" / "heads" / "main").write_bytes(b"")],
 }
 

@@ -22,12 +22,15 @@ _PROTECTED = re.compile(
 )
 _SECRET = re.compile(
     r"(?:^|/)(?:"
-    r"\.(?:ssh|gnupg|aws|azure|kube|docker|password-store|mozilla|thunderbird|vault-token|netrc|pgpass|my\.cnf|npmrc"
-    r"|pypirc|git-credentials|htpasswd|terraformrc|envrc)(?:/.*)?"
-    r"|\.config/(?:gh|hub|gcloud|op|rclone)(?:/.*)?|\.local/share/keyrings(?:/.*)?|library/keychains(?:/.*)?"
-    r"|\.env(?!\.(?:example|sample|template|dist)$)(?:\.[^/]*)?|_netrc|auth\.json|master\.key"
-    r"|(?:credentials|secrets?)(?:\.(?:json|ya?ml|toml|env|ini|txt|xml|db|cfg|conf|properties)|/.*)?|[^/]*service[-_]account[^/]*\.json|id_(?:rsa|dsa|ecdsa|ed25519)[^/]*"
-    r"|[^/]*\.(?:pem|key|p12|pfx|jks|keystore|kdbx|ppk|gpg|tfstate)"
+    r"\.(?:ssh|gnupg|aws|azure|kube|docker|password-store|mozilla|thunderbird|electrum|bitcoin|subversion)(?:/.*)?"
+    r"|\.(?:vault-token|netrc|pgpass|my\.cnf|mylogin\.cnf|npmrc|pypirc|git-credentials|htpasswd|terraformrc|envrc|s3cfg"
+    r"|boto|dockercfg|curlrc|wgetrc|databrickscfg|[a-z]*_history)|_netrc|auth\.json|master\.key|cookies\.sqlite|wallet\.dat"
+    r"|\.config/(?:gh|hub|gcloud|op|rclone|google-chrome|chromium|heroku|doctl)(?:/.*)?|\.m2/settings[^/]*\.xml"
+    r"|\.local/share/keyrings(?:/.*)?|library/keychains(?:/.*)?"
+    r"|\.env(?!\.(?:example|sample|template|dist)$)(?:\.[^/]*)?"
+    r"|\.?(?:credentials?|secrets?)(?:(?:\.[\w-]+)*\.(?:json|ya?ml|toml|env|ini|txt|xml|db|cfg|conf|properties)|/.*)?"
+    r"|[^/]*service[-_]account[^/]*\.json|id_(?:rsa|dsa|ecdsa|ed25519)[^/]*"
+    r"|[^/]*\.(?:pem|key|p8|p12|pfx|jks|keystore|kdbx?|ppk|gpg|tfstate|ovpn)"
     r")$|^/(?:proc|dev|etc/(?:g?shadow|sudoers|ssl/private))(?:[-/].*)?$"
 )
 """Where programs keep keys and passwords."""

@@ -168,7 +168,14 @@ class History:
 
     def find_damage(self) -> str:
         """What is wrong with the reference of the last commit; nothing where it is as it should be."""
-        return find_damage(self._git_directory, was_born=self._noted_head() != "") if self.exists else ""
+        if not self.exists:
+            return ""
+        noted, head = self._noted_head(), read_head(self._git_directory)
+        damage = find_damage(self._git_directory, was_born=noted != "")
+        # Our own note was written when the commit was there.
+        if damage or not self.is_on or head in (None, noted) or self.has(str(head)):
+            return damage
+        return f"{head_reference(self._git_directory)} names {str(head)[:8]}, which is no commit here"
 
     def _read_head(self) -> str | None:
         """The last commit, found again where its reference was damaged."""
