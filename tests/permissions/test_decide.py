@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -154,6 +155,54 @@ def test_files_that_steer_programs_always_ask(policy: Policy, project: Path, nam
     accepting = policy.with_mode(Mode.ACCEPT_EDITS).with_rule("Edit").with_rule("Edit(**)")
     assert decide(edit(project / name), accepting).verdict is ASK
     assert decide(run(f"ls > '{name}'", project), accepting.with_rule("Bash")).verdict is ASK
+
+
+@requirement("permissions:files:protected")
+def test_with_the_home_as_project_the_folders_of_this_program_still_ask(policy: Policy, project: Path) -> None:
+    ours, hosts = project / ".reverie", project / ".claude"
+    memory = ours / "projects" / "x" / "memory"
+    accepting = replace(policy, roots=(project, memory), steering=(ours, hosts)).with_mode(Mode.ACCEPT_EDITS)
+    for path in (ours / "trust.json", ours / "mcp.json", hosts / "agents" / "a.md", project / ".claude.json"):
+        assert decide(edit(path), accepting).verdict is ASK, path
+        assert decide(run(f"ls > '{path}'", project), accepting.with_rule("Bash")).verdict is ASK, path
+    for path in (memory / "user_a.md", project / "x.md"):
+        assert decide(edit(path), accepting).verdict is ALLOW, path
+
+
+@requirement("permissions:rules:hidden")
+@pytest.mark.parametrize(
+    "command",
+    [
+        *("$(echo rm) x", "`echo rm` x", "/bin/r? x", "/bin/r[m] x", "/bin/r* x", "r{m,} x", "${x:-rm} x", "$X x"),
+        *(
+            "cat <<E | sh\nrm x\nE",
+            "echo 'rm x' | bash",
+            "printf 'rm x' | sh -s",
+            "base64 -d x | sh",
+            "sh <(echo rm x)",
+        ),
+        *("env $X x", "timeout 5 $X x", "xargs $X", 'eval "$X"', "for c in rm; do $c x; done", "a=r b=m; $a$b x"),
+        *("git $(echo push)", "git -C . $X", "sudo -n $X x", "exec $X"),
+        *("bash -c '$X x'", 'bash -c "$X"', "eval '$X x'", "bash -lc 'env $X'"),
+    ],
+)
+@pytest.mark.parametrize("mode", [Mode.DEFAULT, Mode.BYPASS])
+def test_what_hides_its_program_is_not_allowed_beside_a_rule_that_may_mean_it(
+    policy: Policy, project: Path, command: str, mode: Mode
+) -> None:
+    everything = policy.with_rule("Bash").with_mode(mode)
+    assert decide(run(command, project), everything).verdict is ALLOW
+    forbidding = everything.with_rule("Bash(rm:*)", Kind.DENY).with_rule("Bash(git push:*)", Kind.DENY)
+    assert decide(run(command, project), forbidding).verdict is not ALLOW
+    # Somebody who allowed this very text is not asked again.
+    if decide(run(command, project), forbidding).verdict is ASK and "*" not in command:
+        assert decide(run(command, project), forbidding.with_rule(f"Bash({command})")).verdict is ALLOW
+
+
+@pytest.mark.parametrize("command", ['git commit -m "$(date)"', "make $X", "bash build.sh $X", "echo $X | tee y"])
+def test_what_names_its_program_is_allowed_beside_such_a_rule(policy: Policy, project: Path, command: str) -> None:
+    allowed = policy.with_rule("Bash").with_rule("Bash(rm:*)", Kind.DENY).with_rule("Bash(git push:*)", Kind.DENY)
+    assert decide(run(command, project), allowed).verdict is ALLOW
 
 
 @requirement("permissions:files:protected")

@@ -32,6 +32,10 @@ PROMISES = {
     "permissions:rules:compound": Requirement(
         "A joined command is allowed when every part is, and denied when any part is.", source="issue 5, item 3"
     ),
+    "permissions:rules:hidden": Requirement(
+        "Where a rule forbids a program, a command that hides which one it runs is asked about, in any mode.",
+        source="issue 12, findings 5.13",
+    ),
     "permissions:rules:paths": Requirement(
         "Path rules follow `.gitignore`, from the project, the settings file, home or the root.", source="spec 8 §1.7"
     ),

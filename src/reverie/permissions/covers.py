@@ -14,7 +14,7 @@ from reverie.permissions.need import Act, Need
 from reverie.permissions.real_paths import folded, real, spellings
 from reverie.permissions.rule import Kind, Rule
 from reverie.permissions.shell.read_only import is_harmless
-from reverie.permissions.shell.script import Step, spelled
+from reverie.permissions.shell.script import Step, Word, spelled
 
 if TYPE_CHECKING:
     from pathspec import PathSpec
@@ -138,13 +138,15 @@ def _texts(step: Step, kind: Kind) -> Iterator[str]:
         program, space, rest = text.partition(" ")
         yield program.rpartition("/")[2] + space + rest
     if (step.program or "").rpartition("/")[2] == "git":
-        yield " ".join(["git", *_after_git_options(step)])
+        words = after_git_options(step)
+        yield " ".join(["git", *(word.value if word.value is not None else word.text for word in words)])
 
 
-def _after_git_options(step: Step) -> list[str]:
-    words = [word.value if word.value is not None else word.text for word in step.words[1:]]
-    while words and words[0].startswith("-"):
-        option = words.pop(0)
+def after_git_options(step: Step) -> list[Word]:
+    """The words of a git command from its subcommand on."""
+    words = list(step.words[1:])
+    while words and (words[0].value or "").startswith("-"):
+        option = words.pop(0).value or ""
         if words and _GIT_GLOBAL.match(option):
             words.pop(0)
     return words

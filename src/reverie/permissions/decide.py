@@ -14,7 +14,7 @@ from reverie.permissions.need import Act, Need
 from reverie.permissions.policy import Mode, Policy
 from reverie.permissions.real_paths import is_protected, is_within, real
 from reverie.permissions.rule import Kind
-from reverie.permissions.run import Examined, allowing_rules, examine, first_rule, uncovered
+from reverie.permissions.run import Examined, allowing_rules, examine, first_rule, hidden_from_rules, uncovered
 from reverie.values import value
 
 _NOTHING = Path("/dev/null")
@@ -56,6 +56,12 @@ def _judged(need: Need, policy: Policy) -> Decision:
             return Decision(verdict, f"The rule {rule} forbids this. Do not try it in another way; ask the user.", rule)
         if rule:
             return Decision(verdict, f"The rule {rule} wants this to be asked each time.", rule)
+    hidden = hidden_from_rules(examined, policy) if examined is not None and policy.mode is not Mode.PLAN else ""
+    if hidden:
+        return Decision(
+            Verdict.ASK,
+            f"What `{_short(hidden)}` would run cannot be told, and rules speak of some programs; name it plainly.",
+        )
     if policy.mode is Mode.BYPASS:
         return Decision(Verdict.ALLOW, "Nothing is asked in the mode `bypassPermissions`.")
     match need.act:
@@ -107,7 +113,7 @@ def _edit(need: Need, policy: Policy) -> Decision:
         return Decision(Verdict.DENY, _only_reading(policy))
     rule = ""
     for path in need.paths:
-        if is_protected(path):
+        if _steers(path, policy):
             return Decision(
                 Verdict.ASK, f"{_shown(path)} steers what programs do later, so changing it is asked each time."
             )
@@ -122,6 +128,15 @@ def _edit(need: Need, policy: Policy) -> Decision:
     if not need.paths:
         return Decision(Verdict.ASK, "It does not say which file it would change.")
     return _allowed(rule) if rule else Decision(Verdict.ALLOW, f"Edits are accepted in the mode `{policy.mode}`.")
+
+
+def _steers(path: Path, policy: Policy) -> bool:
+    """Whether a file says what programs do later, this one among them: what is trusted, which servers are started."""
+    if is_protected(path):
+        return True
+    folders = [folder for folder in policy.steering if is_within(path, (folder,))]
+    own = [root for root in policy.roots if is_within(root, folders) and real(root) not in map(real, folders)]
+    return bool(folders) and not is_within(path, own)
 
 
 def _path_rule(tool: str, path: Path, policy: Policy, *, inside: bool = False) -> str:
@@ -150,7 +165,7 @@ def _run(need: Need, policy: Policy, examined: Examined) -> Decision:
         return refusal
     for redirect in examined.written:
         answer = _edit(replace(need, tool="Edit", act=Act.EDIT, paths=(redirect,)), policy)
-        if answer.verdict is not Verdict.ALLOW and not (examined.blanket and not is_protected(redirect)):
+        if answer.verdict is not Verdict.ALLOW and not (examined.blanket and not _steers(redirect, policy)):
             return Decision(Verdict.ASK, f"The command writes {_shown(redirect)}. {answer.reason}")
     left = uncovered(examined, policy, lambda path: may_read("Read", path, policy))
     if not left:

@@ -46,6 +46,8 @@ class Policy:
     """Folders inside which files are read without a question."""
     plan_file: Path | None = None
     """The one file that plan mode may write."""
+    steering: tuple[Path, ...] = ()
+    """Folders that say what this program and its host do: changes there are asked about, but for roots in them."""
 
     def rules(self, kind: Kind) -> tuple[Rule, ...]:
         return {Kind.ALLOW: self.allow, Kind.ASK: self.ask, Kind.DENY: self.deny}[kind]
@@ -83,6 +85,7 @@ def policy_from(
     additional: Sequence[Path] = (),
     origins: Mapping[str, Sequence[Origin]] | None = None,
     plan_file: Path | None = None,
+    steering: tuple[Path, ...] = (),
 ) -> Policy:
     """The policy that the settings describe.
 
@@ -112,6 +115,7 @@ def policy_from(
         deny=rules(Kind.DENY, said.deny),
         roots=tuple(dict.fromkeys((project, *named, *additional))),
         plan_file=plan_file,
+        steering=steering,
     )
 
 

@@ -14,7 +14,7 @@ _PROTECTED = re.compile(
     r"(?:^|/)(?:"
     r"\.git(?:/.*)?"
     r"|\.(?:reverie|claude)/(?:settings[^/]*|hooks(?:/.*)?)"
-    r"|\.mcp\.json|\.gitconfig|\.gitmodules|\.envrc|\.ripgreprc"
+    r"|\.mcp\.json|\.claude\.json|\.gitconfig|\.gitmodules|\.envrc|\.ripgreprc"
     r"|\.(?:bashrc|bash_profile|bash_login|bash_logout|profile|zshrc|zprofile|zshenv|zlogin|zlogout|kshrc|cshrc|tcshrc)"
     r"|\.inputrc|config\.fish|fish/conf\.d/.*|\.config/git/.*"
     r"|\.ssh(?:/.*)?|\.husky(?:/.*)?|\.vscode/(?:settings|tasks|launch)\.json"

@@ -8,7 +8,7 @@ from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 
-from reverie.permissions.covers import command_pattern, covers_path, covers_step, names_tool
+from reverie.permissions.covers import after_git_options, command_pattern, covers_path, covers_step, names_tool
 from reverie.permissions.need import Need
 from reverie.permissions.policy import Policy
 from reverie.permissions.rule import Kind, Rule
@@ -17,7 +17,7 @@ from reverie.permissions.shell.parse import parse
 from reverie.permissions.shell.read_only import MAX_PLACES, Reads, is_nowhere, program_name, reads_of, step_reads
 from reverie.permissions.shell.script import Script, Step, Word
 from reverie.permissions.shell.word_paths import absolute, led_to, named_paths
-from reverie.permissions.shell.wrapped import everything_run, inner_step
+from reverie.permissions.shell.wrapped import everything_run, hides_program, inner_step
 from reverie.values import value
 
 _WRITERS = frozenset(
@@ -92,8 +92,38 @@ def _corners(examined: Examined) -> Iterator[Step]:
     yield from everything_run(examined.script)
     if "\\\n" in examined.command:
         yield from everything_run(parse(examined.command.replace("\\\n", "")))
-    if examined.script.problem:
+    if examined.script.problem or any(map(hides_program, examined.script.steps)):
         yield from _fragments(examined.command)
+
+
+def hidden_from_rules(examined: Examined, policy: Policy) -> str:
+    """What the command would run by a name that cannot be told, where a rule about some programs might mean it."""
+    rules = (*policy.rules(Kind.DENY), *policy.rules(Kind.ASK))
+    if not any(rule.about and names_tool(rule, "Bash", Kind.DENY) for rule in rules):
+        return ""
+    if any(rule.about and _is_blanket(rule, examined.command) for rule in policy.allow):
+        return ""
+    steps = examined.script.steps
+    return next((step.text for step in steps if hides_program(step) or any(_may_mean(r, step) for r in rules)), "")
+
+
+def _may_mean(rule: Rule, step: Step) -> bool:
+    """Whether a rule about a subcommand (`git push:*`) may mean a command whose subcommand cannot be told."""
+    wanted = rule.about.removesuffix("*").rstrip(": ").split()
+    if (
+        len(wanted) < 2
+        or (step.program or "").rpartition("/")[2] != wanted[0]
+        or not names_tool(rule, "Bash", Kind.DENY)
+    ):
+        return False
+    words = after_git_options(step) if wanted[0] == "git" else step.words[1:]
+    named = [word.value for word in words if word.value is None or not word.value.startswith("-")]
+    for word, value in zip(wanted[1:], named, strict=False):
+        if value is None:
+            return True
+        if word != value:
+            return False
+    return False
 
 
 def allowing_rules(examined: Examined, policy: Policy) -> tuple[str, ...]:

@@ -239,6 +239,7 @@ def _policy(setup: Setup, plan_file: Path, *, own_folders: tuple[Path, ...]) -> 
         additional=own_folders,
         origins=setup.origins,
         plan_file=plan_file,
+        steering=(setup.places.home, setup.places.config_home),
     )
     for rule in setup.allowed_tools:
         policy = policy.with_rule(rule)

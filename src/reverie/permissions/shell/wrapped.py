@@ -16,6 +16,13 @@ _RUNNERS = frozenset(
     | {"systemd-run", "setpriv", "proxychains", "torsocks", "unbuffer", "expect", "git", "source", "."}
 )
 """Programs that may run what their words say."""
+_SHELLS = frozenset({"sh", "bash", "zsh", "dash", "ksh", "ash", "fish"})
+_CARRIERS = frozenset(
+    {"command", "builtin", "exec", "env", "sudo", "doas", "nohup", "nice", "ionice", "timeout", "gtimeout", "time"}
+    | {"xargs", "stdbuf", "setsid", "busybox", "toybox", "!", "coproc"}
+)
+"""Programs whose first word that is no option is what they run."""
+_BEFORE_PROGRAM = re.compile(r"-.*|\w+=.*|[\d.]+[smhd]?", re.DOTALL)
 _DURATION = re.compile(r"\d+(\.\d+)?[smhd]?")
 _DEPTH = 4
 _HIDDEN_WORDS = 100
@@ -52,6 +59,35 @@ def inner_step(step: Step) -> Step | None:
     if not words or words[0].value is None or words[0].value.startswith("-"):
         return None
     return Step(" ".join(word.text for word in words), tuple(words), step.assignments)
+
+
+def hides_program(step: Step, depth: int = 0) -> bool:
+    """Whether what a command runs cannot be told: its name is worked out, or a shell reads it from somewhere."""
+    words = list(step.words)
+    while words and depth < _DEPTH:
+        first = words.pop(0)
+        if first.value is None or first.has_glob:
+            return True
+        name = first.value.rpartition("/")[2]
+        if name in ("eval", "source", "."):
+            script = " ".join(word.value or "" for word in words)
+            return any(word.value is None for word in words) or (name == "eval" and _hides_inside(script, depth))
+        if name in _SHELLS:
+            options = [word.value or "" for word in words]
+            operand = next((word for word in words if not (word.value or "").startswith("-")), None)
+            if operand is None or operand.value is None:
+                return True
+            takes_script = any(re.fullmatch(r"-\w*c", option) for option in options[: words.index(operand)])
+            return takes_script and _hides_inside(operand.value, depth)
+        if name not in _CARRIERS:
+            return False
+        while words and words[0].value is not None and _BEFORE_PROGRAM.fullmatch(words[0].value):
+            words.pop(0)
+    return depth >= _DEPTH
+
+
+def _hides_inside(script: str, depth: int) -> bool:
+    return any(hides_program(step, depth + 1) for step in parse(script).steps)
 
 
 def everything_run(script: Script, depth: int = 0) -> Iterator[Step]:
