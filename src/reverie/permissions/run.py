@@ -118,10 +118,10 @@ def _may_mean(rule: Rule, step: Step) -> bool:
         return False
     words = after_git_options(step) if wanted[0] == "git" else step.words[1:]
     named = [word.value for word in words if word.value is None or not word.value.startswith("-")]
-    for word, value in zip(wanted[1:], named, strict=False):
-        if value is None:
+    for word, said in zip(wanted[1:], named, strict=False):
+        if said is None:
             return True
-        if word != value:
+        if word != said:
             return False
     return False
 
