@@ -21,13 +21,16 @@ from reverie.agent.events import (
     TurnStarted,
 )
 from reverie.agent.ledger import read_bookings
+from reverie.apps.cli.slash import run_command, slash_command
+from reverie.context.receipt import receipts
+from reverie.errors import UserMistake
 from reverie.messages.blocks import Json
 from reverie.messages.entries import AttachmentEntry, BoundaryEntry, NotesEntry, UserEntry
 from reverie.messages.transcript import read_entries
 from reverie.messages.view import Kind, project
 from reverie.permissions.approval import Approval
 from reverie.ports import Retrying, TextDelta
-from reverie.settings import Budget, Model, Notes, Tools
+from reverie.settings import Budget, Extraction, Model, Notes, Tools
 from tests.api.session_desk import cached_share, calls, desk, ending, is_legal, results, told
 from tests.requirements import requirement
 
@@ -403,6 +406,51 @@ async def test_a_compaction_is_undone_and_what_it_left_out_is_read_again(tmp_pat
         sent = json.dumps(at.bodies[-1]["messages"])
         assert "3998" in sent
         assert sent.index("3998") < sent.index("which word was it?") < sent.index("and again"), "later turns stay"
+
+
+@requirement("session:window:part", "session:window:back")
+@pytest.mark.moves_prefix("a compaction")
+@pytest.mark.parametrize("side", ["from", "up_to"])
+async def test_one_side_of_a_message_is_compacted_and_taken_back(tmp_path: Path, side: str) -> None:
+    script: list[Json] = [
+        {"when": {"last_user": "about to be replaced"}, "then": "<summary>The moles were seen to.</summary>"},
+        {"when": {"has_tool_results": True}, "then": "seen"},
+        {"when": {"last_user": "look at the"}, "times": 3, "then": calls(("Bash", {"command": "seq 1 2000"}))},
+        {"then": "fine"},
+    ]
+    with desk(tmp_path, script) as at:
+        at.settings = replace(at.settings, extraction=Extraction(enabled=False))
+        at.file("CLAUDE.md", "## Compact instructions\n\nSpare the beetles.\n")
+        async with at.start() as session:
+            for animal in ("badgers", "moles", "voles"):
+                await told(session, f"look at the {animal}")
+            before = at.bodies[-1]["messages"]
+            pivot = next(uuid for uuid, text in session.prompts if "moles" in text)
+            command = slash_command(session, f"/compact {side} {pivot[:8]} mind the owls")
+            assert command is not None
+            assert (await run_command(session, *command)).startswith("compacted")
+            asked = json.dumps(at.bodies[-1]["messages"][-1])
+            assert "mind the owls" in asked
+            assert "Spare the beetles" in asked
+            assert "moles" in asked
+            (receipt,) = receipts(session.entries)
+            assert receipt.kind == "partial compaction"
+            await told(session, "and then?")
+            sent = at.bodies[-1]["messages"]
+            if side == "from":
+                start = next(n for n, message in enumerate(before) if "look at the moles" in json.dumps(message))
+                assert unmarked(sent[:start]) == unmarked(before[:start]), "what comes before stays byte for byte"
+                assert "look at the moles" in json.dumps(sent), "words of the user return"
+                assert "1999" not in json.dumps(sent[start:])
+            else:
+                assert json.dumps(sent).count("1999") == 2, "what the moles and voles brought stays"
+            session.uncompact()
+            await told(session, "once more")
+            last = json.dumps(at.bodies[-1]["messages"])
+            assert last.count("1999") == 3
+            assert last.index("look at the voles") < last.index("and then?") < last.index("once more")
+            with pytest.raises(UserMistake, match="look at the voles"):
+                await session.compact(up_to="ffff9999")
 
 
 @requirement("session:window:back")

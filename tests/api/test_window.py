@@ -273,6 +273,29 @@ async def test_uncompact_shows_everything_again() -> None:
     assert _unmarked(made.prepare(talk).body["messages"]) == _unmarked(before)
 
 
+@requirement("session:window:part")
+@pytest.mark.parametrize("side", ["from_", "up_to"])
+async def test_one_side_of_a_message_is_compacted_by_its_place_in_the_list(side: str) -> None:
+    made, talk, place = window(), long_talk(20), 21
+    before = [_unmarked([one]) for one in made.prepare(talk).body["messages"]]
+
+    assert await made.compact(**{side: place})  # type: ignore[arg-type]  # passed on by name
+
+    after = [_unmarked([one]) for one in made.prepare(talk).body["messages"]]
+    assert len(after) < len(before)
+    if side == "from_":
+        assert after[: place - 1] == before[: place - 1]
+    else:
+        assert before[place] in after
+        assert after[-5:-1] == before[-5:-1]
+    (receipt,) = made.receipts
+    assert receipt.kind == "partial compaction"
+    made.uncompact()
+    assert [_unmarked([one]) for one in made.prepare(talk).body["messages"]] == before
+    with pytest.raises(UserMistake, match="counted from 0"):
+        await made.compact(**{side: len(talk)})  # type: ignore[arg-type]
+
+
 @requirement("window:uncompact:restores")
 async def test_what_was_left_out_can_be_read_again() -> None:
     made = window()

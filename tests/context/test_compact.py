@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from reverie.context.compact import STRUCTURE_TOKENS, Direction, compact, compact_part, too_large
+from reverie.context.compact import STRUCTURE_TOKENS, Direction, OneSide, compact, compact_part, too_large
 from reverie.context.facts.stated import typed_part
 from reverie.context.receipt import Fate, Sort, receipts
 from reverie.context.replacement import (
@@ -224,9 +224,9 @@ def test_up_to_a_message_the_history_is_summed_up_and_what_follows_stays() -> No
     )
     at = session.view.items.index(pivot)
     after = session.view.items[at:]
-    question = ask(compact_part(session.case(30_000), pivot.uuid[:8], Direction.UP_TO))
+    question = ask(compact_part(session.case(30_000), OneSide(Direction.UP_TO, pivot.uuid[:8])))
     assert question.context == tuple(item.message for item in session.view.items[:at])
-    session.take(embedded(compact_part(session.case(30_000), pivot.uuid, Direction.UP_TO)))
+    session.take(embedded(compact_part(session.case(30_000), OneSide(Direction.UP_TO, pivot.uuid))))
 
     assert session.view.items[1 : 1 + len(after)] == after
     assert session.view.items[0].kind is Kind.SUMMARY
@@ -238,12 +238,12 @@ def test_from_a_message_on_everything_is_summed_up_behind_an_unchanged_prefix() 
     items = session.view.items
     pivot = next(item for item in items if item.message.text.startswith("Please change the importer number 2"))
     before = items[: items.index(pivot)]
-    outcome = embedded(compact_part(session.case(30_000), pivot.uuid, Direction.FROM))
+    outcome = embedded(compact_part(session.case(30_000), OneSide(Direction.FROM, pivot.uuid)))
     tokens = session.tokens()
     session.take(outcome)
 
     assert isinstance(outcome.entries[0], CollapseEntry)
-    assert len(outcome.entries) == 1
+    assert [receipt.kind for receipt in receipts(outcome.entries)] == ["partial compaction"]
     assert session.view.items[:-1] == before
     assert session.view.items[-1].kind is Kind.FOLD
     assert session.tokens() < tokens
@@ -260,7 +260,7 @@ def test_partial_compaction_keeps_the_laws(
     session = grown(made)
     pivot = data.draw(st.sampled_from(session.view.items)).uuid
     before, tokens = session.view, session.tokens()
-    session.take(embedded(compact_part(session.case(window), pivot, direction)))
+    session.take(embedded(compact_part(session.case(window), OneSide(direction, pivot))))
 
     assert session.tokens() <= tokens
     assert unpaired(session.view) <= unpaired(before)
@@ -271,7 +271,7 @@ def test_partial_compaction_keeps_the_laws(
 @requirement("context:compact:partial")
 def test_a_message_that_is_not_in_view_is_named() -> None:
     with pytest.raises(UserMistake, match="'nowhere'"):
-        embedded(compact_part(long_session(1).case(), "nowhere", Direction.FROM))
+        embedded(compact_part(long_session(1).case(), OneSide(Direction.FROM, "nowhere")))
 
 
 @requirement("context:compact:laws")

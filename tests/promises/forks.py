@@ -35,6 +35,11 @@ PROMISES = {
     "forks:record:sidechain": Requirement(
         "A fork's entries go to its own file, marked as a sidechain, or nowhere.", source="spec 4 §2.1"
     ),
+    "forks:tool:compacts": Requirement(
+        "A fork that the Agent tool started is compacted like any conversation when its window fills, keeps its task "
+        "word for word, reads its own messages again, starts no agents afterwards either, and reports.",
+        source="spec 1 §11; spec 4 §2",
+    ),
     "forks:tool:starts": Requirement(
         "The Agent tool without a type starts a fork, waited for or in the background, named, with the parent told.",
         source="spec 4 §1",

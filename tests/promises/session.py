@@ -117,6 +117,11 @@ PROMISES = {
     "session:window:span": Requirement(
         "The model can read again what a compaction left out.", source="issue 4, item 3"
     ),
+    "session:window:part": Requirement(
+        "One side of a message is compacted on its own (`/compact from ID`, `/compact up_to ID`, `Session.compact`): "
+        "what comes before it stays byte for byte, or what comes from it on; it gives a receipt and can be taken back.",
+        source="spec 1 §12; product §6 partial compaction",
+    ),
     "session:window:back": Requirement(
         "A compaction can be undone, the conversation rewound and cleared; nothing is removed from the file.",
         source="issue 4, item 3; issue 5, item 7",

@@ -17,19 +17,20 @@ from reverie.agent.hooking import Fires
 from reverie.agent.log import Aside, Log
 from reverie.agent.preparing import Preparer
 from reverie.context.collapse import collapse, queued
+from reverie.context.compact import Direction, OneSide
 from reverie.context.embedded import answered
 from reverie.context.gate import Compact, Veto, breaker, gate
 from reverie.context.pipeline import compact_now, failed, written
 from reverie.context.reactive import Attempts, SendAgain, rescue
 from reverie.context.receipt import Receipt, receipts
 from reverie.context.replacement import Case
-from reverie.context.restore import Surroundings
+from reverie.context.restore import NO_SURROUNDINGS, Surroundings
 from reverie.context.session_notes import NotesFile
 from reverie.context.spans import chain, pinned
 from reverie.context.stage import NOTHING, Outcome, Scene
 from reverie.errors import ContextTooLong, Unavailable, UserMistake
 from reverie.messages.blocks import JsonObject
-from reverie.messages.entries import UserEntry
+from reverie.messages.entries import BoundaryEntry, CollapseEntry, Entry, UserEntry
 from reverie.ports import Model, Request
 from reverie.settings import Settings
 
@@ -97,14 +98,16 @@ class Compactor:
         if outcome.reductions:
             self.emit(Reduced(outcome.reductions))
 
-    async def now(self, instructions: str, model: Model, parent: Request | None) -> Receipt | None:
+    async def now(
+        self, instructions: str, model: Model, parent: Request | None, part: OneSide | None = None
+    ) -> Receipt | None:
         """Compact because the user said so; the receipt, or None when nothing could be gained.
 
-        Raises `UserMistake` where compaction is switched off.
+        Raises `UserMistake` where compaction is switched off, and when no message is the one that `part` names.
         """
         if not self.settings.compaction.enabled:
             raise UserMistake("compaction is switched off; set compaction.enabled to true to allow it")
-        outcome = await self._compact("manual", instructions, self.preparer.scene(self.log), model, parent)
+        outcome = await self._compact("manual", instructions, self.preparer.scene(self.log), model, parent, part=part)
         return self._receipt(outcome)
 
     async def rescue(
@@ -114,7 +117,7 @@ class Compactor:
         if isinstance(problem, ContextTooLong) and await self._refusal("auto", ""):
             return None
         aside = self.log.aside()
-        case = self._case(self.preparer.scene(self.log), aside)
+        case = self._case(self.preparer.scene(self.log), aside, "auto", self.surroundings())
         flow = rescue(case, self.settings, problem, attempts)
         try:
             found = await run_flow(flow, model, parent or Request(model.name, ()), in_thread=True)
@@ -126,35 +129,47 @@ class Compactor:
         return found.attempts
 
     async def _compact(
-        self, trigger: str, instructions: str, scene: Scene, model: Model, parent: Request | None, *, pays: bool = True
+        self,
+        trigger: str,
+        instructions: str,
+        scene: Scene,
+        model: Model,
+        parent: Request | None,
+        *,
+        pays: bool = True,
+        part: OneSide | None = None,
     ) -> Outcome:
         refusal = await self._refusal(trigger, instructions)
         if refusal:
             self.emit(Notice(f"no compaction: a hook says {refusal}", "warning"))
             return NOTHING
         aside = self.log.aside()
-        case = self._case(scene, aside, trigger)
+        # What stands before the message stays as it is, so nothing of it has to return.
+        folds = part is not None and part.direction is Direction.FROM
+        around = self.surroundings()
+        around = replace(NO_SURROUNDINGS, instructions=around.instructions) if folds else around
+        case = self._case(scene, aside, trigger, around)
         notes = self.notes()
         try:
-            flow = compact_now(case, self.settings, notes, instructions=instructions, pays=pays)
+            flow = compact_now(case, self.settings, notes, instructions=instructions, part=part, pays=pays)
             outcome = await run_flow(flow, model, parent or Request(model.name, ()), in_thread=True)
         except Unavailable as problem:
             self.emit(Notice(f"the model wrote no summary ({problem}); the embedded one stands", "warning"))
-            again = compact_now(case, self.settings, notes, instructions=instructions)
+            again = compact_now(case, self.settings, notes, instructions=instructions, part=part)
             outcome = await asyncio.to_thread(answered, again)
         if not outcome.entries and trigger == "auto":
             outcome = failed(case.scene, "nothing could be gained")
         await self._add(trigger, outcome, aside)
         return outcome if outcome.reductions else NOTHING
 
-    def _case(self, scene: Scene, aside: Aside, trigger: str = "auto") -> Case:
+    def _case(self, scene: Scene, aside: Aside, trigger: str, around: Surroundings) -> Case:
         """What a compaction looks at: the conversation as it is now, whatever is added to it meanwhile."""
         return Case(
             self.preparer.sent_view(self.log),
             tuple(self.log.entries),
             replace(scene, envelope=aside.envelope),
             self.settings.compaction,
-            self.surroundings(),
+            around,
             trigger=trigger,
             spill_path=self.preparer.spill_path,
         )
@@ -163,11 +178,13 @@ class Compactor:
         self.log.take(aside, (await asyncio.to_thread(written, outcome)).entries)
         if not outcome.reductions:
             return
-        await self.reopened()
-        self.emit(Reduced(outcome.reductions, self._receipt(outcome)))
-        summaries = [one.message.text for one in outcome.entries if isinstance(one, UserEntry) and one.is_summary]
-        if summaries:
-            told: JsonObject = {"trigger": trigger, "compact_summary": summaries[-1]}
+        receipt = self._receipt(outcome)
+        if any(isinstance(entry, BoundaryEntry) for entry in outcome.entries):
+            await self.reopened()
+        self.emit(Reduced(outcome.reductions, receipt))
+        if receipt is not None:
+            summaries = list(filter(None, map(_summary, outcome.entries)))
+            told: JsonObject = {"trigger": trigger, "compact_summary": summaries[-1] if summaries else ""}
             await self.hooks.fire("PostCompact", told, subject=trigger)
             start = await self.hooks.fire("SessionStart", {"source": "compact"}, subject="compact")
             for text in start.context:
@@ -182,3 +199,10 @@ class Compactor:
     def _receipt(self, outcome: Outcome) -> Receipt | None:
         found = receipts(outcome.entries)
         return found[-1] if found else None
+
+
+def _summary(entry: Entry) -> str:
+    """The text of an entry that stands for others; empty for any other entry."""
+    if isinstance(entry, CollapseEntry):
+        return entry.summary
+    return entry.message.text if isinstance(entry, UserEntry) and entry.is_summary else ""

@@ -19,6 +19,7 @@ from reverie.agent.hooking import Fires, Silence
 from reverie.agent.ledger import FOREGROUND
 from reverie.agent.log import Log
 from reverie.agent.loop import Loop, Parts
+from reverie.agent.preparing import Preparer
 from reverie.agent.tool_calls import Permits, ToolCalls
 from reverie.context.restore import NO_SURROUNDINGS
 from reverie.messages.blocks import JsonObject, ToolResult
@@ -33,6 +34,7 @@ from reverie.tokens.profiles import cost
 from reverie.tools.agent import NAME as AGENT_TOOL
 from reverie.tools.desk import MemoryWriter
 from reverie.tools.registry import Registry
+from reverie.tools.span import RecallSpan
 from reverie.values import value
 
 MARKER = "<fork_boilerplate_tag>"
@@ -73,8 +75,11 @@ class Recorded:
 
 
 def is_fork(log: Log) -> bool:
-    """Whether a conversation is a fork's own."""
-    return any(item.message.text.startswith(MARKER) for item in log.view.items if item.message.role == "user")
+    """Whether a conversation is a fork's own; its first message may have left the view."""
+    return any(
+        isinstance(entry, UserEntry) and entry.envelope.is_sidechain and entry.message.text.startswith(MARKER)
+        for entry in log.entries
+    )
 
 
 async def run_fork(
@@ -116,11 +121,12 @@ def forked(
     tools: Registry | None = None,
     hooks: Fires | None = None,
     approver: Approver | None = None,
+    compacts: bool = False,
 ) -> Loop:
     """The child's loop, ready for its one turn.
 
     Without `hooks` the user's scripts are not asked, and without an `approver` every question is a no: both are for
-    work that may do little.
+    work that may do little. With `compacts` its conversation is compacted like any other when its window fills.
     """
     parts = parent.parts
     log = parts.log.forked(
@@ -139,27 +145,27 @@ def forked(
     readable = (*spec.paths, *spec.reads, desk.project, desk.scratch.parent)
     limits = _limits(spec, readable)
     calls = ToolCalls(
-        tools or parts.calls.tools,
+        _rereading(tools or parts.calls.tools, log, preparer),
         desk,
         _permits(spec, parts.calls.permits, readable),
         approver or NobodyThere(),
         hooks or Silence(),
         emit,
         agent=spec.label,
-        refuse=lambda need, given: _recursion(need, log) or limits(need) or (may(need, given) if may else ""),
+        refuse=lambda need, given: _recursion(need) or limits(need) or (may(need, given) if may else ""),
         asking=parts.calls.asking,
     )
     compactor = Compactor(
         log=log,
         preparer=preparer,
         settings=parts.settings,
-        hooks=Silence(),
+        hooks=hooks or Silence(),
         surroundings=lambda: NO_SURROUNDINGS,
         notes=lambda: None,
         reopened=nothing_reopened,
         attach=lambda _kind, _text: None,
         emit=emit,
-        is_internal=True,
+        is_internal=not compacts,
     )
     return Loop(
         Parts(
@@ -259,8 +265,14 @@ def _answer_open_calls(log: Log) -> None:
         log.append(UserEntry(log.envelope(), user(*results), source="system"))
 
 
-def _recursion(need: Need, log: Log) -> str:
-    return NO_RECURSION if need.tool == AGENT_TOOL and is_fork(log) else ""
+def _rereading(tools: Registry, log: Log, preparer: Preparer) -> Registry:
+    """The tools, of which the one that reads messages again reads those of the fork."""
+    own = RecallSpan(lambda **place: preparer.read_span(log, **place))
+    return Registry(own if tool.spec.name == own.spec.name else tool for tool in tools)
+
+
+def _recursion(need: Need) -> str:
+    return NO_RECURSION if need.tool == AGENT_TOOL else ""
 
 
 def _limits(spec: ForkSpec, readable: Sequence[Path]) -> Callable[[Need], str]:

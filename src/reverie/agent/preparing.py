@@ -19,6 +19,7 @@ from reverie.context.compact import too_large
 from reverie.context.pipeline import prepare, written
 from reverie.context.prefix import request_from, with_valid_server_edits, without_server_edits
 from reverie.context.request_options import Option, cache_options, refused_options, with_options
+from reverie.context.spans import Span, read_span
 from reverie.context.stage import NOTHING, Outcome, Reduction, Scene
 from reverie.context.strategies import Situation, Strategy
 from reverie.errors import Unavailable
@@ -35,6 +36,7 @@ from reverie.tokens.estimate import weigh_message, weigh_request
 from reverie.tokens.profiles import Profile, profile
 from reverie.tokens.rates import rates_for
 from reverie.tokens.window import Budget, Level
+from reverie.tools.span import NAME as SPAN_TOOL
 from reverie.values import value
 
 _DOUBT = 0.35
@@ -98,11 +100,11 @@ class Preparer:
         spill_path: Callable[[str], Path] | None = None,
         narrower: Budget | None = None,
         has_options: bool = True,
-        rereads: Callable[[View], bool] = lambda _view: True,
+        rereads: bool | None = None,
     ) -> None:
         """`narrower` are the lines without the extended window. Without options a request is one that any client of the
         provider can send as it is, and what it asks for besides an answer is up to that client. `rereads` says whether
-        the model that sees a view can read messages again by their ids.
+        the model can read messages again by their ids; when left out, the tools that it is offered do.
         """
         self.model = model
         self.facts = facts
@@ -169,9 +171,15 @@ class Preparer:
 
     def scene(self, log: Log) -> Scene:
         """What a stage or a compaction may know now."""
-        return Scene(
-            self.budget.using(self.measure(log)), self._now(), log.envelope, self.weigh, rereads=self._rereads(log.view)
-        )
+        budget = self.budget.using(self.measure(log))
+        return Scene(budget, self._now(), log.envelope, self.weigh, rereads=self._can_reread(log.view))
+
+    def read_span(self, log: Log, **place: Any) -> Span:
+        """Read messages of a conversation again, whether or not they are in view."""
+        return read_span(log.entries, weigh=self.scene(log).weigh_text, **place)
+
+    def _can_reread(self, view: View) -> bool:
+        return self._rereads if self._rereads is not None else any(tool.name == SPAN_TOOL for tool in view.tools)
 
     def prepare(self, log: Log, *, max_tokens: int | None = None) -> Prepared:
         """Reduce the conversation where that is due and make its next request.

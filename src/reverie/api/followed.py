@@ -67,6 +67,12 @@ class Followed(Log):
         """How many of our messages these begin with; as many as we have when they continue this conversation."""
         return self._agreement(messages)
 
+    def id_at(self, place: int) -> str:
+        """The id of the message at a place of the list that was last handed over."""
+        if not 0 <= place < len(self._seen):
+            raise UserMistake(f"there is no message {place}: {len(self._seen)} were handed over, counted from 0")
+        return self._seen[place].uuid
+
     def __len__(self) -> int:
         return len(self._seen)
 

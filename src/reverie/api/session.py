@@ -21,6 +21,7 @@ from reverie.api.session_parts.going_back import RESTORED_KIND, put_back, restor
 from reverie.api.session_parts.parts import SessionParts
 from reverie.api.session_parts.resting import Resting
 from reverie.api.session_setup import Setup
+from reverie.context.compact import Direction, OneSide
 from reverie.context.snip import snip_to
 from reverie.context.spans import pinned, uncompact
 from reverie.errors import UserMistake
@@ -286,11 +287,18 @@ class Session:
         """Change the permission mode."""
         self._parts.set_mode(mode)
 
-    async def compact(self, instructions: str = "") -> Receipt | None:
-        """Compact now; None when there was nothing to gain."""
+    async def compact(self, instructions: str = "", *, from_: str = "", up_to: str = "") -> Receipt | None:
+        """Compact now; None when there was nothing to gain.
+
+        With the id of a message, or the beginning of one, only what comes from it on (`from_`) or before it (`up_to`)
+        is summed up. Raises `UserMistake` when no message in view has that id.
+        """
+        if from_ and up_to:
+            raise UserMistake("a compaction takes what comes from a message on or what comes before one, not both")
+        part = OneSide(Direction.FROM, from_) if from_ else OneSide(Direction.UP_TO, up_to) if up_to else None
         loop = self._parts.loop
         loop.open()
-        receipt = await loop.parts.compactor.now(instructions, loop.parts.model, loop.last_request)
+        receipt = await loop.parts.compactor.now(instructions, loop.parts.model, loop.last_request, part)
         loop.measure()
         return receipt
 

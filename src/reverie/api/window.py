@@ -20,11 +20,12 @@ from reverie.agent.flow import run_flow
 from reverie.agent.preparing import Prepared, Preparer, Report
 from reverie.api.followed import AnyMessage, AnySystem, AnyTool, Followed, to_plain
 from reverie.context.cache_breaks import Break
+from reverie.context.compact import Direction, OneSide
 from reverie.context.embedded import answered
 from reverie.context.pipeline import compact_now, written
 from reverie.context.receipt import Receipt, receipts
 from reverie.context.replacement import Case
-from reverie.context.spans import Span, read_span, uncompact
+from reverie.context.spans import Span, uncompact
 from reverie.context.stage import Reduction
 from reverie.context.strategies import strategy as named_strategy
 from reverie.errors import UserMistake
@@ -40,9 +41,6 @@ from reverie.values import value
 SMALLEST_WINDOW = 1_000
 """Below this many tokens nothing but the reserve for the answer would be left."""
 
-
-SPAN_TOOL = "recall_span"
-"""The tool of a session that reads messages again; a loop may offer one of this name on top of `read_span`."""
 _WORDS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+")
 _PLACE = re.compile(r"path|file|command|cmd|script")
 
@@ -97,7 +95,6 @@ class Window:
             now=self._now,
             spill_path=None if self._folder is None else self._spill_path,
             has_options=False,
-            rereads=lambda view: any(tool.name == SPAN_TOOL for tool in view.tools),
         )
         self._cache = CacheWatch(facts, self.settings.cache)
         self._predicted: Break | None = None
@@ -132,12 +129,24 @@ class Window:
         self._log.observe(seen, self.model)
         return self._cache.observe(seen, self._last_request, self._predicted, self._now())
 
-    async def compact(self, model: Model | None = None, *, instructions: str = "") -> tuple[Reduction, ...]:
-        """Compact now; with a model it writes the summary, without one the embedded summariser does."""
+    async def compact(
+        self,
+        model: Model | None = None,
+        *,
+        instructions: str = "",
+        from_: int | None = None,
+        up_to: int | None = None,
+    ) -> tuple[Reduction, ...]:
+        """Compact now; with a model it writes the summary, without one the embedded summariser does.
+
+        With the place of a message in the list that was last handed over, only what comes from it on (`from_`) or
+        before it (`up_to`) is summed up. Raises `UserMistake` when no message in view stands there.
+        """
+        part = self._part(from_, up_to)
         aside = self._log.aside()
         scene = replace(self._preparer.scene(self._log), envelope=aside.envelope)
         case = Case(self._log.view, tuple(self._log.entries), scene, self.settings.compaction, trigger="manual")
-        flow = compact_now(case, self.settings, instructions=instructions)
+        flow = compact_now(case, self.settings, instructions=instructions, part=part)
         if model is None:
             outcome = await asyncio.to_thread(answered, flow)
         else:
@@ -165,14 +174,20 @@ class Window:
         limit_tokens: int = 4_000,
     ) -> Span:
         """Read messages again that are no longer in view, by the ids that a receipt names or by what they are about."""
-        weigh = self._preparer.scene(self._log).weigh_text
-        return read_span(
-            self._log.entries, weigh=weigh, first=first, last=last, subject=subject, limit_tokens=limit_tokens
-        )
+        return self._preparer.read_span(self._log, first=first, last=last, subject=subject, limit_tokens=limit_tokens)
 
     def knows(self, messages: Sequence[AnyMessage]) -> bool:
         """Whether these messages continue the conversation of this window."""
         return len(self._log) > 0 and self._log.knows(messages) == len(self._log)
+
+    def _part(self, from_: int | None, up_to: int | None) -> OneSide | None:
+        if from_ is None and up_to is None:
+            return None
+        if from_ is not None and up_to is not None:
+            raise UserMistake("a compaction takes what comes from a message on or what comes before one, not both")
+        if from_ is not None:
+            return OneSide(Direction.FROM, self._log.id_at(from_))
+        return OneSide(Direction.UP_TO, self._log.id_at(up_to or 0))
 
     def _spill_path(self, tool_use_id: str) -> Path:
         assert self._folder is not None

@@ -8,9 +8,11 @@ the result whoever wrote it.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from enum import StrEnum
 
 from reverie.context import digest
+from reverie.context.receipt import RECEIPT, Receipt, in_view
 from reverie.context.replacement import Case, Replacement, build, keepable, seal, summary_limit
 from reverie.context.spans import plain, short_ids
 from reverie.context.stage import NOTHING, Outcome, Reduction
@@ -18,12 +20,13 @@ from reverie.context.summarise import EMBEDDED, Wanted, Written, by_structure, s
 from reverie.context.survive import Limits, MustSurvive, bring_back, must_survive
 from reverie.errors import ContextTooLong, UserMistake
 from reverie.messages.bulk import collector_paused
-from reverie.messages.entries import CollapseEntry
+from reverie.messages.entries import CollapseEntry, MarkEntry
 from reverie.messages.message import user
 from reverie.messages.rules import legal_cuts
 from reverie.messages.view import Item, Kind, View
 from reverie.ports import Flow
 from reverie.tokens.window import Budget
+from reverie.values import value
 
 TAIL_FRACTION = 0.10
 """Share of E that the newest rounds may take when they are kept as they are, up to the least tail beside notes."""
@@ -34,6 +37,8 @@ tuned on; what is written beyond is read and paid for with every request and tel
 LEAST_SUMMARY_TOKENS = 200
 """A model is not asked for a shorter summary."""
 _QUOTE_CHARS = 80
+_PROMPTS_NAMED = 5
+PARTIAL = "partial compaction"
 
 
 class Direction(StrEnum):
@@ -43,6 +48,14 @@ class Direction(StrEnum):
     """The pivot and what follows; the part before it, and its cache, stay."""
     UP_TO = "up_to"
     """What comes before the pivot; the pivot and what follows stay."""
+
+
+@value
+class OneSide:
+    """The side of a message that is to be summed up; the message by its id or the beginning of it."""
+
+    direction: Direction
+    pivot: str
 
 
 def compact(
@@ -65,14 +78,14 @@ def compact(
     return (yield from _replace_before(case, start, instructions, "full compaction", was_refused))
 
 
-def compact_part(case: Case, pivot: str, direction: Direction, *, instructions: str = "") -> Flow[Outcome]:
+def compact_part(case: Case, part: OneSide, *, instructions: str = "") -> Flow[Outcome]:
     """Replace one side of a message; the cut moves to the next place where no tool call is parted from its result.
 
     Raises `UserMistake` when no message of the view has the id.
     """
-    at = _place(case.view.items, pivot)
-    if direction is Direction.UP_TO:
-        return (yield from _replace_before(case, at, instructions, "partial compaction", was_refused=False))
+    at = _place(case.view.items, part.pivot)
+    if part.direction is Direction.UP_TO:
+        return (yield from _replace_before(case, at, instructions, PARTIAL, was_refused=False))
     return (yield from _fold_from(case, at, instructions))
 
 
@@ -91,8 +104,8 @@ def too_large(view: View, budget: Budget, weigh_item: Callable[[Item], int], pro
         )
     else:
         if largest is not None:
-            words = " ".join(plain(largest).split())[:_QUOTE_CHARS]
-            message += f"; the largest message takes {weigh_item(largest):,} ({largest.kind.value}: “{words}”)"
+            said = f"{largest.kind.value}: “{_words(largest)}”"
+            message += f"; the largest message takes {weigh_item(largest):,} ({said})"
         message += ". /compact makes room (compact() in Python); nothing was lost"
     return ContextTooLong(message, used_tokens=budget.used_tokens, limit_tokens=limit)
 
@@ -108,12 +121,12 @@ def _replace_before(case: Case, start: int, instructions: str, kind: str, was_re
     limit = summary_limit(case, must, kept)
     scope = "" if not kept else _scope("The messages from this one on stay as they are and need no summary", kept[0])
     wanted = Wanted(
-        items[:start] if was_refused or kind == "partial compaction" else items,
+        items[:start] if was_refused or kind == PARTIAL else items,
         limit,
         case.weight(items) - case.weight(kept),
         lambda: _by_structure(case, must, kept, limit),
         scope,
-        instructions,
+        _asked(case, instructions),
     )
     # A summary of a few words is not worth asking for: the model would answer with a sentence about nothing.
     asks = limit >= LEAST_SUMMARY_TOKENS
@@ -164,7 +177,7 @@ def _fold_from(case: Case, start: int, instructions: str) -> Flow[Outcome]:
         _scope("Only what follows from this message on is replaced; what comes before it stays", gone[0])
         if gone
         else "",
-        instructions,
+        _asked(case, instructions),
     )
     if not gone:
         return NOTHING
@@ -179,12 +192,23 @@ def _fold_from(case: Case, start: int, instructions: str) -> Flow[Outcome]:
     head = f"[{len(gone)} messages are shown here as a summary.{again}]\n"
     shown = [*items[:start], Item("", Kind.FOLD, user(written.text))]
     carried = bring_back(must, shown, limits, weigh)
-    text = head + "\n\n".join(filter(None, (written.text, carried.text)))
+    before = case.scene.budget.used_tokens
+    receipt = Receipt(PARTIAL, written.by, gone[0].uuid, gone[-1].uuid, before, 0, carried.lines, unread=written.unread)
+    told = in_view(
+        receipt,
+        limit_tokens=int(effective * case.settings.receipt_fraction),
+        weigh=weigh,
+        short=must.short,
+        rereads=must.rereads,
+    )
+    text = head + "\n\n".join(filter(None, (written.text, carried.text, told)))
     freed = replaced - weigh(text)
     if freed <= 0:
         return NOTHING
     entry = CollapseEntry(case.scene.envelope(), gone[0].uuid, gone[-1].uuid, text)
-    return Outcome((entry,), reductions=(Reduction("partial compaction", freed, len(gone), written.by),))
+    receipt = replace(receipt, post_tokens=max(0, before - freed))
+    mark = MarkEntry(case.scene.envelope(), RECEIPT, receipt.to_json())
+    return Outcome((entry, mark), reductions=(Reduction(PARTIAL, freed, len(gone), written.by),))
 
 
 def unanswered_from(items: Sequence[Item]) -> int:
@@ -217,9 +241,20 @@ def _place(items: Sequence[Item], pivot: str) -> int:
     for number, item in enumerate(items):
         if item.uuid.startswith(pivot):
             return min(cut for cut in legal_cuts(items) if cut >= number)
-    raise UserMistake(f"no message in view has the id {pivot!r}; /context lists those that are")
+    typed = [item for item in items if item.kind is Kind.TYPED][-_PROMPTS_NAMED:]
+    short = short_ids(item.uuid for item in items)
+    named = ", ".join(f"{short[item.uuid]} “{_words(item)}”" for item in typed)
+    raise UserMistake(f"no message in view has the id {pivot!r}; the newest of yours are {named or 'none'}")
+
+
+def _asked(case: Case, instructions: str) -> str:
+    """What the project's files and the user ask of the summary."""
+    return "\n\n".join(filter(None, (case.around.instructions, instructions)))
 
 
 def _scope(sentence: str, item: Item) -> str:
-    words = " ".join(plain(item).split())[:_QUOTE_CHARS]
-    return f"{sentence}: the one that begins with “{words}”."
+    return f"{sentence}: the one that begins with “{_words(item)}”."
+
+
+def _words(item: Item) -> str:
+    return " ".join(plain(item).split())[:_QUOTE_CHARS]

@@ -13,7 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from reverie.context.collapse import Queued, collapse_stage
-from reverie.context.compact import compact
+from reverie.context.compact import OneSide, compact, compact_part
 from reverie.context.embedded import answered
 from reverie.context.fit import fit
 from reverie.context.gate import FAILED
@@ -125,23 +125,30 @@ def compact_now(
     notes: NotesFile | None = None,
     *,
     instructions: str = "",
+    part: OneSide | None = None,
     pays: bool = True,
     was_refused: bool = False,
 ) -> Flow[Outcome]:
     """Make room, whoever asks for it: by the notes, in full where they decline, then by what `fit` can still shorten.
 
-    Notes are passed over when instructions are given; without `pays` no model is asked. What the model has not answered
-    stays whole while it fits; a view that does not fit with it loses it to the summary as the last means. An automatic
-    compaction that gains nothing, or in which something breaks, returns the mark that the breaker counts.
+    Notes are passed over when instructions are given, and when only one side of a message is meant (`part`); without
+    `pays` no model is asked. What the model has not answered stays whole while it fits; a view that does not fit with
+    it loses it to the summary as the last means. An automatic compaction that gains nothing, or in which something
+    breaks, returns the mark that the breaker counts.
     """
     if not settings.compaction.enabled:
         return NOTHING
     reason = "no compaction made the conversation smaller"
     try:
         case = case.as_counted()
-        outcome = _by_notes(case, settings, notes) if notes is not None and not instructions else NOTHING
+        is_whole = part is None and not instructions
+        outcome = _by_notes(case, settings, notes) if notes is not None and is_whole else NOTHING
         if not outcome.entries:
-            flow = compact(case, instructions=instructions, was_refused=was_refused)
+            flow = (
+                compact(case, instructions=instructions, was_refused=was_refused)
+                if part is None
+                else compact_part(case, part, instructions=instructions)
+            )
             outcome = (yield from flow) if pays else answered(flow)
         outcome = _fitted(case, outcome)
     except BREAKAGES as problem:

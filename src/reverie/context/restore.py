@@ -64,6 +64,8 @@ class Surroundings:
     """Deferred tools that had been loaded."""
     read_text: Callable[[str], str | None] | None = None
     """The present text of a file, or None when it is gone."""
+    instructions: str = ""
+    """What the project's files ask of a summary."""
     reloads_instructions: bool = False
     """Whether the caller reads the instruction files anew itself."""
 

@@ -12,6 +12,7 @@ from itertools import pairwise
 from typing import Any
 
 from reverie.context.cut import Weigh, head
+from reverie.context.receipt import RECEIPT
 from reverie.context.said import action
 from reverie.errors import UserMistake
 from reverie.messages.blocks import Block, Document, Image, Text, ToolResult, ToolUse
@@ -22,6 +23,7 @@ from reverie.messages.entries import (
     AttachmentEntry,
     BoundaryEntry,
     ClearEntry,
+    CollapseEntry,
     Entry,
     Envelope,
     MarkEntry,
@@ -123,10 +125,9 @@ def uncompact(entries: Sequence[Entry], boundary: str | None = None) -> Undone:
     Without a `boundary` the newest one on the present chain is meant. Raises `UserMistake` when there is none.
     """
     whole = chain(entries)
-    boundaries = [entry for entry in whole if isinstance(entry, BoundaryEntry)]
+    boundaries = list(_compactions(whole))
     if boundary is not None:
-        boundaries = [entry for entry in entries if isinstance(entry, BoundaryEntry)]
-        boundaries = [entry for entry in boundaries if entry.envelope.uuid.startswith(boundary)]
+        boundaries = [entry for entry in _compactions(entries) if entry.envelope.uuid.startswith(boundary)]
     known = {envelope.uuid for entry in entries if (envelope := envelope_of(entry)) is not None}
     for entry in reversed(boundaries):
         before = entry.envelope.logical_parent or entry.envelope.parent
@@ -139,6 +140,20 @@ def uncompact(entries: Sequence[Entry], boundary: str | None = None) -> Undone:
     if boundary is None:
         raise UserMistake("there is no compaction in this session that could be undone")
     raise UserMistake(f"there is no compaction {boundary!r} in this session whose past is still in the file")
+
+
+def _compactions(entries: Sequence[Entry]) -> Iterable[BoundaryEntry | CollapseEntry]:
+    """Those of the whole history, or of what came before a message, and those of what follows one, which fold it."""
+    for number, entry in enumerate(entries):
+        match entry:
+            case BoundaryEntry():
+                yield entry
+            case CollapseEntry():
+                following = entries[number + 1] if number + 1 < len(entries) else None
+                if isinstance(following, MarkEntry) and following.name == RECEIPT:
+                    yield entry
+            case _:
+                continue
 
 
 def _is_said(entry: Entry) -> bool:

@@ -12,13 +12,14 @@ from typing import Any
 import pytest
 
 from reverie.agent.events import AgentEnded, AgentProgress, Ending, Notice, TurnEvent
-from reverie.agent.fork import MARKER
+from reverie.agent.fork import MARKER, NO_RECURSION
 from reverie.agent.ledger import read_bookings
 from reverie.agent.tasks import list_tasks, write_stop_request
 from reverie.api.session import Session
 from reverie.messages.blocks import Json
+from reverie.messages.entries import BoundaryEntry
 from reverie.messages.transcript import read_entries
-from reverie.settings import Agent, Budget, Declaration
+from reverie.settings import Agent, Budget, Declaration, Extraction
 from tests.agents.roles import write_role
 from tests.api.session_desk import Desk, calls, desk, ending, is_legal, results, told
 from tests.requirements import requirement
@@ -547,6 +548,40 @@ async def test_an_unknown_type_is_answered_with_those_that_there_are(tmp_path: P
         ((failed, text),) = results(at.bodies[-1])
         assert failed
         assert "general-purpose" in text
+
+
+@requirement("forks:tool:compacts", "forks:limits:no-recursion")
+@pytest.mark.moves_prefix("a fork is compacted")
+async def test_a_fork_whose_window_fills_is_compacted_and_reports(tmp_path: Path) -> None:
+    task = "count the herons of every pond, first to last"
+    script: list[Json] = [
+        {"when": {"last_user": "about to be replaced"}, "then": "<summary>The first ponds were counted.</summary>"},
+        began(prompt=task),
+        *({"times": 1, "then": calls(("Read", {"file_path": f"pond-{number}.txt"}))} for number in range(9)),
+        {"times": 1, "then": calls(("recall_span", {"subject": "pond-0.txt"}))},
+        {"times": 1, "then": start()},
+        {"times": 1, "then": "There are nine ponds."},
+        {"then": "Nine ponds, it says."},
+    ]
+    with desk(tmp_path, script) as at:
+        at.options["window_tokens"] = 40_000
+        at.settings = replace(at.settings, extraction=Extraction(enabled=False))
+        for number in range(9):
+            at.file(f"pond-{number}.txt", f"heron {number} stands in the reeds and waits\n" * 550)
+        async with at.start() as session:
+            events = await told(session, "kick-off")
+            child = session.parts.staff.children.all[0]
+            boundaries = [one for one in child.loop.parts.log.entries if isinstance(one, BoundaryEntry)]
+            shown = child.loop.parts.log.view
+
+        assert ending(events).text == "Nine ponds, it says."
+        assert child.result == "There are nine ponds."
+        assert boundaries
+        assert not [one for one in session.entries if isinstance(one, BoundaryEntry)]
+        assert task in json.dumps([item.message.text for item in shown.items])
+        asked = [results(body) for body in at.bodies if MARKER in json.dumps(body["messages"])]
+        assert any("heron 0 stands" in text for given in asked for _, text in given)
+        assert any(failed and NO_RECURSION in text for given in asked for failed, text in given)
 
 
 @requirement("forks:cancel:linked")

@@ -106,8 +106,9 @@ class Scripted:
         self.done.append("cancel")
         self._cancelled.set()
 
-    async def compact(self, instructions: str = "") -> Receipt | None:
-        self.done.append(f"compact {instructions}".strip())
+    async def compact(self, instructions: str = "", *, from_: str = "", up_to: str = "") -> Receipt | None:
+        side = f"from {from_}" if from_ else f"up_to {up_to}" if up_to else ""
+        self.done.append(" ".join(filter(None, ("compact", side, instructions))))
         if self.gate is not None:
             await self.gate.wait()
         for heard in self.heard if self.receipt is not None else ():

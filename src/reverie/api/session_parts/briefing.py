@@ -185,14 +185,14 @@ class Briefing:
             plan=self._plan_text(),
             returning=tuple(returning),
             read_text=_read_text,
+            instructions=self._compact_instructions(),
             reloads_instructions=True,
         )
         return self.extensions.around(around)
 
-    @property
-    def compact_instructions(self) -> str:
+    def _compact_instructions(self) -> str:
         """What the project's files ask of a summary."""
-        return compact_instructions(self._instructions(Reason.SESSION_START).files) if self._has_instructions else ""
+        return compact_instructions(self._instructions(Reason.COMPACT).files) if self._has_instructions else ""
 
     async def announce_loaded(self) -> None:
         """Let hooks hear which instruction files were loaded since they last heard of any."""

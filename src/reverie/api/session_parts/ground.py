@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 
 from reverie.agent.events import Notice, TurnEvent
@@ -23,7 +24,6 @@ from reverie.api.own_keys import environment_for_others, keys_of
 from reverie.api.session_parts.memory_writes import MemoryWrites, watched
 from reverie.api.session_parts.rule_keeping import keep_rule
 from reverie.api.session_setup import Setup
-from reverie.context.spans import Span, read_span
 from reverie.context.strategies import strategy
 from reverie.errors import Error
 from reverie.files import read_small
@@ -149,7 +149,7 @@ def laid_ground(setup: Setup, transcript: Transcript, emit: Callable[[TurnEvent]
         ripgrep=setup.ripgrep,
         memory=memory if memory.off is None else None,
         memory_store=memory.store if memory.off is None and settings.tools.provider_memory else None,
-        read_span=_rereading(log, preparer),
+        read_span=partial(preparer.read_span, log),
     )
     writes = MemoryWrites(memory, log, files)
     if memory.off is None:
@@ -223,11 +223,6 @@ def _booked(
             emit(Notice(f"a call could not be booked: {problem}", "warning"))
 
     return lambda name: Booked(setup.make_model(name), book)
-
-
-def _rereading(log: Log, preparer: Preparer) -> Callable[..., Span]:
-    """How the model reads again what a compaction left out."""
-    return lambda **place: read_span(log.entries, weigh=preparer.scene(log).weigh_text, **place)
 
 
 def _policy(setup: Setup, plan_file: Path, *, own_folders: tuple[Path, ...]) -> Policy:

@@ -140,6 +140,7 @@ class Hiring:
             tools=Registry([own.get(tool.spec.name, tool) for tool in parent.parts.calls.tools]),
             hooks=hooks,
             approver=_approver(parent, beside=beside),
+            compacts=True,
         )
         child = self._child(agent_id, name, FORK, order, loop, beside=beside)
         loop.parts.calls.agent = name

@@ -10,10 +10,12 @@ from pathlib import Path
 
 from reverie.api.session import Session
 from reverie.apps.amounts import short_count
+from reverie.apps.compact_argument import read_compact_argument
 from reverie.errors import UserMistake
 
 _COMMAND = re.compile(r"/(?P<name>[A-Za-z][\w-]*)(?:\s+(?P<argument>.*))?", re.DOTALL)
 """Names with a colon are a plugin's, longer paths are paths."""
+_PROMPTS_NAMED = 5
 _DONE_HERE = ("compact", "uncompact", "snip")
 _ELSEWHERE = {
     "agents": "reverie",
@@ -65,6 +67,10 @@ async def run_command(session: Session, name: str, argument: str) -> str:
         session.uncompact()
         return "the last compaction is undone"
     before = session.status.used_tokens
-    if await session.compact(argument) is None:
+    wanted = read_compact_argument(argument)
+    if wanted.side and not wanted.message:
+        named = ", ".join(f"{uuid} “{' '.join(text.split())[:60]}”" for uuid, text in session.prompts[-_PROMPTS_NAMED:])
+        raise UserMistake(f"/compact {wanted.side} takes the id of a message; the newest of yours: {named or 'none'}")
+    if await session.compact(wanted.instructions, **wanted.part) is None:
         return "nothing to compact"
     return f"compacted: {short_count(before)} tokens became {short_count(session.status.used_tokens)}"

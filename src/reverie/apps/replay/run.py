@@ -104,6 +104,7 @@ class _Run:
             strategy=setup.strategy,
             now=lambda: self.time,
             spill_path=None if setup.spills is None else self._spill_path,
+            rereads=True,
         )
         self._rates = rates_for(setup.facts)
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from importlib import resources
 
 from reverie.apps.amounts import short_count
+from reverie.apps.compact_argument import FROM, UP_TO, read_compact_argument
 from reverie.apps.tui.conversation import settled
 from reverie.apps.tui.export import as_markdown
 from reverie.apps.tui.host import Host
@@ -13,6 +15,8 @@ from reverie.apps.tui.picker import Row
 from reverie.apps.tui.pieces import Answer, Listing, Note
 from reverie.apps.tui.status_line import MODES
 from reverie.files import write_atomic
+
+_SIDES = {FROM: "Sum up from which message on?", UP_TO: "Sum up what comes before which message?"}
 
 
 async def memory(host: Host, argument: str) -> None:  # noqa: ARG001 - every command takes one
@@ -22,7 +26,17 @@ async def memory(host: Host, argument: str) -> None:  # noqa: ARG001 - every com
 
 async def compact(host: Host, argument: str) -> None:
     """Compact now; what came of it is told as after one that came by itself."""
-    if await host.conversation.compact(argument) is None:
+    wanted = read_compact_argument(argument)
+    if wanted.side and not wanted.message:
+        rows = [Row(uuid, " ".join(text.split())) for uuid, text in reversed(host.conversation.prompts)]
+        if not rows:
+            host.say("nothing was said yet")
+            return
+        chosen = await host.choose(_SIDES[wanted.side], rows)
+        if chosen is None:
+            return
+        wanted = replace(wanted, message=chosen)
+    if await host.conversation.compact(wanted.instructions, **wanted.part) is None:
         host.say("there is nothing to compact yet")
 
 

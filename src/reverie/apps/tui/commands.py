@@ -45,7 +45,7 @@ COMMANDS: tuple[Command, ...] = (
     Command("context", "what fills the window, as a picture", inspections.context),
     Command("cost", "what this session has cost", inspections.cost),
     Command("status", "this session, its files, and what does not work", inspections.status),
-    Command("compact", "make room now; instructions say what matters", changes.compact, "[instructions]", True),
+    Command("compact", "make room now", changes.compact, "[from|up_to [id]] [instructions]", True),
     Command("uncompact", "take the last compaction back", changes.uncompact, needs_rest=True),
     Command("snip", "leave the oldest messages out of what is sent", changes.snip, needs_rest=True),
     Command("dream", "put the memories in order", changes.dream, needs_rest=True),

@@ -96,8 +96,8 @@ class Conversation(Protocol):
         """Stop the running turn; its stream still ends with `TurnEnded`."""
         ...
 
-    async def compact(self, instructions: str = "") -> Receipt | None:
-        """Compact now; None when there was nothing to do."""
+    async def compact(self, instructions: str = "", *, from_: str = "", up_to: str = "") -> Receipt | None:
+        """Compact now, all of it or one side of a message; None when there was nothing to do."""
         ...
 
     def uncompact(self) -> object:
