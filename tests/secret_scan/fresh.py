@@ -5,22 +5,29 @@ from __future__ import annotations
 import random
 import string
 from collections.abc import Iterator
+from functools import cache
 from re import _constants as constants  # type: ignore[attr-defined]
 from re import _parser as parser  # type: ignore[attr-defined]
 from typing import Any
 
 WORD = string.ascii_letters + string.digits + "_"
+OF_CATEGORY = {constants.CATEGORY_DIGIT: string.digits, constants.CATEGORY_SPACE: " "}
 LONGEST_OPEN_REPEAT = 40
 
 
 def fresh(pattern: str, chance: random.Random) -> str:
     """A random string that matches the pattern."""
-    return "".join(_pieces(parser.parse(pattern), chance))
+    return "".join(_pieces(_parsed(pattern), chance))
 
 
 def letters_and_digits(size: int, chance: random.Random) -> str:
     """A random value that cannot be taken for a word: digits lie between the letters."""
     return "".join(chance.choice(string.digits if n % 4 == 3 else string.ascii_letters) for n in range(size))
+
+
+@cache
+def _parsed(pattern: str) -> Any:
+    return parser.parse(pattern)
 
 
 def _pieces(tree: Any, chance: random.Random) -> Iterator[str]:
@@ -38,21 +45,27 @@ def _pieces(tree: Any, chance: random.Random) -> Iterator[str]:
             yield from _pieces(value[-1], chance)
         elif kind is constants.BRANCH:
             yield from _pieces(chance.choice(value[1]), chance)
-        elif kind in (constants.ASSERT, constants.ASSERT_NOT):
+        elif kind is constants.ANY:
+            yield chance.choice(WORD)
+        elif kind is constants.NOT_LITERAL:
+            yield chance.choice(WORD.replace(chr(value), ""))
+        elif kind in (constants.ASSERT, constants.ASSERT_NOT, constants.AT):
             continue
         else:
             raise NotImplementedError(kind)
 
 
 def _characters(parts: Any) -> str:
-    found = ""
+    found, is_negated = "", False
     for kind, value in parts:
-        if kind is constants.LITERAL:
+        if kind is constants.NEGATE:
+            is_negated = True
+        elif kind is constants.LITERAL:
             found += chr(value)
         elif kind is constants.RANGE:
             found += "".join(map(chr, range(value[0], value[1] + 1)))
         elif kind is constants.CATEGORY:
-            found += string.digits if value is constants.CATEGORY_DIGIT else WORD
+            found += OF_CATEGORY.get(value, WORD)
         else:
             raise NotImplementedError(kind)
-    return found
+    return "".join(sorted(set(WORD + " .") - set(found))) if is_negated else found

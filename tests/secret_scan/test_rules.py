@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from reverie.secret_scan.rules import IN_CONTEXT, TOKEN_MIN_CHARS, TOKENS, Rule
+from reverie.secret_scan.rules import IN_CONTEXT, TOKENS, VALUE_MIN_CHARS, Rule
 from tests.requirements import requirement
 from tests.secret_scan.fresh import fresh
 
@@ -22,7 +22,7 @@ def test_what_a_rule_describes_is_one_long_word_with_its_keyword(rule: Rule) -> 
         secret = fresh(rule.source, chance)
         assert rule.pattern().fullmatch(secret), rule.name
         assert any(keyword in secret for keyword in rule.keywords)
-        assert len(secret) >= TOKEN_MIN_CHARS
+        assert len(secret) >= VALUE_MIN_CHARS
         assert not any(char.isspace() for char in secret)
 
 

@@ -1,8 +1,9 @@
 """What must never be stored or leave this machine: keys, tokens and passwords in a text.
 
-A list of precise rules (`rules`, judged by `plausible`) that is always on, behind a search for keywords in the text
-as it is seen (`visible`); the `secrets` extra adds a second, larger engine when a caller asks for it. Findings carry
-the rule and the place, never the text. Who refuses or redacts is the caller's decision.
+One scanner for every path. Precise rules (`rules`, judged by `plausible`) and what a sentence says of a random word
+(`prose`) are always on, behind a search for keywords in the text as it is seen (`visible`). Where the `secrets` extra
+is installed, its larger engine (`engine`) looks as well at every text with a word that it could take for a secret.
+Findings carry the rule and the place, never the text. Who refuses or redacts is the caller's decision.
 """
 
 from __future__ import annotations
@@ -11,9 +12,11 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import TypeAlias
 
-from reverie.secret_scan.plausible import is_placeholder
-from reverie.secret_scan.rules import IN_CONTEXT, TOKEN_MIN_CHARS, TOKENS
-from reverie.secret_scan.visible import INVISIBLE, lines_of, without
+from reverie.secret_scan import engine
+from reverie.secret_scan.plausible import is_made_by_machine
+from reverie.secret_scan.prose import is_called_secret
+from reverie.secret_scan.rules import IN_CONTEXT, NAMED_SECRET, TOKENS, VALUE_MAX_CHARS, VALUE_MIN_CHARS, begins_word
+from reverie.secret_scan.visible import INVISIBLE, has_invisible, lines_of, without
 from reverie.values import value
 
 __all__ = ["Finding", "redact", "scan"]
@@ -30,25 +33,28 @@ class Finding:
     """Counted from 1."""
 
 
-def scan(text: str, *, thorough: bool = False) -> list[Finding]:
-    """Find secrets, in text order; `thorough` adds the engine of the `secrets` extra.
-
-    Raises: `ImportError` when `thorough` is asked for and the extra is not installed.
-    """
-    visible, to_text = (text, int) if text.isascii() else without(INVISIBLE, text)
-    found = [*_tokens(visible), *_in_context(visible), *_tokens_across_lines(visible)]
-    spans = [(to_text(start), to_text(end - 1) + 1, rule) for start, end, rule in found]
-    if thorough:
-        spans += _spans_of_second_engine(text)
-    apart = _apart(spans)
+def scan(text: str) -> list[Finding]:
+    """Find secrets, in text order."""
+    visible, to_text = without(INVISIBLE, text) if has_invisible(text) else (text, int)
+    plain = visible.encode("ascii", "replace")  # one byte for each character, so that places stay
+    words = _long_words(plain)
+    by_machine = list(_words_of_machines(plain, words))
+    found = [
+        *_tokens(visible, words),
+        *_in_context(visible, plain),
+        *_tokens_across_lines(visible, plain, words),
+        *((start, end, NAMED_SECRET) for start, end in by_machine if is_called_secret(visible, start, end)),
+        *engine.spans(visible, by_machine),
+    ]
+    apart = _apart((to_text(start), to_text(end - 1) + 1, rule) for start, end, rule in found)
     lines = lines_of((start for start, _, _ in apart), text)
     return [Finding(rule, start, end, line) for (start, end, rule), line in zip(apart, lines, strict=True)]
 
 
-def redact(text: str, *, thorough: bool = False) -> str:
+def redact(text: str) -> str:
     """The text with every secret replaced by the name of its rule."""
     parts, done = [], 0
-    for finding in scan(text, thorough=thorough):
+    for finding in scan(text):
         parts += [text[done : finding.start], f"[secret: {finding.rule}]"]
         done = finding.end
     return "".join([*parts, text[done:]])
@@ -58,40 +64,80 @@ _Span: TypeAlias = tuple[int, int, str]
 
 _TOKEN_BY_KEYWORD = [(keyword, rule) for rule in TOKENS for keyword in rule.keywords]
 _LINE_BREAK = re.compile(r"\\?\r?\n[ \t>]*")
+_OF_TOKENS = bytes(
+    char if chr(char) in "_-./+=~:%|@" or (char < 128 and chr(char).isalnum()) else 32 for char in range(256)
+)
+_OF_VALUES = _OF_TOKENS.translate(bytes(32 if chr(char) in ":%|@" else char for char in range(256)))
 
 
-def _tokens(text: str) -> list[_Span]:
-    words = "\n".join(word for word in text.split() if len(word) >= TOKEN_MIN_CHARS)
-    # A plain comprehension over the keywords, because this runs on every text that is stored.
-    possible = dict.fromkeys(rule for keyword, rule in _TOKEN_BY_KEYWORD if keyword in words)
+def _long_words(plain: bytes) -> list[bytes]:
+    return [word for word in plain.translate(_OF_TOKENS).split() if len(word) >= VALUE_MIN_CHARS]
+
+
+def _words_of_machines(plain: bytes, words: list[bytes]) -> Iterator[tuple[int, int]]:
+    """The places of words that no person made up."""
+    wanted = {word: values for word in set(words) if (values := _values_in(word))}
+    view, place = b" " + plain.translate(_OF_TOKENS) + b" ", 0
+    for word in words if wanted else ():
+        if word in wanted:
+            place = view.index(b" " + word + b" ", place)
+            for value in wanted[word]:
+                start = place + word.index(value)
+                yield start, start + len(value)
+
+
+def _values_in(word: bytes) -> list[bytes]:
+    parts = [part.rstrip(b".=-/").lstrip(b".-+=") for part in word.translate(_OF_VALUES).split()]
     return [
-        (*match.span(), rule.name)
-        for rule in possible
-        if rule.pattern().search(words)
-        for match in rule.pattern().finditer(text)
-        if rule.accepts(match)
+        part
+        for part in parts
+        if VALUE_MIN_CHARS <= len(part) <= VALUE_MAX_CHARS
+        if not part.isalpha() and is_made_by_machine(part.decode("ascii"))
     ]
 
 
-def _tokens_across_lines(text: str) -> list[_Span]:
-    if not _tokens("".join(line.strip(" \t\r>\\") for line in text.split("\n"))):
+def _tokens(text: str, words: Iterable[bytes]) -> list[_Span]:
+    joined = b"\n".join(set(words)).decode("ascii")
+    # A plain comprehension over the keywords, because this runs on every text that is stored.
+    possible = dict.fromkeys(rule for keyword, rule in _TOKEN_BY_KEYWORD if keyword in joined)
+    return [
+        (*match.span(), rule.name)
+        for rule in possible
+        if rule.pattern().search(joined)
+        for match in rule.pattern().finditer(text)
+        if begins_word(text, match.start()) and rule.accepts(match)
+    ]
+
+
+def _tokens_across_lines(text: str, plain: bytes, words: list[bytes]) -> list[_Span]:
+    glued = b"".join([line.strip(b" \t\r>\\") for line in plain.split(b"\n")])
+    new = set(_long_words(glued)).difference(words)
+    if not _tokens(b"\n".join(new).decode("ascii"), new):
         return []
     joined, origin = without(_LINE_BREAK, text)
-    return [(origin(start), origin(end - 1) + 1, rule) for start, end, rule in _tokens(joined)]
+    found = _tokens(joined, _long_words(joined.encode("ascii", "replace")))
+    return [(origin(start), origin(end - 1) + 1, rule) for start, end, rule in found]
 
 
-def _in_context(text: str) -> Iterator[_Span]:
-    lowered = text.lower()
-    if len(lowered) != len(text):  # a few capitals become two characters, and positions would shift
-        lowered = "".join(char.lower() if char.isascii() else char for char in text)
+def _in_context(text: str, plain: bytes) -> Iterator[_Span]:
+    lowered = plain.lower()
     for rule in IN_CONTEXT:
         for keyword in rule.keywords:
-            place = lowered.find(keyword)
-            while place >= 0:
+            for place in _places(keyword, text, lowered):
                 match = rule.pattern().match(text, place)
                 if match and rule.accepts(match):
                     yield *match.span(rule.pattern().groupindex.get("secret", 0)), rule.name
-                place = lowered.find(keyword, place + 1)
+
+
+def _places(keyword: str, text: str, lowered: bytes) -> Iterator[int]:
+    if keyword.isascii():
+        wanted = keyword.encode()
+        place = lowered.find(wanted)
+        while place >= 0:
+            yield place
+            place = lowered.find(wanted, place + 1)
+    elif not text.isascii():
+        yield from (match.start() for match in re.finditer(f"(?i){keyword}", text))
 
 
 def _apart(spans: Iterable[_Span]) -> list[_Span]:
@@ -105,14 +151,3 @@ def _apart(spans: Iterable[_Span]) -> list[_Span]:
         else:
             result.append((start, end, rule))
     return result
-
-
-def _spans_of_second_engine(text: str) -> Iterator[_Span]:
-    import betterleaks
-
-    for found in betterleaks.scan_string(text):
-        # Its generic rule takes any identifier for a key; ours is stricter and has already run.
-        if found.rule_id == "generic-api-key" or not found.match.value or is_placeholder(found.match.value):
-            continue
-        for match in re.finditer(re.escape(found.match.value), text):
-            yield *match.span(), found.rule_id

@@ -11,6 +11,12 @@ from collections import Counter
 MIN_BITS = 2.6
 """Bits per character that a random value of 16 hexadecimal digits or more nearly always has."""
 
+MIN_BITS_OF_DIGITS = 2.2
+MIN_DIGITS, MAX_DIGITS = 15, 20
+MIN_RANDOM_CHARS = 13
+MIN_NUMBERS = 2
+"""Runs of digits that a random word of that length nearly always has."""
+
 # Compiled at their first use: most texts hold nothing to judge.
 _PLACEHOLDER = (
     r"(?i)example|placeholder|change.?me|redacted|dummy|your[_-]|<[^>]*>|\{\{|\$\{|\$[a-z_(]|%\(|%s|x{4,}|\*{3,}|\.{3,}|…|"
@@ -23,13 +29,16 @@ _SPEAKABLE = r"(?i)(?=.*[aeiouy])[aeiouy]*(?:[^aeiouy]{1,3}[aeiouy]+)*[^aeiouy]{
 _JOINED_WORDS = r"[A-Za-z]+(?:[-/+=&|][A-Za-z]+)*[!?*]?|\d+[- ]?[a-z]+|[A-Za-z_]\w*=[\w.]*"
 _HARMLESS_NAME = (
     r"(?i)(?:names?|ids?|path|file|url|uri|type|env|ref|counts?|limits?|length|size|ttl|expiry|prefix|pattern|regex|field|"
-    r"header|param|index|usage|hash|sha\d*|budget)\Z"
+    r"header|param|index|usage|hash|sha\d*|budget|publickeytoken|\.(?:json|py|md|txt|ya?ml|toml))\Z"
 )
 _USUAL_WORD = (
     r"(?i)(?:(?:my|the|db|user|test|new|old|your)?[_-]?(?:pass(?:word|wd|phrase)?|pwd|secret|token|credentials?|auth))\d{0,3}|"
     r"user(?:name)?|root|admin|guest|test|postgres|null|none|true|false|undefined|string|required|optional"
 )
-_LOCAL_HOST = r"localhost|127\.|\[?::1|(?:[\w-]+\.)*example\."
+_UUID = r"(?i:[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})"
+_DATE = r"\d{4}-\d\d-\d\d.*"
+_MIXED = r"\A(?!0x|/|[A-Za-z_-]{3,}\d{0,3}=).*(?:[A-Za-z]\d|\d[A-Za-z])[A-Za-z0-9]{2}"
+_LOCAL_HOST = r"localhost|127\.|\[?::1|(?:[\w-]+\.)*(?:example\.|(?:test|invalid|example)\Z)"
 
 
 def is_placeholder(value: str) -> bool:
@@ -45,19 +54,47 @@ def is_real(match: re.Match[str]) -> bool:
 def is_random(match: re.Match[str]) -> bool:
     """Accept a long value that only looks like a key."""
     value = _secret(match)
-    return not is_placeholder(value) and re.search(r"\d", value) is not None and _entropy(value) >= MIN_BITS
+    return not is_placeholder(value) and re.search(r"\d", value) is not None and entropy(value) >= MIN_BITS
 
 
 def is_assigned_secret(match: re.Match[str]) -> bool:
     """Accept what is assigned to a name such as `apiToken`, unless the name or the value says otherwise."""
-    value = _secret(match).rstrip(".")
+    value = _secret(match)
     if is_placeholder(value) or re.search(_HARMLESS_NAME, match["name"]):
         return False
+    value = value.rstrip(".")
+    if value.isdigit():
+        return len(value) >= MIN_DIGITS and entropy(value) >= MIN_BITS_OF_DIGITS
     if not (re.search(r"\d", value) and re.search(r"[A-Za-z]", value)):
         return False
     if _is_variable_or_path(value) or _reads_like_a_name(value):
         return False
-    return _entropy(value) >= MIN_BITS
+    return entropy(value) >= MIN_BITS
+
+
+def is_made_by_machine(value: str) -> bool:
+    """Whether a long word is neither a name nor a path nor what documentation shows: a key, a hash, an identifier."""
+    return not (is_placeholder(value) or _is_variable_or_path(value) or _reads_like_a_name(value))
+
+
+def looks_random(value: str) -> bool:
+    """Whether a word of a machine mixes letters and digits as chance does."""
+    if value.isdigit():
+        return MIN_DIGITS <= len(value) <= MAX_DIGITS and entropy(value) >= MIN_BITS_OF_DIGITS
+    bare = re.sub(r"[^A-Za-z0-9]", "", value)
+    if len(bare) < MIN_RANDOM_CHARS or len(re.findall(r"\d+", bare)) < MIN_NUMBERS:
+        return False
+    return re.search(_MIXED, value) is not None and not re.fullmatch(_DATE, value) and entropy(value) >= MIN_BITS
+
+
+def is_hash(value: str) -> bool:
+    """Whether a random word has the shape of a digest or an identifier, which most such words in prose are."""
+    return re.fullmatch(rf"[0-9a-f]+|{_UUID}", value) is not None
+
+
+def is_identifier(value: str) -> bool:
+    """Whether a random word begins as the identifiers of requests, messages and tool calls do."""
+    return value.startswith(("toolu_", "msg_", "req_", "call_", "resp_", "chatcmpl-"))
 
 
 def is_password(match: re.Match[str]) -> bool:
@@ -77,7 +114,7 @@ def is_url_password(match: re.Match[str]) -> bool:
     value = _secret(match)
     if is_placeholder(value) or re.fullmatch(_USUAL_WORD, value) or value.startswith(("$", "{", "%", "<")):
         return False
-    return not (re.match(_LOCAL_HOST, match["host"]) and value == match["user"])
+    return not (re.match(_LOCAL_HOST, match["host"]) and (value == match["user"] or value.isalpha()))
 
 
 def is_basic_login(match: re.Match[str]) -> bool:
@@ -94,7 +131,7 @@ def _secret(match: re.Match[str]) -> str:
     return match["secret"] if "secret" in match.re.groupindex else match[0]
 
 
-def _entropy(value: str) -> float:
+def entropy(value: str) -> float:
     """Bits per character, as the text itself distributes them."""
     return -sum(n / len(value) * math.log2(n / len(value)) for n in Counter(value).values())
 
@@ -106,4 +143,4 @@ def _is_variable_or_path(value: str) -> bool:
 def _reads_like_a_name(value: str) -> bool:
     """Words with at most two numbers among them: an identifier, not a random string."""
     words = [word for word in re.findall(_WORD, value) if re.fullmatch(_SPEAKABLE, word)]
-    return len(re.findall(r"\d+", value)) <= 2 and sum(map(len, words)) >= 0.6 * len(value)
+    return len(re.findall(r"\d+", value)) <= 2 and sum(map(len, words)) >= 0.55 * len(value)

@@ -35,7 +35,14 @@ def _compiled(source: str) -> re.Pattern[str]:
 
 
 def _token(name: str, keywords: str, pattern: str) -> Rule:
-    return Rule(name, tuple(keywords.split()), f"(?<![A-Za-z0-9])(?:{pattern})(?![A-Za-z0-9])")
+    return Rule(name, tuple(keywords.split()), f"(?:{pattern})(?![A-Za-z0-9])")
+
+
+def begins_word(text: str, place: int) -> bool:
+    """Whether a token may begin here; no lookbehind, so that the search can look for the first letters of a pattern."""
+    before = text[max(0, place - 2) : place]
+    # The letter of an escape, as in a string of JSON, is no part of the word.
+    return not (before[-1:].isascii() and before[-1:].isalnum()) or re.fullmatch(r"\\[nrt]", before) is not None
 
 
 TOKENS: tuple[Rule, ...] = (
@@ -47,7 +54,8 @@ TOKENS: tuple[Rule, ...] = (
     _token("openai-key", "sk-", r"sk-(?:(?:proj|svcacct|admin|None)-[\w-]{20,}|[A-Za-z0-9]{32,})"),
     _token("github-token", "ghp_ gho_ ghu_ ghs_ ghr_", r"gh[pousr]_[A-Za-z0-9]{36,255}"),
     _token("github-fine-grained-token", "github_pat_", r"github_pat_\w{22,255}"),
-    _token("gitlab-token", "gl", r"gl(?:pat|dt|rt|ptt|cbt|soat|ft|imt|agent|oas)-[\w.-]{20,}"),
+    _token("gitlab-token", "gl", r"gl(?:pat|dt|rt|ptt|cbt|soat|ft|ffct|imt|agent|oas)-[\w.-]{20,}"),
+    _token("gitlab-session", "_gitlab_session=", r"_gitlab_session=[0-9a-z]{32}"),
     _token("gitlab-runner-token", "GR1348941", r"GR1348941[\w-]{20}"),
     _token("slack-token", "xox", r"xox[abcdeoprs](?:\.xox[abp])?-[A-Za-z0-9-]{10,}"),
     _token("slack-app-token", "xapp-", r"xapp-\d-[A-Z0-9]{8,}-\d{8,}-[a-z0-9]{16,}"),
@@ -70,14 +78,14 @@ TOKENS: tuple[Rule, ...] = (
     _token("mailgun-key", "key-", r"key-[0-9a-f]{32}"),
     _token("mailchimp-key", "-us", r"[0-9a-f]{32}-us\d{1,2}"),
     _token("brevo-key", "xkeysib-", r"xkeysib-[a-f0-9]{64}-[A-Za-z0-9]{16}"),
-    _token("telegram-bot-token", ":AA", r"\d{8,10}:AA[\w-]{33}"),
+    _token("telegram-bot-token", ":A", r"\d{5,16}:A[\w-]{34}"),
     _token("discord-token", ".", r"[MNO][A-Za-z0-9_-]{23,25}\.[\w-]{6}\.[\w-]{27,38}"),
     _token("discord-webhook", "api/webhooks", r"discord(?:app)?\.com/api/webhooks/\d{17,20}/[\w-]{60,}"),
-    _token("jwt", "eyJ", r"eyJ[\w-]{10,}\.eyJ[\w-]{10,}\.[\w-]{10,}"),
+    _token("jwt", "eyJ ZXlK", r"eyJ[\w-]{10,}\.eyJ[\w-]{10,}\.[\w-]{10,}|ZXlK[A-Za-z0-9+/]{60,}={0,2}"),
     _token("digitalocean-token", "_v1_", r"do[opr]_v1_[a-f0-9]{64}"),
     _token("shopify-token", "shp", r"shp(?:at|ca|pa|ss)_[a-fA-F0-9]{32}"),
     _token("square-token", "sq0 EAAA", r"sq0(?:atp|csp|idp)-[\w-]{22,43}|EAAA[\w-]{60}"),
-    _token("huggingface-token", "hf_", r"hf_[A-Za-z0-9]{34,}"),
+    _token("huggingface-token", "hf_ api_org_", r"(?:hf|api_org)_[A-Za-z0-9]{34,}"),
     _token("replicate-token", "r8_", r"r8_[A-Za-z0-9]{37}"),
     _token("groq-key", "gsk_", r"gsk_[A-Za-z0-9]{52}"),
     _token("xai-key", "xai-", r"xai-[A-Za-z0-9]{70,90}"),
@@ -90,7 +98,7 @@ TOKENS: tuple[Rule, ...] = (
     _token("postman-key", "PMAK-", r"PMAK-[a-f0-9]{24}-[a-f0-9]{34}"),
     _token("new-relic-key", "NRAK- NRJS- NRII-", r"NR(?:AK-[A-Z0-9]{27}|JS-[a-f0-9]{19}|II-[\w-]{32})"),
     _token("grafana-token", "glc_ glsa_", r"glc_[A-Za-z0-9+/]{32,}=*|glsa_[A-Za-z0-9]{32}_[a-fA-F0-9]{8}"),
-    _token("vault-token", "hvs. hvb.", r"hv[sb]\.[\w-]{24,}"),
+    _token("vault-token", "hvs. hvb. s.", r"hv[sb]\.[\w-]{24,}|s\.(?=\w*\d)(?=\w*[A-Za-z])[A-Za-z0-9]{24}"),
     _token("terraform-token", "atlasv1", r"[A-Za-z0-9]{14}\.atlasv1\.[\w=-]{60,70}"),
     _token("planetscale-token", "pscale_", r"pscale_(?:tkn|pw|oauth)_[\w.=-]{32,64}"),
     _token("dynatrace-token", "dt0", r"dt0[a-z]\d\d\.[A-Z0-9]{24}\.[A-Z0-9]{64}"),
@@ -116,13 +124,24 @@ TOKENS: tuple[Rule, ...] = (
     _token("prefect-key", "pnu_", r"pnu_[A-Za-z0-9]{36}"),
     _token("alibaba-key", "LTAI", r"LTAI[A-Za-z0-9]{16,24}"),
     _token("tencent-key", "AKID", r"AKID[A-Za-z0-9]{32}"),
+    _token("settlemint-token", "sm_", r"sm_[aps]at_[A-Za-z0-9]{16}"),
+    _token("harness-key", "pat. sat.", r"[ps]at\.[\w-]{22}\.[A-Za-z0-9]{24}\.[A-Za-z0-9]{20}"),
+    _token("intra42-secret", "s-s4t2", r"s-s4t2(?:ud|af)-[a-f0-9]{64}"),
+    _token("clojars-token", "CLOJARS_", r"CLOJARS_[A-Za-z0-9]{60}"),
+    _token("artifactory-key", "AKCp cmVmd", r"AKCp[A-Za-z0-9]{69}|cmVmd[A-Za-z0-9]{59}"),
+    _token("bedrock-key", "ABSK bedrock-api-key-", r"ABSK[A-Za-z0-9+/]{109,269}={0,2}|bedrock-api-key-[\w+/=-]{20,}"),
+    _token("onepassword-key", "A3-", r"A3-[A-Z0-9]{6}(?:-[A-Z0-9]{5,11}){4,5}"),
+    _token("openshift-token", "sha256~", r"sha256~[\w-]{43}"),
     _token("azure-client-secret", "Q~", r"[\w.~-]{3}\dQ~[\w.~-]{31,34}"),
     _token("azure-storage-key", "AccountKey=", r"AccountKey=[A-Za-z0-9+/]{86}=="),
 )
 """Secrets that their issuer marks with a prefix or a shape of their own: one word, found wherever it stands."""
 
-TOKEN_MIN_CHARS = 15
-"""No token is shorter; shorter words are not looked at."""
+VALUE_MIN_CHARS, VALUE_MAX_CHARS = 14, 300
+"""What is said to be a key or a token is no shorter (passwords are), and no longer; no token is shorter either."""
+
+NAMED_SECRET = "named-secret"  # noqa: S105 - the name of a rule
+"""What only a sentence calls a secret."""
 
 _QUALIFIERS = "api access auth private client signing encryption account master service shared secret"
 _QUALIFIED = "|".join(f"(?<={word})|(?<={word}[ _.-])" for word in _QUALIFIERS.split())
@@ -131,7 +150,26 @@ _NAME_OF_PASSWORD = r"(?i:passw(?:or)?d|passphrase|passcode|(?<![a-z])pwd|(?<![a
 _TYPE = r"(?:[ \t]*:?[ \t]*&?(?i:str|string|text|bytes))?"
 _ASSIGNED = rf"""["'`]?\]?{_TYPE}[ \t]{{0,3}}(?:(?:=>|:{{1,3}}=|[?|.+]?=|:|>(?!@))[\s"'`]{{0,14}}|,[ \t]{{0,3}}["'`])"""
 _SAID_TO_BE = r"(?:[ \t]+(?:for|of|to|on|in)[ \t]+[^\n.=:]{1,50}?)?[ \t]+(?:is|was|are|to)(?:[ \t]+now)?:?[ \t]+[\"'`]?"
-_LONG_VALUE = r"(?P<secret>[\w\-./+=~]{16,200})"
+_PASSWORD_ELSEWHERE = (
+    *(
+        "passwort",
+        "kennwort",
+        "mot de passe",
+        "contraseña",
+        "senha",
+        "wachtwoord",
+        "lösenord",
+        "adgangskode",
+        "passord",
+    ),
+    *("salasana", "hasło", "heslo", "jelszó", "şifre", "parola", "пароль", "密码", "密碼", "口令", "パスワード"),
+    *("暗証番号", "비밀번호", "암호", "mật khẩu", "kata sandi", "पासवर्ड", "סיסמה", "كلمة المرور"),
+)
+_IS_ELSEWHERE = (
+    r"(?:\b(?:ist|lautet|est|es|é|è|is|är|er|on|jest|je|là|adalah|है|это|היא|هي)(?=[ \t:\"'`«„])|"
+    r"是|为|為|は|[는은이]|[:：=]|(?<=[ \t])[—–-](?=[ \t])|(?<=[^\W\d_])(?=[\"'`「『]))"
+)
+_LONG_VALUE = r"(?P<secret>[\w\-./+=~]{8,200}[:|%][\w\-./+=~]{8,200}|[\w\-./+=~]{14,200})"
 _BLOCK_OF_A_KEY = (
     r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----(?:(?!-----BEGIN)[\s\S]){20,8000}?"
     r"(?:-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----|\Z)"
@@ -192,8 +230,10 @@ IN_CONTEXT: tuple[Rule, ...] = (
     ),
     Rule(
         "password",
-        ("密码", "口令", "パスワード", "비밀번호"),
-        r"(?:密码|口令|パスワード|비밀번호)\s{0,2}(?:是|为|は|는|은|[:：=])?\s{0,2}[\"'`「『]?(?P<secret>[!-~]{6,64})",
+        _PASSWORD_ELSEWHERE,
+        rf"(?i:{'|'.join(_PASSWORD_ELSEWHERE)})"
+        rf"[^\W\d_]{{0,3}}(?:[ \t]+[^\n.=:：\d]{{1,50}}?)??[ \t]*{_IS_ELSEWHERE}[ \t]*"
+        r"[\"'`「『«“„]?(?P<secret>[!-~]{6,64})",
         plausible.is_password,
     ),
 )
