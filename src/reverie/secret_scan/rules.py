@@ -98,7 +98,7 @@ TOKENS: tuple[Rule, ...] = (
     _token("postman-key", "PMAK-", r"PMAK-[a-f0-9]{24}-[a-f0-9]{34}"),
     _token("new-relic-key", "NRAK- NRJS- NRII-", r"NR(?:AK-[A-Z0-9]{27}|JS-[a-f0-9]{19}|II-[\w-]{32})"),
     _token("grafana-token", "glc_ glsa_", r"glc_[A-Za-z0-9+/]{32,}=*|glsa_[A-Za-z0-9]{32}_[a-fA-F0-9]{8}"),
-    _token("vault-token", "hvs. hvb. s.", r"hv[sb]\.[\w-]{24,}|s\.(?=\w*\d)(?=\w*[A-Za-z])[A-Za-z0-9]{24}"),
+    _token("vault-token", "hvs. hvb.", r"hv[sb]\.[\w-]{24,}"),
     _token("terraform-token", "atlasv1", r"[A-Za-z0-9]{14}\.atlasv1\.[\w=-]{60,70}"),
     _token("planetscale-token", "pscale_", r"pscale_(?:tkn|pw|oauth)_[\w.=-]{32,64}"),
     _token("dynatrace-token", "dt0", r"dt0[a-z]\d\d\.[A-Z0-9]{24}\.[A-Z0-9]{64}"),
