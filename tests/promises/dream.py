@@ -50,6 +50,14 @@ PROMISES: dict[str, Requirement] = {
         " changes nothing in large memories too",
         source="issue 6 §4",
     ),
+    "dream:contradictions:told": Requirement(
+        "direct opposites in English, German, Chinese and Japanese are told with both sources", source="findings 1.11"
+    ),
+    "dream:index": Requirement(
+        "what a person wrote in MEMORY.md is never touched, and a dream that changes nothing commits nothing",
+        source="findings 1.11",
+    ),
+    "dream:name": Requirement("of merged memories the clearest name stays", source="findings 1.11"),
     "dream:contradictions": Requirement(
         "what is listed as a contradiction is one: the same thing said with a no, another number or day, the opposite,"
         " or a preference turned round",

@@ -123,6 +123,31 @@ def test_of_two_programs_one_dreams(messy: Terminal) -> None:
     assert {each["state"] for each in documents} <= {"completed", "busy", "unchanged"}
 
 
+@requirement("dream:contradictions:told", "dream:index")
+def test_a_dream_tells_opposites_with_both_sources_and_leaves_a_persons_lines_alone(terminal: Terminal) -> None:
+    for said in ("Always use tabs", "Never use tabs"):
+        assert terminal.run("save", said).code == 0
+    index = memory_of(terminal) / "MEMORY.md"
+    own = "\n## Mine\n\nKeep this.\n- [a plan](plan.md) : not written yet\n- [Lost](lost.md) — was here\n"
+    index.write_text(index.read_text(encoding="utf-8") + own, encoding="utf-8")
+    terminal.run("list")
+    commits, before = len(terminal.run("log", "--json").document), index.read_bytes()
+
+    shown = terminal.run("dream")
+    told = terminal.run("dream", "--json").document
+
+    assert index.read_bytes() == before
+    assert [one["author"] for one in terminal.run("log", "--json").document if one["author"] == "dream"] == []
+    assert len(terminal.run("log", "--json").document) <= commits + 1
+    assert (told["state"], told["commit"]) == ("unchanged", None)
+    [pair] = told["contradictions"]
+    assert sorted(pair["says"]) == ["Always use tabs", "Never use tabs"]
+    assert all(source.startswith("said on ") for source in pair["sources"])
+    for path, says in zip(pair["paths"], pair["says"], strict=True):
+        assert f"{path}: {says}" in shown.err
+    assert "undo" not in shown.err
+
+
 @requirement("dream:estimate", "dream:cli")
 def test_a_dry_run_says_what_the_rules_would_do_and_what_a_model_would_cost(messy: Terminal) -> None:
     before = topics(messy)
@@ -147,6 +172,7 @@ def test_on_a_terminal_each_piece_is_taken_or_left(messy: Terminal) -> None:
     said = at_terminal(messy, ["dream", "--review"], ["n", "y"])
     assert "1 of 2" in said
     assert "2 of 2" in said
+    assert said.count("+++ /dev/null") == 1
     assert "b.md" in topics(messy)
     assert "2026-03-03" in (memory_of(messy) / "fact.md").read_text(encoding="utf-8")
     assert messy.run("dream", "--status", "--json").document["proposal"] is None

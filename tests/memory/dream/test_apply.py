@@ -126,22 +126,27 @@ def test_the_archive_never_loses_what_it_holds(tmp_path: Path) -> None:
 
 
 @requirement("dream:embedded")
-def test_lines_of_the_index_that_lead_nowhere_go_and_prose_stays(tmp_path: Path) -> None:
+def test_lines_of_the_index_that_a_person_wrote_stay_whatever_a_dream_does(tmp_path: Path) -> None:
     store = open_store(tmp_path)
-    write(tmp_path, files(a=RULE))
+    write(tmp_path, files(a=RULE, c=OTHER))
     apply_steps(store, ())
     index = tmp_path / "MEMORY.md"
     own = "\n## Mine\n\n- [Lost](lost.md) — was here\n- [Docs](https://example.org/x.md) — a page\n\nKeep this.\n"
     index.write_text(index.read_text() + own)
 
-    apply_steps(store, ())
-
-    shown = index.read_text()
-    assert "lost.md" not in shown
-    assert "(a.md)" in shown
-    assert "https://example.org/x.md" in shown
-    assert "Keep this." in shown
+    before = index.read_text()
     assert apply_steps(store, ()).commit is None
+    assert index.read_text() == before
+
+    write(tmp_path, files(b=RULE))
+    texts = read(tmp_path)
+    applied = apply_steps(store, tidy(texts, World()).steps)
+
+    assert applied.commit is not None
+    shown = index.read_text()
+    assert own in shown
+    assert "(a.md)" in shown
+    assert "(b.md)" not in shown
 
 
 @requirement("dream:one-commit")

@@ -250,3 +250,19 @@ def test_a_second_dream_changes_nothing_and_no_word_or_source_is_lost(texts: dic
             assert not gone.pinned or kept.pinned
             for word in gone.body.replace(".", " ").split():
                 assert word in f"{kept.description} {kept.body}" or word == "tomorrow"
+
+
+@requirement("dream:name")
+@pytest.mark.parametrize(
+    "poor", ["note 3", "feedback_db", "Untitled", "Misc", "Real database (2)", "Something about testing"]
+)
+@pytest.mark.parametrize("is_first", [True, False])
+def test_of_merged_memories_the_clearest_name_stays(poor: str, is_first: bool) -> None:
+    said = "Integration tests use a real database, because mocks once hid a broken migration."
+    clear = "Integration tests use a real database"
+    names = [poor, clear] if is_first else [clear, poor]
+    texts = {path: text(path, said, name=name) for path, name in zip(("a.md", "b.md"), names, strict=True)}
+    [step] = tidy(texts, World()).steps
+    [kept] = step.written
+    assert parse_topic(kept, step.after[kept] or "").name == clear
+    assert kept == ("b.md" if is_first else "a.md")

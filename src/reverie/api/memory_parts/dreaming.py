@@ -243,7 +243,7 @@ class Dreams:
             else:
                 remove_proposal(self.folder)
             self._succeeded(read_state(self.folder), proposal.logs)
-        return told("completed" if applied.commit or applied.steps else "unchanged", proposal, applied)
+        return told("completed" if applied.steps else "unchanged", proposal, applied)
 
     def discard(self) -> Dreamt:
         """Drop the proposal that waits."""
@@ -318,7 +318,7 @@ class Dreams:
         applied = apply_steps(self.open_store(), proposal.steps, session=session, check=lambda: held.check(self.now()))
         remove_proposal(self.folder)
         self._succeeded(state, proposal.logs)
-        is_done = bool(applied.commit or applied.steps)
+        is_done = bool(applied.steps)
         return replace(told("completed" if is_done else "unchanged", proposal, applied), detail=detail)
 
     def _tidied(self, texts: Mapping[str, str], proposal: Proposal) -> Proposal:

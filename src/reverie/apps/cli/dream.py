@@ -146,10 +146,11 @@ def _reviewed(dreams: Dreams, which: Which, model_name: str | None, *, asks: boo
         return done
     taken, rest = _asked(proposal)
     if not taken and rest:
-        return replace(done, detail="kept: `reverie dream --review` goes on")
-    if not taken:
-        return dreams.discard()
-    return dreams.settle(taken, rest=rest)
+        settled = replace(done, detail="kept: `reverie dream --review` goes on")
+    else:
+        settled = dreams.settle(taken, rest=rest) if taken else dreams.discard()
+    # Each piece was shown when it was asked about.
+    return replace(settled, diff="", steps=())
 
 
 def _waiting(proposal: Proposal) -> Dreamt:
@@ -209,8 +210,8 @@ def _show(done: Dreamt, estimate: DreamEstimate | None, *, as_json: bool) -> Non
         click.echo(f"{step.kind.value:7} {step.reason}", err=True)
     for each in done.contradictions:
         click.echo(f"contradiction: {each.paths[0]} and {each.paths[1]}: {each.reason}", err=True)
-        for path, says in zip(each.paths, each.says, strict=True):
-            click.echo(f"    {path}: {says}", err=True)
+        for path, says, source in zip(each.paths, each.says, each.sources, strict=True):
+            click.echo(f"    {path}: {says}{f'  ({source})' if source else ''}", err=True)
     for said in done.refused:
         click.echo(f"thrown away: {said}", err=True)
     for said in done.left:
@@ -272,7 +273,13 @@ def _document(done: Dreamt) -> dict[str, object]:
         "diff": done.diff,
         "steps": [_step_document(step) for step in done.steps],
         "contradictions": [
-            {"paths": list(each.paths), "says": list(each.says), "reason": each.reason} for each in done.contradictions
+            {
+                "paths": list(each.paths),
+                "says": list(each.says),
+                "sources": list(each.sources),
+                "reason": each.reason,
+            }
+            for each in done.contradictions
         ],
         "over": list(done.over),
         "refused": list(done.refused),

@@ -1,7 +1,8 @@
 """A proposal reaches the directory: one commit, under the writer's lock, merged with what others did since.
 
 Each step stands or falls as a whole. A file that changed meanwhile is merged three-way; where that fails, or a topic to
-be archived was touched, the step is left out and theirs stays.
+be archived was touched, the step is left out and theirs stays. `MEMORY.md` follows by itself where topics change;
+what else stands in it is the user's, and a dream leaves it alone.
 """
 
 from __future__ import annotations
@@ -13,7 +14,6 @@ from reverie.memory.history.change import Change
 from reverie.memory.history.tracked import ARCHIVE, ARCHIVED_SUFFIX, INDEX_FILE, is_safe_path, is_topic_path
 from reverie.memory.history.writer import merged_bytes
 from reverie.memory.index.catalogue import is_indexed
-from reverie.memory.index.lines import Entry, parse_index
 from reverie.memory.store import Store
 from reverie.values import value
 
@@ -44,9 +44,8 @@ def apply_steps(
                 continue
             files |= made
             done.append(step)
-        index = _pruned_index(store, files)
-        if index is not None:
-            files[INDEX_FILE] = index
+        is_first = store.writer.tree.read(INDEX_FILE) is None and any(map(is_indexed, store.history.entries))
+        files |= {INDEX_FILE: b""} if is_first else {}
         commit = store.writer.commit(files, Change("dream", reason_of(done), session)) if files else None
     return Applied(commit, tuple(done), tuple(left))
 
@@ -86,22 +85,3 @@ def _archive_path(store: Store, path: str, content: bytes, taken: Mapping[str, b
         if there is None or (there == content and name not in taken):
             return name
         number += 1
-
-
-def _pruned_index(store: Store, files: Mapping[str, bytes | None]) -> bytes | None:
-    """The index without lines that lead nowhere, or a first one; None when it stays. All else follows by itself."""
-    content = store.writer.tree.read(INDEX_FILE)
-    if content is None:
-        return b"" if any(map(is_indexed, store.history.entries)) else None
-    text = content.decode("utf-8", "surrogateescape")
-    lines = parse_index(text)
-    kept = [line.text for line in lines if not (isinstance(line, Entry) and _leads_nowhere(store, line.path, files))]
-    if len(kept) == len(lines):
-        return None
-    return "\n".join(kept).encode("utf-8", "surrogateescape")
-
-
-def _leads_nowhere(store: Store, path: str, files: Mapping[str, bytes | None]) -> bool:
-    if not is_safe_path(path) or not is_topic_path(path):
-        return False
-    return path not in files and not (store.folder.directory / path).exists()

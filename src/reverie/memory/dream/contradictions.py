@@ -21,7 +21,7 @@ from reverie.patterns import lazy_regex
 from reverie.values import value
 
 FEWEST_WORDS = 2
-"""With fewer, two statements agree in their words by chance."""
+"""With fewer, two statements agree in their words by chance, unless their descriptions tell them not apart."""
 _LARGEST_GROUP = 50
 """So many memories that differ in a number alone are a list, not contradictions."""
 
@@ -32,7 +32,8 @@ _END = lazy_regex(
 )
 _NO = lazy_regex(
     r"\b(?:no longer|not any ?more|no|not|never|don'?t|doesn'?t|didn'?t|isn'?t|aren'?t|won'?t|can'?t|cannot|shouldn'?t"
-    r"|mustn'?t|avoid|stop|forbid\w*|nicht|kein\w*|nie(?:mals)?)\b|不要|不再|不|别|勿|禁止|没有|没|無|ないで|ない|やめ",
+    r"|mustn'?t|avoid|stop|forbid\w*|prohibit\w*|nicht|kein\w*|nie(?:mals)?|vermeide\w*|verboten)\b"
+    r"|不要|不再|不用|从不|不|别|勿|禁止|避免|没有|没|無|ないで|ない|ません|やめ|避け",
     re.IGNORECASE,
 )
 _HALF_NO = lazy_regex(
@@ -40,7 +41,16 @@ _HALF_NO = lazy_regex(
 )
 _ELSEWHERE = lazy_regex(r"(?:it|this|that|they|he|she|these|those|there|es|sie|er)\b|它|这|那", re.IGNORECASE)
 """What such a statement is about was said before it."""
-_MORE = lazy_regex(r"\b(?:any ?more|any longer|still|mehr)\b", re.IGNORECASE)
+_MORE = lazy_regex(
+    r"\b(?:any ?more|any longer|still|always|please|mehr|immer|stets|bitte)\b"
+    r"|总是|始终|一定要|务必|必须|永远|一律|优先|请|使用|要|用|常に|必ず|いつも|絶対に?|決して|利用|使",
+    re.IGNORECASE,
+)
+"""What makes a statement stronger or weaker and not another."""
+_KANA = lazy_regex(r"[ぁ-んァ-ヶ]")
+_HIRAGANA = lazy_regex(r"[ぁ-ん]+")
+"""In Japanese the subject is in the other scripts: these tell form and tense."""
+_LETTER_NAME = lazy_regex(r"(?<=\w )[A-HJ-Z]\b(?![\w'])")
 _PREFERENCE = lazy_regex(
     r"\s*(?:,\s*(?:and\s+)?not|\binstead of|\brather than|(?<=\w)\s+over|\bstatt|而不是)\s+|而不是", re.IGNORECASE
 )
@@ -52,9 +62,15 @@ _PAST = lazy_regex(
     re.IGNORECASE,
 )
 _PASSIVE = lazy_regex(r"\b(?:is|are|be|been|being|gets?|wird|werden)\s+(?:\w+\s+)?\w+ed\b", re.IGNORECASE)
-_DAYS = r"(?:mon|tues|wednes|thurs|fri|satur|sun)days?|(?:mon|diens|donners|frei|sams|sonn)tags?|mittwochs?"
+_DAYS = (
+    r"(?:周|星期|礼拜)[一二三四五六日天]|[月火水木金土日]曜日?"
+    r"|(?:mon|tues|wednes|thurs|fri|satur|sun)days?|(?:mon|diens|donners|frei|sams|sonn)tags?|mittwochs?"
+)
 _VALUE = lazy_regex(
-    rf"(?<![\w.#/-])\d+(?:[.,:/-]\d+)*(?=(?:ms|s|min|m|h|d|k|kb|mb|gb|px|%)?(?![\w/-]))|\b(?:{_DAYS})\b", re.IGNORECASE
+    rf"(?<![a-z_0-9.#/-])\d+(?:[.,:/-]\d+)*(?=(?:ms|s|min|m|h|d|k|kb|mb|gb|px|%)?(?![a-z_0-9/-]))"
+    r"|\b(?:two|three|four|five|six|seven|eight|nine|ten|zwei|drei|vier|fünf|sechs|sieben|acht|neun|zehn)\b"
+    rf"|(?<![a-z])(?:{_DAYS})(?![a-z])",
+    re.IGNORECASE,
 )
 _NUMBERED = lazy_regex(
     r"(?:#|\b(?:issue|ticket|bug|pr|mr|request|step|phase|stage|rule|item|part|chapter|section|sprint|milestone|task"
@@ -68,12 +84,12 @@ _OPPOSITES = {
         ("before", "after"),
         ("with", "without"),
         ("enable", "disable"),
-        ("allow", "forbid"),
         ("include", "exclude"),
         ("manually", "automatically"),
         ("optional", "required"),
         ("mandatory", "voluntary"),
         ("uppercase", "lowercase"),
+        ("on", "off"),
     )
     for side, word in enumerate((one, other))
 }
@@ -85,7 +101,6 @@ _QUALITIES = {
         ("public", "private"),
         ("light", "dark"),
         ("synchronous", "asynchronous"),
-        ("tabs", "spaces"),
         ("relative", "absolute"),
         ("singular", "plural"),
         ("brief", "detailed"),
@@ -93,13 +108,51 @@ _QUALITIES = {
     for side, word in enumerate((one, other))
 }
 """Opposites only as what is wanted (`use short names`): as part of a subject they tell two things apart."""
-_WANTED = lazy_regex(r"\b(?:use|prefer|write|keep|make|choose|want|like)(?:s|e|ing)?\s+(?:\w+\s+)?\Z", re.IGNORECASE)
+_WANTED = lazy_regex(
+    r"\b(?:use|prefer|write|keep|make|choose|want|like|verwend|nutz|benutz|schreib)(?:s|e|en|ing)?\s+(?:\w+\s+)?\Z",
+    re.IGNORECASE,
+)
+_WISH = "(?:(?<=use )|(?<=prefer )|(?<=verwende )|(?<=nutze )|(?<=with ))"
+_ONE_OF = {
+    "indentation": (rf"{_WISH}tabs\b|制表符|タブ", rf"{_WISH}(?:spaces|leerzeichen)\b|空格|スペース"),
+    "case": (r"\bsnake[_ -]case\b", r"\bcamel[_ -]?case\b", r"\bkebab[_ -]case\b", r"\bpascal[_ -]?case\b"),
+    "language": tuple(
+        rf"(?:(?<=\bin )|(?<=\bauf ))(?:{latin})\b|(?<!说)(?<!会)(?:{other})(?!を?話)"
+        for latin, other in (
+            ("english|englisch", "英文|英语|英語"),
+            ("german|deutsch", "德文|德语|ドイツ語"),
+            ("chinese|chinesisch", "中文|汉语|中国語"),
+            ("japanese|japanisch", "日文|日语|日本語"),
+            ("french|französisch", "法文|法语|フランス語"),
+            ("spanish|spanisch", "西班牙语|スペイン語"),
+        )
+    ),
+}
+_ONE_OF_THEM = {
+    (group, side): lazy_regex(pattern, re.IGNORECASE)
+    for group, sides in _ONE_OF.items()
+    for side, pattern in enumerate(sides)
+}
+"""Of such a group only one can be wanted."""
 _EMPTY = frozenset(
     map(
         stem,
         (
             *("must", "should", "shall", "always", "please", "ever", "really", "just", "sure", "use", "user"),
-            *("do", "directly", "any", "generally", "usually", "benutze", "verwende", "immer"),
+            *("do", "directly", "any", "generally", "usually", "prefer", "favour", "allowed", "permitted", "welcome"),
+            *(
+                "benutze",
+                "benutzen",
+                "verwende",
+                "verwenden",
+                "nutze",
+                "nutzen",
+                "bevorzuge",
+                "immer",
+                "stets",
+                "bitte",
+            ),
+            *("erlaubt", "wir"),
         ),
     )
 )
@@ -113,6 +166,7 @@ class _Claim:
     is_negated: bool = False
     values: tuple[str, ...] = ()
     sides: tuple[tuple[str, int], ...] = ()
+    is_short: bool = False
     rather: frozenset[str] = frozenset()
     """Of a preference, the words before what it is preferred to."""
 
@@ -125,16 +179,19 @@ def contradictions(topics: Sequence[Topic]) -> tuple[Contradiction, ...]:
         read = _read(rule)
         if read is not None:
             about = frozenset(normal(each) for each in topic.about)
-            groups[topic.type, about, topic.when, read[0]].append((topic, rule, read[1]))
+            groups[about, read[0]].append((topic, rule, read[1]))
     found = []
     for group in groups.values():
         if len(group) > _LARGEST_GROUP:
             continue
         for one, other in combinations(group, 2):
+            if _are_apart(one[0], other[0], one[2], other[2]):
+                continue
             for reason in _opposition(one[2], other[2]):
                 old, new = sorted((one, other), key=lambda each: _age(each[0]))
                 paths = old[0].path, new[0].path
-                found.append(Contradiction(paths, (_short(old[1]), _short(new[1])), reason))
+                says = _short(old[1]), _short(new[1])
+                found.append(Contradiction(paths, says, reason, (_source(old[0]), _source(new[0]))))
     return tuple(sorted(found, key=lambda each: each.paths))
 
 
@@ -158,14 +215,45 @@ def _read(rule: str) -> tuple[object, _Claim] | None:
     if not _NUMBERED.search(rule) and (not _PAST.search(rule) or _PASSIVE.search(rule)):
         values = tuple(match[0].casefold().rstrip("s") for match in _VALUE.finditer(rule))
         left = _VALUE.sub(" ", rule)
-    # Scripts without spaces are read in pairs of characters, which a gap would tear apart.
-    plain = _MORE.sub(" ", _NO.sub(lambda match: " " if match[0].isascii() else "", left))
-    sides, kept = _sides(plain)
-    words = _words(kept)
-    if len(words) + len(values) < FEWEST_WORDS or not words:
+    chosen: list[tuple[str, int]] = []
+    left = " ".join(_MORE.sub(_gap, _NO.sub(_gap, left)).split())
+    for side, pattern in _ONE_OF_THEM.items():
+        left, found = pattern.subn(_gap, left)
+        chosen += [side] * bool(found)
+    sides, kept = _sides(left)
+    if _KANA.search(rule):
+        kept = _HIRAGANA.sub("", kept)
+    words = _words(kept) | frozenset(_LETTER_NAME.findall(kept))
+    is_short = len(words) + len(values) < FEWEST_WORDS
+    sides = tuple(sorted((*sides, *chosen)))
+    if not words and not chosen:
         return None
     subject = words, len(values), tuple(name for name, _ in sides)
-    return subject, _Claim(len(_NO.findall(rule)) % 2 == 1, values, sides)
+    return subject, _Claim(len(_NO.findall(rule)) % 2 == 1, values, sides, is_short=is_short)
+
+
+def _gap(match: re.Match[str]) -> str:
+    """Scripts without spaces are read in pairs of characters, which a gap would tear apart."""
+    return " " if match[0].isascii() else ""
+
+
+def _are_apart(one: Topic, other: Topic, mine: _Claim, theirs: _Claim) -> bool:
+    """Whether two memories hold in different situations, or of two short statements each is about another thing."""
+    if one.when is not None and other.when is not None and one.when != other.when:
+        return True
+    if not mine.is_short and not theirs.is_short:
+        return False
+    first, second = (_about(topic) for topic in (one, other))
+    return not (first <= second or second <= first)
+
+
+def _about(topic: Topic) -> frozenset[str]:
+    """The words of a description without those in which opposites may differ."""
+    text = _MORE.sub(_gap, _NO.sub(_gap, topic.description))
+    for pattern in _ONE_OF_THEM.values():
+        text = pattern.sub(_gap, text)
+    text = _sides(text)[1]
+    return _words(_HIRAGANA.sub("", text) if _KANA.search(text) else text)
 
 
 def _sides(text: str) -> tuple[tuple[tuple[str, int], ...], str]:
@@ -202,6 +290,12 @@ def _opposition(one: _Claim, other: _Claim) -> Iterator[str]:
             yield "they give different numbers or days for the same thing"
         case (False, False, True) if sides == 1:
             yield "one says the opposite of the other"
+
+
+def _source(topic: Topic) -> str:
+    day = f"on {topic.observed.isoformat()}" if topic.observed else ""
+    session = next((f"in session {each.session}" for each in topic.sources if each.session), "")
+    return " ".join(filter(None, (topic.trust and topic.trust.value, day, session)))
 
 
 def _age(topic: Topic) -> tuple[str, str]:

@@ -31,6 +31,8 @@ NEAR = 0.75
 FEWEST_WORDS = 4
 """A shorter text is like another by chance."""
 _WORTH = {Trust.said: 3, Trust.inferred: 2, None: 1, Trust.seen: 0}
+_NAME_WORDS = 8
+"""More words of the text make a name no clearer."""
 _COPY = re.compile(r"[ _-]\(?\d{1,2}\)?\Z|[ _-]copy\Z", re.IGNORECASE)
 
 
@@ -128,6 +130,7 @@ def _joined(best: Topic, less: Topic) -> Topic | None:
     body = "\n\n".join([best.body, *added]) if best.body else "\n\n".join(added)
     return replace(
         best,
+        name=best.name if best.pinned or _clarity(best) >= _clarity(less) else less.name,
         body=body,
         observed=_latest(best.observed, less.observed),
         verified=_latest(best.verified, less.verified),
@@ -158,17 +161,26 @@ def _is_named_after_file(topic: Topic) -> bool:
 
 
 def _rank(topic: Topic) -> tuple[object, ...]:
-    """The better one first: pinned, the user's word, a name of its own, better founded, then by path."""
+    """The better one first: pinned, the user's word, a name that is clear, better founded, then by path."""
     stem = topic.path.removesuffix(".md")
     return (
         not topic.pinned,
         -_WORTH[topic.trust],
         bool(_COPY.search(stem) or _COPY.search(topic.name)),
+        -_clarity(topic),
         -len(topic.sources),
         -len(topic.description),
         len(topic.path),
         topic.path,
     )
+
+
+def _clarity(topic: Topic) -> float:
+    """How well a name says what a memory says: by its words and not by others; as people write, not as a file name."""
+    named = set(terms(_COPY.sub("", topic.name).replace("_", " ")))
+    said = set(terms(f"{topic.description}\n{topic.body}"))
+    is_plain = " " in topic.name.strip() or not topic.name.isascii()
+    return min(len(named & said), _NAME_WORDS) - len(named - said) / 2 + is_plain / 4 - bool(_COPY.search(topic.name))
 
 
 def _latest(one: date | None, other: date | None) -> date | None:

@@ -61,6 +61,8 @@ class Contradiction:
     """The newer one last, where that is known."""
     says: tuple[str, str]
     reason: str
+    sources: tuple[str, str] = ("", "")
+    """Where each comes from, for people: by whom, when, in which session."""
 
 
 @value
@@ -112,7 +114,8 @@ def write_proposal(folder: MemoryFolder, proposal: Proposal) -> None:
         "by": proposal.by,
         "steps": [_step_row(step) for step in proposal.steps],
         "contradictions": [
-            {"paths": each.paths, "says": each.says, "reason": each.reason} for each in proposal.contradictions
+            {"paths": each.paths, "says": each.says, "reason": each.reason, "sources": each.sources}
+            for each in proposal.contradictions
         ],
         "over": proposal.over,
         "refused": proposal.refused,
@@ -133,7 +136,9 @@ def read_proposal(folder: MemoryFolder) -> Proposal | None:
                 for step in row["steps"]
             ),
             contradictions=tuple(
-                Contradiction(tuple(each["paths"]), tuple(each["says"]), str(each["reason"]))
+                Contradiction(
+                    tuple(each["paths"]), tuple(each["says"]), str(each["reason"]), tuple(each.get("sources", ("", "")))
+                )
                 for each in row["contradictions"]
             ),
             over=tuple(map(str, row["over"])),
