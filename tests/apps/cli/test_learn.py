@@ -115,3 +115,20 @@ def test_a_path_that_does_not_exist_is_a_mistake(terminal: Terminal) -> None:
 
     assert ran.code == 2
     assert "nowhere.jsonl does not exist" in ran.err
+
+
+@pytest.mark.parametrize("content", [bytes(range(256)) * 20, b'{"a": 1}\n', b""])
+def test_a_file_without_messages_is_a_mistake_and_is_passed_over_in_a_folder(
+    terminal: Terminal, tmp_path: Path, content: bytes
+) -> None:
+    folder = tmp_path / "kept"
+    folder.mkdir()
+    (folder / "recalled.jsonl").write_bytes(content)
+
+    named = terminal.run("learn", str(folder / "recalled.jsonl"))
+    assert named.code == 2
+    assert "is no transcript" in named.err
+    searched = terminal.run("learn", str(folder), "--json")
+    assert searched.code == 0
+    assert searched.json["sessions"] == 0
+    assert searched.json["not_stored"] == []

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import math
+import os
 from collections.abc import AsyncGenerator, Callable, Iterable, Iterator, Sequence
 from contextlib import aclosing
 from dataclasses import field, replace
@@ -33,6 +34,7 @@ from reverie.memory.extraction.nothing_here import holds_nothing
 from reverie.memory.extraction.refusals import read_refusals
 from reverie.memory.extraction.session import SessionWords, Spoken, words_of
 from reverie.memory.topics.topic import Topic
+from reverie.messages.listing import read_glance
 from reverie.messages.transcript import read_entries
 from reverie.values import value
 
@@ -125,7 +127,9 @@ class Learned:
 
 
 def list_transcripts(paths: Iterable[str | Path]) -> tuple[Path, ...]:
-    """The transcripts that files and folders hold, each once; those of sub-agents are left out.
+    """The transcripts that files and folders hold, each once.
+
+    In a folder, other files are passed over: those of sub-agents, and what programs keep there in lines of JSON.
 
     Raises:
         UserMistake: a path does not exist, or is no transcript.
@@ -135,10 +139,10 @@ def list_transcripts(paths: Iterable[str | Path]) -> tuple[Path, ...]:
         path = Path(said).expanduser().absolute()
         if path.is_dir():
             found |= dict.fromkeys(sorted(file for file in path.rglob("*.jsonl") if _is_session(file, path)))
-        elif path.suffix == ".jsonl" and path.is_file():
+        elif path.suffix == ".jsonl" and path.is_file() and _has_messages(path):
             found[path] = None
         else:
-            what = "is no transcript (a .jsonl file)" if path.exists() else "does not exist"
+            what = "is no transcript (a .jsonl file with messages)" if path.exists() else "does not exist"
             raise UserMistake(f"{path} {what}; name transcripts, or folders that hold some")
     return tuple(found)
 
@@ -326,7 +330,14 @@ def _estimate(model: str, prompt: str) -> Estimate:
 
 def _is_session(file: Path, below: Path) -> bool:
     inside = file.relative_to(below).parts
-    return file.is_file() and not file.name.startswith("agent-") and not _NOT_SESSIONS.intersection(inside[:-1])
+    if not file.is_file() or file.name.startswith("agent-") or _NOT_SESSIONS.intersection(inside[:-1]):
+        return False
+    return _has_messages(file)
+
+
+def _has_messages(file: Path) -> bool:
+    """Whether a file holds a conversation; one that cannot be read may, and the run says why it was not read."""
+    return not os.access(file, os.R_OK) or read_glance(file) is not None
 
 
 def _key(path: Path) -> str:

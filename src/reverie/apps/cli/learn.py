@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from reverie.apps.amounts import counted
 from reverie.apps.cli.memory_options import Which, memory_options
 from reverie.apps.cli.options import as_json
 from reverie.values import value
@@ -195,7 +196,7 @@ def _print(
     verb = "would keep" if dry_run else "kept"
     for memory, each in stores:
         kept = len(each.saved) + len(each.updated)
-        click.echo(f"{memory.directory}: {each.sessions} sessions, {verb} {kept}", err=True)
+        click.echo(f"{memory.directory}: {counted(each.sessions, 'session')}, {verb} {kept}", err=True)
         _print_topics(each)
     for refusal in learned.refused[:_SHOWN]:
         click.secho(f"refused   {refusal.quote[:_QUOTE_CHARS]}  ({refusal.reason.value})", dim=True)
@@ -206,12 +207,12 @@ def _print(
     if homeless:
         more = f" ({len(homeless) - _SHOWN} more than shown)" if len(homeless) > _SHOWN else ""
         click.echo(
-            f"{len(homeless)} sessions of unknown projects were not stored{more}; `--project DIR` gives them to one",
+            f"{counted(len(homeless), 'session')} of unknown projects not stored{more}; name one with `--project DIR`",
             err=True,
         )
     kept = len(learned.saved) + len(learned.updated)
     click.echo(
-        f"{learned.messages} new messages in {learned.sessions} sessions: {verb} {kept}, "
+        f"{counted(learned.messages, 'new message')} in {counted(learned.sessions, 'session')}: {verb} {kept}, "
         f"refused {len(learned.refused)}.",
         err=True,
     )
