@@ -4,30 +4,32 @@ from __future__ import annotations
 
 import json
 import random
-from collections.abc import AsyncGenerator, Callable, Mapping
-from dataclasses import dataclass, field, replace
+import re
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
 from itertools import combinations, count
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from reverie.agent.events import Ending, Notice, TurnEnded
+from reverie.agent.events import Ending, Notice, Reduced, TurnEnded
 from reverie.api.session import Session
 from reverie.api.session_setup import Setup
-from reverie.messages.codec import decode_json
-from reverie.models.faults import Provider, fault, read_failure
-from reverie.models.messages_stream import MessageAssembly
+from reverie.messages.message import Role, Usage
+from reverie.models.choose import Access, choose
 from reverie.permissions.policy import Mode
 from reverie.places import Places
-from reverie.ports import Event, Request
-from reverie.request_body import encode_body, request_betas, request_body
+from reverie.ports import Reply, Request
 from reverie.settings import Settings
-from reverie.simulator.answers import Answer, Refusal
 from reverie.simulator.script import Action, Fault, Incoming, ToolCall
-from reverie.simulator.simulation import MESSAGES, Simulation
+from reverie.testing.build import reply
 from reverie.testing.clock import SettableClock
+from reverie.testing.scripted_model import ScriptedModel
+from reverie.testing.simulator import RunningSimulator, simulator
 from reverie.tokens.profiles import PROFILES, ProfileOverride
+from tests.api.session_desk import desk, ending, told
 from tests.requirements import requirement
 
 TURNS = 30
@@ -49,92 +51,118 @@ SWITCHES: Mapping[str, Mapping[str, Any]] = {
     "no cache": {"cache.enabled": False},
     "no automatic compaction": {"compaction.auto": False},
     "no notes": {"notes.enabled": False},
+    "resumed": {},
+    "other model": {},
+    "many calls": {},
 }
+"""Settings, and what a user does besides: goes on in a new process, changes the model, has much read at once."""
+EARLIER, LATER = "claude-sonnet-4-5", "claude-opus-4-6"
 NEEDS_A_LATER_MODEL = frozenset({"effort", "server compaction"})
 
 
 @dataclass
-class InProcess:
-    """The simulated provider without a network, with a window of its own and every rule of the real one."""
+class Drive:
+    """A session that can be closed and gone on with, over HTTP with a provider that has a small window."""
 
-    name: str
-    simulation: Simulation
-    sent: list[dict[str, Any]] = field(default_factory=list)
-    refusals: list[str] = field(default_factory=list)
+    root: Path
+    names: tuple[str, ...]
+    provider: RunningSimulator
+    clock: SettableClock
+    session: Session
+    model: str
+    window: int | None
 
-    async def stream(self, request: Request) -> AsyncGenerator[Event, None]:
-        body = {**request_body(request), "stream": True}
-        headers = {"x-api-key": "any", "anthropic-version": "2023-06-01", "anthropic-beta": _listed(request)}
-        result = self.simulation.handle(MESSAGES, encode_body(body), headers).result
-        if isinstance(result, Refusal):
-            error = result.error
-            if "too long" not in error.message:
-                self.refusals.append(f"{request.purpose}: {error.message}")
-            raise fault(read_failure(error.status, error.as_json("req_1"), {}), Provider("simulator"))
-        assert isinstance(result, Answer)
-        if request.purpose == "turn":
-            self.sent.append(body)
-        assembly = MessageAssembly(request.model)
-        message = decode_json(json.dumps({**result.message, "usage": result.final_usage}))
-        for event in assembly.take({"type": "message_start", "message": message}):
-            yield event
-        for event in assembly.finish("req_1"):
-            yield event
+    @property
+    def refusals(self) -> list[str]:
+        """What the provider refused for another reason than the size of the prompt, counts included."""
+        return [
+            str(one.error) for one in self.provider.requests if one.status != 200 and "too long" not in str(one.error)
+        ]
+
+    @property
+    def sent(self) -> list[dict[str, Any]]:
+        """Bodies that were answered, oldest first."""
+        return [
+            one.body
+            for one in self.provider.requests
+            if one.status == 200 and one.path.endswith("/messages") and isinstance(one.body, dict)
+        ]
+
+    async def go_on(self, model: str) -> None:
+        """Close the session and resume it as another process would, with this model."""
+        resumed = self.session.id
+        await self.session.close()
+        self.model = model
+        self.session = Session.made(
+            _setup(self.root, self.names, self.clock, self.provider, model, self.window), resume=resumed
+        )
+        await self.session.begin()
 
 
-def _listed(request: Request) -> str:
-    return ",".join(request_betas(request))
+def _answers(incoming: Incoming, reads: Callable[[int], Sequence[int]]) -> Action:
+    """Read some files, then say so."""
+    if "notes on this session" in " ".join(incoming.last_user.split()):
+        return Action(text="no notes today")
+    if "<summary>" in incoming.last_user:
+        return Action(text="<summary>\n# Current Work\nReading one file after another.\n</summary>")
+    if incoming.tool_result:
+        return Action(text="Read it.")
+    found = re.findall(r"file number (\d+)\.", incoming.last_user)
+    if not found:
+        return Action(text="Nothing to read.")
+    return Action(tool_calls=tuple(ToolCall("Read", {"file_path": f"file-{one}.txt"}) for one in reads(int(found[-1]))))
 
 
-def _answers(window: int) -> Callable[[Incoming], Action | None]:
-    """Read a file or two, then say so; a prompt beyond the window is refused as the provider does."""
+def _usual(incoming: Incoming) -> Action:
+    return _answers(incoming, lambda number: [number] if number % 3 else [number, number + 100])
 
-    def act(incoming: Incoming) -> Action:
-        size = len(json.dumps(incoming.body["messages"])) * 10 // 36
-        if size > window:
-            return Action(
-                fault=Fault("prompt_too_long", message=f"prompt is too long: {size} tokens > {window} maximum")
-            )
-        if "notes on this session" in " ".join(incoming.last_user.split()):
-            return Action(text="no notes today")
-        if "<summary>" in incoming.last_user:
-            return Action(text="<summary>\n# Current Work\nReading one file after another.\n</summary>")
-        if incoming.tool_result:
-            return Action(text="Read it.")
-        number = int(incoming.last_user.rpartition("number ")[2].split(".")[0] or 0)
-        files = [number] if number % 3 else [number, number + 100]
-        return Action(tool_calls=tuple(ToolCall("Read", {"file_path": f"file-{one}.txt"}) for one in files))
 
-    return act
+def _many(incoming: Incoming) -> Action:
+    return _answers(incoming, lambda number: [number, number + 100, (number + 7) % TURNS, (number + 9) % TURNS + 100])
 
 
 _numbers = count(1)
 
 
-def _session(
-    root: Path, names: tuple[str, ...], clock: SettableClock, *, window: int | None = WINDOW
-) -> tuple[Session, InProcess]:
+@asynccontextmanager
+async def _driving(root: Path, names: tuple[str, ...], *, window: int | None = WINDOW) -> AsyncGenerator[Drive, None]:
+    """A session with these switches, in a project of many files."""
+    clock = SettableClock()
     project = root / "project"
     project.mkdir()
     for number in range(TURNS + 2):
         words = " ".join(f"line {number} holds {(number * 7919 + at) % 1000}" for at in range(700))
         (project / f"file-{number}.txt").write_text(words, encoding="utf-8")
         (project / f"file-{number + 100}.txt").write_text(words[::-1], encoding="utf-8")
+    model = LATER if NEEDS_A_LATER_MODEL & set(names) else EARLIER
+    window = 90_000 if "server compaction" in names else window
+    script = _many if "many calls" in names else _usual
+    with simulator(script, clock=clock, window_tokens=window) as provider:
+        session = Session.made(_setup(root, names, clock, provider, model, window))
+        drive = Drive(root, names, provider, clock, session, model, window)
+        try:
+            await session.begin()
+            yield drive
+        finally:
+            await drive.session.close()
+
+
+def _setup(
+    root: Path, names: tuple[str, ...], clock: SettableClock, provider: RunningSimulator, model: str, window: int | None
+) -> Setup:
     settings = Settings()
     for name in names:
         for key, value in SWITCHES[name].items():
             settings = _with(settings, key.split("."), value)
-    model = "claude-opus-4-6" if NEEDS_A_LATER_MODEL & set(names) else "claude-sonnet-4-5"
-    window = 90_000 if "server compaction" in names else window
-    provider = InProcess(model, Simulation(clock=clock, seed=1, script=_answers(window or WINDOW)))
+    access = Access(anthropic_key=provider.api_key, anthropic_url=provider.base_url)
     abilities = replace(PROFILES[model].abilities, cache_edits=True)
-    setup = Setup(
+    return Setup(
         settings=settings,
         places=Places.at(root / "home" / ".reverie", root / "home" / ".claude"),
-        directory=project,
-        project=project,
+        directory=root / "project",
+        project=root / "project",
         model=model,
-        make_model=lambda _name: provider,
+        make_model=lambda name: choose(name, access),
         now=clock.now,
         new_id=lambda: f"{next(_numbers):08x}-0000-4000-8000-000000000000",
         user_home=root / "home",
@@ -143,7 +171,6 @@ def _session(
         window_tokens=window,
         mode=Mode.ACCEPT_EDITS,
     )
-    return Session.made(setup), provider
 
 
 def _with(settings: Any, path: list[str], value: Any) -> Any:
@@ -160,41 +187,51 @@ def _sample(thorough: bool) -> list[tuple[str, ...]]:
     return [*chosen.sample(alone, 2), *chosen.sample(pairs, 2)]
 
 
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Every case of the matrix is a test of its own, with a time-out of its own."""
+    if "names" in metafunc.fixturenames:
+        metafunc.parametrize("names", _sample(bool(metafunc.config.getoption("--thorough"))), ids=" + ".join)
+
+
 async def _driven(root: Path, names: tuple[str, ...]) -> None:
-    clock = SettableClock()
-    session, provider = _session(root, names, clock)
-    async with session:
+    async with _driving(root, names) as drive:
         for number in range(1, TURNS + 1):
-            clock.advance(minutes=7 if number % 5 == 0 else 1)
-            await _turn(session, number, names)
-        await session.compact()
-        await _turn(session, TURNS + 1, names)
-    assert provider.refusals == [], names
-    last = json.dumps(provider.sent[-1])
-    lost = [number for number in range(1, TURNS + 2) if f"file number {number}." not in last]
-    assert not lost, (names, lost)
+            drive.clock.advance(minutes=7 if number % 5 == 0 else 1)
+            await _turn(drive, number)
+            if "resumed" in names and number % 8 == 0:
+                await drive.go_on(drive.model)
+            if "other model" in names and number % 12 == 0:
+                await drive.go_on(EARLIER if drive.model == LATER else LATER)
+        await drive.session.compact()
+        await _turn(drive, TURNS + 1)
+        assert drive.refusals == [], names
+        last = next(body for body in reversed(drive.sent) if _is_turn(body))
+        lost = [number for number in range(1, TURNS + 2) if f"file number {number}." not in json.dumps(last)]
+        assert not lost, (names, lost)
 
 
-async def _turn(session: Session, number: int, names: tuple[str, ...]) -> None:
-    events = [event async for event in session.send(f"Please read file number {number}.")]
+def _is_turn(body: dict[str, Any]) -> bool:
+    """Whether a request is the second of a turn, behind the calls."""
+    return any(block["type"] == "tool_result" for block in body["messages"][-1]["content"])
+
+
+async def _turn(drive: Drive, number: int) -> None:
+    events = [event async for event in drive.session.send(f"Please read file number {number}.")]
     ended = events[-1]
     assert isinstance(ended, TurnEnded)
     if ended.ending is not Ending.COMPLETED:
         # Where compaction waits for the user's word, the message says so and the word helps.
-        assert "/compact" in ended.text, (names, number, ended.text)
-        await session.compact()
-        ended = [event async for event in session.send(f"Please read file number {number}.")][-1]
+        assert "/compact" in ended.text, (drive.names, number, ended.text)
+        await drive.session.compact()
+        ended = [event async for event in drive.session.send(f"Please read file number {number}.")][-1]
         assert isinstance(ended, TurnEnded)
-    assert ended.ending is Ending.COMPLETED, (names, number, ended.text)
+    assert ended.ending is Ending.COMPLETED, (drive.names, number, ended.text)
 
 
 @requirement("session:switches:go-on")
 @pytest.mark.moves_prefix
-async def test_no_switch_ends_a_session(tmp_path: Path, thorough: bool) -> None:
-    for number, names in enumerate(_sample(thorough)):
-        root = tmp_path / str(number)
-        root.mkdir()
-        await _driven(root, names)
+async def test_no_switch_ends_a_session(tmp_path: Path, names: tuple[str, ...]) -> None:
+    await _driven(tmp_path, names)
 
 
 REFUSED = {
@@ -217,46 +254,42 @@ REFUSED = {
 async def test_a_refused_feature_is_left_out_from_then_on(tmp_path: Path, name: str) -> None:
     part, words = REFUSED[name]
     switch = "thinking" if name == "no reason given" else name
-    session, provider = _session(tmp_path, (switch,), SettableClock())
-    usual = _answers(WINDOW)
 
     def refuses(incoming: Incoming) -> Action | None:
         has_it = f'"{part}"' in json.dumps(incoming.body) or part in incoming.headers.get("anthropic-beta", "")
-        return Action(fault=Fault("invalid", message=words)) if has_it else usual(incoming)
+        return Action(fault=Fault("invalid", message=words)) if has_it else _usual(incoming)
 
-    provider.simulation.use_script(refuses)
-    async with session:
-        events = [event async for event in session.send("Please read file number 1.")]
-        refused = len(provider.refusals)
-        await _turn(session, 2, (name,))
-        await _turn(session, 3, (name,))
+    async with _driving(tmp_path, (switch,)) as drive:
+        drive.provider.simulation.use_script(refuses)
+        events = [event async for event in drive.session.send("Please read file number 1.")]
+        refused = len(drive.refusals)
+        await _turn(drive, 2)
+        await _turn(drive, 3)
+        after = len(drive.refusals)
 
     notices = [event.text for event in events if isinstance(event, Notice)]
     assert [words in text for text in notices] == [True]
     setting = next(iter(SWITCHES[switch])).rpartition(".")[0]
     assert setting in notices[0]
-    assert len(provider.refusals) == refused == 1
+    assert after == refused == 1
 
 
 @requirement("session:switches:refused")
 async def test_another_refusal_stays_a_refusal(tmp_path: Path) -> None:
-    session, provider = _session(tmp_path, ("thinking",), SettableClock())
-    provider.simulation.add_actions(*[Action(fault=Fault("invalid", message="messages.0: this is forbidden"))] * 2)
-    async with session:
-        ended = [event async for event in session.send("Please read file number 1.")][-1]
+    async with _driving(tmp_path, ("thinking",)) as drive:
+        drive.provider.act(*[Action(fault=Fault("invalid", message="messages.0: this is forbidden"))] * 2)
+        ended = [event async for event in drive.session.send("Please read file number 1.")][-1]
         assert isinstance(ended, TurnEnded)
         assert "this is forbidden" in ended.text
-        await _turn(session, 2, ())
-
-    assert provider.sent[-1]["thinking"]["type"] == "enabled"
+        await _turn(drive, 2)
+        assert drive.sent[-1]["thinking"]["type"] == "enabled"
 
 
 @requirement("session:switches:go-on")
 async def test_the_extended_window_is_asked_for_and_used(tmp_path: Path) -> None:
-    session, provider = _session(tmp_path, ("extended window",), SettableClock(), window=None)
-    provider.simulation.use_script(lambda _incoming: Action(text="Read it."))
-    async with session:
-        events = [event async for event in session.send("many words that nobody reads " * 45_000)]
+    async with _driving(tmp_path, ("extended window",), window=None) as drive:
+        drive.provider.simulation.use_script(lambda _incoming: Action(text="Read it."))
+        events = [event async for event in drive.session.send("many words that nobody reads " * 45_000)]
 
     ended = events[-1]
     assert isinstance(ended, TurnEnded)
@@ -267,21 +300,45 @@ async def test_the_extended_window_is_asked_for_and_used(tmp_path: Path) -> None
 @requirement("context:collapse:by-model")
 @pytest.mark.moves_prefix
 async def test_the_model_writes_what_stands_for_a_folded_span(tmp_path: Path) -> None:
-    session, provider = _session(tmp_path, ("collapse", "no notes"), SettableClock())
-    usual, spans = _answers(WINDOW), []
+    spans: list[str] = []
 
     def folds(incoming: Incoming) -> Action | None:
         if "folded into one note" not in " ".join(incoming.last_user.split()):
-            return usual(incoming)
+            return _usual(incoming)
         spans.append(json.dumps(incoming.body["messages"]))
         return Action(text="Files were read, and herons counted.")
 
-    provider.simulation.use_script(folds)
-    async with session:
+    async with _driving(tmp_path, ("collapse", "no notes")) as drive:
+        drive.provider.simulation.use_script(folds)
         for number in range(1, 21):
-            await _turn(session, number, ("collapse",))
+            await _turn(drive, number)
+        last = json.dumps(drive.sent[-1])
+        assert drive.refusals == []
 
     assert spans
     assert all("tool_use" in span and "holds" in span for span in spans)
-    assert "herons counted" in json.dumps(provider.sent[-1])
-    assert provider.refusals == []
+    assert "herons counted" in last
+
+
+@requirement("session:usage:implausible")
+@pytest.mark.parametrize("usage", [Usage(990_000, 12), Usage(3, 700_000), Usage(cache_read_tokens=10**9), Usage(1, 1)])
+async def test_a_figure_that_cannot_be_true_is_not_believed(tmp_path: Path, usage: Usage) -> None:
+    def lies(request: Request) -> Reply:
+        honest = replace(reply("Yes."), model=EARLIER)
+        is_first = sum(message.role is Role.USER for message in request.messages) == 1
+        return replace(honest, usage=usage) if is_first else honest
+
+    with desk(tmp_path) as at:
+        at.settings = replace(Settings(), extraction=replace(Settings().extraction, enabled=False))
+        at.models[EARLIER] = ScriptedModel([lies] * 9, name=EARLIER)
+        async with at.start() as session:
+            first = await told(session, "Is the bridge over the Eider open?")
+            tokens = session.status.used_tokens
+            second = await told(session, "And tomorrow?")
+            resumed = session.id
+        async with at.resume(resumed) as session:
+            third = await told(session, "And on Sunday?")
+
+    assert [ending(each).ending for each in (first, second, third)] == [Ending.COMPLETED] * 3
+    assert not [event for each in (first, second, third) for event in each if isinstance(event, Reduced)]
+    assert 1_000 < tokens < 30_000

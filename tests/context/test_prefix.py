@@ -207,7 +207,7 @@ def test_the_conversation_is_kept_longer_once_the_user_has_paused(
     from reverie.settings import Settings
 
     clock = [NOW]
-    settings = replace(Settings(), cache=replace(Cache(), ttl=setting))
+    settings = replace(Settings(), cache=replace(Cache(), ttl=setting, system_ttl="5m"))
     window = Window(MODEL, settings, now=lambda: clock[0])
     window.prepare([user("one")])
     clock[0] += timedelta(minutes=minutes)
@@ -215,3 +215,6 @@ def test_the_conversation_is_kept_longer_once_the_user_has_paused(
     request = window.prepare([user("one"), assistant("two"), user("three")]).request
 
     assert {mark.ttl for mark in request.cache_marks if mark.level == "messages"} == {ttl}
+    # What lives an hour may not stand behind what lives five minutes.
+    lifetimes = [mark.ttl for mark in request.cache_marks]
+    assert lifetimes == sorted(lifetimes)

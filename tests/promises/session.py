@@ -21,6 +21,9 @@ PROMISES = {
         "files of one message take a share of the window; what has no room is named", "issue 12"
     ),
     "session:mentions:denied": Requirement("a deny rule holds for files that the user names", "issue 12"),
+    "session:usage:implausible": Requirement(
+        "A figure of the provider that cannot be true is not believed: the session goes on as it was.", "issue 12 §1"
+    ),
     "session:switches:go-on": Requirement(
         "No setting that changes a request ends a session, alone or with another, however long it gets; no request is "
         "refused for it, nothing typed is lost, and a compaction by hand leads out of every state",

@@ -69,7 +69,8 @@ class Compactor:
         if not isinstance(decision, Compact):
             return False
         if decision.unpaid is not None and decision.unpaid is not self._told:
-            self.emit(Notice(f"summaries are written without a model for now: {decision.unpaid.value}", "info"))
+            told = f"summaries are written without a model for now: {decision.unpaid.value}; /compact asks it again"
+            self.emit(Notice(told, "warning"))
         self._told = decision.unpaid
         return bool(await self._compact("auto", "", scene, model, parent, pays=decision.unpaid is None))
 

@@ -5,6 +5,7 @@ In reading order. `stage` is the shape of everything that reduces a view; `pipel
 `notes_compaction` (by the `session_notes`) ask `summarise` or `digest` for words, `survive` for what must not be lost
 and `restore` for what returns; `replacement` makes the entries and the `receipt`. `reactive` answers a provider that
 refuses. `spans` reads again what was left out. `prefix` and `cache_breaks` keep requests extending one another;
-`strategies` are the ways to compare, `embedded` answers flows without a model. `facts`, `said`, `cut`, `prompt` and
+`strategies` are the ways to compare, `embedded` answers flows without a model. `fit` shortens what fits
+nowhere, `request_options` asks the provider for what the settings want. `facts`, `said`, `cut`, `prompt` and
 `prompts/` serve the others.
 """

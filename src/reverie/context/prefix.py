@@ -57,12 +57,14 @@ def cache_marks(view: View, messages: Sequence[Message], cache: Cache) -> tuple[
     static = [number for number, block in enumerate(view.system) if block.tier == "static"]
     steady = [number for number, block in enumerate(view.system) if block.tier != "volatile"]
     lasts = dict.fromkeys(tier[-1] for tier in (static, steady) if tier)
-    marks = [CacheMark("system", last, ttl=cache.system_ttl) for last in lasts]
+    ttl = message_ttl(view.items, cache)
+    # What lives an hour may not stand behind what lives five minutes: the provider refuses that.
+    system_ttl = cache.system_ttl if ttl == "5m" else "1h"
+    marks = [CacheMark("system", last, ttl=system_ttl) for last in lasts]
     if not view.system and view.tools:
-        marks.append(CacheMark("tools", len(view.tools) - 1, ttl=cache.system_ttl))
+        marks.append(CacheMark("tools", len(view.tools) - 1, ttl=system_ttl))
     ends = [_end_of(messages, _before_last_reply(messages)), _end_of(messages, len(messages))]
     found = dict.fromkeys(end for end in ends if end is not None)
-    ttl = message_ttl(view.items, cache)
     return (*marks, *(CacheMark("messages", number, block, ttl=ttl) for number, block in found))
 
 

@@ -241,7 +241,7 @@ class Cache:
     enabled: bool = True
     """Mark what the provider shall keep (product §2)."""
     system_ttl: Literal["5m", "1h"] = "1h"
-    """How long tools and system text are asked to live (spec 6 §1, `cache_ttl`)."""
+    """How long tools and system text are asked to live, at least as long as the conversation (spec 6 §1)."""
     ttl: Literal["auto", "5m", "1h"] = "auto"
     """The same for the conversation; `auto` takes the hour, which costs more, once the user has paused for long."""
     break_fraction: Share = 0.05

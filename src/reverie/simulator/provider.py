@@ -26,7 +26,7 @@ from reverie.simulator.edits import AppliedEdit, edit_prompt
 from reverie.simulator.explain import Trace, miss_reason
 from reverie.simulator.facts import ModelFacts, facts_of
 from reverie.simulator.prompt import Prompt, PromptReader
-from reverie.simulator.replies import IdMaker, Reply, default_summary
+from reverie.simulator.replies import SEARCH_TOOL, IdMaker, Reply, default_summary
 from reverie.simulator.rules.check import validate
 from reverie.simulator.rules.headers import Headers, read_headers
 from reverie.simulator.rules.limits import check_window, window_tokens
@@ -48,12 +48,21 @@ DEFAULT_RETRY_AFTER_SECONDS = 1.0
 class Provider:
     """One run of the simulated provider."""
 
-    def __init__(self, *, seed: int, script: Script | None = None, counter: TokenCounter | None = None) -> None:
+    def __init__(
+        self,
+        *,
+        seed: int,
+        script: Script | None = None,
+        counter: TokenCounter | None = None,
+        window_tokens: int | None = None,
+    ) -> None:
+        """`window_tokens` is the window of every model instead of its own, so that short sessions fill it."""
         self.counter = counter or TokenCounter(seed)
         self.reader = PromptReader(self.counter)
         self.cache = PromptCache()
         self.script: Script = script or _no_script
         self.new_id = IdMaker(seed)
+        self._window = window_tokens
         self._requests = 0
         self._threads = Threads()
         self._traces: OrderedDict[str, Trace] = OrderedDict()
@@ -70,12 +79,15 @@ class Provider:
         incoming = Incoming(self._requests, read.body, headers)
         action = self.script(incoming) or Action()
         delivery = _delivery(action)
-        if action.fault is not None and (refusal := _fault_error(action.fault, read, incoming)):
+        if action.fault is not None and (refusal := _fault_error(action.fault, self._window_of(read), incoming)):
             return Refusal(refusal, delivery)
         prompt, applied = edit_prompt(self.reader.read(read.body, read.facts), read.body)
-        if problem := check_window(prompt, read.body, read.headers):
+        if problem := check_window(prompt, read.body, self._window_of(read)):
             return Refusal(invalid(problem), delivery)
         return self._reply(_Turn(read, incoming, action, delivery, now), prompt, applied)
+
+    def _window_of(self, read: _Read) -> int:
+        return self._window or window_tokens(read.facts, read.headers)
 
     def count(self, body: Json, headers: Mapping[str, str]) -> Count | Refusal:
         """Count the tokens of a request; existing summaries and edits apply, no compaction runs."""
@@ -117,6 +129,7 @@ class Provider:
             iterations=tuple(iterations) if compaction is not None else None,
             geography="global" if turn.read.facts.reports_stop_details else "not_available",
             edits_cache=turn.read.headers.features.cache_edits,
+            web_searches=sum(block.get("name") == SEARCH_TOOL for block in reply.blocks if _is_served(block)),
         )
         message = self._message(turn, reply, bill, applied, outcomes[-1].trace)
         first = Bill(outcomes[0].usage, 0, geography=bill.geography)
@@ -152,7 +165,7 @@ class Provider:
             return block_tokens(block, facts, self.counter)
 
         reply = composed(turn.action, turn.incoming, self.new_id)
-        room = window_tokens(facts, turn.read.headers) - prompt.tokens
+        room = self._window_of(turn.read) - prompt.tokens
         reply = cut_to_limits(reply, turn.read.body, room, tokens)
         total = sum(tokens(block) for block in reply.blocks)
         return reply, total + REPLY_TOKENS if reply.blocks else 0
@@ -220,6 +233,10 @@ class _Turn:
     now: datetime
 
 
+def _is_served(block: JsonObject) -> bool:
+    return block.get("type") == "server_tool_use"
+
+
 def _no_script(_: Incoming) -> Action | None:
     return None
 
@@ -258,11 +275,10 @@ def _error(fault: Fault) -> ApiError:
     )
 
 
-def _fault_error(fault: Fault, read: _Read, incoming: Incoming) -> ApiError | None:
+def _fault_error(fault: Fault, window: int, incoming: Incoming) -> ApiError | None:
     """The refusal that a fault is, or None when it breaks a reply that has begun."""
     if fault.kind == "drop" or (fault.kind == "error_event" and incoming.streams):
         return None
     if fault.kind == "prompt_too_long" and fault.message is None:
-        window = window_tokens(read.facts, read.headers)
         return invalid(f"prompt is too long: {window + window // 50} tokens > {window} maximum")
     return _error(fault)

@@ -25,6 +25,7 @@ from reverie.values import value
 _ALPHABET = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
 _SEAL = b"\x12\x0breverie-sim"
 ECHO_CHARS = 400
+SEARCH_TOOL = "web_search"
 USUAL_THOUGHT = "What was asked is clear."
 
 
@@ -90,6 +91,8 @@ def default_blocks(body: JsonObject, new_id: IdMaker) -> tuple[JsonObject, ...]:
     choice = object_at(body, "tool_choice")
     if choice.get("type") in {"any", "tool"}:
         return (*opening, _forced_call(body, text_at(choice, "name"), new_id))
+    if any(text_at(tool, "type").startswith(f"{SEARCH_TOOL}_") for tool in objects_at(body, "tools")):
+        return (*opening, *_search(last_user_text(body), new_id))
     schema = object_at(object_at(object_at(body, "output_config"), "format"), "schema")
     return (*opening, text_block(encode(sample_of(schema)).decode() if schema else _echo(body)))
 
@@ -153,6 +156,26 @@ def _forced_call(body: JsonObject, name: str, new_id: IdMaker) -> JsonObject:
     tools = [tool for tool in objects_at(body, "tools") if not name or tool.get("name") == name]
     arguments = sample_of(object_at(tools[0], "input_schema"))
     return call_block(new_id("toolu"), text_at(tools[0], "name"), arguments if isinstance(arguments, dict) else {})
+
+
+def _search(asked: str, new_id: IdMaker) -> tuple[JsonObject, ...]:
+    """A search of the web, made by the provider itself, with two results."""
+    call, query = new_id("srvtoolu"), _shortened(asked.strip().splitlines()[-1] if asked.strip() else "")
+    found: list[Json] = [
+        {
+            "type": "web_search_result",
+            "url": f"https://example.com/{number}",
+            "title": f"Page {number} on {query}",
+            "encrypted_content": b64encode(digest(query.encode(errors="replace"))).decode(),
+            "page_age": None,
+        }
+        for number in (1, 2)
+    ]
+    return (
+        {"type": "server_tool_use", "id": call, "name": SEARCH_TOOL, "input": {"query": query}},
+        {"type": "web_search_tool_result", "tool_use_id": call, "content": found},
+        text_block(f"Two pages speak of {query}."),
+    )
 
 
 def _echo(body: JsonObject) -> str:

@@ -37,10 +37,12 @@ class Handled:
 class Simulation:
     """Everything that one run of the simulator remembers."""
 
-    def __init__(self, *, clock: Clock, seed: int, script: Script | None = None) -> None:
+    def __init__(
+        self, *, clock: Clock, seed: int, script: Script | None = None, window_tokens: int | None = None
+    ) -> None:
         self.seed = seed
         self.clock = MovableClock(clock)
-        self.provider = Provider(seed=seed, script=self._act)
+        self.provider = Provider(seed=seed, script=self._act, window_tokens=window_tokens)
         self.log = RequestLog()
         self._script: Script = script or RuleScript(())
         self._pending: deque[Action] = deque()

@@ -77,6 +77,8 @@ class Bill:
     geography: str = "global"
     edits_cache: bool = False
     """Whether the request used the `cache_edits` extension."""
+    web_searches: int = 0
+    """Searches that the provider made for the reply."""
 
     def message(self) -> dict[str, Json]:
         """The usage of a complete reply."""
@@ -109,6 +111,8 @@ class Bill:
             fields["iterations"] = [iteration.as_json() for iteration in self.iterations]
             if any(iteration.kind == "compaction" for iteration in self.iterations):
                 fields["server_tool_use"] = {"web_search_requests": 0, "web_fetch_requests": 0}
+        if self.web_searches:
+            fields["server_tool_use"] = {"web_search_requests": self.web_searches, "web_fetch_requests": 0}
         if self.edits_cache:
             fields["cache_deleted_input_tokens"] = self.cache.deleted_tokens
         return fields

@@ -59,14 +59,20 @@ class RunningSimulator:
 
 @contextmanager
 def simulator(
-    script: Script | Iterable[Rule] | Json | Path = None, *, seed: int = 1, clock: SettableClock | None = None
+    script: Script | Iterable[Rule] | Json | Path = None,
+    *,
+    seed: int = 1,
+    clock: SettableClock | None = None,
+    window_tokens: int | None = None,
 ) -> Iterator[RunningSimulator]:
     """Run a simulator for the length of a `with` block.
 
     The script is a callable, a list of rules, the JSON of a script file, or the path of one; without one every reply is
-    an echo.
+    an echo. `window_tokens` is the window of every model instead of its own.
     """
-    simulation = Simulation(clock=clock or SettableClock(), seed=seed, script=_script(script))
+    simulation = Simulation(
+        clock=clock or SettableClock(), seed=seed, script=_script(script), window_tokens=window_tokens
+    )
     with BackgroundServer(simulation) as server:
         running = RunningSimulator(server.url, simulation)
         started.append(running)

@@ -333,7 +333,7 @@ def _retuned(setup: Setup, loop: Loop, model: Model, effort: str) -> Callable[[]
     parts = loop.parts
     if model.name == parts.model.name:
         return loop.retuned(parts.model, effort or parts.preparer.effort, parts.preparer.facts, parts.preparer.budget)
-    budget = budget_by(setup.settings, model.name, overrides=setup.overrides)
+    budget = budget_by(setup.settings, model.name, window=setup.window_tokens, overrides=setup.overrides)
     if budget.using(loop.status.used_tokens).must_compact:
         raise UserMistake(f"the conversation is too long for {model.name}; {parts.model.name} goes on")
     return loop.retuned(model, effort, profile(model.name, setup.overrides), budget)

@@ -18,9 +18,9 @@ def window_tokens(facts: ModelFacts, headers: Headers) -> int:
     return LONG_WINDOW_TOKENS if widens else facts.window_tokens
 
 
-def check_window(prompt: Prompt, body: JsonObject, headers: Headers) -> str | None:
+def check_window(prompt: Prompt, body: JsonObject, window: int) -> str | None:
     """Whether the prompt fits, and for older models whether the reply does too."""
-    window, used, reply = window_tokens(prompt.facts, headers), prompt.tokens, number_at(body, "max_tokens")
+    used, reply = prompt.tokens, number_at(body, "max_tokens")
     if used > window:
         return f"prompt is too long: {used} tokens > {window} maximum"
     if not prompt.facts.overflows_softly and used + reply > window:
