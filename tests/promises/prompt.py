@@ -6,6 +6,9 @@ from tests.promises import Requirement
 
 PROMISES: dict[str, Requirement] = {
     "prompt:sections": Requirement("all fifteen sections, in their order, then the system context", source="spec 3 §4"),
+    "prompt:facts": Requirement(
+        "the cut-off of the model's knowledge and the budget of a turn are told", source="spec 3 §4; issue 12 §1"
+    ),
     "prompt:static": Requirement("the static part has the same bytes for everybody", source="spec 3 §4; issue 5"),
     "prompt:deterministic": Requirement(
         "the same facts give the same bytes: no clock, no order of a map", source="spec README §7; spec 1 §17"

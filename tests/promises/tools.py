@@ -42,6 +42,10 @@ PROMISES = {
     ),
     "tools:bash:background": Requirement("A command may run on while the model works.", "issue 5 §2"),
     "tools:tasks:survive": Requirement("Open tasks are seen by what must survive a reduction.", "issue 5 §2"),
+    "tools:web-search": Requirement(
+        "The provider's own search is offered where the model has it, asked for, priced, and what it finds is data.",
+        "issue 12 §1",
+    ),
     "tools:web:off": Requirement("Fetching pages must be switched on.", "issue 5 §2"),
     "tools:web:public-only": Requirement("Addresses inside this machine or network are not fetched.", "issue 5 §2"),
     "tools:web:text": Requirement("A page comes as text, within limits, from the host that was asked.", "issue 5 §2"),

@@ -28,7 +28,7 @@ from reverie.values import value
 
 TEAMMATE = "teammate"
 """As what a session counts the calls of its teammates, which they book themselves."""
-FOREGROUND = frozenset({"turn", "agent", "compaction", "summary", "recall", "collapse", TEAMMATE})
+FOREGROUND = frozenset({"turn", "agent", "compaction", "summary", "recall", "collapse", "web_search", TEAMMATE})
 """Purposes for which somebody waits; all others count against the budget of background work."""
 _MONTHS = "????-??.jsonl"
 
@@ -319,11 +319,20 @@ def _wire(booking: Booking) -> dict[str, Any]:
         "cache_write": usage.cache_write_tokens,
         "cache_write_1h": usage.cache_write_1h_tokens,
         "cost_usd": booking.cost_usd,
-    } | ({"estimated": True} if booking.is_estimate else {})
+        **({"web_searches": usage.web_searches} if usage.web_searches else {}),
+        **({"estimated": True} if booking.is_estimate else {}),
+    }
 
 
 def _booking(wire: dict[str, Any]) -> Booking:
-    usage = Usage(wire["input"], wire["output"], wire["cache_read"], wire["cache_write"], wire["cache_write_1h"])
+    usage = Usage(
+        wire["input"],
+        wire["output"],
+        wire["cache_read"],
+        wire["cache_write"],
+        wire["cache_write_1h"],
+        wire.get("web_searches", 0),
+    )
     return Booking(
         datetime.fromisoformat(wire["when"]),
         wire["session"],

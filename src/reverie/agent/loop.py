@@ -67,6 +67,7 @@ CUT_OFF = (
     "anything; if much is left, do it in smaller pieces."
 )
 _LIMITED = " (budget.turn_rounds); nothing is lost, and your next words go on from here"
+_SPENT = " (budget.turn_tokens); nothing is lost, and your next words go on from here"
 MAX_CONTINUES = 3
 """How often a reply that was cut off is continued within one turn."""
 
@@ -267,11 +268,15 @@ class Loop:
         parts = self.parts
         continues = kept_working = 0
         limit = parts.max_rounds or parts.settings.budget.turn_rounds
+        wrote_before = self._usage.output_tokens
         for number in count(1):
             ask = parts.allowance if parts.allowance is not None and number > 1 else parts.governor.session_is_spent
             spent = ask()
             if spent:
                 return Ending.BUDGET, spent
+            written, most = self._usage.output_tokens - wrote_before, parts.settings.budget.turn_tokens
+            if most is not None and written >= most and parts.allowance is None:
+                return Ending.BUDGET, f"the turn has written {written:,} tokens of at most {most:,}{_SPENT}"
             if number > limit:
                 return Ending.MAX_ROUNDS, f"stopped after {limit} rounds{_LIMITED if parts.max_rounds is None else ''}"
             self._rounds = number
@@ -517,6 +522,7 @@ def _difference(now: Usage, before: Usage) -> Usage:
         now.cache_read_tokens - before.cache_read_tokens,
         now.cache_write_tokens - before.cache_write_tokens,
         now.cache_write_1h_tokens - before.cache_write_1h_tokens,
+        now.web_searches - before.web_searches,
     )
 
 

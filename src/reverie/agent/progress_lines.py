@@ -91,6 +91,10 @@ def _fetch(given: JsonObject) -> str:
     return f"Fetching page {_word(_text(given, 'url').rstrip('/').rpartition('/')[2])}"
 
 
+def _search(given: JsonObject) -> str:
+    return f"Searching the web for {_word(_text(given, 'query'))}"
+
+
 def _recall(given: JsonObject) -> str:
     return f"Recalling memories about {_word(_text(given, 'query'))}"
 
@@ -103,6 +107,7 @@ _LINES: Mapping[str, Callable[[JsonObject], str]] = {
     "Glob": _glob,
     "Bash": _bash,
     "WebFetch": _fetch,
+    "WebSearch": _search,
     "RecallMemory": _recall,
 }
 

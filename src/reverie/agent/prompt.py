@@ -36,6 +36,7 @@ class PromptFacts:
     additional: tuple[str, ...] = ()
     """Further folders that the agent may enter."""
     knowledge_cutoff: str = ""
+    """Up to when the model's knowledge is reliable, where that is known."""
     language: str = ""
     """The language of answers, when the user has chosen one."""
     style: OutputStyle | None = None
@@ -49,6 +50,7 @@ class PromptFacts:
     """Names of connected tool servers and what each says about its tools."""
     scratch: str = ""
     token_budget: int | None = None
+    """Tokens that the answers of one turn may have together, when the user has set a limit."""
     git_status: str = ""
     """The section made by `agent.git_status`, once per session."""
     custom: str | None = None
@@ -126,7 +128,7 @@ def _guidance(facts: PromptFacts) -> str:
 def _environment(facts: PromptFacts) -> str:
     folders = ", ".join(map(_plain, facts.additional))
     further = f"- Further directories you may work in: {folders}\n" if folders else ""
-    cutoff = f"- Your training data ends: {facts.knowledge_cutoff}" if facts.knowledge_cutoff else ""
+    cutoff = f"- Knowledge cut-off: {facts.knowledge_cutoff}" if facts.knowledge_cutoff else ""
     return prompt_text(
         "environment",
         directory=_plain(facts.directory),

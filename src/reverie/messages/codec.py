@@ -152,17 +152,20 @@ def usage_from_wire(wire: Mapping[str, Any]) -> Usage:
     """Read what a provider reported; absent and null fields count as nothing."""
     detail = wire.get("cache_creation")
     hour = as_count(detail.get("ephemeral_1h_input_tokens")) if isinstance(detail, dict) else 0
+    served = wire.get("server_tool_use")
     return Usage(
         input_tokens=as_count(wire.get("input_tokens")),
         output_tokens=as_count(wire.get("output_tokens")),
         cache_read_tokens=as_count(wire.get("cache_read_input_tokens")),
         cache_write_tokens=as_count(wire.get("cache_creation_input_tokens")),
         cache_write_1h_tokens=hour,
+        web_searches=as_count(served.get("web_search_requests")) if isinstance(served, dict) else 0,
     )
 
 
 def usage_to_wire(usage: Usage) -> dict[str, Any]:
     """Write usage in the provider's form."""
+    served = {"server_tool_use": {"web_search_requests": usage.web_searches}} if usage.web_searches else {}
     return {
         "input_tokens": usage.input_tokens,
         "cache_creation_input_tokens": usage.cache_write_tokens,
@@ -172,6 +175,7 @@ def usage_to_wire(usage: Usage) -> dict[str, Any]:
             "ephemeral_1h_input_tokens": usage.cache_write_1h_tokens,
         },
         "output_tokens": usage.output_tokens,
+        **served,
     }
 
 

@@ -53,6 +53,8 @@ class Usage:
     """Written to the cache, both lifetimes together."""
     cache_write_1h_tokens: int = 0
     """The part of `cache_write_tokens` with the one-hour lifetime, which costs more."""
+    web_searches: int = 0
+    """Searches of the web that the provider made for the reply; each has a price of its own."""
 
     @property
     def context_tokens(self) -> int:
@@ -66,6 +68,7 @@ class Usage:
             self.cache_read_tokens + other.cache_read_tokens,
             self.cache_write_tokens + other.cache_write_tokens,
             self.cache_write_1h_tokens + other.cache_write_1h_tokens,
+            self.web_searches + other.web_searches,
         )
 
 

@@ -145,6 +145,8 @@ class Budget:
     """US dollars per hour that background work may cost (product §6)."""
     session_usd: OnlyLower[Amount | None] = None
     """US dollars that a whole session may cost; none means no limit (product §2, promise 5)."""
+    turn_tokens: OnlyLower[Positive | None] = None
+    """Tokens that the answers of one turn may have together; the model is told, and then it stops (spec 3 §4)."""
     turn_rounds: OnlyLower[Positive] = 200
     """Model calls that one turn may take where nothing else limits it; then it stops, and the next words go on."""
 

@@ -143,6 +143,8 @@ class Tools:
     """Files remembered as read (spec 3 §1)."""
     web_fetch: Personal[bool] = False
     """Let the model fetch pages from the web."""
+    web_search: Personal[bool] = True
+    """Let the model search the web, with the provider's own tool for it, where it has one."""
     deferred_above: Count = 20
     """With more tools of servers than this, only names are sent and the model loads what it needs (spec 1 §11.4)."""
     server_wait_seconds: Amount = 2.0

@@ -28,6 +28,8 @@ EXTENDED_WINDOW_BETA = "context-1m-"
 """How the beta header that asks for the extended window begins; a date follows."""
 
 BATCH_FACTOR = 0.5
+WEB_SEARCH_USD = 0.01
+"""What the provider asks for one search of the web, beside the tokens."""
 US_ONLY_FACTOR = 1.1
 """`inference_geo: "us"`, charged on the models that `charges_for_geo` names."""
 
@@ -72,6 +74,8 @@ class Abilities:
     system_messages: bool = False
     """Takes a `system` message in mid-conversation without losing the cached prefix."""
     images: bool = False
+    web_search: bool = False
+    """Searches the web by itself when it is given the provider's own tool for that."""
     keeps_thinking: bool = False
     """Reasoning of earlier turns stays in the window; other models drop it at the next user message."""
     overflow_stops: bool = False
@@ -97,6 +101,8 @@ class Profile:
     abilities: Abilities = Abilities()
     tool_prompt_tokens: int = 0
     """What the provider adds to a request as soon as it carries tools; from recorded exchanges."""
+    knowledge_cutoff: str = ""
+    """Up to when its knowledge is reliable, by the vendor's word; empty where nobody says."""
     charges_for_geo: bool = False
     long_prices: Prices | None = None
     """What everything costs in a request whose prompt is longer than `long_prompt_tokens`."""
@@ -134,8 +140,29 @@ def _prices(input_usd: float, output_usd: float) -> Prices:
     return Prices(input_usd, round(1.25 * input_usd, 6), round(2 * input_usd, 6), round(0.1 * input_usd, 6), output_usd)
 
 
-_EARLY = Abilities(prompt_caching=True, images=True)
-_BEFORE_4_5 = Abilities(prompt_caching=True, context_edits=True, thinking=True, images=True)
+_CUTOFFS = {
+    "claude-opus-5-5": "June 2026",
+    "claude-fable-5-1": "June 2026",
+    "claude-opus-5": "May 2026",
+    "claude-fable-5": "January 2026",
+    "claude-mythos-5": "January 2026",
+    "claude-opus-4-8": "January 2026",
+    "claude-opus-4-7": "January 2026",
+    "claude-sonnet-5": "January 2026",
+    "claude-sonnet-4-6": "August 2025",
+    "claude-opus-4-6": "May 2025",
+    "claude-opus-4-5": "May 2025",
+    "claude-haiku-4-5": "February 2025",
+    "claude-sonnet-4-5": "January 2025",
+    "claude-sonnet-4-0": "January 2025",
+    "claude-opus-4-1": "January 2025",
+    "claude-opus-4-0": "January 2025",
+    "claude-haiku-3-5": "July 2024",
+}
+"""Up to when the vendor calls a model's knowledge reliable, where its pages say so."""
+
+_EARLY = Abilities(prompt_caching=True, images=True, web_search=True)
+_BEFORE_4_5 = replace(_EARLY, context_edits=True, thinking=True)
 _4_5 = replace(_BEFORE_4_5, overflow_stops=True)
 _OPUS_4_5 = replace(_4_5, keeps_thinking=True, effort=True)
 _COMPACTING = replace(_OPUS_4_5, server_compaction=True, adaptive_thinking=True)
@@ -165,6 +192,7 @@ def _claude(
         tokenizer=tokenizer,
         abilities=abilities,
         tool_prompt_tokens=tool_prompt,
+        knowledge_cutoff=_CUTOFFS.get(family, ""),
         charges_for_geo=million,
         is_known=True,
     )
@@ -307,7 +335,7 @@ def cost(
         total *= BATCH_FACTOR
     if us_only and facts.charges_for_geo:
         total *= US_ONLY_FACTOR
-    return total / 1_000_000
+    return total / 1_000_000 + usage.web_searches * WEB_SEARCH_USD
 
 
 def _unknown(family: str) -> Profile:

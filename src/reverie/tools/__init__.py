@@ -9,5 +9,5 @@ Files: `reach` (a path must lead where it led when the call was judged), `lines`
 `grep` by `ripgrep` or `line_search`, with `search_query` and `file_types`. Commands: `process`, `shell_output` with
 `key_mask` (which hides our keys), `shells`, `bash`. Others: `agent` and `send_message`. The rest: `tasks`, `plan`,
 `span`, `remember`, `memory_files` (the provider's own memory tool), `web_fetch` with `page_fetch` and `html_text`,
-`skill`, and `mcp` (tools of other servers) with `tool_search`.
+`web_search`, `skill`, and `mcp` (tools of other servers) with `tool_search`.
 """

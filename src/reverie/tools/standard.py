@@ -21,6 +21,7 @@ from reverie.tools.write import Write
 if TYPE_CHECKING:
     from reverie.memory.store import Store
     from reverie.tools.page_fetch import Fetch
+    from reverie.tools.web_search import Search
 
 
 def standard_tools(
@@ -33,10 +34,12 @@ def standard_tools(
     memory_store: Store | None = None,
     read_span: ReadSpan | None = None,
     fetch: Fetch | None = None,
+    search: Search | None = None,
 ) -> tuple[Tool, ...]:
     """The tools for what is at hand; `shells` belongs to the caller, who closes it at the end of the session.
 
-    `ripgrep` is the path of that program; `memory_store` adds the provider's own memory tool.
+    `ripgrep` is the path of that program; `memory_store` adds the provider's own memory tool; `search` is how
+    the web is searched, where the provider does that.
     """
     tools: list[Tool] = [
         Bash(shells, is_read_only),
@@ -55,6 +58,10 @@ def standard_tools(
         from reverie.tools.web_fetch import WebFetch
 
         tools.append(WebFetch(fetch or fetch_page))
+    if search is not None:
+        from reverie.tools.web_search import WebSearch
+
+        tools.append(WebSearch(search))
     if memory is not None:
         tools += [SaveMemory(), RecallMemory(memory)]
     if read_span is not None:

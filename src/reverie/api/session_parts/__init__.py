@@ -6,5 +6,6 @@ from outside) and `styling` (how it writes); beside each turn `recalling` (memor
 (what a turn taught), `sleeping` (dreams) and `sweeping` (files that expired); `extensions` (what others brought) with
 `invoking` (skills), `serving` (servers) and `trusting` (what waits for the user's word); `rule_keeping` (rules that
 outlive it), `announcing` (what hooks hear of the session), `disk_changes` and `idling` (and of what is between turns),
-`going_back` (with files), `resting` (what waits for a request).
+`going_back` (with files), `resting` (what waits for a request), `mentions` (files that the user's words name),
+`memory_writes` (memories that tools write), `searching` (the web), `offline_answer` (without a model).
 """

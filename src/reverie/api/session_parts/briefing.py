@@ -50,6 +50,7 @@ from reverie.permissions.need import Act
 from reverie.permissions.policy import Mode
 from reverie.places import find_checkout, may_look_at_files
 from reverie.settings.features import features
+from reverie.tokens.profiles import profile
 from reverie.tools.agent import NAME as AGENT_TOOL
 from reverie.tools.desk import Desk
 from reverie.tools.plan import NAME as PLAN_TOOL
@@ -285,6 +286,7 @@ class Briefing:
                 directory=str(setup.directory),
                 platform=platform.system().lower(),
                 model=setup.model,
+                knowledge_cutoff=profile(setup.model, setup.overrides).knowledge_cutoff,
                 system=platform.platform(terse=True),
                 shell=Path(setup.environment.get("SHELL", "bash")).name,
                 is_git=find_checkout(setup.directory) is not None,
@@ -297,6 +299,7 @@ class Briefing:
                 servers=self.extensions.serving.connections.instructions,
                 memory=memory,
                 scratch=str(self.desk.scratch),
+                token_budget=setup.settings.budget.turn_tokens,
                 git_status=self._git,
                 custom=setup.system_prompt,
                 appended=setup.appended_prompt or "",

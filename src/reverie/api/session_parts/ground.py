@@ -23,6 +23,7 @@ from reverie.api.memory import Memory
 from reverie.api.own_keys import environment_for_others, keys_of
 from reverie.api.session_parts.memory_writes import MemoryWrites, watched
 from reverie.api.session_parts.rule_keeping import keep_rule
+from reverie.api.session_parts.searching import searching
 from reverie.api.session_setup import Setup
 from reverie.context.strategies import strategy
 from reverie.errors import Error
@@ -150,6 +151,7 @@ def laid_ground(setup: Setup, transcript: Transcript, emit: Callable[[TurnEvent]
         memory=memory if memory.off is None else None,
         memory_store=memory.store if memory.off is None and settings.tools.provider_memory else None,
         read_span=partial(preparer.read_span, log),
+        search=searching(model) if settings.tools.web_search and preparer.facts.abilities.web_search else None,
     )
     writes = MemoryWrites(memory, log, files)
     if memory.off is None:

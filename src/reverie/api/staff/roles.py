@@ -193,10 +193,12 @@ def _system(cast: Cast, directory: Path, memory: Path | None) -> tuple[SystemBlo
         limits = IndexLimits.of(setup.settings.index)
         about = agent_memory_prompt(str(memory), definition.memory, index, limits=limits)
         prompt = with_memory(prompt, about)
+    model = cast.model or definition.model or cast.parent.parts.model.name
     facts = PromptFacts(
         directory=str(directory),
         platform=platform.system().lower(),
-        model=cast.model or definition.model or cast.parent.parts.model.name,
+        model=model,
+        knowledge_cutoff=profile(model, setup.overrides).knowledge_cutoff,
         system=platform.platform(terse=True),
         shell=Path(setup.environment.get("SHELL", "bash")).name,
         is_git=find_checkout(directory) is not None,

@@ -1,0 +1,79 @@
+"""WebSearch: what the web says, found with the search of the model's provider.
+
+The call is permitted like any other before a word of it leaves; only then a model is asked with the provider's own tool
+at hand. What comes back is data: invisible characters go, and nothing in it can pass for a word of the host.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from reverie.errors import Error
+from reverie.memory.topics.injection import harmless
+from reverie.messages.blocks import Json, JsonObject
+from reverie.permissions.need import Act, Need
+from reverie.tools.describe import described, field
+from reverie.tools.desk import Desk
+from reverie.tools.schema import text
+from reverie.tools.tool import Answer, ToolMistake
+
+
+@dataclass(frozen=True, slots=True)
+class Searched:
+    """What a search found."""
+
+    results: tuple[tuple[str, str], ...]
+    """Titles and addresses."""
+    summary: str
+    problem: str = ""
+    """Why the provider found nothing, in its own word."""
+
+
+Search: TypeAlias = Callable[[str, JsonObject], Awaitable[Searched]]
+"""Looks for something; the second argument is what the provider's tool is told besides: which hosts."""
+
+
+class WebSearch:
+    """Searches the web."""
+
+    def __init__(self, search: Search) -> None:
+        self._search = search
+        hosts: dict[str, Json] = {"type": "array", "items": {"type": "string", "minLength": 1}}
+        fields: dict[str, Json] = {
+            "query": field("string", "What to look for.", minLength=2),
+            "allowed_domains": {**hosts, "description": "Only results of these hosts."},
+            "blocked_domains": {**hosts, "description": "No results of these hosts."},
+        }
+        self.spec = described("WebSearch", "web_search", fields, required=("query",))
+
+    def need(self, given: JsonObject, desk: Desk) -> Need:  # noqa: ARG002 - the shape of every tool
+        query = text(given, "query").strip()
+        if given.get("allowed_domains") and given.get("blocked_domains"):
+            raise ToolMistake("Give either `allowed_domains` or `blocked_domains`, not both.")
+        return Need("WebSearch", Act.OTHER, subject=query, summary=f"Search the web for {query}", preview=query)
+
+    def is_concurrent(self, given: JsonObject, desk: Desk) -> bool:  # noqa: ARG002 - the shape of every tool
+        return True
+
+    async def run(self, given: JsonObject, desk: Desk) -> Answer:
+        query = text(given, "query").strip()
+        hosts = {key: given[key] for key in ("allowed_domains", "blocked_domains") if given.get(key)}
+        desk.progress(f"searching the web for {query}")
+        started = desk.now()
+        try:
+            found = await self._search(query, hosts)
+        except Error as problem:
+            raise ToolMistake(f"The web was not searched: {problem}") from problem
+        results: list[Json] = [{"title": title, "url": url} for title, url in found.results]
+        details: JsonObject = {
+            "query": query,
+            "results": results,
+            "durationSeconds": (desk.now() - started).total_seconds(),
+        }
+        if not found.results:
+            why = f" ({found.problem})" if found.problem else ""
+            return Answer(harmless(f"Nothing was found{why}.\n\n{found.summary}").strip(), bool(why), details)
+        listed = "\n".join(f"- {title} {url}" for title, url in found.results)
+        return Answer(harmless(f"{listed}\n\n{found.summary}").strip(), details=details)
