@@ -10,11 +10,13 @@ from pathlib import Path
 
 import pytest
 
+from reverie.context.spill import PERSISTED, spill
 from reverie.permissions.need import Act
-from reverie.tools.bash import FAILED_OUTPUT_CHARS, OUTPUT_CHARS, Bash, BashOutput, KillShell
+from reverie.tools.bash import Bash, BashOutput, KillShell, longest_chars
 from reverie.tools.desk import Desk
 from reverie.tools.shells import Shells
 from reverie.tools.tool import ToolMistake
+from tests.context.kit import Session
 from tests.requirements import requirement
 from tests.tools.kit import call, told
 
@@ -95,18 +97,42 @@ async def test_there_is_no_input_and_the_environment_is_the_desks(desk: Desk, sh
 
 @requirement("tools:bash:output")
 async def test_long_output_shows_both_ends_and_is_whole_in_a_file(desk: Desk, shells: Shells) -> None:
-    answer = await call(Bash(shells), desk, command="seq 1 100000")
-    failed = await call(Bash(shells), desk, command="seq 1 5000; exit 1")
+    desk.spill_path = lambda call: desk.scratch.parent / "tool-results" / f"{call}.txt"
+    for number, command in enumerate(("seq 1 100000", "seq 1 100000; exit 1")):
+        desk.call_id = f"toolu_{number}"
+        answer = await call(Bash(shells), desk, command=command)
 
-    text = told(answer)
-    assert len(text) < OUTPUT_CHARS + 500
-    assert text.startswith("1\n2\n3\n")
-    assert text.endswith("99999\n100000")
-    kept = Path(str(answer.details["outputFile"]))
-    assert str(kept) in text
-    assert kept.read_text(encoding="utf-8") == "".join(f"{number}\n" for number in range(1, 100_001))
-    assert kept.stat().st_mode & 0o777 == 0o600
-    assert len(told(failed)) < FAILED_OUTPUT_CHARS + 500
+        text = told(answer)
+        assert len(text.encode()) < desk.settings.spill.preview_bytes + 600
+        assert "\n1\n2\n3\n" in text
+        assert "99999\n100000" in text
+        kept = Path(str(answer.details["outputFile"]))
+        assert kept == desk.spill_path(desk.call_id)
+        assert f"The whole output is in {kept}" in text
+        assert "588,895 bytes, of 100,001 lines" in text
+        assert kept.read_text(encoding="utf-8") == "".join(f"{number}\n" for number in range(1, 100_001))
+        assert kept.stat().st_mode & 0o777 == 0o600
+
+
+@requirement("tools:bash:output", "context:spill:limits")
+@pytest.mark.parametrize("letter", ["x", "鷺"])
+@pytest.mark.parametrize("over", [0, 1])
+async def test_there_is_one_line_between_whole_and_spilled_output(
+    desk: Desk, shells: Shells, over: int, letter: str
+) -> None:
+    printed = letter * (longest_chars(desk) + over)
+    (desk.project / "printed.txt").write_text(printed, encoding="utf-8")
+
+    answer = await call(Bash(shells), desk, command="cat printed.txt")
+
+    if over:
+        assert told(answer).startswith(PERSISTED)
+        assert Path(str(answer.details["outputFile"])).read_text(encoding="utf-8") == printed
+    else:
+        assert told(answer) == printed
+    session = Session().say("print it").work("Bash", told(answer))
+    again = spill(desk.settings.spill, lambda name: desk.scratch / name)(session.view, session.scene())
+    assert not again.writes, "the stage spills nothing of it once more"
 
 
 @requirement("tools:bash:output")
@@ -299,4 +325,4 @@ async def test_a_full_disk_costs_the_copy_and_not_the_command(shells: Shells, de
 
     assert not answer.is_error
     assert "the end" in told(answer)
-    assert "of which the file has the first 100,000" in told(answer)
+    assert "The first 100,000 bytes of it are in" in told(answer)

@@ -228,6 +228,7 @@ class ToolCalls:
             # A call beside others has a line of its own to report on; the rest of the desk is shared.
             desk = replace(desk)
         desk.progress = lambda line: self.emit(ToolProgress(call.id, line))
+        desk.call_id = call.id
         was = noted(desk)
         try:
             answer = await tool.run(given, desk)

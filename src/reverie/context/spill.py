@@ -158,13 +158,37 @@ def decide(
 
 def preview(text: str, *, path: Path, sha256: str, size_bytes: int, limit_bytes: int, tail: bool) -> str:
     """What the model sees instead of the whole: how much is missing, where it is, and a part cut at line ends."""
-    lines = text.count("\n") + 1
     head = _head(text, limit_bytes // 2 if tail else limit_bytes)
     end = _tail(text, limit_bytes // 2) if tail else ""
+    return persisted(head, end, path=path, sha256=sha256, size_bytes=size_bytes, lines=text.count("\n") + 1)
+
+
+def shell_preview(
+    beginning: str,
+    ending: str,
+    *,
+    path: Path,
+    sha256: str,
+    size_bytes: int,
+    kept_bytes: int,
+    lines: int,
+    limit_bytes: int,
+) -> str:
+    """The same for what a command printed into a file, of which only the two ends are at hand."""
+    head, end = _head(beginning, limit_bytes // 2), _tail(ending, limit_bytes // 2)
+    return persisted(head, end, path=path, sha256=sha256, size_bytes=size_bytes, lines=lines, kept_bytes=kept_bytes)
+
+
+def persisted(
+    head: str, end: str, *, path: Path, sha256: str, size_bytes: int, lines: int, kept_bytes: int | None = None
+) -> str:
+    """A beginning and an end, where the rest is, and how much of it."""
     shown = len(head.encode("utf-8", "replace")) + len(end.encode("utf-8", "replace"))
+    is_whole = kept_bytes is None or kept_bytes >= size_bytes
+    where = "The whole output is" if is_whole else f"The first {kept_bytes:,} bytes of it are"
     notice = (
         f"Only a part is shown here: {shown:,} of {size_bytes:,} bytes, of {lines:,} lines.\n"
-        f"The whole output is in {path} (SHA-256 {sha256[:16]}).\n"
+        f"{where} in {path} (SHA-256 {sha256[:16]}).\n"
         "What is not shown is unknown to you: read that file in pieces or search it before you rely on it."
     )
     parts = [notice, f"Beginning:\n{head}"]

@@ -5,27 +5,25 @@ The working directory is kept from one command to the next as long as it stays i
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
 import re
 from collections.abc import Callable
 from pathlib import Path
 
+from reverie.errors import Error
 from reverie.files import is_inside
 from reverie.messages.blocks import JsonObject
 from reverie.permissions.need import Act, Need
 from reverie.tools.describe import described, field
 from reverie.tools.desk import Desk
 from reverie.tools.schema import flag, number, text
-from reverie.tools.shell_output import plain
+from reverie.tools.shell_output import LONGEST_CHARACTER_BYTES, plain
 from reverie.tools.shells import Shell, Shells
 from reverie.tools.tool import Answer, ToolMistake
 
 DEFAULT_TIMEOUT_MS = 120_000
 MAX_TIMEOUT_MS = 600_000
-OUTPUT_CHARS = 30_000
-"""Spec 8 §1.3; longer output shows its beginning and end and names the file that has all of it."""
-FAILED_OUTPUT_CHARS = 10_000
-LONGEST_CHARACTER_BYTES = 4
-"""Fewer may be one that is only half printed."""
 
 ReadOnly = Callable[[str, Path], bool]
 """Whether a command only reads, judged by its parse."""
@@ -101,7 +99,7 @@ class Bash:
                 "`timeout`, or `run_in_background`)"
             )
         notes += _moved(shell, desk)
-        return _answer(shell, notes)
+        return await asyncio.to_thread(_answer, shell, notes, desk)
 
 
 class BashOutput:
@@ -123,14 +121,15 @@ class BashOutput:
     def is_concurrent(self, given: JsonObject, desk: Desk) -> bool:  # noqa: ARG002 - the shape of every tool
         return False
 
-    async def run(self, given: JsonObject, desk: Desk) -> Answer:  # noqa: ARG002 - the shape of every tool
+    async def run(self, given: JsonObject, desk: Desk) -> Answer:
         shell = _named(self._shells, text(given, "bash_id"))
         data, shell.told_bytes = shell.output.read_from(shell.told_bytes)
         printed = plain(data).rstrip("\n")
         left = shell.output.kept_bytes - shell.told_bytes
         parts = [_state(shell), printed or "(nothing new)"]
-        if len(printed) > OUTPUT_CHARS:
-            parts[1] = f"{printed[:OUTPUT_CHARS]}\n[… cut here; {shell.output.path} has all of it …]"
+        limit = longest_chars(desk)
+        if len(printed) > limit:
+            parts[1] = f"{printed[:limit]}\n[… cut here; {shell.output.path} has all of it …]"
         if left >= LONGEST_CHARACTER_BYTES:
             parts.append(f"({left:,} more bytes wait; ask again, or read {shell.output.path})")
         return Answer("\n\n".join(parts), details={"status": _state(shell), "exitCode": shell.exit_code})
@@ -203,10 +202,23 @@ def _same(one: Path, other: Path) -> bool:
     return one == other or (one.exists() and other.exists() and one.samefile(other))
 
 
-def _answer(shell: Shell, notes: list[str]) -> Answer:
+def longest_chars(desk: Desk) -> int:
+    """The longest output that is shown whole: what the spill stage would leave as it is."""
+    spill = desk.settings.spill
+    return spill.limit_chars("Bash") or spill.result_chars
+
+
+def _answer(shell: Shell, notes: list[str], desk: Desk) -> Answer:
     failed = shell.exit_code != 0
-    printed, is_cut = shell.output.text(FAILED_OUTPUT_CHARS if failed else OUTPUT_CHARS)
-    if not is_cut and shell.output.is_closed.is_set():
+    printed = shell.output.whole(longest_chars(desk))
+    is_cut = printed is None
+    if printed is None:
+        # The result is spilled here and not by the stage, which would have to be given all of it first.
+        with contextlib.suppress(Error, OSError):
+            if desk.spill_path is not None and desk.call_id:
+                shell.output.move(desk.spill_path(desk.call_id))
+        printed = shell.output.preview(desk.settings.spill.preview_bytes)
+    elif shell.output.is_closed.is_set():
         shell.output.path.unlink(missing_ok=True)
     parts = [f"Exit code {shell.exit_code}"] if failed and not shell.was_ended else []
     parts += [part for part in (printed.strip("\n"), *notes) if part.strip()]

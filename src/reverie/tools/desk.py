@@ -85,6 +85,10 @@ class Desk:
     tasks: tuple[Task, ...] = ()
     progress: Callable[[str], None] = _unheard
     """Hears a line of a tool at work; set anew for each call."""
+    call_id: str = ""
+    """The call that is at work; set anew for each."""
+    spill_path: Callable[[str], Path] | None = None
+    """Where the result of a call goes that is too large to be shown; may raise `Error`."""
     is_closed: Callable[[Path], bool] = _open
     """Whether a search must not show what is in a file."""
     changing: Callable[[Path, bytes | None], None] = _unnoted

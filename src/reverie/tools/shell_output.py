@@ -8,19 +8,23 @@ from __future__ import annotations
 
 import asyncio
 import codecs
+import hashlib
 import os
 import re
 import time
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
+from reverie.context.spill import shell_preview
 from reverie.files.durable import write_folder
 from reverie.tools.key_mask import KeyMask
 
 FILE_BYTES = 64 * 1024 * 1024
 """Spec 8 §1.3."""
-HEAD_BYTES = 128 * 1024
+HEAD_BYTES = 256 * 1024
 TAIL_BYTES = 128 * 1024
+LONGEST_CHARACTER_BYTES = 4
+"""Fewer may be one that is only half printed."""
 _CHUNK_BYTES = 65_536
 _PROGRESS_SECONDS = 0.1
 _ESCAPES = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\^_])")
@@ -37,6 +41,7 @@ class ShellOutput:
         self.total_bytes = 0
         self.kept_bytes = 0
         """How much of it is in the file."""
+        self._lines = 0
         self._has_room = True
         self.is_closed = asyncio.Event()
         self._progress = progress
@@ -67,18 +72,37 @@ class ShellOutput:
             os.close(self._file)
             self.is_closed.set()
 
-    def text(self, limit_chars: int) -> tuple[str, bool]:
-        """What was printed, with the middle left out where it is longer than this; and whether it was."""
+    def whole(self, limit_chars: int) -> str | None:
+        """Everything that was printed; None when it is longer than this, or not all of it was kept."""
         if self.total_bytes <= len(self._head):
-            whole = plain(bytes(self._head))
-            if len(whole) <= limit_chars:
-                return whole, False
-            head, tail = whole, whole
+            text = plain(bytes(self._head))
+        elif self.total_bytes <= min(self.kept_bytes, limit_chars * LONGEST_CHARACTER_BYTES):
+            text = plain(self.path.read_bytes())
         else:
-            head = plain(bytes(self._head))
-            tail = plain(bytes(self._tail))
-        half = limit_chars // 2
-        return f"{_head(head, half)}\n{self._gap()}\n{_tail(tail, half)}", True
+            return None
+        return text if len(text) <= limit_chars else None
+
+    def preview(self, limit_bytes: int) -> str:
+        """Both ends of what was printed, and the file that has all of it."""
+        digest = hashlib.sha256()
+        with self.path.open("rb") as file:
+            while data := file.read(_CHUNK_BYTES):
+                digest.update(data)
+        return shell_preview(
+            plain(bytes(self._head)),
+            plain(bytes(self._tail)),
+            path=self.path,
+            sha256=digest.hexdigest(),
+            size_bytes=self.total_bytes,
+            kept_bytes=self.kept_bytes,
+            lines=self._lines + 1,
+            limit_bytes=limit_bytes,
+        )
+
+    def move(self, path: Path) -> None:
+        """Keep the file at another place from now on."""
+        write_folder(path.parent)
+        self.path = self.path.rename(path)
 
     def read_from(self, offset: int) -> tuple[bytes, int]:
         """The bytes in the file from a place on, up to the last whole character, and the place after them."""
@@ -89,14 +113,6 @@ class ShellOutput:
         decoder.decode(data)
         whole = len(data) - len(decoder.getstate()[0])
         return data[:whole], offset + whole
-
-    def _gap(self) -> str:
-        is_whole = self.total_bytes <= self.kept_bytes
-        rest = "" if is_whole else f", of which the file has the first {self.kept_bytes:,}"
-        return (
-            f"\n[… the middle of this output is left out here: it has {self.total_bytes:,} bytes in all{rest}. "
-            f"Do not guess what is missing; read or search {self.path} …]\n"
-        )
 
     def _receive(self) -> None:
         try:
@@ -116,6 +132,7 @@ class ShellOutput:
         self._tail += data
         del self._tail[:-TAIL_BYTES]
         self.total_bytes += len(data)
+        self._lines += data.count(b"\n")
 
     def _write(self, data: bytes) -> None:
         try:
@@ -147,16 +164,3 @@ def plain(data: bytes) -> str:
 def _last_state(line: str) -> str:
     """A line as it stands at its end; what was written over is gone."""
     return line.rstrip("\r").rpartition("\r")[2]
-
-
-def _head(text: str, chars: int) -> str:
-    """The beginning, cut at a line where one ends near."""
-    part = text[:chars]
-    line_end = part.rfind("\n")
-    return part[:line_end] if line_end > chars // 2 else part
-
-
-def _tail(text: str, chars: int) -> str:
-    part = text[-chars:]
-    line_end = part.find("\n")
-    return part[line_end + 1 :] if 0 <= line_end < chars // 2 else part

@@ -134,6 +134,7 @@ def laid_ground(setup: Setup, transcript: Transcript, emit: Callable[[TurnEvent]
         directory=setup.directory,
         project=setup.project,
         scratch=beside.directory / "scratch",
+        spill_path=beside.spill,
         settings=settings,
         now=setup.now,
         environment=environment_for_others(setup),
