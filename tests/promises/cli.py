@@ -5,6 +5,11 @@ from __future__ import annotations
 from tests.promises import Requirement
 
 PROMISES = {
+    "cli:print:remembered": Requirement(
+        "-p tells what a turn taught, on standard error and in its documents; the transcript keeps it",
+        source="findings 1.15",
+    ),
+    "cli:list:off": Requirement("list says that memory is off, and not that there are none", source="findings 1.15"),
     "cli:print:cache-broken": Requirement(
         "`-p` with `json` or `stream-json` tells a broken cache with its cause, tokens and price", "issue 12"
     ),

@@ -75,6 +75,9 @@ PROMISES: dict[str, Requirement] = {
     "extraction:rest": Requirement(
         "when the main agent wrote a memory, the rest of the range is still extracted", source="critique 25"
     ),
+    "extraction:git-facts": Requirement(
+        "what a commit or a pull request did is not kept, whoever asks for it", source="findings 1.15"
+    ),
     "extraction:manifest": Requirement(
         "the list of memories for a fork begins with the newest; a file without a day is as old as its file",
         source="findings 1.8",

@@ -3,6 +3,9 @@
 from tests.promises import Requirement
 
 PROMISES = {
+    "tools:recall:past": Requirement(
+        "RecallMemory over past sessions leaves out the session that asks", source="findings 1.15"
+    ),
     "tools:schema:names-the-field": Requirement(
         "An input of the wrong shape is refused with the name of the field.", "issue 5 §2"
     ),

@@ -153,6 +153,18 @@ class Attached:
 
 
 @value
+class Remembered:
+    """Memories that were made of what was said, beside the conversation."""
+
+    names: tuple[str, ...]
+
+    @property
+    def text(self) -> str:
+        """A sentence for the person."""
+        return f"remembered: {', '.join(self.names)} (`reverie log` shows why, `reverie undo` takes it back)"
+
+
+@value
 class Notice:
     """A sentence for the person."""
 
@@ -214,6 +226,7 @@ TurnEvent: TypeAlias = (
     | CacheBroken
     | Attached
     | Notice
+    | Remembered
     | AgentProgress
     | AgentEnded
     | Status

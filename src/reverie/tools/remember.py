@@ -22,6 +22,9 @@ MOST = 20
 TYPES = ("user", "feedback", "project", "reference")
 """The words of `memory.MemoryType`, which costs more to import than this module."""
 
+_OWN_HITS = 20
+"""So many more are looked for, since those of the session that asks are left out."""
+
 
 class Recalling(Protocol):
     """The part of `api.Memory` that RecallMemory needs."""
@@ -77,8 +80,10 @@ class SaveMemory:
 class RecallMemory:
     """Looks up memories and past sessions."""
 
-    def __init__(self, memory: Recalling) -> None:
+    def __init__(self, memory: Recalling, session: str = "") -> None:
         self._memory = memory
+        self._session = session
+        """The session that asks: what is said in it is no past, and holds the very question."""
         self.spec = described(
             "RecallMemory",
             "recall_memory",
@@ -100,7 +105,8 @@ class RecallMemory:
         query, limit = text(given, "query"), number(given, "limit", 5)
         try:
             if text(given, "where") == "past":
-                found = [_passage(hit) for hit in await asyncio.to_thread(self._memory.search, query, limit=limit)]
+                hits = await asyncio.to_thread(self._memory.search, query, limit=limit + _OWN_HITS)
+                found = [_passage(hit) for hit in hits if hit.session != self._session][:limit]
             else:
                 found = [_memory(hit) for hit in await asyncio.to_thread(self._memory.recall, query, limit=limit)]
         except Error as problem:

@@ -31,6 +31,7 @@ def standard_tools(
     is_read_only: ReadOnly = never_concurrent,
     ripgrep: str | None = None,
     memory: Recalling | None = None,
+    session: str = "",
     memory_store: Store | None = None,
     read_span: ReadSpan | None = None,
     fetch: Fetch | None = None,
@@ -63,7 +64,7 @@ def standard_tools(
 
         tools.append(WebSearch(search))
     if memory is not None:
-        tools += [SaveMemory(), RecallMemory(memory)]
+        tools += [SaveMemory(), RecallMemory(memory, session)]
     if read_span is not None:
         tools.append(RecallSpan(read_span))
     if memory_store is not None:

@@ -15,7 +15,7 @@ from reverie.api.session import Session
 from reverie.messages.blocks import Json
 from reverie.messages.message import Usage, assistant
 from reverie.ports import Event, Finished, Model, Reply, Request
-from tests.api.session_desk import Desk, desk, told
+from tests.api.session_desk import Desk, calls, desk, results, told
 from tests.requirements import requirement
 
 SELECTOR = "claude-haiku-4-5"
@@ -187,3 +187,25 @@ async def test_memories_join_until_the_session_was_shown_so_many_bytes(
 
         assert "kiwi_server" in shown
         assert ("payroll" in shown) is is_shown
+
+
+@requirement("tools:recall:past")
+async def test_recall_of_the_past_does_not_return_the_question_itself(tmp_path: Path) -> None:
+    ask = "Which port does the zebra cluster listen on?"
+    script: list[Json] = [
+        {
+            "when": {"last_user": "Which port"},
+            "times": 1,
+            "then": calls(("RecallMemory", {"query": ask, "where": "past"})),
+        },
+        {"then": "fine"},
+    ]
+    with desk(tmp_path, script) as at:
+        async with at.start() as session:
+            await told(session, "The zebra cluster listens on port 7431.")
+        async with at.start() as session:
+            await told(session, ask)
+        [(failed, text)] = next(found for body in at.bodies if (found := results(body)))
+        assert not failed
+        assert "7431" in text
+        assert ask not in text

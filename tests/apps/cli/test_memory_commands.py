@@ -753,3 +753,10 @@ def test_doctor_exits_with_1_when_something_is_wrong(terminal: Terminal) -> None
     assert found.code == 1
     assert "1 problem\n" in terminal.run("doctor").out
     assert found.document["problems"]
+
+
+@requirement("cli:list:off")
+def test_list_with_memory_switched_off_says_so(terminal: Terminal) -> None:
+    for flags in (("--bare",), ("--set", "memory.enabled=false")):
+        ran = terminal.run(*flags, "list")
+        assert (ran.code, "memory is off" in ran.err, "No memories" in ran.err) == (0, True, False), ran.err

@@ -276,3 +276,22 @@ def test_a_broken_cache_is_told_to_programs(terminal: Terminal, output_format: s
     if output_format == "stream-json":
         (line,) = [line for line in lines if line.get("subtype") == "cache_broken"]
         assert line["lost_tokens"] == told["lost_tokens"]
+
+
+@requirement("cli:print:remembered")
+@pytest.mark.parametrize("output_format", ["text", "json", "stream-json"])
+def test_what_a_turn_taught_is_told_and_stands_in_the_transcript(terminal: Terminal, output_format: str) -> None:
+    said = "Always sign commits with the hardware key."
+    flags = ("--model", "offline", "--set", "extraction.noninteractive=true")
+
+    ran = terminal.run(*flags, "-p", said, "--output-format", output_format)
+
+    assert (ran.code, "reverie: remembered: Always sign commits" in ran.err) == (0, True), ran.err
+    rows = [json.loads(line) for line in ran.out.splitlines()] if output_format != "text" else []
+    told = [name for row in rows for name in (*row.get("names", ()), *row.get("remembered", ()))]
+    assert len(told) == len(rows[:1])
+    [transcript] = (terminal.home / ".reverie" / "projects").glob("*/*.jsonl")
+    lines = map(json.loads, transcript.read_text(encoding="utf-8").splitlines())
+    marks = [row for row in lines if row.get("reverie", {}).get("name") == "remembered"]
+    assert [row["reverie"]["data"]["names"] for row in marks] == [[said.removesuffix(".")]]
+    assert terminal.run("--model", "offline", "-p", "and again", "--continue").code == 0

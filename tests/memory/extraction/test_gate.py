@@ -6,10 +6,11 @@ from datetime import date
 import pytest
 
 from reverie.memory.extraction.candidate import Candidate, Reason, Refusal
+from reverie.memory.extraction.find import find_candidates
 from reverie.memory.extraction.gate import Heard, Passed, Scene, Verdicts, judge
 from reverie.memory.extraction.known import KnownTopics
 from reverie.memory.topics.topic import Trust
-from tests.memory.extraction.kit import candidate, one
+from tests.memory.extraction.kit import candidate, one, said
 from tests.requirements import requirement
 
 
@@ -201,3 +202,29 @@ def test_another_day_or_number_is_a_change_and_no_repetition() -> None:
     moved = candidate("the public launch of the new shop is on 2026-04-07")
 
     assert judge(moved, scene) == Passed(moved, "feedback_x.md")
+
+
+@requirement("extraction:git-facts")
+@pytest.mark.parametrize(
+    "text",
+    [
+        "remember that commit abc123 fixed the login bug",
+        "Remember: PR 412 broke the importer",
+        "please remember that abc1234 introduced the regression",
+        "remember that we fixed the crash in 3fa9c21",
+        "merk dir, dass Commit abc123 den Login-Fehler behoben hat",
+        "记住提交 abc123 修复了登录问题",
+        "コミット abc123 がログインの不具合を直したことを覚えておいて",
+    ],
+)
+def test_what_a_commit_did_is_read_from_git(text: str) -> None:
+    found = [judge(each, Scene()) for each in find_candidates(said(text))]
+    assert [isinstance(each, Refusal) and each.reason for each in found] == [Reason.derivable]
+
+
+@requirement("extraction:git-facts")
+@pytest.mark.parametrize(
+    "text", ["remember that commits must be signed", "remember that we squash commits before merging"]
+)
+def test_a_rule_about_commits_is_kept(text: str) -> None:
+    assert [isinstance(judge(each, Scene()), Passed) for each in find_candidates(said(text))] == [True]

@@ -15,7 +15,7 @@ from functools import partial
 from pathlib import Path
 
 from reverie.agent.chores import Chore
-from reverie.agent.events import Attached, Ending, Notice, Replied, ToolStarted, TurnEvent
+from reverie.agent.events import Attached, Ending, Notice, Remembered, Replied, ToolStarted, TurnEvent
 from reverie.agent.fork import ForkResult, run_fork
 from reverie.agent.ledger import Governor
 from reverie.agent.log import Log
@@ -40,6 +40,8 @@ from reverie.settings import Settings
 from reverie.settings.features import features
 from reverie.values import value
 
+REMEMBERED = "remembered"
+"""The name of the mark that keeps what a turn taught."""
 _LINE_CHARS = 200
 _FILTERED_ENTRIES = 400
 _FILTERED_MESSAGES = 8
@@ -210,8 +212,10 @@ class Extracting:
     def _tell(self, names: list[str]) -> None:
         self._say(f"remembered: {', '.join(dict.fromkeys(names))}" if names else "nothing new to keep")
         if names:
-            listed = ", ".join(dict.fromkeys(names))
-            self.emit(Notice(f"remembered: {listed} (`reverie log` shows why, `reverie undo` takes it back)"))
+            told = Remembered(tuple(dict.fromkeys(names)))
+            # On disk too (spec 2 §10.7), so that a resumed session tells it again.
+            self.log.append(MarkEntry(self.log.envelope(), REMEMBERED, {"names": [*told.names], "content": told.text}))
+            self.emit(told)
 
     def _words(self, talk: Sequence[Entry]) -> SessionWords:
         """What was said, made ready for the gate; takes long in long sessions: to be called in a thread."""

@@ -150,6 +150,7 @@ def laid_ground(setup: Setup, transcript: Transcript, emit: Callable[[TurnEvent]
         is_read_only=is_read_only,
         ripgrep=setup.ripgrep,
         memory=memory if memory.off is None else None,
+        session=log.session,
         memory_store=memory.store if memory.off is None and settings.tools.provider_memory else None,
         read_span=partial(preparer.read_span, log),
         search=searching(model) if settings.tools.web_search and preparer.facts.abilities.web_search else None,

@@ -33,7 +33,7 @@ def command(which: Which, *, kind: str | None, pinned: bool, archived: bool, as_
 
     memory = which.open()
     if memory.off is not None:
-        click.echo(f"reverie: {memory.off}", err=True)
+        click.echo(f"reverie: memory is off: {memory.off}", err=True)
     if archived:
         rows = _archived(memory)
     else:
@@ -48,7 +48,8 @@ def command(which: Which, *, kind: str | None, pinned: bool, archived: bool, as_
     if as_json:
         print_json(rows)
         return
-    print_topics(rows, str(memory.directory))
+    if rows or memory.off is None:
+        print_topics(rows, str(memory.directory))
     for other in memory.related() if not rows and which.directory is None and not which.is_user else ():
         told = f"A repository that began with the same commit has its memories in {other}"
         click.echo(f"{told}; `reverie export` there and `reverie import` here bring them along.", err=True)

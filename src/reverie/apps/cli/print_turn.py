@@ -15,7 +15,18 @@ from collections.abc import Sequence
 from shlex import quote
 from typing import Any
 
-from reverie.agent.events import CacheBroken, Denied, Ending, Notice, Reduced, Replied, ToolEnded, TurnEnded, TurnEvent
+from reverie.agent.events import (
+    CacheBroken,
+    Denied,
+    Ending,
+    Notice,
+    Reduced,
+    Remembered,
+    Replied,
+    ToolEnded,
+    TurnEnded,
+    TurnEvent,
+)
 from reverie.api.session import Session
 from reverie.apps.cli.exits import DONE, FAILED, INTERRUPTED, say
 from reverie.apps.cli.slash import run_command, slash_command
@@ -52,19 +63,24 @@ def print_turn(session: Session, text: str, output_format: str) -> int:
 
 
 async def _run(session: Session, text: str, printer: Printer) -> int:
-    async with session:
-        # What is said before the turn begins reaches nobody else.
-        session.listen(printer.event)
-        command = slash_command(session, text)
-        await session.begin()
-        printer.begin()
-        if command is not None:
-            return await _run_command(session, command, printer)
-        async for event in session.send(text, source="sdk"):
-            printer.event(event)
-            if isinstance(event, TurnEnded):
-                return _code(event.ending)
-    return FAILED
+    code = FAILED
+    try:
+        async with session:
+            # What is said before the turn begins reaches nobody else.
+            session.listen(printer.event)
+            command = slash_command(session, text)
+            await session.begin()
+            printer.begin()
+            if command is not None:
+                return await _run_command(session, command, printer)
+            async for event in session.send(text, source="sdk"):
+                printer.event(event)
+                if isinstance(event, TurnEnded):
+                    code = _code(event.ending)
+    finally:
+        # What the turn taught is known once the session is closed.
+        printer.finish()
+    return code
 
 
 async def _run_command(session: Session, command: tuple[str, str], printer: Printer) -> int:
@@ -94,6 +110,7 @@ class Printer:
         self.session = session
         self.denials: list[Denied] = []
         self.breaks: list[CacheBroken] = []
+        self.remembered: list[str] = []
 
     def begin(self) -> None:
         """A session opens."""
@@ -105,6 +122,9 @@ class Printer:
                 say(f"{event.reason}; trying again in {wait} (attempt {event.attempt})")
             case Notice(text, level) if level != "info":
                 say(text)
+            case Remembered():
+                self.remembered += event.names
+                say(event.text)
             case CacheBroken():
                 self.breaks.append(event)
             case Denied():
@@ -119,6 +139,9 @@ class Printer:
 
     def end(self, ended: TurnEnded) -> None:
         """The turn is over."""
+
+    def finish(self) -> None:
+        """The session is closed, and all background work with it."""
 
 
 class TextPrinter(Printer):
@@ -136,6 +159,7 @@ class JsonPrinter(Printer):
     def __init__(self, session: Session) -> None:
         super().__init__(session)
         self._stop_reason: str | None = None
+        self._result: dict[str, Any] | None = None
 
     def event(self, event: TurnEvent) -> None:
         if isinstance(event, Replied):
@@ -144,32 +168,35 @@ class JsonPrinter(Printer):
 
     def end(self, ended: TurnEnded) -> None:
         subtype = _SUBTYPES.get(ended.ending, "error")
-        self.write(
-            {
-                "type": "result",
-                "subtype": subtype,
-                "is_error": subtype != "success",
-                "result": ended.text,
-                "session_id": self.session.id,
-                "model": ended.status.model,
-                "stop_reason": self._stop_reason,
-                "ending": ended.ending.value,
-                "num_turns": ended.rounds,
-                "duration_ms": round(ended.seconds * 1000),
-                "total_cost_usd": ended.cost_usd,
-                "usage": usage_to_wire(ended.usage),
-                "cache_breaks": [_parted(broken) for broken in self.breaks],
-                "permission_denials": [
-                    {
-                        "tool_name": denied.name,
-                        "tool_use_id": denied.call_id,
-                        "tool_input": dict(denied.given),
-                        "reason": denied.reason,
-                    }
-                    for denied in self.denials
-                ],
-            }
-        )
+        self._result = {
+            "type": "result",
+            "subtype": subtype,
+            "is_error": subtype != "success",
+            "result": ended.text,
+            "session_id": self.session.id,
+            "model": ended.status.model,
+            "stop_reason": self._stop_reason,
+            "ending": ended.ending.value,
+            "num_turns": ended.rounds,
+            "duration_ms": round(ended.seconds * 1000),
+            "total_cost_usd": ended.cost_usd,
+            "usage": usage_to_wire(ended.usage),
+            "cache_breaks": [_parted(broken) for broken in self.breaks],
+            "permission_denials": [
+                {
+                    "tool_name": denied.name,
+                    "tool_use_id": denied.call_id,
+                    "tool_input": dict(denied.given),
+                    "reason": denied.reason,
+                }
+                for denied in self.denials
+            ],
+        }
+
+    def finish(self) -> None:
+        result, self._result = self._result, None
+        if result is not None:
+            self.write(result | {"remembered": self.remembered})
 
     def write(self, document: dict[str, Any]) -> None:
         """Print one line."""
@@ -178,7 +205,11 @@ class JsonPrinter(Printer):
 
 
 class StreamPrinter(JsonPrinter):
-    """One object per line as things happen."""
+    """One object per line as things happen; what the turn taught may come after its result."""
+
+    def end(self, ended: TurnEnded) -> None:
+        super().end(ended)
+        self.finish()
 
     def begin(self) -> None:
         session = self.session
@@ -219,6 +250,9 @@ class StreamPrinter(JsonPrinter):
                 self.write(
                     {"type": "system", "subtype": "cache_broken", "session_id": self.session.id} | _parted(event)
                 )
+            case Remembered():
+                told = {"type": "system", "subtype": "remembered", "session_id": self.session.id}
+                self.write(told | {"names": list(event.names)})
             case Reduced():
                 kinds = [reduction.kind for reduction in event.reductions]
                 self.write({"type": "system", "subtype": "reduced", "kinds": kinds, "session_id": self.session.id})

@@ -15,6 +15,7 @@ from reverie.agent.events import (
     Ending,
     Notice,
     Reduced,
+    Remembered,
     Replied,
     ToolEnded,
     ToolProgress,
@@ -89,6 +90,8 @@ class TurnView:
                 self._add(ended_note(event))
             case Notice(text, level):
                 self._add(Note(text, level))
+            case Remembered():
+                self._add(Note(event.text))
             case TurnEnded():
                 self._end(event)
             case _:

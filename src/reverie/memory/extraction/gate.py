@@ -200,8 +200,12 @@ _CODE_FACT = lazy_regex(
       |(?:函数|方法|类|模块|文件|变量)[^。]{0,20}(?:在|位于|定义在)\s?[\w/.-]+\.\w{1,4}""",
     _FLAGS,
 )
+_CHANGE = r"""(?:\b(?:commits?|revision|changeset)\s\#?[0-9a-f]{5,40}\b|(?:提交|コミット)\s?[0-9a-f]{5,40}
+      |\b(?=[a-f]*\d)(?=\d*[a-f])[0-9a-f]{7,40}\b|\b(?:pr|mr|pull\srequest|merge\srequest)\s?\#?\d+\b)"""
+_DID = r"""(?:\b(?:fix(?:e[sd])?|br[eo]ke|introduc\w+|caus\w+|revert\w*|add(?:s|ed)|remov\w+|chang(?:es|ed)|solv\w+
+      |repair\w*|resolv\w+|beh(?:ob|eb)\w*|gefixt|eingeführt|verursach\w+)\b|修复|修好|引入|导致|解决|直し|直っ|修正|壊し)"""
 _GIT_FACT = lazy_regex(
-    r"""\b(?:i|we|he|she|they)\s(?:just\s|already\s)?(?:merged|pushed|committed|rebased|reverted|tagged|cherry-picked)\b
+    rf"""{_CHANGE}[^.!?。\n]{{0,120}}{_DID}|{_DID}[^.!?。\n]{{0,120}}{_CHANGE}|\b(?:i|we|he|she|they)\s(?:just\s|already\s)?(?:merged|pushed|committed|rebased|reverted|tagged|cherry-picked)\b
       |\b(?:commit|pr|pull\srequest|branch)\s(?:\#?\w+\s)?(?:was|is|has\sbeen|got)\s(?:merged|pushed|reverted|rebased)\b
       |\bfixed\s(?:it|the\sbug|this|that)?\s?by\b|\bthe\s(?:\w+\s)?(?:bug|crash|leak|failure|flake|flaky\stest|error|regression)\s(?:was|came|is\sfrom)\b
       |(?:合并|提交|推送)了(?:那个|这个|一个)?\s?(?:PR|分支|代码)""",
