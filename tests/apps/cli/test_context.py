@@ -48,6 +48,15 @@ def test_people_see_bars_and_the_biggest_items(terminal: Terminal) -> None:
     assert "compaction at 167k" in ran.out
 
 
+@requirement("tokens:profiles:unknown")
+def test_an_assumed_window_is_said(terminal: Terminal) -> None:
+    ran = terminal.run("context", str(SAMPLE), "--model", "qwen3", "--json")
+
+    assert ran.document["window"] == 32_000
+    assert "'qwen3' is not known: a window of 32,000 tokens is assumed" in ran.err
+    assert terminal.run("context", str(SAMPLE), "--model", "qwen3", "--window", "40000").err == ""
+
+
 @requirement("cli:context:json")
 def test_another_window_moves_the_level(terminal: Terminal) -> None:
     small = terminal.run("context", str(SAMPLE), "--json", "--window", "20000").document

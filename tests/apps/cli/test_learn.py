@@ -87,7 +87,7 @@ def test_the_answer_names_the_stores_and_what_was_not_stored(terminal: Terminal,
     named = terminal.run("learn", str(gone), "--project", str(terminal.project), "--json")
 
     assert f"not stored: {gone}: /gone/away is not here" in ran.err
-    assert "1 sessions, kept 1" in ran.err
+    assert "1 session, kept 1" in ran.err
     [store] = named.document["stores"]
     assert store["directory"] in ran.err
     assert (store["saved"], named.document["not_stored"]) == (1, [])
@@ -130,5 +130,5 @@ def test_a_file_without_messages_is_a_mistake_and_is_passed_over_in_a_folder(
     assert "is no transcript" in named.err
     searched = terminal.run("learn", str(folder), "--json")
     assert searched.code == 0
-    assert searched.json["sessions"] == 0
-    assert searched.json["not_stored"] == []
+    assert searched.document["sessions"] == 0
+    assert searched.document["not_stored"] == []

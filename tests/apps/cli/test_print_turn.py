@@ -100,6 +100,17 @@ def ask(terminal: Terminal, provider: RunningSimulator, *arguments: str) -> Ran:
     return terminal.run("-m", "claude-sonnet-4-5", *arguments, **access)
 
 
+@requirement("tokens:profiles:unknown")
+def test_what_is_assumed_of_an_unknown_model_is_told(terminal: Terminal) -> None:
+    with simulator(SCRIPT) as provider:
+        guessed = ask(terminal, provider, "-m", "claude-opus-9", "-p", "hi")
+        said = ask(terminal, provider, "-m", "claude-opus-9", "-p", "hi", "--window", "150000")
+
+    assert "'claude-opus-9' is not known: a window of 200,000 tokens is assumed" in guessed.err
+    assert "--window" in guessed.err
+    assert "assumed" not in said.err
+
+
 @requirement("cli:print:denials")
 def test_what_was_not_permitted_is_told_and_stands_in_the_result(terminal: Terminal) -> None:
     remove: Json = {"name": "Bash", "input": {"command": "rm -r build", "description": "clean up"}}
@@ -231,7 +242,7 @@ def test_offline_by_choice_answers_that_it_cannot_talk(terminal: Terminal) -> No
     ran = terminal.run("-m", "offline", "-p", "hello")
 
     assert ran.code == 0
-    assert "no model" in ran.out
+    assert "No model" in ran.out
 
 
 @requirement("cli:print:answers")

@@ -38,6 +38,7 @@ def command(
     """
     from reverie.agent.ledger import read_bookings
     from reverie.apps import wiring
+    from reverie.apps.cli.exits import say
     from reverie.apps.cli.find_session import find_session
     from reverie.apps.cli.output import print_json
     from reverie.apps.rows import context_report, subagent_rows
@@ -45,6 +46,8 @@ def command(
     from reverie.messages.transcript import read_entries
     from reverie.places import ProjectFolder
     from reverie.places.transcripts import list_subagent_transcripts
+    from reverie.tokens.profiles import profile
+    from reverie.tokens.window import unknown_model
 
     configuration = common.configuration(project)
     path = find_session(configuration, common.directory(project), session)
@@ -65,6 +68,8 @@ def command(
         print_json(_document(report, budget, str(path), helpers, spent))
     else:
         _draw(report, budget, path.name, helpers, spent)
+    if report.model and (assumed := unknown_model(profile(report.model, overrides), budget)):
+        say(assumed)
 
 
 def _document(
