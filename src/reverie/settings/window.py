@@ -15,8 +15,7 @@ class Window:
     """How large the window is and when a conversation is called full."""
 
     default_tokens: Positive = 200_000
-    """W of a Claude model that is not in the table; once changed, of every unknown model. Until then `gpt-…` and
-    `gemini-…` count 128,000, any other unknown model 32,000, and the session says so."""
+    """W of an unknown Claude model; once changed, of any (else `gpt-…`, `gemini-…`: 128,000, others: 32,000)."""
     extended_tokens: Positive = 1_000_000
     """W for a model name that ends in `[1m]`, or when the extended window is asked for (spec 1 §2)."""
     extended: bool = False
