@@ -507,3 +507,29 @@ async def test_the_hooks_of_real_plugins_run_and_what_they_miss_is_a_warning(sha
         said = (*verdict.messages, *hooks.arrived().messages)
         assert said, event
         assert (verdict.blocked, verdict.stop, verdict.permission) == (None, None, None)
+
+
+@requirement("hooks:trust:first-use")
+@pytest.mark.parametrize(
+    ("run", "file"),
+    [
+        ("make check", "Makefile"),
+        ("npm run check", "package.json"),
+        ("python -m tools.check", "tools/check.py"),
+        ("python3 -m tools", "tools/__main__.py"),
+        ("$TOOLS/check.sh", "deep/tools/check.sh"),
+        ('"${TOOLS}"/check.sh --fast', "check.sh"),
+        ("python tools", "tools/__main__.py"),
+        ("cd tools && just check", "justfile"),
+    ],
+)
+def test_what_a_hook_runs_by_another_name_counts_with_its_content(tmp_path: Path, run: str, file: str) -> None:
+    theirs = on("PreToolUse", command(run), source="project", committed=True)
+    path = tmp_path / file
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("as agreed", encoding="utf-8")
+    (before,) = hooks_in(tmp_path, theirs).waiting
+    path.write_text("something else", encoding="utf-8")
+    (after,) = hooks_in(tmp_path, theirs).waiting
+
+    assert before.digest != after.digest

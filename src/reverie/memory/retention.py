@@ -136,7 +136,9 @@ def _session_file(path: Path, kind: Literal["transcript", "spill"], session: str
         looks = os.lstat(path)
     except FileNotFoundError:
         return
-    yield SessionFile(path, kind, session, datetime.fromtimestamp(looks.st_mtime, tz=UTC), looks.st_size)
+    # A pipe or a device would be read for ever.
+    if path.is_file():
+        yield SessionFile(path, kind, session, datetime.fromtimestamp(looks.st_mtime, tz=UTC), looks.st_size)
 
 
 def _is_older(used: datetime, days: float | None, now: datetime) -> bool:

@@ -50,6 +50,8 @@ def write_fork(
     from_host: bool = False,
 ) -> Path:
     """Copy a session beside itself, or to a path whose name is the new id, and return the path of the copy."""
+    if not path.is_file():
+        raise UserMistake(f"{path} is not a transcript; `reverie sessions` lists those that exist")
     entries = list(decode_lines(path.read_bytes()))
     session = new_id() if to is None else to.stem
     lines = fork_lines(

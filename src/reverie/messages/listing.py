@@ -110,7 +110,8 @@ def read_working_directory(folder: Path) -> str | None:
 
     A name may stand for several places, and a session that was brought from elsewhere speaks for itself alone.
     """
-    newest = sorted(folder.glob("*.jsonl"), key=lambda path: path.stat().st_mtime, reverse=True)
+    files = [path for path in folder.glob("*.jsonl") if path.is_file()]
+    newest = sorted(files, key=lambda path: path.stat().st_mtime, reverse=True)
     held: str | None = None
     for path in newest[:_LOOKED_AT]:
         glance = read_glance(path)

@@ -24,6 +24,8 @@ from reverie.messages.records import decode_lines, encode_line
 
 def read_entries(path: Path) -> list[Entry]:
     """All entries of a transcript file, ours or another writer's."""
+    if path.exists() and not (path.is_file() or path.is_dir()):
+        raise UserMistake(f"{path} is a pipe or a device, not a transcript; copy it into a file first")
     try:
         data = path.read_bytes()
     except FileNotFoundError:

@@ -44,10 +44,11 @@ def list_transcript_folders(
 
 def list_subagent_transcripts(folder: ProjectFolder, session_id: str) -> tuple[Path, ...]:
     """List the sub-agents' transcripts of a session, and after them those beside it, which may be of any session."""
-    return (
+    found = (
         *sorted(folder.session(session_id).subagents.rglob("agent-*.jsonl")),
         *sorted(folder.directory.glob("agent-*.jsonl")),
     )
+    return tuple(path for path in found if path.is_file())
 
 
 def _list_roots(path: Path, known: Identity | None) -> tuple[str, ...]:
