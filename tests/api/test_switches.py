@@ -131,7 +131,7 @@ async def _driving(root: Path, names: tuple[str, ...], *, window: int | None = W
     project = root / "project"
     project.mkdir()
     for number in range(TURNS + 2):
-        words = " ".join(f"line {number} holds {(number * 7919 + at) % 1000}" for at in range(700))
+        words = "\n".join(f"line {number} holds {(number * 7919 + at) % 1000}" for at in range(300))
         (project / f"file-{number}.txt").write_text(words, encoding="utf-8")
         (project / f"file-{number + 100}.txt").write_text(words[::-1], encoding="utf-8")
     model = LATER if NEEDS_A_LATER_MODEL & set(names) else EARLIER
@@ -152,7 +152,7 @@ def _setup(
 ) -> Setup:
     settings = Settings()
     for name in names:
-        for key, value in SWITCHES[name].items():
+        for key, value in {**SWITCHES, "no compaction": {"compaction.enabled": False}}[name].items():
             settings = _with(settings, key.split("."), value)
     access = Access(anthropic_key=provider.api_key, anthropic_url=provider.base_url)
     abilities = replace(PROFILES[model].abilities, cache_edits=True)
@@ -318,6 +318,25 @@ async def test_the_model_writes_what_stands_for_a_folded_span(tmp_path: Path) ->
     assert spans
     assert all("tool_use" in span and "holds" in span for span in spans)
     assert "herons counted" in last
+
+
+@requirement("session:switches:go-on")
+@pytest.mark.moves_prefix
+async def test_where_compaction_is_off_the_way_on_is_told_and_works(tmp_path: Path) -> None:
+    async with _driving(tmp_path, ("no compaction",)) as drive:
+        ended = None
+        for number in range(1, 9):
+            ended = [event async for event in drive.session.send(f"Please read file number {number}.")][-1]
+            assert isinstance(ended, TurnEnded)
+            if ended.ending is not Ending.COMPLETED:
+                break
+        assert ended is not None
+        assert "compaction.enabled" in ended.text
+        assert "/snip" in ended.text
+        drive.session.snip()
+        ended = [event async for event in drive.session.send("Please read file number 9.")][-1]
+        assert isinstance(ended, TurnEnded)
+        assert ended.ending is Ending.COMPLETED, ended.text
 
 
 @requirement("session:usage:implausible")

@@ -144,6 +144,9 @@ def test_only_the_refused_file_is_taken_back(tmp_path: Path) -> None:
 
     assert decided(kept) == {"call_1": False, "call_2": True}
     assert len(kept.writes) == 1
+    [told], [wanted] = kept.reductions, outcome.reductions
+    assert told.items == 1
+    assert 0.4 * wanted.freed_tokens < told.freed_tokens < 0.6 * wanted.freed_tokens
 
 
 @requirement("context:spill:disk")

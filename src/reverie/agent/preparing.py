@@ -263,7 +263,7 @@ class Preparer:
         limit = self.budget.window_tokens if self.settings.compaction.reactive_only else self.budget.blocking_tokens
         if scene.budget.used_tokens > limit and self.strategy.name != "none":
             self._estimate(view)
-            raise too_large(view, scene.budget, self.weigh, self._prompt[2])
+            raise too_large(view, scene.budget, self.weigh, self._prompt[2], compacts=self.settings.compaction.enabled)
         request = request_from(
             view,
             self.facts,

@@ -89,10 +89,12 @@ def compact_part(case: Case, part: OneSide, *, instructions: str = "") -> Flow[O
     return (yield from _fold_from(case, at, instructions))
 
 
-def too_large(view: View, budget: Budget, weigh_item: Callable[[Item], int], prompt_tokens: int) -> ContextTooLong:
+def too_large(
+    view: View, budget: Budget, weigh_item: Callable[[Item], int], prompt_tokens: int, *, compacts: bool = True
+) -> ContextTooLong:
     """The error for a view that does not fit, with what takes the room and the way on.
 
-    `prompt_tokens` is the size of system text and tools.
+    `prompt_tokens` is the size of system text and tools; `compacts` says whether compaction is allowed at all.
     """
     limit = budget.blocking_tokens
     message = f"the request needs {budget.used_tokens:,} tokens and {limit:,} are there"
@@ -106,7 +108,8 @@ def too_large(view: View, budget: Budget, weigh_item: Callable[[Item], int], pro
         if largest is not None:
             said = f"{largest.kind.value}: “{_words(largest)}”"
             message += f"; the largest message takes {weigh_item(largest):,} ({said})"
-        message += ". /compact makes room (compact() in Python); nothing was lost"
+        allowed = "" if compacts else " once compaction.enabled is true; until then /snip, /rewind and /clear do"
+        message += f". /compact makes room (compact() in Python){allowed}; nothing was lost"
     return ContextTooLong(message, used_tokens=budget.used_tokens, limit_tokens=limit)
 
 

@@ -66,7 +66,12 @@ def kept_inline(outcome: Outcome, failed: Collection[Path]) -> Outcome:
         for entry in outcome.entries
     )
     writes = tuple(one for one in outcome.writes if one.path not in failed)
-    reductions = tuple(one for one in outcome.reductions if one.kind != SPILL or writes)
+    wanted, kept = (sum(len(one.content) for one in each) for each in (outcome.writes, writes))
+    reductions = tuple(
+        one if one.kind != SPILL else replace(one, freed_tokens=one.freed_tokens * kept // wanted, items=len(writes))
+        for one in outcome.reductions
+        if one.kind != SPILL or writes
+    )
     return Outcome(entries, writes, reductions)
 
 
