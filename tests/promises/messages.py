@@ -50,6 +50,9 @@ PROMISES = {
         "A writer killed at any moment tears at most the line it was writing; nothing that was confirmed is missing.",
         source="issue 2, item 2",
     ),
+    "messages:transcript:nested": Requirement(
+        "a line nested beyond measure is passed over by every command, the rest is read", source="review 5.9"
+    ),
     "messages:transcript:torn-line": Requirement(
         "A torn last line costs only itself; what is appended after it is read.", source="issue 2, item 2"
     ),

@@ -67,7 +67,7 @@ def _read(path: Path, now: datetime) -> Member | None:
         process = row["process"]
         holder = Holder(**process | {"since": datetime.fromisoformat(process["since"])})
         return Member(str(row["name"]), str(row["kind"]), str(row["session"]), holder, not is_gone(holder, now))
-    except (OSError, ValueError, KeyError, TypeError):
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
         return None
 
 

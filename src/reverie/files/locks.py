@@ -249,7 +249,7 @@ def _decode(content: bytes) -> Holder | None:
             pid_space=str(fields["pid_space"]),
             process_started=str(fields["process_started"]),
         )
-    except (ValueError, KeyError, TypeError):
+    except (ValueError, KeyError, TypeError, RecursionError):
         return None
 
 

@@ -38,8 +38,11 @@ def encode_json(value: Any) -> bytes:
 
 
 def decode_json(data: bytes | str) -> Any:
-    """Parse JSON; raises `ValueError`."""
-    return _decode_any(data)
+    """Parse JSON; raises `ValueError`, also for what is nested too deeply."""
+    try:
+        return _decode_any(data)
+    except RecursionError:
+        raise ValueError("nested too deeply") from None
 
 
 def block_from_wire(wire: Any) -> Block:

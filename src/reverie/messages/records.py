@@ -117,6 +117,8 @@ def decode_line(line: bytes) -> Entry:
         return _misfit(line)
     except (msgspec.DecodeError, UnicodeDecodeError) as problem:
         return BadLine(str(problem), line)
+    except RecursionError:
+        return BadLine("nested too deeply", line)
     if record.uuid is None or record.type not in _CHAIN_TYPES:
         return _beside_the_chain(record, line)
     envelope = _envelope(record, record.uuid)
@@ -130,7 +132,7 @@ def decode_line(line: bytes) -> Entry:
                 return _attachment(record, envelope, line)
             case "system":
                 return _system(record, envelope, line)
-    except (msgspec.DecodeError, KeyError, TypeError, ValueError, AttributeError):
+    except (msgspec.DecodeError, KeyError, TypeError, ValueError, AttributeError, RecursionError):
         pass
     return LinkEntry(envelope, record.type, line)
 

@@ -239,7 +239,7 @@ def _read_stored(folder: ProjectFolder) -> Identity | None:
             first_commit=None if fields["first_commit"] is None else str(fields["first_commit"]),
             other_paths=tuple(map(str, fields["other_paths"])),
         )
-    except (ValueError, KeyError, TypeError) as error:
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
         message = (
             f"{folder.identity} does not say which project this is ({error}); repair it, or remove it to start anew"
         )

@@ -20,7 +20,7 @@ from reverie.agent.loop import Joined
 from reverie.agent.memory_rules import MemoryFacts
 from reverie.agent.prompt import PromptFacts, system_prompt
 from reverie.agent.tool_calls import Done, Permits
-from reverie.agent.user_context import date_change, user_context
+from reverie.agent.user_context import date_change, hidden_characters, user_context
 from reverie.api.memory import Memory
 from reverie.api.session_parts.included import included_part, read_loaded, where_of, with_answers
 from reverie.api.session_parts.styling import Styling, read_styling
@@ -207,7 +207,7 @@ class Briefing:
     @property
     def warnings(self) -> tuple[str, ...]:
         """What a person should know of the instruction files and of how the agent is to write."""
-        loaded = self._loaded.warnings if self._loaded else ()
+        loaded = (*self._loaded.warnings, *hidden_characters(self._loaded.files)) if self._loaded else ()
         return (*loaded, *filter(None, [self.styling.problem]))
 
     @property

@@ -126,7 +126,7 @@ def read_state(folder: MemoryFolder) -> DreamState:
             _moment(row.get("failed")),
             int(row.get("failures") or 0),
         )
-    except (OSError, ValueError, AttributeError, TypeError):
+    except (OSError, ValueError, AttributeError, TypeError, RecursionError):
         return DreamState()
 
 

@@ -44,7 +44,7 @@ def read_learnt(folder: MemoryFolder) -> dict[str, Learnt]:
         try:
             said = json.loads(row)
             one = Learnt(said["session"], said["last"], int(said["messages"]), int(said.get("size", 0)))
-        except (ValueError, KeyError, TypeError):
+        except (ValueError, KeyError, TypeError, RecursionError):
             continue
         found[one.session] = one
     return found
@@ -75,7 +75,7 @@ def read_runs(folder: MemoryFolder) -> list[tuple[str, ...]]:
         try:
             said = json.loads(row)
             found.setdefault(str(said["run"]), []).extend(map(str, said["commits"]))
-        except (ValueError, KeyError, TypeError):
+        except (ValueError, KeyError, TypeError, RecursionError):
             continue
     return [tuple(commits) for commits in found.values()]
 

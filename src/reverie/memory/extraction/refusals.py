@@ -95,5 +95,5 @@ def _parsed(row: str) -> Refusal | None:
             said.get("when", ""),
             said.get("detail", ""),
         )
-    except (ValueError, KeyError, TypeError, AttributeError):
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return None

@@ -127,7 +127,7 @@ def _read_bundle(source: Path, scratch: Path) -> tuple[Path, str, tuple[Tombston
                 raise UserMistake(f"{source} is not a memory bundle of version {VERSION}")
             bundle = scratch / _BUNDLE
             bundle.write_bytes(archive.read(_BUNDLE))
-    except (zipfile.BadZipFile, KeyError, ValueError, AttributeError) as error:
+    except (zipfile.BadZipFile, KeyError, ValueError, AttributeError, RecursionError) as error:
         raise UserMistake(f"{source} is not a memory bundle: {error}") from error
     except FileNotFoundError as error:
         raise UserMistake(f"there is no file {source}; name one that `reverie export` wrote") from error

@@ -361,7 +361,10 @@ def selection(
         max_tokens=max_tokens,
         output_schema=SCHEMA,
     )
-    answer = json.loads(_json_in(reply.text))
+    try:
+        answer = json.loads(_json_in(reply.text))
+    except RecursionError:
+        raise ValueError("the selector's answer is nested too deeply") from None
     names = answer.get(_SELECTED) if isinstance(answer, dict) else None
     if not isinstance(names, list):
         raise ValueError(f"the selector named no {_SELECTED}")

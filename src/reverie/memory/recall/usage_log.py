@@ -69,7 +69,7 @@ def read_uses(folder: MemoryFolder, path: str | None = None) -> Iterator[Use]:
         try:
             said = json.loads(row)
             use = Use(said["path"], said["when"], said["query"], said["score"], said.get("session"))
-        except (ValueError, KeyError, TypeError):
+        except (ValueError, KeyError, TypeError, RecursionError):
             continue
         if path is None or use.path == path:
             yield use
