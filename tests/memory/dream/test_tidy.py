@@ -266,3 +266,10 @@ def test_of_merged_memories_the_clearest_name_stays(poor: str, is_first: bool) -
     [kept] = step.written
     assert parse_topic(kept, step.after[kept] or "").name == clear
     assert kept == ("b.md" if is_first else "a.md")
+
+
+@requirement("security:world:bounded")
+def test_a_huge_file_is_left_alone_and_does_not_hold_up_the_others() -> None:
+    huge = text("huge.md", "It broke yesterday. " * 300_000)
+    small = files(a=RULE, b=RULE)
+    assert [step.after.keys() & {"huge.md"} for step in tidy({**small, "huge.md": huge}, World()).steps] == [set()]

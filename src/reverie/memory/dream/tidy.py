@@ -17,6 +17,8 @@ from reverie.memory.topics.anchors import Anchor
 from reverie.memory.topics.topic import Topic, parse_topic, render_topic
 from reverie.values import value
 
+MAX_TIDIED_CHARS = 200_000
+"""Longer than anything that was written to be remembered; a file dropped there would keep a dream busy for minutes."""
 ROUNDS = 100
 """Merging can make two topics alike that were not; it ends by itself, since every merge leaves one topic less."""
 
@@ -55,7 +57,7 @@ class Draft:
 
 
 def tidy(texts: Mapping[str, str], world: World, drafts: Mapping[str, Draft] | None = None) -> Tidied:
-    """What is to be changed in these topic files; those that cannot be read are left alone.
+    """What is to be changed in these topic files; those that cannot be read or are very long are left alone.
 
     `drafts` take the place of the files of their paths, or are new, and become part of the change.
     """
@@ -119,6 +121,8 @@ def _one_step(steps: Sequence[Step], texts: Mapping[str, str]) -> Step:
 def _parsed(texts: Mapping[str, str]) -> dict[str, Topic]:
     topics: dict[str, Topic] = {}
     for path in sorted(texts):
+        if len(texts[path]) > MAX_TIDIED_CHARS:
+            continue
         try:
             topics[path] = parse_topic(path, texts[path])
         except Damaged:
