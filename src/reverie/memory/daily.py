@@ -1,4 +1,4 @@
-"""Daily logs: in sessions that live for days the agent appends what it learns, and a dream at night makes topics of it.
+"""Daily logs: the agent of a long session appends what it learns; once a day is over a dream makes topics of it.
 
 One file a day below `logs/`, whole lines only. A prompt names the pattern of the path and never the date (spec 2 §13).
 """
@@ -6,21 +6,13 @@ One file a day below `logs/`, whole lines only. A prompt names the pattern of th
 from __future__ import annotations
 
 import re
-from datetime import date, datetime
+from datetime import date
 from pathlib import Path
 
-from reverie.files import append_lines
 from reverie.places.paths import MemoryFolder
 
 _DAY = re.compile(r"(\d{4})-(\d{2})-(\d{2})\.md\Z")
 _TIME = re.compile(r"^[-*] (?:\d{2}:\d{2} )?")
-
-
-def append_daily(folder: MemoryFolder, text: str, *, now: datetime) -> Path:
-    """Append to the log of the day on which this is said, in the zone of `now`."""
-    place = folder.daily_log(now.date())
-    append_lines(place, [f"- {now:%H:%M} {' '.join(text.split())}"])
-    return place
 
 
 def list_daily_logs(folder: MemoryFolder) -> tuple[tuple[date, Path], ...]:

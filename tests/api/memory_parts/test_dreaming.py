@@ -15,16 +15,15 @@ from reverie.api.memory import Memory
 from reverie.api.memory_parts.dream_by_model import spec_of
 from reverie.api.memory_parts.dream_estimate import estimated_dream
 from reverie.api.memory_parts.dreaming import Dreams, Dreamt
-from reverie.memory.daily import append_daily
 from reverie.memory.dream.lock import DreamState
 from reverie.memory.dream.proposal import Kind, has_proposal
 from reverie.memory.dream.view import DreamView
 from reverie.messages.blocks import Json
 from reverie.messages.message import Usage
 from reverie.ports import ForkSpec
-from reverie.settings import Budget, Dream, Settings
-from tests.api.session_desk import Desk, calls, desk, results
-from tests.memory.dream.kit import files, read, text, write
+from reverie.settings import Budget, Dream, Extraction, Settings
+from tests.api.session_desk import Desk, calls, desk, results, told
+from tests.memory.dream.kit import append_daily, files, read, text, write
 from tests.memory.stores import files_of
 from tests.requirements import requirement
 
@@ -180,6 +179,27 @@ async def test_a_nightly_dream_turns_daily_logs_into_topics_once(tmp_path: Path)
         assert (await memory.dream()).state == "unchanged"
 
 
+@requirement("dream:daily")
+async def test_the_first_turn_of_a_new_day_makes_topics_of_the_logs_of_the_day_before(tmp_path: Path) -> None:
+    from reverie.settings import Memory as MemorySettings
+
+    with desk(tmp_path, [{"then": "fine"}]) as at:
+        at.settings = replace(at.settings, memory=MemorySettings(daily_log=True), extraction=Extraction(enabled=False))
+        at.model = "offline"
+        async with at.start() as session:
+            said = "Always run the linter before committing, because CI rejects unformatted code."
+            append_daily(session.memory.dreams.folder, said, now=at.time)
+            await told(session, "good evening")
+            assert list(session.memory.topics()) == []
+            at.time += timedelta(days=1)
+            await told(session, "good morning")
+            async with asyncio.timeout(30):
+                while "dream" in session.parts.background:  # noqa: ASYNC110
+                    await asyncio.sleep(0.02)
+            [made] = session.memory.topics()
+            assert "linter" in made.description
+
+
 def fork(*rounds: Json, last: str = "In order now.") -> list[Json]:
     """A script for the fork: one reply per round."""
     steps: list[Json] = [
@@ -286,7 +306,7 @@ async def test_what_a_dream_is_reckoned_to_cost_is_what_the_provider_counts(tmp_
         sleeper = Sleeper(at)
         sleeper.memory.store.write_files(files(c="Ask before deploying."), author="user", reason="more")
         loop, entries = sleeper.session.parts.loop, len(sleeper.session.entries)
-        told = sleeper.dreams.estimate(loop)
+        likely = sleeper.dreams.estimate(loop)
         assert at.provider.requests == ()
         assert len(sleeper.session.entries) == entries
         exact = estimated_dream(
@@ -295,8 +315,8 @@ async def test_what_a_dream_is_reckoned_to_cost_is_what_the_provider_counts(tmp_
         done = await sleeper.run()
         booked = [one for one in sleeper.session.parts.governor.bookings if one.purpose == "dream"]
 
-        assert (told.rounds, told.most_rounds, told.model) == (3, 30, at.model)
-        assert told.first_tokens == pytest.approx(booked[0].usage.context_tokens, rel=0.15)
+        assert (likely.rounds, likely.most_rounds, likely.model) == (3, 30, at.model)
+        assert likely.first_tokens == pytest.approx(booked[0].usage.context_tokens, rel=0.15)
         assert exact.input_tokens == pytest.approx(sum(one.usage.context_tokens for one in booked), rel=0.15)
         assert exact.cost_usd == pytest.approx(done.cost_usd, rel=0.15)
 

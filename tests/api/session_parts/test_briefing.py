@@ -5,10 +5,10 @@ from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
-from reverie.memory.daily import append_daily
 from reverie.settings import Memory
 from reverie.settings.features import features
 from tests.api.session_desk import desk, told
+from tests.memory.dream.kit import append_daily
 from tests.requirements import requirement
 
 

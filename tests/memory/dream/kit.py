@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import date
+from datetime import date, datetime
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +12,7 @@ from reverie.memory.dream.proposal import Step
 from reverie.memory.dream.tidy import Tidied, World, tidy
 from reverie.memory.store import Store
 from reverie.memory.topics.topic import MemoryType, Topic, Trust, render_topic
+from reverie.places.paths import MemoryFolder
 
 DAY = date(2026, 3, 2)
 """A Monday."""
@@ -67,3 +68,12 @@ def dreamt(store: Store, world: World | None = None) -> tuple[Tidied, Applied]:
     """One embedded dream on a store."""
     found = tidy(read(store.folder.directory), world or World())
     return found, apply_steps(store, found.steps)
+
+
+def append_daily(folder: MemoryFolder, said: str, *, now: datetime) -> Path:
+    """Append to the log of a day, as an agent in daily-log mode does."""
+    place = folder.daily_log(now.date())
+    place.parent.mkdir(parents=True, exist_ok=True)
+    with place.open("a", encoding="utf-8") as file:
+        file.write(f"- {now:%H:%M} {' '.join(said.split())}\n")
+    return place

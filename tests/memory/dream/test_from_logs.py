@@ -3,11 +3,11 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from pathlib import Path
 
-from reverie.memory.daily import append_daily, list_daily_logs, read_log_lines
+from reverie.memory.daily import list_daily_logs, read_log_lines
 from reverie.memory.dream.from_logs import read_from_logs
 from reverie.memory.topics.topic import Trust, parse_topic
 from reverie.places.paths import MemoryFolder
-from tests.memory.dream.kit import text
+from tests.memory.dream.kit import append_daily, text
 from tests.requirements import requirement
 
 NOW = datetime(2026, 3, 2, 23, 58, tzinfo=UTC)

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 from reverie.agent.tasks import BackgroundTask, stopped_when_asked
 from reverie.api.memory_parts.dream_task import DreamTask
 from reverie.errors import Conflict, Error, UserMistake
+from reverie.memory.daily import list_daily_logs, read_log_lines
 from reverie.memory.dream.apply import Applied, apply_steps
 from reverie.memory.dream.from_logs import read_from_logs
 from reverie.memory.dream.gates import Gates, Verdict
@@ -167,6 +168,13 @@ class Dreams:
                 lock_stale_minutes=said.lock_stale_minutes,
             )
         return self._gates.ask(self.now())
+
+    def logs_wait(self) -> bool:
+        """Whether the daily log of a day that is over says what no dream has read, and nothing else waits."""
+        done, today = read_state(self.folder).logs, self.now().date()
+        past = (found for found in list_daily_logs(self.folder) if found[0] < today)
+        fresh = any(read_log_lines(path, done.get(day.isoformat(), 0))[0] for day, path in past)
+        return fresh and self.proposal() is None
 
     def status(self) -> DreamStatus:
         """How things stand; changes nothing."""
@@ -440,7 +448,7 @@ class Dreams:
         if self.off is not None:
             return self.off
         if settings.memory.daily_log:
-            return "daily logs are on; they are turned into topics by `reverie dream`"
+            return "daily logs are on; they are turned into topics once their day is over, and by `reverie dream`"
         if settings.remote.mode:
             return "remote mode does no background work"
         return "" if features(settings).dream else "dream.enabled is false"

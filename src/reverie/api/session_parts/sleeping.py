@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import date, timedelta
 
 from reverie.agent.events import Ending, Notice, TurnEvent
 from reverie.agent.ledger import Booking, Governor, read_bookings
@@ -35,6 +35,8 @@ class Sleeping:
     is_interactive: bool
     emit: Callable[[TurnEvent], None]
     _task: asyncio.Task[None] | None = None
+    _night: date | None = None
+    """The day on which the logs of earlier days were last looked at."""
 
     @property
     def is_dreaming(self) -> bool:
@@ -43,8 +45,13 @@ class Sleeping:
     def after_turn(self, ending: Ending) -> None:
         """Dream if it is time; nobody waits."""
         on = features(self.settings, interactive=self.is_interactive).dream
-        if ending is Ending.COMPLETED and on and self.memory.off is None and not self.is_dreaming:
+        if ending is not Ending.COMPLETED or self.memory.off is not None or self.is_dreaming:
+            return
+        if on:
             self._task = asyncio.create_task(self._if_due())
+        elif self._keeps_logs and self._night != self.memory.dreams.now().date():
+            self._night = self.memory.dreams.now().date()
+            self._task = asyncio.create_task(self._if_logs_wait())
 
     async def dream(self, *, review: bool = False) -> Dreamt:
         """Dream now, because the user said so; with `review` nothing is applied."""
@@ -68,6 +75,20 @@ class Sleeping:
                     parent=parent, session=self.session, automatic=True, refusal=refusal
                 )
                 self._tell(done)
+        except (Error, OSError) as problem:
+            self.emit(Notice(f"no dream: {problem}", "warning"))
+
+    @property
+    def _keeps_logs(self) -> bool:
+        settings = self.settings
+        return settings.memory.daily_log and settings.dream.enabled and not settings.remote.mode and self.is_interactive
+
+    async def _if_logs_wait(self) -> None:
+        """With the first turn of a day, make topics of what the logs of earlier days say (spec 2 §13)."""
+        try:
+            if await asyncio.to_thread(self.memory.dreams.logs_wait):
+                parent, refusal = await self._dreamer()
+                self._tell(await self.memory.dreams.run(parent=parent, session=self.session, refusal=refusal))
         except (Error, OSError) as problem:
             self.emit(Notice(f"no dream: {problem}", "warning"))
 
