@@ -22,7 +22,7 @@ from reverie.models.retry import Retries
 from reverie.permissions.approval import Approval, Question
 from reverie.places import Places
 from reverie.ports import Model
-from reverie.settings import Budget, Declaration, Settings
+from reverie.settings import Budget, Declaration, Extraction, Settings
 from reverie.simulator.records import Record
 from reverie.testing.simulator import RunningSimulator, simulator
 
@@ -56,7 +56,7 @@ class Desk:
     provider: RunningSimulator
     person: Person = field(default_factory=Person)
     time: datetime = datetime(2026, 11, 15, 12, tzinfo=UTC)
-    settings: Settings = field(default_factory=lambda: Settings(budget=GENEROUS))
+    settings: Settings = field(default_factory=lambda: Settings(budget=GENEROUS, extraction=Extraction(enabled=False)))
     options: dict[str, Any] = field(default_factory=dict)
     model: str = MODEL
     models: dict[str, Model] = field(default_factory=dict)
@@ -136,12 +136,15 @@ def _is_aside(body: dict[str, Any]) -> bool:
 
 
 @contextmanager
-def desk(root: Path, script: Sequence[Json] = ()) -> Iterator[Desk]:
-    """A desk whose provider follows a script."""
+def desk(root: Path, script: Sequence[Json] = (), *, learns: bool = False) -> Iterator[Desk]:
+    """A desk whose provider follows a script; with `learns`, what a turn taught is extracted after it."""
     (root / "project").mkdir()
     (root / "home").mkdir()
     with simulator([NOTES, *script]) as provider:
-        yield Desk(root, provider)
+        at = Desk(root, provider)
+        if learns:
+            at.settings = Settings(budget=GENEROUS)
+        yield at
 
 
 async def told(session: Session, text: str) -> list[TurnEvent]:

@@ -10,11 +10,12 @@ PROMISES = {
         source="issue 5, item 8; spec 8 §1.9",
     ),
     "mcp:connect:failure": Requirement(
-        "A server that cannot be reached costs a sentence, never a session; a slow one never holds the first request.",
+        "A server that cannot be reached costs a sentence, never a session; a slow one is named and joins later.",
         source="issue 5, item 8",
     ),
     "mcp:connect:again": Requirement(
-        "A server that was lost fails the call in which that shows, and is connected again for the next.",
+        "A server that died between two calls is connected again for the next one; a call that it may have acted on "
+        "fails and is not repeated.",
         source="issue 5, item 8",
     ),
     "mcp:connect:close": Requirement(
@@ -30,6 +31,10 @@ PROMISES = {
     "mcp:call:permission": Requirement(
         "Every call is judged by the rules for its name; the hint that it only reads lets it run beside others.",
         source="issue 5, items 3 and 8",
+    ),
+    "mcp:resources:read": Requirement(
+        "Resources of servers can be listed and read by the model once a server has some; their text is data.",
+        source="findings 6.9",
     ),
     "mcp:prompt:instructions": Requirement(
         "What servers say about their tools is the one volatile section; a change of it is an announced break.",

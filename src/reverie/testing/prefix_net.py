@@ -12,10 +12,13 @@ from collections.abc import Iterable, Mapping
 from itertools import pairwise
 from typing import Any
 
+from reverie.agent.fork import MARKER
 from reverie.context.cache_breaks import Fingerprint, fingerprint, predict
 from reverie.messages.blocks import JsonObject
 
 IDENTICAL, EXTENDS = "identical", "extends"
+_ASIDE = (MARKER, "<current_notes>")
+"""What the first message of a fork, and a question for notes, contain."""
 
 
 def classify(before: Mapping[str, Any], after: Mapping[str, Any]) -> str:
@@ -38,7 +41,7 @@ class Net:
     """Watches the requests of one provider."""
 
     def __init__(self) -> None:
-        self._known: list[tuple[Fingerprint, JsonObject]] = []
+        self._known: list[tuple[Fingerprint, JsonObject, str]] = []
         self.torn: list[str] = []
         """What did not extend the newest request that began with the same message."""
 
@@ -48,9 +51,11 @@ class Net:
         `reply` is what it was answered. A question asked beside a conversation, whose answer never became part of it,
         is no predecessor: the next request must extend the one before that question.
         """
-        new = fingerprint(body)
-        for known, answer in reversed(self._known):
-            if not _same_opening(known, new):
+        new, branch = fingerprint(body), _fork_directive(body)
+        # A fork goes on beside its conversation, maybe with the same answers: it extends itself, or what it left.
+        left = branch if any(known_branch == branch for _, _, known_branch in self._known) else ""
+        for known, answer, known_branch in reversed(self._known):
+            if known_branch != left or not _same_opening(known, new):
                 continue
             parted = predict(known, new)
             if parted is not None and answer and not _holds(body, answer):
@@ -58,7 +63,16 @@ class Net:
             if parted is not None:
                 self.torn.append(f"request {len(self._known) + 1}: {parted.cause.value} ({parted.where})")
             break
-        self._known.append((new, reply or {}))
+        self._known.append((new, reply or {}, branch))
+
+
+def _fork_directive(body: Mapping[str, Any]) -> str:
+    """Where and with which message a fork leaves its conversation; empty for requests of the conversation itself."""
+    for place, message in enumerate(body["messages"]):
+        for block in _blocks(message):
+            if message["role"] == "user" and any(mark in str(block.get("text", "")) for mark in _ASIDE):
+                return f"{place} {_told(block)}"
+    return ""
 
 
 def _holds(body: Mapping[str, Any], reply: JsonObject) -> bool:

@@ -244,6 +244,33 @@ async def test_the_tools_of_a_server_take_part_in_a_session(tmp_path: Path) -> N
         assert "Add numbers with add." in json.dumps(at.bodies[-1]["system"])
 
 
+@requirement("mcp:resources:read")
+async def test_the_model_lists_and_reads_resources_of_a_server(tmp_path: Path) -> None:
+    script: list[Json] = [
+        *COUNT,
+        {
+            "when": {"answers_tool": "ListMcpResources"},
+            "then": calls(("ReadMcpResource", {"server": "example", "uri": "doc://handbook/1"})),
+        },
+        {"when": {"answers_tool": "ReadMcpResource"}, "then": "read it"},
+        {"then": calls(("ListMcpResources", {}))},
+    ]
+    with desk(tmp_path, script) as at:
+        server(at, "--resources")
+        async with at.start() as session:
+            events = await told(session, "what does the handbook say?")
+
+        assert ending(events).text == "read it"
+        assert tools(at.bodies[0])[-2:] == ["ListMcpResources", "ReadMcpResource"]
+        ((_, listed),) = results(at.bodies[1])
+        assert "- example: doc://handbook/1 [text/plain]" in listed
+        assert "doc://handbook/{chapter}/note [template]" in listed
+        ((_, read),) = results(at.bodies[2])
+        assert read.startswith("[resource doc://handbook/1]\nChapter one")
+        assert "<system-reminder>" not in read
+        assert [question.need.tool for question in at.person.asked] == ["ReadMcpResource"]
+
+
 @requirement("mcp:connect:failure", "mcp:prompt:instructions")
 @pytest.mark.moves_prefix("the tools of a slow server join later")
 async def test_a_slow_server_does_not_hold_the_first_request_and_joins_later(tmp_path: Path) -> None:

@@ -43,7 +43,7 @@ def fork_requests(at: Desk) -> list[Any]:
 
 @requirement("extracting:session:embedded")
 async def test_without_a_model_what_lasts_is_kept_after_the_turn(tmp_path: Path) -> None:
-    with desk(tmp_path) as at:
+    with desk(tmp_path, learns=True) as at:
         at.model = "offline"
         session = at.start()
         heard: list[str] = []
@@ -63,7 +63,7 @@ async def test_without_a_model_what_lasts_is_kept_after_the_turn(tmp_path: Path)
 
 @requirement("extracting:session:fork")
 async def test_a_fork_writes_through_the_store_and_reads_the_parents_cache(tmp_path: Path) -> None:
-    with desk(tmp_path) as at:
+    with desk(tmp_path, learns=True) as at:
         directory = at.start().memory.directory
         given = {"file_path": str(directory / "mocks.md"), "content": note("No mocks", "Never mock the database")}
         at.provider.simulation.use_script(
@@ -90,7 +90,7 @@ async def test_a_fork_writes_through_the_store_and_reads_the_parents_cache(tmp_p
     ["outside", "shell", "secret", "broken", "index", "endless"],
 )
 async def test_a_fork_that_misbehaves_changes_nothing_that_it_may_not(tmp_path: Path, deed: str) -> None:
-    with desk(tmp_path) as at:
+    with desk(tmp_path, learns=True) as at:
         directory = at.start().memory.directory
         path, text = str(directory / "a.md"), note("A", "Never mock the database")
         key = "sk-ant-" + "api03-" + "Zx9" * 31 + "AA"
@@ -121,7 +121,7 @@ async def test_a_fork_that_misbehaves_changes_nothing_that_it_may_not(tmp_path: 
 @requirement("forks:limits:reads")
 async def test_a_fork_reads_only_the_project_the_memory_and_its_session(tmp_path: Path) -> None:
     """Nobody sees what it reads, and all of it is sent."""
-    with desk(tmp_path) as at:
+    with desk(tmp_path, learns=True) as at:
         directory = at.start().memory.directory
         project = at.file("README.md", "open words").parent
         closed = [tmp_path / "elsewhere.txt", project / ".env", project / "deploy.pem", project / ".ssh" / "id_ed25519"]
@@ -158,7 +158,7 @@ async def test_a_fork_reads_only_the_project_the_memory_and_its_session(tmp_path
 
 @requirement("extracting:session:nothing-here")
 async def test_a_turn_that_holds_nothing_costs_nothing(tmp_path: Path) -> None:
-    with desk(tmp_path, [{"then": "fine {request}"}]) as at:
+    with desk(tmp_path, [{"then": "fine {request}"}], learns=True) as at:
         async with at.start() as session:
             await told(session, "thanks!")
 
@@ -168,7 +168,9 @@ async def test_a_turn_that_holds_nothing_costs_nothing(tmp_path: Path) -> None:
 
 @requirement("extracting:session:nothing-here")
 async def test_another_language_and_the_approval_of_an_unusual_step_reach_the_model(tmp_path: Path) -> None:
-    with desk(tmp_path, [{"then": "I put it all into one change instead of three. Request {request}"}]) as at:
+    with desk(
+        tmp_path, [{"then": "I put it all into one change instead of three. Request {request}"}], learns=True
+    ) as at:
         async with at.start() as session:
             for words in ("utilise toujours des espaces", "Спасибо, пиши короче", "perfect, exactly like that"):
                 looked = len(fork_requests(at))
@@ -179,7 +181,7 @@ async def test_another_language_and_the_approval_of_an_unusual_step_reach_the_mo
 
 @requirement("extracting:session:off-the-loop")
 async def test_memories_are_read_beside_the_event_loop(tmp_path: Path) -> None:
-    with desk(tmp_path, [{"then": "fine {request}"}]) as at:
+    with desk(tmp_path, [{"then": "fine {request}"}], learns=True) as at:
         async with at.start() as session:
             await told(session, "thanks!")
             asked: dict[str, set[int]] = {}
@@ -199,7 +201,7 @@ async def test_memories_are_read_beside_the_event_loop(tmp_path: Path) -> None:
 
 @requirement("extracting:session:cursor")
 async def test_a_resumed_session_does_not_look_at_the_same_messages_again(tmp_path: Path) -> None:
-    with desk(tmp_path, [{"then": "fine {request}"}]) as at:
+    with desk(tmp_path, [{"then": "fine {request}"}], learns=True) as at:
         async with at.start() as session:
             await told(session, LASTING)
         looked = len(fork_requests(at))
@@ -219,7 +221,7 @@ def _script(*rules: Json) -> Any:
 
 @requirement("extracting:session:budget")
 async def test_extraction_works_by_rules_where_the_budget_has_no_room_for_a_fork(tmp_path: Path) -> None:
-    with desk(tmp_path, [{"then": "fine {request}"}]) as at:
+    with desk(tmp_path, [{"then": "fine {request}"}], learns=True) as at:
         at.settings = replace(at.settings, budget=Budget(background_usd_per_hour=0.01))
         heard: list[str] = []
         session = at.start()
@@ -235,20 +237,20 @@ async def test_extraction_works_by_rules_where_the_budget_has_no_room_for_a_fork
 
 @requirement("ledger:governor:early", "extracting:session:fork")
 async def test_the_first_turn_of_a_session_is_looked_at_by_the_model_within_the_usual_budget(tmp_path: Path) -> None:
-    with desk(tmp_path, [{"then": "fine {request}"}]) as at:
-        at.settings = replace(at.settings, budget=Budget())
+    with desk(tmp_path, [{"then": "fine {request}"}], learns=True) as at:
+        at.settings = replace(at.settings, budget=Budget(background_fraction=0.05))
         async with at.start() as session:
             await told(session, LASTING)
 
         assert len(fork_requests(at)) == 1
-        assert session.parts.governor.background_usd > 0.1 * (
+        assert session.parts.governor.background_usd > 0.05 * (
             session.parts.governor.cost_usd - session.parts.governor.background_usd
         )
 
 
 @requirement("extracting:session:budget")
 async def test_a_fork_stops_when_the_budget_is_spent_on_the_way(tmp_path: Path) -> None:
-    with desk(tmp_path) as at:
+    with desk(tmp_path, learns=True) as at:
         at.settings = replace(at.settings, budget=Budget(background_fraction=1.0, background_usd_per_hour=0.04))
         at.provider.simulation.use_script(
             _script(
@@ -272,7 +274,7 @@ async def test_a_fork_stops_when_the_budget_is_spent_on_the_way(tmp_path: Path) 
 @requirement("tasks:session")
 async def test_notes_and_extraction_are_tasks_with_state_cost_and_log(tmp_path: Path) -> None:
     notes: dict[str, Json] = {"when": {"last_user": "long"}, "then": "word " * 12_000}
-    with desk(tmp_path, [notes, {"then": "fine {request}"}]) as at:
+    with desk(tmp_path, [notes, {"then": "fine {request}"}], learns=True) as at:
         async with at.start() as session:
             await told(session, LASTING)
             await at_rest(session)
@@ -293,7 +295,7 @@ async def test_notes_and_extraction_are_tasks_with_state_cost_and_log(tmp_path: 
 @requirement("tasks:session", "tasks:stop")
 async def test_extraction_stops_when_another_process_asks_for_it_and_looks_again_later(tmp_path: Path) -> None:
     slow: Json = {"text": "thinking about it for long " * 200, "event_delay_ms": 100}
-    with desk(tmp_path) as at:
+    with desk(tmp_path, learns=True) as at:
         at.provider.simulation.use_script(_script({"when": FORK, "times": 1, "then": slow}, {"then": "fine {request}"}))
         folder = at.setup().places.tasks
         heard: list[str] = []
@@ -334,7 +336,7 @@ class Counted(list[Entry]):
 
 @requirement("extracting:session:new-only")
 async def test_after_a_turn_of_a_long_session_only_what_is_new_is_looked_at(tmp_path: Path) -> None:
-    with desk(tmp_path) as at:
+    with desk(tmp_path, learns=True) as at:
         at.model = "offline"
         async with at.start() as session:
             for number in range(40):

@@ -19,8 +19,10 @@ from reverie.messages.blocks import Json
 from reverie.messages.entries import PromptEntry, ToolSpec
 from reverie.messages.reminder import reminder
 from reverie.plugins.servers import Server
+from reverie.tools.mcp.connection import Connection
 from reverie.tools.mcp.connections import Connections
 from reverie.tools.mcp.remote_tool import RemoteTool
+from reverie.tools.mcp.resource_tools import LIST_NAME, READ_NAME, ListMcpResources, ReadMcpResource
 from reverie.tools.registry import Registry
 from reverie.tools.skill import NAME as SKILL
 from reverie.tools.tool import Tool
@@ -51,6 +53,7 @@ class Serving:
     """Takes the tools that may be called from now on."""
     _asked: set[str] = field(default_factory=set)
     _search: ToolSearch | None = None
+    _resource_tools: tuple[Tool, ...] = ()
     _started: float = 0.0
 
     def start(self, servers: Sequence[Server]) -> None:
@@ -67,7 +70,7 @@ class Serving:
     def at_boundary(self) -> Sequence[Joined]:
         """Bring tools and system text up to date before a request; the names of tools that wait, where they are new."""
         remote = self.connections.tools
-        if not remote and SKILL not in self.own:
+        if not remote and not self.connections.with_resources and SKILL not in self.own:
             return ()
         self._renew(remote)
         return self._delta()
@@ -96,7 +99,16 @@ class Serving:
         if len(remote) < len(self.connections.tools) or SEARCH in self._sent():
             self._search = self._search or ToolSearch(lambda: self.waiting, self._asked.update)
             remote.insert(0, self._search)
+        if self.connections.with_resources or LIST_NAME in self._sent():
+            self._resource_tools = self._resource_tools or self._made_resource_tools()
+            remote += self._resource_tools
         return self.own.with_tools(remote)
+
+    def _made_resource_tools(self) -> tuple[Tool, ...]:
+        def connections() -> tuple[Connection, ...]:
+            return self.connections.with_resources
+
+        return ListMcpResources(connections), ReadMcpResource(connections)
 
     def _loaded(self) -> set[str]:
         """Sent once is sent for good; the rest waits where there are many."""
@@ -141,7 +153,7 @@ def announced_names(log: Log, *labels: str) -> set[str]:
 
 
 def _comes_and_goes(spec: ToolSpec) -> bool:
-    return spec.name.startswith(_REMOTE) or spec.name in (SEARCH, SKILL)
+    return spec.name.startswith(_REMOTE) or spec.name in (SEARCH, SKILL, LIST_NAME, READ_NAME)
 
 
 def _listed(names: Sequence[str]) -> str:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import TYPE_CHECKING, Any, Self, TextIO, TypeVar
 
 import anyio
 import mcp_types
@@ -23,12 +23,15 @@ from mcp_types import CONNECTION_CLOSED, REQUEST_TIMEOUT
 from reverie.errors import Unavailable
 from reverie.messages.blocks import JsonObject
 from reverie.plugins.servers import Server, Transport
-from reverie.tools.mcp.values import Heard, LinkLost, Offer, Offered, OfferedPrompt
+from reverie.tools.mcp.values import Heard, LinkLost, Offer, Offered, OfferedPrompt, OfferedResource
 
 if TYPE_CHECKING:
     from mcp.client._transport import TransportStreams
 
+_Result = TypeVar("_Result")
 _MOST_PAGES = 100
+_SESSION_TERMINATED = "Session terminated"
+"""The SDK's words for a server that no longer knows our session (HTTP 404); it did not look at the request."""
 _FIRST_PAUSE_SECONDS, _LONGEST_PAUSE_SECONDS = 0.1, 60.0
 """Between two questions for what a server offers; one that changes all the time is asked ever more seldom."""
 
@@ -49,18 +52,24 @@ async def live(
 ) -> None:
     """Connect, tell what the server offers (`ready`, again whenever that changes), and stay until `stop` is set.
 
-    Everything happens in the calling task, as the SDK demands. Raises `Unavailable` when the server cannot be reached.
+    Everything happens in the calling task, as the SDK demands. Raises `Unavailable` when the server cannot be reached,
+    and as soon as its side of the connection ends.
     """
-    changed = asyncio.Event()
+    changed, ended = asyncio.Event(), asyncio.Event()
 
     async def hear(message: object) -> None:
-        if isinstance(message, mcp_types.ToolListChangedNotification | mcp_types.PromptListChangedNotification):
+        if isinstance(
+            message,
+            mcp_types.ToolListChangedNotification
+            | mcp_types.PromptListChangedNotification
+            | mcp_types.ResourceListChangedNotification,
+        ):
             changed.set()
 
     with anyio.CancelScope(deadline=anyio.current_time() + connect_seconds) as scope:
         try:
             client = Client(
-                _transport(server, environment, directory, log),
+                _watched(_transport(server, environment, directory, log), ended),
                 client_info=mcp_types.Implementation(name="reverie", version=version or "0"),
                 message_handler=hear,
             )
@@ -72,7 +81,9 @@ async def live(
                     beside.start_soon(_listen, client, changed)
                     pause_seconds = _FIRST_PAUSE_SECONDS
                     while not stop.is_set():
-                        await _first_of(stop, changed)
+                        await _first_of(stop, changed, ended)
+                        if ended.is_set():
+                            raise Unavailable("it ended the connection")
                         if changed.is_set():
                             with suppress(TimeoutError):
                                 await asyncio.wait_for(stop.wait(), pause_seconds)
@@ -105,15 +116,26 @@ class SdkLink:
             )
         return _as_json(result)
 
-    async def prompt(self, name: str, arguments: dict[str, str], *, timeout_seconds: float) -> str:
-        try:
-            async with asyncio.timeout(timeout_seconds):
-                with _translated(timeout_seconds):
-                    result = await self._client.session.get_prompt(name, arguments)
-        except TimeoutError:
-            raise Unavailable(f"no answer within {timeout_seconds:g} s") from None
-        texts = (getattr(message.content, "text", "") for message in result.messages)
-        return "\n\n".join(text for text in texts if text)
+    async def prompt(self, name: str, arguments: dict[str, str], *, timeout_seconds: float) -> tuple[JsonObject, ...]:
+        result = await _answered(self._client.session.get_prompt(name, arguments), timeout_seconds)
+        return tuple(_as_json(message.content) for message in result.messages)
+
+    async def resources(self, *, timeout_seconds: float) -> tuple[OfferedResource, ...]:
+        return await _answered(_resources(self._client), timeout_seconds)
+
+    async def read_resource(self, uri: str, *, timeout_seconds: float) -> tuple[JsonObject, ...]:
+        result = await _answered(self._client.read_resource(uri), timeout_seconds)
+        return tuple(_as_json(content) for content in result.contents)
+
+
+async def _answered(request: Awaitable[_Result], timeout_seconds: float) -> _Result:
+    """What a request answers, within a time. Raises `LinkLost` and `Unavailable`."""
+    try:
+        async with asyncio.timeout(timeout_seconds):
+            with _translated(timeout_seconds):
+                return await request
+    except TimeoutError:
+        raise Unavailable(f"no answer within {timeout_seconds:g} s") from None
 
 
 class _translated:  # noqa: N801 - reads as a word where it is used
@@ -127,6 +149,8 @@ class _translated:  # noqa: N801 - reads as a word where it is used
 
     def __exit__(self, _: object, problem: BaseException | None, __: object) -> None:
         match problem:
+            case MCPError() if problem.error.message == _SESSION_TERMINATED:
+                raise LinkLost("the server does not know this session any more", was_sent=False) from problem
             case MCPError() if problem.error.code == CONNECTION_CLOSED:
                 raise LinkLost("the connection is closed") from problem
             case MCPError() if problem.error.code == REQUEST_TIMEOUT:
@@ -134,11 +158,54 @@ class _translated:  # noqa: N801 - reads as a word where it is used
             case MCPError():
                 raise Unavailable(problem.error.message) from problem
             case anyio.ClosedResourceError() | anyio.BrokenResourceError():
-                raise LinkLost("the connection is closed") from problem
+                raise LinkLost("the connection is closed", was_sent=False) from problem
             case RuntimeError() | ValueError():
                 raise Unavailable(str(problem)) from problem
             case _:
                 return
+
+
+class _WatchedStream:
+    """The messages of a server, and `ended` once there are no more."""
+
+    def __init__(self, inner: Any, ended: asyncio.Event) -> None:
+        self._inner = inner
+        self._ended = ended
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._inner, name)
+
+    def __aiter__(self) -> _WatchedStream:
+        return self
+
+    async def __anext__(self) -> Any:
+        try:
+            return await self._inner.__anext__()
+        except StopAsyncIteration:
+            self._ended.set()
+            raise
+
+    async def receive(self) -> Any:
+        try:
+            return await self._inner.receive()
+        except (anyio.EndOfStream, anyio.ClosedResourceError):
+            self._ended.set()
+            raise
+
+    async def __aenter__(self) -> Self:
+        await self._inner.__aenter__()
+        return self
+
+    async def __aexit__(self, *problem: object) -> bool | None:
+        passed: bool | None = await self._inner.__aexit__(*problem)
+        return passed
+
+
+@asynccontextmanager
+async def _watched(transport: AbstractAsyncContextManager[Any], ended: asyncio.Event) -> AsyncIterator[Any]:
+    """The same transport, with the end of what the server says made known at once and not by the next failing call."""
+    async with transport as (reads, writes):
+        yield _WatchedStream(reads, ended), writes
 
 
 @asynccontextmanager
@@ -187,13 +254,42 @@ async def _offer(client: Client) -> Offer:
             OfferedPrompt(one.name, one.description or "", tuple(each.name for each in one.arguments or ()))
             for one in listed.prompts
         ]
-    return Offer(client.instructions or "", tuple(tools), tuple(prompts))
+    has_resources = False
+    if can.resources is not None:
+        # Many servers claim resources and have none.
+        with suppress(MCPError):
+            has_resources = bool(await _resources(client))
+    return Offer(client.instructions or "", tuple(tools), tuple(prompts), has_resources)
+
+
+async def _resources(client: Client) -> tuple[OfferedResource, ...]:
+    found: list[OfferedResource] = []
+    cursor = None
+    for _ in range(_MOST_PAGES):
+        page = await client.list_resources(cursor=cursor, cache_mode="refresh")
+        found += [
+            OfferedResource(str(one.uri), one.title or one.name, one.description or "", one.mime_type or "")
+            for one in page.resources
+        ]
+        cursor = page.next_cursor
+        if not cursor:
+            break
+    templates = await client.list_resource_templates(cache_mode="refresh")
+    return (
+        *found,
+        *(
+            OfferedResource(one.uri_template, one.title or one.name, one.description or "", one.mime_type or "", True)
+            for one in templates.resource_templates
+        ),
+    )
 
 
 async def _listen(client: Client, changed: asyncio.Event) -> None:
     """Hear of changes where the protocol wants one to ask for them; older servers tell without being asked."""
     with suppress(MCPError, ListenNotSupportedError, SubscriptionLost, TimeoutError):
-        async with client.listen(tools_list_changed=True, prompts_list_changed=True) as events:
+        async with client.listen(
+            tools_list_changed=True, prompts_list_changed=True, resources_list_changed=True
+        ) as events:
             async for _ in events:
                 changed.set()
 

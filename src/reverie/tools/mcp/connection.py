@@ -8,19 +8,20 @@ from __future__ import annotations
 import asyncio
 import os
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import field
 from enum import StrEnum
 from pathlib import Path
 from types import ModuleType
-from typing import TextIO
+from typing import TextIO, TypeVar
 
 from reverie.errors import Error, Unavailable
 from reverie.messages.blocks import JsonObject
 from reverie.plugins.servers import Server
-from reverie.tools.mcp.values import Heard, Link, LinkLost, Offer
+from reverie.tools.mcp.values import Heard, Link, LinkLost, Offer, OfferedResource
 from reverie.values import value
 
+_Result = TypeVar("_Result")
 _CLOSE_SECONDS = 8.0
 """The SDK asks a program to end, then insists; both within this time."""
 MAX_LOG_BYTES = 16 * 1024 * 1024
@@ -79,24 +80,40 @@ class Connection:
         await self._settled.wait()
 
     async def call(self, tool: str, given: JsonObject, heard: Heard = lambda _: None) -> JsonObject:
-        """Pass a call on; one whose server was lost before connects again first. Raises `Unavailable`."""
-        link = await self._linked()
-        try:
-            return await link.call(tool, given, timeout_seconds=self._limit_seconds, heard=heard)
-        except LinkLost as lost:
-            await self._lose()
-            raise Unavailable(
-                f"the server {self.server.name!r} went away during this call; the next call connects to it again"
-            ) from lost
+        """Call a tool; a server that was lost is connected again first. Raises `Unavailable`."""
+        return await self._asked(
+            lambda link: link.call(tool, given, timeout_seconds=self._limit_seconds, heard=heard), may_repeat=False
+        )
 
-    async def prompt(self, name: str, arguments: dict[str, str]) -> str:
-        """The text of a prompt of the server. Raises `Unavailable`."""
+    async def prompt(self, name: str, arguments: dict[str, str]) -> tuple[JsonObject, ...]:
+        """The content blocks of a prompt of the server. Raises `Unavailable`."""
+        return await self._asked(lambda link: link.prompt(name, arguments, timeout_seconds=self._limit_seconds))
+
+    async def resources(self) -> tuple[OfferedResource, ...]:
+        """The resources of the server. Raises `Unavailable`."""
+        return await self._asked(lambda link: link.resources(timeout_seconds=self._limit_seconds))
+
+    async def read_resource(self, uri: str) -> tuple[JsonObject, ...]:
+        """The contents of a resource. Raises `Unavailable`."""
+        return await self._asked(lambda link: link.read_resource(uri, timeout_seconds=self._limit_seconds))
+
+    async def _asked(self, ask: Callable[[Link], Awaitable[_Result]], *, may_repeat: bool = True) -> _Result:
+        """Ask the server; where it is lost, connect and ask once more unless it may have acted on the request."""
         link = await self._linked()
         try:
-            return await link.prompt(name, arguments, timeout_seconds=self._limit_seconds)
+            return await ask(link)
         except LinkLost as lost:
             await self._lose()
-            raise Unavailable(f"the server {self.server.name!r} went away") from lost
+            if lost.was_sent and not may_repeat:
+                raise Unavailable(
+                    f"the server {self.server.name!r} went away during this call; the next call connects to it again"
+                ) from lost
+        link = await self._linked()
+        try:
+            return await ask(link)
+        except LinkLost as lost:
+            await self._lose()
+            raise Unavailable(f"the server {self.server.name!r} went away twice") from lost
 
     @property
     def _limit_seconds(self) -> float:

@@ -10,6 +10,7 @@ from reverie.memory.topics.injection import harmless
 from reverie.messages.blocks import JsonObject
 from reverie.plugins.servers import Server
 from reverie.tools.mcp.connection import Around, Connection, State
+from reverie.tools.mcp.content import text_from
 from reverie.tools.mcp.remote_tool import RemoteTool
 from reverie.tools.mcp.values import tool_name
 
@@ -70,12 +71,23 @@ class Connections:
                 connection.start()
 
     async def settled(self, timeout_seconds: float) -> None:
-        """Wait until it is known of every server how connecting went, for a bounded time."""
+        """Wait until it is known of every server how connecting went, for a bounded time; say which are not there."""
         waiting = [asyncio.ensure_future(each.settled()) for each in self._all.values()]
         if waiting:
             _, left = await asyncio.wait(waiting, timeout=timeout_seconds)
             for task in left:
                 task.cancel()
+        slow = [repr(name) for name, each in self._all.items() if each.state is State.CONNECTING]
+        if slow:
+            self._tell(
+                f"still connecting to {', '.join(slow)}; the request goes without their tools, which join when they "
+                "are there (tools.server_wait_seconds sets how long to wait)"
+            )
+
+    @property
+    def with_resources(self) -> tuple[Connection, ...]:
+        """The connections whose servers have resources, by name."""
+        return tuple(each for _, each in sorted(self._all.items()) if each.offer.has_resources)
 
     async def call(self, server: str, tool: str, given: JsonObject) -> JsonObject:
         """Call a tool by the names of the server's own. Raises `Unavailable`."""
@@ -96,7 +108,7 @@ class Connections:
                         for place, name in enumerate(one.arguments)
                         if place < len(words)
                     }
-                    return harmless(await each.prompt(one.name, given))
+                    return text_from(await each.prompt(one.name, given))
         return None
 
     async def close(self) -> None:

@@ -5,7 +5,7 @@ A server's words are data: invisible characters go, and nothing in them can pass
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from reverie.memory.topics.injection import harmless
 from reverie.messages.blocks import Image, Json, JsonObject, Text
@@ -40,6 +40,17 @@ def answer_from(result: JsonObject) -> Answer:
         return Answer(said or ("The tool failed and said nothing." if failed else "(no output)"), failed, details)
     bounded = (Text(_bounded(block.text, listed)) if isinstance(block, Text) else block for block in blocks)
     return Answer(tuple(bounded), failed, details)
+
+
+def text_from(blocks: Iterable[JsonObject]) -> str:
+    """The content blocks of a prompt as text; embedded resources with their address, pictures as a line."""
+    shown = (block for each in blocks for block in _blocks(dict(each)))
+    return "\n\n".join(block.text if isinstance(block, Text) else "[picture]" for block in shown)
+
+
+def resource_answer(contents: Iterable[JsonObject]) -> Answer:
+    """The contents of a resource that was read."""
+    return answer_from({"content": [{"type": "resource", "resource": dict(one)} for one in contents]})
 
 
 def _bounded(text: str, listed: list[Json]) -> str:

@@ -1,4 +1,4 @@
-"""What a server offers, as values without the SDK: its tools, its prompts, and somebody who passes calls on."""
+"""What a server offers, as values without the SDK: tools, prompts, resources, and a link that passes requests on."""
 
 from __future__ import annotations
 
@@ -18,7 +18,11 @@ MAX_NAME_CHARS = 64
 
 
 class LinkLost(Unavailable):
-    """The server is gone in the middle of a conversation with it."""
+    """The connection to the server ended. `was_sent` is false where the server cannot have received the request."""
+
+    def __init__(self, text: str, *, was_sent: bool = True) -> None:
+        super().__init__(text)
+        self.was_sent = was_sent
 
 
 @value
@@ -49,6 +53,19 @@ class Offer:
     instructions: str = ""
     tools: tuple[Offered, ...] = ()
     prompts: tuple[OfferedPrompt, ...] = ()
+    has_resources: bool = False
+    """Whether resources can be listed and read."""
+
+
+@value
+class OfferedResource:
+    """A resource of a server, or a template of addresses with `{placeholders}`."""
+
+    uri: str
+    name: str = ""
+    description: str = ""
+    mime_type: str = ""
+    is_template: bool = False
 
 
 Heard = Callable[[str], None]
@@ -61,8 +78,16 @@ class Link(Protocol):
         """The result of a tool as the protocol writes it. Raises `LinkLost` and `Unavailable`."""
         ...
 
-    async def prompt(self, name: str, arguments: dict[str, str], *, timeout_seconds: float) -> str:
-        """The text of a prompt. Raises `LinkLost` and `Unavailable`."""
+    async def prompt(self, name: str, arguments: dict[str, str], *, timeout_seconds: float) -> tuple[JsonObject, ...]:
+        """The content blocks of a prompt's messages. Raises `LinkLost` and `Unavailable`."""
+        ...
+
+    async def resources(self, *, timeout_seconds: float) -> tuple[OfferedResource, ...]:
+        """The resources and templates of the server. Raises `LinkLost` and `Unavailable`."""
+        ...
+
+    async def read_resource(self, uri: str, *, timeout_seconds: float) -> tuple[JsonObject, ...]:
+        """The contents of a resource. Raises `LinkLost` and `Unavailable`."""
         ...
 
 
