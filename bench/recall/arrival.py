@@ -37,6 +37,10 @@ _THINGS = "invoices telescopes tractors violins lanterns beehives elevators sadd
 _DEEDS = "exported archived labelled weighed audited signed translated encrypted sorted rotated"
 
 
+VOCABULARY = ("unknown", *_PLACES.split(), *_THINGS.split(), *_DEEDS.split())
+"""What a model of vectors must know to tell the memories from each other."""
+
+
 @dataclass(frozen=True, slots=True)
 class Question:
     """What is asked, and the paths that may rank first for it."""
@@ -90,18 +94,23 @@ def count_arrived(way: str, kind: str, turns: int, models: Path | None = None) -
         firsts = [body for body in map(_main_body, provider.requests) if body is not None]
         warm = kind == "vectors" and way != "print"
         return sum(
-            any(_was_sent(body, question, warm=warm and number > 0) for body in firsts)
+            any(_was_sent(body, question, questions[0].text, warm=warm and number > 0) for body in firsts)
             for number, question in enumerate(questions)
         )
 
 
-def _was_sent(body: JsonObject, question: Question, *, warm: bool) -> bool:
-    """Whether this is the first request of the question's turn and has the memory that ranks first."""
+def _was_sent(body: JsonObject, question: Question, opening: str, *, warm: bool) -> bool:
+    """Whether this is the first request of the question's turn and has the memory that ranks first.
+
+    It stands behind the question, or behind an earlier one, which is why it is not shown again; before the opening
+    question stands only the list of all memories.
+    """
     text = json.dumps(body["messages"], ensure_ascii=False)
     _, asked, after = text.rpartition(question.text)
     if not asked or '"role": "assistant"' in after:
         return False
-    return question.by_vectors in after or (not warm and question.by_words in after)
+    shown = after if opening not in text else text.partition(opening)[2]
+    return question.by_vectors in shown or (not warm and question.by_words in shown)
 
 
 def _print(project: Path, questions: Sequence[Question], environment: Mapping[str, str]) -> None:
@@ -177,13 +186,13 @@ def _write_settings(home: Path, kind: str) -> None:
 
 
 def _filled(home: Path, project: Path, turns: int) -> list[Question]:
-    """A store of at least a hundred memories, one for every question; like ones share the place or the thing."""
+    """A store of more memories than questions; like ones share the place or the thing."""
     draw = random.Random(7)
     names = [(place, thing) for place in _PLACES.split() for thing in _THINGS.split()]
     draw.shuffle(names)
     with Memory.at(Places.at(home, home / ".claude"), Settings(), project) as memory:
         topics = []
-        for place, thing in names[: max(turns, 100)]:
+        for place, thing in names[: 2 * turns + 20]:
             deed, day = draw.choice(_DEEDS.split()), draw.randrange(1, 28)
             said = f"The {thing} of the {place} site are {deed} on day {day} of each month"
             body = f"{said}, after the stock is counted."

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -16,10 +17,10 @@ WORDS = ("unknown", "red", "green", "blue", "kiwi", "mango", "plum", "fig")
 _WIDE = 4 * DIMENSIONS
 
 
-def shapes() -> dict[str, tuple[int, ...]]:
+def shapes(words: int = len(WORDS)) -> dict[str, tuple[int, ...]]:
     """The tensors that the model file has."""
     found: dict[str, tuple[int, ...]] = {
-        "embeddings.word_embeddings.weight": (len(WORDS), DIMENSIONS),
+        "embeddings.word_embeddings.weight": (words, DIMENSIONS),
         "embeddings.position_embeddings.weight": (WINDOW_TOKENS, DIMENSIONS),
         "embeddings.token_type_embeddings.weight": (2, DIMENSIONS),
         "embeddings.LayerNorm.weight": (DIMENSIONS,),
@@ -37,14 +38,14 @@ def shapes() -> dict[str, tuple[int, ...]]:
     return found
 
 
-def write_model(folder: Path) -> Path:
-    """Fill a folder as `reverie models install` leaves it."""
+def write_model(folder: Path, words: Sequence[str] = WORDS) -> Path:
+    """Fill a folder as `reverie models install` leaves it; the first word stands for all that are not known."""
     folder.mkdir(parents=True, exist_ok=True)
     draw = np.random.default_rng(5)
     header: dict[str, object] = {"__metadata__": {"format": "pt"}}
     tensors: list[bytes] = []
     end = 0
-    for name, shape in shapes().items():
+    for name, shape in shapes(len(words)).items():
         tensor = draw.standard_normal(shape, dtype=np.float32) * np.float32(0.1) + np.float32("Norm.weight" in name)
         start, end = end, end + tensor.nbytes
         header[name] = {"dtype": "F32", "shape": shape, "data_offsets": [start, end]}
@@ -52,7 +53,7 @@ def write_model(folder: Path) -> Path:
     said = json.dumps(header).encode()
     said += b" " * (-len(said) % 8)
     (folder / "model.safetensors").write_bytes(len(said).to_bytes(8, "little") + said + b"".join(tensors))
-    tokenizer = Tokenizer(WordLevel({word: number for number, word in enumerate(WORDS)}, unk_token="unknown"))
+    tokenizer = Tokenizer(WordLevel({word: number for number, word in enumerate(words)}, unk_token=words[0]))
     tokenizer.pre_tokenizer = Whitespace()
     tokenizer.save(str(folder / "tokenizer.json"))
     (folder / "complete").touch()
