@@ -27,14 +27,6 @@ class Clock(Protocol):
         ...
 
 
-class NewId(Protocol):
-    """Where ids come from."""
-
-    def __call__(self) -> str:
-        """A fresh UUID in its usual spelling."""
-        ...
-
-
 @value
 class CacheMark:
     """A breakpoint of the prompt cache: everything up to this place may be kept by the provider."""

@@ -50,11 +50,6 @@ def remove_member(folder: Path, name: str) -> None:
     remove_file(_place(folder, name), durable=False)
 
 
-def read_member(folder: Path, name: str, *, now: datetime) -> Member | None:
-    """One member; None when there is none of this name."""
-    return _read(_place(folder, name), now)
-
-
 def list_members(folder: Path, *, now: datetime) -> tuple[Member, ...]:
     """All members, by name; those whose process is gone are marked so."""
     found = (_read(path, now) for path in sorted(folder.glob(f"*{_SUFFIX}")))

@@ -140,10 +140,6 @@ class MemoryFolder:
         """When the last consolidation succeeded, kept apart from the lock."""
         return self.state / "dream.json"
 
-    @property
-    def dream_staging(self) -> Path:
-        return self.state / "staging"
-
     def archived(self, topic: str) -> Path:
         """Where a retired topic goes; its ending keeps it out of a host's scan for `*.md`."""
         return self.aside / ".archive" / f"{topic}.archived"
@@ -291,10 +287,6 @@ class Places:
         """Those of one folder on the way from the root to the working directory."""
         files = (directory / "CLAUDE.md", directory / ".claude" / "CLAUDE.md", directory / "AGENTS.md")
         return InstructionFiles(files, rules=directory / ".claude" / "rules", local=directory / "CLAUDE.local.md")
-
-    def agent_definitions(self, root: Path) -> tuple[Path, Path]:
-        """The user's and the project's folders of agent definitions."""
-        return self.config_home / "agents", root / ".claude" / "agents"
 
     @property
     def notes_template(self) -> Path:

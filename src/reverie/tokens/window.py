@@ -208,11 +208,6 @@ def narrower_budget(
     return budget_by(plain, model.removesuffix("[1m]"), window=window, overrides=overrides)
 
 
-def budget_for(facts: Profile, *, used_tokens: int = 0, buffers: Buffers = DEFAULT_BUFFERS) -> Budget:
-    """The lines of a model's own window."""
-    return budget(facts.window_tokens, facts.max_output_tokens, used_tokens=used_tokens, buffers=buffers)
-
-
 def budget_by(
     settings: Settings,
     model: str,
