@@ -97,4 +97,13 @@ PROMISES = {
         source="issue 4, item 7",
     ),
     "replay:picture": Requirement("Replay draws its figures as SVG.", source="issue 4, item 7"),
+    "window:small:answers": Requirement(
+        "However small the window, if system text and tools fit, every request is answered: in replay, a session, "
+        "`Window` and `wrap`; no breaker stops reducing.",
+        source="issue 12, item 5",
+    ),
+    "window:small:unanswered": Requirement(
+        "What the model has not answered is not reduced while it can fit, and no pointer is given that no tool reads.",
+        source="issue 12, item 5",
+    ),
 }

@@ -39,6 +39,8 @@ from reverie.tokens.window import Budget, Level
 from reverie.tools.span import NAME as SPAN_TOOL
 from reverie.values import value
 
+_RESCUES = 4
+"""How often a view is reduced before one request while it does not fit."""
 _DOUBT = 0.35
 """Share of an estimate that it may be too high by."""
 
@@ -187,9 +189,14 @@ class Preparer:
         Raises `ContextTooLong`, naming the largest message, when nothing makes it fit; nothing is lost.
         """
         reduced = self.reduce(log)
-        rescued = self._rescue(log, reduced.scene)
-        if rescued.entries:
+        for _ in range(_RESCUES):
+            rescued = self._rescue(log, reduced.scene)
+            if not rescued.entries:
+                break
             reduced = replace(reduced, outcome=reduced.outcome + rescued, scene=self.scene(log))
+            # What is left may count for more than was reckoned; the next try reckons with that.
+            if not reduced.scene.budget.is_blocked:
+                break
         return self.request(log, reduced, max_tokens=max_tokens)
 
     def reduce(self, log: Log) -> Reduced:
