@@ -114,7 +114,8 @@ def test_a_loop_of_ones_own_goes_on_and_is_given_no_pointer_that_it_cannot_follo
 @requirement("window:small:answers")
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
 def test_a_wrapped_client_goes_on() -> None:
-    with simulator([{"then": "fine"}]) as provider:
+    script: list[Json] = [{"then": "fine"}]
+    with simulator(script) as provider:
         client = wrap(anthropic.Anthropic(api_key=provider.api_key, base_url=provider.base_url), window=6_000)
         for given in requests(talk(3, rounds=12)):
             messages: Any = [message_to_wire(message) for message in given]
