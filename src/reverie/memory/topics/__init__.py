@@ -4,7 +4,7 @@
   edits of one), `remarks` (what was guessed while reading), `vetted` (what was scanned already)
 - its name: `filenames`, `finding` (which topic is meant by a name)
 - how long it holds, for what: `age`, `anchors` (what it is tied to), `situations`, `tasks`, `globs` (when it applies)
-- `polarity`: whether it says what the words say that it quotes, by the tables of `polarity_words`; `said`: the same where
-  it quotes nothing
+- `polarity`: whether it says what the words say that it quotes, by the tables of `polarity_words`; `said`: the
+  same where it quotes nothing
 - `injection`: text that tries to be more than data
 """
