@@ -124,4 +124,8 @@ PROMISES: dict[str, Requirement] = {
         " description or body; what differs is replaced by the words themselves",
         source="issue 12",
     ),
+    "memory:polarity:door": Requirement(
+        "Whoever words a memory, one that says otherwise than its quotes or than the user typed is corrected or refused",
+        source="issue 12",
+    ),
 }

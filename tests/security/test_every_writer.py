@@ -6,10 +6,12 @@ Afterwards every object of every history is looked at, reachable or not.
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import random
 import subprocess
 from collections.abc import Awaitable, Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -27,7 +29,9 @@ from reverie.memory.dream.proposal import Step
 from reverie.memory.history.change import Change
 from reverie.memory.history.writer import Writer
 from reverie.memory.store import Store
-from reverie.memory.topics.topic import MemoryType, Source, Topic
+from reverie.memory.topics.topic import MemoryType, Source, Topic, render_topic
+from reverie.messages.entries import UserEntry
+from reverie.messages.message import user
 from reverie.places import Places
 from reverie.secret_scan import scan
 from reverie.tools.bash import Bash
@@ -224,7 +228,58 @@ async def by_file_name(world: World, text: str) -> object:
     )
 
 
+async def by_name(world: World, text: str) -> object:
+    return await call(SaveMemory(), world.desk, name=text, description="What it is", type="reference", body="Nothing.")
+
+
+async def by_front_matter(world: World, text: str) -> object:
+    content = f"---\nname: N\ndescription: D\ntype: reference\nkept: {json.dumps(text)}\n---\nNothing.\n"
+    return await call(Write(), world.desk, file_path=str(world.directory / "matter.md"), content=content)
+
+
+async def by_situation(world: World, text: str) -> object:
+    content = f"---\nname: N\ndescription: D\ntype: reference\nwhen: [{json.dumps(text)}]\n---\nNothing.\n"
+    return await call(Write(), world.desk, file_path=str(world.directory / "situation.md"), content=content)
+
+
+async def by_write_deep_inside(world: World, text: str) -> object:
+    return await by_write(world, text, world.directory / "a" / "b" / "c")
+
+
+async def by_write_of_another_kind(world: World, text: str) -> object:
+    for name in ("keys.txt", "keys.md.bak", ".keys.md", "keys", "archive/keys.md"):
+        with pytest.raises(ToolMistake):
+            await call(Write(), world.desk, file_path=str(world.directory / name), content=text)
+        assert not (world.directory / name).exists()
+    raise ToolMistake("none of them")
+
+
+async def by_two_edits(world: World, text: str) -> object:
+    """The first half is no secret, and the second completes it."""
+    half = len(text) // 2
+    path = str(world.directory / "reference_it.md")
+    await by_write(world, f"{text[:half]}REST")
+    await call(Read(), world.desk, file_path=path)
+    return await call(Edit(), world.desk, file_path=path, old_string="REST", new_string=text[half:])
+
+
+async def by_replacement_of_memory_tool(world: World, text: str) -> object:
+    tool = MemoryFiles(world.memory.store)
+    await call(tool, world.desk, command="create", path="/memories/b.md", file_text="one\n")
+    answer = await call(tool, world.desk, command="str_replace", path="/memories/b.md", old_str="one", new_str=text)
+    if answer.is_error:
+        raise ToolMistake(told(answer))
+    return answer
+
+
 REFUSING: tuple[Attempt, ...] = (
+    by_name,
+    by_front_matter,
+    by_situation,
+    by_write_deep_inside,
+    by_write_of_another_kind,
+    by_two_edits,
+    by_replacement_of_memory_tool,
     by_hand,
     by_prompt,
     by_description,
@@ -249,6 +304,18 @@ REFUSING: tuple[Attempt, ...] = (
     by_dream,
     by_file_name,
 )
+
+
+ONCE = (
+    by_bundle,
+    by_write_through_a_link,
+    by_edit,
+    by_insert_of_memory_tool,
+    by_extraction,
+    by_two_edits,
+    by_replacement_of_memory_tool,
+)
+"""Writers that make something first, which is there the second time."""
 
 
 async def from_outside(world: World, text: str) -> object:
@@ -325,7 +392,7 @@ async def test_no_writer_brings_a_secret_into_a_file_or_a_history(
 ) -> None:
     for number, secret in enumerate(secrets_for(thorough)):
         text = secret if writer is by_file_name else f"The key is {secret} and stays so."
-        if number and writer in (by_bundle, by_write_through_a_link, by_edit, by_insert_of_memory_tool, by_extraction):
+        if number and writer in ONCE:
             break
         with pytest.raises((Error, ToolMistake)) as refused:
             await writer(world, text)
@@ -413,6 +480,110 @@ async def test_what_passes_is_committed_indexed_and_tells_where_it_is_from(
         assert topic.observed is not None
         assert topic.trust is not None
     assert memory.why(topic.path).changes[0].change.author == author
+
+
+DISTORTED = (
+    (
+        "Reviews are required for hotfixes on the payments service.",
+        "Reviews are optional for hotfixes on the payments service.",
+    ),
+    ("Uploads time out after 30 s on the staging gateway.", "Uploads time out after 30 ms on the staging gateway."),
+    ("Never deploy the gateway without a second reviewer.", "Never deploy the gateway with a second reviewer."),
+    ("I prefer tabs to spaces in the firmware sources.", "I prefer spaces to tabs in the firmware sources."),
+    ("Nur Sabine darf Schemaänderungen freigeben.", "Sabine darf Schemaänderungen freigeben."),
+    ("提交之前必须先问我，除了文档改动", "提交之后必须先问我，除了文档改动"),
+    ("Pregúntame antes de borrar tablas del almacén.", "Pregúntame después de borrar tablas del almacén."),
+    ("Réponds en français sauf dans le code source.", "Réponds en français dans le code source."),
+    ("木曜日に本番へデプロイする", "金曜日に本番へデプロイする"),
+)
+Distort = Callable[[World, Topic, Topic], Awaitable[object]]
+
+
+async def worded_by_write(world: World, _good: Topic, bad: Topic) -> object:
+    return await call(Write(), world.desk, file_path=str(world.directory / "new.md"), content=render_topic(bad))
+
+
+async def worded_by_extraction(world: World, good: Topic, bad: Topic) -> object:
+    assert isinstance(world.desk.memories, MemoryWrites)
+    world.desk.memories = replace(world.desk.memories, author="extraction")
+    return await worded_by_write(world, good, bad)
+
+
+async def worded_by_edit(world: World, good: Topic, bad: Topic) -> object:
+    path = str(world.directory / "new.md")
+    await call(Write(), world.desk, file_path=path, content=render_topic(good))
+    await call(Read(), world.desk, file_path=path)
+    return await call(Edit(), world.desk, file_path=path, old_string=good.body, new_string=bad.body, replace_all=True)
+
+
+async def worded_by_memory_tool(world: World, _good: Topic, bad: Topic) -> object:
+    tool = MemoryFiles(world.memory.store)
+    return await call(tool, world.desk, command="create", path="/memories/new.md", file_text=render_topic(bad))
+
+
+async def worded_by_many(world: World, _good: Topic, bad: Topic) -> object:
+    return world.memory.save_many([bad])
+
+
+async def worded_by_library(world: World, _good: Topic, bad: Topic) -> object:
+    return world.memory.save(
+        name=bad.name, description=bad.description, type=bad.type, body=bad.body, source=bad.sources
+    )
+
+
+async def worded_by_update(world: World, good: Topic, bad: Topic) -> object:
+    saved = world.memory.store.save(good, author="extraction")
+    return world.memory.store.edit(saved.path, lambda _old: replace(bad, path=saved.path), author="extraction")
+
+
+async def worded_by_dream(world: World, good: Topic, bad: Topic) -> object:
+    saved = world.memory.store.save(good, author="extraction")
+    before = (world.directory / saved.path).read_text(encoding="utf-8")
+    step = Step(StepKind.edit, "clearer", {saved.path: before}, {saved.path: render_topic(bad, before)})
+    return apply_steps(world.memory.store, [step])
+
+
+@requirement("memory:polarity:door")
+@pytest.mark.parametrize(
+    "writer",
+    [
+        worded_by_write,
+        worded_by_extraction,
+        worded_by_edit,
+        worded_by_memory_tool,
+        worded_by_many,
+        worded_by_library,
+        worded_by_update,
+        worded_by_dream,
+    ],
+    ids=lambda writer: writer.__name__,
+)
+async def test_no_writer_words_a_memory_otherwise_than_what_it_quotes(
+    world: World, writer: Distort, thorough: bool
+) -> None:
+    cases = list(DISTORTED) if thorough else random.Random(writer.__name__).sample(DISTORTED, 2)
+    for said, wrong in cases:
+        quote = (Source("session-1", "m", said),)
+        good = Topic("", said, said, MemoryType.feedback, said, sources=quote)
+        bad = Topic("", wrong, wrong, MemoryType.feedback, wrong, sources=quote)
+        with suppress(Error, ToolMistake):
+            await writer(world, good, bad)
+        for topic in world.memory.topics():
+            stored = f"{topic.name}\n{topic.description}\n{topic.body}".splitlines()
+            assert wrong.strip(".") not in [line.strip(". ") for line in stored]
+        for path in world.directory.glob("*.md"):
+            path.unlink()
+        world.memory.sync()
+
+
+@requirement("memory:polarity:door")
+async def test_what_the_user_typed_is_not_turned_round_by_a_memory_that_quotes_nothing(world: World) -> None:
+    log = give_memory(world.desk, world.memory)
+    said, wrong = DISTORTED[0]
+    log.append(UserEntry(log.envelope(), user(said), source="typed"))
+    with pytest.raises(ToolMistake, match="keep that sentence"):
+        await call(SaveMemory(), world.desk, name="Reviews", description=wrong, type="feedback", body=wrong)
+    await call(SaveMemory(), world.desk, name="Reviews", description=said, type="feedback", body=said)
 
 
 @requirement("memory:door:secrets")

@@ -25,6 +25,7 @@ from reverie.memory.history.relearning import Erased, read_erased, said
 from reverie.memory.history.tracked import (
     ARCHIVE,
     ARCHIVED_SUFFIX,
+    CONFLICTS,
     INDEX_FILE,
     is_safe_path,
     is_topic_path,
@@ -37,7 +38,7 @@ from reverie.memory.index.memory_md import IndexLimits
 from reverie.memory.topics.filenames import file_name
 from reverie.memory.topics.finding import find_topic, key_of
 from reverie.memory.topics.injection import flags
-from reverie.memory.topics.polarity import keep_as_said
+from reverie.memory.topics.polarity import find_distortion, keep_as_said
 from reverie.memory.topics.topic import Source, Topic, parse_topic, render_topic
 from reverie.memory.topics.vetted import Vetted
 from reverie.places.paths import MemoryFolder
@@ -49,6 +50,8 @@ VERSIONS_LOOKED_AT = 100
 
 _MACHINES: frozenset[Author] = frozenset({"agent", "extraction"})
 """Who does not save what is known already under another name."""
+_WORDING: frozenset[Author] = frozenset({"agent", "extraction", "dream"})
+"""Whose wording is held against what it quotes."""
 REFUSALS = "refused"
 """What was refused, one JSON object a line."""
 
@@ -176,7 +179,7 @@ class Store:
 
         `expect` is the SHA-256 of the file that the caller had read; a change since is merged. `renew` says what
         becomes of a topic that is there already. `is_own_word` says that the caller answers for the words: they are
-        compared neither with what they quote nor with other topics.
+        not compared with other topics.
 
         Raises:
             Refused: it holds a secret, was erased, or a machine wants to save what is known already.
@@ -351,9 +354,10 @@ class Store:
         self, topic: Topic, before: bytes | None, author: Author, *, is_own_word: bool = False
     ) -> tuple[Topic, bytes]:
         """A topic and its file as they are to be written, in the place of `before`."""
-        if before is None and not is_own_word:
+        if before is None:
             topic = keep_as_said(topic)
-            self._refuse_known(topic, author)
+            if not is_own_word:
+                self._refuse_known(topic, author)
         topic = self._stamped(topic, before)
         content = _rendered(topic, before).encode()
         self._vetted.add(content, topic)
@@ -395,9 +399,25 @@ class Store:
                     "say where the secret is kept instead",
                     by="secret scan",
                 )
+            if change.author in _WORDING and is_topic_path(path) and not path.startswith(f"{CONFLICTS}/"):
+                self._refuse_distortion(path, content)
             if erased.hashes and path != INDEX_FILE and erased.covers(said(content)):
                 name = self._note_refused(path, content, change.author, {"erased"})
                 raise Refused(f"{name!r} was not saved: it was erased, and only a person may save it again", by="erase")
+
+    def _refuse_distortion(self, path: str, content: bytes) -> None:
+        """Refuse a topic that says otherwise than the words it quotes, whoever worded it."""
+        topic = _parsed(path, content)
+        if not any(source.quote for source in topic.sources):
+            return
+        before = self.writer.tree.read(path)
+        old = None if before is None else _parsed(path, before)
+        found = find_distortion(topic, old)
+        if found is not None:
+            raise Refused(
+                f"{topic.name!r} was not saved: it has {found}; keep the user's words, or quote what was said since",
+                by="polarity",
+            )
 
     def _stamped(self, topic: Topic, before: bytes | None) -> Topic:
         """With the stamp that some hosts keep renewed: where it stands already, and only when something changes."""

@@ -100,3 +100,18 @@ def test_a_reason_ends_with_its_sentence() -> None:
     made = one("New rule: never rebase shared branches, because it broke two clones. Merge them from now on.")
 
     assert "**Why:** It broke two clones" in made.body.split("\n\n")
+
+
+@requirement("memory:polarity")
+@pytest.mark.parametrize(
+    ("text", "wrong"),
+    [
+        ("Please always use British spelling, except in code identifiers.", "**How to apply:** In code"),
+        ("Reply in English even if I write in Spanish.", "**How to apply:** If I write in Spanish"),
+        ("Merk dir, dass wir freitags nicht deployen, es sei denn es brennt.", "**Why:** Es brennt"),
+        ('Remember that "done" does not mean merged, it means deployed.', "**Why:**"),
+        ("I hate it when you don't run the tests.", "**How to apply:**"),
+    ],
+)
+def test_a_label_is_given_only_to_what_it_fits(text: str, wrong: str) -> None:
+    assert wrong.casefold() not in one(text).body.casefold()

@@ -1,10 +1,19 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reverie.memory.topics.polarity import Mismatch, MismatchKind, find_mismatch, keep_as_said, make_title
+from reverie.memory.topics.polarity import (
+    Mismatch,
+    MismatchKind,
+    find_distortion,
+    find_mismatch,
+    keep_as_said,
+    make_title,
+)
 from reverie.memory.topics.topic import Source, Topic
 from tests.requirements import requirement
 
@@ -47,10 +56,41 @@ CHANGED = [
     (MismatchKind.condition, "wait until the build is green", "wait before the build is green"),
     (MismatchKind.condition, "squash when the branch is yours", "squash the branch that is yours"),
 ]
+REWORDED = [
+    ("Timeouts are 30 s.", "Timeouts are 30 ms."),
+    ("The budget is $500.", "The budget is €500."),
+    ("The meeting is at 3 pm.", "The meeting is at 3 am."),
+    ("Reply within 2 hours.", "Reply within 2 days."),
+    ("Prefer composition over inheritance.", "Prefer inheritance over composition."),
+    ("Ask me before you delete anything, not after.", "Ask me after you delete anything, not before."),
+    ("Write the tests first, then the code.", "Write the code first, then the tests."),
+    ("We moved from Jenkins to Buildkite.", "We moved from Buildkite to Jenkins."),
+    ("Reviews are mandatory for hotfixes.", "Reviews are optional for hotfixes."),
+    ("You must sign commits.", "You may sign commits."),
+    ("You may skip the changelog.", "You must skip the changelog."),
+    ("Keep responses under 100 words.", "Keep responses over 100 words."),
+    ("Either Ana or Ben reviews.", "Ana and Ben review."),
+    ("The freeze starts on Monday 9 March.", "The freeze ends on Monday 9 March."),
+    ("Prod is in eu-west-1.", "Prod is in us-west-1."),
+    ("We rarely deploy on Fridays.", "We often deploy on Fridays."),
+    ("dnt use semicolons", "use semicolons"),
+    ("At most 2 open PRs per person.", "2 open PRs per person."),
+    ("Always use tabs unless the file is Python.", "Always use tabs."),
+    ("Nie auf main pushen, außer bei Hotfixes.", "Nie auf main pushen."),
+    ("Erst testen, dann mergen.", "Erst mergen, dann testen."),
+    ("用制表符代替空格", "用空格代替制表符"),
+    ("必须写测试", "可以写测试"),
+    ("周五可以上线", "周四可以上线"),
+    ("コメントは日本語で", "コメントは英語で"),
+    ("最低2人のレビュー", "最大2人のレビュー"),
+    ("Como máximo 2 PR por persona.", "Como mínimo 2 PR por persona."),
+    ("Seul Paul peut valider.", "Paul peut valider."),
+]
+"""What no list of negations knows: units, order, modality, opposites."""
 
 
 @requirement("memory:polarity")
-@pytest.mark.parametrize(("source", "stored"), INVERTED)
+@pytest.mark.parametrize(("source", "stored"), [*INVERTED, *REWORDED])
 def test_the_opposite_is_told_from_what_was_said_in_text_and_title(source: str, stored: str) -> None:
     assert find_mismatch(source, stored)
     assert find_mismatch(source, stored, is_title=True)
@@ -82,7 +122,6 @@ def test_another_number_name_or_condition_is_a_mismatch(kind: MismatchKind, sour
         ("The release is tomorrow", "The release is tomorrow (2026-09-02)"),
         ("以后提交信息都用英文写", "提交信息都用英文写"),
         ("Don't mock the database. Mocks hid a broken migration.", "Don't mock the database"),
-        ("pas d'emojis dans les commits", "No emojis in commits"),
         ("Never use more than two mocks", "Never use more than 2 mocks"),
         ("Push with --no-verify", "Push with `--no-verify`"),
     ],
@@ -113,6 +152,29 @@ def test_a_topic_that_differs_says_what_was_said_instead() -> None:
     held = keep_as_said(wrong)
 
     assert (held.name, held.description, held.body) == (quote.rstrip("."), quote, quote)
+
+
+@requirement("memory:polarity")
+def test_what_is_put_otherwise_is_said_as_it_was_said_and_what_it_adds_stays() -> None:
+    quote = "keep your answers short"
+    added = "**How to apply:** details go behind a question"
+    topic = Topic("", "Terse", "The user wants verbosity", body=f"Be verbose.\n\n{added}", sources=_quotes(quote))
+
+    held = keep_as_said(topic)
+
+    assert (held.description, held.body) == (quote, f"{quote}\n\n{added}")
+    assert find_distortion(held) is None
+    assert find_distortion(topic)
+    assert find_distortion(replace(topic, pinned=True), topic) is None
+
+
+@requirement("memory:polarity")
+def test_a_topic_that_was_brought_up_to_date_says_what_one_of_its_quotes_says() -> None:
+    old = Topic("", "Use tabs", "Use tabs", body="Use tabs", sources=_quotes("Use tabs"))
+    new = replace(old, name="Use spaces", description="Use spaces", body="Use spaces\n\nBefore: Use tabs")
+
+    assert find_distortion(new, old)
+    assert find_distortion(replace(new, sources=(*old.sources, *_quotes("Use spaces"))), old) is None
 
 
 @requirement("memory:polarity")

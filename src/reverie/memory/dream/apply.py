@@ -9,12 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 
+from reverie.errors import Damaged
 from reverie.memory.dream.proposal import Step, reason_of
 from reverie.memory.history.change import Change
 from reverie.memory.history.tracked import ARCHIVE, ARCHIVED_SUFFIX, INDEX_FILE, is_safe_path, is_topic_path
 from reverie.memory.history.writer import merged_bytes
 from reverie.memory.index.catalogue import is_indexed
 from reverie.memory.store import Store
+from reverie.memory.topics.polarity import Mismatch, MismatchKind, find_distortion, find_mismatch
+from reverie.memory.topics.topic import Trust, parse_topic
 from reverie.values import value
 
 
@@ -71,8 +74,27 @@ def _files(store: Store, step: Step, taken: Mapping[str, bytes | None]) -> dict[
             wanted = merged_bytes(path, before, wanted, present)
             if wanted is None:
                 return f"{path} was changed meanwhile at the same place"
+        if wanted is not None and (distortion := _find_distortion(step, path, wanted)):
+            return f"{path} has {distortion}"
         files[path] = wanted
     return files
+
+
+def _find_distortion(step: Step, path: str, wanted: bytes) -> Mismatch | None:
+    """In what a topic would say otherwise than the words it quotes, or than the user's own words that it changes."""
+    try:
+        topic = parse_topic(path, wanted.decode())
+        before = [parse_topic(each, text) for each, text in step.before.items() if text is not None]
+    except (Damaged, UnicodeDecodeError):
+        return None
+    old = next((each for each in before if each.path == path), None)
+    if any(source.quote for source in topic.sources):
+        return find_distortion(topic, old)
+    if old is None or old.trust is not Trust.said or topic.description == old.description:
+        return None
+    said = "\n".join(f"{each.description}\n{each.body}" for each in before)
+    found = find_mismatch(said, topic.description, is_title=True)
+    return found if found is not None and found.kind is not MismatchKind.wording else None
 
 
 def _archive_path(store: Store, path: str, content: bytes, taken: Mapping[str, bytes | None]) -> str:

@@ -184,5 +184,7 @@ def _free_name(name: str, taken: Mapping[str, Topic]) -> str:
 def _refused_late(topic: Topic, problem: Refused) -> Refusal:
     """What the store itself would not take, though the gate let it through."""
     source = topic.sources[0]
-    reason = {"erase": Reason.erased, "duplicate": Reason.known}.get(problem.by, Reason.secret)
+    reason = {"erase": Reason.erased, "duplicate": Reason.known, "polarity": Reason.unfounded}.get(
+        problem.by, Reason.secret
+    )
     return Refusal(reason, redact(source.quote or "")[:QUOTE_CHARS], source.message or "", source.session or "")

@@ -11,7 +11,7 @@ from datetime import date
 
 from reverie.memory.extraction.dates import placed
 from reverie.memory.extraction.phrases import LABEL, REASON
-from reverie.memory.topics.polarity import find_mismatch, make_title
+from reverie.memory.topics.polarity import MismatchKind, find_mismatch, make_title
 from reverie.memory.topics.topic import MemoryType
 from reverie.patterns import lazy_regex
 from reverie.values import value
@@ -36,15 +36,17 @@ _LEAD = lazy_regex(
     )""",
     _FLAGS,
 )
+_LABEL = lazy_regex(rf"\A(?:{LABEL})\s*", _FLAGS)
 _WHY = lazy_regex(
-    r"""(?:[,;—–-]\s*|\s+)(?P<mark>because|since(?!\s\d)|so\sthat|otherwise|or\selse|as\sotherwise|weil|denn|sonst)\b[,\s]*
+    r"""(?:[,;—–-]\s*|\s+)(?P<mark>because|since(?!\s\d)|so\sthat|otherwise|or\selse|as\sotherwise|weil|(?<!sei\s)denn|sonst)\b[,\s]*
         (?:of\s)?(?P<why>.{6,})\Z
       |[，,；]?\s*(?:因为|由于|否则|不然)(?P<han>.{3,})\Z|[，,](?P<last>上次.{3,})\Z""",
     _FLAGS | re.DOTALL,
 )
 _WHY_FIRST = lazy_regex(r"\A(?:because|since|as)\s(?P<why>[^,]{6,}),\s|\A(?:因为|由于)(?P<han>[^，]{3,})，", _FLAGS)
 _ASIDE = lazy_regex(
-    r",\s(?P<why>(?:it|they|that|the|other|otherwise|analytics|release|mocks?)\s(?!is\b.{0,3}\Z)[^,]{8,})\Z", _FLAGS
+    r",\s(?P<why>(?:it|they|that|the|other|otherwise|analytics|release|mocks?)\s(?!is\b.{0,3}\Z|means\b)[^,]{8,})\Z",
+    _FLAGS,
 )
 _HOW = lazy_regex(
     r"""\b(?P<how>(?:when(?:ever)?|before|after|while|if|every\stime|each\stime)\s(?:you|i|we|\w+ing)\b[^,;.]{2,60}
@@ -53,6 +55,10 @@ _HOW = lazy_regex(
       |refactoring|docs|reviews|production|this\srepo(?:'s\s\w+)?|this\sproject))\b
       |(?P<han>(?:改|写|提交|安装|回答|测试|发布|部署|重构)[^，。]{0,12}(?:时|之前|之后|的时候))""",
     _FLAGS,
+)
+_NOT_THERE = lazy_regex(
+    r"\b(?:except|unless|not|outside|even|hate|love|like|dislike|mind|than|from|stand|only)(?:\s(?:it|for))*\s*\Z",
+    re.IGNORECASE,
 )
 _NEXT_REASON = lazy_regex(
     r"""\A(?:because|since|otherwise|that'?s\s(?:because|what|why|how)|the\sreason|it\sonce|last\s(?:time|week|month|quarter|year|spring|summer|autumn|fall|winter)|we\shad
@@ -71,7 +77,7 @@ _DEPENDS = lazy_regex(
     _FLAGS,
 )
 _BECAUSE = lazy_regex(
-    r"""(?:[,;—–-]\s*|\s+)(?:because|since(?!\s\d)|so\sthat|otherwise|or\selse|weil|denn|sonst)\b.*
+    r"""(?:[,;—–-]\s*|\s+)(?:because|since(?!\s\d)|so\sthat|otherwise|or\selse|weil|(?<!sei\s)denn|sonst)\b.*
       |[，,；]?\s*(?:因为|由于|否则|不然)[^，]{3,}.*|:\s(?:an?|the|it|they|we|our|that|last)\s[^:]{6,}\Z""",
     _FLAGS | re.DOTALL,
 )
@@ -165,7 +171,7 @@ def worded(kind: MemoryType, sentence: str, reason: str, said_on: date | None) -
         body += [f"{WHY} {_capital(why)}"] if why else []
         how = _HOW.search(plain)
         use = how and (how["how"] or how["han"]).strip()
-        body += [f"**How to apply:** {_capital(use)}"] if use and len(use) < len(plain) else []
+        body += [f"**How to apply:** {_capital(use)}"] if how and use and _applies(plain, how.start(), use) else []
     elif extra.text:
         body.append(extra.text)
     days = [day for day in (said.last, extra.last) if day and not _begins(said.text, day)]
@@ -176,6 +182,12 @@ def worded(kind: MemoryType, sentence: str, reason: str, said_on: date | None) -
         max(days, default=None),
         said.is_relative or extra.is_relative,
     )
+
+
+def _applies(sentence: str, start: int, use: str) -> bool:
+    """Whether words of a sentence say where its rule applies, and not where it does not."""
+    means = re.search(r"\bi\s(?:do\snot\s|don'?t\s)?mean\b", sentence, re.IGNORECASE)
+    return not means and len(use) < len(sentence) and not _NOT_THERE.search(sentence[:start])
 
 
 def _begins(text: str, day: date) -> bool:
@@ -194,6 +206,7 @@ def _why(text: str) -> str:
 
 def _name(text: str) -> str:
     """The rule itself, cut where a phrase ends if it still says the same; else the whole sentence."""
+    text = _LABEL.sub("", text)
     first = re.match(r".{12,}?[.!?。！？](?=\s|\Z)|.{6,}?[。！？]", text)
     bare = _DECIDED.sub("", main_clause(first[0] if first else text))
     bare = _AT_THE_END.sub("", bare)
@@ -209,7 +222,10 @@ def _name(text: str) -> str:
         bare = bare[: ends[-1]] if ends else _cut(bare, NAME_CHARS)
     name = _capital(bare).strip(" .。!！,，;；:：")
     rule = main_clause(text)
-    return make_title(rule) if find_mismatch(rule, name) else name
+    differs = find_mismatch(rule, name)
+    if differs and differs.kind is MismatchKind.wording:
+        differs = find_mismatch(rule, name, is_title=True)
+    return make_title(rule) if differs else name
 
 
 def _cut(text: str, limit: int) -> str:

@@ -1,15 +1,17 @@
 """The law that a memory says what was said: same negations, numbers, names and conditions as the words it quotes.
 
 `find_mismatch` compares one stored text with its source; `keep_as_said` holds a topic against its quotes and puts the
-source sentence in the place of what differs. Pure, for many languages, and deliberately suspicious: a false alarm costs
-a paraphrase, a miss costs a memory that says the opposite. It knows nothing of the rules or models that wrote a text.
+source sentence in the place of what differs. Lists of words name what differs where they can; what they do not know is
+caught by the rule behind them: a text leaves out of its source only what leads up to it, adds no word, and keeps the
+order. Pure, for many languages, and deliberately suspicious: a false alarm costs a paraphrase, a miss costs a memory
+that says the opposite. It knows nothing of the rules or models that wrote a text.
 """
 
 from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import field, replace
 from enum import StrEnum
 from functools import cache, lru_cache
@@ -19,12 +21,16 @@ from reverie.memory.topics.polarity_words import (
     ANSWER,
     CJK,
     CLAUSE_END,
+    COMPARING,
     CONDITIONS,
     CONFIRMATION,
+    EXCEPTING,
     HAN_DIGITS,
     HAN_NUMBER,
     IDENTIFIER,
+    INFLECTIONS,
     LASTING_LEAD,
+    LEAD,
     LIMITS,
     NAME,
     NEGATIONS,
@@ -34,8 +40,12 @@ from reverie.memory.topics.polarity_words import (
     PERSON,
     RESOLVED,
     SENTENCE,
+    SPELLINGS,
     STOPWORDS,
+    TAIL,
+    TITLE_WORDS,
     UNKNOWN_SCRIPT,
+    UNSAID,
     VERB_NEXT,
 )
 from reverie.memory.topics.value import Topic, Trust
@@ -54,6 +64,7 @@ class MismatchKind(StrEnum):
     number = "number"
     name = "name"
     condition = "condition"
+    wording = "wording"
 
 
 @value
@@ -83,9 +94,18 @@ def find_mismatch(source: str, stored: str, *, is_title: bool = False) -> Mismat
         return None if _folded(source) in _folded(stored) else Mismatch(MismatchKind.negation, (source,))
     touched = said if is_title else _touched(said, kept)
     checks = [_inverted(said, kept), *_added(said, kept, is_title=is_title)]
-    if not is_title:
-        checks += _missing(touched, kept)
-    return next((found for found in checks if found), None)
+    checks += [_unlimited(said, kept)] if is_title else _missing(touched, kept)
+    return next((found for found in checks if found), None) or _reworded(touched, kept, is_title=is_title)
+
+
+def is_substituted(source: str, stored: str) -> bool:
+    """Whether a text of nearly the same words has others in the place of some, or an order that says otherwise."""
+    said, kept = _compared(source), _compared(stored)
+    is_new = any(not _found(word, _places(source)) for word in kept)
+    is_left_out = any(not _found(word, _places(stored)) for word in said)
+    if is_new or is_left_out:
+        return is_new and is_left_out
+    return bool(_compiled(COMPARING).search(_folded(source))) and not _is_selection(kept, _places(source))
 
 
 def keep_as_said(topic: Topic) -> Topic:
@@ -99,12 +119,37 @@ def keep_as_said(topic: Topic) -> Topic:
         # What an approval approves of is the agent's wording, not the user's.
         is_worded_by_agent = bool(quotes) and topic.trust is Trust.said
         return replace(topic, trust=Trust.inferred) if is_worded_by_agent else topic
-    if find_mismatch(source, topic.description) or find_mismatch(source, _statements(source, topic.body)):
+    differs = find_mismatch(source, topic.description), _find_in_body(source, topic.body)
+    if any(differs):
         sentence = _nearest(source, f"{topic.name}\n{topic.description}")
-        return replace(topic, name=make_title(sentence), description=" ".join(sentence.split()), body=source)
+        is_reworded = all(each is None or each.kind is MismatchKind.wording for each in differs)
+        added = _added_paragraphs(source, topic.body) if is_reworded else ()
+        body = "\n\n".join((source, *added))
+        return replace(topic, name=make_title(sentence), description=" ".join(sentence.split()), body=body)
     if find_mismatch(source, topic.name, is_title=True):
         return replace(topic, name=make_title(_nearest(source, topic.description)))
     return topic
+
+
+def find_distortion(topic: Topic, old: Topic | None = None) -> Mismatch | None:
+    """In what a topic says otherwise than the words it quotes; None where it says what it said before.
+
+    Of several quotes, as of a topic that was brought up to date, it need say what one of them says.
+    """
+    quotes = [quote for each in topic.sources if (quote := (each.quote or "").strip()) and not is_confirmation(quote)]
+    before = [] if old is None else [each for each in (old.description, *_paragraphs(old.body)) if each.strip()]
+    fresh = [each for each in _paragraphs(topic.body) if not any(_folded(kept) in _folded(each) for kept in before)]
+    told = [] if topic.description in before else [topic.description]
+    found: Mismatch | None = None
+    for source in dict.fromkeys(("\n".join(quotes), *quotes)) if quotes else ():
+        found = next(filter(None, (find_mismatch(source, each) for each in told)), None)
+        if fresh and _find_in_body(source, topic.body):
+            found = found or _find_in_body(source, "\n\n".join(fresh))
+        if old is None or old.name != topic.name:
+            found = found or find_mismatch(source, topic.name, is_title=True)
+        if found is None:
+            return None
+    return found
 
 
 def is_confirmation(text: str) -> bool:
@@ -125,9 +170,13 @@ def make_title(sentence: str, limit: int = TITLE_CHARS) -> str:
     return f"{_cut(text, limit // 3)} … {_cut(tail.partition(' ')[2] or tail, limit // 2)}".rstrip() + "…"
 
 
+_HOW = "**How to apply:**"
 _SCRIPT_SHARE = 0.3
 """From this share of letters on a text is of a script whose negations are not known here."""
-_LIMITING = ("only", "except")
+_LIMITING = ("only", "except", "at least", "at most", "may")
+_STATEMENT_WORDS = 3
+"""A title of fewer words names a subject and states nothing."""
+_STEM_CHARS = 3
 _Side: TypeAlias = tuple[int, frozenset[str]]
 """How many negations a clause has, and which conditions turn its meaning round."""
 
@@ -274,7 +323,14 @@ def _touched(said: _Marks, kept: _Marks) -> _Marks:
 def _inverted(said: _Marks, kept: _Marks) -> Mismatch | None:
     """Whether a word stands in a negated clause on one side and never in such a one on the other."""
     wrong = [word for word, sides in kept.sides.items() if word in said.sides and not sides & said.sides[word]]
-    return Mismatch(MismatchKind.negation, tuple(wrong)) if wrong else None
+    if not wrong:
+        return None
+    negated = [word for word in wrong if not _counts(kept.sides[word]) & _counts(said.sides[word])]
+    return Mismatch(MismatchKind.negation if negated else MismatchKind.condition, tuple(negated or wrong))
+
+
+def _counts(sides: frozenset[_Side]) -> set[int]:
+    return {count for count, _ in sides}
 
 
 def _added(said: _Marks, kept: _Marks, *, is_title: bool) -> Iterator[Mismatch | None]:
@@ -310,21 +366,118 @@ def _missing(said: _Marks, kept: _Marks) -> Iterator[Mismatch | None]:
         yield Mismatch(kind, tuple(shared)) if shared != [each for each in mine if each in theirs] else None
 
 
+def _unlimited(said: _Marks, kept: _Marks) -> Mismatch | None:
+    """Whether a title that is a statement of its own leaves out on what condition it holds."""
+    told = _compared(kept.text)
+    if len(told) < _STATEMENT_WORDS or not _is_selection(told, _places(said.text)):
+        return None
+    missing = tuple(sorted(_touched(said, kept).conditions - kept.conditions))
+    return Mismatch(MismatchKind.condition, missing) if missing else None
+
+
+def _reworded(said: _Marks, kept: _Marks, *, is_title: bool) -> Mismatch | None:
+    """Whether a text adds words, changes their order, or leaves out more than what leads up to a statement."""
+    places = _places(said.text)
+    is_free = is_title and not _compiled(COMPARING).search(said.flat)
+    for sentence in _compiled(SENTENCE).split(kept.text):
+        words = [
+            word for word in _compared(sentence) if not is_title or word not in TITLE_WORDS or _found(word, places)
+        ]
+        new = [word for word in words if not _found(word, places)]
+        if new:
+            return Mismatch(MismatchKind.wording, tuple(new))
+        if not is_free and not _is_selection(words, places):
+            return Mismatch(MismatchKind.wording, tuple(words))
+    if is_title or kept.text.rstrip().endswith("…"):
+        return None
+    told = _places(kept.text)
+    left_out = tuple(word for word in _compared(said.text) if not _found(word, told))
+    return Mismatch(MismatchKind.wording, left_out) if left_out else None
+
+
+@lru_cache(maxsize=512)
+def _compared(text: str) -> tuple[str, ...]:
+    """The words of a text in order, without what leads up to a statement, follows it in courtesy, or says nothing."""
+    found: list[str] = []
+    for sentence in _masked(text).split("\n"):
+        plain = _compiled(TAIL).sub("", _compiled(rf"\A(?:{LEAD})+").sub("", sentence)) or sentence
+        for pattern, spelled in SPELLINGS:
+            plain = _compiled(pattern).sub(spelled, plain)
+        found += _compiled(rf"{CJK}|\d+|(?:(?!{CJK})[^\W\d_])+|[$€£¥%]").findall(plain)
+    return tuple(NUMBER_WORDS.get(word) or HAN_DIGITS.get(word) or word for word in found if word not in UNSAID)
+
+
+@lru_cache(maxsize=64)
+def _places(text: str) -> dict[str, list[int]]:
+    """Where the words of a text stand in it, by each of their stems."""
+    places: dict[str, list[int]] = {}
+    for place, word in enumerate(_compared(text)):
+        for stem in _stems(word):
+            places.setdefault(stem, []).append(place)
+    return places
+
+
+def _found(word: str, places: dict[str, list[int]]) -> bool:
+    return any(stem in places for stem in _stems(word))
+
+
+def _is_selection(words: Iterable[str], places: dict[str, list[int]]) -> bool:
+    """Whether words stand in a source in the same order."""
+    last = -1
+    for word in words:
+        later = (next((place for place in places.get(stem, ()) if place > last), None) for stem in _stems(word))
+        last = min((place for place in later if place is not None), default=-1)
+        if last < 0:
+            return False
+    return True
+
+
+@lru_cache(maxsize=4096)
+def _stems(word: str) -> tuple[str, ...]:
+    """The word, and without each ending that it may have."""
+    shorter = (word.removesuffix(ending) for ending in INFLECTIONS if ending and word.endswith(ending))
+    return (word, *(stem for stem in shorter if len(stem) >= _STEM_CHARS))
+
+
 def _is_title_case(text: str) -> bool:
     words = re.findall(r"[^\W\d_]{4,}", text)
     return len(words) > 1 and all(word[0].isupper() for word in words)
 
 
-def _statements(source: str, body: str) -> str:
-    """The body without what is no statement of its own: where it applies, in the very words of the source."""
+def _paragraphs(body: str) -> list[str]:
+    return body.strip().split("\n\n") if body.strip() else []
+
+
+def _find_in_body(source: str, body: str) -> Mismatch | None:
+    """The first difference of a body; what it adds to the statement is not compared word by word."""
+    whole = _statements(source, _paragraphs(body))
+    found = find_mismatch(source, whole)
+    if found is None or found.kind is not MismatchKind.wording:
+        return found
+    added = _added_paragraphs(source, body)
+    return find_mismatch(source, _statements(source, [each for each in _paragraphs(body) if each not in added]))
+
+
+def _added_paragraphs(source: str, body: str) -> tuple[str, ...]:
+    """The paragraphs behind the first that speak of something else than the source, such as how to apply it."""
+    return tuple(each for each in _paragraphs(body)[1:] if not _is_about(source, _statements(source, [each])))
+
+
+def _is_about(source: str, text: str) -> bool:
+    words = set(_compared(text))
+    return 2 * sum(_found(word, _places(source)) for word in words) >= len(words)
+
+
+def _statements(source: str, paragraphs: Iterable[str]) -> str:
+    """Paragraphs without what is no statement of its own: where it applies, in the very words of the source."""
     flat = _folded(source)
-    label = "**How to apply:**"
-    kept = [
-        each
-        for each in body.split("\n\n")
-        if not (each.startswith(label) and _folded(each.removeprefix(label)) in flat)
-    ]
-    return "\n".join(re.sub(r"\A\*\*[\w\s]+:\*\*\s*", "", each) for each in kept)
+    kept = []
+    for each in paragraphs:
+        use = _folded(each.removeprefix(_HOW)) if each.startswith(_HOW) else ""
+        is_exception = _compiled(rf"{EXCEPTING}{re.escape(use)}").search(flat) if use else None
+        if not use or use not in flat or is_exception:
+            kept.append(re.sub(r"\A\*\*[\w\s]+:\*\*\s*", "", each))
+    return "\n".join(kept)
 
 
 def _nearest(source: str, text: str) -> str:

@@ -14,7 +14,7 @@ NEGATIONS = r"""
  |\bnão\s(?:\S+\s+){0,3}?(?:nunca|jamais|nada|ninguém|nenhum[a]?|nem)\b
  |\bnon\s(?:\S+\s+){0,3}?(?:mai|niente|nulla|nessun[oa]?)\b
  |\b(?:никогда|ничего|никто|никому|никак(?:ой|ая|ие|их)?|нигде|ни)\s(?:\S+\s+){0,3}?не\b
- |\b(?:can|could|do|does|did|is|are|was|were|wo|would|should|must|need|has|have|had|might|ai|sha)n'?t\b|\bcannot\b
+ |\b(?:can|could|do|does|did|is|are|was|were|wo|would|should|must|need|has|have|had|might|ai|sha)n'?t\b|\bcannot\b|\b(?:dnt|do'nt|donot|nver|nevr|w/out|unsafe|lacks?|hardly|barely|rarely|seldom)\b
  |\b(?:no|not|never|none|nobody|noone|nothing|nowhere|neither|nor|non|without|w/o|instead\sof|rather\sthan|no\slonger
    |avoid(?:s|ed|ing)?|stop(?:s|ped|ping)?|quit|cease|forbid(?:s|den)?|prohibit(?:s|ed)?|ban(?:s|ned)?|refrain
    |disallow(?:s|ed)?|reject(?:s|ed)?|refuse[sd]?|den(?:y|ies|ied)|disable[sd]?|skip(?:s|ped|ping)?|omit(?:s|ted)?
@@ -34,10 +34,10 @@ NEGATIONS = r"""
  |않|없|못|아니|(?<![가-힣])안(?=\s)|지\s?[말마]|말(?:고|아|라|것|자)|마세요|마라|마십시오|금지|제외|빼고|대신
 """
 CONDITIONS = {
-    "only": r"""\b(?:only|solely|exclusively|nur|ausschließlich|lediglich|seulement|uniquement|que\spour|s[oó]lo|solamente
+    "only": r"""\b(?:only|solely|seule?s?|exclusively|nur|ausschliesslich|lediglich|seulement|uniquement|que\spour|s[oó]lo|solamente
         |únicamente|только|лишь|só|somente|apenas|soltanto|alleen|tylko|endast|bara|kun|hanya|sadece|yalnızca|chỉ)\b
         |[只仅僅]|唯一|だけ|のみ|しか|만(?=[\s,.은을이]|\Z)|오직""",
-    "except": r"""\b(?:unless|except(?:ing|ions?)?|other\sthan|apart\sfrom|aside\sfrom|but\snot|außer|ausgenommen|es\ssei\sdenn
+    "except": r"""\b(?:unless|except(?:ing|ions?)?|other\sthan|apart\sfrom|aside\sfrom|but\snot|ausser|ausgenommen|es\ssei\sdenn
         |bis\sauf|sauf|excepté|hormis|à\smoins|salvo|excepto|exceto|a\smenos|кроме|исключ\w+|behalve|tenzij|oprócz|chyba\sże
         |utom|tranne|eccetto)\b|除了|除非|以外|之外|を除|限り|제외|빼고|외에""",
     "if": r"""\b(?:if|when|whenever|in\scase|provided|as\slong\sas|assuming|wenn|falls|sobald|solange|sofern|si|quand|lorsque
@@ -48,11 +48,13 @@ CONDITIONS = {
         |之前|以前|(?<=[\u4e00-\u9fff])前(?=[，,、]|必|要|先|都)|前に|전에""",
     "after": r"""\b(?:after|once|nach|nachdem|après|después|tras|после|depois|após|dopo|nadat|po|efter|setelah|sau|sonra)\b
         |之后|之後|(?<=[\u4e00-\u9fff])以[后後](?=[，,再才])|後に|てから|후에""",
-    "at least": r"""\b(?:at\sleast|minimum|min|more\sthan|or\smore|mindestens|mehr\sals|au\smoins|plus\sde|al\smenos|por\slo\smenos
-        |más\sde|не\sменее|минимум|более|pelo\smenos|mais\sde)\b|至少|以上|超过|最少|少なくとも|최소|이상""",
-    "at most": r"""\b(?:at\smost|maximum|max|up\sto|less\sthan|fewer\sthan|or\s(?:less|fewer)|höchstens|maximal|weniger\sals
+    "at least": r"""\b(?:at\sleast|(?:over|above|longer|higher|bigger|larger)(?=\s(?:than\s)?\d)|mínimo|minimum|min|more\sthan|or\smore|mindestens|mehr\sals|au\smoins|plus\sde|al\smenos|por\slo\smenos
+        |más\sde|не\sменее|минимум|более|pelo\smenos|mais\sde)\b|至少|以上|超过|最少|最低|少なくとも|최소|이상""",
+    "at most": r"""\b(?:at\smost|within|(?:under|below|shorter|lower|smaller)(?=\s(?:than\s)?\d)|máximo|maximum|max|up\sto|less\sthan|fewer\sthan|or\s(?:less|fewer)|höchstens|maximal|weniger\sals
         |bis\szu|au\splus|au\smaximum|moins\sde|como\smáximo|a\slo\ssumo|menos\sde|не\sболее|максимум|менее|no\smáximo)\b
-        |最多|以下|以内|至多|최대|이하|미만""",
+        |最多|以下|以内|至多|最大|최대|이하|미만""",
+    "may": r"""\b(?:may|can|could|might|optional(?:ly)?|allowed|permitted|free\sto|fine\sto|ok(?:ay)?\sto|darf|darfst|dürfen|kann|kannst
+        |können|erlaubt|peut|peux|pouvez|puede|puedes|pueden|pode|podem|можно|может|mogen|mag)\b|可以|允许|てもいい|てもよい|해도""",
 }
 ANSWER = (
     r"(?:(?:oh|ah|ok(?:ay)?|well|hm+|um+|hey|sorry|wait|please|thanks|so|but|and)[\s,.!]+)*"
@@ -135,6 +137,56 @@ UNKNOWN_SCRIPT = (
     r"\u1200-\u137f\u1780-\u17ff]"
 )
 SENTENCE = r"(?<=[.!?])\s+|(?<=[。！？])\s*|\n+"
-LIMITS = r"\W*(?:but|not|only|even|exceptions?|except|unless|until|if|when|aber|nur|auch|außer|mais|sauf|pero|solo|sólo|salvo|но|кроме|только|mas|exceto)\b|[但不除只仅]|ただし|でも|단[,\s]|하지만"
+LIMITS = r"\W*(?:but|not|only|even|exceptions?|except|unless|until|if|when|aber|nur|auch|ausser|mais|sauf|pero|solo|sólo|salvo|но|кроме|только|mas|exceto)\b|[但不除只仅]|ただし|でも|단[,\s]|하지만"
 RESOLVED = r"\s?[(（](?:(?:the\s)?week\sof\s)?\d{4}(?:-\d\d){0,2}[)）]"
 CJK = r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]"
+EXCEPTING = (
+    r"(?:\b(?:except|unless|not|outside|even|hate|love|like|dislike|mind|than|from|stand)\b|\b(?:ausser|sauf|excepto|salvo)\b|除了|除非|以外)"
+    r"(?:\s(?:it|for|in|on|at|of|when|if|just|only)\b)*\s*"
+)
+"""What may stand before words that say where a rule does *not* apply, or what is thought of it."""
+LEAD = r"""
+  (?:(?:(?:new|house|team|general|golden|our|my|another|one|simple|quick)\s)*(?:rule|reminder|note|request)s?(?=\s?:)|新?规[矩则](?=[：:])
+  |(?:ok(?:ay)?|yes|yeah|yep|so|and|but|also|well|hey|oh|hi|hello|please|pls|plz|kindly|actually|btw|by\sthe\sway|thanks?|thx|thank\syou
+   |perfect|great|exactly|again|then|fyi|honestly|right|good|fair|fine|sure|heads[\s-]up|psa|psst|ugh|reminder|note|request|one\smore\sthing
+   |for\sthe\srecord|for\sfuture\sreference|for\syour\sinformation|as\sa\s(?:general\s)?rule(?:\sof\sthumb)?
+   |remember|keep\sin\smind|bear\sin\smind|note|don'?t\sforget|from\s(?:now|here)\son|going\sforward|in\sgeneral|in\s(?:the\s)?future
+   |i\swant\syou\sto|i(?:'d|\swould)\slike\syou\sto|make\ssure\s(?:that\s)?you|make\ssure\sto|you\s(?:should|must)
+   |we(?:'ve|\shave)?\s(?:all\s|finally\s|already\s|just\s|jointly\s)?(?:decided|agreed|opted)\s(?:to|that)|this|that
+   |bitte|merke?\sdir|denk\sdaran|ab\sjetzt|künftig|und|aber|dass|also
+   |s'il\s(?:te|vous)\spla[iî]t|stp|svp|désormais|à\spartir\sde\smaintenant|retiens|souviens-toi|rappelle-toi|que
+   |por\sfavor|recuerda|a\spartir\sde\sahora|de\sahora\sen\sadelante|lembre-se|запомни|пожалуйста|что)\b
+  |好的?|嗯|对|就是这样|那么|另外|还有|(?:请|你?要)?(?:记住|记得)|请|从现在开始|从今以后|以后|今后|覚えておいて|これからは|今後は)
+  [\s,.:;!?，。：；！、—–-]*"""
+"""What leads up to a statement and is no part of it."""
+TAIL = r"""
+  (?:[\s,.!?，。、！;-]+(?:from\snow\son|going\sforward|in\s(?:the\s)?future|please|pls|plz|thanks?|thx|thank\syou|by\sthe\sway|btw|ok(?:ay)?
+   |bitte|danke|ab\sjetzt|merci|s'il\s(?:te|vous)\spla[iî]t|stp|svp|por\sfavor|gracias|пожалуйста|记住|谢谢|覚えておいて(?:ください)?|忘れないで))+
+  [\s.!?，。！]*\Z"""
+UNSAID = frozenset(
+    "the a an is are be der die das ein eine einen einem ist sind le la les un une est sont el los las una es son о".split()
+)
+"""Words that may come and go without changing what a sentence says."""
+SPELLINGS = (
+    (r"\b(?:wo|won)'?t\b", "will not"),
+    (r"\bcan'?t\b|\bcannot\b", "can not"),
+    (r"\b(do|does|did|is|are|was|were|would|should|must|need|has|have|had|could)n'?t\b", r"\1 not"),
+    (r"\b(?:dnt|do'nt|donot)\b", "do not"),
+    (r"\b(?:i|me|my|mine|i'm|i'd|i've|user's)\b", "user"),
+    (r"(?<=\w)'(?=\w)", ""),
+)
+"""Ways of writing one thing."""
+INFLECTIONS = frozenset("|e|s|es|ed|d|ing|en|n|er|em|t|st|te|ten|tet|r|a|o|as|os|an|nt|ent|ez|é|ée|és|ées".split("|"))
+"""What may differ at the end of a word; the first is nothing."""
+COMPARING = r"""
+  \b(?:over|than|instead|rather|before|after|first|then|from|to|into|not|vs|versus|besser|statt|anstatt|lieber|zuerst|erst|dann|vor|nach|nicht|von|zu
+   |plutôt|avant|après|lieu|puis|pas|vez|lugar|antes|después|вместо|сначала|потом|owns?|pays?|reviews?|approves?)\b
+  |[代替前后後先再比不给給から]|->|→"""
+"""Signs that the order of two things is what a sentence says."""
+TITLE_WORDS = frozenset(
+    """about rule rules policy policies preference preferences prefers style convention conventions guideline guidelines workflow
+    process setup usage use using handling format naming deadline schedule ownership owner team project user feedback note notes
+    requirement requirements constraint decision decided title topic limit limits regel regeln règle règles regla reglas for of in on to
+    by with at as""".split()
+)
+"""What a title may add: it says what kind of thing a memory is."""

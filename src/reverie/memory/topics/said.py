@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Sequence
 
 from reverie.memory.search.analyze import terms
-from reverie.memory.topics.polarity import Mismatch, find_mismatch
+from reverie.memory.topics.polarity import Mismatch, MismatchKind, find_mismatch, is_substituted
 from reverie.memory.topics.topic import Topic, prose_lines
 
 _SENTENCE = re.compile(r"(?<=[.!?])\s+|(?<=[。！？])|\n+")
@@ -24,12 +24,19 @@ def find_contradicted(topic: Topic, typed: Sequence[str]) -> tuple[str, Mismatch
     said = [each for text in typed[-_LATEST_MESSAGES:] for each in _sentences(text)]
     for statement in dict.fromkeys((topic.description, *list(prose_lines(topic.body))[:1], topic.name)):
         about = [each for each in said if _is_about(statement, each)]
-        mismatches = [find_mismatch(each, statement) for each in about]
+        mismatches = [_find_contradiction(each, statement) for each in about]
         if about and all(mismatches):
             sentence, mismatch = about[-1], mismatches[-1]
             assert mismatch is not None
             return sentence, mismatch
     return None
+
+
+def _find_contradiction(sentence: str, statement: str) -> Mismatch | None:
+    """A difference that is more than another way to put it: nobody claims that these are the user's words."""
+    found = find_mismatch(sentence, statement)
+    is_harmless = found is not None and found.kind is MismatchKind.wording and not is_substituted(sentence, statement)
+    return None if is_harmless else found
 
 
 def _sentences(text: str) -> Iterable[str]:
