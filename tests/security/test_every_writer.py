@@ -525,12 +525,6 @@ async def worded_by_many(world: World, _good: Topic, bad: Topic) -> object:
     return world.memory.save_many([bad])
 
 
-async def worded_by_library(world: World, _good: Topic, bad: Topic) -> object:
-    return world.memory.save(
-        name=bad.name, description=bad.description, type=bad.type, body=bad.body, source=bad.sources
-    )
-
-
 async def worded_by_update(world: World, good: Topic, bad: Topic) -> object:
     saved = world.memory.store.save(good, author="extraction")
     return world.memory.store.edit(saved.path, lambda _old: replace(bad, path=saved.path), author="extraction")
@@ -552,7 +546,6 @@ async def worded_by_dream(world: World, good: Topic, bad: Topic) -> object:
         worded_by_edit,
         worded_by_memory_tool,
         worded_by_many,
-        worded_by_library,
         worded_by_update,
         worded_by_dream,
     ],

@@ -201,13 +201,11 @@ class Memory:
         """Keep a topic and tell what became of it; what its text allows is derived."""
         from reverie.api.memory_parts.saving import check_trust, completed, near_topics, renewed, same_text
         from reverie.memory.store import Saved
-        from reverie.memory.topics.polarity import keep_as_said
 
         self._refuse_when_off()
         who: Author = author or ("user" if topic.trust == "said" else "agent")
         check_trust(topic)
         is_named = not topic.path
-        topic = keep_as_said(topic)
         given = topic = self._for_team(topic) if team else topic
 
         def complete(topic: Topic) -> Topic:

@@ -105,6 +105,8 @@ class Store:
         self.history = history or History.open(folder)
         self.now = now
         self.index_problem: Exception | None = None
+        self._own_word: bytes | None = None
+        """The content for whose words the caller of `save` answers."""
         self._told = noticed
         self._similar = similar
         self._vetted = vetted or Vetted()
@@ -179,7 +181,7 @@ class Store:
 
         `expect` is the SHA-256 of the file that the caller had read; a change since is merged. `renew` says what
         becomes of a topic that is there already. `is_own_word` says that the caller answers for the words: they are
-        not compared with other topics.
+        compared neither with what they quote nor with other topics.
 
         Raises:
             Refused: it holds a secret, was erased, or a machine wants to save what is known already.
@@ -195,6 +197,7 @@ class Store:
             topic, content = self._fit(topic, before, author, is_own_word=is_own_word or author == "user")
             if expect is not None and before is not None and hashlib.sha256(before).hexdigest() != expect:
                 content = self._merged(path, expect, content, before, change)
+            self._own_word = content if is_own_word else None
             commit = self.writer.commit({path: content}, change)
         topic = parse_topic(path, content.decode())
         return Saved(path, commit, topic, _suspicions(content), is_new=before is None)
@@ -354,10 +357,9 @@ class Store:
         self, topic: Topic, before: bytes | None, author: Author, *, is_own_word: bool = False
     ) -> tuple[Topic, bytes]:
         """A topic and its file as they are to be written, in the place of `before`."""
-        if before is None:
+        if before is None and not is_own_word:
             topic = keep_as_said(topic)
-            if not is_own_word:
-                self._refuse_known(topic, author)
+            self._refuse_known(topic, author)
         topic = self._stamped(topic, before)
         content = _rendered(topic, before).encode()
         self._vetted.add(content, topic)
@@ -408,7 +410,7 @@ class Store:
     def _refuse_distortion(self, path: str, content: bytes) -> None:
         """Refuse a topic that says otherwise than the words it quotes, whoever worded it."""
         topic = _parsed(path, content)
-        if not any(source.quote for source in topic.sources):
+        if content == self._own_word or not any(source.quote for source in topic.sources):
             return
         before = self.writer.tree.read(path)
         old = None if before is None else _parsed(path, before)

@@ -124,8 +124,10 @@ def keep_as_said(topic: Topic) -> Topic:
         sentence = _nearest(source, f"{topic.name}\n{topic.description}")
         is_reworded = all(each is None or each.kind is MismatchKind.wording for each in differs)
         added = _added_paragraphs(source, topic.body) if is_reworded else ()
+        keeps_name = is_reworded and not find_mismatch(source, topic.name, is_title=True)
+        name = topic.name if keeps_name else make_title(sentence)
         body = "\n\n".join((source, *added))
-        return replace(topic, name=make_title(sentence), description=" ".join(sentence.split()), body=body)
+        return replace(topic, name=name, description=" ".join(sentence.split()), body=body)
     if find_mismatch(source, topic.name, is_title=True):
         return replace(topic, name=make_title(_nearest(source, topic.description)))
     return topic
