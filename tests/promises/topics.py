@@ -125,7 +125,7 @@ PROMISES: dict[str, Requirement] = {
         source="issue 12",
     ),
     "memory:polarity:door": Requirement(
-        "Whoever words a memory, one that says otherwise than its quotes or than the user typed is corrected or refused",
+        "A memory that says otherwise than its quotes or than the user typed is corrected or refused, whoever words it",
         source="issue 12",
     ),
 }
