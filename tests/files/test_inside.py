@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from reverie.errors import Refused, UserMistake
-from reverie.files import checked_name, is_inside, open_inside, read_small, safe_join
+from reverie.files import checked_name, is_inside, open_real, read_small, safe_join, write_real
 from tests.requirements import requirement
 
 
@@ -104,25 +104,58 @@ def test_ordinary_ids_are_fit_for_a_path() -> None:
 
 
 @requirement("files:open:no-links")
-def test_a_file_below_the_root_is_opened_only_if_plain_and_without_links(root: Path) -> None:
-    with os.fdopen(open_inside(root, "topic.md")) as file:
+def test_a_file_is_opened_by_its_real_path_and_through_no_link(root: Path) -> None:
+    real_root = Path(os.path.realpath(root))
+
+    with os.fdopen(open_real(real_root / "topic.md")) as file:
         assert file.read() == "topic"
-    with pytest.raises(Refused):
-        open_inside(root, "leaves", "secret")
-    with pytest.raises(UserMistake):
-        open_inside(root, "loop")
-    for folder in ("team", "."):
-        with pytest.raises(UserMistake, match="not a plain file"):
-            open_inside(root, folder)
+    for path in ("leaves/secret", "leaves-too", "loop", "stays/topic.md"):
+        with pytest.raises(OSError, match="symbolic links"):
+            open_real(real_root / path)
+    for path in ("missing/topic.md", "topic.md/below"):
+        with pytest.raises((FileNotFoundError, NotADirectoryError)):
+            open_real(real_root / path)
+
+
+@requirement("files:open:no-links")
+def test_a_file_is_written_by_its_real_path_and_through_no_link(tmp_path: Path) -> None:
+    root, outside = Path(os.path.realpath(tmp_path)) / "project", tmp_path / "outside"
+    root.mkdir()
+    outside.mkdir()
+    (root / "door").symlink_to(outside)
+    (root / "link").symlink_to(outside / "file")
+
+    write_real(root / "new" / "file", b"1", mode=0o640)
+    write_real(root / "new" / "file", b"2")
+    write_real(root / "link", b"3")
+    with pytest.raises(UserMistake, match="symbolic links"):
+        write_real(root / "door" / "file", b"4")
+
+    assert (root / "new" / "file").read_bytes() == b"2"
+    assert (root / "new" / "file").stat().st_mode & 0o777 == 0o640
+    assert not (root / "link").is_symlink()
+    assert list(outside.iterdir()) == []
+    assert [path.name for path in (root / "new").iterdir()] == ["file"]
+
+
+@requirement("files:open:no-links")
+def test_a_folder_that_may_be_passed_but_not_listed_is_passed(tmp_path: Path) -> None:
+    folder = Path(os.path.realpath(tmp_path)) / "closed"
+    write_real(folder / "open" / "file", b"1")
+    folder.chmod(0o100)
+    try:
+        os.close(open_real(folder / "open" / "file"))
+    finally:
+        folder.chmod(0o700)
 
 
 @requirement("files:open:no-links")
 def test_a_pipe_neither_blocks_nor_is_read(tmp_path: Path) -> None:
-    os.mkfifo(tmp_path / "pipe")
+    pipe = Path(os.path.realpath(tmp_path)) / "pipe"
+    os.mkfifo(pipe)
 
-    with pytest.raises(UserMistake, match="not a plain file"):
-        open_inside(tmp_path, "pipe")
-    assert read_small(tmp_path / "pipe") is None
+    os.close(open_real(pipe))
+    assert read_small(pipe) is None
     assert read_small(Path("/dev/zero")) is None
 
 

@@ -41,6 +41,6 @@ PROMISES = {
         "no name from outside leads out of the root: not by `..`, links, absolute parts or NUL bytes", "spec 2 §2.4"
     ),
     "files:open:no-links": Requirement(
-        "a file below a root is opened without following links, and only if it is a plain file", "spec 7 #35"
+        "a file is opened and written by its real path without following a link in any part of it", "spec 7 #35"
     ),
 }

@@ -11,7 +11,7 @@ PROMISES = {
     ),
     "tools:registry:stable": Requirement("The tools come in the same order with the same bytes.", "spec 1 §17"),
     "tools:links:not-followed-later": Requirement(
-        "A link that is put into a path after the call was judged is not followed.", "issue 5 §3"
+        "A link that is put into a path after the call was judged is not followed, at whatever moment.", "issue 5 §3"
     ),
     "tools:read:pages": Requirement("The pages of a file, put together, are the file.", "issue 5 §2"),
     "tools:read:kinds": Requirement(

@@ -19,7 +19,7 @@ from pathlib import Path
 
 from reverie.agent.log import Log
 from reverie.errors import Error
-from reverie.files import remove_file, write_atomic
+from reverie.files import open_real, remove_file, write_atomic, write_real
 from reverie.messages.blocks import ToolResult
 from reverie.messages.entries import UserEntry, envelope_of
 from reverie.messages.file_changes import FileChange, file_changes, record_of
@@ -89,7 +89,7 @@ class FileHistory:
 
     def note(self, path: Path, after: bytes | None) -> None:
         """A tool is about to change a file."""
-        self._note(path, _read(path), after)
+        self._note(path, _read_real(path), after)
 
     def note_done(self, path: Path, before: bytes | None) -> None:
         """A file was changed by a store that keeps what was there too, so that it is enough to tell afterwards."""
@@ -217,6 +217,19 @@ def _read(path: Path) -> bytes | None:
         return None
 
 
+def _read_real(path: Path) -> bytes | None:
+    """The same for a file of the user's, by its real path: a link that was put into it is not followed."""
+    try:
+        descriptor = open_real(path)
+    except OSError:
+        return None
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        return None
+    with os.fdopen(descriptor, "rb") as file:
+        return file.read()
+
+
 def _leads_elsewhere(path: Path) -> bool:
     """Whether a link was put into the path since."""
     return Path(os.path.realpath(path.parent)) != path.parent
@@ -226,4 +239,4 @@ def _write(path: Path, content: bytes | None, *, is_new: bool) -> None:
     if content is None:
         remove_file(path)
     else:
-        write_atomic(path, content, mode=_NEW_FILE_MODE if is_new else None)
+        write_real(path, content, mode=_NEW_FILE_MODE if is_new else None)

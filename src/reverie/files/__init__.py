@@ -10,11 +10,21 @@ from reverie.files.durable import (
     flush,
     remove_file,
     remove_temporaries,
+    write_at,
     write_atomic,
     write_folder,
     write_many,
 )
-from reverie.files.inside import checked_name, is_encodable, is_inside, open_inside, read_small, safe_join
+from reverie.files.inside import (
+    checked_name,
+    is_encodable,
+    is_inside,
+    open_real,
+    opened_folder,
+    read_small,
+    safe_join,
+    write_real,
+)
 from reverie.files.locks import Holder, exclusive, is_gone, locked, present_holder, read_holder
 
 __all__ = [
@@ -27,14 +37,17 @@ __all__ = [
     "is_gone",
     "is_inside",
     "locked",
-    "open_inside",
+    "open_real",
+    "opened_folder",
     "present_holder",
     "read_holder",
     "read_small",
     "remove_file",
     "remove_temporaries",
     "safe_join",
+    "write_at",
     "write_atomic",
     "write_folder",
     "write_many",
+    "write_real",
 ]

@@ -169,9 +169,37 @@ def temporary_beside(path: Path) -> Path:
     return path.with_name(f"{_TEMPORARY_PREFIX}{os.urandom(8).hex()}{_TEMPORARY_SUFFIX}")
 
 
-def write_new(path: Path, content: bytes, *, mode: int = PRIVATE_FILE_MODE, durable: bool = True) -> None:
-    """Write a file that must not exist yet."""
-    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, PRIVATE_FILE_MODE)
+def write_at(folder: int, path: Path, content: bytes, *, mode: int | None = None) -> int:
+    """Replace a file as a whole, like `write_atomic`, in a folder that is open already; no link of `path` is followed.
+
+    Returns when it was modified, in nanoseconds.
+    """
+    name, temporary = path.name, temporary_beside(path).name
+    with explained("write", path):
+        wanted = _mode_to_keep(name, folder=folder) if mode is None else mode
+        try:
+            write_new(temporary, content, mode=wanted, folder=folder)
+            written = os.stat(temporary, dir_fd=folder, follow_symlinks=False)
+            os.replace(temporary, name, src_dir_fd=folder, dst_dir_fd=folder)
+        except BaseException:
+            with contextlib.suppress(OSError):
+                os.unlink(temporary, dir_fd=folder)
+            raise
+        _sync_folder(".", folder=folder)
+    return written.st_mtime_ns
+
+
+def write_new(
+    path: Path | str,
+    content: bytes,
+    *,
+    mode: int = PRIVATE_FILE_MODE,
+    durable: bool = True,
+    folder: int | None = None,
+) -> None:
+    """Write a file that must not exist yet; a relative path is one in the open `folder`."""
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
+    descriptor = os.open(path, flags, PRIVATE_FILE_MODE, dir_fd=folder)
     try:
         _write_all(descriptor, content)
         os.fchmod(descriptor, mode)
@@ -209,9 +237,9 @@ def _as_line(line: bytes | str) -> bytes:
     return encoded + b"\n"
 
 
-def _mode_to_keep(path: Path) -> int:
+def _mode_to_keep(path: Path | str, *, folder: int | None = None) -> int:
     try:
-        found = path.lstat().st_mode
+        found = os.stat(path, dir_fd=folder, follow_symlinks=False).st_mode
     except FileNotFoundError:
         return PRIVATE_FILE_MODE
     return stat.S_IMODE(found) & 0o777 if stat.S_ISREG(found) else PRIVATE_FILE_MODE
@@ -226,8 +254,8 @@ def _sync(descriptor: int) -> None:
     os.fsync(descriptor)
 
 
-def _sync_folder(path: Path) -> None:
-    descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+def _sync_folder(path: Path | str, *, folder: int | None = None) -> None:
+    descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC, dir_fd=folder)
     try:
         _sync_opened_folder(descriptor)
     finally:

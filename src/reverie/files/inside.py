@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import contextlib
+import errno
 import os
 import stat
+from collections.abc import Iterator
 from pathlib import Path
 
-from reverie.errors import Refused, UserMistake
-from reverie.files.durable import PRIVATE_FILE_MODE, explained
+from reverie.errors import Refused
+from reverie.files.durable import explained, write_at
 
 _NAME_BYTES = 128
 _CHECK = "path check"
+
+# Where there is O_PATH, a folder that may be passed but not listed is opened too.
+_FOLDER = getattr(os, "O_PATH", os.O_RDONLY) | os.O_DIRECTORY | os.O_CLOEXEC
 
 
 def safe_join(root: Path, *parts: str) -> Path:
@@ -61,24 +67,38 @@ def checked_name(name: str, *, what: str) -> str:
     return name
 
 
-def open_inside(root: Path, *parts: str, flags: int = os.O_RDONLY) -> int:
-    """Open a plain file below the root, folder by folder, so that a link put there after the check is not followed.
+@contextlib.contextmanager
+def opened_folder(path: Path, *, make: bool = False) -> Iterator[int]:
+    """Open a folder by its real path, step by step from the root: no link is followed, whenever it was put there.
 
-    Returns a file descriptor that the caller closes.
+    Yields a descriptor that serves as `dir_fd`. `make` makes missing folders, with the modes the user's programs give.
+    Raises `OSError`, for a link with `ELOOP`.
     """
-    path = safe_join(root, *parts)
-    real_root = Path(os.path.realpath(root))
-    *folders, name = path.relative_to(real_root).parts or (".",)
-    with explained("open", path):
-        folder = os.open(real_root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-        try:
-            for step in folders:
-                below = os.open(step, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=folder)
-                os.close(folder)
-                folder = below
-            return _open_plain(name, flags, path, folder=folder)
-        finally:
+    folder = os.open(path.anchor, _FOLDER)
+    try:
+        for name in path.parts[1:]:
+            below = _open_below(folder, name, make=make)
             os.close(folder)
+            folder = below
+        yield folder
+    finally:
+        os.close(folder)
+
+
+def open_real(path: Path) -> int:
+    """Open a file to read by its real path, without following a link anywhere in it; the caller closes it.
+
+    Raises `OSError`. What was opened may be a folder, a pipe or a device: the caller looks.
+    """
+    with opened_folder(path.parent) as folder:
+        # Without O_NONBLOCK, opening a pipe waits for its other end, perhaps for ever.
+        return os.open(path.name or ".", os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, dir_fd=folder)
+
+
+def write_real(path: Path, content: bytes, *, mode: int | None = None) -> None:
+    """Replace or make a file by its real path, like `write_atomic`, without following a link anywhere in it."""
+    with explained("write", path), opened_folder(path.parent, make=True) as folder:
+        write_at(folder, path, content, mode=mode)
 
 
 def read_small(path: Path, *, limit_bytes: int = 1 << 20) -> bytes | None:
@@ -87,19 +107,28 @@ def read_small(path: Path, *, limit_bytes: int = 1 << 20) -> bytes | None:
     For files that others control: a pipe does not block, a device is not read.
     """
     try:
-        descriptor = _open_plain(str(path), os.O_RDONLY, path, follow=True)
-    except (OSError, UserMistake, ValueError):
+        # Without O_NONBLOCK, opening a pipe waits for its other end, perhaps for ever.
+        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    except (OSError, ValueError):
+        return None
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
         return None
     with os.fdopen(descriptor, "rb") as file:
         content = file.read(limit_bytes + 1)
     return content if len(content) <= limit_bytes else None
 
 
-def _open_plain(name: str, flags: int, path: Path, *, folder: int | None = None, follow: bool = False) -> int:
-    # Without O_NONBLOCK, opening a pipe waits for its other end, perhaps for ever.
-    no_follow = 0 if follow else os.O_NOFOLLOW
-    descriptor = os.open(name, flags | no_follow | os.O_NONBLOCK | os.O_CLOEXEC, PRIVATE_FILE_MODE, dir_fd=folder)
-    if stat.S_ISREG(os.fstat(descriptor).st_mode):
-        return descriptor
-    os.close(descriptor)
-    raise UserMistake(f"{path} is not a plain file")
+def _open_below(folder: int, name: str, *, make: bool) -> int:
+    try:
+        return os.open(name, _FOLDER | os.O_NOFOLLOW, dir_fd=folder)
+    except FileNotFoundError:
+        if not make:
+            raise
+        with contextlib.suppress(FileExistsError):
+            os.mkdir(name, dir_fd=folder)
+        return _open_below(folder, name, make=False)
+    except NotADirectoryError:
+        if stat.S_ISLNK(os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode):
+            raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), name) from None
+        raise

@@ -1,7 +1,8 @@
 """How file tools get at files: a call is judged by where its path leads, and must still lead there when it runs.
 
-`judged` belongs into `Tool.need`, everything else into `Tool.run`. A link that is put into the path between the two is
-not followed. Whether a place may be touched at all is for `permissions` to say.
+`judged` belongs into `Tool.need`, everything else into `Tool.run`. Files are opened by the real path that was judged,
+folder by folder, so a link put into it at any later moment is not followed. Whether a place may be touched at all is
+for `permissions` to say.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from reverie.errors import Error
-from reverie.files import is_encodable, write_atomic
+from reverie.files import is_encodable, open_real, opened_folder, write_at
 from reverie.tools.desk import Desk
 from reverie.tools.tool import ToolMistake
 from reverie.values import value
@@ -59,14 +60,12 @@ def read_content(path: str, desk: Desk, *, limit_bytes: int = MAX_BYTES) -> Cont
     """The file at a path. Raises `ToolMistake` for what is no plain file, too large, or not there."""
     real = reached(path, desk)
     try:
-        # Without O_NONBLOCK, opening a pipe waits for its other end, perhaps for ever.
-        handle = os.open(real, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+        handle = open_real(real)
     except OSError as error:
         raise explained_mistake(error, real, "read") from error
     try:
         found = os.fstat(handle)
         _check_kind(real, found, limit_bytes)
-        reached(path, desk)
         with os.fdopen(os.dup(handle), "rb") as file:
             # What the system makes up on the way has no size, and a log may grow while it is read.
             return Content(real, file.read(limit_bytes), found.st_mtime_ns)
@@ -81,16 +80,16 @@ def write_content(path: str, desk: Desk, data: bytes, *, is_new: bool) -> Path:
     if kept is not None:
         desk.seen.note(real, kept, modified_ns=real.stat().st_mtime_ns)
         return real
+    mode = 0o666 & ~_umask() if is_new else None
     try:
-        real.parent.mkdir(parents=True, exist_ok=True)
+        with opened_folder(real.parent, make=True) as folder:
+            desk.changing(real, data)
+            modified_ns = write_at(folder, real, data, mode=mode)
     except OSError as error:
-        raise explained_mistake(error, real.parent, "make the folder") from error
-    try:
-        desk.changing(real, data)
-        write_atomic(reached(path, desk), data, mode=0o666 & ~_umask() if is_new else None)
+        raise explained_mistake(error, real.parent, "open the folder") from error
     except Error as error:
         raise ToolMistake(str(error)) from error
-    desk.seen.note(real, data, modified_ns=real.stat().st_mtime_ns)
+    desk.seen.note(real, data, modified_ns=modified_ns)
     return real
 
 
@@ -112,7 +111,7 @@ def explained_mistake(error: OSError, path: Path, doing: str) -> ToolMistake:
         hint = f" Did you mean {' or '.join(map(str, near))}?" if near else " Glob finds files by name."
         return ToolMistake(f"There is no file {path}.{hint}")
     if error.errno == errno.ELOOP:
-        return ToolMistake(f"{path} is a link that was put there meanwhile; it was not followed.")
+        return ToolMistake(f"{path} leads through a link that was put there meanwhile; it was not followed.")
     return ToolMistake(f"Cannot {doing} {path}: {error.strerror or error}.")
 
 
