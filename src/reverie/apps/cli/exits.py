@@ -59,7 +59,11 @@ def _interrupt(_number: int, frame: FrameType | None) -> None:
 
 def _ended(act: Callable[[], int]) -> int:
     try:
-        return act()
+        code = act()
+        # A reader that has left is noticed here, and not at the end of the process, where it would be a failure.
+        if sys.stdout is not None and not sys.stdout.closed:
+            sys.stdout.flush()
+        return code
     except KeyboardInterrupt:
         say("interrupted")
         return INTERRUPTED

@@ -6,9 +6,10 @@ Data goes to standard output and everything else to standard error. Colour is us
 
 from __future__ import annotations
 
+import shutil
 import sys
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from reverie.apps.amounts import counted, dollars, short_count, short_size
 from reverie.apps.plain import escaped, unsteered
@@ -46,33 +47,58 @@ def print_table(columns: Sequence[tuple[str, str]], rows: Sequence[Sequence[str]
 
     The others are never cut: where even they do not fit, the terminal wraps the lines.
     """
-    from rich.cells import cell_len
-    from rich.table import Table
-    from rich.text import Text
-
-    screen = console()
+    is_terminal = sys.stdout.isatty()
+    screen = shutil.get_terminal_size().columns if is_terminal else UNBOUNDED
+    cells = [[" ".join(unsteered(cell).splitlines()) for cell in row] for row in rows]
     widths = [
-        max([cell_len(heading), *(cell_len(row[number]) for row in rows)])
-        for number, (heading, _) in enumerate(columns)
+        max([len(heading), *(_width(row[number]) for row in cells)]) for number, (heading, _) in enumerate(columns)
     ]
-    gaps = 2 * (len(columns) - 1)
-    rigid = sum(width for width, (_, side) in zip(widths, columns, strict=True) if side != "flex") + gaps
-    table = Table(
-        title=title, box=None, pad_edge=False, header_style="bold", title_justify="left", padding=(0, 2, 0, 0)
-    )
-    left = max(0, screen.width - rigid)
+    rigid = sum(width for width, (_, side) in zip(widths, columns, strict=True) if side != "flex")
+    left = max(0, screen - rigid - 2 * (len(columns) - 1))
     giving = sorted(width for width, (_, side) in zip(widths, columns, strict=True) if side == "flex")
     share = left
     for number, width in enumerate(giving):
         # The narrow ones take what they need; the others share what is left.
         share = left // (len(giving) - number)
         left -= min(width, share)
-    needed = gaps + 2
-    for (heading, side), width in zip(columns, widths, strict=True):
-        room = min(width, max(len(heading), NARROWEST, share)) if side == "flex" else width
-        justify: Literal["left", "right"] = "right" if side == "right" else "left"
-        table.add_column(heading, justify=justify, overflow="ellipsis", no_wrap=True, width=room)
-        needed += room
-    for row in rows:
-        table.add_row(*(Text(unsteered(cell)) for cell in row))
-    console(max(screen.width, needed)).print(table)
+    rooms = [
+        min(width, max(len(heading), NARROWEST, share)) if side == "flex" else width
+        for (heading, side), width in zip(columns, widths, strict=True)
+    ]
+    sides = [side for _, side in columns]
+    head = _line([heading for heading, _ in columns], rooms, sides)
+    if is_terminal:
+        from rich.text import Text
+
+        for text, style in ((title, "italic"), (head, "bold")):
+            if text is not None:
+                console().print(Text(text, style), soft_wrap=True)
+    else:
+        sys.stdout.write(f"{title}\n{head}\n" if title is not None else f"{head}\n")
+    # Thousands of lines: Rich would take a second for each two thousand.
+    sys.stdout.write("".join(f"{_line(row, rooms, sides)}\n" for row in cells))
+
+
+def _line(cells: Sequence[str], rooms: Sequence[int], sides: Sequence[str]) -> str:
+    """Cells beside each other, each in its room; what is longer ends with an ellipsis."""
+    shown = []
+    for cell, room, side in zip(cells, rooms, sides, strict=True):
+        text = cell if _width(cell) <= room else _cut(cell, room)
+        gap = " " * (room - _width(text))
+        shown.append(gap + text if side == "right" else text + gap)
+    return "  ".join(shown).rstrip()
+
+
+def _width(text: str) -> int:
+    """How many columns a text takes."""
+    if text.isascii():
+        return len(text)
+    from rich.cells import cell_len
+
+    return cell_len(text)
+
+
+def _cut(text: str, room: int) -> str:
+    from rich.cells import set_cell_size
+
+    return f"{set_cell_size(text, room - 1)}…"
