@@ -33,6 +33,7 @@ from reverie.ports import Retrying, TextDelta
 from reverie.settings import Budget, Extraction, Model, Notes, Tools
 from tests.api.session_desk import cached_share, calls, desk, ending, is_legal, results, told
 from tests.requirements import requirement
+from tests.tools.mcp.servers import EXAMPLE
 
 
 @requirement("session:turn:tools", "session:file:on-disk-first")
@@ -753,27 +754,46 @@ async def test_the_question_for_a_summary_reads_the_conversation_from_the_cache(
     script: list[Json] = [
         {"when": {"last_user": "about to be replaced"}, "then": "<summary>We read a file.</summary>"},
         {"when": {"last_user": "read"}, "times": 1, "then": calls(("Read", {"file_path": "long.txt"}))},
+        {
+            "when": {"last_user": "add"},
+            "times": 1,
+            "then": calls(("mcp__example__add", {"a": 17, "b": 25}), ("mcp__example__picture", {})),
+        },
     ]
     with desk(tmp_path, script) as at:
-        for kind, head in (("skills/count/SKILL.md", ""), ("agents/keeper.md", "name: keeper\n")):
+        for kind, head in (
+            ("skills/count/SKILL.md", ""),
+            ("agents/keeper.md", "name: keeper\n"),
+            ("output-styles/bard.md", "name: Bard\n"),
+        ):
             path = at.home / ".claude" / kind
             path.parent.mkdir(parents=True)
-            path.write_text(f"---\n{head}description: What it does\n---\nDo it.\n", encoding="utf-8")
+            path.write_text(f"---\n{head}description: What it does\n---\nDo it in verse.\n", encoding="utf-8")
+        servers = {"example": {"command": sys.executable, "args": [str(EXAMPLE), "stdio"]}}
+        (at.home / ".reverie").mkdir()
+        (at.home / ".reverie" / "mcp.json").write_text(json.dumps({"mcpServers": servers}), encoding="utf-8")
+        at.settings = replace(
+            at.settings, output_style="bard", tools=replace(at.settings.tools, server_wait_seconds=30.0)
+        )
         at.file("CLAUDE.md", "Be brief.\n")
         at.file("long.txt", "many words that nobody reads but everybody counts\n" * 900)
         async with at.start() as session:
             await told(session, "please read long.txt")
-            await told(session, "and now?")
+            await told(session, "and add two numbers")
             await session.compact()
             asked = at.bodies[-1]
             before = at.bodies[-2]
 
         labels = {entry.kind for entry in session.entries if isinstance(entry, AttachmentEntry)}
         assert {"skill_listing", "agent_listing_delta"} <= labels
+        assert "Do it in verse." in json.dumps(before["system"])
+        assert "mcp__example__add" in {tool["name"] for tool in before["tools"]}
+        assert results(before)[0] == (False, "42")
+        assert '"image"' in json.dumps(before["messages"][-1])
         assert "about to be replaced" in json.dumps(asked["messages"][-1])
         for part in ("model", "tools", "system", "messages"):
             sent, extended = (unmarked(body[part]) for body in (before, asked))
-            assert extended[: len(sent)] == sent, part
+            assert json.dumps(extended[: len(sent)]) == json.dumps(sent), part
         assert cached_share(at.provider.requests[-1]) > 0.85
 
 

@@ -56,6 +56,11 @@ SWITCHES: Mapping[str, Mapping[str, Any]] = {
     "many calls": {},
 }
 """Settings, and what a user does besides: goes on in a new process, changes the model, has much read at once."""
+FURTHER: Mapping[str, Mapping[str, Any]] = {
+    "no compaction": {"compaction.enabled": False},
+    "no reserve": {"window.output_reserve_tokens": 0, "window.blocking_buffer_tokens": 0},
+}
+"""Switches of single tests."""
 EARLIER, LATER = "claude-sonnet-4-5", "claude-opus-4-6"
 NEEDS_A_LATER_MODEL = frozenset({"effort", "server compaction"})
 
@@ -152,7 +157,7 @@ def _setup(
 ) -> Setup:
     settings = Settings()
     for name in names:
-        for key, value in {**SWITCHES, "no compaction": {"compaction.enabled": False}}[name].items():
+        for key, value in {**SWITCHES, **FURTHER}[name].items():
             settings = _with(settings, key.split("."), value)
     access = Access(anthropic_key=provider.api_key, anthropic_url=provider.base_url)
     abilities = replace(PROFILES[model].abilities, cache_edits=True)
@@ -297,6 +302,22 @@ async def test_the_extended_window_is_asked_for_and_used(tmp_path: Path) -> None
     assert ended.usage.context_tokens > 200_000
 
 
+@requirement("session:switches:room-to-answer")
+@pytest.mark.moves_prefix
+async def test_a_full_window_without_a_reserve_leaves_room_for_an_answer(tmp_path: Path) -> None:
+    async with _driving(tmp_path, ("no reserve", "no notes", "reactive")) as drive:
+        drive.provider.simulation.use_script(lambda incoming: _answers(incoming, lambda _: ()))
+        used = [0]
+        while used[-1] >= max(used) and len(used) < 100:
+            words = "And more " * (500 if used[-1] < 0.95 * WINDOW else 40)
+            assert ending(await told(drive.session, words)).ending is Ending.COMPLETED
+            used.append(drive.session.status.used_tokens)
+
+    assert max(used) > 0.99 * WINDOW, "it came close to the end"
+    assert used[-1] < max(used), "and was compacted"
+    assert min(body["max_tokens"] for body in drive.sent) >= WINDOW // 100
+
+
 @requirement("context:collapse:by-model")
 @pytest.mark.moves_prefix
 async def test_the_model_writes_what_stands_for_a_folded_span(tmp_path: Path) -> None:
@@ -326,16 +347,14 @@ async def test_where_compaction_is_off_the_way_on_is_told_and_works(tmp_path: Pa
     async with _driving(tmp_path, ("no compaction",)) as drive:
         ended = None
         for number in range(1, 9):
-            ended = [event async for event in drive.session.send(f"Please read file number {number}.")][-1]
-            assert isinstance(ended, TurnEnded)
+            ended = ending(await told(drive.session, f"Please read file number {number}."))
             if ended.ending is not Ending.COMPLETED:
                 break
         assert ended is not None
         assert "compaction.enabled" in ended.text
         assert "/snip" in ended.text
         drive.session.snip()
-        ended = [event async for event in drive.session.send("Please read file number 9.")][-1]
-        assert isinstance(ended, TurnEnded)
+        ended = ending(await told(drive.session, "Please read file number 9."))
         assert ended.ending is Ending.COMPLETED, ended.text
 
 

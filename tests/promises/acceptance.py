@@ -55,4 +55,12 @@ PROMISES = {
     "acceptance:host:big-records": Requirement(
         "A session of the host that begins with a long text is listed, shown and resumed.", source="issue 12"
     ),
+    "acceptance:providers:background": Requirement(
+        "A background model of another provider is asked at its own address by its own name, and is booked so.",
+        source="issue 12",
+    ),
+    "acceptance:providers:fallback": Requirement(
+        "A fallback model of another provider answers at its own address under its own name, and is booked so.",
+        source="spec 8 §1.7",
+    ),
 }

@@ -33,6 +33,9 @@ PROMISES = {
         "What a provider refuses besides the conversation is left out for the rest of the session, with a notice",
         "issue 12",
     ),
+    "session:switches:room-to-answer": Requirement(
+        "However full the window is and whatever is reserved, a request leaves room for an answer", "issue 12"
+    ),
     "session:turn:tools": Requirement(
         "A turn runs until the model stops asking for tools; results stand in the order of the calls.",
         source="spec 3 §2-3",

@@ -35,7 +35,7 @@ from reverie.tokens.count import Count, Learner, count
 from reverie.tokens.estimate import weigh_message, weigh_request
 from reverie.tokens.profiles import Profile, profile
 from reverie.tokens.rates import rates_for
-from reverie.tokens.window import Budget, Level
+from reverie.tokens.window import LEAST_ANSWER_TOKENS, Budget, Level
 from reverie.tools.span import NAME as SPAN_TOOL
 from reverie.values import value
 
@@ -324,8 +324,15 @@ class Preparer:
         return facts.abilities.cache_edits and self._has_options and Option.CACHE_EDITS not in self._off
 
     def _output_tokens(self, wanted: int | None, budget: Budget) -> int:
-        """How much may be answered: as asked, within the model's limit and what the window leaves."""
-        left = max(budget.window_tokens - budget.effective_tokens, budget.window_tokens - budget.used_tokens)
+        """How much may be answered: as asked, within the model's limit and what the window leaves.
+
+        Where it leaves too little, the provider refuses or stops, and the conversation is reduced.
+        """
+        left = max(
+            budget.window_tokens - budget.effective_tokens,
+            budget.window_tokens - budget.used_tokens,
+            budget.scaled(LEAST_ANSWER_TOKENS),
+        )
         limits = (wanted or self.settings.model.max_output_tokens, self.facts.max_output_tokens, left)
         return max(1, min(limit for limit in limits if limit is not None))
 

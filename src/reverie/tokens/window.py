@@ -59,6 +59,8 @@ class Buffers:
 DEFAULT_BUFFERS = Buffers()
 FULL_SIZE_TOKENS = 100_000
 """The smallest window for which absolute numbers hold as they are stated."""
+LEAST_ANSWER_TOKENS = 1_000
+"""Room that is asked for an answer even where nothing is reserved: less is a reply that says nothing."""
 _MOST_OF_WINDOW = 0.20
 """What the output reserve may take."""
 
