@@ -206,6 +206,7 @@ class TurnEnded:
     usage: Usage
     """All requests of the turn together."""
     cost_usd: float | None
+    """None when the price of the model is unknown."""
     seconds: float
     status: Status
 

@@ -156,6 +156,11 @@ class Governor:
         """What the session has cost so far, as far as prices are known."""
         return sum(one.cost_usd or 0.0 for one in self._spent)
 
+    def paid_usd(self, after: int = 0) -> float | None:
+        """What the calls after the first so many have cost; None when the price of every one of them is unknown."""
+        line = total(self._spent[after:])
+        return line.cost_usd if line.calls else 0.0
+
     @property
     def background_usd(self) -> float:
         """The part of it for which nobody waited."""

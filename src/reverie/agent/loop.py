@@ -164,7 +164,7 @@ class Loop:
             window_tokens=budget.effective_tokens,
             level=budget.using(self._used_tokens).level,
             cache_share=self._usage.cache_read_tokens / whole if whole else None,
-            cost_usd=self.parts.governor.cost_usd,
+            cost_usd=self.parts.governor.paid_usd(),
             mode=self.parts.calls.permits.policy.mode,
             background=self.parts.background(),
         )
@@ -204,7 +204,7 @@ class Loop:
         """
         self._running = asyncio.current_task()
         self._is_cancelled = False
-        started, spent_before, usage_before = time.monotonic(), self.parts.governor.cost_usd, self._usage
+        started, booked_before, usage_before = time.monotonic(), len(self.parts.governor.bookings), self._usage
         self._rounds = 0
         try:
             ending, words = await self._turn(text, content, source)
@@ -220,7 +220,7 @@ class Loop:
             words,
             self._rounds,
             _difference(self._usage, usage_before),
-            self.parts.governor.cost_usd - spent_before,
+            self.parts.governor.paid_usd(booked_before),
             time.monotonic() - started,
             self.status,
         )

@@ -89,8 +89,9 @@ def test_recall_prints_hits_with_everything_that_is_promised(terminal: Terminal)
     assert document.keys() >= {"hits", "took_ms", "searched"}
     assert document["searched"] == 1
     (hit,) = document["hits"]
-    promised = {"path", "name", "type", "description", "score", "why", "age_days", "trust", "anchors", "text"}
+    promised = {"path", "name", "type", "description", "score", "why", "age_days", "trust", "anchors", "shown", "text"}
     assert hit.keys() >= promised
+    assert hit["shown"] == "whole"
     assert (hit["path"], hit["type"], hit["age_days"], hit["trust"]) == (path, "project", 0, "said")
     assert BODY in hit["text"]
     assert "kiwi" in hit["why"]

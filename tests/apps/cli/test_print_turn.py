@@ -12,6 +12,7 @@ from reverie.messages.entries import AssistantEntry, UserEntry
 from reverie.messages.transcript import read_entries
 from reverie.messages.view import project
 from reverie.simulator.script import Action, Incoming, ToolCall
+from reverie.testing.openai_server import ChatAnswer, OpenAIServer
 from reverie.testing.simulator import RunningSimulator, simulator
 from tests.apps.cli.conftest import Ran, Terminal
 from tests.requirements import requirement
@@ -73,6 +74,19 @@ def test_json_is_one_object_and_stdin_may_hold_the_prompt(terminal: Terminal) ->
     assert document["total_cost_usd"] > 0
     assert document["session_id"] == session_of(terminal).stem
     assert document["usage"]["output_tokens"] > 0
+
+
+@requirement("cli:print:answers")
+def test_a_model_without_a_known_price_has_no_cost_and_the_offline_one_costs_nothing(terminal: Terminal) -> None:
+    with OpenAIServer(lambda _body: ChatAnswer("Rain.")) as server:
+        keys = {"OPENAI_API_KEY": "x", "OPENAI_BASE_URL": f"{server.url}/v1"}
+        costs = [
+            terminal.run("-m", model, "-p", prompt, "--output-format", "json", **keys).document["total_cost_usd"]
+            for model, prompt in (("openai/pelican-7", "weather"), ("offline", "hi"))
+        ]
+
+    assert costs == [None, 0.0]
+    assert server.bodies
 
 
 @requirement("cli:print:answers")

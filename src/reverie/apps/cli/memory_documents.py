@@ -69,6 +69,7 @@ def hit_document(hit: Hit) -> Document:
         "age_days": hit.age_days,
         "trust": hit.trust,
         "anchors": [anchor_document(check) for check in hit.anchors],
+        "shown": hit.shown,
         "text": hit.text,
         "header": hit.header,
         "scope": hit.scope,

@@ -88,7 +88,7 @@ async def _run_command(session: Session, command: tuple[str, str], printer: Prin
     spent, started = session.status.cost_usd or 0.0, time.monotonic()
     text = await run_command(session, *command)
     status = session.status
-    cost = (status.cost_usd or 0.0) - spent
+    cost = None if status.cost_usd is None else status.cost_usd - spent
     printer.event(TurnEnded(Ending.COMPLETED, text, 0, Usage(), cost, time.monotonic() - started, status))
     return DONE
 

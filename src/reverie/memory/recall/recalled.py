@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from reverie.memory.search.analyze import terms
 from reverie.settings.memory import Age
@@ -92,6 +92,8 @@ class Hit:
     path: str = ""
     """The whole path of its file."""
     scope: str = "project"
+    shown: Literal["whole", "line"] = "whole"
+    """Whether the text is that of the memory or one line that names it."""
 
     @property
     def trust(self) -> str | None:
