@@ -20,7 +20,7 @@ from bench.extraction.labels import HERE, part_of
 from reverie.api.memory_parts.meaning import load_embedder
 from reverie.memory.extraction import reading
 from reverie.memory.extraction.form import is_english
-from reverie.memory.extraction.reading import Kind, features, read_exemplars
+from reverie.memory.extraction.reading import Kind, features
 from reverie.memory.extraction.typed import sentences
 
 if TYPE_CHECKING:
@@ -53,6 +53,18 @@ def main(arguments: Sequence[str]) -> int:
     TARGET.write_text(f'{{"fitted_to":{digest(examples)},"weights":[\n{lines}\n]}}\n', encoding="utf-8")
     print(f"fitted to {len(examples)} sentences: {TARGET}")
     return 0
+
+
+def read_exemplars() -> tuple[tuple[Kind, str], ...]:
+    """Our own sentences, each with what it is."""
+    found: list[tuple[Kind, str]] = []
+    kind = Kind.task
+    for line in (HERE / "exemplars.txt").read_text(encoding="utf-8").splitlines():
+        if line.startswith("["):
+            kind = Kind[line.strip("[]")]
+        elif line and not line.startswith("#"):
+            found.append((kind, line))
+    return tuple(found)
 
 
 def all_examples() -> Iterator[tuple[Kind | None, str]]:

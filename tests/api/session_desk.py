@@ -16,7 +16,6 @@ from reverie.api.session import Session
 from reverie.api.session_setup import Setup
 from reverie.messages.blocks import Json
 from reverie.messages.codec import message_from_wire
-from reverie.messages.rules import violations
 from reverie.models.choose import Access, choose
 from reverie.models.retry import Retries
 from reverie.permissions.approval import Approval, Question
@@ -25,6 +24,7 @@ from reverie.ports import Model
 from reverie.settings import Budget, Declaration, Extraction, Settings
 from reverie.simulator.records import Record
 from reverie.testing.simulator import RunningSimulator, simulator
+from tests.messages.violations import violations
 
 MODEL = "claude-sonnet-4-5"
 

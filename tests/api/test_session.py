@@ -562,6 +562,31 @@ async def test_instructions_below_a_folder_join_when_it_is_entered(tmp_path: Pat
         assert json.dumps(at.bodies[-1]["messages"]).count("Never drop a column.") == 1
 
 
+@requirement("context:user:hidden")
+async def test_characters_that_nobody_sees_in_instructions_are_warned_of_once_they_are_loaded(tmp_path: Path) -> None:
+    inner = str(tmp_path / "project" / "db" / "schema.sql")
+    script: list[Json] = [
+        {"when": {"last_user": "look", "has_tool_results": False}, "then": calls(("Read", {"file_path": inner}))},
+        {"then": "seen"},
+    ]
+    with desk(tmp_path, script) as at:
+        at.file("CLAUDE.md", "Be brief.\nNever push" + "\u200b" * 9 + " to main.")
+        at.file("db/schema.sql", "create table a;")
+        at.file("db/CLAUDE.md", "Never \u202eporp\u202c a column.")
+        async with at.start() as session:
+            events = [
+                *(await told(session, "good morning")),
+                *(await told(session, "look at it")),
+                *(await told(session, "look again")),
+            ]
+
+    said = [str(event.text) for event in events if isinstance(event, Notice) and " holds " in event.text]
+    assert [text.partition(", first near")[0] for text in said] == [
+        f"{tmp_path}/project/CLAUDE.md holds invisible characters",
+        f"{tmp_path}/project/db/CLAUDE.md holds characters that reorder text",
+    ]
+
+
 @requirement("session:date:change")
 async def test_a_new_day_is_an_attachment(tmp_path: Path) -> None:
     with desk(tmp_path, [{"then": "fine {request}"}]) as at:

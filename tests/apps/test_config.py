@@ -12,8 +12,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from reverie.api.memory import Memory
 from reverie.apps.config import Configuration, Flags, git_tracks, load
 from reverie.errors import UserMistake
+from reverie.places import Places
 from reverie.settings import Settings
 from reverie.settings.features import Off, On, memory_state
 from reverie.settings.schema import Form, Key, keys
@@ -288,7 +290,55 @@ def test_flags_are_read_from_files_and_from_themselves(machine: Machine) -> None
     ]
 
 
-@requirement("settings:guards:committed")
+def memory_directory(found: Configuration) -> Path:
+    """Where a command with this configuration works."""
+    places = Places.at(found.home, found.config_home)
+    return Memory.at(places, found.settings, found.project).directory
+
+
+@requirement("places:memory-directory:order")
+def test_the_memory_directory_is_the_first_valid_one_of_environment_administrator_flag_local_and_user(
+    machine: Machine,
+) -> None:
+    def named(who: str) -> str:
+        return f"memory.directory = '/memory/of/{who}'\n"
+
+    flags = Flags(assignments=("memory.directory=/memory/of/flag",))
+    environ = {"CLAUDE_COWORK_MEMORY_PATH_OVERRIDE": "/memory/of/environment"}
+    machine.write(machine.user, named("user"))
+    machine.write(machine.committed, named("project"))
+    machine.write(machine.local, named("local"))
+    machine.write(machine.managed / "settings.toml", named("managed"))
+    seen = [memory_directory(machine.load(flags, environ=environ, trusted=True)).name]
+    seen += [memory_directory(machine.load(flags, trusted=True)).name]
+    (machine.managed / "settings.toml").unlink()
+    seen += [memory_directory(machine.load(flags, trusted=True)).name]
+    seen += [memory_directory(machine.load(trusted=True)).name]
+    seen += [memory_directory(machine.load(trusted=False)).name]
+    machine.user.unlink()
+    seen += [memory_directory(machine.load(trusted=False)).name]
+    assert seen == ["environment", "managed", "flag", "local", "user", "memory"]
+
+
+@requirement("places:memory-directory:order")
+def test_a_directory_that_cannot_hold_memories_is_passed_over_in_a_file_and_a_mistake_in_a_flag(
+    machine: Machine,
+) -> None:
+    machine.write(machine.user, "memory.directory = '/'\n")
+    machine.write(machine.home / ".claude" / "settings.json", {"autoMemoryDirectory": "/data/memory"})
+    found = machine.load()
+    assert memory_directory(found) == Path("/data/memory")
+    (caution,) = map(str, found.cautions)
+    assert caution.startswith(f"{machine.user}:1: `memory.directory` is ignored: '/' is at or near the root; name")
+    relative = "'notes' is relative; name the full path or begin with ~/"
+    flags = Flags(assignments=("memory.directory=notes",))
+    assert machine.mistakes(flags, CLAUDE_COWORK_MEMORY_PATH_OVERRIDE="notes") == [
+        f"CLAUDE_COWORK_MEMORY_PATH_OVERRIDE: `memory.path_override`: {relative}",
+        f"--set: `memory.directory`: {relative}",
+    ]
+
+
+@requirement("settings:guards:committed", "places:memory-directory:repository-has-no-say")
 def test_a_project_file_cannot_send_memory_or_keys_elsewhere(machine: Machine) -> None:
     machine.write(
         machine.committed,
@@ -306,7 +356,7 @@ def test_a_project_file_cannot_send_memory_or_keys_elsewhere(machine: Machine) -
     ]
 
 
-@requirement("settings:guards:tracked-local", "settings:guards:local")
+@requirement("settings:guards:tracked-local", "settings:guards:local", "places:memory-directory:repository-has-no-say")
 def test_a_local_file_counts_as_the_users_own_once_agreed_to_unless_git_holds_it(machine: Machine) -> None:
     machine.write(machine.local, "memory.directory = '/data/memory'\nrecall.max_files = 3\n")
     before = machine.load()

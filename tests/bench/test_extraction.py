@@ -8,6 +8,8 @@ import pytest
 from bench.extraction.__main__ import main
 from bench.extraction.labels import read_written
 
+from reverie.memory.extraction.reading import Kind
+
 pytest.importorskip("numpy", reason="the `semantic` extra is not installed")
 
 
@@ -17,6 +19,15 @@ def test_the_weights_were_fitted_to_the_sentences_that_are_there() -> None:
     stored = json.loads((files("reverie.memory.extraction") / "reading.json").read_text(encoding="utf-8"))
 
     assert stored["fitted_to"] == digest(list(all_examples())), "run `python -m bench.extraction.fit`"
+
+
+def test_there_are_exemplars_of_every_kind_and_none_stands_twice() -> None:
+    from bench.extraction.fit import read_exemplars
+
+    exemplars = read_exemplars()
+
+    assert {kind for kind, _ in exemplars} == set(Kind)
+    assert len({text for _, text in exemplars}) == len(exemplars)
 
 
 def test_a_set_may_label_passages_or_whole_messages(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

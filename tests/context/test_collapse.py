@@ -7,7 +7,7 @@ from reverie.context.collapse import STAGED, choose_spans, collapse, collapse_st
 from reverie.context.compact import compact
 from reverie.context.stage import NOTHING, Scene
 from reverie.messages.entries import CollapseEntry, Entry, MarkEntry
-from reverie.messages.rules import conform, violations
+from reverie.messages.rules import conform
 from reverie.messages.view import Kind
 from reverie.settings import Collapse
 from tests.context.kit import (
@@ -23,6 +23,7 @@ from tests.context.kit import (
     texts,
     unpaired,
 )
+from tests.messages.violations import violations
 from tests.requirements import requirement
 from tests.strategies import conversations
 

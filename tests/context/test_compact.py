@@ -22,7 +22,7 @@ from reverie.errors import ContextTooLong, UserMistake
 from reverie.messages.entries import BoundaryEntry, CollapseEntry, Entry
 from reverie.messages.message import Usage
 from reverie.messages.reminder import quoted
-from reverie.messages.rules import conform, violations
+from reverie.messages.rules import conform
 from reverie.messages.view import Kind, Projection, project
 from reverie.settings import Compaction
 from tests.context.kit import (
@@ -38,6 +38,7 @@ from tests.context.kit import (
     unpaired,
     weigh,
 )
+from tests.messages.violations import violations
 from tests.requirements import requirement
 from tests.strategies import conversations
 

@@ -14,11 +14,12 @@ from reverie.context.fit import fit
 from reverie.context.pipeline import compact_now, written
 from reverie.context.replacement import Case
 from reverie.context.stage import NOTHING
-from reverie.messages.rules import conform, violations
+from reverie.messages.rules import conform
 from reverie.messages.view import View, project
 from reverie.settings import Settings
 from reverie.testing.build import picture, tool_call, tool_result
 from tests.context.kit import Session, embedded, long_session, resumed
+from tests.messages.violations import violations
 from tests.requirements import requirement
 
 SIZES = st.lists(st.integers(20, 6_000), min_size=1, max_size=4)

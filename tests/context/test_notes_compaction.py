@@ -13,7 +13,7 @@ from reverie.context.restore import Skill, Surroundings
 from reverie.context.session_notes import Cursor, NotesFile, covered, noted
 from reverie.context.stage import Outcome
 from reverie.messages.entries import BoundaryEntry, Entry, NotesEntry
-from reverie.messages.rules import conform, legal_cuts, violations
+from reverie.messages.rules import conform, legal_cuts
 from reverie.messages.view import Kind
 from reverie.settings import Compaction, Notes, Settings
 from tests.context.kit import (
@@ -27,6 +27,7 @@ from tests.context.kit import (
     with_notes,
     with_settings,
 )
+from tests.messages.violations import violations
 from tests.requirements import requirement
 from tests.strategies import conversations
 

@@ -14,11 +14,12 @@ from reverie.context.spans import chain, read_span, uncompact
 from reverie.context.survive import divide, must_survive
 from reverie.messages.entries import AssistantEntry, AttachmentEntry, Entry, UserEntry
 from reverie.messages.listing import is_prompt
-from reverie.messages.rules import conform, violations
+from reverie.messages.rules import conform
 from reverie.messages.transcript import read_entries
 from reverie.messages.view import project
 from reverie.settings import Compaction
 from tests.context.kit import Session, embedded, resumed, texts, weigh
+from tests.messages.violations import violations
 from tests.requirements import requirement
 
 SESSION = "transcripts/episodic-memory/long-conversation.jsonl"

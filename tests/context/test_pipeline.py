@@ -15,7 +15,7 @@ from reverie.context.session_notes import NotesFile
 from reverie.context.stage import NOTHING, Outcome, Scene
 from reverie.messages.codec import encode_json, message_to_wire
 from reverie.messages.entries import BoundaryEntry, Entry, MarkEntry
-from reverie.messages.rules import conform, violations
+from reverie.messages.rules import conform
 from reverie.messages.view import Kind, Projection, View
 from reverie.places.paths import SessionFolder
 from reverie.settings import CachedClearing, Clearing, Collapse, Compaction, Settings, Snip, Spill, TimeClearing
@@ -33,6 +33,7 @@ from tests.context.kit import (
     with_notes,
     with_settings,
 )
+from tests.messages.violations import violations
 from tests.requirements import requirement
 from tests.strategies import conversations
 

@@ -6,10 +6,11 @@ from hypothesis import strategies as st
 from reverie.context.snip import old_rounds, snip, snip_to
 from reverie.context.stage import NOTHING
 from reverie.messages.entries import Entry
-from reverie.messages.rules import conform, violations
+from reverie.messages.rules import conform
 from reverie.messages.view import Kind
 from reverie.settings import Snip
 from tests.context.kit import Session, grown, long_session, resumed, spoken_texts, texts, unpaired, weigh
+from tests.messages.violations import violations
 from tests.requirements import requirement
 from tests.strategies import conversations
 

@@ -9,10 +9,11 @@ from hypothesis import strategies as st
 from reverie.agent.flow import as_request
 from reverie.context.summarise import EMBEDDED, SECTIONS, Wanted, by_round, summarise, summary_of, with_less
 from reverie.errors import ContextTooLong
-from reverie.messages.rules import legal_cuts, violations
+from reverie.messages.rules import legal_cuts
 from reverie.settings import Compaction
 from reverie.testing.build import picture, reply, request, tool_call, tool_result
 from tests.context.kit import Session, ask, conclude, golden, long_session
+from tests.messages.violations import violations
 from tests.requirements import requirement
 
 NINE = "\n".join(f"{number}. {name}: …" for number, name in enumerate(SECTIONS, 1))

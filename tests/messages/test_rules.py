@@ -7,8 +7,9 @@ from hypothesis import strategies as st
 from reverie.messages.blocks import Text, Thinking, ToolResult, ToolUse
 from reverie.messages.entries import Entry
 from reverie.messages.message import Message, Role, assistant, merge_neighbours, user
-from reverie.messages.rules import UNANSWERED, Conforming, Rule, conform, legal_cuts, violations
+from reverie.messages.rules import UNANSWERED, Conforming, conform, legal_cuts
 from reverie.messages.view import project
+from tests.messages.violations import Rule, violations
 from tests.requirements import requirement
 from tests.strategies import blocks, conversations
 

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from reverie.errors import Damaged
-from reverie.messages.rules import violations
 from reverie.messages.trajectory import read_recording
 from reverie.messages.view import Kind, project
+from tests.messages.violations import violations
 from tests.requirements import requirement
 
 

@@ -7,23 +7,14 @@ import pytest
 
 from reverie.errors import UserMistake
 from reverie.places import (
-    Candidate,
-    MemoryDirectory,
     MemoryFolder,
     Places,
-    Source,
     memory_folder,
-    resolve_memory_directory,
     validate_memory_directory,
 )
 from tests.requirements import requirement
 
 HOME = Path("/home/someone")
-DEFAULT = Path("/home/someone/.reverie/projects/x/memory")
-
-
-def resolve(*candidates: Candidate, committed: tuple[Path, ...] = ()) -> MemoryDirectory:
-    return resolve_memory_directory(candidates, default=DEFAULT, user_home=HOME, is_committed=committed.__contains__)
 
 
 @requirement("places:memory-directory:validation")
@@ -77,47 +68,6 @@ def test_a_link_to_the_root_is_refused(tmp_path: Path) -> None:
 )
 def test_a_safe_directory_is_taken(value: str, directory: Path) -> None:
     assert validate_memory_directory(value, user_home=HOME) == directory
-
-
-@requirement("places:memory-directory:order")
-def test_the_strongest_valid_source_wins() -> None:
-    candidates: dict[Source, Candidate] = {
-        source: Candidate(source, f"/memory/of/{source.name}") for source in Source if source is not Source.DEFAULT
-    }
-    expected = [Source.ENVIRONMENT, Source.MANAGED, Source.FLAG, Source.LOCAL, Source.USER]
-    for source in expected:
-        found = resolve(*reversed(candidates.values()))
-        assert (found.source, found.directory) == (source, Path(f"/memory/of/{source.name}"))
-        del candidates[source]
-    assert resolve(*candidates.values()).source is Source.DEFAULT
-    assert resolve() == MemoryDirectory(DEFAULT, Source.DEFAULT)
-
-
-@requirement("places:memory-directory:order")
-def test_an_invalid_value_is_passed_over_with_a_warning() -> None:
-    file = Path("/home/someone/.reverie/settings.toml")
-    found = resolve(Candidate(Source.ENVIRONMENT, "relative"), Candidate(Source.USER, "/", file))
-
-    assert found.source is Source.DEFAULT
-    assert len(found.warnings) == 2
-    assert "'relative' from the environment" in found.warnings[0]
-    assert str(file) in found.warnings[1]
-
-
-@requirement("places:memory-directory:repository-has-no-say")
-def test_a_repository_cannot_move_the_memory_directory() -> None:
-    local = Path("/repo/.reverie/settings.local.toml")
-    candidates = (
-        Candidate(Source.PROJECT, "/home/someone/.ssh", Path("/repo/.reverie/settings.toml")),
-        Candidate(Source.LOCAL, "/home/someone/.ssh", local),
-    )
-
-    committed = resolve(*candidates, committed=(local,))
-    private = resolve(*candidates)
-
-    assert committed.directory == DEFAULT
-    assert len(committed.warnings) == 2
-    assert (private.directory, private.source) == (Path("/home/someone/.ssh"), Source.LOCAL)
 
 
 @requirement("places:memory-directory:history-aside")

@@ -9,6 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reverie.errors import Refused
+from reverie.memory.history.tracked import place_of
+from reverie.memory.history.writer import conflict_path
 from reverie.places import AgentScope, MemoryFolder, Places, ProjectFolder, slug
 from tests.requirements import requirement
 
@@ -25,7 +27,6 @@ def test_a_projects_files_lie_where_their_readers_look() -> None:
     assert PLACES.project(Path("/w/repo")).directory == Path("/h/.reverie/projects") / slug("/w/repo")
     assert PLACES.host_project(Path("/w/repo")).memory == Path("/h/.claude/projects/-w-repo/memory")
     assert PROJECT.transcript("s1") == Path("/p/s1.jsonl")
-    assert PROJECT.early_subagent_transcript("ab12") == Path("/p/agent-ab12.jsonl")
     assert PROJECT.mailbox("crew", "plugin:tester") == Path("/p/mailboxes/crew/plugin-tester.jsonl")
     assert session.spill("toolu_1") == Path("/p/s1/tool-results/toolu_1.txt")
     assert session.notes == Path("/p/s1/session-memory/summary.md")
@@ -104,7 +105,8 @@ def test_a_daily_log_lies_under_its_year_and_month_and_its_pattern_holds_no_date
 @requirement("places:paths:archive-hidden")
 def test_archive_and_conflict_copies_do_not_match_a_scan_for_topics(tmp_path: Path) -> None:
     memory = MemoryFolder(tmp_path, tmp_path)
-    for path in (memory.archived("team/a.md"), memory.conflict_copy("a.md", "20260501"), memory.index):
+    losing = place_of(memory, conflict_path("team/a.md", b"theirs"))
+    for path in (memory.archived("team/a.md"), losing, memory.index):
         path.parent.mkdir(parents=True, exist_ok=True)
         path.touch()
 
@@ -117,7 +119,6 @@ def test_no_id_leads_out_of_its_folder(name: str) -> None:
     session = PROJECT.session("s1")
     for make, folder in (
         (PROJECT.transcript, PROJECT.directory),
-        (PROJECT.early_subagent_transcript, PROJECT.directory),
         (lambda name: PROJECT.session(name).directory, PROJECT.directory),
         (lambda name: PROJECT.mailbox("crew", name), PROJECT.directory / "mailboxes" / "crew"),
         (lambda name: PROJECT.mailbox(name, "x").parent, PROJECT.directory / "mailboxes"),

@@ -95,7 +95,7 @@ def test_sub_agents_are_found_in_both_places(tmp_path: Path) -> None:
     folder = ProjectFolder(tmp_path)
     new = folder.session("s1").subagent_transcript("a1")
     nested = folder.session("s1").subagents / "workflows" / "run" / "agent-a2.jsonl"
-    early = folder.early_subagent_transcript("a3")
+    early = tmp_path / "agent-a3.jsonl"
     for path in (new, nested, early, folder.transcript("s1"), folder.session("s2").subagent_transcript("a4")):
         path.parent.mkdir(parents=True, exist_ok=True)
         path.touch()

@@ -21,7 +21,7 @@ PROMISES = {
         "relative, near-root, drive, network and NUL paths are no memory directory", "spec 2 §2.3"
     ),
     "places:memory-directory:order": Requirement(
-        "environment, managed, flag, local, user, default: the first valid one wins, others are warned about",
+        "environment, managed, flag, local, user, default: the first valid one wins, others are told of",
         "spec 2 §2.1",
     ),
     "places:memory-directory:repository-has-no-say": Requirement(

@@ -15,13 +15,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from reverie.errors import Unavailable, UserMistake
-from reverie.places import Places, find_checkout
+from reverie.places import Places, find_checkout, validate_memory_directory
 from reverie.settings import Settings
 from reverie.settings.documents import Document, Unreadable, decoded, parse_json, parse_toml
 from reverie.settings.environment import givens_from, near_misses, speaks
 from reverie.settings.layers import (
     Accepts,
     Caution,
+    Faults,
     Given,
     Layer,
     Merged,
@@ -154,7 +155,7 @@ def load(
     merged = Merged(Settings(), {}, ())
     if problems or any(layer.givens for layer in layers):
         accepts = _agreed_to(places, project) if trusted is None else lambda _key, _value: bool(trusted)
-        merged = merge(layers, accepts=accepts, problems=problems)
+        merged = merge(layers, accepts=accepts, faults=_directory_fault(user_home), problems=problems)
     misspelt = near_misses(environ, used=_secret_variables(merged.settings))
     return Configuration(
         settings=merged.settings,
@@ -165,6 +166,24 @@ def load(
         project=project,
         secrets=Secrets(environ),
     )
+
+
+_MEMORY_DIRECTORIES = frozenset({"memory.directory", "memory.path_override", "remote.memory_dir"})
+
+
+def _directory_fault(user_home: Path) -> Faults:
+    """Why a directory that somebody named for memories cannot hold them."""
+
+    def fault(key: str, named: object) -> str:
+        if key not in _MEMORY_DIRECTORIES or not named:
+            return ""
+        try:
+            validate_memory_directory(str(named), user_home=user_home)
+        except UserMistake as mistake:
+            return str(mistake)
+        return ""
+
+    return fault
 
 
 def _agreed_to(places: Places, project: Path) -> Accepts:

@@ -19,11 +19,7 @@ from reverie.places.identity import (
     read_identity,
 )
 from reverie.places.memory_directory import (
-    Candidate,
-    MemoryDirectory,
-    Source,
     memory_folder,
-    resolve_memory_directory,
     validate_memory_directory,
 )
 from reverie.places.paths import (
@@ -41,19 +37,16 @@ from reverie.places.transcripts import list_subagent_transcripts, list_transcrip
 
 __all__ = [
     "AgentScope",
-    "Candidate",
     "Checkout",
     "Evidence",
     "Identity",
     "InstructionFiles",
-    "MemoryDirectory",
     "MemoryFolder",
     "Places",
     "Project",
     "ProjectFolder",
     "SessionFolder",
     "SettingsFiles",
-    "Source",
     "canonical",
     "configured_programs",
     "find_checkout",
@@ -68,7 +61,6 @@ __all__ = [
     "open_project",
     "project_root",
     "read_identity",
-    "resolve_memory_directory",
     "slug",
     "slug_of",
     "validate_memory_directory",

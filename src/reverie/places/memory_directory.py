@@ -1,7 +1,4 @@
-"""Which directory holds the memories (spec 2 §2.1), which directory may (§2.3), and where its history lies.
-
-Settings come as values; the system's own default comes from `identity.open_project`.
-"""
+"""Which directory may hold memories (spec 2 §2.3), and where its history lies; `memory.scopes` says which one does."""
 
 from __future__ import annotations
 
@@ -9,8 +6,7 @@ import itertools
 import os
 import re
 import zlib
-from collections.abc import Callable, Iterable, Iterator
-from enum import StrEnum
+from collections.abc import Iterator
 from pathlib import Path
 
 from reverie.errors import UserMistake
@@ -19,66 +15,6 @@ from reverie.places.checkout import Checkout, find_checkout
 from reverie.places.identity import find_project
 from reverie.places.paths import MemoryFolder, Places
 from reverie.places.slug import canonical
-from reverie.values import value
-
-
-class Source(StrEnum):
-    """Who may name a memory directory, the strongest first."""
-
-    ENVIRONMENT = "environment"
-    MANAGED = "managed settings"
-    FLAG = "flag"
-    LOCAL = "local settings"
-    PROJECT = "project settings"
-    """Never believed: a hostile repository could send the writes anywhere."""
-    USER = "user settings"
-    DEFAULT = "default"
-
-
-@value
-class Candidate:
-    """A directory that somebody named."""
-
-    source: Source
-    value: str
-    file: Path | None = None
-    """The settings file it stands in."""
-
-
-@value
-class MemoryDirectory:
-    """The directory that won."""
-
-    directory: Path
-    source: Source
-    warnings: tuple[str, ...] = ()
-    """Why stronger candidates were passed over."""
-
-
-def resolve_memory_directory(
-    candidates: Iterable[Candidate], *, default: Path, user_home: Path, is_committed: Callable[[Path], bool]
-) -> MemoryDirectory:
-    """Take the strongest candidate that may be believed and is valid, else the default.
-
-    `is_committed` says whether a settings file came with the repository: a committed "local" file is not believed.
-    """
-    warnings: list[str] = []
-    order = list(Source)
-    for candidate in sorted(candidates, key=lambda each: order.index(each.source)):
-        where = f" in {candidate.file}" if candidate.file else ""
-        ignored = f"the memory directory {candidate.value!r} from the {candidate.source}{where} is ignored"
-        if candidate.source is Source.PROJECT:
-            warnings.append(f"{ignored}: a repository may not choose it; set it in your user settings")
-        elif candidate.source is Source.LOCAL and candidate.file is not None and is_committed(candidate.file):
-            warnings.append(f"{ignored}: that file came with the repository; set it in your user settings")
-        else:
-            try:
-                directory = validate_memory_directory(candidate.value, user_home=user_home)
-            except UserMistake as mistake:
-                warnings.append(f"{ignored}: {mistake}")
-            else:
-                return MemoryDirectory(directory, candidate.source, tuple(warnings))
-    return MemoryDirectory(default, Source.DEFAULT, tuple(warnings))
 
 
 def validate_memory_directory(value: str, *, user_home: Path) -> Path:

@@ -75,10 +75,6 @@ class ProjectFolder:
     def session(self, session_id: str) -> SessionFolder:
         return SessionFolder(self.directory / checked_name(session_id, what="session id"))
 
-    def early_subagent_transcript(self, agent_id: str) -> Path:
-        """Where host agents before version 2.1 kept a sub-agent's transcript (spec 8 §1.1)."""
-        return self.directory / f"agent-{checked_name(agent_id, what='agent id')}.jsonl"
-
     def mailbox(self, team: str, agent: str) -> Path:
         return self.directory / "mailboxes" / checked_name(team, what="team") / f"{agent_folder_name(agent)}.jsonl"
 
@@ -143,10 +139,6 @@ class MemoryFolder:
     def archived(self, topic: str) -> Path:
         """Where a retired topic goes; its ending keeps it out of a host's scan for `*.md`."""
         return self.aside / ".archive" / f"{topic}.archived"
-
-    def conflict_copy(self, topic: str, tag: str) -> Path:
-        """Where the losing side of a merge goes; equally out of a host's sight."""
-        return self.aside / ".archive" / f"{topic}.conflict-{checked_name(tag, what='conflict tag')}"
 
 
 class AgentScope(StrEnum):

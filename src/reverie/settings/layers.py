@@ -159,10 +159,21 @@ def _nothing(_key: str, _value: object) -> bool:
     return False
 
 
-def merge(layers: Iterable[Layer], *, accepts: Accepts = _nothing, problems: Sequence[str] = ()) -> Merged:
+Faults: TypeAlias = Callable[[str, object], str]
+"""Why this value of this key cannot be used on this machine; empty when it can."""
+
+
+def _none(_key: str, _value: object) -> str:
+    return ""
+
+
+def merge(
+    layers: Iterable[Layer], *, accepts: Accepts = _nothing, faults: Faults = _none, problems: Sequence[str] = ()
+) -> Merged:
     """Put the layers over one another.
 
     `accepts` is asked about what files of the project may set only with the user's word, such as permissions.
+    A value with a fault is a mistake in a flag or the environment; in a file it is passed over with a caution.
     `problems` are mistakes found before. Raises `UserMistake` with all mistakes, one a line.
     """
     mistakes = list(problems)
@@ -185,6 +196,12 @@ def merge(layers: Iterable[Layer], *, accepts: Accepts = _nothing, problems: Seq
             is_agreed = refusal is not None and refusal.waits and accepts(name, value)
             if refusal is not None and not is_agreed:
                 cautions.append(Caution(name, given.place, f"`{name}` is ignored: {refusal.reason}", refusal.waits))
+                continue
+            if fault := faults(name, value):
+                if layer.source in (Source.FLAG, Source.ENVIRONMENT):
+                    mistakes.append(f"{given.place}: `{name}`: {fault}")
+                else:
+                    cautions.append(Caution(name, given.place, f"`{name}` is ignored: {fault}"))
                 continue
             origin = Origin(layer.source, given.place, value, layer.committed, is_agreed)
             origins.setdefault(given.path, []).append(origin)

@@ -13,7 +13,7 @@ from reverie.memory.extraction.extract import extract
 from reverie.memory.extraction.find import SURE, SURE_IN_MANY, UNLIKELY, find_candidates
 from reverie.memory.extraction.form import is_english, marks
 from reverie.memory.extraction.gate import Scene
-from reverie.memory.extraction.reading import Kind, Reader, Reading, read_exemplars
+from reverie.memory.extraction.reading import Kind, Reader, Reading
 from reverie.memory.extraction.session import SessionWords, Spoken
 from reverie.memory.topics.topic import MemoryType
 from tests.memory.extraction.kit import said
@@ -50,14 +50,6 @@ class Opinion(Reader):
 
     def read(self, sentences: Sequence[str]) -> dict[str, Reading]:
         return dict.fromkeys(sentences, self.reading)
-
-
-@requirement("extraction:reading")
-def test_there_are_exemplars_of_every_kind_and_none_stands_twice() -> None:
-    exemplars = read_exemplars()
-
-    assert {kind for kind, _ in exemplars} == set(Kind)
-    assert len({text for _, text in exemplars}) == len(exemplars)
 
 
 def test_the_weights_fit_the_marks_of_form() -> None:

@@ -213,6 +213,7 @@ class _Assembly:
             extensions=self.extensions,
             plan_file=ground.plan_file,
             transcripts=ground.folder.directory,
+            emit=self.emit,
         )
 
     @cached_property

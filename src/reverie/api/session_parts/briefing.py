@@ -14,6 +14,7 @@ from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from reverie.agent.events import Notice, TurnEvent
 from reverie.agent.git_status import git_status
 from reverie.agent.log import Log
 from reverie.agent.loop import Joined
@@ -83,6 +84,7 @@ class Briefing:
     extensions: Extensions
     plan_file: Path
     transcripts: Path
+    emit: Callable[[TurnEvent], None]
     _git: str = ""
     _styling: Styling | None = None
     _loaded: Loaded | None = None
@@ -161,6 +163,8 @@ class Briefing:
     def _told(self, more: Loaded) -> Sequence[Joined]:
         """Files that were loaded in mid-conversation, as they join it."""
         self._unheard += more.files
+        for warning in _warnings(more):
+            self.emit(Notice(warning, "warning"))
         if not any(file.text for file in more.files):
             return ()
         names: list[Json] = [str(file.path) for file in more.files]
@@ -207,8 +211,7 @@ class Briefing:
     @property
     def warnings(self) -> tuple[str, ...]:
         """What a person should know of the instruction files and of how the agent is to write."""
-        loaded = (*self._loaded.warnings, *hidden_characters(self._loaded.files)) if self._loaded else ()
-        return (*loaded, *filter(None, [self.styling.problem]))
+        return (*(_warnings(self._loaded) if self._loaded else ()), *filter(None, [self.styling.problem]))
 
     @property
     def styling(self) -> Styling:
@@ -354,6 +357,10 @@ def _text(name: str, **values: str) -> str:
     from reverie.agent.prompt_text import prompt_text
 
     return prompt_text(name, **values)
+
+
+def _warnings(loaded: Loaded) -> tuple[str, ...]:
+    return (*loaded.warnings, *hidden_characters(loaded.files))
 
 
 def _read_text(path: str) -> str | None:

@@ -1,7 +1,7 @@
 """How a sentence reads, by its likeness to exemplars: as something lasting, or as a request, a quote, a remark.
 
 Needs vectors of meaning, so it works for English, and where the `semantic` extra and its weights are installed; else
-the rules decide alone. `python -m bench.extraction.fit` has fitted the weights in `reading.json` to `exemplars.txt`.
+the rules decide alone. `python -m bench.extraction.fit` has fitted the weights in `reading.json`.
 Deterministic: the same sentence is always read the same way.
 """
 
@@ -108,18 +108,6 @@ def features(sentences: Sequence[str], embedder: Embeds) -> NDArray[np.float64]:
 
     form = np.array([[*marks(text), 1.0] for text in sentences], dtype=np.float64)
     return np.hstack([embedder.embed(sentences).astype(np.float64) * MEANING_SCALE, form])
-
-
-def read_exemplars() -> tuple[tuple[Kind, str], ...]:
-    """Our own sentences, each with what it is."""
-    found: list[tuple[Kind, str]] = []
-    kind = Kind.task
-    for line in (files(__package__) / "exemplars.txt").read_text(encoding="utf-8").splitlines():
-        if line.startswith("["):
-            kind = Kind[line.strip("[]")]
-        elif line and not line.startswith("#"):
-            found.append((kind, line))
-    return tuple(found)
 
 
 @cache
