@@ -16,10 +16,7 @@ class Memory:
     disabled: Process[bool] = False
     """Turn memory off for this process, whatever the files say (spec 3 §10, `DISABLE_AUTO_MEMORY`)."""
     directory: Personal[str | None] = None
-    """A directory of your own instead of the default; absolute or from `~/` (spec 2 §2.1, `autoMemoryDirectory`).
-
-    One that cannot hold memories is passed over in a file, with a warning.
-    """
+    """A directory of your own, absolute or from `~/`; a file's that cannot be used is passed over (spec 2 §2.1)."""
     path_override: Process[str | None] = None
     """The directory for this process; goes before `directory` (spec 3 §10, `MEMORY_PATH_OVERRIDE`)."""
     extra_guidelines: Personal[str] = ""
