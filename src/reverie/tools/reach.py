@@ -150,7 +150,10 @@ def _whole(path: str, desk: Desk) -> Path:
 
 
 def _real(path: Path) -> Path:
-    return Path(os.path.realpath(path))
+    try:
+        return Path(os.path.realpath(path))
+    except OSError as error:  # a link that was changed between two looks of it
+        raise explained_mistake(error, path, "resolve") from error
 
 
 def _umask() -> int:

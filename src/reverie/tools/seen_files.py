@@ -29,7 +29,7 @@ class Seen:
 
 
 class SeenFiles:
-    """Files by real path, the most recent last."""
+    """Files by the real path that callers name them by, the most recent last."""
 
     def __init__(self, limit: int = DEFAULT_FILES) -> None:
         self._limit = limit
@@ -48,9 +48,8 @@ class SeenFiles:
 
     def mark_partial(self, path: Path) -> None:
         """Of this file only a part was shown, as after an edit of a part."""
-        real = path.resolve()
-        if real in self._files:
-            self._files[real] = replace(self._files[real], is_whole=False)
+        if path in self._files:
+            self._files[path] = replace(self._files[path], is_whole=False)
 
     def _get_same(self, path: Path, content: bytes) -> Seen:
         """What was shown of this content before; nothing, when the file held something else then."""
@@ -61,15 +60,14 @@ class SeenFiles:
     def _put(
         self, path: Path, content: bytes, modified_ns: int, is_whole: bool, parts: tuple[tuple[int, int], ...]
     ) -> None:
-        real = path.resolve()
-        self._files[real] = Seen(sha256(content).hexdigest(), modified_ns, is_whole, () if is_whole else parts)
-        self._files.move_to_end(real)
+        self._files[path] = Seen(sha256(content).hexdigest(), modified_ns, is_whole, () if is_whole else parts)
+        self._files.move_to_end(path)
         while len(self._files) > self._limit:
             self._files.popitem(last=False)
 
     def get(self, path: Path) -> Seen | None:
         """What is known of a file."""
-        return self._files.get(path.resolve())
+        return self._files.get(path)
 
     def is_current(self, path: Path, content: bytes) -> bool:
         """Whether the file was read and still holds what was read."""
