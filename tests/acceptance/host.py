@@ -6,6 +6,7 @@ import importlib.util
 import json
 import os
 import subprocess
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -60,7 +61,7 @@ def host_folder(home: Path, project: Path) -> Path:
     return folder
 
 
-def write_records(path: Path, records: list[JsonObject]) -> None:
+def write_records(path: Path, records: Sequence[JsonObject]) -> None:
     path.write_text("".join(json.dumps(record, separators=(",", ":")) + "\n" for record in records), encoding="utf-8")
 
 

@@ -116,5 +116,5 @@ def test_a_session_that_begins_with_a_long_log_is_found(place: Workplace) -> Non
     assert [row["id"] for row in json.loads(listed.out)] == [path.stem]
     assert json.loads(listed.out)[0]["tokens"] > 50_000
     assert place.run("context").code == 0
-    assert place.run("-p", f"{ASKED}go on", "--resume", path.stem[:8]).code == 0
+    assert place.run("-p", f"{ASKED}go on", "--continue").code == 0
     assert any("7999: something happened here" in one for one in newest(place))

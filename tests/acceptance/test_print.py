@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
+from uuid import uuid4
 
 from reverie.simulator.script import Action, ToolCall
-from tests.acceptance.workplace import Steps, workplace
+from tests.acceptance.host import host_folder, write_records
+from tests.acceptance.workplace import Steps, Workplace, workplace
+from tests.messages.host_sessions import CASES, records
 from tests.requirements import requirement
 
 STEPS = Steps(
@@ -55,3 +58,29 @@ def test_what_nobody_allowed_is_refused_and_said(tmp_path: Path) -> None:
         assert (ran.code, ran.out) == (0, "I may not.\n")
         assert (at.project / "a.txt").is_file()
         assert "did not allow this call" in at.last_messages
+
+
+def _host_session(at: Workplace, words: str, *, year: str, cwd: Path) -> None:
+    """A session in the host's folder of the project, held in `cwd`."""
+    session = str(uuid4())
+    lines = records(CASES[0], session=session, cwd=str(cwd.resolve()))
+    said = [{**line, "timestamp": str(line["timestamp"]).replace("2026", year)} for line in lines]
+    said[-5]["message"] = {"role": "user", "content": words}
+    write_records(host_folder(at.home, at.project) / f"{session}.jsonl", said)
+
+
+@requirement("acceptance:print:goes-on")
+def test_the_newest_session_goes_on_whoever_held_it(tmp_path: Path) -> None:
+    with workplace(tmp_path, Steps({"on": (Action(text="So be it."),)}), extends=False) as at:
+        _host_session(at, "the first of theirs", year="2001", cwd=at.project)
+        assert at.run("-p", "Please: go on", "--continue").code == 0
+        assert "the first of theirs" in at.last_messages
+        assert at.run("-p", "Please: on with ours", "--continue").code == 0
+        assert "Please: go on" in at.last_messages
+        assert len(at.transcripts) == 1
+
+        _host_session(at, "the last of theirs", year="2998", cwd=at.project)
+        _host_session(at, "of a folder called alike", year="2999", cwd=at.home)
+        assert at.run("-p", "Please: on with theirs", "--continue").code == 0
+        assert "the last of theirs" in at.last_messages
+        assert len(at.transcripts) == 2

@@ -36,7 +36,9 @@ PROMISES = {
         source="issue 5, item 1",
     ),
     "acceptance:print:goes-on": Requirement(
-        "`-p --continue` extends the newest session; `--fork-session` goes on with a copy.", source="issue 5, item 1"
+        "`-p --continue` extends the newest session, or a copy of the host's when that is newer; `--fork-session` goes "
+        "on with a copy.",
+        source="issue 5, item 1",
     ),
     "acceptance:readers:vendor": Requirement("The vendor's reader opens what these sessions wrote.", source=_SOURCE),
     "acceptance:readers:claude-code-log": Requirement(

@@ -108,13 +108,19 @@ def open_session(setup: Setup, wanted: Wanted) -> Session:
 
 
 def newest_session(setup: Setup) -> str:
-    """The id of the newest session of this directory."""
+    """The file of the newest session of this directory, ours or the host agent's, which is copied when it goes on."""
     from reverie.messages.listing import list_glances
+    from reverie.places import canonical
 
-    glances = list_glances([setup.places.project(setup.directory).directory])
-    if not glances:
+    places, here = setup.places, canonical(setup.directory)
+    ours = list_glances([places.project(setup.directory).directory])
+    # Names of folders are lossy: the host's may hold sessions of a directory that is called alike.
+    listed = list_glances([places.host_project(setup.directory).directory])
+    theirs = [glance for glance in listed if glance.cwd and canonical(glance.cwd) == here]
+    newest = max((*ours[:1], *theirs[:1]), key=lambda glance: glance.updated, default=None)
+    if newest is None:
         raise UserMistake(f"there is no session of {setup.directory} to continue; start one without --continue")
-    return glances[0].id
+    return str(newest.path)
 
 
 def model_or_refusal(common: Common) -> str | None:
