@@ -71,7 +71,7 @@ def work(directory: Path, home: Path, rounds: int, seed_number: int) -> None:
             date = {"fact.md": text("fact.md", f"Step {seed_number}.{number} is due tomorrow.", kind="project")}
             area = {"area.md": text("area.md", BEFORE_MODEL, kind="project", trust="inferred")}
             if len(list(directory.glob("*.md"))) < MOST_TOPICS:
-                memory.store.write_files(copies | date | area, author="agent", reason="more of the same")
+                memory.store.write_files(copies | date | area, author="user", reason="more of the same")
             print("dreaming", flush=True)
             done = asyncio.run(_dream_by_model(memory, home) if ADDRESS in os.environ else memory.dream())
             assert done.state in {"completed", "unchanged", "busy"}, done
@@ -194,8 +194,8 @@ class Killer:
         assert self._process.stdin is not None
         self._process.stdin.write(f"{number}\n")
         pid = int(self._line())
-        while self._line() != "dreaming\n":
-            pass
+        while (line := self._line()) != "dreaming\n":
+            assert line != "gone\n", "the dreamer broke before it began"
         began = time.monotonic()
         line = self._line()
         taken = time.monotonic() - began
