@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from io import FileIO
 from itertools import chain
 from pathlib import Path
@@ -84,8 +84,8 @@ def _glance(path: Path, ends: _Ends) -> Glance | None:
     if opening is None:
         return None
     reply, updated = _last_reply(ends.last_lines())
-    title = _title(ends) or _prompt(opening, lines)
     seen, seen_bytes = ends.seen()
+    title = _title(seen) or _prompt(opening, lines)
     spoken = sum(chunk.count(mark) for chunk in seen for mark in _SPOKEN)
     envelope = opening.envelope
     return Glance(
@@ -215,6 +215,10 @@ def _last_reply(lines: Iterable[bytes]) -> tuple[AssistantEntry | None, str]:
         edges = _edges(line)
         if b'"assistant"' not in edges and (updated or b'"timestamp"' not in edges):
             continue
+        if len(edges) < len(line) and b'"assistant"' not in edges:
+            # Reading a long record only for its time would cost more than all the rest.
+            updated = _time(edges)
+            continue
         entry = decode_line(line)
         envelope = envelope_of(entry)
         updated = updated or (envelope.timestamp if envelope is not None else "")
@@ -223,9 +227,14 @@ def _last_reply(lines: Iterable[bytes]) -> tuple[AssistantEntry | None, str]:
     return None, updated
 
 
-def _title(ends: _Ends) -> str | None:
+def _time(edges: bytes) -> str:
+    """What stands in the last field called `timestamp`; inside a string its quotes would be escaped."""
+    parts = edges.rpartition(b'"timestamp"')[2].split(b'"', 2)
+    return parts[1].decode("utf-8", "replace") if len(parts) > 2 else ""
+
+
+def _title(parts: Sequence[bytes]) -> str | None:
     """The best title in what was read; of two of one kind the later."""
-    parts, _ = ends.seen()
     for mark in _TITLES:
         for chunk in reversed(parts):
             for line in _lines_with(mark, chunk):

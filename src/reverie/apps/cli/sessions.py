@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from reverie.apps.session_figures import Figures
     from reverie.messages.listing import Glance
 
-SECONDS_TO_READ = 0.4
+SECONDS_TO_READ = 0.25
 """How long a listing may read whole files for exact figures; what is not reached is an estimate."""
 
 
