@@ -137,7 +137,7 @@ async def test_a_line_without_end_is_shown_in_part(desk: Desk, shells: Shells) -
         printed = told(await call(Bash(shells), desk, command="cat line.txt"))
 
     assert len(printed) < 40_000
-    assert printed.rstrip().endswith("needle")
+    assert "x needle" in printed[-100:]
 
 
 @requirement("security:world:no-hang")

@@ -35,7 +35,7 @@ def test_settings_are_values() -> None:
 def test_an_area_refuses_names_it_does_not_have_and_asks_for_those_it_needs() -> None:
     with pytest.raises(TypeError, match="'result_char'"):
         Spill(result_char=7)  # type: ignore[call-arg]
-    with pytest.raises(TypeError, match="needs 'name'"):
+    with pytest.raises(TypeError, match="'name'"):
         ModelProfile()  # type: ignore[call-arg]
 
 

@@ -316,9 +316,10 @@ def test_a_request_that_is_refused_for_good_leaves_it_to_the_rules(memory: Memor
 
 
 def test_a_list_without_its_object_and_words_around_it_are_understood(memory: Memory, tmp_path: Path) -> None:
-    for number, said in enumerate(("```json\n{}\n```", "Here you are: {}")):
-        path = hold(tmp_path / f"s{number}.jsonl", f"our launch number {number} moved to autumn, we heard")
-        made = json.dumps([row(f"launch number {number} moved to autumn")])
+    replies = {"launch moved to autumn": "```json\n{}\n```", "office in Bern closes in May": "Here you are: {}"}
+    for number, (fact, said) in enumerate(replies.items()):
+        path = hold(tmp_path / f"s{number}.jsonl", f"our {fact}, we heard")
+        made = json.dumps([row(fact)])
 
         learned = learn(memory, path, model=ScriptedModel([said.replace("{}", made)]))
 
@@ -334,7 +335,10 @@ def test_only_the_piece_of_a_bad_reply_is_left_to_the_rules(memory: Memory, tmp_
     learned = learn(memory, path, model=model)
 
     assert (learned.replies, len(learned.unusable), len(model.requests)) == (2, 1, 2)
-    assert [name.split(",")[0] for name in names(memory)] == ["Never push directly to main", "launch moved to autumn"]
+    assert [name.split(",")[0] for name in names(memory)] == [
+        "Never push directly to main",
+        "Title of launch moved to autumn",
+    ]
 
 
 def test_paths_that_are_no_transcripts_are_mistakes(memory: Memory, tmp_path: Path) -> None:

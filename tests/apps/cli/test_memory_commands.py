@@ -513,7 +513,7 @@ def test_a_secret_that_a_hand_wrote_into_a_file_is_told_and_not_shown(
 
     told = terminal.run(*command)
 
-    assert "by_hand.md was edited outside and holds what looks like a secret" in told.err
+    assert "by_hand.md holds what looks like a secret (github-token in line 3)" in told.err
     assert token not in told.out + told.err
 
 
