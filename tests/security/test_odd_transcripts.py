@@ -16,7 +16,7 @@ from tests.security.hostile import Trap
 def test_a_pipe_or_a_device_among_the_transcripts_keeps_nobody_waiting(made: Trap, victim: Terminal) -> None:
     kept = victim.run("save", "The parser is written by hand")
     assert kept.code == 0, kept.err
-    folder = next((victim.home / ".reverie" / "projects").iterdir())
+    folder = next(path for path in (victim.home / ".reverie" / "projects").iterdir() if path.is_dir())
     os.mkfifo(folder / f"{'1' * 8}-1111-4111-8111-{'1' * 12}.jsonl")
     (folder / f"{'2' * 8}-2222-4222-8222-{'2' * 12}.jsonl").symlink_to("/dev/zero")
     (folder / f"{'3' * 8}-3333-4333-8333-{'3' * 12}.jsonl").symlink_to("/nowhere")
