@@ -147,7 +147,7 @@ def test_no_value_asks_for_what_values_do_not_have() -> None:
 
     assert len(values) > 400
     for each in values:
-        assert all(one.init and not one.kw_only for one in fields(each)), each  # type: ignore[arg-type]
+        assert all(one.init and not one.kw_only for one in fields(each)), each
         assert not any(is_dataclass(base) for base in each.__mro__[1:]), each
         assert not each.__subclasses__(), each
         assert "ClassVar" not in str(each.__annotations__), each
