@@ -132,3 +132,59 @@ def test_real_definitions_load(tmp_path: Path, shared_data: Path) -> None:
         found = list_agents(places=places_at(tmp_path), project=project, project_is_trusted=True)
         assert found.problems == ()
         assert any(one.place == str(path) for one in found.definitions)
+
+
+REVIEWER = """---
+name: migration-reviewer
+description: "Use this agent after a migration was written: it checks locks, defaults and the way back. Examples:\\n\\n<example>\\nContext: a column was added.\\nuser: 'Add an index on orders.customer'\\nassistant: 'Done. Now I let migration-reviewer look at it.'\\n</example>"
+tools: Glob, Grep, Read, Bash(git diff:*), mcp__postgres__explain
+model: opus
+color: orange
+---
+
+You review database migrations.
+
+## Order of work
+
+1. Read the newest file in `migrations/`.
+2. Say which statements lock a table: `ALTER TABLE … SET NOT NULL`, for instance.
+"""  # noqa: E501 - descriptions of roles are long lines
+WRITER = """---
+name: release-notes
+description: |
+  Writes release notes: short, for users.
+  Use PROACTIVELY when a version is tagged.
+tools:
+  - Read
+  - Grep
+model: inherit
+maintainer: the docs team
+---
+You write release notes.
+"""
+BARE = "---\nname: bare\ndescription: Looks for links that lead nowhere; reports path:line\n---\nYou check links.\n"
+
+
+@requirement("agents:found:real")
+def test_definitions_in_the_manner_of_real_ones_load(tmp_path: Path) -> None:
+    folder = tmp_path / "project" / ".claude" / "agents"
+    folder.mkdir(parents=True)
+    for name, text in {"reviewer.md": REVIEWER, "Release Notes.md": WRITER, "bare.md": BARE}.items():
+        (folder / name).write_text(text, encoding="utf-8")
+
+    found = list_agents(places=places_at(tmp_path), project=tmp_path / "project", project_is_trusted=True)
+
+    assert found.problems == ()
+    reviewer, writer, bare = (found.find(name) for name in ("migration-reviewer", "release-notes", "bare"))
+    assert reviewer is not None
+    assert writer is not None
+    assert bare is not None
+    assert "<example> Context: a column was added." in reviewer.description
+    assert reviewer.prompt.startswith("You review database migrations.\n\n## Order of work")
+    assert reviewer.has_tool("Grep")
+    assert not reviewer.has_tool("Write")
+    assert writer.has_tool("Read")
+    assert not writer.has_tool("Edit")
+    assert "PROACTIVELY" in writer.description
+    assert bare.description.endswith("reports path:line")
+    assert bare.has_tool("Write")

@@ -475,6 +475,61 @@ async def test_nobody_keeps_out_what_an_administrator_changes(tmp_path: Path) ->
     assert (policy.blocked, policy.messages) == (None, ("no",))
 
 
+PLUGIN_HOOKS: JsonObject = {
+    "description": "Keeps notes of a session",
+    "hooks": {
+        "Setup": [
+            {"hooks": [{"type": "command", "command": '"${CLAUDE_PLUGIN_ROOT}/scripts/install.sh"', "timeout": 30}]}
+        ],
+        "SessionStart": [
+            {
+                "matcher": "startup|resume|clear|compact",
+                "hooks": [
+                    {"type": "command", "command": 'node "${CLAUDE_PLUGIN_ROOT}/scripts/notes.mjs" start || exit 3'},
+                    {"type": "command", "command": "echo '{\"continue\": true}'", "statusMessage": "Notes …"},
+                ],
+            }
+        ],
+        "PreToolUse": [
+            {
+                "matcher": "Read|mcp__.*__add_note",
+                "hooks": [{"type": "command", "command": "bash ${CLAUDE_PLUGIN_ROOT}/hooks/before.sh", "timeout": 5}],
+            }
+        ],
+        "PostToolUse": [
+            {"matcher": "*", "hooks": [{"type": "command", "command": "python3 ${CLAUDE_PLUGIN_ROOT}/after.py"}]}
+        ],
+        "Stop": [{"hooks": [{"type": "command", "command": "${CLAUDE_PLUGIN_ROOT}/hooks/stop.sh", "async": True}]}],
+    },
+}
+"""As plugins write them, with scripts that are missing here."""
+
+
+@requirement("hooks:declared:real")
+async def test_hooks_in_the_manner_of_real_plugins_run_and_what_they_miss_is_a_warning(tmp_path: Path) -> None:
+    declared = parse_declaration(
+        declaration(PLUGIN_HOOKS, source="plugin", place="notes"), root=tmp_path / "root", data=tmp_path / "data"
+    )
+    hooks = hooks_in(tmp_path, declared)
+    occasions: list[tuple[str, JsonObject]] = [
+        ("Setup", {"trigger": "init"}),
+        ("SessionStart", {"source": "resume"}),
+        ("PreToolUse", {"tool_name": "mcp__notes__add_note", "tool_input": {}}),
+        ("PostToolUse", {"tool_name": "Bash", "tool_input": {}, "tool_response": "x"}),
+        ("Stop", {"stop_hook_active": False}),
+    ]
+
+    assert declared.problems == ()
+    assert len(declared.hooks) == 6
+    for event, payload in occasions:
+        verdict = await hooks.fire(event, payload)
+        await hooks.close(grace_seconds=20)
+        said = (*verdict.messages, *hooks.arrived().messages)
+        assert said, event
+        assert (verdict.blocked, verdict.stop, verdict.permission) == (None, None, None)
+    assert await hooks.fire("PreToolUse", {"tool_name": "Write", "tool_input": {}}) == NOTHING
+
+
 @requirement("hooks:declared:real")
 async def test_the_hooks_of_real_plugins_run_and_what_they_miss_is_a_warning(shared_data: Path, tmp_path: Path) -> None:
     environment = {"PATH": "/usr/bin:/bin", "HOME": str(tmp_path / "home"), "SHELL": "/bin/sh", "TMPDIR": str(tmp_path)}

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from reverie.instructions import Loaded, Reason, load, nested
-from tests.instructions.trees import names, somewhere, texts
+from tests.instructions.trees import load_tree, names, somewhere, texts
 from tests.requirements import requirement
 
 AT_THE_START = {
@@ -118,3 +118,55 @@ def test_standing_deep_in_a_project_gives_its_levels_in_order(trees: Path, tmp_p
     speaking = names((file for file in loaded.files if file.text), trees / "pydantic-ai")
 
     assert speaking == ["AGENTS.md", "docs/AGENTS.md", "docs/realtime/AGENTS.md"]
+
+
+OUR_TREE = {
+    "project/CLAUDE.md": "@AGENTS.md\n",
+    "project/AGENTS.md": """# Ledger
+
+<!-- kept by the platform team -->
+
+- Run `make test` before a commit.
+<!-- rule:17 -->
+- Amounts are integers of cents.
+""",
+    "project/docs/AGENTS.md": "# Documents\n\nOne sentence to a line.\n",
+    "project/docs/api/AGENTS.md": "# API pages\n\nEvery page has an example.\n",
+    "project/docs/api/CLAUDE.md": "@AGENTS.md\n",
+    "project/.claude/rules/sql.md": "---\npaths: '**/*.sql'\n---\nKeywords in capitals.\n",
+    "project/examples/plugin/commands/greet.md": "---\ndescription: Greets\n---\nSay hello.\n",
+    "project/src/main.py": "print()\n",
+}
+"""As projects have it: one file for all agents, one that points at it, folders with more, comments of tools."""
+
+
+@requirement("instructions:real-trees")
+def test_a_tree_in_the_manner_of_real_ones_loads_as_expected(tmp_path: Path) -> None:
+    loaded = load_tree(tmp_path, OUR_TREE)
+    project = tmp_path / "project"
+
+    assert [(file.path.name, bool(file.text), file.reason) for file in loaded.files] == [
+        ("AGENTS.md", True, Reason.INCLUDE),
+        ("CLAUDE.md", False, Reason.SESSION_START),
+    ]
+    (said,) = texts(loaded.files, project)
+    assert [line for line in said.splitlines() if line] == [
+        "# Ledger",
+        "- Run `make test` before a commit.",
+        "- Amounts are integers of cents.",
+    ]
+    for touched, brought in {
+        "docs/api/accounts.md": ["docs/AGENTS.md", "docs/api/AGENTS.md"],
+        "src/report.sql": [".claude/rules/sql.md"],
+        "src/main.py": [],
+        "examples/plugin/commands/greet.md": [],
+    }.items():
+        more = nested(loaded, project / touched)
+        assert names((file for file in more.files if file.text), project) == brought
+        assert (more.warnings, more.notes, more.waiting) == ((), (), ())
+    deep = load(replace(somewhere(tmp_path), directory=project / "docs" / "api"))
+    assert names((file for file in deep.files if file.text), project) == [
+        "AGENTS.md",
+        "docs/AGENTS.md",
+        "docs/api/AGENTS.md",
+    ]

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import random
+from importlib.resources import files
 from pathlib import Path
 
 import pytest
@@ -101,6 +102,16 @@ def test_real_sessions_keep_all_their_calls(shared_data: Path, name: str, calls:
 
 
 @requirement("messages:chain:real-sessions")
+def test_the_session_of_the_demo_keeps_all_its_calls() -> None:
+    path = Path(str(files("reverie.apps.demo") / "sample-session.jsonl"))
+    written = path.read_text(encoding="utf-8")
+    view = project(read_entries(path))
+
+    assert calls_and_results(view) == (written.count('"type":"tool_use"'), written.count('"type":"tool_result"'))
+    assert calls_and_results(view) == (18, 18)
+
+
+@requirement("messages:chain:real-sessions")
 def test_every_sample_file_is_read_and_projected(shared_data: Path) -> None:
     for path in sorted((shared_data / "transcripts").rglob("*.jsonl")):
         view = project(read_entries(path))
@@ -193,3 +204,14 @@ def test_a_file_of_snapshots_only_has_no_conversation(shared_data: Path) -> None
 
     assert linearize(entries) == []
     assert not any(isinstance(entry, UserEntry) for entry in entries)
+
+
+@requirement("messages:chain:real-sessions")
+def test_a_file_of_notes_about_files_only_has_no_conversation() -> None:
+    kept = {"messageId": "m", "snapshot": {"messageId": "m", "trackedFileBackups": {}, "timestamp": ""}}
+    lines = [
+        {"type": "file-history-snapshot", **kept, "isSnapshotUpdate": False},
+        {"type": "file-history-snapshot", **kept, "isSnapshotUpdate": True},
+    ]
+
+    assert linearize([decode_line(json.dumps(line).encode()) for line in lines]) == []

@@ -30,7 +30,7 @@ PROMISES = {
     "agents:found:plugin": Requirement(
         "A plugin's role carries its name and brings no hooks, servers or permission mode.", source="spec 8 §1.9"
     ),
-    "agents:found:real": Requirement("The real definitions in the sample data load.", source="issue 6, item 5"),
+    "agents:found:real": Requirement("Definitions as real projects write them load.", source="issue 6, item 5"),
     "agents:found:built-in": Requirement(
         "Five roles are built in; Explore and Plan cannot change anything.", source="spec 4 §3"
     ),

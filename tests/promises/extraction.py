@@ -113,6 +113,7 @@ PROMISES: dict[str, Requirement] = {
     ),
     "learn:no-loss": Requirement("learning never writes over a memory that has the same title", source="product §2.9"),
     "learn:real-sessions": Requirement(
-        "on the labelled real sessions at most one stored memory in ten is junk", source="issue 6 §3"
+        "of what working sessions leave, the labelled real ones too, at most one memory in ten is junk",
+        source="issue 6 §3",
     ),
 }

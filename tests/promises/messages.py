@@ -23,7 +23,7 @@ PROMISES = {
         source="issue 2, item 2",
     ),
     "messages:chain:real-sessions": Requirement(
-        "Every sample session loads, with the numbers of calls and results that its file holds.",
+        "A whole session loads with the numbers of calls and results that its file holds; so do all real samples.",
         source="issue 2, item 2",
     ),
     "messages:view:pure": Requirement(

@@ -818,7 +818,6 @@ class Memory:
             file_lines=said.file_lines,
             file_bytes=said.file_bytes,
             turn_bytes=said.turn_bytes,
-            session_bytes=said.session_bytes,
             show_again_tokens=said.show_again_tokens,
             age=self.settings.age,
         )

@@ -389,3 +389,29 @@ def test_the_real_sessions_leave_little_junk(shared_data: Path) -> None:
             right += any(want.start < start + len(found.quote) and start < want.end for want in each.wanted)
     assert stored >= 5
     assert right >= 0.9 * stored
+
+
+@requirement("learn:real-sessions")
+def test_a_working_session_of_our_own_leaves_its_rules_and_no_junk(memory: Memory, tmp_path: Path) -> None:
+    hold(
+        tmp_path / "work.jsonl",
+        "the importer drops rows with an empty date, can you find out why?",
+        "ok. don't touch the parser for now, first show me a failing test",
+        "Always run `make lint` before you commit in this repository.",
+        "great, that works",
+        "why does this take so long?",
+        "The staging database is refreshed from production every Sunday night.",
+        "<command-name>/clear</command-name>",
+        "look at this output:\n```\nWARN never use eval here\nERROR always restart the worker\n```\nwhat is it about?",
+        "I'm a mainframe developer, mostly COBOL, and new to Go.",
+        "yes, go on",
+    )
+
+    learn(memory, tmp_path)
+
+    kept = {topic.body.splitlines()[0] for topic in memory.topics()}
+    assert kept
+    for wanted in ("make lint", "COBOL"):
+        assert any(wanted in body for body in kept), kept
+    for body in kept:
+        assert any(word in body for word in ("make lint", "staging database", "COBOL")), kept

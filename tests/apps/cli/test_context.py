@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 import shutil
 from importlib.resources import files
 from pathlib import Path
@@ -127,6 +128,33 @@ def test_real_folders_can_be_listed(terminal: Terminal, shared_data: Path) -> No
 
     assert len(listed) > 10
     assert listed == sorted(listed, key=lambda one: (one["updated"], one["id"]), reverse=True)
+
+
+@requirement("cli:context:subagents")
+def test_sub_agents_of_our_own_session_are_found_in_both_places(terminal: Terminal, tmp_path: Path) -> None:
+    def agent(name: str, session: str) -> str:
+        common = {"sessionId": session, "agentId": name, "isSidechain": True, "timestamp": "2026-02-01T08:00:00.000Z"}
+        asked = {
+            "type": "user",
+            "uuid": f"{name}-1",
+            "parentUuid": None,
+            "message": {"role": "user", "content": "look"},
+        }
+        said = {"id": f"m-{name}", "role": "assistant", "content": [{"type": "text", "text": "found"}]}
+        replied = {"type": "assistant", "uuid": f"{name}-2", "parentUuid": f"{name}-1", "message": said}
+        return "".join(json.dumps(common | row) + "\n" for row in (asked, replied))
+
+    new, old = tmp_path / "new", tmp_path / "old"
+    for folder, agents in ((new, new / SESSION / "subagents"), (old, old)):
+        agents.mkdir(parents=True)
+        shutil.copy(SAMPLE, folder / f"{SESSION}.jsonl")
+        for name in ("a1b2c3d", "e4f5a6b"):
+            (agents / f"agent-{name}.jsonl").write_text(agent(name, SESSION), encoding="utf-8")
+    (old / "agent-0c0ffee.jsonl").write_text(agent("0c0ffee", "another"), encoding="utf-8")
+
+    for folder in (new, old):
+        document = terminal.run("context", str(folder / f"{SESSION}.jsonl"), "--json").document
+        assert {one["id"] for one in document["subagents"]} == {"agent-a1b2c3d", "agent-e4f5a6b"}
 
 
 @requirement("cli:context:subagents")

@@ -32,7 +32,6 @@ class Limits:
     file_lines: int = 200
     file_bytes: int = 4_096
     turn_bytes: int = 20_480
-    session_bytes: int = 60_000
     show_again_tokens: int = 50_000
     age: Age = Age()
 
