@@ -12,7 +12,7 @@ import pytest
 from bench.tokens import exchanges
 from bench.tokens.series import Series, fit, growth_errors, plain_errors, read_series, size_errors
 
-from reverie.messages.blocks import JsonObject, Text, ToolUse
+from reverie.messages.blocks import Json, JsonObject, Text, ToolUse
 from reverie.messages.message import Usage
 from reverie.messages.view import project
 from reverie.tokens.calibration import UNCALIBRATED
@@ -71,8 +71,8 @@ def test_four_bytes_to_a_token_would_be_far_under(recorded_series: list[Series])
 
 @requirement("tokens:estimate:recordings")
 def test_the_examples_of_the_providers_own_documents_are_met_within_a_tenth(tmp_path: Path) -> None:
-    place: JsonObject = {"type": "string", "description": "The city and state, e.g. San Francisco, CA"}
-    weather: JsonObject = {
+    place: dict[str, Json] = {"type": "string", "description": "The city and state, e.g. San Francisco, CA"}
+    weather: dict[str, Json] = {
         "name": "get_weather",
         "description": "Get the current weather in a given location",
         "input_schema": {"type": "object", "properties": {"location": place}, "required": ["location"]},
