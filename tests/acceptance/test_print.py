@@ -60,13 +60,14 @@ def test_what_nobody_allowed_is_refused_and_said(tmp_path: Path) -> None:
         assert "did not allow this call" in at.last_messages
 
 
-def _host_session(at: Workplace, words: str, *, year: str, cwd: Path) -> None:
-    """A session in the host's folder of the project, held in `cwd`."""
+def _host_session(at: Workplace, words: str, *, year: str, cwd: Path) -> str:
+    """The id of a session in the host's folder of the project, held in `cwd`."""
     session = str(uuid4())
     lines = records(CASES[0], session=session, cwd=str(cwd.resolve()))
     said = [{**line, "timestamp": str(line["timestamp"]).replace("2026", year)} for line in lines]
     said[-5]["message"] = {"role": "user", "content": words}
     write_records(host_folder(at.home, at.project) / f"{session}.jsonl", said)
+    return session
 
 
 @requirement("acceptance:print:goes-on")
@@ -83,4 +84,24 @@ def test_the_newest_session_goes_on_whoever_held_it(tmp_path: Path) -> None:
         _host_session(at, "of a folder called alike", year="2999", cwd=at.home)
         assert at.run("-p", "Please: on with theirs", "--continue").code == 0
         assert "the last of theirs" in at.last_messages
+        assert len(at.transcripts) == 2
+
+
+@requirement("acceptance:print:elsewhere")
+def test_what_is_listed_goes_on_in_every_directory_of_a_repository(tmp_path: Path) -> None:
+    with workplace(tmp_path, Steps({"on": (Action(text="So be it."),)}), extends=False) as at:
+        (at.project / "sub").mkdir()
+        (at.project / ".git").mkdir()
+        (at.project / ".git" / "HEAD").write_text("ref: refs/heads/main\n", encoding="utf-8")
+        theirs = _host_session(at, "held at the top", year="2001", cwd=at.project)
+        below = ("--project", "sub")
+
+        assert theirs in at.run(*below, "sessions", "--json").out
+        assert at.run(*below, "-p", "Please: go on below", "--resume", theirs[:8]).code == 0
+        assert "held at the top" in at.last_messages
+        (ours,) = at.transcripts
+        kept = ours.read_bytes()
+        assert at.run("-p", "Please: go on above", "--resume", ours.stem).code == 0
+        assert "go on below" in at.last_messages
+        assert ours.read_bytes() == kept, "each directory has its own sessions"
         assert len(at.transcripts) == 2

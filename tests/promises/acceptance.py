@@ -40,6 +40,10 @@ PROMISES = {
         "on with a copy.",
         source="issue 5, item 1",
     ),
+    "acceptance:print:elsewhere": Requirement(
+        "What `reverie sessions` lists is resumed, in a copy where it was held in another directory of the repository.",
+        source="issue 12",
+    ),
     "acceptance:readers:vendor": Requirement("The vendor's reader opens what these sessions wrote.", source=_SOURCE),
     "acceptance:readers:claude-code-log": Requirement(
         "claude-code-log, from others, renders what these sessions wrote.", source=_SOURCE

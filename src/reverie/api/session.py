@@ -30,11 +30,13 @@ from reverie.messages.blocks import Block
 from reverie.messages.bulk import collector_paused
 from reverie.messages.entries import AttachmentEntry, Entry, MarkEntry, UserEntry, envelope_of
 from reverie.messages.fork import write_fork
+from reverie.messages.listing import read_working_directory
 from reverie.messages.message import user
 from reverie.messages.shell_words import input_words, output_words
 from reverie.messages.transcript import Transcript, open_or_fork
 from reverie.messages.view import Kind
 from reverie.permissions.approval import Approver
+from reverie.places import ProjectFolder, list_transcript_folders
 from reverie.trust import Part
 
 if TYPE_CHECKING:
@@ -106,7 +108,7 @@ class Session:
             return cls(setup, Transcript.open(path, now=now, label="reverie"), source="startup")
         path = find_session(setup, resume)
         is_ours = _is_ours(setup, path)
-        if fork or not is_ours:
+        if fork or not is_ours or path.parent.resolve() != folder.directory.resolve():
             to = folder.transcript(setup.new_id())
             copy = write_fork(path, now=now, new_id=setup.new_id, to=to, from_host=not is_ours)
             return cls(setup, Transcript.open(copy, now=now, label="reverie"), source="fork")
@@ -393,18 +395,21 @@ class Session:
 
 
 def find_session(setup: Setup, named: str) -> Path:
-    """The transcript of a session of this project, by its id or the beginning of it; the host agent's are found too."""
-    folders = (setup.places.project(setup.directory), setup.places.host_project(setup.directory))
+    """The transcript of a session by its id or the beginning of it; the host agent's are found too.
+
+    Those of this directory go before those of other directories of the repository.
+    """
     path = Path(named).expanduser()
     if path.suffix == ".jsonl" and path.is_file():
         return path
-    found = [
-        each
-        for folder in folders
-        if folder.directory.is_dir()
-        for each in sorted(folder.directory.glob("*.jsonl"))
-        if each.stem.startswith(named)
-    ]
+    places = setup.places
+    here = (places.project(setup.directory), places.host_project(setup.directory))
+    found = _begin_with(named, here) or _begin_with(
+        named,
+        list_transcript_folders(
+            places, setup.directory, read_cwd=lambda folder: read_working_directory(folder.directory)
+        ),
+    )
     exact = [each for each in found if each.stem == named]
     if exact:
         return exact[0]
@@ -414,6 +419,15 @@ def find_session(setup: Setup, named: str) -> Path:
         names = ", ".join(each.stem[:12] for each in found[:5])
         raise UserMistake(f"{len(found)} sessions begin with {named!r}: {names}; write more of the id")
     return found[0]
+
+
+def _begin_with(named: str, folders: Iterable[ProjectFolder]) -> list[Path]:
+    return [
+        path
+        for folder in folders
+        for path in sorted(folder.directory.glob("*.jsonl"))
+        if path.stem.startswith(named) and not path.stem.startswith("agent-")
+    ]
 
 
 def _is_ours(setup: Setup, path: Path) -> bool:
