@@ -29,7 +29,7 @@ def _line(topic: Topic) -> str:
 
 
 def _nothing(memory: Memory) -> str:
-    count = 0 if memory.off is not None else sum(1 for _ in memory.topics())
+    count = 0 if memory.off is not None else len(memory.index)
     return f"No relevant memories ({count} searched)."
 
 

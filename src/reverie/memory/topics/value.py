@@ -90,8 +90,9 @@ class Topic:
         object.__setattr__(self, "name", _one_line(self.name) or _derived_name(self.path, body))
         object.__setattr__(self, "description", _one_line(self.description) or _derived_description(body))
         # A value that was not understood stands only as long as nothing better takes its place.
-        extra = tuple((key, text) for key, text in self.extra if not _is_said(self, key))
-        object.__setattr__(self, "extra", extra)
+        if self.extra:
+            extra = tuple((key, text) for key, text in self.extra if not _is_said(self, key))
+            object.__setattr__(self, "extra", extra)
 
 
 def _is_said(topic: Topic, key: str) -> bool:
@@ -114,7 +115,7 @@ def _member(words: type[Word], value: str | None, key: str) -> Word | None:
 
 def _outer_blank_lines_removed(body: str) -> str:
     body = body.replace("\r\n", "\n").replace("\r", "\n")
-    return re.sub(r"\A(?:[ \t]*\n)+", "", body).rstrip()
+    return (re.sub(r"\A(?:[ \t]*\n)+", "", body) if body[:1].isspace() else body).rstrip()
 
 
 def _one_line(text: str) -> str:
