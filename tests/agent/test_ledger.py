@@ -155,6 +155,8 @@ def test_background_work_stops_at_its_dollars_per_hour_until_the_hour_has_passed
     governor.note(booking("dream", 0.6))
 
     assert "background_usd_per_hour" in governor.refuses()
+    now = NOON + timedelta(minutes=59)
+    assert "background_usd_per_hour" in governor.refuses()
     now = NOON + timedelta(hours=1, minutes=1)
     assert governor.refuses() == ""
 

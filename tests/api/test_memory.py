@@ -606,6 +606,20 @@ def test_rules_of_a_situation_alone_take_three_places(memory: Memory) -> None:
     assert len(memory.recall("tidy the report please", files=["a/report.sql"])) == 3
 
 
+@requirement("recall:standing-instructions")
+def test_rules_of_a_situation_alone_take_three_places_in_all_directories_together(
+    person: Person, tmp_path: Path
+) -> None:
+    memory = person.open(person.repository(tmp_path / "app"))
+    for store, names in ((memory, ("Capitals", "Indents")), (memory.user, ("Semicolons", "Aliases"))):
+        for name in names:
+            store.keep(Topic("", name, f"{name} as agreed", MemoryType.feedback, when=When(files=("*.sql",))))
+
+    hits = memory.recall("tidy the report please", files=["a/report.sql"])
+
+    assert [hit.scope for hit in hits] == ["project", "project", "user"]
+
+
 @requirement("recall:age")
 def test_a_memory_that_has_expired_counts_half(memory: Memory, person: Person) -> None:
     memory.save(**KIWI)
