@@ -10,7 +10,7 @@ import os
 import re
 import shutil
 import tempfile
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
@@ -29,7 +29,7 @@ from reverie.messages.blocks import ToolResult, ToolUse
 from reverie.messages.message import Message, Usage, assistant, user
 from reverie.permissions.approval import Approval, Question
 from reverie.places import Places
-from reverie.ports import Reply, Request
+from reverie.ports import Event, Reply, Request
 from reverie.settings import Settings
 from reverie.testing.build import reply
 from reverie.testing.scripted_model import ScriptedModel, Step
@@ -41,6 +41,26 @@ ROOT = Path(tempfile.gettempdir()) / f"reverie-effects-{os.getpid()}"
 """One place for all runs of a process, so that two of them differ in nothing but the settings."""
 
 Door = Callable[[Settings], object]
+READER = [{"name": "Read", "description": "Read a file.", "input_schema": {"properties": {"file_path": {}}}}]
+"""Results are moved to files only where the model can read them."""
+
+
+QUIET: Mapping[str, object] = {"extraction.enabled": False, "notes.enabled": False}
+
+
+@dataclass(frozen=True)
+class Row:
+    """Set a key to another value and look."""
+
+    value: object
+    door: Door
+    given: Mapping[str, object] = field(default_factory=dict)
+    """What is set in both runs; the key itself too, where its default is not what it is compared with."""
+
+    @property
+    def base(self) -> Mapping[str, object]:
+        """What both runs have: without background work, which comes at its own time, unless that is looked at."""
+        return self.given if getattr(self.door, "is_lively", False) else {**QUIET, **self.given}
 
 
 @contextmanager
@@ -83,11 +103,11 @@ def window(
         with place() as root:
             made = Window(model, settings, directory=root if spills else None, window=size, now=lambda: now[0])
             if pause:
-                made.prepare(talk[:-1])
+                made.prepare(talk[:-1], tools=READER)
                 now[0] = NOW
             seen: list[object] = [made.budget]
             try:
-                request = made.prepare(talk)
+                request = made.prepare(talk, tools=READER)
             except Error as problem:
                 return seen, str(problem)
             return seen, request.body, request.report.reductions
@@ -106,6 +126,24 @@ class Somebody:
         return Approval(True)
 
 
+@dataclass
+class Held:
+    """A model that waits before it answers."""
+
+    model: ScriptedModel
+    holds: Callable[[Request, list[Request]], Awaitable[None]] | None
+
+    @property
+    def name(self) -> str:
+        return self.model.name
+
+    async def stream(self, request: Request) -> AsyncGenerator[Event, None]:
+        if self.holds is not None:
+            await self.holds(request, self.model.requests)
+        async for event in self.model.stream(request):
+            yield event
+
+
 @dataclass(frozen=True)
 class Turns:
     """A session: what its model is asked, what the user is asked and told, and what is written."""
@@ -117,8 +155,14 @@ class Turns:
     model: str = MODEL
     options: Mapping[str, Any] = field(default_factory=dict)
     before: Callable[[Setup], None] = lambda _setup: None
+    begins: Callable[[Session], None] = lambda _session: None
+    """What happened to the session earlier."""
     pause: timedelta = timedelta(0)
     """Between two turns."""
+    is_lively: bool = False
+    """Notes and extraction are on."""
+    holds: Callable[[Request, list[Request]], Awaitable[None]] | None = None
+    """What the model waits for before it answers, given what it was asked so far."""
     ends: Callable[[Session], Awaitable[object]] | None = None
     """What is done with the session after its turns."""
     sees: Callable[[Seen], object] = lambda seen: (sorted(map(repr, seen.requests)), seen.events, seen.asked)
@@ -141,7 +185,7 @@ class Turns:
             directory=root / "project",
             project=root / "project",
             model=self.model,
-            make_model=lambda name: ScriptedModel(model.steps, name, model.requests),
+            make_model=lambda name: Held(ScriptedModel(model.steps, name, model.requests), self.holds),
             now=lambda: now[0],
             new_id=lambda: f"{next(numbers):08x}-0000-4000-8000-000000000000",
             user_home=root / "home",
@@ -152,6 +196,7 @@ class Turns:
         )
         self.before(setup)
         session = Session.made(setup)
+        self.begins(session)
         events: list[object] = []
         try:
             for prompt in self.prompts:

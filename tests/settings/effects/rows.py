@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -30,8 +29,10 @@ from tests.settings.effects.doors import (
     MODEL,
     NEWEST,
     NOW,
+    QUIET,
     ROOT,
     Door,
+    Row,
     Seen,
     Turns,
     chosen,
@@ -42,22 +43,7 @@ from tests.settings.effects.doors import (
     window,
     write_topics,
 )
-
-
-@dataclass(frozen=True)
-class Row:
-    """Set a key to another value and look."""
-
-    value: object
-    door: Door
-    given: Mapping[str, object] = field(default_factory=dict)
-    """Other keys that are set in both runs."""
-
-    @property
-    def base(self) -> Mapping[str, object]:
-        """What both runs have: without background work, which comes at its own time, unless that is looked at."""
-        return self.given if self.door in LIVELY else {**QUIET, **self.given}
-
+from tests.settings.effects.timed import TIMED
 
 TURN = Turns()
 PLAIN = window([*rounds(2)])
@@ -143,7 +129,6 @@ async def compact_now(session: Session) -> object:
     return [event async for event in session.send("go on")]
 
 
-QUIET: Mapping[str, object] = {"extraction.enabled": False, "notes.enabled": False}
 RECALLED = Turns(
     before=remembered,
     prompts=(ASKED,),
@@ -201,8 +186,8 @@ def breaks(settings: Settings) -> object:
 BROKEN = breaks
 GENEROUS = {"budget.background_fraction": 1.0, "budget.background_usd_per_hour": 100.0}
 GROWN = [counted(12_000 * at) for at in range(1, 9)]
-NOTED = Turns(says=GROWN, prompts=tuple(f"thing {at} " * 6_000 for at in range(3)))
-TAUGHT = Turns(says=[counted(5_000)], prompts=("Always use tabs in Go files, never spaces.",))
+NOTED = Turns(is_lively=True, says=GROWN, prompts=tuple(f"thing {at} " * 6_000 for at in range(3)))
+TAUGHT = Turns(is_lively=True, says=[counted(5_000)], prompts=("Always use tabs in Go files, never spaces.",))
 LONG = tuple(f"thing {at} " * 800 for at in range(8))
 SMALL = {"window_tokens": 40_000}
 TOO_LONG = Turns(
@@ -243,6 +228,7 @@ SUMMARY_TOO_LONG = Turns(
 
 
 LONG_NOTED = Turns(
+    is_lively=True,
     says=[counted(15_000 * at, "it is so " * 600) for at in range(1, 12)],
     prompts=tuple(f"thing {at} " * 1_500 for at in range(8)),
     ends=compact_now,
@@ -265,7 +251,6 @@ def terminal(settings: Settings) -> object:
 
 TAUGHT_ALONE = replace(TAUGHT, options={"is_interactive": False})
 THANKED = replace(TAUGHT, prompts=("thanks",))
-LIVELY: list[Door] = [NOTED, LONG_NOTED, TAUGHT, TAUGHT_ALONE, THANKED]
 
 
 ROWS: dict[str, Row] = {
@@ -514,34 +499,5 @@ ROWS: dict[str, Row] = {
     "ui.color": Row("never", terminal),
     "ui.meter": Row(False, terminal),
     "status_line.command": Row("date", terminal),
+    **TIMED,
 }
-
-ONLY_READ: dict[str, str] = {
-    "agent.summary_interval_seconds": "a line after real time has passed",
-    "agent.summary_words_max": "words of a model on an agent that runs for half a minute",
-    "agent.summary_words_min": "words of a model on an agent that runs for half a minute",
-    "compaction.max_failures": "several failed compactions in a row",
-    "compaction.max_refills": "several compactions in a row",
-    "dream.lock_stale_minutes": "another process that holds the lock",
-    "dream.view_messages": "a dream that is watched",
-    "extraction.drain_seconds": "a process that ends while a model is silent",
-    "extraction.every_n_turns": "several turns with extraction beside them",
-    "extraction.max_retries": "a range that fails in several turns",
-    "hook.agent_timeout_seconds": "a model that is silent",
-    "hook.http_env_vars": "a server that hears headers",
-    "hook.prompt_timeout_seconds": "a model that is silent",
-    "notes.max_rounds": "a model that edits notes",
-    "notes.tool_calls": "notes within a turn",
-    "recall.session_bytes": "many turns with memories",
-    "recall.show_again_tokens": "many turns with memories",
-    "recall.timeout_seconds": "a model that is silent",
-    "recall.vectors_timeout_seconds": "weights that load slowly",
-    "recall.words_timeout_seconds": "an index that answers slowly",
-    "snip.target_fraction": "a conversation just above the line",
-    "tools.concurrency": "calls that overlap in time",
-    "tools.deferred_above": "a tool server",
-    "tools.server_call_seconds": "a tool server that is silent",
-    "tools.server_connect_seconds": "a tool server that is silent",
-    "tools.server_wait_seconds": "a tool server that is slow",
-}
-"""Settings whose effect takes more than a moment to bring about, and what it takes; the code at least reads them."""
