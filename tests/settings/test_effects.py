@@ -65,5 +65,5 @@ def seen(door: Door, values: Mapping[str, object]) -> str:
 
 
 def shown(door: Door, values: Mapping[str, object]) -> str:
-    """What the door shows now, without how long it took."""
-    return re.sub(r"(?<!\w)seconds=[\d.e-]+", "", repr(door(settings_with(values))))
+    """What the door shows now, without how long it took and what ran beside it at that moment."""
+    return re.sub(r"(?<!\w)seconds=[\d.e-]+|, background=\([^)]*\)", "", repr(door(settings_with(values))))
