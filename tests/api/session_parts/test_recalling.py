@@ -157,7 +157,7 @@ async def test_a_conversation_that_was_cleared_gets_no_late_answer(tmp_path: Pat
 @requirement("recall:arrives")
 async def test_what_is_typed_while_a_turn_runs_brings_its_memories_too(tmp_path: Path) -> None:
     call: Json = {"tool_calls": [{"name": "Bash", "input": {"command": "true"}}]}
-    script: list[Json] = [{"when": {"last_user": "kick-off"}, "then": call}, {"then": "fine"}]
+    script: list[Json] = [{"when": {"last_user": "kick-off"}, "times": 1, "then": call}, {"then": "fine"}]
     with desk(tmp_path, script) as at:
         async with at.start() as session:
             fill(session)
