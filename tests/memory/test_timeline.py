@@ -93,7 +93,12 @@ def test_a_topic_tells_what_it_rests_on(tmp_path: Path) -> None:
     said = Source("s-1", "m-1", "never mock the database")
     later = Source("s-2", "m-9", None)
     store.save(topic("No mocks", sources=(said,), trust=Trust("said")))
-    store.edit("No mocks", lambda old: replace(old, body="New."), author="extraction", sources=(later,))
+    store.edit(
+        "No mocks",
+        lambda old: replace(old, description="Never mock the database", body="Never mock the database."),
+        author="extraction",
+        sources=(later,),
+    )
     found = why(store, "No mocks")
     assert found.sources == (said, later)
     assert found.trust == "said"

@@ -28,6 +28,7 @@ from reverie.context.restore import NO_SURROUNDINGS, Surroundings
 from reverie.context.session_notes import NotesFile
 from reverie.context.spans import chain, pinned
 from reverie.context.stage import NOTHING, Outcome, Scene
+from reverie.context.summarise import EMBEDDED
 from reverie.errors import ContextTooLong, Unavailable, UserMistake
 from reverie.messages.blocks import JsonObject
 from reverie.messages.entries import BoundaryEntry, CollapseEntry, Entry, UserEntry
@@ -160,6 +161,9 @@ class Compactor:
             outcome = await asyncio.to_thread(answered, again)
         if not outcome.entries and trigger == "auto":
             outcome = failed(case.scene, "nothing could be gained")
+        elif trigger == "auto" and pays and all(made.written_by == EMBEDDED for made in receipts(outcome.entries)):
+            # The model was asked in vain; after a few times it is not asked any more.
+            outcome += failed(case.scene, "the model wrote no summary")
         await self._add(trigger, outcome, aside)
         return outcome if outcome.reductions else NOTHING
 

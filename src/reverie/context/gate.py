@@ -11,13 +11,15 @@ from collections.abc import Iterable
 from enum import StrEnum
 from typing import TypeAlias
 
+from reverie.context.receipt import RECEIPT
+from reverie.context.summarise import EMBEDDED
 from reverie.messages.entries import AssistantEntry, BoundaryEntry, Entry, MarkEntry
 from reverie.settings import Compaction, Settings
 from reverie.tokens.window import Budget
 from reverie.values import value
 
 FAILED = "compaction_failed"
-"""Name of the mark that a failed automatic compaction leaves; its data has the `reason`."""
+"""Mark of an automatic compaction that failed, or whose model wrote no summary; its data has the `reason`."""
 
 REFILL_REPLIES = 3
 """A window that is full again before so many replies has refilled: the compaction bought nothing."""
@@ -74,8 +76,12 @@ class Breaker:
         return Breaker(self.failures, self.refills, self.replies + 1)
 
     def compacted(self) -> Breaker:
-        """After a success."""
-        return Breaker(0, self.refills + 1 if self.replies < REFILL_REPLIES else 0, 0)
+        """After one more compaction, whoever wrote its summary."""
+        return Breaker(self.failures, self.refills + 1 if self.replies < REFILL_REPLIES else 0, 0)
+
+    def delivered(self) -> Breaker:
+        """After a summary that was worth its price."""
+        return Breaker(0, self.refills, self.replies)
 
     def gave_up(self, settings: Compaction) -> bool:
         """Whether it failed too often in a row."""
@@ -99,6 +105,8 @@ def breaker(entries: Iterable[Entry]) -> Breaker:
                 state = Breaker(replies=0)
             case MarkEntry(name=name) if name == FAILED:
                 state = state.failed()
+            case MarkEntry(name=name) if name == RECEIPT and entry.data.get("writtenBy") != EMBEDDED:
+                state = state.delivered()
             case AssistantEntry(is_error=False):
                 if entry.message_id is None or entry.message_id != reply:
                     state = state.replied()

@@ -217,7 +217,7 @@ class Compaction:
     too_long_drop_fraction: Share = 0.20
     """Share of the oldest rounds left out at such a try when the error names no gap (spec 1 §13)."""
     max_failures: Positive = 3
-    """Failures in a row after which automatic compaction asks no model until one succeeds (spec 1 §15)."""
+    """Failures in a row after which automatic compaction asks no model until the user runs `/compact`."""
     max_refills: Positive = 3
     """Times in a row that the window may fill right after a compaction (spec 8 §1.6)."""
     reactive: bool = True

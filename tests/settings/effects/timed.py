@@ -17,10 +17,8 @@ from reverie.agent.tasks import list_tasks
 from reverie.api.memory import Memory
 from reverie.api.session import Session
 from reverie.api.session_setup import Setup
-from reverie.context.gate import FAILED
 from reverie.errors import Unavailable
 from reverie.files.locks import locked
-from reverie.messages.entries import MarkEntry
 from reverie.messages.message import assistant
 from reverie.places import Places
 from reverie.ports import Request
@@ -132,13 +130,7 @@ FILLING = Turns(prompts=tuple(f"thing {at} " * 4_500 for at in range(10)), optio
 REFILLING = replace(FILLING, says=by_purpose(turn=weighed, summary="<summary>s</summary>"), sees=counts("summary"))
 
 
-def failed_once(session: Session) -> None:
-    """A compaction came to nothing, as the transcript of a session that goes on says."""
-    log = session._parts.log
-    log.append(MarkEntry(log.envelope(), FAILED, {"reason": "no compaction made the conversation smaller"}))
-
-
-FAILING = replace(REFILLING, begins=failed_once)
+FAILING = replace(REFILLING, says=by_purpose(turn=weighed, summary="I would rather not."))
 
 
 # Dreams

@@ -203,7 +203,7 @@ def _web_process(port: int) -> Iterator[None]:
 async def test_a_server_that_is_still_connecting_is_named(tmp_path: Path) -> None:
     told: list[str] = []
     connections = Connections(around(tmp_path), told.append)
-    connections.start([over_stdio("--slow", "30", name="sluggish")])
+    connections.start([Server("sluggish", "user", "f", Transport.STDIO, command="sleep", args=("60",))])
     await connections.settled(0.05)
 
     assert len(told) == 1
