@@ -128,7 +128,9 @@ class Connection:
         self._stop.set()
         if self._task is None:
             return
-        _, left = await asyncio.wait({self._task}, timeout=_CLOSE_SECONDS)
+        # One that is still connecting does not look at `stop`.
+        patience = 0.0 if self.state is State.CONNECTING else _CLOSE_SECONDS
+        _, left = await asyncio.wait({self._task}, timeout=patience)
         for task in left:
             task.cancel()
         await asyncio.gather(self._task, return_exceptions=True)
