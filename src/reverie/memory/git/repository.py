@@ -39,7 +39,7 @@ def is_ours(git_directory: Path) -> bool:
 def git_directory_of(folder: MemoryFolder) -> Path:
     """Where the history of a memory directory lies or would lie; never in a repository that somebody else made."""
     inside = folder.directory / ".git"
-    # Asked in this order: another process may make ours at this moment, whole, and it must not be taken for a stranger's.
+    # In this order: another process may make ours, whole, at this moment; it must not be taken for a stranger's.
     is_free = not os.path.lexists(inside)
     if is_ours(inside) or (folder.aside == folder.directory and is_free):
         return inside
