@@ -114,7 +114,7 @@ def test_a_retry_within_one_long_turn_keeps_all_but_the_oldest_rounds_and_every_
     """As it is sent: a provider's rules drop what begins with a reply, and that must not be the rest of the turn."""
     session = Session().say("Look at all of these files, please.")
     for number in range(rounds):
-        session.work("Read", f"text of file {number} " * 40, file_path=f"/work/{number}.py")
+        session.work("Read", f"text of file {number} " * 40, file_path=f"/project/{number}.py")
     flow = summarise(wanted(session), session.scene(), Compaction())
     next(flow)
     for _ in range(tries):
