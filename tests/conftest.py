@@ -15,8 +15,9 @@ settings.load_profile("reverie")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Offer `--thorough`: every case of a large matrix, many rounds of kill and fuzz tests."""
+    """Offer `--thorough` (every case of a large matrix, many rounds of kill and fuzz tests) and `--update-golden`."""
     parser.addoption("--thorough", action="store_true", help="run whole matrices and many rounds, not a seeded sample")
+    parser.addoption("--update-golden", action="store_true", help="rewrite the files below tests/golden")
 
 
 _BESIDE_THE_PROJECT = Path(__file__).resolve().parents[2] / "shared" / "data"
