@@ -10,7 +10,8 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 # How long an example takes says nothing on a machine that does other things too; every test has a time-out of its own.
-settings.register_profile("reverie", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("reverie", deadline=None, suppress_health_check=[HealthCheck.too_slow], max_examples=30)
+settings.register_profile("thorough", settings.get_profile("reverie"), max_examples=200)
 settings.load_profile("reverie")
 
 
@@ -18,6 +19,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     """Offer `--thorough` (every case of a large matrix, many rounds of kill and fuzz tests) and `--update-golden`."""
     parser.addoption("--thorough", action="store_true", help="run whole matrices and many rounds, not a seeded sample")
     parser.addoption("--update-golden", action="store_true", help="rewrite the files below tests/golden")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Take more examples of every law with `--thorough`, before the tests are imported."""
+    if config.getoption("--thorough"):
+        settings.load_profile("thorough")
 
 
 _BESIDE_THE_PROJECT = Path(__file__).resolve().parents[2] / "shared" / "data"

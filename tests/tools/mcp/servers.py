@@ -9,10 +9,15 @@ from pathlib import Path
 from reverie.plugins.servers import Server, Transport
 from reverie.tools.mcp.connection import Around
 
-EXAMPLE = Path(__file__).with_name("example_server.py")
+EXAMPLE = Path(__file__).with_name("quick_server.py")
+"""The example server over stdio, quickly started."""
+WITH_SDK = Path(__file__).with_name("example_server.py")
+"""The example server made with the SDK; its start takes a second."""
 
 
-def over_stdio(*arguments: str, name: str = "example", timeout_seconds: float | None = None) -> Server:
+def over_stdio(
+    *arguments: str, name: str = "example", timeout_seconds: float | None = None, program: Path = EXAMPLE
+) -> Server:
     """The example server as a program."""
     return Server(
         name,
@@ -20,7 +25,7 @@ def over_stdio(*arguments: str, name: str = "example", timeout_seconds: float | 
         "mcp.json",
         Transport.STDIO,
         command=sys.executable,
-        args=(str(EXAMPLE), "stdio", *arguments),
+        args=(str(program), "stdio", *arguments),
         timeout_seconds=timeout_seconds,
     )
 

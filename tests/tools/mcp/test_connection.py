@@ -18,7 +18,7 @@ from reverie.plugins.servers import Server, Transport
 from reverie.tools.mcp.connection import Connection, State
 from reverie.tools.mcp.connections import Connections
 from tests.requirements import requirement
-from tests.tools.mcp.servers import EXAMPLE, around, is_alive, over_stdio
+from tests.tools.mcp.servers import WITH_SDK, around, is_alive, over_stdio
 
 pytest.importorskip("mcp")
 
@@ -27,69 +27,65 @@ def _unheard(_: object) -> None:
     return
 
 
-@pytest.fixture(scope="module", params=[(Transport.HTTP, "mcp"), (Transport.SSE, "sse")], ids=["http", "sse"])
-def web(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    """The example server behind an address."""
-    transport, path = request.param
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    log = (tmp_path_factory.mktemp("web") / "log").open("wb")
-    process = subprocess.Popen([sys.executable, str(EXAMPLE), transport.value, str(port)], stdout=log, stderr=log)
-    try:
-        for _ in range(600):
-            with socket.socket() as trial:
-                if trial.connect_ex(("127.0.0.1", port)) == 0:
-                    break
-            time.sleep(0.05)
-        yield Server("web", "user", "mcp.json", transport, url=f"http://127.0.0.1:{port}/{path}")
-    finally:
-        process.terminate()
-        process.wait(10)
-        log.close()
-
-
 @requirement("mcp:connect:transports")
-async def test_a_server_is_reached_over_stdio(tmp_path: Path) -> None:
+async def test_servers_are_reached_over_stdio_and_tell_what_changes(tmp_path: Path) -> None:
+    """One server is made with the SDK; the other stands for it in tests of everything else, so it must be like it."""
     connections = Connections(around(tmp_path), _unheard)
-    connections.start([over_stdio()])
+    connections.start([over_stdio("--resources", program=WITH_SDK), over_stdio("--resources", name="quick")])
     await connections.settled(30)
 
-    names = [tool.spec.name for tool in connections.tools]
+    names = [tool.spec.name for tool in connections.tools if tool.spec.name.startswith("mcp__example__")]
     assert names[:2] == ["mcp__example__add", "mcp__example__picture"]
-    assert connections.instructions == (("example", "Add numbers with add."),)
+    assert dict(connections.instructions) == dict.fromkeys(("example", "quick"), "Add numbers with add.")
+    assert await _answers(connections, "quick") == await _answers(connections, "example")
     result = await connections.call("example", "add", {"a": 2, "b": 3})
     assert isinstance(result["content"], list)
     assert result["content"][0] == {"type": "text", "text": "5"}
-    await connections.close()
 
-
-@requirement("mcp:connect:transports")
-async def test_a_server_is_reached_over_http(tmp_path: Path, web: Server) -> None:
-    connections = Connections(around(tmp_path), _unheard)
-    connections.start([web])
-    await connections.settled(30)
-
-    assert "mcp__web__add" in [tool.spec.name for tool in connections.tools]
-    result = await connections.call("web", "add", {"a": 20, "b": 3})
-    assert isinstance(result["content"], list)
-    assert result["content"][0] == {"type": "text", "text": "23"}
-    await connections.close()
-
-
-@requirement("mcp:connect:transports")
-async def test_a_tool_that_a_server_offers_later_joins(tmp_path: Path) -> None:
-    connections = Connections(around(tmp_path), _unheard)
-    connections.start([over_stdio()])
-    await connections.settled(30)
-    version = connections.version
-    await connections.call("example", "grow", {})
-
-    async with asyncio.timeout(10):
-        while connections.version == version:  # noqa: ASYNC110 - the server tells of it when it likes
+    for name in ("example", "quick"):
+        await connections.call(name, "grow", {})
+    async with asyncio.timeout(30):
+        while sum(tool.spec.name.endswith("__branch") for tool in connections.tools) < 2:  # noqa: ASYNC110 - they tell it when they like
             await asyncio.sleep(0.01)
-    assert connections.tools[-1].spec.name == "mcp__example__branch"
     await connections.close()
+
+
+async def _answers(connections: Connections, server: str) -> list[object]:
+    """What the tools, prompts and resources of the example server are and answer, without its name."""
+    prefix = f"mcp__{server}__"
+    (connection,) = [each for each in connections.with_resources if each.server.name == server]
+    specs = {tool.spec.name.removeprefix(prefix): tool.spec for tool in connections.tools}
+    found: list[object] = [
+        (name, specs[name].description, specs[name].input_schema)
+        for name in ("add", "picture", "broken", "leave", "variable", "grow")
+    ]
+    for tool, given in (("add", {"a": 2, "b": 3}), ("picture", {}), ("broken", {}), ("nowhere", {})):
+        result = await connections.call(server, tool, dict(given))
+        found.append((tool, result["content"], result["isError"]))
+    found.append([prompt[1:] for prompt in connections.prompts if prompt[0].startswith(prefix)])
+    found.append(
+        [await connections.prompt(prefix + name, given) for name, given in (("greet", ["Ada"]), ("quote", []))]
+    )
+    found.append(await connection.resources())
+    found.extend([await connection.read_resource(f"doc://handbook/{path}") for path in ("1", "2/note")])
+    with pytest.raises(Unavailable) as refused:
+        await connection.read_resource("doc://nowhere")
+    return [*found, str(refused.value)]
+
+
+@requirement("mcp:connect:transports")
+async def test_a_server_is_reached_over_sse(tmp_path: Path) -> None:
+    port = _free_port()
+    connections = Connections(around(tmp_path), _unheard)
+    with _web_process("sse", port):
+        connections.start([Server("web", "user", "mcp.json", Transport.SSE, url=f"http://127.0.0.1:{port}/sse")])
+        await connections.settled(30)
+
+        assert "mcp__web__add" in [tool.spec.name for tool in connections.tools]
+        result = await connections.call("web", "add", {"a": 20, "b": 3})
+        assert isinstance(result["content"], list)
+        assert result["content"][0] == {"type": "text", "text": "23"}
+        await connections.close()
 
 
 @requirement("mcp:connect:failure")
@@ -165,27 +161,35 @@ async def test_a_server_that_died_between_two_calls_is_connected_again_and_the_c
     await connection.close()
 
 
-@requirement("mcp:connect:again")
-async def test_a_request_that_was_never_sent_is_sent_again(tmp_path: Path) -> None:
+@requirement("mcp:connect:transports", "mcp:connect:again")
+async def test_a_server_is_reached_over_http_and_a_request_that_was_never_sent_is_sent_again(tmp_path: Path) -> None:
     """A web server that was started anew does not know the session any more and says so without acting."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
+    port = _free_port()
     server = Server("web", "user", "mcp.json", Transport.HTTP, url=f"http://127.0.0.1:{port}/mcp")
     connection = Connection(server, around(tmp_path), _unheard)
-    with _web_process(port):
+    with _web_process("http", port):
         connection.start()
         await connection.settled()
-        assert (await connection.call("add", {"a": 1, "b": 1}))["isError"] is False
-    with _web_process(port):
+        assert "add" in [tool.name for tool in connection.offer.tools]
+        result = await connection.call("add", {"a": 20, "b": 3})
+        assert isinstance(result["content"], list)
+        assert result["content"][0] == {"type": "text", "text": "23"}
+    with _web_process("http", port):
         assert (await connection.call("add", {"a": 1, "b": 1}))["isError"] is False
         await connection.close()
 
 
+def _free_port() -> int:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port: int = free.getsockname()[1]
+        return port
+
+
 @contextmanager
-def _web_process(port: int) -> Iterator[None]:
+def _web_process(transport: str, port: int) -> Iterator[None]:
     process = subprocess.Popen(
-        [sys.executable, str(EXAMPLE), "http", str(port)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        [sys.executable, str(WITH_SDK), transport, str(port)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
     )
     try:
         for _ in range(600):

@@ -14,7 +14,7 @@ from reverie.tools.mcp.values import MAX_NAME_CHARS, tool_name
 from reverie.tools.registry import Registry
 from tests.requirements import requirement
 from tests.tools.kit import told
-from tests.tools.mcp.servers import around, over_stdio
+from tests.tools.mcp.servers import WITH_SDK, around, over_stdio
 
 pytest.importorskip("mcp")
 
@@ -22,7 +22,7 @@ pytest.importorskip("mcp")
 @requirement("mcp:call:result", "mcp:call:permission")
 async def test_the_tools_of_a_server_work_like_ours(tmp_path: Path, desk: Desk) -> None:
     connections = Connections(around(tmp_path), lambda _: None)
-    connections.start([over_stdio()])
+    connections.start([over_stdio(program=WITH_SDK)])
     await connections.settled(30)
     tools = Registry(connections.tools)
 
