@@ -9,6 +9,7 @@ import asyncio
 import json
 import os
 import random
+import shutil
 import subprocess
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import suppress
@@ -17,11 +18,12 @@ from pathlib import Path
 
 import pytest
 
+from reverie.agent.events import Notice
 from reverie.api.memory import Memory
 from reverie.api.memory_parts.saving import drafted
 from reverie.api.session_parts.memory_writes import MemoryWrites, WatchedShell
 from reverie.apps.tui.remember import remember
-from reverie.errors import Error
+from reverie.errors import Error, Refused, UserMistake
 from reverie.memory import timeline
 from reverie.memory.dream.apply import apply_steps
 from reverie.memory.dream.proposal import Kind as StepKind
@@ -30,6 +32,7 @@ from reverie.memory.history.change import Change
 from reverie.memory.history.writer import Writer
 from reverie.memory.store import Store
 from reverie.memory.topics.topic import MemoryType, Source, Topic, render_topic
+from reverie.messages.blocks import Json
 from reverie.messages.entries import UserEntry
 from reverie.messages.message import user
 from reverie.places import Places
@@ -43,6 +46,8 @@ from reverie.tools.remember import SaveMemory
 from reverie.tools.shells import Shells
 from reverie.tools.tool import ToolMistake
 from reverie.tools.write import Write
+from tests.agents.roles import write_role
+from tests.api.session_desk import calls, desk, results
 from tests.api.sessions import hold
 from tests.memory.stores import open_store
 from tests.requirements import requirement
@@ -355,7 +360,66 @@ async def by_shell(world: World, text: str) -> object:
         await shells.close()
 
 
-OUTSIDE: tuple[Attempt, ...] = (from_outside, into_a_known_topic, into_the_index, before_the_first, by_shell)
+async def by_taken_over_directory(world: World, text: str) -> object:
+    """The memory of another machine or program, copied into place before there is a history."""
+    other = world.root / "theirs"
+    other.joinpath("deep").mkdir(parents=True)
+    other.joinpath("reference_door.md").write_text(topic_text("The door is green."), encoding="utf-8")
+    other.joinpath("copied.md").write_text(topic_text(text), encoding="utf-8")
+    other.joinpath("deep", "reference_gate.md").write_text(topic_text("The gate is red."), encoding="utf-8")
+    other.joinpath("MEMORY.md").write_text("- [Door](reference_door.md) - green\n", encoding="utf-8")
+    shutil.copytree(other, world.directory, dirs_exist_ok=True)
+    shutil.rmtree(other)
+    world.memory.sync()
+    return await by_save_tool(world, "Another thing that is worth keeping.")
+
+
+OUTSIDE: tuple[Attempt, ...] = (
+    from_outside,
+    into_a_known_topic,
+    into_the_index,
+    before_the_first,
+    by_taken_over_directory,
+    by_shell,
+)
+
+
+def git(folder: Path, *arguments: str) -> None:
+    settings = ("-c", "user.name=Other", "-c", "user.email=other@example.org", "-c", "pull.rebase=false")
+    subprocess.run(["git", *settings, *arguments], cwd=folder, check=True, capture_output=True)
+
+
+async def pull(world: World, text: str, *, is_clone: bool) -> None:
+    """Bring a topic that git committed on another machine into this memory, by `git pull`.
+
+    A clone keeps its repository for git alone, and ours beside it; in a copy both are one.
+    """
+    other = world.root / "machine"
+    if is_clone:
+        git(world.root, "init", "-q", "-b", "main", str(other))
+        other.joinpath("reference_first.md").write_text(topic_text("A first memory."), encoding="utf-8")
+        git(other, "add", "reference_first.md")
+        git(other, "commit", "-qm", "begin")
+        git(world.root, "clone", "-q", str(other), str(world.directory))
+    else:
+        await by_hand(world, "A first memory.")
+        shutil.copytree(world.directory, other)
+    other.joinpath("pulled.md").write_text(topic_text(text), encoding="utf-8")
+    git(other, "add", "pulled.md")
+    git(other, "commit", "-qm", "from the other machine")
+    await by_save_tool(world, "Another thing that is worth keeping.")
+    git(world.directory, "pull", "-q", "--no-edit", str(other), "main")
+    shutil.rmtree(other)
+
+
+async def by_pull(world: World, text: str) -> object:
+    await pull(world, text, is_clone=False)
+    return world.memory.sync()
+
+
+async def by_pull_into_a_clone(world: World, text: str) -> object:
+    await pull(world, text, is_clone=True)
+    return world.memory.sync()
 
 
 def objects_of(root: Path) -> bytes:
@@ -420,6 +484,32 @@ async def test_a_secret_from_outside_stays_in_its_file_alone(world: World, write
     assert not any(secret in hit.text for hit in hits)
 
 
+@requirement("memory:door:secrets", "store:foreign:secrets")
+@pytest.mark.parametrize("writer", [by_pull, by_pull_into_a_clone], ids=lambda writer: writer.__name__)
+async def test_a_secret_that_git_pulled_is_named_and_goes_no_further(world: World, writer: Attempt) -> None:
+    secret = fresh(KINDS[0], random.Random(5))
+    await writer(world, f"The key is {secret}.")
+    memory = world.memory
+    assert not any(secret in hit.text for hit in memory.recall("what is the key?", fresh=True))
+    assert any("pulled.md" in caution for caution in memory.cautions())
+    assert [problem for problem in memory.problems() if problem.kind == "secret" and "pulled.md" in problem.path]
+    assert secret.encode() not in derived_of(world.root)
+    assert "pulled.md" not in (world.directory / "MEMORY.md").read_text(encoding="utf-8")
+    if writer is by_pull:
+        with pytest.raises(Refused, match=r"pulled\.md .*reverie erase"):
+            memory.export(world.root / "copy.zip")
+        memory.erase("pulled.md")
+    memory.export(world.root / "copy.zip")
+    with Memory(world.root / "another", settings=memory.settings) as another:
+        another.import_from(world.root / "copy.zip")
+        assert secret.encode() not in objects_of(another.directory)
+
+
+async def test_a_directory_is_no_bundle(world: World) -> None:
+    with pytest.raises(UserMistake, match="reverie export"):
+        world.memory.import_from(world.desk.project)
+
+
 @requirement("memory:door:front-matter")
 @pytest.mark.parametrize("writer", [by_write, by_write_to_team, by_write_to_agent, by_extraction, by_memory_tool])
 @pytest.mark.parametrize("broken", ["name: [unclosed", 'description: "no end', "- a\nb: c", "a: b: c\n  d"])
@@ -439,6 +529,10 @@ async def test_broken_front_matter_is_refused_with_its_line(world: World, writer
     assert b"Body." not in objects_of(world.root)
 
 
+FROM_OTHERS = (by_taken_over_directory, by_pull, by_pull_into_a_clone)
+"""Their files stay as they are."""
+
+
 @requirement("memory:door:complete")
 @pytest.mark.parametrize(
     ("writer", "author"),
@@ -455,6 +549,9 @@ async def test_broken_front_matter_is_refused_with_its_line(world: World, writer
         (by_extraction, "extraction"),
         (by_many, "import"),
         (by_shell, "agent"),
+        (by_taken_over_directory, "import"),
+        (by_pull, "unknown"),
+        (by_pull_into_a_clone, "unknown"),
     ],
 )
 async def test_what_passes_is_committed_indexed_and_tells_where_it_is_from(
@@ -470,16 +567,69 @@ async def test_what_passes_is_committed_indexed_and_tells_where_it_is_from(
         memory = found[0]
     (topic,) = [topic for topic in memory.topics() if "tide tables" in topic.body]
     latest = memory.log()[0]
-    assert latest.change.author == author
+    if writer not in FROM_OTHERS:
+        assert latest.change.author == author
     assert topic.path in (memory.directory / "MEMORY.md").read_text(encoding="utf-8")
     assert memory.sync() == ()
     assert await asyncio.to_thread(memory.cautions) == ()
     if author in ("agent", "extraction"):
         assert latest.change.session == "session-1"
-    if writer not in (by_memory_tool, by_shell):
+    if writer not in (by_memory_tool, by_shell, *FROM_OTHERS):
         assert topic.observed is not None
         assert topic.trust is not None
     assert memory.why(topic.path).changes[0].change.author == author
+
+
+@requirement("memory:door:secrets", "memory:door:front-matter", "memory:door:complete")
+@pytest.mark.parametrize("scope", ["project", "local", "user"])
+async def test_a_role_writes_its_own_memory_through_the_same_door(tmp_path: Path, scope: str) -> None:
+    folder = {
+        "project": tmp_path / "project" / ".claude" / "agent-memory" / "critic",
+        "local": tmp_path / "project" / ".claude" / "agent-memory-local" / "critic",
+        "user": tmp_path / "home" / ".claude" / "agent-memory" / "critic",
+    }[scope]
+    secret = fresh(KINDS[0], random.Random(7))
+
+    def write(name: str, content: str) -> tuple[str, dict[str, Json]]:
+        return ("Write", {"file_path": str(folder / name), "content": content})
+
+    shell = ("Bash", {"command": f"printf 'The key is {secret}' > {folder}/shell.md", "description": "write"})
+    script: list[Json] = [
+        {
+            "when": {"system": "You judge", "has_tool_results": False},
+            "then": calls(
+                write("good.md", topic_text("The tide tables hang beside the door.")),
+                write("secret.md", topic_text(f"The key is {secret}.")),
+                write("broken.md", "---\nname: [unclosed\n---\nBody.\n"),
+                shell,
+            ),
+        },
+        {"when": {"system": "You judge"}, "then": "judged"},
+        {
+            "when": {"last_user": "kick-off"},
+            "times": 1,
+            "then": calls(("Agent", {"description": "judge", "prompt": "judge", "subagent_type": "critic"})),
+        },
+        {"then": "fine"},
+    ]
+    with desk(tmp_path, script) as at:
+        write_role(at.home / ".claude", "critic", f"tools: Bash\nmemory: {scope}", "You judge.")
+        async with at.start() as session:
+            events = [event async for event in session.send("kick-off")]
+            (last,) = [body for body in at.bodies if "You judge" in str(body["system"]) and results(body)]
+            assert [failed for failed, _ in results(last)] == [False, True, True, False]
+            found = session.memory.holding(folder / "good.md")
+            assert found is not None
+            own = found[0]
+            assert [topic.path for topic in own.topics()] == ["good.md"]
+            assert own.log("good.md")[0].change.author == "agent"
+            assert own.log("good.md")[0].change.session
+            assert "(good.md)" in (folder / "MEMORY.md").read_text(encoding="utf-8")
+            assert not any(secret in hit.text for hit in own.recall("what is the key?", fresh=True))
+        assert any("shell.md" in event.text for event in events if isinstance(event, Notice))
+    assert sorted(path.name for path in folder.glob("*.md")) == ["MEMORY.md", "good.md", "shell.md"]
+    assert secret.encode() not in objects_of(tmp_path)
+    assert secret.encode() not in derived_of(tmp_path)
 
 
 DISTORTED = (

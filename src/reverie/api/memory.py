@@ -295,6 +295,14 @@ class Memory:
             return None
         return (self if directory == own else self._other(directory)), real.relative_to(directory).as_posix()
 
+    def reachable(self, cwd: Path) -> tuple[Memory, ...]:
+        """This memory, the user's and those of the agents that work in a directory, as far as they exist."""
+        from reverie.memory.scopes import agent_directories
+
+        others = [self._other(Path(os.path.realpath(each))) for each in agent_directories(self._places, cwd=cwd)]
+        user = [self.user] if self.user is not self and self.user.directory.is_dir() else []
+        return (self, *user, *others)
+
     def _other(self, directory: Path) -> Memory:
         """The memory of another directory; the user's own, an agent's, or another project's."""
         if directory == Path(os.path.realpath(self.user.directory)):
@@ -747,12 +755,19 @@ class Memory:
         if self._store is None:
             return ()
         found, recovered = self._store.held, self._store.history.recovered
-        said = (f"the history of {self.directory} was damaged: {recovered}",) if recovered else ()
-        return said + tuple(
+        damage = (f"the history of {self.directory} was damaged: {recovered}",) if recovered else ()
+        held = tuple(
             f"{path} holds what looks like a secret ({places}) that was not written by Reverie; the file stays as it "
             f"is, but is not committed, recalled or shared: take the secret out, or `reverie erase {path}`"
             for path, places in found.items()
         )
+        committed = tuple(
+            f"{each.path}: {each.detail}, and another program committed it; it is not recalled or exported: "
+            f"`reverie erase {each.path}`, then make a new secret"
+            for each in self.index.unreadable()
+            if each.is_secret and each.path not in found
+        )
+        return (*damage, *held, *committed)
 
     def problems(self) -> tuple[Problem, ...]:
         """What is wrong with the directory, and what to do about it."""

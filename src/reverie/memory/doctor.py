@@ -18,8 +18,8 @@ from reverie.memory.history.tracked import CONFLICTS, INDEX_FILE, is_topic_path,
 from reverie.memory.history.worktree import DRAFT_PREFIX
 from reverie.memory.index.lines import Entry, parse_index
 from reverie.memory.index.memory_md import index_for_model
-from reverie.memory.recall.indexed import LEFT_OUT, IndexedFolder, is_indexed
-from reverie.memory.recall.topic_table import Indexed
+from reverie.memory.recall.indexed import IndexedFolder, is_indexed
+from reverie.memory.recall.topic_table import LEFT_OUT, Indexed
 from reverie.memory.topics.age import is_expired
 from reverie.memory.topics.anchors import AnchorState, Ask, named, read_anchor_state
 from reverie.memory.topics.filenames import path_key
@@ -89,7 +89,7 @@ def _damaged(indexed: IndexedFolder) -> Iterator[Problem]:
         yield Problem("damaged", str(place_of(indexed.folder, path)), detail, "rename the file")
     for problem in indexed.unreadable():
         place = str(place_of(indexed.folder, problem.path))
-        if problem.detail.startswith(LEFT_OUT):
+        if problem.is_secret:
             fix = f"`reverie erase {problem.path}`, then make a new secret"
             yield Problem("secret", place, f"{problem.detail}; it is not recalled", fix)
             continue

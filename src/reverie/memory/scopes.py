@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 from reverie.places import AgentScope, MemoryFolder, Places, ProjectFolder, memory_folder, validate_memory_directory
@@ -66,6 +67,14 @@ def agent_scopes(places: Places, text: str, *, cwd: Path) -> Iterator[Scope]:
             directory = places.agent_memory(name, scope, cwd=cwd)
             if directory.is_dir():
                 yield Scope(f"agent:{name}", memory_folder(places, directory), f"the {scope} memory of agent {name}")
+
+
+def agent_directories(places: Places, *, cwd: Path) -> Iterator[Path]:
+    """The directories of agents that have memories in this project or for this user."""
+    for scope in AgentScope:
+        parent = places.agent_memory("x", scope, cwd=cwd).parent
+        with suppress(OSError):
+            yield from sorted(each for each in parent.iterdir() if each.is_dir())
 
 
 def find_memory_directory(places: Places, path: Path) -> Path | None:

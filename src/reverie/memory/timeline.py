@@ -156,8 +156,19 @@ def erase(store: Store, name: str, *, redact: Iterable[Path] = ()) -> erasing.Er
 
 
 def write_bundle(store: Store, target: Path) -> Path:
-    """Export the directory with its history into one file."""
+    """Export the directory with its history into one file.
+
+    Raises:
+        Refused: a commit that another program made holds a secret.
+    """
     with store.writer.writing():
+        for path, content in past.read_all_versions(store.history):
+            if findings := find_secrets(path, content):
+                place = f"{path or 'the history'} ({told_findings(findings)})"
+                raise Refused(
+                    f"not exported: what looks like a secret is in {place}; `reverie erase {path}` first",
+                    by="secret scan",
+                )
         return bundle.write_bundle(store.history, target, now=store.now())
 
 

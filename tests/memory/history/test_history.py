@@ -73,7 +73,7 @@ def test_ordinary_git_reads_and_continues_the_history(tmp_path: Path) -> None:
     git(tmp_path, "-c", "user.name=U", "-c", "user.email=u@x", "commit", "-q", "-m", "by hand")
     git(tmp_path, "gc", "-q")
     assert store.save(topic("Second")).commit
-    assert [entry.change.author for entry in log(store)] == ["user", "unknown", "user", "user"]
+    assert [entry.change.author for entry in log(store)] == ["user", "import", "unknown", "user", "user"]
     assert git(tmp_path, "status", "--porcelain") == ""
     assert git(tmp_path, "fsck", "--strict", "--full") == ""
 

@@ -20,6 +20,7 @@ from reverie.api.memory import Memory
 from reverie.api.memory_parts.saving import drafted
 from reverie.errors import Error, Refused
 from reverie.memory.extraction.session import is_by_hand
+from reverie.memory.git.entries import Seen
 from reverie.memory.history.change import Author, Change
 from reverie.memory.history.relearning import normal
 from reverie.memory.history.tracked import INDEX_FILE, is_safe_path, list_tracked, read_tracked
@@ -131,7 +132,7 @@ def _read(memory: Memory, paths: Iterable[str]) -> dict[str, bytes | None]:
 
 @value
 class WatchedShell:
-    """The shell; what a command does to the memory directory is committed as the agent's, and secrets are told."""
+    """The shell; what a command does to a memory directory is committed as the agent's, and secrets are told."""
 
     tool: Tool
     writes: MemoryWrites
@@ -148,27 +149,29 @@ class WatchedShell:
         return self.tool.is_concurrent(given, desk)
 
     async def run(self, given: JsonObject, desk: Desk) -> Answer:
-        memory = self.writes.memory
-        if self.tool.is_concurrent(given, desk) or memory.off is not None:
+        if self.tool.is_concurrent(given, desk) or self.writes.memory.off is not None:
             return await self.tool.run(given, desk)
-        folder = memory.scope.folder
-        before = await asyncio.to_thread(list_tracked, folder)
+        before = await asyncio.to_thread(self._list, desk.project)
         try:
             return await self.tool.run(given, desk)
         finally:
-            after = await asyncio.to_thread(list_tracked, folder)
-            touched = {path for path in {**before, **after} if before.get(path) != after.get(path)}
-            if touched:
-                self._commit(touched)
+            after = await asyncio.to_thread(self._list, desk.project)
+            for memory, files in after.items():
+                old = before.get(memory, {})
+                touched = {path for path in {**old, **files} if old.get(path) != files.get(path)}
+                if touched:
+                    self._commit(memory, touched)
 
-    def _commit(self, touched: set[str]) -> None:
+    def _list(self, project: Path) -> dict[Memory, dict[str, Seen]]:
+        return {memory: list_tracked(memory.scope.folder) for memory in self.writes.memory.reachable(project)}
+
+    def _commit(self, memory: Memory, touched: set[str]) -> None:
         source = self.writes.source
         change = Change("agent", "written by a command", source.session, (source,))
 
         def attribute(edit: FoundEdit) -> Change | None:
             return change if edit.path in touched else None
 
-        memory = self.writes.memory
         try:
             memory.sync(attribute)
         except (Error, OSError) as problem:

@@ -107,6 +107,16 @@ def read_at(history: History, commit: str | None, paths: Iterable[str]) -> dict[
     return {path: blobs[held[path]] if path in held else None for path in wanted}
 
 
+def read_all_versions(history: History) -> Iterator[tuple[str, bytes]]:
+    """Every object that a commit of any branch leads to, with the path of the file; commits have none."""
+    if _is_unborn(history):
+        return
+    listed = history.git.run("rev-list", "--objects", "HEAD", "--branches").decode("utf-8", "surrogateescape")
+    paths = {bytes.fromhex(oid): path for oid, _, path in (row.partition(" ") for row in listed.splitlines())}
+    for oid, content in read_blobs(history.git, paths).items():
+        yield paths[oid], content
+
+
 def read_all(history: History, commit: str) -> dict[str, bytes]:
     """Everything a commit holds."""
     held = read_tree(history.git, commit)

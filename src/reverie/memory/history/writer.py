@@ -62,6 +62,7 @@ _WORTH_NOTING = 64
 """Reading fewer files once more costs less than writing the index file."""
 TAKE_OVER = Change("import", "take over the existing directory")
 AT_ONCE = Change("unknown", "keep an edit made at the same moment")
+COMPLETED_INDEX = Change("import", "list topics that another program committed")
 LEFT_OUT = Change("unknown", "leave out a file that holds what looks like a secret")
 
 
@@ -188,6 +189,7 @@ class Writer:
     ) -> Iterator[str]:
         """Commit what others did to the files since the last commit. Only inside `writing`."""
         edits = self.tree.look(disk_now_ns, whole=whole)
+        is_moved = self.history.is_index_stale and self.history.head is not None
         self.history.note_seen(edits.same)
         files: dict[str, bytes | None] = {**self._without_secrets(edits), **dict.fromkeys(edits.removed)}
         if not files:
@@ -198,6 +200,11 @@ class Writer:
         lines = {path: None for path in self.held if path in self.history.entries and path != INDEX_FILE}
         if lines and (rest := self._differing(self._following(lines))):
             yield self._record({}, rest, LEFT_OUT) or ""
+        if is_moved and INDEX_FILE not in self.held:
+            # Commits that `git pull` made bring topics without their lines; a directory taken over stays as it is.
+            rest = self._differing(self._following({INDEX_FILE: self.tree.read(INDEX_FILE)}))
+            if rest:
+                yield self._record({}, rest, COMPLETED_INDEX) or ""
 
     def _without_secrets(self, edits: Edits) -> Files:
         """What was edited, without the files into which somebody wrote a secret; those are held back."""

@@ -22,7 +22,7 @@ from reverie.memory.index.memory_md import IndexLimits, IndexRow, index_row, ren
 from reverie.memory.index.row_table import RowTable, read_names
 from reverie.memory.topics.topic import Topic, parse_topic, render_topic
 from reverie.memory.topics.vetted import Vetted
-from reverie.secret_scan import redact
+from reverie.secret_scan import redact, scan
 
 TEAM = "team/"
 """Team memory has an index of its own."""
@@ -212,10 +212,13 @@ class Catalogue:
 
 
 def _row(path: str, content: bytes) -> IndexRow | None:
-    """The row of a topic; None for one that cannot be read, which is left alone."""
+    """The row of a topic; None for one that cannot be read, or that another program committed with a secret."""
     try:
-        row = index_row(parse_topic(path, content.decode()))
+        text = content.decode()
+        row = index_row(parse_topic(path, text))
     except (Damaged, UnicodeDecodeError):
+        return None
+    if scan(text):
         return None
     # A hand may write a secret into a file; the index stands in every conversation.
     return replace(row, name=redact(row.name), hooks=tuple(map(redact, row.hooks)))

@@ -39,8 +39,6 @@ if TYPE_CHECKING:
 
 _TOPICS_FILE = "topics.db"
 _SEARCH_FILE = "search.db"
-LEFT_OUT = "it holds what looks like a secret"
-"""How the problem of a file begins that is left out for that."""
 _CLOCK_STEP_NS = 20_000_000
 """File times come from a clock that ticks every 4-10 ms; two edits within one tick look the same."""
 _LAST_LATIN = "\u024f"
@@ -411,7 +409,7 @@ def _agree(table: TopicTable, search: SearchIndex) -> None:
 
 def _row(path: str, looks: Looks, digest: bytes, content: bytes, vetted: Topic | None) -> Row:
     """What is to be kept of a content; one that was vetted is neither parsed nor scanned."""
-    from reverie.memory.recall.topic_table import Row
+    from reverie.memory.recall.topic_table import LEFT_OUT, Row
     from reverie.memory.topics.topic import parse_topic
     from reverie.secret_scan import scan
 

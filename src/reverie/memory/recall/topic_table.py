@@ -53,12 +53,21 @@ class Indexed:
     file_time: datetime
 
 
+LEFT_OUT = "it holds what looks like a secret"
+"""How the problem of a file begins that is left out for that."""
+
+
 @value
 class Unreadable:
     """A file that cannot be read as a topic."""
 
     path: str
     detail: str
+
+    @property
+    def is_secret(self) -> bool:
+        """Whether it could be read, and is left out for a secret in it."""
+        return self.detail.startswith(LEFT_OUT)
 
 
 @value
