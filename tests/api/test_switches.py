@@ -1,4 +1,4 @@
-"""No switch ends a session: every setting that changes a request, alone and in pairs, for thirty turns."""
+"""No switch ends a session: every setting that changes a request, alone and in pairs, for many turns."""
 
 from __future__ import annotations
 
@@ -198,9 +198,9 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         metafunc.parametrize("names", _sample(bool(metafunc.config.getoption("--thorough"))), ids=" + ".join)
 
 
-async def _driven(root: Path, names: tuple[str, ...]) -> None:
+async def _driven(root: Path, names: tuple[str, ...], turns: int) -> None:
     async with _driving(root, names) as drive:
-        for number in range(1, TURNS + 1):
+        for number in range(1, turns + 1):
             drive.clock.advance(minutes=7 if number % 5 == 0 else 1)
             await _turn(drive, number)
             if "resumed" in names and number % 8 == 0:
@@ -208,10 +208,10 @@ async def _driven(root: Path, names: tuple[str, ...]) -> None:
             if "other model" in names and number % 12 == 0:
                 await drive.go_on(EARLIER if drive.model == LATER else LATER)
         await drive.session.compact()
-        await _turn(drive, TURNS + 1)
+        await _turn(drive, turns + 1)
         assert drive.refusals == [], names
         last = next(body for body in reversed(drive.sent) if _is_turn(body))
-        lost = [number for number in range(1, TURNS + 2) if f"file number {number}." not in json.dumps(last)]
+        lost = [number for number in range(1, turns + 2) if f"file number {number}." not in json.dumps(last)]
         assert not lost, (names, lost)
 
 
@@ -235,8 +235,9 @@ async def _turn(drive: Drive, number: int) -> None:
 
 @requirement("session:switches:go-on")
 @pytest.mark.moves_prefix
-async def test_no_switch_ends_a_session(tmp_path: Path, names: tuple[str, ...]) -> None:
-    await _driven(tmp_path, names)
+async def test_no_switch_ends_a_session(tmp_path: Path, names: tuple[str, ...], thorough: bool) -> None:
+    # Fourteen fill the window once, and have a session resumed and given another model.
+    await _driven(tmp_path, names, TURNS if thorough else 14)
 
 
 REFUSED = {

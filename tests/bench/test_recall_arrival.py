@@ -22,15 +22,23 @@ def models(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+WAYS, KINDS = ("print", "terminal", "library"), ("words", "vectors", "selector", "late selector")
+SAMPLE = [("print", "vectors"), ("terminal", "words"), ("library", "selector")]
+"""Every way once; a printed turn with what takes longest to be ready. Each costs two seconds of processor time."""
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """All ways with all kinds, or each way with another kind."""
+    if "kind" in metafunc.fixturenames:
+        whole = [(way, kind) for way in WAYS for kind in KINDS]
+        metafunc.parametrize(("way", "kind"), whole if metafunc.config.getoption("--thorough") else SAMPLE)
+
+
 @needs_tmux
 @requirement("recall:arrives")
-@pytest.mark.parametrize("kind", ["words", "vectors", "selector", "late selector"])
-@pytest.mark.parametrize("way", ["print", "terminal", "library"])
 def test_the_first_request_of_every_turn_has_the_memory_that_ranks_first(
     way: str, kind: str, thorough: bool, models: Path
 ) -> None:
-    if not thorough and kind == "late selector":
-        pytest.skip("with --thorough")
     # A terminal and a library are warm with their second turn, a printed turn never is.
     turns = 50 if thorough else 1 if way == "print" else 2
     assert count_arrived(way, kind, turns, models) == turns

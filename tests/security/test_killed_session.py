@@ -103,7 +103,7 @@ def test_a_second_process_gets_a_copy_and_a_torn_line_costs_only_itself(tmp_path
     for name in ("home", "project"):
         (tmp_path / name).mkdir()
     with simulator(script(tmp_path / "done.txt")) as running:
-        killed_once(tmp_path, running, None, 5.0)
+        killed_once(tmp_path, running, None, 0.0, word="said")
         (path,) = (tmp_path / "home" / ".reverie" / "projects").glob("*/*.jsonl")
         before = read_entries(path)
         with path.open("ab") as file:

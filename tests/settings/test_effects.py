@@ -17,7 +17,15 @@ from tests.settings.effects.doors import Door
 from tests.settings.effects.rows import ROWS
 
 NAMES = tuple(key.name for key in keys().values())
-SAMPLE = random.Random(12).sample(sorted(ROWS), len(ROWS) // 2)
+CHANCE = random.Random(12)
+FAMILIES = sorted({name.partition(".")[0] for name in ROWS})
+SAMPLE = [
+    name
+    for family in FAMILIES
+    for rows in [sorted(row for row in ROWS if row.partition(".")[0] == family)]
+    for name in CHANCE.sample(rows, (len(rows) + 3) // 4)
+]
+"""A quarter of each family, and one at least."""
 _SEEN: dict[tuple[int, str], str] = {}
 
 
@@ -42,7 +50,7 @@ def test_every_setting_has_a_row() -> None:
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """Half of all rows, or all of them."""
+    """Some rows of each family, or all of them."""
     if "tried" in metafunc.fixturenames:
         metafunc.parametrize("tried", ROWS if metafunc.config.getoption("--thorough") else sorted(SAMPLE))
 

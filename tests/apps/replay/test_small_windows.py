@@ -82,8 +82,10 @@ def test_replay_answers_every_request(window: int, tmp_path: Path) -> None:
 @requirement("window:small:answers")
 def test_replay_of_the_samples_answers_every_request(shared_data: Path, tmp_path: Path, thorough: bool) -> None:
     files = sorted(one for one in shared_data.rglob("*.json*") if {"transcripts", "trajectories"} & set(one.parts))
-    cases = [(file, window) for file in files if "file-history" not in file.parts for window in SAMPLES]
-    for file, window in cases if thorough else random.Random(12).sample(cases, 8):
+    files = [file for file in files if "file-history" not in file.parts]
+    cases = [(file, window) for file in files for window in SAMPLES]
+    some = list(zip(random.Random(12).sample(files, len(SAMPLES)), SAMPLES, strict=True))
+    for file, window in cases if thorough else some:
         entries = list(read_recording(file))
         if not any(getattr(entry, "message", None) is not None for entry in entries):
             continue

@@ -24,7 +24,7 @@ def test_killed_anywhere_a_dream_leaves_a_readable_store_and_a_truthful_time(tmp
     with Killer(directory, home) as killer:
         # How long a dream takes depends on the machine; kills are to fall everywhere in it and a little behind.
         longest = 1.3 * killer.timed(10_000)
-        for number in range(200 if thorough else 10):
+        for number in range(200 if thorough else 6):
             seconds = chance.uniform(0.0, longest)
             killer.kill_after(seconds, number)
             assert list(problems(directory, home, started)) == [], f"after kill {number} at {seconds:.4f} s"
@@ -45,7 +45,7 @@ def test_killed_anywhere_a_models_dream_leaves_a_readable_store_and_a_truthful_t
     ):
         # How long a dream takes depends on the machine; kills are to fall everywhere in it and a little behind.
         longest = 1.3 * killer.timed(10_000)
-        for number in range(100 if thorough else 4):
+        for number in range(100 if thorough else 3):
             seconds = chance.uniform(0.0, longest)
             killer.kill_after(seconds, number)
             assert list(problems(directory, home, started)) == [], f"after kill {number} at {seconds:.4f} s"
