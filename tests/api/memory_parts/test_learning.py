@@ -233,6 +233,17 @@ def test_learning_stops_where_the_budget_is_spent_and_the_next_run_goes_on(perso
     assert last.messages + first.messages == 4
 
 
+@requirement("extraction:same-subject")
+def test_facts_of_one_kind_under_one_title_are_all_kept_and_an_update_is_one(memory: Memory, tmp_path: Path) -> None:
+    facts = ["the launch number 0 is Apollo", "the launch number 1 is Gemini", "the launch number 1 is now Vega"]
+    for number, fact in enumerate(facts):
+        path = hold(tmp_path / f"s{number}.jsonl", f"For the plan: {fact}.")
+        given = json.loads(answer(fact))
+        given["memories"][0] |= {"name": "Launches", "body": fact, "message": f"s{number}-user-1"}
+        learn(memory, path, model=ScriptedModel([json.dumps(given)]))
+    assert sorted(topic.body.splitlines()[0] for topic in memory.topics()) == [facts[0], facts[2]]
+
+
 @requirement("extraction:model")
 def test_a_models_answer_passes_the_gate(memory: Memory, tmp_path: Path) -> None:
     path = hold(tmp_path / "s1.jsonl", "our launch moved to autumn, we heard today")

@@ -134,3 +134,34 @@ def test_another_number_and_the_opposite_are_never_the_same_however_near(old: st
     topics = [replace(candidate(old).topic(), path="a.md", sources=())]
 
     assert KnownTopics.of(topics, Nearness(0.99)).find(candidate(new)).likeness is not Likeness.same
+
+
+@requirement("extraction:same-subject")
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("Launch number 0 is on 3 May.", "Launch number 1 is on 4 May."),
+        ("The launch number 0 is Apollo at dawn.", "The launch number 1 is now Gemini at dawn."),
+        ("Server 3 listens on port 5432 in the lab.", "Server 4 listens on port 5433 in the lab."),
+        (
+            "From now on the billing service is deployed by its own team.",
+            "From now on the search service is deployed by its own team.",
+        ),
+    ],
+)
+def test_another_thing_of_the_same_kind_is_new(old: str, new: str) -> None:
+    assert known(old).find(candidate(new)).likeness is Likeness.new
+
+
+@requirement("extraction:same-subject")
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("The port of the staging database is 5432.", "The port of the staging database is now 5433."),
+        ("The port of the staging database is 5432.", "The port of the staging database is 5433."),
+        ("Launch number 1 is on 3 May.", "Launch number 1 is on 4 May."),
+        ("Anna is the reviewer for payments and refunds.", "Bert is now the reviewer for payments and refunds."),
+    ],
+)
+def test_another_value_of_the_same_thing_is_a_change(old: str, new: str) -> None:
+    assert known(old).find(candidate(new)).likeness is Likeness.subject

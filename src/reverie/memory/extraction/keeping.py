@@ -5,7 +5,7 @@ A `Keeper` knows the store for the length of a run; `keep_new` is one run withou
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime, tzinfo
 from functools import partial
@@ -94,12 +94,13 @@ class Keeper:
         kept = Written(refused=extracted.refused)
         for passed in extracted.passed:
             topic = self._complete(passed.candidate.topic())
-            # A title that is taken is the same subject: saving under it would write over the memory that has it.
+            # A title that is taken is the same subject, unless the texts tell two things of one kind apart.
             path = passed.updates or by_name.get(key_of(topic.name), "")
-            if path in self.topics:
+            is_other = not passed.updates and self.scene.known.is_other_thing(passed.candidate, path)
+            if path in self.topics and not is_other:
                 kept += self._updated(path, topic, passed)
             else:
-                name = _free_name(topic.name, new)
+                name = _free_name(topic.name, {*new, *by_name})
                 new[key_of(name)] = replace(topic, name=name)
         done = self._saved(list(new.values())) + kept
         append_refusals(self._store.folder, done.refused, self._now)
@@ -176,7 +177,7 @@ def read_written(root: Path | None) -> Iterator[Heard]:
             yield Heard(content.decode("utf-8", "replace"))
 
 
-def _free_name(name: str, taken: Mapping[str, Topic]) -> str:
+def _free_name(name: str, taken: Collection[str]) -> str:
     spellings = (name, *(f"{name} ({number})" for number in range(2, len(taken) + 3)))
     return next(each for each in spellings if key_of(each) not in taken)
 

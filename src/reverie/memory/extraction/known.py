@@ -55,6 +55,15 @@ _CHOICE = lazy_regex(
 )
 
 
+_VERB = lazy_regex(
+    r"\b(?:is|are|was|were|has|have|will|runs?|listens?|lives?|uses?|belongs?|starts?|ends?|takes?|moved|moves"
+    r"|ist|sind|war|hat|liegt|läuft|beginnt|endet)\b|=|是|在|は",
+    re.IGNORECASE,
+)
+"""Ends the subject of a statement."""
+_ORDINAL = lazy_regex(r"(?:\b(?:number|no\.?|nr\.?|nummer)\s*|#\s?|第\s?)(\d+)", re.IGNORECASE)
+
+
 class Likeness(StrEnum):
     """How a candidate stands to what is known."""
 
@@ -88,6 +97,10 @@ class _Statement:
     """The words of the main clause: without the reason, and without how strictly it holds."""
     numbers: frozenset[str]
     """Days, versions and amounts of the main clause, each as a whole."""
+    subject: frozenset[str]
+    """The words before the verb; nothing where none is known."""
+    members: frozenset[str]
+    """The numbers that tell one thing from another of its kind: those of the subject, and those behind `number`."""
     negates: bool
     contrasts: bool
     chosen: frozenset[str]
@@ -144,6 +157,12 @@ class KnownTopics:
             for word in said.words:
                 self._by_word[word].append(number)
 
+    def is_other_thing(self, candidate: Candidate, path: str) -> bool:
+        """Whether the topic of a path is about another thing of the same kind, whatever their titles."""
+        said = _statement(_rule(candidate.description, candidate.body))
+        known = [self._all[number].said for number in self._by_path.get(path, ())]
+        return bool(known) and all(_is_other_thing(said, each) for each in known)
+
     def is_taken(self, candidate: Candidate) -> bool:
         """Whether a memory was made of these very words already, as after a run that was killed."""
         return (candidate.message or None, normal(candidate.quote)) in self._quotes
@@ -182,12 +201,15 @@ class KnownTopics:
 def _statement(text: str) -> _Statement:
     rule = main_clause(text)
     chosen, choice, rejected = rule.partition(found[0]) if (found := _CHOICE.search(rule)) else ("", "", "")
+    subject = rule[: found.start()] if (found := _VERB.search(rule)) else ""
     return _Statement(
         rule,
         normal(text),
         frozenset(terms(text)),
         frozenset(terms(rule)) - _MODAL,
         frozenset(_NUMBER.findall(rule)),
+        frozenset(terms(subject)) - _MODAL,
+        frozenset((*_NUMBER.findall(subject), *_ORDINAL.findall(rule))),
         bool(_NEGATES.search(rule)),
         bool(_CONTRASTS.search(text)),
         frozenset(terms(chosen)) if choice else frozenset(),
@@ -230,11 +252,21 @@ def _changes(new: _Statement, old: _Statement) -> bool:
     """Whether a text takes another one back or gives it another number or day; else it is about something else."""
     if _swaps(new, old):
         return True
+    if _is_other_thing(new, old):
+        return False
     if _share(new.words, old.words) < SAME_SUBJECT or len(new.words & old.words) < _FEWEST_SHARED:
         return False
     apart = new.words ^ old.words
     only_numbers = bool(apart) and all(word.isdecimal() for word in apart)
     return only_numbers or new.negates != old.negates or new.contrasts
+
+
+def _is_other_thing(one: _Statement, other: _Statement) -> bool:
+    """Whether two statements are about different things of one kind: launch 1 and launch 2, the mail and the web port."""
+    if one.members != other.members:
+        return True
+    mine, theirs = one.subject, other.subject
+    return bool(mine & theirs) and not (mine <= theirs or mine >= theirs)
 
 
 def _contradicts(new: _Statement, old: _Statement) -> bool:
