@@ -125,6 +125,13 @@ def test_nothing_that_a_memory_configures_is_run(memory: Memory, tmp_path: Path)
     assert not mark.exists(), mark.read_text(encoding="utf-8")
 
 
+def put_directory(place: Path) -> None:
+    """A directory with something in it, in the place of a file."""
+    place.unlink()
+    place.mkdir()
+    (place / "kept").write_bytes(b"somebody's\n")
+
+
 DAMAGES: dict[str, Callable[[Path], object]] = {
     "empty reference": lambda git: (git / "refs" / "heads" / "main").write_bytes(b""),
     "reference of zeros": lambda git: (git / "refs" / "heads" / "main").write_bytes(b"\0" * 41),
@@ -136,6 +143,8 @@ DAMAGES: dict[str, Callable[[Path], object]] = {
     "HEAD that leads out": lambda git: (git / "HEAD").write_bytes(b"ref: refs/heads/../../../../outside\n"),
     "reference to nothing": lambda git: (git / "refs" / "heads" / "main").write_bytes(b"12" * 20 + b"\n"),
     "HEAD to nothing": lambda git: (git / "HEAD").write_bytes(b"12" * 20 + b"\n"),
+    "directory for the reference": lambda git: put_directory(git / "refs" / "heads" / "main"),
+    "directory for HEAD": lambda git: put_directory(git / "HEAD"),
     "both": lambda git: [(git / "HEAD").write_bytes(b""), (git / "refs" / "heads" / "main").write_bytes(b"")],
 }
 
@@ -157,6 +166,7 @@ def test_a_damaged_reference_is_found_again_and_told(memory: Memory, damage: str
         assert any(before[0][:8] in caution for caution in again.cautions())
         assert not [each for each in again.problems() if each.kind == "history"]
     assert not (memory.directory.parent / "outside").exists()
+    assert len(list(git.rglob("kept"))) == ("directory" in damage)
     fsck = subprocess.run(["git", "fsck"], cwd=memory.directory, capture_output=True, check=False)
     assert fsck.returncode == 0
 
@@ -168,3 +178,13 @@ def test_doctor_repairs_a_damaged_reference(memory: Memory) -> None:
     with reopened(memory) as again:
         assert any("found again" in done for done in again.repair())
         assert len(again.log()) == before
+
+
+@requirement("store:git:damaged-head")
+def test_a_directory_in_the_place_of_a_packed_reference_is_set_aside(memory: Memory) -> None:
+    subprocess.run(["git", "pack-refs", "--all"], cwd=memory.directory, check=True)
+    (memory.directory / ".git" / "refs" / "heads" / "main").mkdir()
+    before = len(memory.log())
+    with reopened(memory) as again:
+        again.keep(drafted("New", "Words", "project", "Text.", trust="said"))
+        assert len(again.log()) == before + 1

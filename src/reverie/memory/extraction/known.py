@@ -262,7 +262,7 @@ def _changes(new: _Statement, old: _Statement) -> bool:
 
 
 def _is_other_thing(one: _Statement, other: _Statement) -> bool:
-    """Whether two statements are about different things of one kind: launch 1 and launch 2, the mail and the web port."""
+    """Whether two statements are about different things of one kind, such as launch 1 and launch 2."""
     if one.members != other.members:
         return True
     mine, theirs = one.subject, other.subject

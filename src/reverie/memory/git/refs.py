@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 import time
+from itertools import count
 from pathlib import Path
 
 from reverie.errors import Conflict
@@ -14,6 +15,8 @@ from reverie.files.durable import flush, write_atomic, write_new
 from reverie.values import value
 
 MAIN = "refs/heads/main"
+SET_ASIDE = "reverie/set-aside"
+"""Where directories go that stood in the place of a reference."""
 _BRANCH = re.compile(r"ref: refs/heads/(?!.*(?:\.\.|//))[^\s~^:?*\[\\\x00-\x1f]+")
 _COMMIT_ID = re.compile(r"[0-9a-f]{40}")
 
@@ -56,6 +59,8 @@ def find_damage(git_directory: Path, *, was_born: bool) -> str:
     if text is None or not (is_commit_id(text) or _BRANCH.fullmatch(text)):
         return f"HEAD {_described(text)}"
     name = head_reference(git_directory)
+    if (git_directory / name).is_dir():
+        return f"{name} is a directory"
     text = _read_text(git_directory / name)
     if read_reference(git_directory, name) is None and (text is not None or was_born):
         return f"{name} {_described(text)}"
@@ -63,14 +68,26 @@ def find_damage(git_directory: Path, *, was_born: bool) -> str:
 
 
 def write_head(git_directory: Path, commit: str) -> None:
-    """Let the branch of HEAD name a commit, or none, whatever stood there before."""
+    """Let the branch of HEAD name a commit, or none, whatever stood there before; a directory is set aside."""
     name = head_reference(git_directory)
+    for place in ("HEAD", name):
+        _set_aside(git_directory, place)
     if name != "HEAD":
         write_atomic(git_directory / "HEAD", f"ref: {name}\n")
     if commit:
         write_atomic(git_directory / name, f"{commit}\n")
     else:
         (git_directory / name).unlink(missing_ok=True)
+
+
+def _set_aside(git_directory: Path, name: str) -> None:
+    """Move a directory out of the place of a reference, whole."""
+    place = git_directory / name
+    if place.is_dir():
+        aside = git_directory / SET_ASIDE
+        aside.mkdir(parents=True, exist_ok=True)
+        free = (aside / f"{name.replace('/', '-')}-{number}" for number in count(1))
+        place.rename(next(each for each in free if not each.exists()))
 
 
 def read_last_logged(git_directory: Path) -> str:
