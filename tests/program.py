@@ -15,7 +15,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from multiprocessing.context import ForkServerContext
@@ -54,6 +54,38 @@ def run_reverie(
         return Ended(process.exitcode, out, err)
 
 
+class Forked:
+    """A function at work in a fork of the server, leader of a session of its own, that may be killed."""
+
+    def __init__(self, work: Callable[..., None], arguments: Sequence[object], folder: Path) -> None:
+        """`folder` is an empty one for what the function prints."""
+        self._folder = folder
+        os.mkfifo(folder / "out")
+        self._process = _fork_server().Process(target=_work, args=(work, tuple(arguments), folder))
+        self._process.start()
+        self.out = (folder / "out").open(encoding="utf-8")
+        """What it prints, as it comes."""
+
+    @property
+    def pid(self) -> int:
+        return self._process.pid or 0
+
+    def ended(self) -> Ended:
+        """Wait until it is over; its code (minus the signal that killed it) and what was not read yet."""
+        with self.out:
+            out = self.out.read()
+        self._process.join(TIMEOUT_SECONDS)
+        if self._process.exitcode is None:
+            self._process.kill()
+            raise subprocess.TimeoutExpired(str(self._folder), TIMEOUT_SECONDS)
+        return Ended(self._process.exitcode, out, (self._folder / "err").read_text(encoding="utf-8"))
+
+
+def be_reverie(arguments: Sequence[str], cwd: Path, environment: Mapping[str, str]) -> None:
+    """The program itself, for `Forked`."""
+    _take_on(arguments, cwd, environment)
+
+
 def _run_fresh(arguments: Sequence[str], cwd: Path, environment: Mapping[str, str], stdin: str) -> Ended:
     done = subprocess.run(
         [sys.executable, "-m", "reverie", *arguments],
@@ -77,10 +109,22 @@ def _fork_server() -> ForkServerContext:
 
 def _become(arguments: list[str], cwd: Path, environment: dict[str, str], streams: Path) -> None:
     """Turn a fork of the server into the program; ends the process."""
-    os.environ.clear()
-    os.environ.update(environment)
-    time.tzset()
+    _redirect(streams)
+    _take_on(arguments, cwd, environment)
+
+
+def _work(work: Callable[..., None], arguments: tuple[object, ...], streams: Path) -> None:
+    os.setsid()
+    (streams / "in").touch()
     random.seed()
+    _redirect(streams)
+    try:
+        work(*arguments)
+    finally:
+        sys.stdout.flush()
+
+
+def _redirect(streams: Path) -> None:
     for number, (name, flags) in enumerate((("in", os.O_RDONLY), ("out", os.O_WRONLY), ("err", os.O_WRONLY))):
         opened = os.open(streams / name, flags | os.O_CREAT, 0o600)
         os.dup2(opened, number)
@@ -89,6 +133,14 @@ def _become(arguments: list[str], cwd: Path, environment: dict[str, str], stream
     sys.stdout = os.fdopen(1, "w", encoding="utf-8", closefd=False)
     sys.stderr = os.fdopen(2, "w", encoding="utf-8", closefd=False, buffering=1)
     sys.__stdin__, sys.__stdout__, sys.__stderr__ = sys.stdin, sys.stdout, sys.stderr  # type: ignore[misc]
+
+
+def _take_on(arguments: Sequence[str], cwd: Path, environment: Mapping[str, str]) -> None:
+    """Be the program in this directory with exactly this environment."""
+    os.environ.clear()
+    os.environ.update(environment)
+    time.tzset()
+    random.seed()
     os.chdir(cwd)
     sys.argv = ["reverie", *arguments]
     from reverie.__main__ import main

@@ -68,5 +68,9 @@ async def talk(root: Path, url: str, resume: str | None) -> None:
     print("over", flush=True)
 
 
+def main(root: Path, url: str, resume: str | None) -> None:
+    asyncio.run(talk(root, url, resume))
+
+
 if __name__ == "__main__":
-    asyncio.run(talk(Path(sys.argv[1]), sys.argv[2], sys.argv[3] if len(sys.argv) > 3 else None))
+    main(Path(sys.argv[1]), sys.argv[2], sys.argv[3] if len(sys.argv) > 3 else None)

@@ -3,11 +3,10 @@ from __future__ import annotations
 import os
 import random
 import signal
-import subprocess
-import sys
 import time
 from collections import Counter
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 
@@ -17,10 +16,9 @@ from reverie.messages.entries import UserEntry
 from reverie.messages.transcript import open_or_fork, read_entries
 from reverie.testing.simulator import RunningSimulator, simulator
 from tests.api.session_desk import NOTES, calls
+from tests.program import Forked
 from tests.requirements import requirement
-from tests.security.killed import setup
-
-ROOT = Path(__file__).resolve().parents[2]
+from tests.security.killed import main, setup
 
 
 def script(file: Path) -> list[Json]:
@@ -39,24 +37,16 @@ def killed_once(
     root: Path, running: RunningSimulator, session: str | None, after_seconds: float, *, word: str = ""
 ) -> list[str]:
     """Let a session work until it is killed, so long after it said a word; everything that it said."""
-    words = [sys.executable, "-m", "tests.security.killed", str(root), running.base_url]
-    process = subprocess.Popen(
-        [*words, *([session] if session else [])],
-        cwd=ROOT,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        start_new_session=True,
-    )
-    assert process.stdout is not None
-    lines = [process.stdout.readline()]
-    while lines[-1] and not lines[-1].startswith(word):
-        lines.append(process.stdout.readline())
-    time.sleep(after_seconds)
-    os.killpg(process.pid, signal.SIGKILL)
-    out, err = process.communicate()
-    assert "Traceback" not in err, err
-    return [line.strip() for line in (*lines, *out.splitlines())]
+    with TemporaryDirectory(prefix="reverie-killed") as folder:
+        process = Forked(main, [root, running.base_url, session], Path(folder))
+        lines = [process.out.readline()]
+        while lines[-1] and not lines[-1].startswith(word):
+            lines.append(process.out.readline())
+        time.sleep(after_seconds)
+        os.killpg(process.pid, signal.SIGKILL)
+        ended = process.ended()
+    assert "Traceback" not in ended.err, ended.err
+    return [line.strip() for line in (*lines, *ended.out.splitlines())]
 
 
 @pytest.mark.slow

@@ -12,12 +12,14 @@ from pathlib import Path
 import pytest
 
 from reverie.messages.blocks import Json
-from reverie.testing.simulator import simulator
+from reverie.testing.simulator import RunningSimulator, simulator
 from tests.apps.tui.test_terminal import MODEL, at_work
 from tests.apps.tui.tmux import needs_tmux
+from tests.program import Forked, be_reverie
 from tests.requirements import requirement
 
 SIGNALS = [signal.SIGTERM, signal.SIGHUP]
+WORDS = ["-m", MODEL, "--allowed-tools", "Bash", "-p", "please"]
 
 
 def script(folder: Path) -> list[Json]:
@@ -44,19 +46,23 @@ def is_running(process: int) -> bool:
     return "zombie" not in Path(f"/proc/{process}/status").read_text(encoding="utf-8")
 
 
+def surroundings(folder: Path, provider: RunningSimulator) -> dict[str, str]:
+    """The environment of a program, with a home of its own."""
+    (folder / "home").mkdir()
+    return {
+        "PATH": os.environ["PATH"],
+        "HOME": str(folder / "home"),
+        "ANTHROPIC_API_KEY": provider.api_key,
+        "ANTHROPIC_BASE_URL": provider.base_url,
+    }
+
+
 @contextmanager
 def answering(folder: Path, before: str) -> Iterator[tuple[subprocess.Popen[str], int]]:
     """`reverie -p` started by a shell that runs something before, with the command of its tool under way."""
-    (folder / "home").mkdir()
     with simulator(script(folder)) as provider:
-        environment = {
-            "PATH": os.environ["PATH"],
-            "HOME": str(folder / "home"),
-            "ANTHROPIC_API_KEY": provider.api_key,
-            "ANTHROPIC_BASE_URL": provider.base_url,
-        }
-        words = [sys.executable, "-m", "reverie", "-m", MODEL, "--allowed-tools", "Bash", "-p", "please"]
-        command = ["sh", "-c", f'{before} exec "$@"', "sh", *words]
+        environment = surroundings(folder, provider)
+        command = ["sh", "-c", f'{before} exec "$@"', "sh", sys.executable, "-m", "reverie", *WORDS]
         with subprocess.Popen(command, cwd=folder, env=environment, stderr=subprocess.PIPE, text=True) as running:
             yield running, started(folder)
 
@@ -64,12 +70,15 @@ def answering(folder: Path, before: str) -> Iterator[tuple[subprocess.Popen[str]
 @requirement("security:signals:end-the-group")
 @pytest.mark.parametrize("number", SIGNALS, ids=lambda number: number.name)
 def test_a_signal_ends_the_command_of_a_tool(tmp_path: Path, number: signal.Signals) -> None:
-    with answering(tmp_path, "") as (running, inner):
-        running.send_signal(number)
-        _, said = running.communicate(timeout=60)
+    (tmp_path / "streams").mkdir()
+    with simulator(script(tmp_path)) as provider:
+        running = Forked(be_reverie, [WORDS, tmp_path, surroundings(tmp_path, provider)], tmp_path / "streams")
+        inner = started(tmp_path)
+        os.kill(running.pid, number)
+        ended = running.ended()
 
-    assert running.returncode == 130
-    assert "Traceback" not in said
+    assert ended.code == 130
+    assert "Traceback" not in ended.err
     assert not is_running(inner)
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from reverie.agent.ledger import read_bookings
-from reverie.agent.team import list_members
+from reverie.agent.team import Member, list_members
 from reverie.api.session import Session
 from reverie.messages.blocks import Json
 from reverie.settings import Budget
@@ -20,6 +20,7 @@ from tests.api.session_desk import Desk, calls, desk, told
 from tests.api.staff.test_post import received, sent
 from tests.api.staff.test_staff import until
 from tests.requirements import requirement
+from tests.tools.mcp.servers import is_alive
 
 SCRIPT: list[Json] = [
     {
@@ -64,19 +65,30 @@ def kick_off(**more: Json) -> Json:
     return {"when": {"last_user": "kick-off"}, "times": 1, "then": calls(("Agent", {**given, **more}))}
 
 
+def tess(session: Session, at: Desk) -> Member:
+    """The teammate as its team knows it."""
+    members = list_members(session.parts.staff.post.team_folder, now=at.time)
+    (found,) = (one for one in members if one.name == "tess")
+    return found
+
+
 @requirement("mailbox:team:inherits")
-@pytest.mark.parametrize("kind", ["flagged", "helper:plugged"])
-async def test_a_teammate_has_what_its_leader_was_started_with(tmp_path: Path, kind: str) -> None:
+async def test_a_teammate_has_what_its_leader_was_started_with(tmp_path: Path) -> None:
+    """It plays the role of a plugin and asks one that came with a flag."""
     plugin = tmp_path / "helper"
     (plugin / ".claude-plugin").mkdir(parents=True)
     (plugin / ".claude-plugin" / "plugin.json").write_text('{"name": "helper"}', encoding="utf-8")
     write_role(plugin, "plugged", "", "Plays a role.")
-    flagged = json.dumps({"flagged": {"description": "d", "prompt": "Plays a role."}})
-    touches = calls(("Write", {"file_path": str(tmp_path / "project" / "new.txt"), "content": "x"}))
+    flagged = json.dumps({"flagged": {"description": "d", "prompt": "Came with a flag."}})
+    works = calls(
+        ("Write", {"file_path": str(tmp_path / "project" / "new.txt"), "content": "x"}),
+        ("Agent", {"description": "d", "prompt": "look", "subagent_type": "flagged"}),
+    )
     script: list[Json] = [
+        {"when": {"system": "Came with a flag"}, "then": "looked"},
         {"when": {"system": "Plays a role", "has_tool_results": True}, "then": "not allowed"},
-        {"when": {"system": "Plays a role"}, "then": touches},
-        kick_off(subagent_type=kind),
+        {"when": {"system": "Plays a role"}, "then": works},
+        kick_off(subagent_type="helper:plugged"),
         {"then": "fine"},
     ]
     with desk(tmp_path, script) as at:
@@ -89,10 +101,11 @@ async def test_a_teammate_has_what_its_leader_was_started_with(tmp_path: Path, k
         assert asked["model"] == at.model
         assert "Speak softly." in json.dumps(asked["system"])
         assert not (tmp_path / "project" / "new.txt").exists()
+        assert any("Came with a flag" in json.dumps(body["system"]) for body in at.bodies)
 
 
-@requirement("mailbox:team:costs")
-async def test_what_a_teammate_spends_is_seen_and_limited_by_its_leader(tmp_path: Path) -> None:
+@requirement("mailbox:team:costs", "mailbox:team:process")
+async def test_what_a_teammate_spends_is_seen_by_its_leader_and_it_goes_when_the_session_closes(tmp_path: Path) -> None:
     script: list[Json] = [SCRIPT[1], kick_off(subagent_type="tester"), {"then": "fine"}]
     with desk(tmp_path, script) as at:
         at.settings = replace(at.settings, budget=Budget(background_fraction=1.0, session_usd=50.0))
@@ -107,6 +120,8 @@ async def test_what_a_teammate_spends_is_seen_and_limited_by_its_leader(tmp_path
                 governor.spent_on("notes") + governor.spent_on("extraction")
             )
             spent = governor.spent_on("teammate")
+            member = tess(session, at)
+        assert not is_alive(member.process.pid)
         booked = [one for one in read_bookings(at.setup().places.ledger) if one.agent]
         assert {one.agent for one in booked} == {f"tess@session-{session.id[:8]}"}
         assert sum(one.cost_usd or 0.0 for one in booked) == pytest.approx(spent)
@@ -136,22 +151,17 @@ async def test_a_teammate_is_started_listed_written_to_and_stopped(tmp_path: Pat
 
 
 @requirement("mailbox:team:process")
-@pytest.mark.parametrize("is_busy", [False, True])
-async def test_closing_the_session_lets_teammates_go_also_in_the_middle_of_a_turn(
-    tmp_path: Path, is_busy: bool
-) -> None:
+async def test_closing_the_session_lets_teammates_go_also_in_the_middle_of_a_turn(tmp_path: Path) -> None:
     with desk(tmp_path, SCRIPT) as at:
         async with leader(at) as session:
             await told(session, "kick-off")
             post = session.parts.staff.post
             await until(lambda: post.peek())
-            if is_busy:
-                before = len(at.bodies)
-                await sent(session, "tess", "long work")
-                await until(lambda: len(at.bodies) > before)
-            (member,) = (one for one in list_members(post.team_folder, now=at.time) if one.name == "tess")
-        with pytest.raises(ProcessLookupError):
-            os.kill(member.process.pid, 0)
+            before = len(at.bodies)
+            await sent(session, "tess", "long work")
+            await until(lambda: len(at.bodies) > before)
+            member = tess(session, at)
+        assert not is_alive(member.process.pid)
 
 
 @requirement("mailbox:team:process")
@@ -171,8 +181,6 @@ async def test_a_killed_teammate_counts_no_longer(tmp_path: Path) -> None:
     with desk(tmp_path, SCRIPT) as at:
         async with leader(at) as session:
             await told(session, "kick-off")
-            folder = session.parts.staff.post.team_folder
-            (member,) = (one for one in list_members(folder, now=at.time) if one.name == "tess")
-            os.kill(member.process.pid, signal.SIGKILL)
+            os.kill(tess(session, at).process.pid, signal.SIGKILL)
             await until(lambda: "tess: teammate" not in session.status.background)
             assert "tess" not in dict(session.describe("tasks") or ())
