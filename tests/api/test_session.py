@@ -31,6 +31,7 @@ from reverie.messages.view import Kind, project
 from reverie.permissions.approval import Approval
 from reverie.ports import Retrying, TextDelta
 from reverie.settings import Budget, Extraction, Model, Notes, Tools
+from reverie.tokens.profiles import ProfileOverride
 from tests.api.session_desk import cached_share, calls, desk, ending, is_legal, results, told
 from tests.requirements import requirement
 from tests.tools.mcp.servers import EXAMPLE
@@ -275,6 +276,25 @@ async def test_another_model_is_asked_when_the_first_has_no_capacity(tmp_path: P
 
         assert ending(events).text == "the other one answers"
         assert any(isinstance(event, Notice) and "claude-haiku-4-5" in event.text for event in events)
+
+
+@requirement("session:turn:failures")
+async def test_the_other_model_is_asked_for_no_longer_an_answer_than_it_can_give(tmp_path: Path) -> None:
+    script: list[Json] = [
+        {"when": {"model": "sonnet"}, "then": {"fault": {"kind": "overloaded"}}},
+        {"then": "the other one answers"},
+    ]
+    with desk(tmp_path, script) as at:
+        other = "claude-haiku-3-5"
+        at.settings = replace(at.settings, model=Model(fallback=(other,), max_output_tokens=30_000))
+        async with at.start() as session:
+            events = await told(session, "hello there")
+        assert ending(events).text == "the other one answers"
+        assert [body["max_tokens"] for body in at.bodies if body["model"] == other] == [8_192]
+        at.options["overrides"] = {other: ProfileOverride(max_output_tokens=4_000)}
+        async with at.start() as session:
+            await told(session, "hello there")
+        assert at.bodies[-1]["max_tokens"] == 4_000
 
 
 @requirement("session:turn:failures")

@@ -6,7 +6,7 @@ is sent. Never calls a model.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from copy import copy
 from dataclasses import field, replace
 from datetime import datetime
@@ -33,7 +33,7 @@ from reverie.request_body import request_body
 from reverie.settings import Settings
 from reverie.tokens.count import Count, Learner, count
 from reverie.tokens.estimate import weigh_message, weigh_request
-from reverie.tokens.profiles import Profile, profile
+from reverie.tokens.profiles import NO_OVERRIDES, Profile, ProfileOverride, profile
 from reverie.tokens.rates import rates_for
 from reverie.tokens.window import LEAST_ANSWER_TOKENS, Budget, Level
 from reverie.tools.span import NAME as SPAN_TOOL
@@ -101,6 +101,7 @@ class Preparer:
         now: Callable[[], datetime],
         spill_path: Callable[[str], Path] | None = None,
         narrower: Budget | None = None,
+        overrides: Mapping[str, ProfileOverride] = NO_OVERRIDES,
         has_options: bool = True,
         rereads: bool | None = None,
     ) -> None:
@@ -114,6 +115,7 @@ class Preparer:
         self.effort: str = settings.model.effort or ""
         """How much the model is to put into its answers, where it takes a word on that."""
         self._narrower = narrower
+        self._overrides = overrides
         self._has_options = has_options
         self._off: set[Option] = set()
         """What the provider refused in this session; shared with forks."""
@@ -314,11 +316,13 @@ class Preparer:
         return refused
 
     def fitted(self, request: Request, model: str) -> Request:
-        """The same request for another model, with the options that this one has."""
-        other = replace(request, model=model)
+        """The same request for another model, with the options and within the answer that this one has."""
+        facts = profile(model, self._overrides)
+        most = request.max_tokens if facts.max_output_tokens is None else facts.max_output_tokens
+        other = replace(request, model=model, max_tokens=min(request.max_tokens, most))
         if not self._has_options or model == request.model:
             return other
-        return with_options(other, profile(model), self.settings, self.budget, effort=self.effort, off=self._off)
+        return with_options(other, facts, self.settings, self.budget, effort=self.effort, off=self._off)
 
     def _edits_cache(self, facts: Profile) -> bool:
         return facts.abilities.cache_edits and self._has_options and Option.CACHE_EDITS not in self._off

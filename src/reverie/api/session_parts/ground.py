@@ -127,6 +127,7 @@ def laid_ground(setup: Setup, transcript: Transcript, emit: Callable[[TurnEvent]
         now=setup.now,
         spill_path=beside.spill,
         narrower=narrower_budget(settings, setup.model, window=setup.window_tokens, overrides=setup.overrides),
+        overrides=setup.overrides,
     )
     memory = Memory.at(setup.places, settings, setup.directory, now=setup.now)
     files = FileHistory(log, lambda of: folder.session(of).file_history, setup.now)

@@ -118,6 +118,7 @@ def made_agent(cast: Cast) -> Loop:
         now=setup.now,
         spill_path=cast.beside.spill,
         narrower=narrower_budget(settings, model.name, overrides=setup.overrides),
+        overrides=setup.overrides,
     )
     preparer.effort = cast.effort or definition.effort or preparer.effort
     memory = _write_memory_folder(cast)
