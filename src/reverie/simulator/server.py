@@ -87,6 +87,9 @@ class BackgroundServer:
         await self._stopped.wait()
         server.force_exit = True
         await server.shutdown(sockets=[self._listener])
+        # A connection with a response under way would outlive its loop as an unclosed socket.
+        for connection in list(server.server_state.connections):
+            connection.transport.abort()
 
 
 def _server(simulation: Simulation) -> uvicorn.Server:

@@ -2,6 +2,8 @@ from __future__ import annotations
 
 import errno
 import sqlite3
+import subprocess
+import sys
 
 import pytest
 
@@ -37,3 +39,30 @@ def test_a_mistake_of_the_program_is_not_hidden() -> None:
 
     with pytest.raises(ZeroDivisionError):
         ended(act)
+
+
+INTERRUPTED_TASK = """
+import asyncio, os, signal, sys
+from reverie.apps.cli.exits import ended
+
+async def work():
+    os.kill(os.getpid(), signal.SIGINT)
+    os.kill(os.getpid(), signal.SIGTERM)
+    await asyncio.sleep(60)
+
+async def main():
+    background = asyncio.create_task(work())
+    await asyncio.sleep(60)
+
+signal.signal(signal.SIGINT, signal.SIG_IGN)
+sys.exit(ended(lambda: asyncio.run(main())))
+"""
+
+
+@requirement("security:signals:end-the-group")
+def test_a_signal_amid_a_task_leaves_no_traceback_where_ctrl_c_is_ignored() -> None:
+    ran = subprocess.run(
+        [sys.executable, "-c", INTERRUPTED_TASK], check=False, capture_output=True, text=True, timeout=60
+    )
+
+    assert (ran.returncode, ran.stderr) == (130, "reverie: interrupted\n")

@@ -30,14 +30,20 @@ def ended(act: Callable[[], int]) -> int:
 def _signals_that_interrupt() -> Iterator[None]:
     """Let a request to end and a closed terminal do what Ctrl-C does: commands of tools end, the terminal is restored.
 
-    A signal that whoever started us ignores (`nohup`) stays ignored.
+    A signal that whoever started us ignores (`nohup`, a background job of a script) stays without effect. asyncio
+    cancels its main task only where the handler of SIGINT is Python's own, so an ignored SIGINT is blocked instead.
     """
     import signal
     import threading
 
-    is_main = threading.current_thread() is threading.main_thread()
-    ends = [signal.SIGTERM, signal.SIGHUP] if is_main else []
-    taken = [number for number in ends if signal.getsignal(number) is signal.SIG_DFL]
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    taken = [number for number in (signal.SIGTERM, signal.SIGHUP) if signal.getsignal(number) is signal.SIG_DFL]
+    is_ctrl_c_ignored = signal.getsignal(signal.SIGINT) is signal.SIG_IGN
+    if is_ctrl_c_ignored:
+        signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     for number in taken:
         signal.signal(number, _interrupt)
     try:
@@ -45,10 +51,13 @@ def _signals_that_interrupt() -> Iterator[None]:
     finally:
         for number in taken:
             signal.signal(number, signal.SIG_DFL)
+        if is_ctrl_c_ignored:
+            signal.signal(signal.SIGINT, signal.SIG_IGN)
+            signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGINT])
 
 
 def _interrupt(_number: int, frame: FrameType | None) -> None:
-    """As Ctrl-C, also where a script that started us in the background has Ctrl-C ignored."""
+    """Do what the present handler of Ctrl-C does: cancel asyncio's main task, or raise `KeyboardInterrupt`."""
     import signal
 
     handler = signal.getsignal(signal.SIGINT)
