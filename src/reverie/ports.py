@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator, Callable, Generator
 from dataclasses import field
 from datetime import datetime
+from enum import StrEnum
 from pathlib import Path
 from typing import Protocol, TypeAlias, TypeVar
 
@@ -200,6 +201,41 @@ class ForkSpec:
     max_rounds: int = 1
     embedded: Callable[[], str] | None = field(default=None, compare=False, repr=False)
     """What the work comes to without a model."""
+
+
+class Ending(StrEnum):
+    """Why a turn is over."""
+
+    COMPLETED = "completed"
+    CANCELLED = "cancelled"
+    MAX_ROUNDS = "max_rounds"
+    BUDGET = "budget"
+    HOOK = "hook"
+    """A hook said stop."""
+    BLOCKED = "blocked"
+    """A hook refused the prompt; nothing was sent."""
+    FAILED = "failed"
+    """Nobody answered; the message says why."""
+
+
+@value
+class ForkResult:
+    """What a fork came to."""
+
+    label: str
+    text: str
+    ending: Ending
+    rounds: int
+    usage: Usage
+    cost_usd: float
+    calls: tuple[str, ...] = ()
+    """The tools it used, in order."""
+
+    @property
+    def cache_share(self) -> float:
+        """Of its whole input, the share that was read from the cache."""
+        whole = self.usage.context_tokens
+        return self.usage.cache_read_tokens / whole if whole else 0.0
 
 
 Result = TypeVar("Result")

@@ -10,7 +10,6 @@ from reverie.agent.children import Child, Children, State, joined_letter
 from reverie.agent.events import (
     AgentEnded,
     AgentProgress,
-    Ending,
     Replied,
     Status,
     ToolStarted,
@@ -20,6 +19,7 @@ from reverie.agent.events import (
 from reverie.agent.loop import Loop
 from reverie.agent.mailbox import Letter
 from reverie.messages.message import Usage, assistant
+from reverie.ports import Ending
 from reverie.tools.tool import ToolMistake
 from tests.requirements import requirement
 

@@ -8,11 +8,10 @@ from typing import Any
 
 import pytest
 
-from reverie.agent.events import Ending
 from reverie.agent.fork import MARKER, PLACEHOLDER, Recorded, Starting, run_fork
 from reverie.messages.blocks import Json
 from reverie.messages.entries import Entry, envelope_of
-from reverie.ports import Event, ForkSpec, Request, Retrying, TextDelta
+from reverie.ports import Ending, Event, ForkSpec, Request, Retrying, TextDelta
 from reverie.settings import Extraction, Notes
 from reverie.simulator.records import Record
 from tests.api.session_desk import Desk, calls, desk, is_legal, results, told

@@ -12,7 +12,6 @@ import pytest
 
 from reverie.agent.events import (
     Attached,
-    Ending,
     Notice,
     Reduced,
     ToolEnded,
@@ -29,7 +28,7 @@ from reverie.messages.entries import AttachmentEntry, BoundaryEntry, NotesEntry,
 from reverie.messages.transcript import read_entries
 from reverie.messages.view import Kind, project
 from reverie.permissions.approval import Approval
-from reverie.ports import Retrying, TextDelta
+from reverie.ports import Ending, Retrying, TextDelta
 from reverie.settings import Budget, Extraction, Model, Notes, Tools
 from reverie.tokens.profiles import ProfileOverride
 from tests.api.session_desk import cached_share, calls, desk, ending, is_legal, results, told

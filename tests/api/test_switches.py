@@ -14,14 +14,14 @@ from typing import Any
 
 import pytest
 
-from reverie.agent.events import Ending, Notice, Reduced, TurnEnded
+from reverie.agent.events import Notice, Reduced, TurnEnded
 from reverie.api.session import Session
 from reverie.api.session_setup import Setup
 from reverie.messages.message import Role, Usage
 from reverie.models.choose import Access, choose
 from reverie.permissions.policy import Mode
 from reverie.places import Places
-from reverie.ports import Reply, Request
+from reverie.ports import Ending, Reply, Request
 from reverie.settings import Settings
 from reverie.simulator.script import Action, Fault, Incoming, ToolCall
 from reverie.testing.build import reply

@@ -4,9 +4,9 @@ from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
-from reverie.agent.events import Ending
 from reverie.agent.ledger import read_bookings
 from reverie.messages.blocks import Json
+from reverie.ports import Ending
 from reverie.settings import Budget
 from tests.api.session_desk import calls, desk, ending, is_legal, told
 from tests.requirements import requirement

@@ -12,10 +12,10 @@ from shutil import which
 
 import pytest
 
-from reverie.agent.events import Ending
 from reverie.messages.blocks import Json
 from reverie.messages.entries import UserEntry
 from reverie.messages.transcript import read_entries
+from reverie.ports import Ending
 from tests.api.session_desk import NOTES, calls, desk, ending, told
 from tests.apps.cli.conftest import Terminal
 from tests.requirements import requirement

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 
-from reverie.agent.events import AgentEnded, AgentProgress, Ending, Replied, ToolStarted, TurnEnded, TurnEvent
+from reverie.agent.events import AgentEnded, AgentProgress, Replied, ToolStarted, TurnEnded, TurnEvent
 from reverie.agent.loop import Joined, Loop
 from reverie.agent.mailbox import Letter
 from reverie.agent.progress_lines import LAST_CALLS, progress_line
@@ -22,6 +22,7 @@ from reverie.memory.topics.injection import harmless
 from reverie.messages.blocks import JsonObject, ToolUse
 from reverie.messages.message import Usage
 from reverie.messages.reminder import reminder
+from reverie.ports import Ending
 from reverie.tools.tool import ToolMistake
 
 ENDED_KIND, LETTER_KIND = "task_status", "agent_message"

@@ -7,7 +7,6 @@ know; the last one of a turn is always `TurnEnded`.
 from __future__ import annotations
 
 from dataclasses import field
-from enum import StrEnum
 from typing import TypeAlias
 
 from reverie.context.cache_breaks import Break
@@ -15,24 +14,9 @@ from reverie.context.receipt import Receipt
 from reverie.context.stage import Reduction
 from reverie.messages.blocks import Block, JsonObject, nothing_more
 from reverie.messages.message import Message, Usage
-from reverie.ports import Retrying, TextDelta, ThinkingDelta, ToolUseStarted
+from reverie.ports import Ending, Retrying, TextDelta, ThinkingDelta, ToolUseStarted
 from reverie.tokens.window import Level
 from reverie.values import value
-
-
-class Ending(StrEnum):
-    """Why a turn is over."""
-
-    COMPLETED = "completed"
-    CANCELLED = "cancelled"
-    MAX_ROUNDS = "max_rounds"
-    BUDGET = "budget"
-    HOOK = "hook"
-    """A hook said stop."""
-    BLOCKED = "blocked"
-    """A hook refused the prompt; nothing was sent."""
-    FAILED = "failed"
-    """Nobody answered; the message says why."""
 
 
 @value

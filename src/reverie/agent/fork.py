@@ -14,7 +14,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from reverie.agent.compacting import Compactor, nothing_reopened
-from reverie.agent.events import Ending, TurnEvent
+from reverie.agent.events import Replied, ToolStarted, TurnEvent
 from reverie.agent.hooking import Fires, Silence
 from reverie.agent.ledger import FOREGROUND
 from reverie.agent.log import Log
@@ -22,15 +22,18 @@ from reverie.agent.loop import Loop, Parts
 from reverie.agent.preparing import Preparer
 from reverie.agent.tool_calls import Permits, ToolCalls
 from reverie.context.restore import NO_SURROUNDINGS
+from reverie.memory.fork_runner import ForkCost, ForkListener
 from reverie.messages.blocks import JsonObject, ToolResult
 from reverie.messages.entries import Entry, UserEntry
-from reverie.messages.message import Usage, user
+from reverie.messages.message import user
 from reverie.permissions.approval import Approver, NobodyThere
 from reverie.permissions.need import Act, Need
 from reverie.permissions.policy import Mode
 from reverie.permissions.real_paths import is_secret_place
-from reverie.ports import Event, ForkSpec, Model, Request, Retrying
+from reverie.ports import Event, ForkResult, ForkSpec, Model, Request, Retrying
+from reverie.tokens.estimate import weigh_message
 from reverie.tokens.profiles import cost
+from reverie.tokens.rates import rates_for
 from reverie.tools.agent import NAME as AGENT_TOOL
 from reverie.tools.desk import MemoryWriter
 from reverie.tools.registry import Registry
@@ -44,26 +47,6 @@ PLACEHOLDER = "The call was handed over; its result will be told to the main age
 EVERY_TOOL = "*"
 """As the only tool of a spec: whatever the parent may do, except to start agents."""
 NO_RECURSION = "You are a fork yourself and start no further agents; do this part of the work directly."
-
-
-@value
-class ForkResult:
-    """What a fork came to."""
-
-    label: str
-    text: str
-    ending: Ending
-    rounds: int
-    usage: Usage
-    cost_usd: float
-    calls: tuple[str, ...] = ()
-    """The tools it used, in order."""
-
-    @property
-    def cache_share(self) -> float:
-        """Of its whole input, the share that was read from the cache."""
-        whole = self.usage.context_tokens
-        return self.usage.cache_read_tokens / whole if whole else 0.0
 
 
 @value
@@ -108,6 +91,48 @@ async def run_fork(
     # What the session has spent meanwhile may be that of a turn beside it; only its own calls are its own cost.
     price = cost(ended.usage, child.parts.preparer.facts) or 0.0
     return ForkResult(spec.label, ended.text, ended.ending, ended.rounds, ended.usage, price, used)
+
+
+class LoopForks:
+    """Runs forks of one conversation for work that knows no loop: the `ForkRunner` of memory."""
+
+    def __init__(self, parent: Loop) -> None:
+        self._parent = parent
+
+    @property
+    def model_name(self) -> str:
+        return self._parent.parts.model.name
+
+    async def run(
+        self, spec: ForkSpec, *, listener: ForkListener, refuse: Callable[[str, JsonObject], str]
+    ) -> ForkResult:
+        """Run a fork to its end; `refuse` judges each call by its tool and input, and a sentence refuses it."""
+
+        def hear(event: TurnEvent) -> None:
+            match event:
+                case Replied(message=message):
+                    listener.replied(message.text)
+                case ToolStarted(name=name, given=given):
+                    listener.called(name, given)
+                case _:
+                    pass
+
+        return await run_fork(spec, self._parent, emit=hear, may=lambda need, given: refuse(need.tool, given))
+
+    def measure(self, spec: ForkSpec) -> ForkCost:
+        """Put the first request of a fork together and count it; nothing is sent."""
+        child = forked(spec, self._parent, emit=lambda _event: None)
+        child.open()
+        log, preparer = child.parts.log, child.parts.preparer
+        log.append(UserEntry(log.envelope(), user(directive(spec.prompt)), source="system"))
+        first_tokens = preparer.measure(log)
+        long_lived_tokens = 0
+        if child.parts.settings.cache.system_ttl == "1h":
+            # System text and tools are asked to live for an hour, which costs more to write.
+            rates = rates_for(preparer.facts)
+            messages = sum(weigh_message(item.message, rates) for item in log.view.items)
+            long_lived_tokens = max(0, first_tokens - round(messages))
+        return ForkCost(first_tokens, long_lived_tokens, preparer.facts)
 
 
 def forked(

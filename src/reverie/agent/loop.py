@@ -20,7 +20,6 @@ from reverie.agent.compacting import Compactor
 from reverie.agent.events import (
     Attached,
     CacheBroken,
-    Ending,
     Notice,
     Reduced,
     Replied,
@@ -55,7 +54,7 @@ from reverie.messages.records import SYNTHETIC_MODEL
 from reverie.messages.reminder import reminder
 from reverie.messages.view import Kind
 from reverie.models.answer import answer, exact_tokens
-from reverie.ports import BlockDone, Event, Finished, Model, Reply, Request, Retrying, TextDelta
+from reverie.ports import BlockDone, Ending, Event, Finished, Model, Reply, Request, Retrying, TextDelta
 from reverie.settings import Settings
 from reverie.tokens.profiles import Profile, cost
 from reverie.tokens.window import Budget

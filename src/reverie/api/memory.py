@@ -542,7 +542,7 @@ class Memory:
     async def dream(self, *, review: bool = False) -> Dreamt:
         """Put the memories in order now, as one commit; what goes too far waits as a proposal, with `review` all does.
 
-        By rules; `dreams.run(parent=…)` lets the model of a session do it, in a copy and checked.
+        By rules; `dreams.run(forks=…)` lets the model of a session do it, in a copy and checked.
         """
         self._refuse_when_off()
         return await self.dreams.run("nothing" if review else "limits")

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from reverie.agent.fork import LoopForks
 from reverie.agent.ledger import Booking, append_booking
 from reverie.agent.tasks import list_tasks, write_stop_request
 from reverie.api.memory import Memory
@@ -153,7 +154,7 @@ async def test_where_a_host_begins_while_a_model_dreams_nothing_is_written(tmp_p
             lock.write_text(f"{os.getpid()}\n", encoding="utf-8")
             os.utime(lock, (at.time.timestamp(), at.time.timestamp()))
 
-        done = await sleeper.dreams.run(parent=sleeper.session.parts.loop, watch=host_begins)
+        done = await sleeper.dreams.run(forks=LoopForks(sleeper.session.parts.loop), watch=host_begins)
         await sleeper.session.close()
 
         assert (done.state, "host agent" in done.detail) == ("busy", True)
@@ -225,7 +226,7 @@ class Sleeper:
 
     async def run(self) -> Dreamt:
         try:
-            return await self.dreams.run(parent=self.session.parts.loop, watch=self.views.append)
+            return await self.dreams.run(forks=LoopForks(self.session.parts.loop), watch=self.views.append)
         finally:
             await self.session.close()
 
@@ -306,11 +307,11 @@ async def test_what_a_dream_is_reckoned_to_cost_is_what_the_provider_counts(tmp_
         sleeper = Sleeper(at)
         sleeper.memory.store.write_files(files(c="Ask before deploying."), author="user", reason="more")
         loop, entries = sleeper.session.parts.loop, len(sleeper.session.entries)
-        likely = sleeper.dreams.estimate(loop)
+        likely = sleeper.dreams.estimate(LoopForks(loop))
         assert at.provider.requests == ()
         assert len(sleeper.session.entries) == entries
         exact = estimated_dream(
-            _spec(sleeper), loop, read(sleeper.memory.directory).values(), rounds=2, output_tokens=380
+            _spec(sleeper), LoopForks(loop), read(sleeper.memory.directory).values(), rounds=2, output_tokens=380
         )
         done = await sleeper.run()
         booked = [one for one in sleeper.session.parts.governor.bookings if one.purpose == "dream"]

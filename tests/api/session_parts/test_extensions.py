@@ -8,10 +8,11 @@ from typing import Any
 
 import pytest
 
-from reverie.agent.events import Attached, CacheBroken, Ending, Notice
+from reverie.agent.events import Attached, CacheBroken, Notice
 from reverie.messages.blocks import Json
 from reverie.messages.entries import AttachmentEntry, BoundaryEntry, UserEntry
 from reverie.permissions.approval import Approval
+from reverie.ports import Ending
 from reverie.settings import Declaration, Tools
 from reverie.trust import Kind, Part, read_trust
 from tests.api.session_desk import Desk, calls, desk, ending, results, told

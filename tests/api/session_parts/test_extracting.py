@@ -13,11 +13,12 @@ from typing import Any
 
 import pytest
 
-from reverie.agent.events import Ending, Notice
+from reverie.agent.events import Notice
 from reverie.agent.tasks import list_tasks
 from reverie.api.session import Session
 from reverie.messages.blocks import Json
 from reverie.messages.entries import Entry
+from reverie.ports import Ending
 from reverie.settings import Budget
 from tests.api.session_desk import Desk, cached_share, calls, desk, results, told
 from tests.requirements import requirement

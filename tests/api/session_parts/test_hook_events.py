@@ -6,10 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from reverie.agent.events import Ending, Notice
+from reverie.agent.events import Notice
 from reverie.messages.blocks import Json
 from reverie.messages.entries import TitleEntry
 from reverie.permissions.approval import Approval, Question
+from reverie.ports import Ending
 from reverie.trust import Kind, Part
 from tests.api.session_desk import Desk, calls, desk, ending, results, told
 from tests.requirements import requirement

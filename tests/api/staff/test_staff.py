@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from reverie.agent.events import AgentEnded, AgentProgress, Ending, Notice, TurnEvent
+from reverie.agent.events import AgentEnded, AgentProgress, Notice, TurnEvent
 from reverie.agent.fork import MARKER, NO_RECURSION
 from reverie.agent.ledger import read_bookings
 from reverie.agent.tasks import list_tasks, write_stop_request
@@ -19,6 +19,7 @@ from reverie.api.session import Session
 from reverie.messages.blocks import Json
 from reverie.messages.entries import BoundaryEntry
 from reverie.messages.transcript import read_entries
+from reverie.ports import Ending
 from reverie.settings import Agent, Budget, Declaration, Extraction
 from tests.agents.roles import write_role
 from tests.api.session_desk import Desk, calls, desk, ending, is_legal, results, told

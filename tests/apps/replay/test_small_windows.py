@@ -12,7 +12,7 @@ from typing import Any
 import anthropic
 import pytest
 
-from reverie.agent.events import Ending, TurnEnded
+from reverie.agent.events import TurnEnded
 from reverie.api.window import Window
 from reverie.api.wrap import wrap
 from reverie.apps.replay.figures import SessionFigures
@@ -23,6 +23,7 @@ from reverie.messages.codec import message_to_wire
 from reverie.messages.entries import Entry
 from reverie.messages.message import Message, assistant, user
 from reverie.messages.trajectory import read_recording
+from reverie.ports import Ending
 from reverie.settings import Extraction, Settings
 from reverie.simulator.rules.check import validate
 from reverie.testing.simulator import simulator

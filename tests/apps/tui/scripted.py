@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from reverie.agent.events import Ending, Reduced, Status, TurnEnded, TurnEvent, TurnStarted
+from reverie.agent.events import Reduced, Status, TurnEnded, TurnEvent, TurnStarted
 from reverie.agent.file_history import Return
 from reverie.api.memory import Memory
 from reverie.api.memory_parts.dreaming import Dreamt
@@ -20,7 +20,7 @@ from reverie.messages.entries import Entry
 from reverie.messages.listing import Glance
 from reverie.messages.message import Usage
 from reverie.permissions.approval import Approval, Approver, Question
-from reverie.ports import TextDelta
+from reverie.ports import Ending, TextDelta
 from reverie.settings import Settings
 from reverie.tokens.window import Budget, budget_by
 from reverie.trust import Part

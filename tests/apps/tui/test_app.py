@@ -12,7 +12,6 @@ from rich.color import ColorType
 from reverie.agent.events import (
     AgentEnded,
     Attached,
-    Ending,
     Notice,
     Status,
     ToolEnded,
@@ -23,7 +22,7 @@ from reverie.agent.events import (
 from reverie.apps.tui.pieces import Answer, Call, Progress, Said
 from reverie.messages.message import Usage
 from reverie.models.offline import REFUSAL
-from reverie.ports import Retrying, TextDelta, ThinkingDelta, ToolUseStarted
+from reverie.ports import Ending, Retrying, TextDelta, ThinkingDelta, ToolUseStarted
 from reverie.tokens.window import Level
 from tests.apps.tui.conftest import MakeTable
 from tests.apps.tui.driving import at

@@ -22,6 +22,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Self
 
+from reverie.agent.fork import LoopForks
 from reverie.api.memory import Memory
 from reverie.api.memory_parts.dreaming import Dreamt
 from reverie.memory.dream.lock import read_state
@@ -100,7 +101,7 @@ async def _dream_by_model(memory: Memory, home: Path) -> Dreamt:
         user_home=home,
     )
     async with Session.made(setup) as session:
-        return await memory.dreams.run(parent=session.parts.loop)
+        return await memory.dreams.run(forks=LoopForks(session.parts.loop))
 
 
 def model_script(directory: Path, home: Path) -> list[Json]:

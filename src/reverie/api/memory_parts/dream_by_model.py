@@ -11,9 +11,6 @@ from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
 
-from reverie.agent.events import Ending
-from reverie.agent.fork import ForkResult, run_fork
-from reverie.agent.loop import Loop
 from reverie.api.memory_parts.dream_task import DreamTask
 from reverie.errors import Damaged, Error
 from reverie.memory.daily import list_daily_logs
@@ -24,12 +21,13 @@ from reverie.memory.dream.proposal import Proposal
 from reverie.memory.dream.sessions import list_sessions_since
 from reverie.memory.dream.staging import read_staging, remove_staging, write_staging
 from reverie.memory.extraction.session import words_of
+from reverie.memory.fork_runner import ForkRunner
 from reverie.memory.history.relearning import normal, read_erased
 from reverie.memory.store import Store
 from reverie.memory.topics.topic import Source, Topic, parse_topic
 from reverie.messages.transcript import read_entries
 from reverie.places.paths import MemoryFolder
-from reverie.ports import ForkSpec
+from reverie.ports import Ending, ForkResult, ForkSpec
 from reverie.settings import Dream
 from reverie.values import value
 
@@ -56,7 +54,7 @@ class Spent:
 
 
 async def dream_by_model(
-    store: Store, bedside: Bedside, parent: Loop, texts: Mapping[str, str], state: DreamState, task: DreamTask
+    store: Store, bedside: Bedside, forks: ForkRunner, texts: Mapping[str, str], state: DreamState, task: DreamTask
 ) -> Proposal | Spent | str:
     """A model's dream, checked; a sentence when it failed.
 
@@ -68,12 +66,7 @@ async def dream_by_model(
     gate = StagingGate(around.staging)
     write_staging(around.staging, texts)
     try:
-        result = await run_fork(
-            spec,
-            parent,
-            emit=lambda event: task.hear(event, around.staging),
-            may=lambda need, given: gate.refuse(need.tool, given),
-        )
+        result = await forks.run(spec, listener=task.listener(around.staging), refuse=gate.refuse)
         task.cost(result.cost_usd)
         if result.ending is Ending.CANCELLED:
             raise asyncio.CancelledError
@@ -89,7 +82,7 @@ async def dream_by_model(
     checked = check_result(texts, written, Rules(heard.was_said, read_erased(store.history.private).covers))
     return Proposal(
         bedside.now,
-        parent.parts.model.name,
+        forks.model_name,
         checked.steps,
         over=() if is_whole else (f"{_early(result)}; this is what it had done by then",),
         refused=checked.refused,

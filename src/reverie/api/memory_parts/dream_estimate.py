@@ -8,12 +8,10 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 
-from reverie.agent.fork import directive, forked
-from reverie.agent.loop import Loop
-from reverie.messages.entries import UserEntry
-from reverie.messages.message import Usage, user
+from reverie.memory.fork_runner import ForkRunner
+from reverie.messages.message import Usage
 from reverie.ports import ForkSpec
-from reverie.tokens.estimate import weigh_message, weigh_text
+from reverie.tokens.estimate import weigh_text
 from reverie.tokens.profiles import cost
 from reverie.tokens.rates import rates_for
 from reverie.values import value
@@ -42,15 +40,16 @@ class DreamEstimate:
 
 
 def estimated_dream(
-    spec: ForkSpec, parent: Loop, texts: Iterable[str], *, rounds: int | None = None, output_tokens: int = OUTPUT_TOKENS
+    spec: ForkSpec,
+    forks: ForkRunner,
+    texts: Iterable[str],
+    *,
+    rounds: int | None = None,
+    output_tokens: int = OUTPUT_TOKENS,
 ) -> DreamEstimate:
     """What a dream over these topics is likely to cost as a fork of this conversation."""
-    child = forked(spec, parent, emit=lambda _event: None)
-    child.open()
-    log, facts = child.parts.log, child.parts.preparer.facts
-    log.append(UserEntry(log.envelope(), user(directive(spec.prompt)), source="system"))
-    first = child.parts.preparer.measure(log)
-    long_lived = _long_lived(child, first)
+    measured = forks.measure(spec)
+    first, facts, long_lived = measured.first_tokens, measured.profile, measured.long_lived_tokens
     topics = [weigh_text(text, rates_for(facts)) for text in texts]
     wanted = rounds or FEWEST_ROUNDS - 1 + math.ceil(len(topics) / TOPICS_PER_ROUND)
     count = max(1, min(spec.max_rounds or wanted, wanted))
@@ -60,7 +59,7 @@ def estimated_dream(
     for number in range(1, count):
         usage += Usage(0, output_tokens, cache_read_tokens=first + (number - 1) * added, cache_write_tokens=added)
     return DreamEstimate(
-        parent.parts.model.name,
+        forks.model_name,
         first,
         count,
         spec.max_rounds or count,
@@ -68,12 +67,3 @@ def estimated_dream(
         usage.output_tokens,
         cost(usage, facts),
     )
-
-
-def _long_lived(child: Loop, first_tokens: int) -> int:
-    """How much of the first request is asked to live for an hour, which costs more to write: system text and tools."""
-    if child.parts.settings.cache.system_ttl != "1h":
-        return 0
-    view, rates = child.parts.log.view, rates_for(child.parts.preparer.facts)
-    messages = sum(weigh_message(item.message, rates) for item in view.items)
-    return max(0, first_tokens - round(messages))

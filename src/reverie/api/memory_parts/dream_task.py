@@ -12,7 +12,10 @@ from typing import Literal
 
 from reverie.agent.tasks import BackgroundTask, started_task, write_stop_request, write_task
 from reverie.errors import Error
+from reverie.memory.dream.fork import inside
 from reverie.memory.dream.view import DreamView
+from reverie.memory.fork_runner import ForkListener
+from reverie.messages.blocks import JsonObject
 
 
 @dataclass(slots=True)
@@ -59,21 +62,12 @@ class DreamTask:
         """What it cost."""
         self.task = replace(self.task, cost_usd=cost_usd)
 
-    def hear(self, event: object, staging: Path) -> None:
-        """Take one event of a fork into the view."""
-        from reverie.agent.events import Replied, ToolStarted
-        from reverie.memory.dream.fork import inside
+    def listener(self, staging: Path) -> ForkListener:
+        """Takes what a fork says and calls into the view; it works in `staging`."""
+        return _Listener(self, staging)
 
-        view = self.view
-        match event:
-            case Replied(message=message):
-                view = view.said(message.text)
-            case ToolStarted(name=name, given=given):
-                path = given.get("file_path")
-                is_write = name in {"Write", "Edit"} and isinstance(path, str)
-                view = view.called(name, (inside(Path(str(path)), staging) or "") if is_write else "")
-            case _:
-                return
+    def show(self, view: DreamView) -> None:
+        """The view has changed."""
         self.view = view
         self.task = replace(self.task, log=view.messages)
         self._write()
@@ -83,3 +77,18 @@ class DreamTask:
         # A task that cannot be shown is no reason not to dream.
         with suppress(Error):
             write_task(self.folder, self.task)
+
+
+@dataclass(slots=True)
+class _Listener:
+    task: DreamTask
+    staging: Path
+
+    def replied(self, text: str) -> None:
+        self.task.show(self.task.view.said(text))
+
+    def called(self, tool: str, given: JsonObject) -> None:
+        path = given.get("file_path")
+        is_write = tool in {"Write", "Edit"} and isinstance(path, str)
+        written = (inside(Path(str(path)), self.staging) or "") if is_write else ""
+        self.task.show(self.task.view.called(tool, written))

@@ -57,9 +57,9 @@ from reverie.settings.features import features
 from reverie.values import value
 
 if TYPE_CHECKING:
-    from reverie.agent.loop import Loop
     from reverie.api.memory_parts.dream_by_model import Bedside, Spent
     from reverie.api.memory_parts.dream_estimate import DreamEstimate
+    from reverie.memory.fork_runner import ForkRunner
     from reverie.memory.store import Store
     from reverie.places import Places
     from reverie.places.paths import MemoryFolder
@@ -201,26 +201,26 @@ class Dreams:
             replace(proposal, over=over_limits(proposal.steps, len(texts))),
         )
 
-    def estimate(self, parent: Loop) -> DreamEstimate:
+    def estimate(self, forks: ForkRunner) -> DreamEstimate:
         """What it would cost to let the model of this conversation dream now; asks and writes nothing."""
         from reverie.api.memory_parts.dream_by_model import spec_of
         from reverie.api.memory_parts.dream_estimate import estimated_dream
 
         texts = self._read_texts()
         spec = spec_of(self.folder, self._bedside(), texts, read_state(self.folder))
-        return estimated_dream(spec, parent, texts.values())
+        return estimated_dream(spec, forks, texts.values())
 
     async def run(
         self,
         reach: Reach = "limits",
         *,
-        parent: Loop | None = None,
+        forks: ForkRunner | None = None,
         session: str | None = None,
         automatic: bool = False,
         refusal: str = "",
         watch: Callable[[DreamView], None] = lambda _view: None,
     ) -> Dreamt:
-        """Dream once. With `parent` a model dreams, as a fork of that conversation; else the rules do.
+        """Dream once. With `forks` a model dreams, as a fork of that conversation; else the rules do.
 
         `refusal` says why no model was asked, and is told with the result. An automatic dream asks the gates first and
         stays within the limits. It never raises for what may happen to a dream; its state says so.
@@ -231,7 +231,7 @@ class Dreams:
                 return Dreamt("skipped", detail=verdict.detail)
         try:
             with dreaming(self.folder, now=self.now(), stale_minutes=self._stale_minutes) as held:
-                done = await self._tracked(held, reach, parent, session, watch)
+                done = await self._tracked(held, reach, forks, session, watch)
                 return replace(done, detail="; ".join(filter(None, (refusal, done.detail))))
         except Conflict as busy:
             return Dreamt("busy", detail=str(busy))
@@ -265,7 +265,7 @@ class Dreams:
         self,
         held: Held,
         reach: Reach,
-        parent: Loop | None,
+        forks: ForkRunner | None,
         session: str | None,
         watch: Callable[[DreamView], None],
     ) -> Dreamt:
@@ -277,7 +277,7 @@ class Dreams:
         self._running = run
         try:
             async with stopped_when_asked(self.places.tasks, run.id) as stop:
-                done = await self._dreamt(held, reach, parent, session, run)
+                done = await self._dreamt(held, reach, forks, session, run)
         except asyncio.CancelledError:
             self._failed()
             run.end("killed", "stopped; nothing was changed")
@@ -301,12 +301,12 @@ class Dreams:
         return replace(done, task=run.id, cost_usd=run.task.cost_usd)
 
     async def _dreamt(
-        self, held: Held, reach: Reach, parent: Loop | None, session: str | None, run: DreamTask
+        self, held: Held, reach: Reach, forks: ForkRunner | None, session: str | None, run: DreamTask
     ) -> Dreamt:
         state = self._recovered(read_state(self.folder))
         texts = await asyncio.to_thread(self._read_texts)
         detail = ""
-        found = None if parent is None else await self._by_model(parent, texts, state, run)
+        found = None if forks is None else await self._by_model(forks, texts, state, run)
         if isinstance(found, str):
             self._failed()
             return Dreamt("failed", detail=found)
@@ -341,11 +341,11 @@ class Dreams:
         return Proposal(now, EMBEDDED, found.steps, found.contradictions, logs=logs.read)
 
     async def _by_model(
-        self, parent: Loop, texts: Mapping[str, str], state: DreamState, run: DreamTask
+        self, forks: ForkRunner, texts: Mapping[str, str], state: DreamState, run: DreamTask
     ) -> Proposal | Spent | str:
         from reverie.api.memory_parts.dream_by_model import dream_by_model
 
-        return await dream_by_model(self.open_store(), self._bedside(), parent, texts, state, run)
+        return await dream_by_model(self.open_store(), self._bedside(), forks, texts, state, run)
 
     def _bedside(self) -> Bedside:
         from reverie.api.memory_parts.dream_by_model import Bedside

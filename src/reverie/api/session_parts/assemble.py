@@ -12,7 +12,7 @@ from functools import cached_property, partial
 
 from reverie.agent.chores import Chore
 from reverie.agent.compacting import Compactor
-from reverie.agent.events import Ending, TurnEvent
+from reverie.agent.events import TurnEvent
 from reverie.agent.loop import Joined, Loop, Parts
 from reverie.agent.tool_calls import Done, ToolCalls
 from reverie.api.own_keys import environment_for_others
@@ -44,7 +44,7 @@ from reverie.errors import UserMistake
 from reverie.hooks import Hooks, declared_hooks
 from reverie.hooks import Surroundings as HookSurroundings
 from reverie.messages.transcript import Transcript
-from reverie.ports import Model
+from reverie.ports import Ending, Model
 from reverie.settings.features import features
 from reverie.skills import Skill
 from reverie.tokens.profiles import profile

@@ -15,8 +15,8 @@ from functools import partial
 from pathlib import Path
 
 from reverie.agent.chores import Chore
-from reverie.agent.events import Attached, Ending, Notice, Remembered, Replied, ToolStarted, TurnEvent
-from reverie.agent.fork import ForkResult, run_fork
+from reverie.agent.events import Attached, Notice, Remembered, Replied, ToolStarted, TurnEvent
+from reverie.agent.fork import run_fork
 from reverie.agent.ledger import Governor
 from reverie.agent.log import Log
 from reverie.agent.loop import Loop
@@ -36,6 +36,7 @@ from reverie.memory.extraction.refusals import append_refusals
 from reverie.memory.extraction.session import SessionWords, words_of
 from reverie.messages.entries import AssistantEntry, Entry, MarkEntry, envelope_of
 from reverie.models.offline import OFFLINE
+from reverie.ports import Ending, ForkResult
 from reverie.settings import Settings
 from reverie.settings.features import features
 from reverie.values import value

@@ -11,7 +11,6 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from reverie.agent.chores import Chore
-from reverie.agent.events import Ending
 from reverie.agent.fork import run_fork
 from reverie.agent.ledger import Governor
 from reverie.agent.log import Log
@@ -34,7 +33,7 @@ from reverie.errors import Error, Unavailable
 from reverie.messages.blocks import JsonObject
 from reverie.models.offline import OFFLINE
 from reverie.permissions.need import Act, Need
-from reverie.ports import Reply
+from reverie.ports import Ending, Reply
 from reverie.settings import Settings
 from reverie.tools.desk import Desk
 from reverie.tools.edit import Edit, replaced

@@ -7,14 +7,17 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import date, timedelta
 
-from reverie.agent.events import Ending, Notice, TurnEvent
+from reverie.agent.events import Notice, TurnEvent
+from reverie.agent.fork import LoopForks
 from reverie.agent.ledger import Booking, Governor, read_bookings
 from reverie.agent.loop import Loop
 from reverie.api.memory import Memory
 from reverie.api.memory_parts.dreaming import Dreamt, Reach
 from reverie.errors import Error
 from reverie.memory.dream.lock import last_dream
+from reverie.memory.fork_runner import ForkRunner
 from reverie.models.offline import OFFLINE
+from reverie.ports import Ending
 from reverie.settings import Settings
 from reverie.settings.features import features
 
@@ -55,9 +58,9 @@ class Sleeping:
 
     async def dream(self, *, review: bool = False) -> Dreamt:
         """Dream now, because the user said so; with `review` nothing is applied."""
-        parent, refusal = await self._dreamer()
+        forks, refusal = await self._dreamer()
         reach: Reach = "nothing" if review else "limits"
-        return await self.memory.dreams.run(reach, parent=parent, session=self.session, refusal=refusal)
+        return await self.memory.dreams.run(reach, forks=forks, session=self.session, refusal=refusal)
 
     async def settle(self) -> None:
         """The session ends: a dream that still runs is stopped, and nothing of it stays."""
@@ -70,10 +73,8 @@ class Sleeping:
         try:
             verdict = await asyncio.to_thread(self.memory.dreams.due, self.session)
             if verdict.is_open:
-                parent, refusal = await self._dreamer()
-                done = await self.memory.dreams.run(
-                    parent=parent, session=self.session, automatic=True, refusal=refusal
-                )
+                forks, refusal = await self._dreamer()
+                done = await self.memory.dreams.run(forks=forks, session=self.session, automatic=True, refusal=refusal)
                 self._tell(done)
         except (Error, OSError) as problem:
             self.emit(Notice(f"no dream: {problem}", "warning"))
@@ -87,12 +88,12 @@ class Sleeping:
         """With the first turn of a day, make topics of what the logs of earlier days say (spec 2 §13)."""
         try:
             if await asyncio.to_thread(self.memory.dreams.logs_wait):
-                parent, refusal = await self._dreamer()
-                self._tell(await self.memory.dreams.run(parent=parent, session=self.session, refusal=refusal))
+                forks, refusal = await self._dreamer()
+                self._tell(await self.memory.dreams.run(forks=forks, session=self.session, refusal=refusal))
         except (Error, OSError) as problem:
             self.emit(Notice(f"no dream: {problem}", "warning"))
 
-    async def _dreamer(self) -> tuple[Loop | None, str]:
+    async def _dreamer(self) -> tuple[ForkRunner | None, str]:
         """Whose fork dreams; None leaves it to the rules, with the reason where a model could have been asked."""
         if self.model_name == OFFLINE:
             return None, ""
@@ -101,7 +102,7 @@ class Sleeping:
         refused = self.governor.refuses(rounds * self.loop().fork_estimate_usd())
         if refused:
             return None, f"the model was not asked and the rules dreamt: {refused}"
-        return self.loop(), ""
+        return LoopForks(self.loop()), ""
 
     def _earlier(self) -> list[Booking]:
         """What the other sessions of the project have cost since the last dream, which is work for all of them."""

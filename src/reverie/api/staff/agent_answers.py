@@ -6,13 +6,14 @@ import re
 from pathlib import Path
 
 from reverie.agent.children import ENDED_KIND, Child
-from reverie.agent.events import Ending, TurnEnded
+from reverie.agent.events import TurnEnded
 from reverie.agent.loop import Joined
 from reverie.memory.topics.injection import harmless
 from reverie.messages.blocks import Json, JsonObject
 from reverie.messages.message import Usage
 from reverie.messages.reminder import reminder
 from reverie.messages.view import Kind, View
+from reverie.ports import Ending
 from reverie.tools.agent import NAME as AGENT_TOOL
 from reverie.tools.tool import Answer
 

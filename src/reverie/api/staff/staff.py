@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from reverie.agent.children import Children
-from reverie.agent.events import Ending, Notice, TurnEvent
+from reverie.agent.events import Notice, TurnEvent
 from reverie.agent.fork import NO_RECURSION, is_fork
 from reverie.agent.ledger import Governor
 from reverie.agent.log import Log
@@ -32,7 +32,7 @@ from reverie.messages.blocks import Json, JsonObject
 from reverie.messages.reminder import reminder
 from reverie.places import ProjectFolder
 from reverie.plugins.plugin import Plugin
-from reverie.ports import Model
+from reverie.ports import Ending, Model
 from reverie.skills import Skill
 from reverie.tools.agent import Agent, Order
 from reverie.tools.mcp.connections import Connections

@@ -14,11 +14,11 @@ from reverie.apps.cli.options import as_json
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Sequence
 
-    from reverie.agent.loop import Loop
     from reverie.api.memory_parts.dream_estimate import DreamEstimate
     from reverie.api.memory_parts.dreaming import Dreams, DreamStatus, Dreamt, Reach
     from reverie.memory.dream.hunks import Hunk
     from reverie.memory.dream.proposal import Proposal, Step
+    from reverie.memory.fork_runner import ForkRunner
 
 _COLOURS = {"+": "green", "-": "red", "@": "cyan"}
 _ANSWERS = {"y": "take it", "n": "leave it", "a": "take this and all that follow", "q": "stop here, keep the rest"}
@@ -94,8 +94,8 @@ def _run(dreams: Dreams, which: Which, reach: Reach, model_name: str | None) -> 
 
 
 async def _run_with_model(dreams: Dreams, which: Which, reach: Reach, name: str) -> Dreamt:
-    async with _sleeper(which, name) as loop:
-        return await dreams.run(reach, parent=loop)
+    async with _sleeper(which, name) as forks:
+        return await dreams.run(reach, forks=forks)
 
 
 def _estimated(dreams: Dreams, which: Which, model_name: str | None) -> DreamEstimate | None:
@@ -107,15 +107,16 @@ def _estimated(dreams: Dreams, which: Which, model_name: str | None) -> DreamEst
         return None
 
     async def estimated() -> DreamEstimate:
-        async with _sleeper(which, name) as loop:
-            return dreams.estimate(loop)
+        async with _sleeper(which, name) as forks:
+            return dreams.estimate(forks)
 
     return asyncio.run(estimated())
 
 
 @asynccontextmanager
-async def _sleeper(which: Which, name: str) -> AsyncIterator[Loop]:
+async def _sleeper(which: Which, name: str) -> AsyncIterator[ForkRunner]:
     """A conversation from which a dream is forked, and of which nothing stays."""
+    from reverie.agent.fork import LoopForks
     from reverie.api.session import Session
     from reverie.apps import wiring
 
@@ -123,7 +124,7 @@ async def _sleeper(which: Which, name: str) -> AsyncIterator[Loop]:
     setup = wiring.session_setup(configuration, which.common.directory(which.project), name, is_interactive=False)
     session = Session.made(setup)
     try:
-        yield session.parts.loop
+        yield LoopForks(session.parts.loop)
     finally:
         await session.close()
         if not session.entries:

@@ -18,7 +18,6 @@ from typing import Any
 from reverie.agent.events import (
     CacheBroken,
     Denied,
-    Ending,
     Notice,
     Reduced,
     Remembered,
@@ -35,7 +34,7 @@ from reverie.errors import UserMistake
 from reverie.messages.blocks import Block
 from reverie.messages.codec import block_to_wire, message_to_wire, usage_to_wire
 from reverie.messages.message import Usage
-from reverie.ports import Retrying, TextDelta
+from reverie.ports import Ending, Retrying, TextDelta
 
 _SUBTYPES = {
     Ending.COMPLETED: "success",

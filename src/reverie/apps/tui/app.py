@@ -19,7 +19,6 @@ from textual.screen import ModalScreen
 from textual.widgets import Static
 from textual.worker import Worker
 
-from reverie.agent.events import Ending
 from reverie.api.session_parts.resting import Resting
 from reverie.apps.tui.changes import trust
 from reverie.apps.tui.commands import COMMANDS, find, near
@@ -45,6 +44,7 @@ from reverie.apps.tui.turns import Turns
 from reverie.apps.tui.waiting import Activity, Waiting
 from reverie.errors import Error
 from reverie.permissions.approval import Approval, Question
+from reverie.ports import Ending
 
 FRAMES_PER_SECOND = 20
 """How often a growing answer is drawn."""

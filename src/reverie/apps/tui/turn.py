@@ -12,7 +12,6 @@ from reverie.agent.events import (
     AgentEnded,
     Attached,
     CacheBroken,
-    Ending,
     Notice,
     Reduced,
     Remembered,
@@ -29,7 +28,7 @@ from reverie.apps.tui.pieces import NOTHING, Answer, Call, Note, Piece, Progress
 from reverie.context.receipt import Fate, Receipt
 from reverie.context.said import subject
 from reverie.messages.blocks import JsonObject, ToolUse
-from reverie.ports import Retrying, TextDelta, ThinkingDelta, ToolUseStarted
+from reverie.ports import Ending, Retrying, TextDelta, ThinkingDelta, ToolUseStarted
 
 
 class TurnView:

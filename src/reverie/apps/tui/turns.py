@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from reverie.agent.events import Attached, Ending, RequestSent, Status, TurnEnded, TurnEvent, TurnStarted
+from reverie.agent.events import Attached, RequestSent, Status, TurnEnded, TurnEvent, TurnStarted
 from reverie.api.session_parts.resting import Resting
 from reverie.apps.tui.conversation import Conversation
 from reverie.apps.tui.log import Log
@@ -17,6 +17,7 @@ from reverie.apps.tui.status_line import StatusLine
 from reverie.apps.tui.turn import TurnView
 from reverie.apps.tui.waiting import Activity, Waiting
 from reverie.errors import Error
+from reverie.ports import Ending
 
 
 @dataclass(slots=True)
