@@ -19,7 +19,7 @@ from reverie.context.compact import too_large
 from reverie.context.pipeline import prepare, written
 from reverie.context.prefix import request_from, with_valid_server_edits, without_server_edits
 from reverie.context.request_options import Option, cache_options, refused_options, with_options
-from reverie.context.spans import Span, read_span
+from reverie.context.spans import RECALL_SPAN, Span, read_span
 from reverie.context.stage import NOTHING, Outcome, Reduction, Scene
 from reverie.context.strategies import Situation, Strategy
 from reverie.errors import Unavailable
@@ -36,7 +36,6 @@ from reverie.tokens.estimate import weigh_message, weigh_request
 from reverie.tokens.profiles import NO_OVERRIDES, Profile, ProfileOverride, profile
 from reverie.tokens.rates import rates_for
 from reverie.tokens.window import LEAST_ANSWER_TOKENS, Budget, Level
-from reverie.tools.span import NAME as SPAN_TOOL
 from reverie.values import value
 
 _RESCUES = 4
@@ -183,7 +182,7 @@ class Preparer:
         return read_span(log.entries, weigh=self.scene(log).weigh_text, **place)
 
     def _can_reread(self, view: View) -> bool:
-        return self._rereads if self._rereads is not None else any(tool.name == SPAN_TOOL for tool in view.tools)
+        return self._rereads if self._rereads is not None else any(tool.name == RECALL_SPAN for tool in view.tools)
 
     def prepare(self, log: Log, *, max_tokens: int | None = None) -> Prepared:
         """Reduce the conversation where that is due and make its next request.

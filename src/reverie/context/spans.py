@@ -34,6 +34,9 @@ from reverie.messages.entries import (
 from reverie.messages.view import Item, Kind, Projection
 from reverie.values import value
 
+RECALL_SPAN = "recall_span"
+"""The tool that reads a span again; where it is offered, what was cut points to it."""
+
 PIN = "pin"
 UNPIN = "unpin"
 """Names of the marks by which a message is told to survive, and told no longer to; their data has its `uuid`."""

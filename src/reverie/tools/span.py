@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Protocol
 
+from reverie.context.spans import RECALL_SPAN
 from reverie.errors import UserMistake
 from reverie.messages.blocks import JsonObject
 from reverie.permissions.need import Act, Need
@@ -34,17 +35,14 @@ class ReadSpan(Protocol):
         ...
 
 
-NAME = "recall_span"
-
-
 class RecallSpan:
     """Reads again what was left out."""
 
     def __init__(self, read_span: ReadSpan) -> None:
         self._read_span = read_span
         self.spec = described(
-            NAME,
-            NAME,
+            RECALL_SPAN,
+            RECALL_SPAN,
             {
                 "first": field("string", "Id of the first message, or its beginning."),
                 "last": field("string", "Id of the last message; only the first one when left out."),
@@ -57,7 +55,7 @@ class RecallSpan:
         about = text(given, "subject") or text(given, "first")
         if not about:
             raise ToolMistake("Name the first message in 'first', or what it is about in 'subject'.")
-        return Need(NAME, Act.NONE, summary=f"Read again: {about[:80]}")
+        return Need(RECALL_SPAN, Act.NONE, summary=f"Read again: {about[:80]}")
 
     def is_concurrent(self, given: JsonObject, desk: Desk) -> bool:  # noqa: ARG002 - the shape of every tool
         return True

@@ -25,6 +25,7 @@ from reverie.api.session_setup import Setup
 from reverie.api.staff.agent_answers import report
 from reverie.api.staff.own_servers import NO_SERVERS, OwnServers, connected
 from reverie.api.staff.roles import OF_THE_SESSION, Cast, made_agent
+from reverie.context.spans import RECALL_SPAN
 from reverie.errors import UserMistake
 from reverie.files import append_lines, write_atomic
 from reverie.hooks import Hooks, Surroundings, parse_declaration
@@ -42,7 +43,6 @@ from reverie.tokens.profiles import cost, profile
 from reverie.tools.agent import Order
 from reverie.tools.mcp.connections import Connections
 from reverie.tools.registry import Registry
-from reverie.tools.span import NAME as RECALL_SPAN
 from reverie.tools.tool import Tool, ToolMistake
 from reverie.trust import Trust
 from reverie.values import value

@@ -26,6 +26,7 @@ from reverie.agents import Definition
 from reverie.api.session_setup import Setup
 from reverie.api.staff.own_servers import OwnServers
 from reverie.context.restore import NO_SURROUNDINGS
+from reverie.context.spans import RECALL_SPAN
 from reverie.context.strategies import strategy
 from reverie.errors import UserMistake
 from reverie.files import is_inside, read_small, write_atomic, write_folder
@@ -46,7 +47,6 @@ from reverie.tools.plan import NAME as EXIT_PLAN_MODE
 from reverie.tools.registry import Registry
 from reverie.tools.seen_files import SeenFiles
 from reverie.tools.skill import NAME as SKILL
-from reverie.tools.span import NAME as RECALL_SPAN
 from reverie.tools.tool import Tool
 from reverie.tools.tool_search import NAME as TOOL_SEARCH
 from reverie.values import value
