@@ -9,6 +9,6 @@ From the bottom up; a package imports only those above it in this list:
 - `store` (save, edit, forget, on one directory) and `timeline` (log, why, undo, erase)
 - `search` (the engine), `recall` (topics for a question), `scopes` (which directories), `doctor`
 - `retention` (how long transcripts and spills stay), `passages` (what past sessions said)
-- background: `extraction` (memories from what the user said), `fork_runner`, `daily` (logs of long sessions), `dream` (all of it put
-  in order now and then)
+- background: `extraction` (memories from what the user said), `daily` (logs of long sessions), `dream` (all of it put
+  in order now and then), `fork_runner` (what both need of a conversation)
 """
