@@ -20,6 +20,7 @@ from reverie.context.pipeline import prepare, written
 from reverie.context.prefix import request_from, with_valid_server_edits, without_server_edits
 from reverie.context.request_options import Option, cache_options, refused_options, with_options
 from reverie.context.spans import RECALL_SPAN, Span, read_span
+from reverie.context.spill import READERS
 from reverie.context.stage import NOTHING, Outcome, Reduction, Scene
 from reverie.context.strategies import Situation, Strategy
 from reverie.errors import Unavailable
@@ -175,7 +176,11 @@ class Preparer:
     def scene(self, log: Log) -> Scene:
         """What a stage or a compaction may know now."""
         budget = self.budget.using(self.measure(log))
-        return Scene(budget, self._now(), log.envelope, self.weigh, rereads=self._can_reread(log.view))
+        names = {tool.name for tool in log.view.tools}
+        # A client of its own (`Window`) may read files by tools of any name.
+        reads_files = not self._has_options or not names or not names.isdisjoint(READERS)
+        rereads = self._can_reread(log.view)
+        return Scene(budget, self._now(), log.envelope, self.weigh, rereads=rereads, reads_files=reads_files)
 
     def read_span(self, log: Log, **place: Any) -> Span:
         """Read messages of a conversation again, whether or not they are in view."""

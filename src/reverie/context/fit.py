@@ -91,7 +91,8 @@ def _shortened(case: Case, part: _Part, over_tokens: int) -> Outcome:
         writes: tuple[FileWrite, ...] = ()
     else:
         size_bytes = max(_LEAST_PREVIEW_BYTES, (room - LEAST_TOKENS) * CHARS_PER_TOKEN)
-        decision = decide(part.result, part.text, part.tool, case.spill_path, size_bytes)
+        reads_files = case.scene.reads_files
+        decision = decide(part.result, part.text, part.tool, case.spill_path, size_bytes, reads_files=reads_files)
         decision = decision or SpillDecision(part.result.tool_use_id, shown)
         freed = part.weight - weigh(decision.preview or "")
         entry = SpillEntry(case.scene.envelope(), (decision,))

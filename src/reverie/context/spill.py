@@ -24,6 +24,8 @@ PERSISTED = "<persisted-output>"
 """How a text begins that stands for a spilled result."""
 SHELLS = frozenset({"Bash", "PowerShell", "bash", "shell"})
 """Tools whose errors come last: their preview has a head and a tail."""
+READERS = SHELLS | {"Read", "Grep"}
+"""Tools by which a model can read a file."""
 
 
 def spill(settings: Spill, path_of: Callable[[str], Path] | None) -> Stage:
@@ -40,7 +42,10 @@ def spill(settings: Spill, path_of: Callable[[str], Path] | None) -> Stage:
             chosen = _chosen(waiting, settings)
             for tool, result in waiting:
                 wanted = result.tool_use_id in chosen
-                decision = decide(result, result.text, tool, path_of, settings.preview_bytes) if wanted else None
+                limit = settings.preview_bytes if scene.reads_files else _share(settings, tool, len(waiting))
+                decision = (
+                    decide(result, result.text, tool, path_of, limit, reads_files=scene.reads_files) if wanted else None
+                )
                 decisions.append(decision or SpillDecision(result.tool_use_id, None))
                 if decision is not None and decision.path is not None:
                     writes.append(FileWrite(Path(decision.path), result.text))
@@ -144,10 +149,25 @@ def _chosen(waiting: list[tuple[str, ToolResult]], settings: Spill) -> set[str]:
     return chosen
 
 
+def _share(settings: Spill, tool: str, results: int) -> int:
+    """How much stays of a result that cannot be read again: all that the limits of result and round leave for it."""
+    limits = (settings.limit_chars(tool) or settings.result_chars, settings.round_chars // results)
+    return max(settings.preview_bytes, min(limits))
+
+
 def decide(
-    result: ToolResult, text: str, tool: str, path_of: Callable[[str], Path] | None, limit_bytes: int
+    result: ToolResult,
+    text: str,
+    tool: str,
+    path_of: Callable[[str], Path] | None,
+    limit_bytes: int,
+    *,
+    reads_files: bool = True,
 ) -> SpillDecision | None:
-    """The decision to spill; None when there is no place for the file or the preview would be no shorter."""
+    """The decision to spill; None when there is no place for the file or the preview would be no shorter.
+
+    Without `reads_files` the model is not sent to the file.
+    """
     if path_of is None:
         return None
     try:
@@ -157,12 +177,22 @@ def decide(
         return None
     data = text.encode("utf-8", "replace")
     digest = hashlib.sha256(data).hexdigest()
-    shown = preview(text, path=path, sha256=digest, size_bytes=len(data), limit_bytes=limit_bytes, tail=tool in SHELLS)
+    shown = preview(
+        text,
+        path=path if reads_files else None,
+        sha256=digest,
+        size_bytes=len(data),
+        limit_bytes=limit_bytes,
+        tail=tool in SHELLS or not reads_files,
+    )
     return SpillDecision(result.tool_use_id, shown, str(path), digest, len(data)) if len(shown) < len(text) else None
 
 
-def preview(text: str, *, path: Path, sha256: str, size_bytes: int, limit_bytes: int, tail: bool) -> str:
-    """What the model sees instead of the whole: how much is missing, where it is, and a part cut at line ends."""
+def preview(text: str, *, path: Path | None, sha256: str, size_bytes: int, limit_bytes: int, tail: bool) -> str:
+    """What the model sees instead of the whole: how much is missing, where it is, and a part cut at line ends.
+
+    Without a path the model cannot read files and is told to ask its tool for less.
+    """
     head = _head(text, limit_bytes // 2 if tail else limit_bytes)
     end = _tail(text, limit_bytes // 2) if tail else ""
     return persisted(head, end, path=path, sha256=sha256, size_bytes=size_bytes, lines=text.count("\n") + 1)
@@ -185,17 +215,19 @@ def shell_preview(
 
 
 def persisted(
-    head: str, end: str, *, path: Path, sha256: str, size_bytes: int, lines: int, kept_bytes: int | None = None
+    head: str, end: str, *, path: Path | None, sha256: str, size_bytes: int, lines: int, kept_bytes: int | None = None
 ) -> str:
     """A beginning and an end, where the rest is, and how much of it."""
     shown = len(head.encode("utf-8", "replace")) + len(end.encode("utf-8", "replace"))
     is_whole = kept_bytes is None or kept_bytes >= size_bytes
     where = "The whole output is" if is_whole else f"The first {kept_bytes:,} bytes of it are"
-    notice = (
-        f"Only a part is shown here: {shown:,} of {size_bytes:,} bytes, of {lines:,} lines.\n"
-        f"{where} in {path} (SHA-256 {sha256[:16]}).\n"
+    rest = (
+        "What is not shown is unknown to you: call the tool again for a smaller part before you rely on it."
+        if path is None
+        else f"{where} in {path} (SHA-256 {sha256[:16]}).\n"
         "What is not shown is unknown to you: read that file in pieces or search it before you rely on it."
     )
+    notice = f"Only a part is shown here: {shown:,} of {size_bytes:,} bytes, of {lines:,} lines.\n{rest}"
     parts = [notice, f"Beginning:\n{head}"]
     if end:
         parts.append(f"[… {size_bytes - shown:,} bytes left out …]")

@@ -71,6 +71,8 @@ class Scene:
     """The estimated size of one item, which depends on its message alone."""
     rereads: bool = True
     """Whether the model has a tool that reads messages again by their ids; without one no such pointer is given."""
+    reads_files: bool = True
+    """Whether the model has a tool that reads files; without one a file is no place to send it to."""
 
     def weigh_text(self, text: str) -> int:
         """The estimated size of a text as a message of its own."""

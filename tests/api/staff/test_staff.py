@@ -20,7 +20,7 @@ from reverie.messages.blocks import Json
 from reverie.messages.entries import BoundaryEntry
 from reverie.messages.transcript import read_entries
 from reverie.ports import Ending
-from reverie.settings import Agent, Budget, Declaration, Extraction
+from reverie.settings import Agent, Budget, Declaration, Extraction, Spill
 from tests.agents.roles import write_role
 from tests.api.session_desk import Desk, calls, desk, ending, is_legal, results, told
 from tests.requirements import requirement
@@ -217,6 +217,34 @@ async def test_a_role_with_memory_reads_and_writes_its_own(tmp_path: Path, scope
         ignored = memory.parent / ".gitignore"
         assert ignored.exists() == (scope == "local")
         assert not (tmp_path / "project" / "elsewhere.md").exists()
+
+
+@requirement("context:spill:honest")
+@pytest.mark.parametrize("tools", ["Glob", "Glob, Read"])
+async def test_a_role_that_reads_no_files_is_not_sent_to_one(tmp_path: Path, tools: str) -> None:
+    script: list[Json] = [
+        {"when": {"system": "You judge", "has_tool_results": False}, "then": calls(("Glob", {"pattern": "*.txt"}))},
+        {"when": {"system": "You judge"}, "then": "judged"},
+        began(kind="critic"),
+        {"then": "fine"},
+    ]
+    with desk(tmp_path, script) as at:
+        at.settings = replace(at.settings, spill=Spill(result_chars=900, search_result_chars=900, preview_bytes=100))
+        for number in range(90):
+            at.file(f"a-file-with-a-longer-name-{number:03}.txt", "x")
+        write_role(at.home / ".claude", "critic", f"tools: {tools}", "You judge.")
+        async with at.start() as session:
+            await told(session, "kick-off")
+        ((_, shown),) = results(of_role(at, "You judge")[-1])
+        assert "Only a part is shown here" in shown
+        if "Read" in tools:
+            assert "read that file in pieces" in shown
+        else:
+            assert "file in pieces" not in shown
+            assert str(at.home) not in shown.partition("Beginning:")[0]
+            assert "call the tool again for a smaller part" in shown
+            assert len(shown) > 700, "more than the preview of 100 bytes"
+            assert len(shown) < 1_300
 
 
 @requirement("agents:typed:memory")
