@@ -8,4 +8,6 @@ _SOURCE = "issue 13, item 1"
 
 PROMISES = {
     "golden:names": Requirement("Public Python names and their signatures change only on purpose.", source=_SOURCE),
+    "golden:json": Requirement("The JSON of every command changes only on purpose.", source=_SOURCE),
+    "golden:requests": Requirement("Request bodies of typical sessions change only on purpose.", source=_SOURCE),
 }
