@@ -185,7 +185,7 @@ def test_a_lock_file_of_another_program_is_respected(content: bytes, tmp_path: P
 
 
 @requirement("files:lock:takeover-race")
-def test_processes_that_compete_for_stale_locks_never_hold_one_together(tmp_path: Path) -> None:
+def test_processes_that_compete_for_stale_locks_never_hold_one_together(tmp_path: Path, thorough: bool) -> None:
     # Each round runs in a child of its own, and every second one dies inside, leaving a stale lock for the others.
     script = """
         import os, sys, time
@@ -210,13 +210,13 @@ def test_processes_that_compete_for_stale_locks_never_hold_one_together(tmp_path
             os._exit(0)
 
         tally = [0, 0, 0]
-        while tally[0] < 40:
+        while tally[0] < ROUNDS:
             child = os.fork()
             if child == 0:
                 hold(dies=tally[0] % 2 == 0)
             tally[os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])] += 1
         print(tally[2])
-    """
+    """.replace("ROUNDS", "200" if thorough else "15")
     assert run_together(script, tmp_path, processes=4) == ["0\n"] * 4
     assert {path.name for path in tmp_path.iterdir()} <= {"lock"}
 

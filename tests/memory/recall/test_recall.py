@@ -90,7 +90,7 @@ def test_every_word_of_a_reason_stands_where_it_is_said_to(tmp_path: Path, query
 
 @requirement("recall:limits")
 def test_a_memory_of_one_huge_line_is_shown_within_the_limits(tmp_path: Path) -> None:
-    huge = topic("huge.md", "Kiwi log", "What the kiwi server said", "kiwi says nothing new; " * 300_000)
+    huge = topic("huge.md", "Kiwi log", "What the kiwi server said", "kiwi says nothing new; " * 60_000)
     hit = found(memory(tmp_path, huge, MANGO), "what is in the kiwi log")[0]
 
     assert hit.size_bytes <= 4_096

@@ -4,11 +4,9 @@ import asyncio
 import os
 import signal
 import socket
-import subprocess
 import sys
-import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
@@ -77,7 +75,7 @@ async def _answers(connections: Connections, server: str) -> list[object]:
 async def test_a_server_is_reached_over_sse(tmp_path: Path) -> None:
     port = _free_port()
     connections = Connections(around(tmp_path), _unheard)
-    with _web_process("sse", port):
+    async with _web_process("sse", port):
         connections.start([Server("web", "user", "mcp.json", Transport.SSE, url=f"http://127.0.0.1:{port}/sse")])
         await connections.settled(30)
 
@@ -167,14 +165,14 @@ async def test_a_server_is_reached_over_http_and_a_request_that_was_never_sent_i
     port = _free_port()
     server = Server("web", "user", "mcp.json", Transport.HTTP, url=f"http://127.0.0.1:{port}/mcp")
     connection = Connection(server, around(tmp_path), _unheard)
-    with _web_process("http", port):
+    async with _web_process("http", port):
         connection.start()
         await connection.settled()
         assert "add" in [tool.name for tool in connection.offer.tools]
         result = await connection.call("add", {"a": 20, "b": 3})
         assert isinstance(result["content"], list)
         assert result["content"][0] == {"type": "text", "text": "23"}
-    with _web_process("http", port):
+    async with _web_process("http", port):
         assert (await connection.call("add", {"a": 1, "b": 1}))["isError"] is False
         await connection.close()
 
@@ -186,21 +184,23 @@ def _free_port() -> int:
         return port
 
 
-@contextmanager
-def _web_process(transport: str, port: int) -> Iterator[None]:
-    process = subprocess.Popen(
-        [sys.executable, str(WITH_SDK), transport, str(port)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+@asynccontextmanager
+async def _web_process(transport: str, port: int) -> AsyncIterator[None]:
+    """The example server behind an address, started and ended while everything else goes on."""
+    quiet = asyncio.subprocess.DEVNULL
+    process = await asyncio.create_subprocess_exec(
+        sys.executable, str(WITH_SDK), transport, str(port), stdout=quiet, stderr=quiet
     )
     try:
         for _ in range(600):
             with socket.socket() as trial:
                 if trial.connect_ex(("127.0.0.1", port)) == 0:
                     break
-            time.sleep(0.05)
+            await asyncio.sleep(0.05)
         yield
     finally:
         process.kill()
-        process.wait(30)
+        await asyncio.wait_for(process.wait(), 30)
 
 
 @requirement("mcp:connect:failure")
