@@ -9,7 +9,7 @@ from pathlib import Path
 from reverie.context.receipt import receipts
 from reverie.messages.entries import BoundaryEntry, UserEntry
 from reverie.simulator.script import Action, Fault, Incoming, ToolCall
-from tests.acceptance.workplace import Steps, answer_questions, is_aside, workplace
+from tests.acceptance.workplace import ASKED, Steps, answer_questions, is_aside, workplace
 from tests.apps.tui.tmux import needs_tmux
 from tests.requirements import requirement
 
@@ -254,3 +254,44 @@ def test_files_go_back_in_a_resumed_session_and_own_commands_are_told(tmp_path: 
         assert "exit code 1" in at.last_messages
         assert rows.read_text(encoding="utf-8") == BUG
         assert made.read_text(encoding="utf-8") == "y = 2\n"
+
+
+@requirement("acceptance:terminal:compact-side")
+def test_one_side_of_a_message_that_is_picked_from_a_list_is_summed_up(tmp_path: Path) -> None:
+    words = ("alpha", "beta", "gamma", "delta")
+    told = {
+        word: (Action(text=f"{word} answer. " + f"The {word} lamp burns. " * 120 + f"{word}end."),) for word in words
+    }
+    steps = Steps({**told, "epsilon": (Action(text="epsilon answer."),)}, aside="The lamps were looked at, one by one.")
+    with workplace(tmp_path, steps) as at, at.terminal(rows=40) as terminal:
+        terminal.sees(READY)
+        for word in words:
+            terminal.enter(f"{ASKED}{word}")
+            terminal.sees(f"{word}end.")
+        terminal.enter("/compact from")
+        terminal.sees("Sum up from which message on?")
+        terminal.press("Escape")
+        terminal.sees(READY)
+        terminal.enter("/compact from")
+        terminal.sees("Sum up from which message on?")
+        terminal.type("gam")
+        terminal.until(lambda screen: f"  {ASKED}delta" not in screen, "the list to be narrowed")
+        terminal.press("Enter")
+        terminal.sees("partial compaction")
+        terminal.enter(f"{ASKED}epsilon")
+        terminal.sees("epsilon answer.")
+        assert [word in at.last_messages for word in ("alphaend.", "betaend.", "gammaend.", "deltaend.")] == [
+            True,
+            True,
+            False,
+            False,
+        ]
+        terminal.enter("/compact up to")
+        terminal.sees("Sum up what comes before which message?")
+        terminal.type("beta")
+        terminal.until(lambda screen: f"  {ASKED}alpha" not in screen, "the list to be narrowed")
+        terminal.press("Enter")
+        terminal.until(lambda screen: screen.count("partial compaction") == 2, "the second compaction")
+        terminal.enter(f"{ASKED}epsilon again")
+        terminal.until(lambda screen: screen.count("epsilon answer.") == 2, "the answer")
+        assert ["alphaend." in at.last_messages, "betaend." in at.last_messages] == [False, True]

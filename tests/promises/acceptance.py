@@ -7,6 +7,9 @@ from tests.promises import Requirement
 _SOURCE = "issue 5, how it is judged"
 
 PROMISES = {
+    "acceptance:terminal:compact-side": Requirement(
+        "`/compact from` and `/compact up to` let the user pick a message, and sum up that side of it.", source=_SOURCE
+    ),
     "acceptance:session:bug-fix": Requirement(
         "A bug is fixed in a terminal with ten calls; changes and programs are asked for, reading is not.",
         source=_SOURCE,

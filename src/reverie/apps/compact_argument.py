@@ -8,7 +8,7 @@ from typing import TypedDict
 from reverie.values import value
 
 FROM, UP_TO = "from", "up_to"
-_SIDE = re.compile(r"(?P<side>from|up[_-]to)(?:\s+(?P<rest>.*))?", re.DOTALL | re.IGNORECASE)
+_SIDE = re.compile(r"(?P<side>from|up[_ -]to)(?:\s+(?P<rest>.*))?", re.DOTALL | re.IGNORECASE)
 _ID = re.compile(r"(?=\S*\d)[0-9a-f]{4,}[0-9a-f-]*", re.IGNORECASE)
 """The beginning of an id; a word of a sentence such as “from now on” is none."""
 
