@@ -134,10 +134,10 @@ def test_front_matter_that_unfolds_without_end_is_refused_quickly() -> None:
 @pytest.mark.parametrize(
     "block",
     [
-        "a: " + "[" * 20_000,
-        "a: " + "[" * 1_200 + "]" * 1_200,
+        "a: " + "[" * 100_000,
+        "a: " + "[" * 3_000 + "]" * 3_000,
         "- " * 50_000 + "x",
-        "a:\n" + "".join(" " * depth + "a:\n" for depth in range(1, 1_200)),
+        "a:\n" + "".join(" " * depth + "a:\n" for depth in range(1, 3_000)),
         "a: &a\n  b: *a",
     ],
     ids=["open brackets", "brackets", "dashes", "indentation", "itself"],
