@@ -49,7 +49,7 @@ def print_table(columns: Sequence[tuple[str, str]], rows: Sequence[Sequence[str]
     """
     is_terminal = sys.stdout.isatty()
     screen = shutil.get_terminal_size().columns if is_terminal else UNBOUNDED
-    cells = [[" ".join(unsteered(cell).splitlines()) for cell in row] for row in rows]
+    cells = [[_one_line(cell) for cell in row] for row in rows]
     widths = [
         max([len(heading), *(_width(row[number]) for row in cells)]) for number, (heading, _) in enumerate(columns)
     ]
@@ -83,10 +83,16 @@ def _line(cells: Sequence[str], rooms: Sequence[int], sides: Sequence[str]) -> s
     """Cells beside each other, each in its room; what is longer ends with an ellipsis."""
     shown = []
     for cell, room, side in zip(cells, rooms, sides, strict=True):
-        text = cell if _width(cell) <= room else _cut(cell, room)
-        gap = " " * (room - _width(text))
+        width = _width(cell)
+        text = cell if width <= room else _cut(cell, room)
+        gap = " " * (room - width)
         shown.append(gap + text if side == "right" else text + gap)
     return "  ".join(shown).rstrip()
+
+
+def _one_line(cell: str) -> str:
+    """A cell without line ends and characters that steer a terminal; most have none."""
+    return cell if cell.isascii() and cell.isprintable() else " ".join(unsteered(cell).splitlines())
 
 
 def _width(text: str) -> int:
