@@ -8,5 +8,5 @@ from reverie.apps.cli.table import COMMANDS, HIDDEN
 
 for _listed in (*COMMANDS, *HIDDEN):
     importlib.import_module(f"reverie.apps.cli.{_listed.module}")
-for _name in ("anthropic", "reverie.api.session", "reverie.apps.cli.print_turn", "reverie.models.anthropic"):
+for _name in ("anthropic", "reverie.session.session", "reverie.apps.cli.print_turn", "reverie.models.anthropic"):
     importlib.import_module(_name)

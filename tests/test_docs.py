@@ -99,7 +99,7 @@ def test_the_guide_names_the_permission_modes() -> None:
 
 @requirement("docs:true")
 def test_the_hook_events_of_the_guide_are_those_that_fire() -> None:
-    from reverie.hooks.events import EVENTS
+    from reverie.extensions.hooks.events import EVENTS
 
     told = cells(text_of("docs/session.md"), "## Hooks").partition("These events fire")[2]
     fires, _, never = told.partition("These are read and never fire")

@@ -33,7 +33,7 @@ def test_what_a_session_imports_compiles_none_of_the_rules_of_extraction() -> No
         "    compiled.append(sys._getframe(1).f_globals['__name__'])\n"
         "    return usual(*given, **named)\n"
         "re.compile = noted\n"
-        "import reverie.api.session, reverie.memory.extraction.nothing_here\n"
+        "import reverie.session.session, reverie.memory.extraction.nothing_here\n"
         "print(*compiled)"
     )
 

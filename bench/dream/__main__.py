@@ -20,7 +20,7 @@ from tests.memory.dream.kit import text
 from tests.memory.dream.worker import Killer, model_script, opened, problems, seed
 
 from bench.dream.contradictions import print_labelled, print_on_data
-from reverie.api.memory import Memory
+from reverie.memory.memory import Memory
 from reverie.testing.simulator import simulator
 
 SIZES = (1_200, 5_000, 10_000)

@@ -19,8 +19,8 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from bench.extraction.labels import HERE, Labelled, read_real, read_written
-from reverie.api.memory_parts.meaning import load_embedder
-from reverie.memory.extraction.reading import Reader
+from reverie.memory.extraction.classify import Reader
+from reverie.memory.search.semantic import load_embedder
 
 _Z = 1.96
 _KEPT_UNSEEN = frozenset({"held out", "unseen"})

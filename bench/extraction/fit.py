@@ -17,11 +17,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from bench.extraction.labels import HERE, part_of
-from reverie.api.memory_parts.meaning import load_embedder
-from reverie.memory.extraction import reading
+from reverie.memory.extraction import classify as reading
+from reverie.memory.extraction.classify import Kind, features
 from reverie.memory.extraction.form import is_english
-from reverie.memory.extraction.reading import Kind, features
 from reverie.memory.extraction.typed import sentences
+from reverie.memory.search.semantic import load_embedder
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -17,9 +17,9 @@ from pathlib import Path
 from typing import Any
 
 from reverie.memory.extraction.candidate import Candidate, Said
+from reverie.memory.extraction.classify import Reader
 from reverie.memory.extraction.extract import extract
 from reverie.memory.extraction.gate import Scene
-from reverie.memory.extraction.reading import Reader
 from reverie.memory.extraction.session import SessionWords, Spoken, words_of
 from reverie.messages.transcript import read_entries
 

@@ -10,10 +10,10 @@ from itertools import accumulate
 from reverie.messages.message import Message, Role
 from reverie.messages.rules import legal_cuts
 from reverie.messages.view import Item
-from reverie.tokens.estimate import weigh_message, weigh_text
-from reverie.tokens.profiles import profile
-from reverie.tokens.rates import rates_for
-from reverie.tokens.window import Budget, budget
+from reverie.models.profiles import profile
+from reverie.models.tokens.estimate import weigh_message, weigh_text
+from reverie.models.tokens.rates import rates_for
+from reverie.models.tokens.window import Budget, budget
 
 MODEL = "claude-sonnet-4-5"
 STEP = 0.25

@@ -16,7 +16,7 @@ from bench.fidelity.cuts import MODEL, lines_of, weigh_items
 from reverie.messages.message import Role, Usage
 from reverie.messages.rules import legal_cuts
 from reverie.messages.view import Item
-from reverie.tokens.profiles import cost, profile
+from reverie.models.profiles import cost, profile
 
 Reduce: TypeAlias = Callable[[int, Sequence[Item]], list[Item]]
 """Takes how many items there were and the view as it stands; gives the smaller view."""

@@ -112,7 +112,7 @@ def work(job: str, path: Path) -> None:
         case "ours_open":
             from reverie.messages.transcript import read_entries
             from reverie.messages.view import project
-            from reverie.tokens.count import count, facts_of
+            from reverie.models.tokens.count import count, facts_of
 
             start = time.perf_counter()
             entries = read_entries(path)

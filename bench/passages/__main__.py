@@ -118,8 +118,8 @@ def _cpu_seconds() -> float:
 
 
 def _index(folder: Path, index: Path, _count: int) -> dict[str, float]:
-    from reverie.memory.passages import PastSearch
-    from reverie.memory.passages.indexing import Transcript
+    from reverie.memory.search.passages import PastSearch
+    from reverie.memory.search.passages.update import Transcript
 
     past = PastSearch(index, lambda: [Transcript(path, path.stem) for path in folder.glob("*.jsonl")])
     past.sweep()
@@ -128,8 +128,8 @@ def _index(folder: Path, index: Path, _count: int) -> dict[str, float]:
 
 
 def _search(folder: Path, index: Path, count: int) -> dict[str, float]:
-    from reverie.memory.passages import PastQuery, PastSearch
-    from reverie.memory.passages.indexing import Transcript
+    from reverie.memory.search.passages import PastQuery, PastSearch
+    from reverie.memory.search.passages.update import Transcript
 
     past = PastSearch(index, lambda: [Transcript(path, path.stem) for path in folder.glob("*.jsonl")])
     past.search(PastQuery("warm up the cache"), now=NOW)
@@ -137,8 +137,8 @@ def _search(folder: Path, index: Path, count: int) -> dict[str, float]:
 
 
 def _append(folder: Path, index: Path, _count: int) -> dict[str, float]:
-    from reverie.memory.passages import PastSearch
-    from reverie.memory.passages.indexing import Transcript
+    from reverie.memory.search.passages import PastSearch
+    from reverie.memory.search.passages.update import Transcript
 
     paths = sorted(folder.glob("*.jsonl"))
     past = PastSearch(index, lambda: [Transcript(path, path.stem) for path in paths])

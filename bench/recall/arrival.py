@@ -24,9 +24,9 @@ from pathlib import Path
 from tests.apps.tui.tmux import real_terminal
 
 from reverie import Memory, Settings, Topic
+from reverie.files.places import Places
 from reverie.memory.topics.value import MemoryType
 from reverie.messages.blocks import Json, JsonObject
-from reverie.places import Places
 from reverie.testing.simulator import simulator
 
 MODEL = "claude-sonnet-4-5"

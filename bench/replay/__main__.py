@@ -16,9 +16,9 @@ from reverie.apps.replay.run import Setup, replay
 from reverie.apps.replay.steps import steps
 from reverie.context.strategies import STRATEGIES
 from reverie.messages.trajectory import read_recording
+from reverie.models.profiles import profile
+from reverie.models.tokens.window import budget_by
 from reverie.settings import Settings
-from reverie.tokens.profiles import profile
-from reverie.tokens.window import budget_by
 
 MODEL = "claude-sonnet-4-6"
 WINDOWS = (4_000, 30_000, 60_000, 120_000)

@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from bench.secrets.vectors import Kind, read_kinds, secrets_of
-from reverie.secret_scan import redact, scan
+from reverie.files.secret_scan import redact, scan
 
 SAMPLES = 2
 PROSE = (

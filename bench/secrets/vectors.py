@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from tests.secret_scan.fresh import fresh
+from tests.files.secret_scan.fresh import fresh
 
 from reverie.values import value
 
@@ -86,6 +86,6 @@ def to_python(pattern: str) -> str:
 
 
 def _bits(text: str) -> float:
-    from reverie.secret_scan.plausible import entropy
+    from reverie.files.secret_scan.plausible import entropy
 
     return entropy(text)

@@ -23,11 +23,11 @@ from typing import Any
 
 from bench.session.material import MODEL, grow
 from bench.session.wire import Provider, provider
-from reverie.api.process import new_id, system_now
-from reverie.api.session import Session
-from reverie.api.session_setup import Setup
+from reverie.files.places import Places
 from reverie.models.choose import Access, choose
-from reverie.places import Places
+from reverie.session.process import new_id, system_now
+from reverie.session.session import Session
+from reverie.session.setup import Setup
 from reverie.settings import Settings
 
 TURNS = 15

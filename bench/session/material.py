@@ -12,7 +12,7 @@ from datetime import datetime, timedelta
 from itertools import count
 from pathlib import Path
 
-from reverie.agent.log import Log
+from reverie.context.conversation import Log
 from reverie.messages.blocks import Text, ToolResult, ToolUse
 from reverie.messages.entries import (
     AssistantEntry,

@@ -23,10 +23,10 @@ from pathlib import Path
 from tests.memory.kill.worker import check, start, work
 
 from reverie import Memory, Settings
-from reverie.memory.history.packing import pack_when_due, packing_stopped
-from reverie.memory.store import Store
+from reverie.files.places.paths import MemoryFolder
+from reverie.memory.store.repack import pack_when_due, packing_stopped
+from reverie.memory.store.topic_store import Store
 from reverie.memory.topics.topic import MemoryType, Topic
-from reverie.places.paths import MemoryFolder
 
 WORDS = ("the", "of", "release", "database", "test", "queue", "index", "user", "session", "branch", "deploy", "cache")
 

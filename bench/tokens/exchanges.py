@@ -12,9 +12,9 @@ from bench.tokens.series import Errors
 from reverie.messages.codec import message_from_wire, tool_from_wire
 from reverie.messages.entries import SystemBlock, ToolSpec
 from reverie.messages.message import Message, user
-from reverie.tokens.estimate import weigh_request, weigh_text
-from reverie.tokens.profiles import profile
-from reverie.tokens.rates import rates_for
+from reverie.models.profiles import profile
+from reverie.models.tokens.estimate import weigh_request, weigh_text
+from reverie.models.tokens.rates import rates_for
 
 THINKING_PROMPT_TOKENS = 26
 """What asking for reasoning adds, in both recordings that have it."""

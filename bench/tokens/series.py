@@ -12,11 +12,11 @@ from pathlib import Path
 from reverie.messages.message import Usage
 from reverie.messages.transcript import read_entries
 from reverie.messages.view import project
-from reverie.tokens.calibration import UNCALIBRATED
-from reverie.tokens.count import growth, learn_one
-from reverie.tokens.profiles import Profile, Tokenizer, profile
-from reverie.tokens.rates import RATES, Rates
-from reverie.tokens.rounds import TRUSTED_SHARE, Round, forgotten_tokens, reply_tokens, rounds, tail_tokens
+from reverie.models.profiles import Profile, Tokenizer, profile
+from reverie.models.tokens.calibration import UNCALIBRATED
+from reverie.models.tokens.count import growth, learn_one
+from reverie.models.tokens.rates import RATES, Rates
+from reverie.models.tokens.rounds import TRUSTED_SHARE, Round, forgotten_tokens, reply_tokens, rounds, tail_tokens
 
 LEAST_GROWTH_TOKENS = 200
 LEAST_PAIRS = 6

@@ -6,7 +6,7 @@ import time
 import tracemalloc
 from datetime import UTC, datetime
 
-from reverie.api.window import Window
+from reverie.context.window import Window
 from reverie.messages.blocks import ToolResult, ToolUse
 from reverie.messages.message import Message, Usage, assistant, user
 

@@ -11,8 +11,8 @@ import sys
 import tempfile
 
 from reverie import Session
-from reverie.agent.events import Notice, ToolEnded, TurnEnded
 from reverie.permissions.approval import Approval, Question
+from reverie.session.events import Notice, ToolEnded, TurnEnded
 
 
 class Careful:

@@ -8,25 +8,25 @@ from __future__ import annotations
 # Type checkers take the name for true; importing it from `typing` would double the time of `reverie --version`.
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from reverie.api.memory import Memory
-    from reverie.api.session import Session
-    from reverie.api.window import Window
-    from reverie.api.wrap import wrap
-    from reverie.memory.recall.recalled import Hit
+    from reverie.context.window import Window
+    from reverie.context.wrap import wrap
+    from reverie.memory.memory import Memory
+    from reverie.memory.search.render import Hit
     from reverie.memory.topics.topic import Topic
+    from reverie.session.session import Session
     from reverie.settings import Settings
 
 __version__ = "0.1.0"
 __all__ = ["Hit", "Memory", "Session", "Settings", "Topic", "Window", "__version__", "wrap"]
 
 _PLACES = {
-    "Hit": "reverie.memory.recall.recalled",
-    "Memory": "reverie.api.memory",
-    "Session": "reverie.api.session",
+    "Hit": "reverie.memory.search.render",
+    "Memory": "reverie.memory.memory",
+    "Session": "reverie.session.session",
     "Settings": "reverie.settings",
     "Topic": "reverie.memory.topics.topic",
-    "Window": "reverie.api.window",
-    "wrap": "reverie.api.wrap",
+    "Window": "reverie.context.window",
+    "wrap": "reverie.context.wrap",
 }
 
 

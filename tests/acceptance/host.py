@@ -12,10 +12,10 @@ from typing import Any
 
 import pytest
 
+from reverie.files.places.slug import slug_of
 from reverie.messages.blocks import JsonObject
-from reverie.places.slug import slug_of
-from reverie.simulator.wire import blocks_at, objects_at, text_at
 from reverie.testing.simulator import RunningSimulator
+from reverie_simulator.wire import blocks_at, objects_at, text_at
 
 
 def program() -> Path | None:

@@ -10,7 +10,7 @@ from uuid import uuid4
 
 import pytest
 
-from reverie.simulator.script import Action, Incoming, ToolCall
+from reverie_simulator.script import Action, Incoming, ToolCall
 from tests.acceptance.host import host_folder, needs_host, run_host, sent, write_records
 from tests.acceptance.workplace import ASKED, Workplace, workplace
 from tests.messages.host_sessions import CASES, Case, records

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from uuid import uuid4
 
-from reverie.simulator.script import Action, ToolCall
+from reverie_simulator.script import Action, ToolCall
 from tests.acceptance.host import host_folder, write_records
 from tests.acceptance.workplace import Steps, Workplace, workplace
 from tests.messages.host_sessions import CASES, records

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from reverie.simulator.script import Action, Fault
 from reverie.testing.openai_server import ChatAnswer, OpenAIServer
+from reverie_simulator.script import Action, Fault
 from tests.acceptance.workplace import ASKED, MODEL, Workplace, workplace
 from tests.requirements import requirement
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from reverie.simulator.script import Action, ToolCall
+from reverie_simulator.script import Action, ToolCall
 from tests.acceptance.workplace import Steps, Workplace, workplace
 from tests.requirements import requirement
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from reverie.context.receipt import receipts
 from reverie.messages.entries import BoundaryEntry, UserEntry
-from reverie.simulator.script import Action, Fault, Incoming, ToolCall
+from reverie_simulator.script import Action, Fault, Incoming, ToolCall
 from tests.acceptance.workplace import ASKED, Steps, answer_questions, is_aside, workplace
 from tests.apps.tui.tmux import needs_tmux
 from tests.requirements import requirement

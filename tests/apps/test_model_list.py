@@ -3,8 +3,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from reverie.apps.config import Flags, load
 from reverie.apps.model_list import list_models
+from reverie.settings.load import Flags, load
 from reverie.testing.loopback import Canned, Heard, LoopbackServer
 from tests.requirements import requirement
 

@@ -5,13 +5,13 @@ from pathlib import Path
 
 import pytest
 
-from reverie.agent.ledger import by, read_bookings, total
 from reverie.apps.session_figures import read_figures, session_cost
 from reverie.messages.blocks import Json
 from reverie.messages.listing import list_glances
-from reverie.ports import TextDelta
-from tests.api.session_desk import desk, told
+from reverie.models.ledger import by, read_bookings, total
+from reverie.models.ports import TextDelta
 from tests.requirements import requirement
+from tests.session.session_desk import desk, told
 
 
 @requirement("ledger:one-figure")

@@ -8,7 +8,7 @@ import pytest
 from bench.extraction.__main__ import main
 from bench.extraction.labels import read_written
 
-from reverie.memory.extraction.reading import Kind
+from reverie.memory.extraction.classify import Kind
 
 pytest.importorskip("numpy", reason="the `semantic` extra is not installed")
 

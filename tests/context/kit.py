@@ -29,13 +29,13 @@ from reverie.messages.entries import (
 from reverie.messages.message import Role, Usage, assistant, user
 from reverie.messages.records import decode_line, encode_line
 from reverie.messages.view import Item, View, project
-from reverie.ports import Ask, Flow
+from reverie.models.ports import Ask, Flow
+from reverie.models.profiles import profile
+from reverie.models.tokens.estimate import weigh_message
+from reverie.models.tokens.rates import rates_for
+from reverie.models.tokens.window import budget as draw
 from reverie.settings import Compaction, Notes, Settings
 from reverie.testing.build import reply
-from reverie.tokens.estimate import weigh_message
-from reverie.tokens.profiles import profile
-from reverie.tokens.rates import rates_for
-from reverie.tokens.window import budget as draw
 
 FACTS = profile("claude-sonnet-4-5")
 RATES = rates_for(FACTS)

@@ -404,7 +404,7 @@ def _continue_with(session: Session, entry: Entry, turn: int) -> None:
 
 @requirement("context:compact:laws")
 def test_a_count_after_a_compaction_is_not_the_old_one() -> None:
-    from reverie.tokens.count import count
+    from reverie.models.tokens.count import count
     from tests.context.kit import FACTS
 
     session = long_session()

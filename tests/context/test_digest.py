@@ -19,7 +19,7 @@ from reverie.context.spans import plain, read_span
 from reverie.messages.entries import Entry
 from reverie.messages.records import decode_lines
 from reverie.messages.view import project
-from reverie.tokens.estimate import weigh_text
+from reverie.models.tokens.estimate import weigh_text
 from tests.context.kit import RATES, Session, golden, long_session
 from tests.requirements import requirement
 from tests.strategies import conversations

@@ -6,8 +6,8 @@ import pytest
 
 from reverie.context.gate import FAILED, REFILL_REPLIES, Breaker, Compact, Leave, Veto, breaker, gate
 from reverie.messages.entries import BoundaryEntry
+from reverie.models.tokens.window import budget
 from reverie.settings import Collapse, Compaction, Settings
-from reverie.tokens.window import budget
 from tests.context.kit import Session, with_settings
 from tests.requirements import requirement
 

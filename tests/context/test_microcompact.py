@@ -11,9 +11,9 @@ from reverie.context.microcompact import api_clearing, clearable, deleted_by_the
 from reverie.context.stage import NOTHING
 from reverie.messages.entries import Entry
 from reverie.messages.records import CLEARED
+from reverie.models.tokens.window import budget
 from reverie.settings import ApiClearing, Cache, CachedClearing, Clearing, TimeClearing
 from reverie.testing.build import picture, tool_result
-from reverie.tokens.window import budget
 from tests.context.kit import Session, grown, long_session, resumed
 from tests.messages.violations import violations
 from tests.requirements import requirement

@@ -13,11 +13,11 @@ from reverie.context.pipeline import Failure, Prepared, apply, compact_now, prep
 from reverie.context.receipt import receipts
 from reverie.context.session_notes import NotesFile
 from reverie.context.stage import NOTHING, Outcome, Scene
+from reverie.files.places.paths import SessionFolder
 from reverie.messages.codec import encode_json, message_to_wire
 from reverie.messages.entries import BoundaryEntry, Entry, MarkEntry
 from reverie.messages.rules import conform
 from reverie.messages.view import Kind, Projection, View
-from reverie.places.paths import SessionFolder
 from reverie.settings import CachedClearing, Clearing, Collapse, Compaction, Settings, Snip, Spill, TimeClearing
 from tests.context.kit import (
     Session,

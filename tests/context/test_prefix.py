@@ -7,19 +7,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reverie.api.window import Window
 from reverie.context.cache_breaks import Cause, detect, fingerprint, is_expired, predict, price
 from reverie.context.prefix import cache_marks
+from reverie.context.window import Window
 from reverie.messages.blocks import RedactedThinking, Text, Thinking, ToolResult, ToolUse
 from reverie.messages.entries import Entry, SystemBlock, ToolSpec
 from reverie.messages.message import Message, Usage, assistant, user
 from reverie.messages.rules import conform
 from reverie.messages.view import View, project
-from reverie.request_body import request_body
+from reverie.models.profiles import profile
+from reverie.models.request_body import request_body
 from reverie.settings import Cache
-from reverie.simulator.provider import Provider
 from reverie.testing.prefix_net import check, classify
-from reverie.tokens.profiles import profile
+from reverie_simulator.provider import Provider
 from tests.requirements import requirement
 from tests.strategies import conversations
 

@@ -11,7 +11,7 @@ from reverie.errors import ContextTooLong, MediaTooLarge, Overloaded, Unavailabl
 from reverie.messages.blocks import Document, Image
 from reverie.messages.entries import BoundaryEntry, CollapseEntry
 from reverie.messages.view import Kind
-from reverie.ports import Flow
+from reverie.models.ports import Flow
 from reverie.settings import Collapse, Compaction, Settings
 from reverie.testing.build import picture, tool_result
 from tests.context.kit import Session, ask, embedded, long_session, resumed, texts, with_settings

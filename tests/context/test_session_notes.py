@@ -25,8 +25,8 @@ from reverie.context.session_notes import (
     warnings,
 )
 from reverie.context.spans import chain
+from reverie.files.places import Places
 from reverie.messages.entries import BoundaryEntry, NotesEntry
-from reverie.places import Places
 from reverie.settings import Notes
 from tests.context.kit import Session, golden, long_session, resumed
 from tests.requirements import requirement

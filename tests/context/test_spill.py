@@ -8,10 +8,10 @@ import pytest
 from reverie.context.pipeline import prepare, written
 from reverie.context.spill import kept_inline, spill
 from reverie.context.stage import NOTHING, Outcome
+from reverie.files.places.paths import SessionFolder
 from reverie.messages.blocks import ToolUse
 from reverie.messages.entries import SpillEntry
 from reverie.messages.view import Projection
-from reverie.places.paths import SessionFolder
 from reverie.settings import Spill
 from tests.context.kit import Session, resumed, texts
 from tests.requirements import requirement

@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reverie.agent.flow import as_request
 from reverie.context.summarise import EMBEDDED, SECTIONS, Wanted, by_round, summarise, summary_of, with_less
 from reverie.errors import ContextTooLong
 from reverie.messages.rules import legal_cuts
+from reverie.models.flow import as_request
 from reverie.settings import Compaction
 from reverie.testing.build import picture, reply, request, tool_call, tool_result
 from tests.context.kit import Session, ask, conclude, golden, long_session

@@ -8,10 +8,10 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from reverie.memory.history.history import History
-from reverie.memory.store import Store
+from reverie.files.places.paths import MemoryFolder
+from reverie.memory.store.history import History
+from reverie.memory.store.topic_store import Store
 from reverie.memory.topics.topic import MemoryType, Topic
-from reverie.places.paths import MemoryFolder
 
 START = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
 

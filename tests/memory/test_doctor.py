@@ -4,7 +4,7 @@ from datetime import UTC, date, datetime
 from pathlib import Path
 
 from reverie.memory.doctor import Problem, World, find_problems
-from reverie.memory.recall.indexed import IndexedFolder
+from reverie.memory.search.topic_index import IndexedFolder
 from reverie.memory.topics.anchors import FileAnchor
 from reverie.memory.topics.topic import Topic, render_topic
 from tests.memory.stores import open_store, topic

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from reverie.memory.timeline import log
+from reverie.memory.store.timeline import log
 from tests.memory.kill.worker import check, open_here
 from tests.memory.stores import git, topic
 from tests.requirements import requirement

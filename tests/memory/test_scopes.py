@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from reverie.errors import UserMistake
+from reverie.files.places import Places
 from reverie.memory.scopes import agent_scopes, project_scope, user_scope
-from reverie.places import Places
 from reverie.settings import Memory, Remote, Settings
 from tests.requirements import requirement
 

@@ -6,7 +6,7 @@ import pytest
 
 from reverie.errors import Overloaded
 from reverie.models.answer import answer
-from reverie.ports import Event, Finished, TextDelta
+from reverie.models.ports import Event, Finished, TextDelta
 from reverie.testing.build import request
 from reverie.testing.scripted_model import ScriptedModel
 from tests.requirements import requirement

@@ -26,9 +26,9 @@ from reverie.messages.codec import block_to_wire
 from reverie.messages.message import Usage
 from reverie.models.anthropic import AnthropicModel
 from reverie.models.connection import Timeouts, import_sdk
+from reverie.models.ports import INVALID_INPUT, CacheMark, Finished, Reply, Request, Retrying, TextDelta
+from reverie.models.request_body import encode_body, request_body
 from reverie.models.retry import Retries
-from reverie.ports import INVALID_INPUT, CacheMark, Finished, Reply, Request, Retrying, TextDelta
-from reverie.request_body import encode_body, request_body
 from reverie.testing.build import request, system, tool
 from reverie.testing.clock import SettableClock
 from reverie.testing.loopback import Canned, Ending, LoopbackServer

@@ -18,12 +18,12 @@ from reverie.errors import (
 from reverie.messages.blocks import Compaction, JsonObject
 from reverie.messages.message import assistant, user
 from reverie.models.anthropic import AnthropicModel
-from reverie.ports import CacheMark, Finished, Reply, Request
-from reverie.simulator.script import Action, Fault, ToolCall, in_order
+from reverie.models.ports import CacheMark, Finished, Reply, Request
 from reverie.testing.build import request, system, tool
 from reverie.testing.clock import SettableClock
 from reverie.testing.model_contract import ModelContract, Outcome, Says
 from reverie.testing.simulator import RunningSimulator, simulator
+from reverie_simulator.script import Action, Fault, ToolCall, in_order
 from tests.requirements import requirement
 
 FAULTS: dict[type[Unavailable], Fault] = {

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from reverie.messages.blocks import Text, ToolUse
 from reverie.models.chat_stream import ChatAssembly
-from reverie.ports import Event, Finished, Reply, TextDelta, ToolUseStarted
+from reverie.models.ports import Event, Finished, Reply, TextDelta, ToolUseStarted
 from tests.requirements import requirement
 
 

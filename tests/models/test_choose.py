@@ -83,7 +83,7 @@ def test_choosing_and_answering_offline_import_no_vendor_sdk() -> None:
     program = """
         import asyncio, sys
         from reverie.models.choose import Access, choose
-        from reverie.ports import Request
+        from reverie.models.ports import Request
         from reverie.messages.message import user
 
         async def ask():

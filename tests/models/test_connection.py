@@ -10,7 +10,7 @@ import pytest
 from reverie.errors import Unavailable
 from reverie.models.connection import is_loopback, place_of, within
 from reverie.models.faults import Provider
-from reverie.ports import Event, TextDelta
+from reverie.models.ports import Event, TextDelta
 from tests.requirements import requirement
 
 

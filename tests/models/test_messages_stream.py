@@ -12,8 +12,8 @@ from reverie.errors import Interrupted
 from reverie.messages.blocks import Compaction, RedactedThinking, Text, Thinking, ToolUse
 from reverie.messages.codec import block_from_wire
 from reverie.models.messages_stream import MessageAssembly, announce
+from reverie.models.ports import BlockDone, Event, Finished, TextDelta, ThinkingDelta, ToolUseStarted
 from reverie.models.received import parse_input
-from reverie.ports import BlockDone, Event, Finished, TextDelta, ThinkingDelta, ToolUseStarted
 from tests.models.messages_wire import events
 from tests.requirements import requirement
 

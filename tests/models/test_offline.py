@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager
 from reverie.messages.blocks import Text
 from reverie.messages.message import Usage
 from reverie.models.offline import OfflineModel
-from reverie.ports import BlockDone, Finished, Reply, Request, TextDelta
+from reverie.models.ports import BlockDone, Finished, Reply, Request, TextDelta
 from reverie.testing.build import request
 from reverie.testing.model_contract import ModelContract, Outcome
 from tests.requirements import requirement

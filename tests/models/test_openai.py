@@ -23,8 +23,8 @@ from reverie.messages.blocks import Text, Thinking, ToolUse
 from reverie.messages.message import Usage, assistant, user
 from reverie.models.connection import Timeouts
 from reverie.models.openai import OpenAIModel
+from reverie.models.ports import INVALID_INPUT, Finished, Reply, Request, Retrying
 from reverie.models.retry import Retries
-from reverie.ports import INVALID_INPUT, Finished, Reply, Request, Retrying
 from reverie.testing.build import picture, request, system, tool, tool_call, tool_result
 from reverie.testing.clock import SettableClock
 from reverie.testing.loopback import Canned, Ending, LoopbackServer

@@ -18,8 +18,8 @@ from reverie.errors import (
     Unauthenticated,
     Unavailable,
 )
+from reverie.models.ports import Event, Finished, Retrying, TextDelta
 from reverie.models.retry import Retries, call_with_retries, stream_with_retries
-from reverie.ports import Event, Finished, Retrying, TextDelta
 from reverie.testing.build import reply
 from reverie.testing.clock import SettableClock
 from tests.requirements import requirement

@@ -5,12 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from reverie.apps.config import Flags, load
 from reverie.errors import UserMistake
 from reverie.permissions.covers import covers_path
 from reverie.permissions.policy import Mode, Policy, policy_from
 from reverie.permissions.rule import Kind
 from reverie.settings import Permissions, Settings
+from reverie.settings.load import Flags, load
 from tests.requirements import requirement
 
 

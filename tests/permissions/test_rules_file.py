@@ -15,8 +15,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reverie.errors import UserMistake
+from reverie.files.places import Places
 from reverie.permissions.rules_file import RuleScope, with_allow_rule, write_rule
-from reverie.places import Places
 from tests.requirements import requirement
 
 _NOW = datetime(2026, 1, 1, tzinfo=UTC)

@@ -1,4 +1,4 @@
-"""What `reverie.places` promises."""
+"""What `reverie.files.places` promises."""
 
 from tests.promises import Requirement
 

@@ -1,4 +1,4 @@
-"""Promises of `reverie.tokens`."""
+"""Promises of `reverie.models.tokens`."""
 
 from __future__ import annotations
 

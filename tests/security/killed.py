@@ -11,11 +11,11 @@ import uuid
 from datetime import UTC, datetime
 from pathlib import Path
 
-from reverie.api.session import Session
-from reverie.api.session_setup import Setup
+from reverie.files.places import Places
 from reverie.models.choose import Access, choose
 from reverie.permissions.approval import Approval, Question
-from reverie.places import Places
+from reverie.session.session import Session
+from reverie.session.setup import Setup
 from reverie.settings import Settings
 
 WINDOW_TOKENS = 48_000

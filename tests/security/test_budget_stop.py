@@ -4,12 +4,12 @@ from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
-from reverie.agent.ledger import read_bookings
 from reverie.messages.blocks import Json
-from reverie.ports import Ending
+from reverie.models.ledger import read_bookings
+from reverie.models.ports import Ending
 from reverie.settings import Budget
-from tests.api.session_desk import calls, desk, ending, is_legal, told
 from tests.requirements import requirement
+from tests.session.session_desk import calls, desk, ending, is_legal, told
 
 LIMIT_USD = 0.3
 ENDLESS: Json = {"when": {"system": "Looker by trade"}, "then": calls(("Glob", {"pattern": "*"}), text="word " * 2_000)}

@@ -18,25 +18,25 @@ from pathlib import Path
 
 import pytest
 
-from reverie.agent.events import Notice
-from reverie.api.memory import Memory
-from reverie.api.memory_parts.saving import drafted
-from reverie.api.session_parts.memory_writes import MemoryWrites, WatchedShell
 from reverie.apps.tui.remember import remember
 from reverie.errors import Error, Refused, UserMistake
-from reverie.memory import timeline
+from reverie.files.places import Places
+from reverie.files.secret_scan import scan
+from reverie.memory.drafts import drafted
 from reverie.memory.dream.apply import apply_steps
 from reverie.memory.dream.proposal import Kind as StepKind
 from reverie.memory.dream.proposal import Step
-from reverie.memory.history.change import Change
-from reverie.memory.history.writer import Writer
-from reverie.memory.store import Store
+from reverie.memory.memory import Memory
+from reverie.memory.store import timeline
+from reverie.memory.store.change import Change
+from reverie.memory.store.topic_store import Store
+from reverie.memory.store.writer import Writer
 from reverie.memory.topics.topic import MemoryType, Source, Topic, render_topic
 from reverie.messages.blocks import Json
 from reverie.messages.entries import UserEntry
 from reverie.messages.message import user
-from reverie.places import Places
-from reverie.secret_scan import scan
+from reverie.session.events import Notice
+from reverie.session.memory_writes import MemoryWrites, WatchedShell
 from reverie.tools.bash import Bash
 from reverie.tools.desk import Desk
 from reverie.tools.edit import Edit
@@ -46,12 +46,12 @@ from reverie.tools.remember import SaveMemory
 from reverie.tools.shells import Shells
 from reverie.tools.tool import ToolMistake
 from reverie.tools.write import Write
-from tests.agents.roles import write_role
-from tests.api.session_desk import calls, desk, results
-from tests.api.sessions import hold
+from tests.files.secret_scan.fresh import fresh
 from tests.memory.stores import open_store
 from tests.requirements import requirement
-from tests.secret_scan.fresh import fresh
+from tests.session.session_desk import calls, desk, results
+from tests.session.sessions import hold
+from tests.session.subagents.definitions.roles import write_role
 from tests.tools.kit import call, desk_at, give_memory, told
 
 KINDS = (

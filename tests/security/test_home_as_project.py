@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from reverie.api.session import Session
 from reverie.permissions.approval import Approval
-from tests.api.session_desk import calls, desk, results, told
+from reverie.session.session import Session
 from tests.requirements import requirement
+from tests.session.session_desk import calls, desk, results, told
 
 
 @requirement("permissions:files:protected")

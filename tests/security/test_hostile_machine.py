@@ -15,12 +15,12 @@ import pytest
 from reverie.messages.blocks import Json
 from reverie.messages.entries import UserEntry
 from reverie.messages.transcript import read_entries
-from reverie.ports import Ending
-from tests.api.session_desk import NOTES, calls, desk, ending, told
+from reverie.models.ports import Ending
 from tests.apps.cli.conftest import Terminal
 from tests.requirements import requirement
 from tests.security.hostile import Trap
 from tests.security.test_hostile_repository import asked, bash, provider
+from tests.session.session_desk import NOTES, calls, desk, ending, told
 
 SAVE = ("save", "--name", "No mocks", "--type", "feedback", "--description", "Use a real database", "--body", "x")
 

@@ -9,16 +9,16 @@ from pathlib import Path
 
 import pytest
 
-from reverie.agents.found import list_agents
-from reverie.apps.config import Flags, load
+from reverie.extensions.skills import list_skills, read_invocation
+from reverie.files.places import Places, configured_programs
+from reverie.files.trust import read_trust, write_answers
 from reverie.messages.blocks import Json
 from reverie.permissions.decide import Verdict, decide
 from reverie.permissions.need import Act, Need
 from reverie.permissions.policy import Policy
-from reverie.places import Places, configured_programs
-from reverie.skills import list_skills, read_invocation
+from reverie.session.subagents.definitions.discover import list_agents
+from reverie.settings.load import Flags, load
 from reverie.testing.simulator import RunningSimulator, simulator
-from reverie.trust import read_trust, write_answers
 from tests.apps.cli.conftest import Ran, Terminal
 from tests.requirements import requirement
 from tests.security.hostile import Trap, with_extensions, with_git, with_settings

@@ -11,11 +11,11 @@ from pathlib import Path
 
 import pytest
 
+from reverie.extensions.mcp.connection import MAX_LOG_BYTES, Around
+from reverie.extensions.mcp.servers import Server, Transport
 from reverie.messages.blocks import Image, Text
 from reverie.messages.reminder import forges_reminder
-from reverie.plugins.servers import Server, Transport
 from reverie.tools.desk import Desk
-from reverie.tools.mcp.connection import MAX_LOG_BYTES, Around
 from reverie.tools.mcp.connections import MAX_INSTRUCTIONS_CHARS, MAX_TOOLS, Connections
 from reverie.tools.mcp.content import MAX_CHARS
 from reverie.tools.tool import Answer

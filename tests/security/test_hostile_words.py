@@ -8,20 +8,20 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from reverie.agent.events import Notice, ToolEnded, ToolStarted
 from reverie.apps.plain import revealed, unsteered, unsteered_streams
 from reverie.apps.tui.question import picture
 from reverie.messages.blocks import Json
+from reverie.models.ports import TextDelta
 from reverie.permissions.approval import Approval, Question
 from reverie.permissions.need import Act, Need
-from reverie.ports import TextDelta
-from tests.api.session_desk import calls, desk, is_legal, results, told
+from reverie.session.events import Notice, ToolEnded, ToolStarted
 from tests.apps.cli.conftest import Terminal
 from tests.apps.tui.driving import at
 from tests.apps.tui.scripted import table
 from tests.requirements import requirement
 from tests.security.hostile import Trap
 from tests.security.test_hostile_repository import MODEL, asked, bash, provider
+from tests.session.session_desk import calls, desk, is_legal, results, told
 
 STEERING = "\x1b]0;title\x07\x1b[2J\x9b31m\x1b]52;c;YQ==\x07\u202egnp\u2066"
 CONTROLS = ("\x1b", "\x9b", "\x07", "\u202e", "\u2066", "\r")

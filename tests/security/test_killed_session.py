@@ -10,15 +10,15 @@ from tempfile import TemporaryDirectory
 
 import pytest
 
-from reverie.api.session import Session
 from reverie.messages.blocks import Json
 from reverie.messages.entries import UserEntry
 from reverie.messages.transcript import open_or_fork, read_entries
+from reverie.session.session import Session
 from reverie.testing.simulator import RunningSimulator, simulator
-from tests.api.session_desk import NOTES, calls
 from tests.program import Forked
 from tests.requirements import requirement
 from tests.security.killed import main, setup
+from tests.session.session_desk import NOTES, calls
 
 
 def script(file: Path) -> list[Json]:

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from reverie.api.memory import Memory
-from reverie.api.memory_parts.saving import drafted
 from reverie.errors import Error
-from reverie.memory.history.packing import pack
+from reverie.memory.drafts import drafted
+from reverie.memory.memory import Memory
+from reverie.memory.store.repack import pack
 from reverie.settings import Settings
 from tests.requirements import requirement
 

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 
 from reverie.messages.blocks import Json, JsonObject
-from reverie.simulator.answers import Answer, Refusal, Served
-from reverie.simulator.counting import TokenCounter
-from reverie.simulator.provider import Provider
-from reverie.simulator.script import Script
+from reverie_simulator.answers import Answer, Refusal, Served
+from reverie_simulator.counting import TokenCounter
+from reverie_simulator.provider import Provider
+from reverie_simulator.script import Script
 
 START = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
 OPUS = "claude-opus-4-8"

@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reverie.messages.blocks import Json, JsonObject
-from reverie.simulator.answers import Served
-from reverie.simulator.facts import facts_of
-from reverie.simulator.wire import objects_at
+from reverie_simulator.answers import Served
+from reverie_simulator.facts import facts_of
+from reverie_simulator.wire import objects_at
 from tests.requirements import requirement
 from tests.simulator.requests import (
     EPHEMERAL,

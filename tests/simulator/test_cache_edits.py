@@ -6,9 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reverie.messages.blocks import Json, JsonObject
-from reverie.simulator.provider import Provider
-from reverie.simulator.rules.headers import CACHE_EDITS_BETA
-from reverie.simulator.wire import object_at
+from reverie_simulator.provider import Provider
+from reverie_simulator.rules.headers import CACHE_EDITS_BETA
+from reverie_simulator.wire import object_at
 from tests.requirements import requirement
 from tests.simulator.requests import EPHEMERAL, WORDS, answer, assistant, call, provider, request, result, serve, user
 

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from reverie.errors import UserMistake
-from reverie.simulator.clock import FileClock, MovableClock, parse_moment
 from reverie.testing.clock import MORNING, SettableClock
+from reverie_simulator.clock import FileClock, MovableClock, parse_moment
 
 
 def test_it_goes_with_the_clock_below_and_can_run_ahead() -> None:

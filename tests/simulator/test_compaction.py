@@ -3,10 +3,10 @@ from __future__ import annotations
 import pytest
 
 from reverie.messages.blocks import Json, JsonObject
-from reverie.simulator.answers import Answer, Count
-from reverie.simulator.rules.headers import COMPACTION_BETA
-from reverie.simulator.script import Action, in_order
-from reverie.simulator.wire import object_at, objects_at
+from reverie_simulator.answers import Answer, Count
+from reverie_simulator.rules.headers import COMPACTION_BETA
+from reverie_simulator.script import Action, in_order
+from reverie_simulator.wire import object_at, objects_at
 from tests.requirements import requirement
 from tests.simulator.requests import EPHEMERAL, WORDS, answer, assistant, headers, provider, request, user
 

@@ -6,11 +6,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reverie.messages.blocks import JsonObject
-from reverie.simulator.answers import Answer
-from reverie.simulator.events import ServerEvent, events_of
-from reverie.simulator.rules.headers import COMPACTION_BETA
-from reverie.simulator.script import Action, ToolCall, in_order
-from reverie.simulator.wire import number_at, object_at, objects_at, text_at
+from reverie_simulator.answers import Answer
+from reverie_simulator.events import ServerEvent, events_of
+from reverie_simulator.rules.headers import COMPACTION_BETA
+from reverie_simulator.script import Action, ToolCall, in_order
+from reverie_simulator.wire import number_at, object_at, objects_at, text_at
 from tests.requirements import requirement
 from tests.simulator.requests import WORDS, answer, provider, request, tool, user
 

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from reverie.simulator.facts import facts_of, known_models
+from reverie_simulator.facts import facts_of, known_models
 
 
 @pytest.mark.parametrize(

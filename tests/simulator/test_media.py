@@ -5,7 +5,7 @@ from base64 import b64encode
 
 import pytest
 
-from reverie.simulator.media import Media, image_tokens, inspect
+from reverie_simulator.media import Media, image_tokens, inspect
 
 
 def encoded(raw: bytes) -> str:

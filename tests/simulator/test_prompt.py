@@ -3,9 +3,9 @@ from __future__ import annotations
 import pytest
 
 from reverie.messages.blocks import Json, JsonObject
-from reverie.simulator.cache import prefix_hashes
-from reverie.simulator.facts import facts_of
-from reverie.simulator.prompt import Prompt
+from reverie_simulator.cache import prefix_hashes
+from reverie_simulator.facts import facts_of
+from reverie_simulator.prompt import Prompt
 from tests.requirements import requirement
 from tests.simulator.requests import EPHEMERAL, HOUR, OPUS, assistant, call, provider, request, result, text, tool, user
 

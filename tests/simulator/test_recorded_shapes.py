@@ -11,11 +11,11 @@ from typing import Any
 
 import pytest
 
-from reverie.simulator.answers import Answer, Count, Refusal
-from reverie.simulator.events import events_of
-from reverie.simulator.provider import Provider
-from reverie.simulator.rules.headers import COMPACTION_BETA, CONTEXT_MANAGEMENT_BETA
-from reverie.simulator.script import Action
+from reverie_simulator.answers import Answer, Count, Refusal
+from reverie_simulator.events import events_of
+from reverie_simulator.provider import Provider
+from reverie_simulator.rules.headers import COMPACTION_BETA, CONTEXT_MANAGEMENT_BETA
+from reverie_simulator.script import Action
 from tests.requirements import requirement
 from tests.simulator.requests import START, headers
 

@@ -5,9 +5,9 @@ import re
 import pytest
 
 from reverie.messages.blocks import Json, JsonObject
-from reverie.simulator.answers import Answer, Refusal
-from reverie.simulator.script import Action, Condition, Fault, Incoming, Rule, RuleScript, ToolCall, filled, in_order
-from reverie.simulator.wire import object_at, objects_at, text_at
+from reverie_simulator.answers import Answer, Refusal
+from reverie_simulator.script import Action, Condition, Fault, Incoming, Rule, RuleScript, ToolCall, filled, in_order
+from reverie_simulator.wire import object_at, objects_at, text_at
 from tests.requirements import requirement
 from tests.simulator.requests import WORDS, answer, assistant, call, provider, refusal, request, result, tool, user
 

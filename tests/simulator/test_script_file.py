@@ -7,8 +7,8 @@ import pytest
 
 from reverie.errors import UserMistake
 from reverie.messages.blocks import Json
-from reverie.simulator.script import Action, Fault, Incoming, ToolCall
-from reverie.simulator.script_file import action_from_json, read_script, script_from_json
+from reverie_simulator.script import Action, Fault, Incoming, ToolCall
+from reverie_simulator.script_file import action_from_json, read_script, script_from_json
 from tests.requirements import requirement
 from tests.simulator.requests import assistant, call, request, result, user
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from reverie.messages.blocks import JsonObject
-from reverie.simulator.counting import TokenCounter
-from reverie.simulator.provider import Provider
-from reverie.simulator.simulation import MESSAGES, Simulation
-from reverie.simulator.wire import encode
 from reverie.testing.clock import SettableClock
+from reverie_simulator.counting import TokenCounter
+from reverie_simulator.provider import Provider
+from reverie_simulator.simulation import MESSAGES, Simulation
+from reverie_simulator.wire import encode
 from tests.requirements import requirement
 from tests.simulator.requests import EPHEMERAL, HEADERS, WORDS, assistant, call, request, result, user
 

@@ -10,7 +10,7 @@ import pytest
 from reverie.errors import Overloaded
 from reverie.messages.blocks import Thinking
 from reverie.messages.message import assistant
-from reverie.ports import Finished, Request, TextDelta
+from reverie.models.ports import Finished, Request, TextDelta
 from reverie.testing.build import reply, request, tool_call
 from reverie.testing.model_contract import ModelContract, Outcome, Says
 from reverie.testing.scripted_model import ScriptedModel, Step

@@ -7,11 +7,11 @@ from datetime import UTC, datetime
 from itertools import count
 from pathlib import Path
 
-from reverie.agent.file_history import FileHistory
-from reverie.agent.log import Log
-from reverie.api.memory import Memory
-from reverie.api.session_parts.memory_writes import MemoryWrites
+from reverie.context.conversation import Log
+from reverie.memory.memory import Memory
 from reverie.messages.blocks import Json
+from reverie.session.file_history import FileHistory
+from reverie.session.memory_writes import MemoryWrites
 from reverie.settings import Settings
 from reverie.tools.desk import Desk
 from reverie.tools.registry import Checked

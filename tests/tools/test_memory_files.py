@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reverie.api.memory import Memory
-from reverie.memory import timeline
-from reverie.memory.store import Store
+from reverie.memory.memory import Memory
+from reverie.memory.store import timeline
+from reverie.memory.store.topic_store import Store
 from reverie.messages.blocks import Json
 from reverie.messages.codec import tool_to_wire
 from reverie.tools.desk import Desk

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from reverie.api.memory import Memory
+from reverie.memory.memory import Memory
 from reverie.memory.topics.topic import MemoryType
 from reverie.tools.desk import Desk
 from reverie.tools.remember import TYPES, RecallMemory, SaveMemory

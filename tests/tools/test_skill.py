@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
+from reverie.extensions.skills import Skill, Skills
 from reverie.permissions.decide import Verdict, decide
 from reverie.permissions.policy import Policy
 from reverie.permissions.rule import Kind
-from reverie.skills import Skill, Skills
 from reverie.tools.desk import Desk
 from reverie.tools.skill import SkillTool
 from reverie.tools.tool import ToolMistake

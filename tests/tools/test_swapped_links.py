@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from reverie.agent.file_history import FileHistory
-from reverie.agent.log import Log
+from reverie.context.conversation import Log
+from reverie.session.file_history import FileHistory
 from reverie.tools.desk import Desk
 from reverie.tools.edit import Edit
 from reverie.tools.read import Read

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from reverie.apps.amounts import short_count
 
 if TYPE_CHECKING:
-    from reverie.apps.config import Configuration
+    from reverie.settings.load import Configuration
 
 _SERVER_SECONDS = 1.0
 _MOST_OF_A_SERVER = 50
@@ -35,7 +35,7 @@ def _own_profiles(configuration: Configuration) -> Iterator[tuple[str, str]]:
 
 def _claude_models(configuration: Configuration) -> Iterator[tuple[str, str]]:
     from reverie.models.offline import OFFLINE
-    from reverie.tokens.profiles import PROFILES
+    from reverie.models.profiles import PROFILES
 
     settings, secrets = configuration.settings.model, configuration.secrets
     has_key = bool(secrets.get(settings.anthropic_key_env) or secrets.get("ANTHROPIC_AUTH_TOKEN"))

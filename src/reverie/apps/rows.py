@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
-from reverie.context.said import subject
+from reverie.context.activity import subject
 from reverie.messages.blocks import (
     Block,
     Compaction,
@@ -24,11 +24,11 @@ from reverie.messages.blocks import (
 from reverie.messages.chain import is_headless
 from reverie.messages.entries import Entry, envelope_of
 from reverie.messages.view import Item, Kind, View, project
-from reverie.tokens.count import Count, count, model_of
-from reverie.tokens.estimate import weigh_block, weigh_text, weigh_tool
-from reverie.tokens.profiles import NO_OVERRIDES, Profile, ProfileOverride, profile
-from reverie.tokens.rates import rates_for
-from reverie.tokens.usage import bill, totals
+from reverie.models.profiles import NO_OVERRIDES, Profile, ProfileOverride, profile
+from reverie.models.tokens.count import Count, count, model_of
+from reverie.models.tokens.estimate import weigh_block, weigh_text, weigh_tool
+from reverie.models.tokens.rates import rates_for
+from reverie.models.tokens.usage import bill, totals
 from reverie.values import value
 
 UNSEEN = "not in the file: system prompt, tools"

@@ -17,16 +17,16 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from reverie.agent.ledger import Booking, by, total
 from reverie.errors import Error
 from reverie.files import write_atomic
+from reverie.files.places import ProjectFolder
+from reverie.files.places.transcripts import list_subagent_transcripts
 from reverie.messages.entries import AssistantEntry, UserEntry, envelope_of
 from reverie.messages.listing import Glance
 from reverie.messages.transcript import read_entries
-from reverie.places import ProjectFolder
-from reverie.places.transcripts import list_subagent_transcripts
-from reverie.tokens.profiles import NO_OVERRIDES, ProfileOverride, cost, profile
-from reverie.tokens.usage import PaidReply, paid_replies
+from reverie.models.ledger import Booking, by, total
+from reverie.models.profiles import NO_OVERRIDES, ProfileOverride, cost, profile
+from reverie.models.tokens.usage import PaidReply, paid_replies
 from reverie.values import value
 
 FORMAT = 2

@@ -25,9 +25,9 @@ from reverie.messages.entries import (
 )
 from reverie.messages.message import Usage
 from reverie.messages.view import SERVER_CLEARS
-from reverie.ports import Request
+from reverie.models.ports import Request
+from reverie.models.profiles import Profile
 from reverie.settings import Cache
-from reverie.tokens.profiles import Profile
 from reverie.values import value
 
 LIFETIMES = {"5m": timedelta(minutes=5), "1h": timedelta(hours=1)}

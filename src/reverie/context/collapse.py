@@ -21,7 +21,7 @@ from reverie.messages.entries import BoundaryEntry, CollapseEntry, Entry, MarkEn
 from reverie.messages.message import user
 from reverie.messages.rules import legal_cuts
 from reverie.messages.view import Item, View
-from reverie.ports import Ask, Flow
+from reverie.models.ports import Ask, Flow
 from reverie.settings import Collapse
 from reverie.values import value
 

@@ -24,8 +24,8 @@ from reverie.messages.entries import CollapseEntry, MarkEntry
 from reverie.messages.message import user
 from reverie.messages.rules import legal_cuts
 from reverie.messages.view import Item, Kind, View
-from reverie.ports import Flow
-from reverie.tokens.window import Budget
+from reverie.models.ports import Flow
+from reverie.models.tokens.window import Budget
 from reverie.values import value
 
 TAIL_FRACTION = 0.10

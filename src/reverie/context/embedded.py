@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TypeVar
 
 from reverie.messages.message import Usage, assistant
-from reverie.ports import Flow, Reply
+from reverie.models.ports import Flow, Reply
 
 Result = TypeVar("Result")
 

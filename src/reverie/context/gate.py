@@ -14,8 +14,8 @@ from typing import TypeAlias
 from reverie.context.receipt import RECEIPT
 from reverie.context.summarise import EMBEDDED
 from reverie.messages.entries import AssistantEntry, BoundaryEntry, Entry, MarkEntry
+from reverie.models.tokens.window import Budget
 from reverie.settings import Compaction, Settings
-from reverie.tokens.window import Budget
 from reverie.values import value
 
 FAILED = "compaction_failed"

@@ -17,9 +17,9 @@ from reverie.messages.blocks import Document, Image, Json, Opaque, ToolResult
 from reverie.messages.entries import ClearEntry
 from reverie.messages.records import CLEARED
 from reverie.messages.view import SERVER_CLEARS, Item, Kind, View
+from reverie.models.tokens.media import FLAT_MEDIA_TOKENS
+from reverie.models.tokens.window import Budget
 from reverie.settings import Cache, Clearing
-from reverie.tokens.media import FLAT_MEDIA_TOKENS
-from reverie.tokens.window import Budget
 
 _USUAL_CACHE = Cache()
 REFERENCE_WINDOW_TOKENS = 200_000

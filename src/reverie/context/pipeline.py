@@ -29,7 +29,7 @@ from reverie.errors import Error
 from reverie.files import write_atomic
 from reverie.messages.entries import MarkEntry
 from reverie.messages.view import Projection, View
-from reverie.ports import Flow
+from reverie.models.ports import Flow
 from reverie.settings import Settings
 from reverie.values import value
 

@@ -16,9 +16,9 @@ from reverie.messages.blocks import Block, JsonObject, Opaque, RedactedThinking,
 from reverie.messages.message import Message, Role
 from reverie.messages.rules import Conforming
 from reverie.messages.view import Item, Kind, View, deletions
-from reverie.ports import CacheMark, Request
+from reverie.models.ports import CacheMark, Request
+from reverie.models.profiles import Profile
 from reverie.settings import Cache
-from reverie.tokens.profiles import Profile
 
 SHORT_LIFETIME, LONG_LIFETIME = timedelta(minutes=5), timedelta(hours=1)
 """For how long the provider keeps a prefix, as asked (spec 8 §1.10)."""

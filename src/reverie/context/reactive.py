@@ -22,7 +22,7 @@ from reverie.messages.blocks import Block, Document, Image, Text, ToolResult
 from reverie.messages.entries import CollapseEntry, Entry, SpillDecision, SpillEntry
 from reverie.messages.message import Message
 from reverie.messages.view import Item
-from reverie.ports import Flow
+from reverie.models.ports import Flow
 from reverie.settings import Settings
 from reverie.values import value
 

@@ -15,11 +15,11 @@ from reverie.context.microcompact import api_clearing
 from reverie.errors import BadRequest, RateLimited, Unavailable
 from reverie.messages.blocks import Json, JsonObject, Opaque
 from reverie.messages.rules import may_begin_thinking
-from reverie.ports import Request
-from reverie.request_body import EXTENDED_WINDOW_BETA
+from reverie.models.ports import Request
+from reverie.models.profiles import Profile
+from reverie.models.request_body import EXTENDED_WINDOW_BETA
+from reverie.models.tokens.window import Budget
 from reverie.settings import Cache, Settings
-from reverie.tokens.profiles import Profile
-from reverie.tokens.window import Budget
 
 LEAST_THINKING_TOKENS = 1_024
 """The provider takes no smaller budget."""

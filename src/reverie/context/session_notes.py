@@ -17,11 +17,11 @@ from reverie.context.prompt import fill, read_prompt, without_header
 from reverie.context.spans import chain, spoken
 from reverie.context.stage import FileWrite, Outcome, Scene
 from reverie.context.survive import facts_of
+from reverie.files.places import Places
 from reverie.messages.entries import AssistantEntry, BoundaryEntry, Entry, NotesEntry
 from reverie.messages.rules import legal_cuts
 from reverie.messages.view import Item, Kind, View
-from reverie.places import Places
-from reverie.ports import ForkSpec
+from reverie.models.ports import ForkSpec
 from reverie.settings import Notes
 from reverie.values import value
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 from itertools import pairwise
 
-from reverie.context.said import in_short
+from reverie.context.activity import in_short
 from reverie.context.stage import NOTHING, Outcome, Reduction, Scene, Stage
 from reverie.messages.entries import Entry, SnipEntry
 from reverie.messages.rules import legal_cuts

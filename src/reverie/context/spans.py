@@ -11,9 +11,9 @@ from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
+from reverie.context.activity import action
 from reverie.context.cut import Weigh, head
 from reverie.context.receipt import RECEIPT
-from reverie.context.said import action
 from reverie.errors import UserMistake
 from reverie.messages.blocks import Block, Document, Image, Text, ToolResult, ToolUse
 from reverie.messages.chain import Tree

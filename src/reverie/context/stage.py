@@ -15,7 +15,7 @@ from typing import TypeAlias
 from reverie.messages.entries import Entry, Envelope
 from reverie.messages.message import user
 from reverie.messages.view import Item, Kind, View
-from reverie.tokens.window import Budget
+from reverie.models.tokens.window import Budget
 from reverie.values import value
 
 CHARS_PER_TOKEN = 3

@@ -18,7 +18,7 @@ from reverie.messages.blocks import Block, Document, Image, Text, ToolResult
 from reverie.messages.message import Message, user
 from reverie.messages.rules import legal_cuts
 from reverie.messages.view import Item, Kind
-from reverie.ports import Ask, Flow, Reply
+from reverie.models.ports import Ask, Flow, Reply
 from reverie.settings import Compaction
 from reverie.values import value
 

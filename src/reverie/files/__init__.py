@@ -2,7 +2,7 @@
 
 Reading order: `durable` (atomic writes, appends, removal), `locks` (one holder at a time), `inside` (paths that stay
 below a root), `git` (the git program, with everything off that a repository could steer).
-Which files exist is the matter of `reverie.places`; what is in them, of their owners.
+Which files exist is the matter of `reverie.files.places`; what is in them, of their owners.
 """
 
 from reverie.files.durable import (

@@ -3,7 +3,7 @@
 A repository may have come in an archive, with a configuration, hooks and filters of somebody else. So a call inherits
 no variable and no configuration of the user, and flags take precedence over the repository's own file. Two things have
 names of the repository's choice and cannot be switched off by a flag: filters, and what a submodule configures.
-Whoever lets git look at the files of a work tree asks `reverie.places.configured_programs` first.
+Whoever lets git look at the files of a work tree asks `reverie.files.places.configured_programs` first.
 """
 
 from __future__ import annotations

@@ -13,20 +13,20 @@ from pathlib import Path
 
 from reverie.errors import Damaged, Unavailable
 from reverie.files import read_holder
-from reverie.memory.history.history import History
-from reverie.memory.history.tracked import CONFLICTS, INDEX_FILE, is_topic_path, list_tracked, place_of
-from reverie.memory.history.worktree import DRAFT_PREFIX
-from reverie.memory.index.lines import Entry, parse_index
-from reverie.memory.index.memory_md import index_for_model
-from reverie.memory.recall.indexed import IndexedFolder, is_indexed
-from reverie.memory.recall.topic_table import LEFT_OUT, Indexed
+from reverie.files.places.paths import MemoryFolder
+from reverie.files.secret_scan import scan
+from reverie.memory.search.topic_index import IndexedFolder, is_indexed
+from reverie.memory.search.topic_table import LEFT_OUT, Indexed
+from reverie.memory.store.history import History
+from reverie.memory.store.index.lines import Entry, parse_index
+from reverie.memory.store.index.memory_md import index_for_model
+from reverie.memory.store.tracked import CONFLICTS, INDEX_FILE, is_topic_path, list_tracked, place_of
+from reverie.memory.store.worktree import DRAFT_PREFIX
 from reverie.memory.topics.age import is_expired
 from reverie.memory.topics.anchors import AnchorState, Ask, named, read_anchor_state
 from reverie.memory.topics.filenames import path_key
-from reverie.memory.topics.injection import flags
 from reverie.memory.topics.remarks import topic_remarks
-from reverie.places.paths import MemoryFolder
-from reverie.secret_scan import scan
+from reverie.messages.injection import flags
 from reverie.values import value
 
 _LARGE_CHARS = 1_000_000

@@ -9,8 +9,8 @@ from collections.abc import Callable
 from typing import Protocol
 
 from reverie.messages.blocks import JsonObject
-from reverie.ports import ForkResult, ForkSpec
-from reverie.tokens.profiles import Profile
+from reverie.models.ports import ForkResult, ForkSpec
+from reverie.models.profiles import Profile
 from reverie.values import value
 
 

@@ -12,7 +12,14 @@ from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
-from reverie.places import AgentScope, MemoryFolder, Places, ProjectFolder, memory_folder, validate_memory_directory
+from reverie.files.places import (
+    AgentScope,
+    MemoryFolder,
+    Places,
+    ProjectFolder,
+    memory_folder,
+    validate_memory_directory,
+)
 from reverie.settings import Settings
 from reverie.values import value
 

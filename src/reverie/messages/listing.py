@@ -14,11 +14,11 @@ from io import FileIO
 from itertools import chain
 from pathlib import Path
 
+from reverie.files.places.slug import names_folder_of
 from reverie.messages.blocks import ToolResult
 from reverie.messages.entries import AssistantEntry, Entry, TitleEntry, UserEntry, envelope_of
 from reverie.messages.message import Usage
 from reverie.messages.records import decode_line
-from reverie.places.slug import names_folder_of
 from reverie.values import value
 
 END_BYTES = 64 * 1024

@@ -11,7 +11,7 @@ from contextlib import aclosing
 from typing import cast
 
 from reverie.errors import Unavailable
-from reverie.ports import CountsTokens, Event, Finished, Model, Reply, Request
+from reverie.models.ports import CountsTokens, Event, Finished, Model, Reply, Request
 
 
 def _ignore(_: Event) -> None:

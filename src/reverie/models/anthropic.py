@@ -28,11 +28,11 @@ from reverie.models.connection import (
 )
 from reverie.models.faults import Provider
 from reverie.models.messages_stream import MessageAssembly
+from reverie.models.names import wants_extended_window
+from reverie.models.ports import Event, Request
+from reverie.models.profiles import profile
+from reverie.models.request_body import EXTENDED_WINDOW_BETA, count_body, encode_body, request_betas, request_body
 from reverie.models.retry import Random, Retries, Sleep, call_with_retries, stream_with_retries
-from reverie.ports import Event, Request
-from reverie.request_body import EXTENDED_WINDOW_BETA, count_body, encode_body, request_betas, request_body
-from reverie.tokens.names import wants_extended_window
-from reverie.tokens.profiles import profile
 from reverie.values import value
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from reverie.messages.blocks import Block, Compaction, Document, Image, JsonObje
 from reverie.messages.codec import encode_json
 from reverie.messages.entries import ToolSpec
 from reverie.messages.message import Message, Role
-from reverie.ports import Request
+from reverie.models.ports import Request
 
 _CHOICES = {"auto": "auto", "any": "required", "none": "none"}
 _EFFORTS = {"xhigh": "high", "max": "high"}

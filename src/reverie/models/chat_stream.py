@@ -15,8 +15,17 @@ from reverie.messages.blocks import Block, Text, Thinking, ToolUse
 from reverie.messages.codec import as_count, encode_json
 from reverie.messages.message import Message, Role, Usage
 from reverie.models.messages_stream import CUT_OFF
+from reverie.models.ports import (
+    INVALID_INPUT,
+    BlockDone,
+    Event,
+    Finished,
+    Reply,
+    TextDelta,
+    ThinkingDelta,
+    ToolUseStarted,
+)
 from reverie.models.received import Characters, free_id, parse_input, whole_text
-from reverie.ports import INVALID_INPUT, BlockDone, Event, Finished, Reply, TextDelta, ThinkingDelta, ToolUseStarted
 
 _STOP_REASONS = {
     "stop": "end_turn",

@@ -12,11 +12,11 @@ from urllib.parse import urlsplit
 from reverie.errors import UserMistake
 from reverie.models.anthropic import ANTHROPIC_URL, AnthropicModel
 from reverie.models.connection import Timeouts
+from reverie.models.names import canonical_name
 from reverie.models.offline import OFFLINE, OfflineModel
 from reverie.models.openai import OPENAI_URL, OpenAIModel
+from reverie.models.ports import Model
 from reverie.models.retry import Retries
-from reverie.ports import Model
-from reverie.tokens.names import canonical_name
 from reverie.values import value
 
 OLLAMA_URL = "http://localhost:11434/v1"

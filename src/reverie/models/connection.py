@@ -19,7 +19,7 @@ from urllib.parse import urlsplit
 
 from reverie.errors import Interrupted, Unauthenticated, Unavailable, UserMistake
 from reverie.models.faults import Provider, fault, read_failure
-from reverie.ports import Event
+from reverie.models.ports import Event
 from reverie.values import value
 
 if TYPE_CHECKING:

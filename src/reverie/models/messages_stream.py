@@ -15,8 +15,17 @@ from reverie.errors import Interrupted
 from reverie.messages.blocks import Block, Text, Thinking, ToolUse
 from reverie.messages.codec import block_from_wire, usage_from_wire
 from reverie.messages.message import Message, Role, Usage
+from reverie.models.ports import (
+    INVALID_INPUT,
+    BlockDone,
+    Event,
+    Finished,
+    Reply,
+    TextDelta,
+    ThinkingDelta,
+    ToolUseStarted,
+)
 from reverie.models.received import Characters, free_id, is_too_deep, parse_input, whole_text, whole_value
-from reverie.ports import INVALID_INPUT, BlockDone, Event, Finished, Reply, TextDelta, ThinkingDelta, ToolUseStarted
 
 CUT_OFF = frozenset({"max_tokens", "model_context_window_exceeded"})
 """Stop reasons that may come in the middle of a block."""

@@ -13,7 +13,7 @@ from collections.abc import AsyncGenerator, Callable
 from reverie.messages.blocks import Text
 from reverie.messages.message import Message, Role, Usage
 from reverie.models.messages_stream import announce
-from reverie.ports import Event, Finished, Reply, Request
+from reverie.models.ports import Event, Finished, Reply, Request
 from reverie.values import value
 
 OFFLINE = "offline"

@@ -29,9 +29,9 @@ from reverie.models.connection import (
     within,
 )
 from reverie.models.faults import Provider
+from reverie.models.ports import Event, Request
+from reverie.models.request_body import encode_body
 from reverie.models.retry import Random, Retries, Sleep, stream_with_retries
-from reverie.ports import Event, Request
-from reverie.request_body import encode_body
 from reverie.values import value
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from contextlib import aclosing
 from typing import TypeVar
 
 from reverie.errors import BadRequest, ContextTooLong, MediaTooLarge, Unauthenticated, Unavailable
-from reverie.ports import Event, Retrying
+from reverie.models.ports import Event, Retrying
 from reverie.values import value
 
 Sleep = Callable[[float], Awaitable[None]]

@@ -14,8 +14,8 @@ from pathlib import Path
 
 from reverie.errors import UserMistake
 from reverie.files import is_inside, locked, write_atomic
+from reverie.files.places import Places
 from reverie.permissions.rule import Kind, parse_rule
-from reverie.places import Places
 
 _KEY = re.compile(r"""(?:allow|"allow"|'allow')\s*=\s*\[""")
 _HEADER = re.compile(r"""^[ \t]*\[[ \t]*permissions[ \t]*\][ \t]*(?:#[^\n]*)?(?:\r?\n|$)""", re.MULTILINE)

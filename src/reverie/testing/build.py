@@ -7,7 +7,7 @@ from typing import Any
 from reverie.messages.blocks import Block, Image, Json, Text, ToolResult, ToolUse
 from reverie.messages.entries import SystemBlock, ToolSpec
 from reverie.messages.message import Message, Usage, assistant, user
-from reverie.ports import Reply, Request
+from reverie.models.ports import Reply, Request
 
 __all__ = ["assistant", "picture", "reply", "request", "system", "tool", "tool_call", "tool_result", "user"]
 

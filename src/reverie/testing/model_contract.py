@@ -27,7 +27,7 @@ from reverie.errors import (
 )
 from reverie.messages.blocks import Text, Thinking
 from reverie.messages.message import Role, assistant, user
-from reverie.ports import (
+from reverie.models.ports import (
     BlockDone,
     Event,
     Finished,

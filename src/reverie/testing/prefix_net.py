@@ -12,9 +12,9 @@ from collections.abc import Iterable, Mapping
 from itertools import pairwise
 from typing import Any
 
-from reverie.agent.fork import MARKER
 from reverie.context.cache_breaks import Fingerprint, fingerprint, predict
 from reverie.messages.blocks import JsonObject
+from reverie.session.subagents.fork import MARKER
 
 IDENTICAL, EXTENDS = "identical", "extends"
 _ASIDE = (MARKER, "<current_notes>")

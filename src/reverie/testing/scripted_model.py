@@ -9,7 +9,7 @@ from typing import TypeAlias
 from reverie.messages.blocks import Block, Text
 from reverie.messages.message import Message
 from reverie.models.messages_stream import announce
-from reverie.ports import BlockDone, Event, Finished, Reply, Request, TextDelta
+from reverie.models.ports import BlockDone, Event, Finished, Reply, Request, TextDelta
 from reverie.testing.build import reply
 
 Answer: TypeAlias = str | Block | Message | Reply | Exception | tuple[Event, ...]

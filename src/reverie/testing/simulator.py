@@ -11,15 +11,15 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from reverie.messages.blocks import Json
-from reverie.simulator.clock import MovableClock
-from reverie.simulator.explain import Explanation
-from reverie.simulator.records import Record
-from reverie.simulator.script import Action, Rule, RuleScript, Script
-from reverie.simulator.script_file import read_script, script_from_json
-from reverie.simulator.server import BackgroundServer
-from reverie.simulator.simulation import Simulation
 from reverie.testing.clock import SettableClock
 from reverie.values import value
+from reverie_simulator.clock import MovableClock
+from reverie_simulator.explain import Explanation
+from reverie_simulator.records import Record
+from reverie_simulator.script import Action, Rule, RuleScript, Script
+from reverie_simulator.script_file import read_script, script_from_json
+from reverie_simulator.server import BackgroundServer
+from reverie_simulator.simulation import Simulation
 
 API_KEY = "simulated"
 """Any key will do; this one says what it is."""

@@ -15,8 +15,8 @@ from reverie.tools.schema import number, text
 from reverie.tools.tool import Answer, ToolMistake
 
 if TYPE_CHECKING:
-    from reverie.memory.passages import PastHit
-    from reverie.memory.recall.recalled import Hit
+    from reverie.memory.search.passages import PastHit
+    from reverie.memory.search.render import Hit
 
 MOST = 20
 TYPES = ("user", "feedback", "project", "reference")

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 
+from reverie.extensions.skills import Skill
 from reverie.messages.blocks import JsonObject
 from reverie.permissions.need import Act, Need
-from reverie.skills import Skill
 from reverie.tools.describe import described, field
 from reverie.tools.desk import Desk
 from reverie.tools.schema import text

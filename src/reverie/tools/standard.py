@@ -19,7 +19,7 @@ from reverie.tools.tool import Tool
 from reverie.tools.write import Write
 
 if TYPE_CHECKING:
-    from reverie.memory.store import Store
+    from reverie.memory.store.topic_store import Store
     from reverie.tools.page_fetch import Fetch
     from reverie.tools.web_search import Search
 

@@ -11,8 +11,8 @@ import re
 from urllib.parse import urljoin, urlsplit, urlunsplit
 
 from reverie.errors import Error
-from reverie.memory.topics.injection import harmless
 from reverie.messages.blocks import JsonObject
+from reverie.messages.injection import harmless
 from reverie.permissions.need import Act, Need
 from reverie.tools.describe import described, field
 from reverie.tools.desk import Desk

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from reverie.places import slug
+from reverie.files.places import slug
 from tests.apps.cli.conftest import Terminal
 from tests.requirements import requirement
 

@@ -4,8 +4,8 @@ import json
 from datetime import UTC, datetime
 from pathlib import Path
 
-from reverie.agent.ledger import Booking, append_booking
 from reverie.messages.message import Usage
+from reverie.models.ledger import Booking, append_booking
 from tests.apps.cli.conftest import Terminal
 from tests.requirements import requirement
 

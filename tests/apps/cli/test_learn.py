@@ -6,9 +6,9 @@ import pytest
 
 from reverie.messages.blocks import Json
 from reverie.testing.simulator import simulator
-from tests.api.sessions import hold
 from tests.apps.cli.conftest import Terminal
 from tests.requirements import requirement
+from tests.session.sessions import hold
 
 TEXTS = (
     "Never push directly to main, open a PR instead.",

@@ -16,10 +16,10 @@ from typing import Any
 
 import pytest
 
-from tests.api.sessions import hold
 from tests.apps.cli.conftest import Terminal
 from tests.apps.cli.test_program import imported_by
 from tests.requirements import requirement
+from tests.session.sessions import hold
 
 SAVE = ("save", "--type", "project", "--name", "Kiwi server", "--description", "Where the kiwi server runs")
 BODY = "It listens on port 8099 in Frankfurt."
@@ -524,7 +524,7 @@ def test_recall_loads_nothing_heavy(terminal: Terminal) -> None:
 
     loaded = imported_by("recall", "kiwi", "server", "--memory-dir", str(directory))
 
-    assert "reverie.memory.recall.recall" in loaded
+    assert "reverie.memory.search.recall" in loaded
     assert loaded.isdisjoint(heavy)
 
 

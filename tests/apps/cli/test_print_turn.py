@@ -11,9 +11,9 @@ from reverie.messages.blocks import Json
 from reverie.messages.entries import AssistantEntry, UserEntry
 from reverie.messages.transcript import read_entries
 from reverie.messages.view import project
-from reverie.simulator.script import Action, Incoming, ToolCall
 from reverie.testing.openai_server import ChatAnswer, OpenAIServer
 from reverie.testing.simulator import RunningSimulator, simulator
+from reverie_simulator.script import Action, Incoming, ToolCall
 from tests.apps.cli.conftest import Ran, Terminal
 from tests.requirements import requirement
 

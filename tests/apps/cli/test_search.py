@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from reverie.places import slug
+from reverie.files.places import slug
 from tests.apps.cli.conftest import Terminal
 from tests.apps.cli.test_program import imported_by
 from tests.requirements import requirement
@@ -163,4 +163,4 @@ def test_help_and_mistakes_are_cheap_and_clear(terminal: Terminal) -> None:
     assert "reverie search" in terminal.run("search", "--help").out
     assert terminal.run("search").code == 2
     assert terminal.run("search", "x", "--role", "nobody").code == 2
-    assert "reverie.memory.passages" not in imported_by("--help")
+    assert "reverie.memory.search.passages" not in imported_by("--help")

@@ -6,21 +6,21 @@ from pathlib import Path
 
 import pytest
 
-from reverie.api.followed import Followed
-from reverie.apps.wiring import SystemClock
+from reverie.context.client_messages import Followed
 from reverie.context.embedded import answered
 from reverie.context.pipeline import compact_now
 from reverie.context.replacement import Case
 from reverie.context.stage import Scene
+from reverie.files.places import slug
 from reverie.messages.entries import AssistantEntry, UserEntry
 from reverie.messages.transcript import Transcript, read_entries
 from reverie.messages.view import project
-from reverie.places import slug
+from reverie.models.profiles import profile
+from reverie.models.tokens.estimate import weigh_message
+from reverie.models.tokens.rates import rates_for
+from reverie.models.tokens.window import budget
+from reverie.session.wiring import SystemClock
 from reverie.settings import Settings
-from reverie.tokens.estimate import weigh_message
-from reverie.tokens.profiles import profile
-from reverie.tokens.rates import rates_for
-from reverie.tokens.window import budget
 from tests.apps.cli.conftest import Terminal
 from tests.requirements import requirement
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from reverie.simulator.rules.check import validate
+from reverie_simulator.rules.check import validate
 from tests.apps.cli.conftest import Terminal, terminal
 from tests.requirements import requirement
 

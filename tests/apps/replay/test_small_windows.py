@@ -12,26 +12,26 @@ from typing import Any
 import anthropic
 import pytest
 
-from reverie.agent.events import TurnEnded
-from reverie.api.window import Window
-from reverie.api.wrap import wrap
 from reverie.apps.replay.figures import SessionFigures
 from reverie.apps.replay.run import Setup, replay
 from reverie.context.strategies import strategy
+from reverie.context.window import Window
+from reverie.context.wrap import wrap
 from reverie.messages.blocks import Json, ToolResult, ToolUse
 from reverie.messages.codec import message_to_wire
 from reverie.messages.entries import Entry
 from reverie.messages.message import Message, assistant, user
 from reverie.messages.trajectory import read_recording
-from reverie.ports import Ending
+from reverie.models.ports import Ending
+from reverie.models.profiles import profile
+from reverie.models.tokens.window import budget_by
+from reverie.session.events import TurnEnded
 from reverie.settings import Extraction, Settings
-from reverie.simulator.rules.check import validate
 from reverie.testing.simulator import simulator
-from reverie.tokens.profiles import profile
-from reverie.tokens.window import budget_by
-from tests.api.session_desk import calls, desk, told
+from reverie_simulator.rules.check import validate
 from tests.context.kit import Session
 from tests.requirements import requirement
+from tests.session.session_desk import calls, desk, told
 
 MODEL = "claude-sonnet-4-5"
 SMALL = (4_000, 6_000, 8_000)

@@ -8,22 +8,22 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from reverie.agent.events import Reduced, Status, TurnEnded, TurnEvent, TurnStarted
-from reverie.agent.file_history import Return
-from reverie.api.memory import Memory
-from reverie.api.memory_parts.dreaming import Dreamt
 from reverie.apps.tui.app import Chat
 from reverie.apps.tui.conversation import Surroundings, Wish
 from reverie.context.receipt import Receipt
 from reverie.errors import Error
+from reverie.files.trust import Part
+from reverie.memory.dream.dreams import Dreamt
+from reverie.memory.memory import Memory
 from reverie.messages.entries import Entry
 from reverie.messages.listing import Glance
 from reverie.messages.message import Usage
+from reverie.models.ports import Ending, TextDelta
+from reverie.models.tokens.window import Budget, budget_by
 from reverie.permissions.approval import Approval, Approver, Question
-from reverie.ports import Ending, TextDelta
+from reverie.session.events import Reduced, Status, TurnEnded, TurnEvent, TurnStarted
+from reverie.session.file_history import Return
 from reverie.settings import Settings
-from reverie.tokens.window import Budget, budget_by
-from reverie.trust import Part
 
 NOW = datetime(2026, 11, 15, 12, 0, tzinfo=UTC)
 FIGURES = Status("claude-sonnet-5", 84_000, 180_000, cache_share=0.93, cost_usd=0.4213)

@@ -9,7 +9,12 @@ from dataclasses import replace
 import pytest
 from rich.color import ColorType
 
-from reverie.agent.events import (
+from reverie.apps.tui.pieces import Answer, Call, Progress, Said
+from reverie.messages.message import Usage
+from reverie.models.offline import REFUSAL
+from reverie.models.ports import Ending, Retrying, TextDelta, ThinkingDelta, ToolUseStarted
+from reverie.models.tokens.window import Level
+from reverie.session.events import (
     AgentEnded,
     Attached,
     Notice,
@@ -19,11 +24,6 @@ from reverie.agent.events import (
     ToolStarted,
     TurnEnded,
 )
-from reverie.apps.tui.pieces import Answer, Call, Progress, Said
-from reverie.messages.message import Usage
-from reverie.models.offline import REFUSAL
-from reverie.ports import Ending, Retrying, TextDelta, ThinkingDelta, ToolUseStarted
-from reverie.tokens.window import Level
 from tests.apps.tui.conftest import MakeTable
 from tests.apps.tui.driving import at
 from tests.apps.tui.scripted import FIGURES

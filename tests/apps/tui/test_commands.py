@@ -16,11 +16,11 @@ from reverie.apps.tui.picker import Picker
 from reverie.apps.tui.pieces import Said
 from reverie.context.receipt import Fate, Line, Receipt, Sort
 from reverie.errors import UserMistake
+from reverie.files.trust import Part
 from reverie.messages.entries import AssistantEntry, Entry, Envelope, UserEntry
 from reverie.messages.listing import Glance
-from reverie.ports import TextDelta
+from reverie.models.ports import TextDelta
 from reverie.testing.build import assistant, tool_call, tool_result, user
-from reverie.trust import Part
 from tests.apps.tui.conftest import MakeTable
 from tests.apps.tui.driving import Seat, at
 from tests.apps.tui.scripted import Scripted, Table

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 from textual.widgets import OptionList
 
-from reverie.api.memory import Memory
 from reverie.apps.tui.memory_screen import MemoryScreen
 from reverie.errors import UserMistake
+from reverie.memory.memory import Memory
 from tests.apps.tui.conftest import MakeTable
 from tests.apps.tui.driving import Seat, at
 from tests.apps.tui.scripted import Table

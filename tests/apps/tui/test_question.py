@@ -7,9 +7,9 @@ import asyncio
 import pytest
 
 from reverie.apps.tui.question import Asking, ways
+from reverie.models.ports import TextDelta
 from reverie.permissions.approval import Approval, Question
 from reverie.permissions.need import Act, Need
-from reverie.ports import TextDelta
 from tests.apps.tui.conftest import MakeTable
 from tests.apps.tui.driving import at
 from tests.requirements import requirement

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from reverie.api.memory_parts.saving import NAME_CHARS, name_of
+from reverie.memory.drafts import NAME_CHARS, name_of
 from tests.requirements import requirement
 
 

@@ -9,7 +9,7 @@ from reverie.apps.tui.past import pieces_of
 from reverie.apps.tui.pieces import Call
 from reverie.messages.entries import Envelope, UserEntry
 from reverie.messages.shell_words import input_words, output_words
-from reverie.ports import TextDelta
+from reverie.models.ports import TextDelta
 from reverie.testing.build import user
 from tests.apps.tui.conftest import MakeTable
 from tests.apps.tui.driving import at

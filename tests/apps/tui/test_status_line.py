@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
-from reverie.agent.events import Status
 from reverie.apps.tui.status_line import MODES, status_text
-from reverie.tokens.window import Level
+from reverie.models.tokens.window import Level
+from reverie.session.events import Status
 from tests.requirements import requirement
 
 FULL = Status("claude-sonnet-5", 84_000, 180_000, Level.CALM, 0.93, 0.4213, "default", ("dreaming", "indexing"))

@@ -7,12 +7,12 @@ from datetime import date, datetime
 from pathlib import Path
 from typing import Any
 
+from reverie.files.places.paths import MemoryFolder
 from reverie.memory.dream.apply import Applied, apply_steps
 from reverie.memory.dream.proposal import Step
 from reverie.memory.dream.tidy import Tidied, World, tidy
-from reverie.memory.store import Store
+from reverie.memory.store.topic_store import Store
 from reverie.memory.topics.topic import MemoryType, Topic, Trust, render_topic
-from reverie.places.paths import MemoryFolder
 
 DAY = date(2026, 3, 2)
 """A Monday."""

@@ -8,7 +8,7 @@ from reverie.errors import Conflict
 from reverie.memory.dream.apply import apply_steps
 from reverie.memory.dream.proposal import Kind, Step
 from reverie.memory.dream.tidy import World, tidy
-from reverie.memory.timeline import log, undo
+from reverie.memory.store.timeline import log, undo
 from tests.memory.dream.kit import dreamt, files, read, text, write
 from tests.memory.stores import files_of, open_store
 from tests.requirements import requirement

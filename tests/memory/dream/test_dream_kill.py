@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from reverie.memory.timeline import log
+from reverie.memory.store.timeline import log
 from reverie.testing.simulator import simulator
 from tests.memory.dream.worker import BY_MODEL, Killer, model_script, opened, problems, seed
 from tests.requirements import requirement

@@ -3,10 +3,10 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from pathlib import Path
 
-from reverie.memory.daily import list_daily_logs, read_log_lines
+from reverie.files.places.paths import MemoryFolder
+from reverie.memory.daily_logs import list_daily_logs, read_log_lines
 from reverie.memory.dream.from_logs import read_from_logs
 from reverie.memory.topics.topic import Trust, parse_topic
-from reverie.places.paths import MemoryFolder
 from tests.memory.dream.kit import append_daily, text
 from tests.requirements import requirement
 

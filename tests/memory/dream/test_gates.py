@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 
 from reverie.files import exclusive
+from reverie.files.places.paths import MemoryFolder
 from reverie.memory.dream.gates import Gate, Gates
 from reverie.memory.dream.lock import DreamState, write_state
 from reverie.memory.dream.proposal import Proposal, write_proposal
 from reverie.memory.dream.sessions import list_sessions_since
-from reverie.places.paths import MemoryFolder
 from tests.requirements import requirement
 
 NOW = datetime(2026, 3, 10, 12, 0, tzinfo=UTC)

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reverie.errors import UserMistake
+from reverie.files.places.paths import MemoryFolder
 from reverie.memory.dream.hunks import chosen, diff_of, hunks_of
 from reverie.memory.dream.proposal import (
     Contradiction,
@@ -20,7 +21,6 @@ from reverie.memory.dream.proposal import (
     remove_proposal_about,
     write_proposal,
 )
-from reverie.places.paths import MemoryFolder
 from tests.memory.dream.kit import text
 from tests.memory.dream.test_gates import NOW
 from tests.requirements import requirement

@@ -10,6 +10,7 @@ import pytest
 
 from reverie.errors import Conflict
 from reverie.files import write_atomic
+from reverie.files.places.paths import MemoryFolder
 from reverie.memory.dream.lock import (
     DreamState,
     dreaming,
@@ -21,7 +22,6 @@ from reverie.memory.dream.lock import (
     write_host_time,
     write_state,
 )
-from reverie.places.paths import MemoryFolder
 from tests.requirements import requirement
 
 NOW = datetime(2026, 3, 10, 12, 0, tzinfo=UTC)
@@ -32,7 +32,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from reverie.errors import Conflict
 from reverie.memory.dream.lock import dreaming
-from reverie.places.paths import MemoryFolder
+from reverie.files.places.paths import MemoryFolder
 directory = Path(sys.argv[1])
 try:
     with dreaming(MemoryFolder(directory, directory), now=datetime(2026, 3, 10, 12, tzinfo=UTC)):

@@ -22,14 +22,14 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Self
 
-from reverie.agent.fork import LoopForks
-from reverie.api.memory import Memory
-from reverie.api.memory_parts.dreaming import Dreamt
+from reverie.memory.dream.dreams import Dreamt
 from reverie.memory.dream.lock import read_state
-from reverie.memory.index.lines import Entry, parse_index
-from reverie.memory.timeline import log
+from reverie.memory.memory import Memory
+from reverie.memory.store.index.lines import Entry, parse_index
+from reverie.memory.store.timeline import log
 from reverie.memory.topics.topic import parse_topic
 from reverie.messages.blocks import Json
+from reverie.session.subagents.fork import LoopForks
 from reverie.settings import Budget, Settings
 from tests.memory.dream.kit import read, text
 
@@ -81,10 +81,10 @@ def work(directory: Path, home: Path, rounds: int, seed_number: int) -> None:
 
 async def _dream_by_model(memory: Memory, home: Path) -> Dreamt:
     """A dream of the simulator's model, in a session of its own."""
-    from reverie.api.session import Session
-    from reverie.api.session_setup import Setup
+    from reverie.files.places import Places
     from reverie.models.choose import Access, choose
-    from reverie.places import Places
+    from reverie.session.session import Session
+    from reverie.session.setup import Setup
 
     url, key = os.environ[ADDRESS].split()
     access = Access(anthropic_key=key, anthropic_url=url)
@@ -222,7 +222,7 @@ def serve(directory: Path, home: Path) -> None:
         # Two seconds of every dreamer otherwise.
         import anthropic  # noqa: F401
 
-        import reverie.api.session  # noqa: F401
+        import reverie.session.session  # noqa: F401
     for line in sys.stdin:
         pid = os.fork()
         if pid == 0:

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from reverie.memory.extraction.classify import Reader
 from reverie.memory.extraction.extract import brought_up_to_date
 from reverie.memory.extraction.known import SAME_MEANING, KnownTopics, Likeness
-from reverie.memory.extraction.reading import Reader
 from tests.memory.extraction.kit import candidate
 from tests.requirements import requirement
 

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from reverie.files.places.paths import MemoryFolder
 from reverie.memory.extraction.learnt import Learnt, append_learnt, learnt_file, read_learnt, write_shortened
-from reverie.places.paths import MemoryFolder
 from tests.requirements import requirement
 
 

@@ -3,6 +3,7 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
+from reverie.files.places.paths import MemoryFolder
 from reverie.memory.extraction.candidate import Reason, Refusal
 from reverie.memory.extraction.refusals import (
     MAX_ROWS,
@@ -11,7 +12,6 @@ from reverie.memory.extraction.refusals import (
     refusals_file,
     remove_refusals,
 )
-from reverie.places.paths import MemoryFolder
 from tests.memory.extraction.kit import MONDAY
 from tests.requirements import requirement
 

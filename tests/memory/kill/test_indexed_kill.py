@@ -10,17 +10,17 @@ from pathlib import Path
 
 import pytest
 
-from reverie.memory.recall.indexed import IndexedFolder
+from reverie.files.places.paths import MemoryFolder
 from reverie.memory.search.document import Query
-from reverie.places.paths import MemoryFolder
+from reverie.memory.search.topic_index import IndexedFolder
 from tests.requirements import requirement
 
 FILES = 300
 SWEEPS = """
 import sys
 from pathlib import Path
-from reverie.memory.recall.indexed import IndexedFolder
-from reverie.places.paths import MemoryFolder
+from reverie.memory.search.topic_index import IndexedFolder
+from reverie.files.places.paths import MemoryFolder
 folder = IndexedFolder(MemoryFolder(Path(sys.argv[1]), Path(sys.argv[1])))
 print("ready", flush=True)
 while True:

@@ -13,10 +13,10 @@ from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 
-from reverie.memory.store import Store
-from reverie.memory.timeline import log
+from reverie.files.places.paths import MemoryFolder
+from reverie.memory.store.timeline import log
+from reverie.memory.store.topic_store import Store
 from reverie.memory.topics.topic import Topic
-from reverie.places.paths import MemoryFolder
 from tests.memory.stores import topic
 
 

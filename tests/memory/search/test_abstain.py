@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from reverie.api.memory import Memory
+from reverie.memory.memory import Memory
 from reverie.memory.search import Document, Query, SearchIndex
 from reverie.memory.search.abstain import RUNNER_UP_THRESHOLD
 from tests.requirements import requirement

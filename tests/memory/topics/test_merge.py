@@ -5,10 +5,10 @@ from datetime import date
 
 from hypothesis import given, settings
 
+from reverie.files.merge import Merged
 from reverie.memory.topics.anchors import FileAnchor
 from reverie.memory.topics.merge import TopicConflict, merge_topics
 from reverie.memory.topics.topic import MemoryType, Topic, parse_topic, render_topic
-from reverie.merge import Merged
 from tests.memory.topic_strategies import topics
 from tests.requirements import requirement
 

@@ -2,10 +2,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from reverie.memory.recall.indexed import IndexedFolder
+from reverie.files.places.paths import MemoryFolder
+from reverie.memory.search.topic_index import IndexedFolder
 from reverie.memory.topics.topic import Topic
 from reverie.memory.topics.vetted import Vetted
-from reverie.places.paths import MemoryFolder
 from tests.requirements import requirement
 
 TOPIC = Topic("a.md", "Kiwi", "Where the kiwi server runs", body="In Frankfurt.")

@@ -18,19 +18,19 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
-from reverie.api.memory import Memory
-from reverie.api.session import Session
-from reverie.api.session_setup import Setup
-from reverie.api.window import Window
-from reverie.apps import wiring
-from reverie.apps.config import Configuration, Secrets
+from reverie.context.window import Window
 from reverie.errors import Error
+from reverie.files.places import Places
+from reverie.memory.memory import Memory
 from reverie.messages.blocks import ToolResult, ToolUse
 from reverie.messages.message import Message, Usage, assistant, user
+from reverie.models.ports import Event, Reply, Request
 from reverie.permissions.approval import Approval, Question
-from reverie.places import Places
-from reverie.ports import Event, Reply, Request
+from reverie.session import wiring
+from reverie.session.session import Session
+from reverie.session.setup import Setup
 from reverie.settings import Settings
+from reverie.settings.load import Configuration, Secrets
 from reverie.testing.build import reply
 from reverie.testing.scripted_model import ScriptedModel, Step
 

@@ -9,22 +9,22 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
-from reverie.api.memory import Memory
-from reverie.api.session import Session
-from reverie.api.session_setup import Setup
-from reverie.api.window import Window
-from reverie.apps import wiring
 from reverie.apps.cli.chat import surroundings
-from reverie.apps.cli.opening import Wanted
+from reverie.apps.cli.open_session import Wanted
 from reverie.apps.cli.options import Common
-from reverie.apps.config import Configuration, Secrets
+from reverie.context.window import Window
 from reverie.errors import ContextTooLong, Overloaded
+from reverie.files.places import Places
+from reverie.memory.memory import Memory
 from reverie.messages.message import Usage, assistant, user
-from reverie.places import Places
+from reverie.models.profiles import Abilities, ProfileOverride, profile
+from reverie.session import wiring
+from reverie.session.session import Session
+from reverie.session.setup import Setup
 from reverie.settings import Settings
+from reverie.settings.load import Configuration, Secrets
 from reverie.testing.build import tool_call
 from reverie.testing.scripted_model import ScriptedModel, Step
-from reverie.tokens.profiles import Abilities, ProfileOverride, profile
 from tests.settings.effects.doors import (
     MODEL,
     NEWEST,

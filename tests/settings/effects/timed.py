@@ -12,16 +12,16 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
-from reverie.agent.events import ToolEnded, ToolStarted
-from reverie.agent.tasks import list_tasks
-from reverie.api.memory import Memory
-from reverie.api.session import Session
-from reverie.api.session_setup import Setup
 from reverie.errors import Unavailable
+from reverie.files.background_tasks import list_tasks
 from reverie.files.locks import locked
+from reverie.files.places import Places
+from reverie.memory.memory import Memory
 from reverie.messages.message import assistant
-from reverie.places import Places
-from reverie.ports import Request
+from reverie.models.ports import Request
+from reverie.session.events import ToolEnded, ToolStarted
+from reverie.session.session import Session
+from reverie.session.setup import Setup
 from reverie.settings import Settings
 from reverie.settings.layers import Given, Layer, Source, merge
 from reverie.testing.build import tool_call

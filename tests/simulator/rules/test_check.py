@@ -3,8 +3,8 @@ from __future__ import annotations
 import pytest
 
 from reverie.messages.blocks import Json
-from reverie.simulator.answers import Refusal
-from reverie.simulator.rules.headers import CACHE_EDITS_BETA, COMPACTION_BETA, CONTEXT_MANAGEMENT_BETA
+from reverie_simulator.answers import Refusal
+from reverie_simulator.rules.headers import CACHE_EDITS_BETA, COMPACTION_BETA, CONTEXT_MANAGEMENT_BETA
 from tests.requirements import requirement
 from tests.simulator.requests import (
     EPHEMERAL,

@@ -3,8 +3,8 @@ from __future__ import annotations
 import pytest
 
 from reverie.messages.blocks import Json
-from reverie.simulator.rules.headers import INTERLEAVED_BETA
-from reverie.simulator.wire import objects_at
+from reverie_simulator.rules.headers import INTERLEAVED_BETA
+from reverie_simulator.wire import objects_at
 from tests.requirements import requirement
 from tests.simulator.requests import (
     answer,

@@ -6,8 +6,8 @@ import os
 import sys
 from pathlib import Path
 
-from reverie.plugins.servers import Server, Transport
-from reverie.tools.mcp.connection import Around
+from reverie.extensions.mcp.connection import Around
+from reverie.extensions.mcp.servers import Server, Transport
 
 EXAMPLE = Path(__file__).with_name("quick_server.py")
 """The example server over stdio, quickly started."""

@@ -4,13 +4,13 @@ from pathlib import Path
 
 import pytest
 
+from reverie.extensions.mcp.values import MAX_NAME_CHARS, tool_name
 from reverie.messages.blocks import Image
 from reverie.permissions.decide import Verdict, decide
 from reverie.permissions.need import Act
 from reverie.permissions.policy import Policy
 from reverie.tools.desk import Desk
 from reverie.tools.mcp.connections import Connections
-from reverie.tools.mcp.values import MAX_NAME_CHARS, tool_name
 from reverie.tools.registry import Registry
 from tests.requirements import requirement
 from tests.tools.kit import told

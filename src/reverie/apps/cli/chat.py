@@ -8,17 +8,17 @@ from typing import TYPE_CHECKING
 
 import click
 
-from reverie.apps import wiring
 from reverie.apps.cli.exits import DONE, FAILED
-from reverie.apps.cli.opening import Wanted, open_session, setup_of
+from reverie.apps.cli.open_session import Wanted, open_session, setup_of
 from reverie.apps.cli.which import Common
 from reverie.errors import Error, Unavailable, UserMistake
+from reverie.session import wiring
 
 if TYPE_CHECKING:
-    from reverie.api.session import Session
-    from reverie.apps.config import Configuration
     from reverie.apps.tui.conversation import Surroundings, Wish
     from reverie.permissions.approval import Approver
+    from reverie.session.session import Session
+    from reverie.settings.load import Configuration
 
 
 def chat(common: Common, wanted: Wanted) -> int:
@@ -62,7 +62,7 @@ def surroundings(
     is_in_tmux = configuration.secrets.get("TMUX") is not None
 
     def opened(approver: Approver, wish: Wish) -> Session:
-        from reverie.api.session import Session
+        from reverie.session.session import Session
 
         setup = setup_of(common, wanted, wish.model or model, approver=approver)
         return open_session(setup, wanted) if wish.is_first else Session.made(setup, resume=wish.resume)

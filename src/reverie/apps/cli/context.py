@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from reverie.apps.rows import ContextReport, SubagentRow
-    from reverie.tokens.window import Budget
+    from reverie.models.tokens.window import Budget
 
 BAR = 40
 """Width of a bar at 80 columns."""
@@ -36,18 +36,18 @@ def command(
       reverie context 5f0c954e --json
       reverie context ~/.claude/projects/-home-me-app/5f0c954e.jsonl --window 200000
     """
-    from reverie.agent.ledger import read_bookings
-    from reverie.apps import wiring
     from reverie.apps.cli.exits import say
     from reverie.apps.cli.find_session import find_session
     from reverie.apps.cli.output import print_json
     from reverie.apps.rows import context_report, subagent_rows
     from reverie.apps.session_figures import session_cost
+    from reverie.files.places import ProjectFolder
+    from reverie.files.places.transcripts import list_subagent_transcripts
     from reverie.messages.transcript import read_entries
-    from reverie.places import ProjectFolder
-    from reverie.places.transcripts import list_subagent_transcripts
-    from reverie.tokens.profiles import profile
-    from reverie.tokens.window import unknown_model
+    from reverie.models.ledger import read_bookings
+    from reverie.models.profiles import profile
+    from reverie.models.tokens.window import unknown_model
+    from reverie.session import wiring
 
     configuration = common.configuration(project)
     path = find_session(configuration, common.directory(project), session)

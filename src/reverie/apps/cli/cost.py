@@ -11,8 +11,8 @@ from reverie.apps.cli.options import Common, as_json
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from reverie.agent.ledger import Booking, Line
-    from reverie.apps.config import Configuration
+    from reverie.models.ledger import Booking, Line
+    from reverie.settings.load import Configuration
 
 _KEYS: dict[str, Callable[[Booking], str]] = {
     "day": lambda booking: f"{booking.when.astimezone():%Y-%m-%d}",
@@ -47,9 +47,9 @@ def command(
     """
     from datetime import timedelta
 
-    from reverie.agent.ledger import by, of_session, read_bookings, total
-    from reverie.apps import wiring
     from reverie.apps.cli.output import print_json
+    from reverie.models.ledger import by, of_session, read_bookings, total
+    from reverie.session import wiring
 
     configuration = common.configuration()
     folder = wiring.places(configuration).ledger
@@ -70,10 +70,10 @@ def command(
 
 def _elsewhere(configuration: Configuration, booked: Iterable[Booking]) -> Iterable[Booking]:
     """The calls of all sessions that the ledger does not know, once each: forks of some agents repeat replies."""
-    from reverie.apps import wiring
     from reverie.apps.cli.find_session import all_session_folders
     from reverie.apps.session_figures import transcript_bookings
     from reverie.messages.listing import list_glances
+    from reverie.session import wiring
 
     known = {one.session for one in booked}
     overrides = wiring.profile_overrides(configuration.settings)

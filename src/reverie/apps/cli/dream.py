@@ -14,8 +14,8 @@ from reverie.apps.cli.options import as_json
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Sequence
 
-    from reverie.api.memory_parts.dream_estimate import DreamEstimate
-    from reverie.api.memory_parts.dreaming import Dreams, DreamStatus, Dreamt, Reach
+    from reverie.memory.dream.dreams import Dreams, DreamStatus, Dreamt, Reach
+    from reverie.memory.dream.estimate import DreamEstimate
     from reverie.memory.dream.hunks import Hunk
     from reverie.memory.dream.proposal import Proposal, Step
     from reverie.memory.fork_runner import ForkRunner
@@ -116,9 +116,9 @@ def _estimated(dreams: Dreams, which: Which, model_name: str | None) -> DreamEst
 @asynccontextmanager
 async def _sleeper(which: Which, name: str) -> AsyncIterator[ForkRunner]:
     """A conversation from which a dream is forked, and of which nothing stays."""
-    from reverie.agent.fork import LoopForks
-    from reverie.api.session import Session
-    from reverie.apps import wiring
+    from reverie.session import wiring
+    from reverie.session.session import Session
+    from reverie.session.subagents.fork import LoopForks
 
     configuration = which.common.configuration(which.project)
     setup = wiring.session_setup(configuration, which.common.directory(which.project), name, is_interactive=False)
@@ -155,7 +155,7 @@ def _reviewed(dreams: Dreams, which: Which, model_name: str | None, *, asks: boo
 
 
 def _waiting(proposal: Proposal) -> Dreamt:
-    from reverie.api.memory_parts.dreaming import told
+    from reverie.memory.dream.dreams import told
 
     return told("proposed", proposal)
 

@@ -6,11 +6,11 @@ from collections.abc import Iterable
 from glob import escape
 from pathlib import Path
 
-from reverie.apps import wiring
-from reverie.apps.config import Configuration
 from reverie.errors import UserMistake
+from reverie.files.places import list_transcript_folders
 from reverie.messages.listing import list_glances, read_working_directory
-from reverie.places import list_transcript_folders
+from reverie.session import wiring
+from reverie.settings.load import Configuration
 
 
 def session_folders(configuration: Configuration, directory: Path) -> list[Path]:

@@ -15,10 +15,10 @@ from reverie.apps.cli.options import as_json
 from reverie.values import value
 
 if TYPE_CHECKING:
-    from reverie.api.memory import Memory
-    from reverie.api.memory_parts.learning import Learned
+    from reverie.memory.extraction.learn import Learned
+    from reverie.memory.memory import Memory
     from reverie.memory.topics.value import Topic
-    from reverie.ports import Model
+    from reverie.models.ports import Model
 
 _SHOWN = 40
 _QUOTE_CHARS = 100
@@ -54,8 +54,8 @@ def command(
     """
     import asyncio
 
-    from reverie.api.memory_parts.learning import Learned
     from reverie.apps.cli.output import print_json
+    from reverie.memory.extraction.learn import Learned
 
     model = _model(which, model_name or which.common.model)
     given = [Path(path) for path in paths]
@@ -101,9 +101,9 @@ def _by_project(which: Which, paths: list[Path], homeless: list[Homeless]) -> It
     """
     from dataclasses import replace
 
-    from reverie.api.memory_parts.learning import list_transcripts
+    from reverie.files.places import find_checkout
+    from reverie.memory.extraction.learn import list_transcripts
     from reverie.messages.listing import read_glance
-    from reverie.places import find_checkout
 
     groups: dict[Path, list[Path]] = {}
     named = {path.expanduser().absolute() for path in paths}
@@ -124,7 +124,7 @@ def _by_project(which: Which, paths: list[Path], homeless: list[Homeless]) -> It
 def _model(which: Which, name: str | None) -> Model | None:
     if name is None:
         return None
-    from reverie.apps import wiring
+    from reverie.session import wiring
 
     return wiring.model(which.common.configuration(which.project), name)
 

@@ -10,8 +10,8 @@ from reverie.apps.cli.memory_options import Which, memory_options
 from reverie.apps.cli.options import as_json
 
 if TYPE_CHECKING:
-    from reverie.api.memory import Memory
     from reverie.apps.cli.memory_documents import Document
+    from reverie.memory.memory import Memory
 
 
 @click.command("list")

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING
 
 import click
 
-from reverie.apps.cli.completing import memory_names
 from reverie.apps.cli.memory_options import Which, memory_options
 from reverie.apps.cli.options import as_json
+from reverie.apps.cli.shell_completion import memory_names
 
 if TYPE_CHECKING:
-    from reverie.api.memory import Memory
+    from reverie.memory.memory import Memory
 
 
 @click.command("log")

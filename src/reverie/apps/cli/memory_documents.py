@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from reverie.memory.history.change import Commit
-    from reverie.memory.recall.recalled import Hit
+    from reverie.memory.search.render import Hit
+    from reverie.memory.store.change import Commit
     from reverie.memory.topics.anchors import AnchorCheck
     from reverie.memory.topics.topic import Source, Topic
 

@@ -24,10 +24,10 @@ def command(which: Which, *, action: str | None, as_json: bool) -> None:
     """
     from importlib.util import find_spec
 
-    from reverie.api.memory_parts.meaning import EXTRA
     from reverie.apps.cli.output import print_json, print_table, short_size
+    from reverie.files.places import Places
+    from reverie.memory.search.semantic import EXTRA
     from reverie.memory.search.weights import install_weights, list_models
-    from reverie.places import Places
 
     configuration = which.common.configuration(which.project)
     models = Places.at(configuration.home, configuration.config_home).models

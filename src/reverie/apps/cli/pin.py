@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import click
 
-from reverie.apps.cli.completing import memory_names
 from reverie.apps.cli.memory_options import Which, memory_options
 from reverie.apps.cli.options import as_json
+from reverie.apps.cli.shell_completion import memory_names
 
 
 @click.command("pin")

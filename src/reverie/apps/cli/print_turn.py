@@ -15,7 +15,15 @@ from collections.abc import Sequence
 from shlex import quote
 from typing import Any
 
-from reverie.agent.events import (
+from reverie.apps.cli.exits import DONE, FAILED, INTERRUPTED, say
+from reverie.apps.cli.slash import run_command, slash_command
+from reverie.apps.plain import escaped, unsteered
+from reverie.errors import UserMistake
+from reverie.messages.blocks import Block
+from reverie.messages.codec import block_to_wire, message_to_wire, usage_to_wire
+from reverie.messages.message import Usage
+from reverie.models.ports import Ending, Retrying, TextDelta
+from reverie.session.events import (
     CacheBroken,
     Denied,
     Notice,
@@ -26,15 +34,7 @@ from reverie.agent.events import (
     TurnEnded,
     TurnEvent,
 )
-from reverie.api.session import Session
-from reverie.apps.cli.exits import DONE, FAILED, INTERRUPTED, say
-from reverie.apps.cli.slash import run_command, slash_command
-from reverie.apps.plain import escaped, unsteered
-from reverie.errors import UserMistake
-from reverie.messages.blocks import Block
-from reverie.messages.codec import block_to_wire, message_to_wire, usage_to_wire
-from reverie.messages.message import Usage
-from reverie.ports import Ending, Retrying, TextDelta
+from reverie.session.session import Session
 
 _SUBTYPES = {
     Ending.COMPLETED: "success",

@@ -142,7 +142,7 @@ def cli(
         return
     from pathlib import Path
 
-    from reverie.apps.cli.opening import Wanted, check_flags, model_or_refusal, open_session, setup_of
+    from reverie.apps.cli.open_session import Wanted, check_flags, model_or_refusal, open_session, setup_of
 
     wanted = Wanted(
         resume=resume,

@@ -14,8 +14,8 @@ from reverie.values import value
 
 if TYPE_CHECKING:
     from reverie.apps.cli.which import Which
-    from reverie.memory.recall.recall import Recalled
-    from reverie.memory.recall.recalled import Hit
+    from reverie.memory.search.recall import Recalled
+    from reverie.memory.search.render import Hit
 
 _LINE_CHARS = 400
 """A memory may be one line of megabytes; `--full` shows it whole."""

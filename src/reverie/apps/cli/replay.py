@@ -13,11 +13,11 @@ from reverie.apps.cli.options import Common, as_json
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from reverie.apps.config import Configuration
     from reverie.apps.replay.figures import SessionFigures
     from reverie.apps.replay.run import Setup
     from reverie.context.strategies import Strategy
     from reverie.messages.entries import Entry
+    from reverie.settings.load import Configuration
 
 DEFAULT_MODEL = "claude-sonnet-4-5"
 """For recordings that do not name a model the simulator knows."""
@@ -109,8 +109,8 @@ def _check_picture(path: Path) -> None:
 def _read(path: Path) -> tuple[list[Entry], str]:
     from reverie.messages.trajectory import read_recording
     from reverie.messages.view import project
-    from reverie.simulator.facts import facts_of
-    from reverie.tokens.count import model_of
+    from reverie.models.tokens.count import model_of
+    from reverie_simulator.facts import facts_of
 
     entries = read_recording(path)
     recorded = model_of(project(entries)) or DEFAULT_MODEL
@@ -118,9 +118,9 @@ def _read(path: Path) -> tuple[list[Entry], str]:
 
 
 def _setup(configuration: Configuration, strategy: Strategy, model: str, window: int | None, seed: int) -> Setup:
-    from reverie.apps import wiring
     from reverie.apps.replay.run import Setup
-    from reverie.tokens.profiles import profile
+    from reverie.models.profiles import profile
+    from reverie.session import wiring
 
     settings = configuration.settings
     return Setup(

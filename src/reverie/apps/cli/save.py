@@ -12,7 +12,7 @@ from reverie.apps.cli.memory_options import Which, memory_options
 from reverie.apps.cli.options import as_json
 
 if TYPE_CHECKING:
-    from reverie.api.memory import Memory
+    from reverie.memory.memory import Memory
     from reverie.memory.topics.anchors import Anchor
     from reverie.memory.topics.situations import When
     from reverie.memory.topics.topic import Topic
@@ -134,8 +134,8 @@ def _drafted(
     edit: bool,
 ) -> Topic:
     """The memory that is meant: described flag by flag, or by a text that says it all."""
-    from reverie.api.memory_parts.saving import draft_from_text, drafted
     from reverie.errors import UserMistake
+    from reverie.memory.drafts import draft_from_text, drafted
 
     said = (("--name", name), ("--type", kind), ("--description", description))
     missing = [flag for flag, value in said if value is None]
@@ -178,7 +178,7 @@ def _when(said: tuple[str, ...]) -> When | None:
 
 
 def _anchor(said: str) -> Anchor:
-    from reverie.api.memory_parts.saving import anchor_named
+    from reverie.memory.drafts import anchor_named
 
     return anchor_named(said)
 

@@ -13,7 +13,7 @@ import click
 from reverie.apps.cli.options import Common, Moment, as_json, project_option
 
 if TYPE_CHECKING:
-    from reverie.memory.passages import Found, PastHit
+    from reverie.memory.search.passages import Found, PastHit
 
 _LINES_SHOWN = 8
 _LINE_CHARS = 200
@@ -57,9 +57,9 @@ def command(
       reverie search "database is locked" --role tool --since 2026-03-01
       reverie search parse_date --session 3c1a7f52 --json
     """
-    from reverie.api.memory import Memory
-    from reverie.apps import wiring
-    from reverie.memory.passages import PastQuery
+    from reverie.memory.memory import Memory
+    from reverie.memory.search.passages import PastQuery
+    from reverie.session import wiring
 
     configuration = common.configuration(project)
     directory = common.directory(project)
@@ -119,7 +119,7 @@ def _print(found: Found, took_ms: float, directory: str, *, full: bool) -> None:
 
 
 def _print_hit(hit: PastHit, title: str, *, full: bool) -> None:
-    from reverie.memory.passages.past_search import matched_words
+    from reverie.memory.search.passages.past_search import matched_words
 
     click.secho(_plain(title) or "(no title)", bold=True, nl=False)
     click.echo(f"  {hit.when[:16].replace('T', ' ')}  {hit.role}  {hit.score:.2f}")

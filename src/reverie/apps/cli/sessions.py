@@ -44,13 +44,13 @@ def command(
       reverie sessions --all --limit 20
       reverie sessions ~/.claude/projects/-home-me-app --json
     """
-    from reverie.agent.ledger import read_bookings
-    from reverie.apps import wiring
     from reverie.apps.cli.find_session import all_session_folders, session_folders
     from reverie.apps.cli.output import print_json
     from reverie.apps.session_figures import read_figures
     from reverie.errors import UserMistake
     from reverie.messages.listing import list_glances
+    from reverie.models.ledger import read_bookings
+    from reverie.session import wiring
 
     configuration = common.configuration(project)
     places = wiring.places(configuration)
@@ -97,7 +97,7 @@ def _document(glance: Glance, figures: Figures | None) -> dict[str, object]:
 
 def _draw(glances: list[Glance], figures: dict[Path, Figures], searched: list[Path]) -> None:
     from reverie.apps.cli.output import counted, dollars, print_table, short_count, short_size
-    from reverie.tokens.names import canonical_name
+    from reverie.models.names import canonical_name
 
     if not glances:
         click.echo(

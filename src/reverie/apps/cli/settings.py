@@ -9,12 +9,12 @@ import click
 
 from reverie.apps.cli.options import Common, as_json, project_option
 from reverie.apps.cli.output import print_json
-from reverie.apps.config import Configuration
 from reverie.errors import UserMistake
 from reverie.settings import display
 from reverie.settings.assemble import present_paths, value_of
 from reverie.settings.describe import as_markdown, meaning
 from reverie.settings.layers import Origin, Source, unknown
+from reverie.settings.load import Configuration
 from reverie.settings.locate import split_key
 from reverie.settings.schema import Key, dotted, find, is_group
 from reverie.settings.values import expected

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import click
 
-from reverie.apps.wiring import SystemClock
 from reverie.errors import Unavailable
+from reverie.session.wiring import SystemClock
 
 
 @click.command("simulate")
@@ -38,14 +38,14 @@ def run(
 ) -> None:
     """Serve until interrupted. Raises `UserMistake` for a bad script, clock file or address."""
     try:
-        from reverie.simulator.server import listen, run_until_interrupted
+        from reverie_simulator.server import listen, run_until_interrupted
     except ImportError as problem:
         raise Unavailable(
             f"The simulator needs {problem.name}, which is not installed. Install `reverie[web]`."
         ) from problem
-    from reverie.simulator.clock import FileClock
-    from reverie.simulator.script_file import read_script
-    from reverie.simulator.simulation import Simulation
+    from reverie_simulator.clock import FileClock
+    from reverie_simulator.script_file import read_script
+    from reverie_simulator.simulation import Simulation
 
     simulation = Simulation(
         clock=SystemClock() if clock_path is None else FileClock(clock_path),

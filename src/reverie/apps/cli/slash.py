@@ -8,10 +8,10 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from reverie.api.session import Session
 from reverie.apps.amounts import short_count
 from reverie.apps.compact_argument import read_compact_argument
 from reverie.errors import UserMistake
+from reverie.session.session import Session
 
 _COMMAND = re.compile(r"/(?P<name>[A-Za-z][\w-]*)(?:\s+(?P<argument>.*))?", re.DOTALL)
 """Names with a colon are a plugin's, longer paths are paths."""

@@ -42,9 +42,9 @@ def command(
     from reverie.context.spans import read_span
     from reverie.messages.transcript import read_entries
     from reverie.messages.view import project as projected
-    from reverie.tokens.count import facts_of
-    from reverie.tokens.estimate import weigh_text
-    from reverie.tokens.rates import rates_for
+    from reverie.models.tokens.count import facts_of
+    from reverie.models.tokens.estimate import weigh_text
+    from reverie.models.tokens.rates import rates_for
 
     configuration = common.configuration(project)
     entries = read_entries(find_session(configuration, common.directory(project), session))

@@ -9,7 +9,7 @@ import click
 from reverie.apps.cli.options import Common, as_json
 
 if TYPE_CHECKING:
-    from reverie.agent.tasks import BackgroundTask
+    from reverie.files.background_tasks import BackgroundTask
 
 
 @click.command("tasks")
@@ -26,11 +26,11 @@ def command(common: Common, *, to_stop: str | None, as_json: bool) -> None:
       reverie tasks --kill dream-3f2a91c0
       reverie tasks --kill extraction-1f2e3d4c
     """
-    from reverie.agent.tasks import list_tasks, read_task, remove_old_tasks, write_stop_request
-    from reverie.api.process import system_now
-    from reverie.apps import wiring
     from reverie.apps.cli.output import dollars, print_json, print_table
     from reverie.errors import UserMistake
+    from reverie.files.background_tasks import list_tasks, read_task, remove_old_tasks, write_stop_request
+    from reverie.session import wiring
+    from reverie.session.process import system_now
 
     folder, now = wiring.places(common.configuration()).tasks, system_now()
     if to_stop is not None:

@@ -56,14 +56,14 @@ def command(
     import asyncio
     from dataclasses import replace
 
-    from reverie.agents import list_agents
-    from reverie.api.session import Session
-    from reverie.api.session_parts.extensions import read_plugins
-    from reverie.api.teammate import serve
-    from reverie.apps.cli.opening import Wanted, setup_of
-    from reverie.apps.wiring import model_choice
+    from reverie.apps.cli.open_session import Wanted, setup_of
     from reverie.errors import UserMistake
-    from reverie.trust import read_trust
+    from reverie.files.trust import read_trust
+    from reverie.session.extensions import read_plugins
+    from reverie.session.session import Session
+    from reverie.session.subagents.definitions import list_agents
+    from reverie.session.teammate import serve
+    from reverie.session.wiring import model_choice
 
     chosen = model or model_choice(common.configuration(), common.model).name
     wanted = Wanted(

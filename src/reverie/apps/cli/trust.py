@@ -11,7 +11,7 @@ from reverie.apps.cli.options import Common, as_json, project_option
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from reverie.trust import Part, Trust
+    from reverie.files.trust import Part, Trust
 
 _DIGEST_CHARS = 8
 
@@ -36,11 +36,11 @@ def command(common: Common, *, names: tuple[str, ...], answer: str | None, as_js
       reverie trust server --accept
       reverie trust --forget
     """
-    from reverie.api.session_parts.trusting import list_parts
-    from reverie.apps import wiring
     from reverie.apps.cli.output import print_json
     from reverie.errors import UserMistake
-    from reverie.trust import read_trust, remove_answers, write_answers
+    from reverie.files.trust import read_trust, remove_answers, write_answers
+    from reverie.session import wiring
+    from reverie.session.project_trust import list_parts
 
     setup = wiring.agreed_setup(common.agreed(project), common.directory(project), wiring.OFFLINE)
     store = setup.places.trust

@@ -25,17 +25,17 @@ def command(
       reverie uncompact 5f0c954e --boundary b1c2
       reverie uncompact ~/.claude/projects/-home-me-app/5f0c954e.jsonl --fork
     """
-    from reverie.agent.log import Log
-    from reverie.apps import wiring
     from reverie.apps.cli.find_session import find_session
     from reverie.apps.cli.output import print_json, short_count
     from reverie.apps.rows import context_report
+    from reverie.context.conversation import Log
     from reverie.context.spans import uncompact
     from reverie.errors import UserMistake
     from reverie.files import is_inside
     from reverie.messages.entries import MarkEntry
     from reverie.messages.fork import write_fork
     from reverie.messages.transcript import Transcript, read_entries
+    from reverie.session import wiring
 
     configuration = common.configuration(project)
     path = find_session(configuration, common.directory(project), session)

@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING
 
 import click
 
-from reverie.apps.cli.completing import commits
 from reverie.apps.cli.memory_options import Which, memory_options
 from reverie.apps.cli.options import as_json
+from reverie.apps.cli.shell_completion import commits
 
 if TYPE_CHECKING:
-    from reverie.api.memory import Memory
-    from reverie.memory.timeline import Undone
+    from reverie.memory.memory import Memory
+    from reverie.memory.store.timeline import Undone
 
 
 @click.command("undo")
@@ -61,7 +61,7 @@ def _named(which: Which, commits: tuple[str, ...]) -> Undone:
 def _newest(which: Which) -> Undone:
     """The newest change of the project's memory or of the user's own."""
     from reverie.errors import UserMistake
-    from reverie.memory import timeline
+    from reverie.memory.store import timeline
 
     found: list[tuple[float, Memory]] = []
     nothing: UserMistake | None = None

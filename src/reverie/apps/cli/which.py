@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 from reverie.values import value
 
 if TYPE_CHECKING:
-    from reverie.api.memory import Memory
-    from reverie.apps.agreed import Agreed
-    from reverie.apps.config import Configuration, Flags
+    from reverie.memory.memory import Memory
+    from reverie.session.agreed_settings import Agreed
+    from reverie.settings.load import Configuration, Flags
 
 
 @value
@@ -33,7 +33,7 @@ class Common:
 
         What waits for trust is not told here: sessions say so in a line, `reverie trust` shows it.
         """
-        from reverie.apps.config import from_process
+        from reverie.settings.load import from_process
 
         configuration = from_process(self._flags(project))
         for caution in configuration.cautions:
@@ -43,12 +43,12 @@ class Common:
 
     def agreed(self, project: str | None = None) -> Agreed:
         """The settings of a session, with what the user agreed to of the project's; tells nothing."""
-        from reverie.apps.wiring import agreed_configuration
+        from reverie.session.wiring import agreed_configuration
 
         return agreed_configuration(self._flags(project))
 
     def _flags(self, project: str | None) -> Flags:
-        from reverie.apps.config import Flags
+        from reverie.settings.load import Flags
 
         named = project or self.project
         return Flags(
@@ -70,8 +70,8 @@ class Which:
 
     def open(self) -> Memory:
         """The memory: of the named directory, of the user, or of the project."""
-        from reverie.api.memory import Memory
-        from reverie.places import Places
+        from reverie.files.places import Places
+        from reverie.memory.memory import Memory
 
         configuration = self.common.configuration(self.project)
         settings = configuration.settings

@@ -15,12 +15,12 @@ from pathlib import Path
 from rich.console import Console
 from rich.markup import escape
 
-from reverie.api.session import Session
-from reverie.apps import wiring
 from reverie.apps.cli.program import run
-from reverie.apps.config import Flags, from_process
 from reverie.apps.demo.story import write_story
 from reverie.context.receipt import Receipt
+from reverie.session import wiring
+from reverie.session.session import Session
+from reverie.settings.load import Flags, from_process
 
 SESSION_WINDOW = 32_000
 """For the running session, whose system text and tools take their part of it."""

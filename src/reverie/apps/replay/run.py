@@ -13,26 +13,26 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from reverie.agent.preparing import Prepared, Preparer
-from reverie.api.followed import Followed
 from reverie.apps.replay.figures import RequestRow, SessionFigures
 from reverie.apps.replay.steps import Step, steps
 from reverie.apps.replay.survival import lost
+from reverie.context.client_messages import Followed
+from reverie.context.preparer import Prepared, Preparer
 from reverie.context.receipt import receipts
 from reverie.context.strategies import Strategy
 from reverie.errors import ContextTooLong, UserMistake
 from reverie.messages.entries import AssistantEntry, AttachmentEntry, BoundaryEntry, Entry, PromptEntry, UserEntry
 from reverie.messages.message import Usage
-from reverie.request_body import encode_body
+from reverie.models.profiles import Profile, cost
+from reverie.models.request_body import encode_body
+from reverie.models.tokens.estimate import weigh_message
+from reverie.models.tokens.rates import rates_for
+from reverie.models.tokens.window import Budget
 from reverie.settings import Settings
-from reverie.simulator.provider import Provider
-from reverie.simulator.rules.check import validate
-from reverie.simulator.usage import CacheUsage
-from reverie.tokens.estimate import weigh_message
-from reverie.tokens.profiles import Profile, cost
-from reverie.tokens.rates import rates_for
-from reverie.tokens.window import Budget
 from reverie.values import value
+from reverie_simulator.provider import Provider
+from reverie_simulator.rules.check import validate
+from reverie_simulator.usage import CacheUsage
 
 Progress = Callable[[int, int], None]
 

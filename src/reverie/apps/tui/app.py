@@ -19,11 +19,12 @@ from textual.screen import ModalScreen
 from textual.widgets import Static
 from textual.worker import Worker
 
-from reverie.api.session_parts.resting import Resting
 from reverie.apps.tui.changes import trust
 from reverie.apps.tui.commands import COMMANDS, find, near
+from reverie.apps.tui.control_characters import Unsteered
 from reverie.apps.tui.conversation import Conversation, Surroundings, Wish, settled
 from reverie.apps.tui.files import list_project_files
+from reverie.apps.tui.gc_freeze import let_go_of_what_went, set_aside_what_stays
 from reverie.apps.tui.history import Walk, append_input_history, read_input_history
 from reverie.apps.tui.host import Command, is_command
 from reverie.apps.tui.keys import Keyed
@@ -36,15 +37,14 @@ from reverie.apps.tui.pieces import Note, Piece, Said
 from reverie.apps.tui.prompt import Popup, Prompt
 from reverie.apps.tui.question import Asking
 from reverie.apps.tui.remember import remember
-from reverie.apps.tui.set_aside import let_go_of_what_went, set_aside_what_stays
 from reverie.apps.tui.shell import ShellRuns
 from reverie.apps.tui.status_line import StatusLine
-from reverie.apps.tui.steering import Unsteered
 from reverie.apps.tui.turns import Turns
 from reverie.apps.tui.waiting import Activity, Waiting
 from reverie.errors import Error
+from reverie.models.ports import Ending
 from reverie.permissions.approval import Approval, Question
-from reverie.ports import Ending
+from reverie.session.gc_pause import Resting
 
 FRAMES_PER_SECOND = 20
 """How often a growing answer is drawn."""

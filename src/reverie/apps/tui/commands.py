@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from reverie.apps.tui import changes, inspections, rewinding
+from reverie.apps.tui import changes, inspections
+from reverie.apps.tui import rewind as rewinding
 from reverie.apps.tui.host import Command, Host
 from reverie.apps.tui.pieces import Listing
 

@@ -11,17 +11,17 @@ from datetime import datetime
 from pathlib import Path
 from typing import Protocol
 
-from reverie.agent.events import Status, TurnEvent
-from reverie.agent.file_history import Return
-from reverie.api.memory import Memory
-from reverie.api.memory_parts.dreaming import Dreamt
 from reverie.context.receipt import Receipt
+from reverie.files.trust import Part
+from reverie.memory.dream.dreams import Dreamt
+from reverie.memory.memory import Memory
 from reverie.messages.entries import Entry
 from reverie.messages.listing import Glance
+from reverie.models.profiles import ProfileOverride
+from reverie.models.tokens.window import Budget
 from reverie.permissions.approval import Approver
-from reverie.tokens.profiles import ProfileOverride
-from reverie.tokens.window import Budget
-from reverie.trust import Part
+from reverie.session.events import Status, TurnEvent
+from reverie.session.file_history import Return
 from reverie.values import value
 
 

@@ -9,7 +9,7 @@ from reverie.apps.rows import context_report
 from reverie.apps.tui.host import Host
 from reverie.apps.tui.pieces import Listing, Picture
 from reverie.apps.tui.window_picture import window_picture
-from reverie.tokens.usage import bill, totals
+from reverie.models.tokens.usage import bill, totals
 
 ABSENT = {
     "agents": "No agents can be called here; the model does all work itself.",

@@ -15,10 +15,10 @@ from textual.screen import ModalScreen
 from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
 
-from reverie.api.memory import Memory
-from reverie.api.memory_parts.account import Account
 from reverie.apps.tui.markdown import TerminalMarkdown
 from reverie.errors import Error
+from reverie.memory.account import Account
+from reverie.memory.memory import Memory
 from reverie.memory.topics.topic import Topic, parse_topic, render_topic
 
 WIDE_COLUMNS = 100

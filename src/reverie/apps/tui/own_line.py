@@ -21,7 +21,7 @@ from textual.widgets import Static
 from reverie.apps.tui.diff import balance
 from reverie.apps.tui.pieces import Call
 from reverie.messages.entries import AssistantEntry
-from reverie.tokens.usage import totals
+from reverie.models.tokens.usage import totals
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from reverie.api.memory import Memory
-from reverie.api.memory_parts.saving import draft_from_text
 from reverie.apps.tui.pieces import Note
+from reverie.memory.drafts import draft_from_text
+from reverie.memory.memory import Memory
 
 
 def remember(memory: Memory, text: str, *, session: str) -> Note:

@@ -8,9 +8,9 @@ from rich.text import Text
 from textual.message import Message
 from textual.widgets import Static
 
-from reverie.agent.events import Status
 from reverie.apps.amounts import dollars, short_count
-from reverie.tokens.window import Level
+from reverie.models.tokens.window import Level
+from reverie.session.events import Status
 
 BAR_CELLS = 10
 _SIZE = 5

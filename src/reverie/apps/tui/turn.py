@@ -8,7 +8,14 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from reverie.agent.events import (
+from reverie.apps.amounts import dollars, short_count
+from reverie.apps.tui.log import Log
+from reverie.apps.tui.pieces import NOTHING, Answer, Call, Note, Piece, Progress, Thought
+from reverie.context.activity import subject
+from reverie.context.receipt import Fate, Receipt
+from reverie.messages.blocks import JsonObject, ToolUse
+from reverie.models.ports import Ending, Retrying, TextDelta, ThinkingDelta, ToolUseStarted
+from reverie.session.events import (
     AgentEnded,
     Attached,
     CacheBroken,
@@ -22,13 +29,6 @@ from reverie.agent.events import (
     TurnEnded,
     TurnEvent,
 )
-from reverie.apps.amounts import dollars, short_count
-from reverie.apps.tui.log import Log
-from reverie.apps.tui.pieces import NOTHING, Answer, Call, Note, Piece, Progress, Thought
-from reverie.context.receipt import Fate, Receipt
-from reverie.context.said import subject
-from reverie.messages.blocks import JsonObject, ToolUse
-from reverie.ports import Ending, Retrying, TextDelta, ThinkingDelta, ToolUseStarted
 
 
 class TurnView:

@@ -8,8 +8,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from reverie.agent.events import Attached, RequestSent, Status, TurnEnded, TurnEvent, TurnStarted
-from reverie.api.session_parts.resting import Resting
 from reverie.apps.tui.conversation import Conversation
 from reverie.apps.tui.log import Log
 from reverie.apps.tui.pieces import Note, Said
@@ -17,7 +15,9 @@ from reverie.apps.tui.status_line import StatusLine
 from reverie.apps.tui.turn import TurnView
 from reverie.apps.tui.waiting import Activity, Waiting
 from reverie.errors import Error
-from reverie.ports import Ending
+from reverie.models.ports import Ending
+from reverie.session.events import Attached, RequestSent, Status, TurnEnded, TurnEvent, TurnStarted
+from reverie.session.gc_pause import Resting
 
 
 @dataclass(slots=True)

@@ -10,7 +10,7 @@ from rich.text import Text
 from reverie.apps.amounts import short_count
 from reverie.apps.rows import ContextReport
 from reverie.apps.tui.status_line import LEVEL_STYLES
-from reverie.tokens.window import Budget
+from reverie.models.tokens.window import Budget
 
 BAR = 40
 MOST_PARTS = 10

@@ -10,6 +10,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Self
 
+from reverie.context.activity import action as in_words
+from reverie.context.activity import subject
 from reverie.context.facts.outcomes import cut, error_lines, last_line, outcome_of, output, telling_lines
 from reverie.context.facts.outline import lines_of
 from reverie.context.facts.rounds import SHELL, Action, Course, Round
@@ -32,8 +34,6 @@ from reverie.context.facts.values import (
     Todo,
     Trouble,
 )
-from reverie.context.said import action as in_words
-from reverie.context.said import subject
 from reverie.messages.blocks import Json, ToolUse
 from reverie.messages.view import Item
 

@@ -11,11 +11,11 @@ from collections.abc import Callable, Iterable, Mapping
 
 from reverie.errors import Damaged
 from reverie.memory.dream.proposal import Step, reason_of
-from reverie.memory.history.change import Change
-from reverie.memory.history.tracked import ARCHIVE, ARCHIVED_SUFFIX, INDEX_FILE, is_safe_path, is_topic_path
-from reverie.memory.history.writer import merged_bytes
-from reverie.memory.index.catalogue import is_indexed
-from reverie.memory.store import Store
+from reverie.memory.store.change import Change
+from reverie.memory.store.index.catalogue import is_indexed
+from reverie.memory.store.topic_store import Store
+from reverie.memory.store.tracked import ARCHIVE, ARCHIVED_SUFFIX, INDEX_FILE, is_safe_path, is_topic_path
+from reverie.memory.store.writer import merged_bytes
 from reverie.memory.topics.polarity import Mismatch, MismatchKind, find_distortion, find_mismatch
 from reverie.memory.topics.topic import Trust, parse_topic
 from reverie.values import value

@@ -10,15 +10,15 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from reverie.errors import Damaged
+from reverie.files.secret_scan import scan
 from reverie.memory.dream.proposal import Kind, Step
 from reverie.memory.extraction.candidate import Candidate, Reason, Refusal
 from reverie.memory.extraction.gate import Scene, judge
-from reverie.memory.history.tracked import INDEX_FILE, is_safe_path, is_topic_path
+from reverie.memory.store.tracked import INDEX_FILE, is_safe_path, is_topic_path
 from reverie.memory.topics import frontmatter
 from reverie.memory.topics.frontmatter import Scalar, parse_value
-from reverie.memory.topics.injection import Suspicion, flags
 from reverie.memory.topics.topic import MemoryType, Source, Topic, Trust, parse_topic, render_topic
-from reverie.secret_scan import scan
+from reverie.messages.injection import Suspicion, flags
 from reverie.values import value
 
 RETIRED = "retired"

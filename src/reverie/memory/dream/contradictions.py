@@ -13,9 +13,9 @@ from collections.abc import Iterator, Sequence
 from itertools import combinations
 
 from reverie.memory.dream.proposal import Contradiction
-from reverie.memory.history.relearning import normal
 from reverie.memory.search.analyze import terms
 from reverie.memory.search.stem import stem
+from reverie.memory.store.erased_sentences import normal
 from reverie.memory.topics.topic import Topic
 from reverie.patterns import lazy_regex
 from reverie.values import value

@@ -20,8 +20,8 @@ from reverie.memory.dream.likeness import (
     near_pairs,
     telling_words,
 )
-from reverie.memory.history.relearning import normal
 from reverie.memory.search.analyze import terms
+from reverie.memory.store.erased_sentences import normal
 from reverie.memory.topics.polarity import MismatchKind, find_mismatch
 from reverie.memory.topics.topic import Topic, Trust
 from reverie.values import value

@@ -13,7 +13,7 @@ from reverie.memory.dream.check import REPLACED_BY, RETIRED, refusal_of_write
 from reverie.memory.extraction.fork import filled, manifest
 from reverie.memory.topics.topic import Topic
 from reverie.messages.blocks import JsonObject
-from reverie.ports import ForkSpec
+from reverie.models.ports import ForkSpec
 from reverie.values import value
 
 LABEL = "dream"

@@ -10,7 +10,8 @@ from dataclasses import field, replace
 from datetime import datetime, time, tzinfo
 
 from reverie.errors import Damaged
-from reverie.memory.daily import list_daily_logs, read_log_lines
+from reverie.files.places.paths import MemoryFolder
+from reverie.memory.daily_logs import list_daily_logs, read_log_lines
 from reverie.memory.dream.tidy import Draft
 from reverie.memory.extraction.candidate import Candidate, Said
 from reverie.memory.extraction.extract import brought_up_to_date
@@ -19,7 +20,6 @@ from reverie.memory.extraction.gate import Passed, Scene, Verdicts
 from reverie.memory.extraction.known import KnownTopics
 from reverie.memory.topics.filenames import file_name, path_key
 from reverie.memory.topics.topic import Source, Topic, Trust, parse_topic, render_topic
-from reverie.places.paths import MemoryFolder
 from reverie.values import value
 
 

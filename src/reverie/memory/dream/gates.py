@@ -11,9 +11,9 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from enum import StrEnum
 
+from reverie.files.places.paths import MemoryFolder
 from reverie.memory.dream.lock import last_dream, read_dreamer, read_state
 from reverie.memory.dream.proposal import has_proposal
-from reverie.places.paths import MemoryFolder
 from reverie.values import value
 
 _CLOCK_ERROR = timedelta(days=1)

@@ -11,10 +11,10 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import cache
 
-from reverie.memory.history.relearning import normal
 from reverie.memory.search.analyze import terms
 from reverie.memory.search.stem import stem
 from reverie.memory.search.words import SYNONYMS, WEAK_WORDS
+from reverie.memory.store.erased_sentences import normal
 from reverie.memory.topics.topic import Topic
 from reverie.patterns import lazy_regex
 from reverie.values import value

@@ -18,7 +18,7 @@ from typing import Any
 from reverie.errors import Conflict
 from reverie.files import Holder, exclusive, is_gone, read_holder, write_atomic
 from reverie.files.durable import explained
-from reverie.places.paths import MemoryFolder
+from reverie.files.places.paths import MemoryFolder
 from reverie.values import value
 
 STALE_MINUTES = 60.0

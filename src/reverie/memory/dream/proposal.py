@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from reverie.files import remove_file, write_atomic
-from reverie.places.paths import MemoryFolder
+from reverie.files.places.paths import MemoryFolder
 from reverie.values import value
 
 _FILE = "proposal.json"

@@ -10,7 +10,7 @@ from reverie.memory.extraction.find import find_candidates
 from reverie.memory.extraction.gate import Heard, Passed, Scene, Verdicts, judge
 from reverie.memory.extraction.session import SessionWords, Spoken
 from reverie.memory.extraction.wording import reason_of, with_reason
-from reverie.memory.history.relearning import normal
+from reverie.memory.store.erased_sentences import normal
 from reverie.memory.topics.topic import MemoryType, Topic, Trust, parse_topic
 from reverie.values import value
 

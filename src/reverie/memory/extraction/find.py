@@ -12,6 +12,7 @@ from dataclasses import replace
 from datetime import date
 
 from reverie.memory.extraction.candidate import Candidate, Doubt, Reason, Said
+from reverie.memory.extraction.classify import Kind, Reader, Reading
 from reverie.memory.extraction.cue import Cue
 from reverie.memory.extraction.cues import CUES, remembered_type
 from reverie.memory.extraction.dates import placed
@@ -32,7 +33,6 @@ from reverie.memory.extraction.phrases import (
     TENTATIVE,
     pattern,
 )
-from reverie.memory.extraction.reading import Kind, Reader, Reading
 from reverie.memory.extraction.typed import Sentence, own_words, sentences
 from reverie.memory.extraction.wording import Wording, depends, gives_reason, statement, worded
 from reverie.memory.topics.topic import MemoryType

@@ -17,10 +17,10 @@ from reverie.memory.extraction.candidate import Refusal
 from reverie.memory.extraction.extract import judge_written
 from reverie.memory.extraction.gate import Scene
 from reverie.memory.extraction.session import SessionWords
-from reverie.memory.history.tracked import INDEX_FILE
+from reverie.memory.store.tracked import INDEX_FILE
 from reverie.memory.topics.topic import Topic
 from reverie.messages.blocks import JsonObject
-from reverie.ports import ForkSpec
+from reverie.models.ports import ForkSpec
 from reverie.values import value
 
 LABEL = "extraction"

@@ -12,17 +12,17 @@ from dataclasses import field, replace
 from datetime import date
 from functools import cached_property
 
+from reverie.files.secret_scan import redact, scan
 from reverie.memory.extraction.candidate import Candidate, Reason, Refusal
+from reverie.memory.extraction.classify import Reader
 from reverie.memory.extraction.dates import placed
 from reverie.memory.extraction.known import Found, KnownTopics, Likeness
-from reverie.memory.extraction.reading import Reader
-from reverie.memory.history.relearning import normal, sentences
 from reverie.memory.search.analyze import terms
-from reverie.memory.topics.injection import Suspicion, flags
+from reverie.memory.store.erased_sentences import normal, sentences
 from reverie.memory.topics.polarity import keep_as_said
 from reverie.memory.topics.topic import MemoryType, Trust
+from reverie.messages.injection import Suspicion, flags
 from reverie.patterns import lazy_regex
-from reverie.secret_scan import redact, scan
 from reverie.values import value
 
 QUOTE_CHARS = 200

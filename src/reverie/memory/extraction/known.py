@@ -13,10 +13,10 @@ from datetime import date
 from enum import StrEnum
 
 from reverie.memory.extraction.candidate import Candidate
-from reverie.memory.extraction.reading import Reader
+from reverie.memory.extraction.classify import Reader
 from reverie.memory.extraction.wording import main_clause, reason_of, tells_why
-from reverie.memory.history.relearning import normal
 from reverie.memory.search.analyze import terms
+from reverie.memory.store.erased_sentences import normal
 from reverie.memory.topics.topic import Topic
 from reverie.patterns import lazy_regex
 from reverie.values import value

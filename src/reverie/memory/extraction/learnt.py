@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from reverie.files import append_lines, write_atomic
-from reverie.places.paths import MemoryFolder
+from reverie.files.places.paths import MemoryFolder
 from reverie.values import value
 
 _MOST_ROWS_PER_SESSION = 4

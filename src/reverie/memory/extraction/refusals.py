@@ -13,9 +13,9 @@ from datetime import datetime
 from pathlib import Path
 
 from reverie.files import append_lines, write_atomic
+from reverie.files.places.paths import MemoryFolder
 from reverie.memory.extraction.candidate import Reason, Refusal
 from reverie.memory.search.analyze import terms
-from reverie.places.paths import MemoryFolder
 
 MAX_ROWS = 2_000
 """A longer file loses its older half."""

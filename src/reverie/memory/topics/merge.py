@@ -12,9 +12,9 @@ from datetime import UTC, date, datetime
 from typing import Any
 
 from reverie.errors import Damaged
+from reverie.files.merge import Conflicted, Merged, merge
 from reverie.memory.topics.fields import FIELDS
 from reverie.memory.topics.topic import Topic, parse_topic, render_topic
-from reverie.merge import Conflicted, Merged, merge
 from reverie.values import value
 
 _LISTS = {"anchors", "sources", "about"}

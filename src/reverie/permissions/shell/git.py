@@ -11,9 +11,9 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TypeAlias
 
+from reverie.files.places import configured_programs
 from reverie.permissions.shell.flags import Flags, Parsed
 from reverie.permissions.shell.script import Word
-from reverie.places import configured_programs
 
 _Check: TypeAlias = Callable[[Sequence[Word], Parsed], bool]
 """Whether these words, told apart, only ask."""

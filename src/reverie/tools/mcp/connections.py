@@ -6,13 +6,13 @@ import asyncio
 from collections.abc import Callable, Iterable
 
 from reverie.errors import Unavailable
-from reverie.memory.topics.injection import harmless
+from reverie.extensions.mcp.connection import Around, Connection, State
+from reverie.extensions.mcp.servers import Server
+from reverie.extensions.mcp.values import tool_name
 from reverie.messages.blocks import JsonObject
-from reverie.plugins.servers import Server
-from reverie.tools.mcp.connection import Around, Connection, State
+from reverie.messages.injection import harmless
 from reverie.tools.mcp.content import text_from
 from reverie.tools.mcp.remote_tool import RemoteTool
-from reverie.tools.mcp.values import tool_name
 
 MAX_TOOLS = 500
 """Of one server, also over time: what was once sent stays."""

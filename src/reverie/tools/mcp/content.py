@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from reverie.memory.topics.injection import harmless
 from reverie.messages.blocks import Image, Json, JsonObject, Text
 from reverie.messages.codec import encode_json
+from reverie.messages.injection import harmless
 from reverie.tools.tool import Answer
 
 _PICTURES = frozenset({"image/png", "image/jpeg", "image/gif", "image/webp"})

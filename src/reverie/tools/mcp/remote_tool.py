@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from reverie.errors import Unavailable
-from reverie.memory.topics.injection import harmless
+from reverie.extensions.mcp.connection import Connection
+from reverie.extensions.mcp.values import Offered, tool_name
 from reverie.messages.blocks import Json, JsonObject
 from reverie.messages.codec import encode_json
 from reverie.messages.entries import ToolSpec
+from reverie.messages.injection import harmless
 from reverie.permissions.need import Act, Need
 from reverie.tools.desk import Desk
-from reverie.tools.mcp.connection import Connection
 from reverie.tools.mcp.content import answer_from
-from reverie.tools.mcp.values import Offered, tool_name
 from reverie.tools.tool import Answer
 
 MAX_DESCRIPTION_CHARS = 8_192

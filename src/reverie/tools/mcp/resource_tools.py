@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from reverie.errors import Unavailable
-from reverie.memory.topics.injection import harmless
+from reverie.extensions.mcp.connection import Connection
+from reverie.extensions.mcp.values import OfferedResource
 from reverie.messages.blocks import JsonObject
+from reverie.messages.injection import harmless
 from reverie.permissions.need import Act, Need
 from reverie.tools.describe import described, field
 from reverie.tools.desk import Desk
-from reverie.tools.mcp.connection import Connection
 from reverie.tools.mcp.content import resource_answer
-from reverie.tools.mcp.values import OfferedResource
 from reverie.tools.schema import text
 from reverie.tools.tool import Answer, ToolMistake
 

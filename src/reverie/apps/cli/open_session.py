@@ -1,0 +1,134 @@
+"""From the flags of `reverie` to a session: which model, which earlier session, what may be done without asking."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from reverie.apps.cli.which import Common
+from reverie.errors import UserMistake
+from reverie.session import wiring
+from reverie.values import value
+
+if TYPE_CHECKING:
+    from reverie.permissions.approval import Approver
+    from reverie.session.session import Session
+    from reverie.session.setup import Setup
+
+
+@value
+class Wanted:
+    """What the command line says about the session to open."""
+
+    resume: str | None = None
+    goes_on: bool = False
+    """`--continue`: the newest session of this directory."""
+    fork: bool = False
+    mode: str | None = None
+    allowed: tuple[str, ...] = ()
+    disallowed: tuple[str, ...] = ()
+    system_prompt: str | None = None
+    appended_prompt: str | None = None
+    setup_trigger: str = ""
+    """`init` or `maintenance`: lets the hooks of `Setup` run first."""
+    max_rounds: int | None = None
+    max_tokens: int | None = None
+    window: int | None = None
+    mcp_config: tuple[Path, ...] = ()
+    plugin_dirs: tuple[Path, ...] = ()
+    agents: str | None = None
+    """Roles as JSON."""
+    team: str = ""
+    agent_name: str = ""
+    """For a teammate: which team, and how it is called there."""
+
+
+def check_flags(wanted: Wanted) -> None:
+    """Raise `UserMistake` for flags that name nothing that can be read, before anything is opened."""
+    if wanted.agents is not None:
+        from reverie.session.subagents.definitions.discover import check_flag
+
+        check_flag(wanted.agents)
+    if wanted.mcp_config:
+        from reverie.extensions.mcp.servers import check_flag_file
+
+        for path in wanted.mcp_config:
+            check_flag_file(path)
+    for path in wanted.plugin_dirs:
+        if not path.expanduser().is_dir():
+            raise UserMistake(f"--plugin-dir {path}: there is no such folder; name the folder of a plugin")
+
+
+def setup_of(common: Common, wanted: Wanted, model: str, *, approver: Approver | None = None) -> Setup:
+    """The ingredients of the session."""
+    return wiring.agreed_setup(
+        common.agreed(),
+        common.directory(),
+        model,
+        approver=approver,
+        is_interactive=approver is not None,
+        mode=wanted.mode,
+        allowed_tools=wanted.allowed,
+        disallowed_tools=wanted.disallowed,
+        system_prompt=wanted.system_prompt,
+        appended_prompt=wanted.appended_prompt,
+        setup_trigger=wanted.setup_trigger,
+        max_rounds=wanted.max_rounds,
+        max_output_tokens=wanted.max_tokens,
+        window_tokens=wanted.window,
+        mcp_config=wanted.mcp_config,
+        plugin_dirs=wanted.plugin_dirs,
+        agents=wanted.agents,
+        team=wanted.team,
+        agent_name=wanted.agent_name,
+        program=_program(common),
+    )
+
+
+def _program(common: Common) -> tuple[str, ...]:
+    """How a teammate of this session is started: this program, with the same settings."""
+    words = [sys.executable, "-m", "reverie"]
+    words += [word for file in common.settings_files for word in ("--settings", file)]
+    words += [word for assignment in common.assignments for word in ("--set", assignment)]
+    words += ["--bare"] if common.bare else []
+    return (*words, *(["--project", common.project] if common.project else []))
+
+
+def open_session(setup: Setup, wanted: Wanted) -> Session:
+    """A new session, or the one that is to be continued."""
+    from reverie.session.session import Session
+
+    resume = wanted.resume
+    if wanted.goes_on:
+        resume = newest_session(setup)
+    if wanted.fork and resume is None:
+        raise UserMistake("--fork-session copies a session: name it with --resume, or add --continue")
+    return Session.made(setup, resume=resume, fork=wanted.fork)
+
+
+def newest_session(setup: Setup) -> str:
+    """The file of the newest session of this directory, ours or the host agent's, which is copied when it goes on."""
+    from reverie.files.places import canonical
+    from reverie.messages.listing import list_glances
+
+    places, here = setup.places, canonical(setup.directory)
+    ours = list_glances([places.project(setup.directory).directory])
+    # Names of folders are lossy: the host's may hold sessions of a directory that is called alike.
+    listed = list_glances([places.host_project(setup.directory).directory])
+    theirs = [glance for glance in listed if glance.cwd and canonical(glance.cwd) == here]
+    newest = max((*ours[:1], *theirs[:1]), key=lambda glance: glance.updated, default=None)
+    if newest is None:
+        raise UserMistake(f"there is no session of {setup.directory} to continue; start one without --continue")
+    return str(newest.path)
+
+
+def model_or_refusal(common: Common) -> str | None:
+    """The model that answers; None, after three honest lines, when none can be asked and none was chosen."""
+    choice = wiring.model_choice(common.configuration(), common.model)
+    if choice.name == wiring.OFFLINE and not choice.is_chosen:
+        from reverie.models.offline import REFUSAL
+
+        sys.stderr.write(REFUSAL + "\n")
+        return None
+    return choice.name

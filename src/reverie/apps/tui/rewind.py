@@ -1,0 +1,110 @@
+"""`/rewind`: back to before a message with the conversation, the files that tools changed since, or both.
+
+Nothing that somebody else did to a file is lost without a question.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from reverie.apps.tui.conversation import settled
+from reverie.apps.tui.diff import balance
+from reverie.apps.tui.host import Host
+from reverie.apps.tui.picker import Row
+from reverie.messages.shell_words import command_in
+from reverie.session.file_history import Return, Way
+from reverie.tools.lines import decode, unified_diff
+
+BOTH, CONVERSATION, FILES = "both", "conversation", "files"
+_NAMES_SHOWN = 3
+_FILES_SHOWN = 8
+
+
+async def rewind(host: Host, argument: str) -> None:  # noqa: ARG001 - every command takes one
+    """Go back to before a message, which returns to the prompt."""
+    typed = {uuid: _as_typed(text) for uuid, text in host.conversation.prompts}
+    if not typed:
+        host.say("nothing was said yet")
+        return
+    rows = [Row(uuid, " ".join(text.split())) for uuid, text in reversed(typed.items())]
+    chosen = await host.choose("Go back to before which message?", rows)
+    if chosen is None:
+        return
+    changed = [each for each in host.conversation.changed_files(chosen) if each.way is not Way.THERE]
+    what = await _ask_what(host, changed)
+    if what is None:
+        return
+    returns = await _ask_about_others(host, changed) if what != CONVERSATION else []
+    done = host.conversation.restore_files(returns, told=what == FILES)
+    if what != FILES:
+        await settled(host.conversation.rewind(chosen))
+        host.redraw()
+        host.fill(typed[chosen])
+    _tell(host, what, done, changed)
+
+
+def _as_typed(text: str) -> str:
+    command = command_in(text)
+    return text if command is None else f"!{command}"
+
+
+async def _ask_what(host: Host, changed: Sequence[Return]) -> str | None:
+    """What is to go back; without changed files there is only the conversation."""
+    movable = [each for each in changed if each.way in (Way.FREE, Way.OTHERS)]
+    if not movable:
+        return CONVERSATION
+    count = f"{len(movable)} file{'' if len(movable) == 1 else 's'}"
+    about = [_described(each, host.surroundings.directory) for each in movable]
+    rows = [
+        Row(BOTH, f"The conversation and {count}"),
+        Row(CONVERSATION, "Only the conversation; files stay as they are"),
+        Row(FILES, f"Only {count}; the conversation goes on from here"),
+    ]
+    more = [f"  … and {len(about) - _FILES_SHOWN} more"] if len(about) > _FILES_SHOWN else []
+    return await host.choose("\n".join(["What goes back?", *about[:_FILES_SHOWN], *more]), rows)
+
+
+async def _ask_about_others(host: Host, changed: Sequence[Return]) -> list[Return]:
+    """The files to bring back: those that only we changed, and others as far as the user says so."""
+    free = [each for each in changed if each.way is Way.FREE]
+    others = [each for each in changed if each.way is Way.OTHERS]
+    if not others:
+        return free
+    rows = [
+        Row("leave", "Leave them as they are"),
+        Row("over", "Bring them back too; what was changed besides is lost"),
+    ]
+    title = f"Somebody else also changed {_names([each.path for each in others])}."
+    answer = await host.choose(title, rows)
+    return [*free, *others] if answer == "over" else free
+
+
+def _described(one: Return, directory: Path) -> str:
+    name = _shortened(one.path, directory)
+    added, removed = balance(unified_diff(decode(one.now or b""), decode(one.then or b""), name))
+    doing = "is removed" if one.then is None else f"+{added} −{removed}"
+    others = "  somebody else changed it too" if one.way is Way.OTHERS else ""
+    return f"  {name}  {doing}{others}"
+
+
+def _tell(host: Host, what: str, done: Sequence[Path], changed: Sequence[Return]) -> None:
+    if what == CONVERSATION:
+        host.say("gone back; files stay as they are" if changed else "gone back")
+    elif done:
+        where = "gone back" if what == BOTH else "the conversation stays"
+        host.say(f"{where}; brought back: {_names(done)}")
+    else:
+        host.say("no file was brought back")
+    lost = [each.path for each in changed if each.way is Way.LOST]
+    if lost and what != CONVERSATION:
+        host.say(f"what they held was not kept, so they stay: {_names(lost)}", "warning")
+
+
+def _names(paths: Sequence[Path]) -> str:
+    shown = ", ".join(path.name for path in paths[:_NAMES_SHOWN])
+    return f"{shown} and {len(paths) - _NAMES_SHOWN} more" if len(paths) > _NAMES_SHOWN else shown
+
+
+def _shortened(path: Path, directory: Path) -> str:
+    return str(path.relative_to(directory)) if path.is_relative_to(directory) else str(path)

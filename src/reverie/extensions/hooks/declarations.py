@@ -1,0 +1,259 @@
+"""Hooks as people declare them, read once: each handler becomes a value, each mistake a sentence with its place.
+
+A mistake costs the handler it is in and nothing else: a settings file that another program wrote must not keep a
+session from starting.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from enum import StrEnum
+from pathlib import Path
+
+from reverie.extensions.hooks.events import EVENTS
+from reverie.extensions.plugins.plugin import Plugin
+from reverie.messages.blocks import Json, JsonObject
+from reverie.settings import Declaration
+from reverie.values import value
+
+SOURCES = ("user", "project", "local", "environment", "flag", "managed", "plugin", "skill", "agent", "session")
+"""Who may declare hooks, in the order in which their results are put together (spec 3 §7.3)."""
+
+
+class Kind(StrEnum):
+    """What a hook does."""
+
+    COMMAND = "command"
+    HTTP = "http"
+    MCP_TOOL = "mcp_tool"
+    PROMPT = "prompt"
+    AGENT = "agent"
+
+
+_NEEDED: Mapping[Kind, str] = {
+    Kind.COMMAND: "command",
+    Kind.HTTP: "url",
+    Kind.MCP_TOOL: "tool",
+    Kind.PROMPT: "prompt",
+    Kind.AGENT: "prompt",
+}
+
+
+@value
+class Handler:
+    """What is done; two equal ones are done once."""
+
+    kind: Kind
+    command: str = ""
+    args: tuple[str, ...] | None = None
+    """Given: the command is a program, run without a shell."""
+    shell: str = ""
+    """`bash` or `powershell`; the system's own when empty."""
+    url: str = ""
+    headers: tuple[tuple[str, str], ...] = ()
+    variables: tuple[str, ...] = ()
+    """Those that the headers may name."""
+    prompt: str = ""
+    model: str = ""
+    server: str = ""
+    tool: str = ""
+    given: str = "{}"
+    """The input of the MCP tool, as JSON."""
+    condition: str = ""
+    """A permission rule; the hook runs for tool calls that it covers."""
+    root: Path | None = None
+    """The folder of the plugin or skill that brought it."""
+    data: Path | None = None
+    """Where that plugin keeps its own files."""
+    in_background: bool = False
+    rewakes: bool = False
+    """In the background, and exit code 2 wakes the agent."""
+
+    def __str__(self) -> str:
+        words = {
+            Kind.COMMAND: " ".join([self.command, *(self.args or ())]),
+            Kind.HTTP: self.url,
+            Kind.MCP_TOOL: f"{self.server}/{self.tool}",
+        }.get(self.kind, self.prompt)
+        line = " ".join(words.split())
+        return line if len(line) <= 60 else f"{line[:59]}…"
+
+
+@value
+class Hook:
+    """A handler at its place."""
+
+    event: str
+    handler: Handler
+    source: str
+    place: str
+    matcher: str = ""
+    timeout_seconds: float | None = None
+    status: str = ""
+    """What the user reads while it runs."""
+    once: bool = False
+
+
+@value
+class Declared:
+    """The hooks of one source."""
+
+    declaration: Declaration
+    hooks: tuple[Hook, ...]
+    problems: tuple[str, ...] = ()
+
+
+def parse_declaration(
+    declaration: Declaration, *, root: Path | None = None, data: Path | None = None, of_agent: bool = False
+) -> Declared:
+    """Read one declaration: the `hooks` block of a settings file, of a plugin, of a skill or of an agent.
+
+    `root` and `data` are the folders of the plugin. An agent's `Stop` is the end of that agent.
+    """
+    problems: list[str] = []
+    hooks = tuple(_hooks(declaration, _Brought(root, data, of_agent), problems))
+    return Declared(declaration, hooks, tuple(f"{declaration.place}: {problem}" for problem in problems))
+
+
+def declared_hooks(declarations: Iterable[Declaration], plugins: Iterable[Plugin] = ()) -> tuple[Declared, ...]:
+    """The hooks of all settings files and of all plugins."""
+    own = (parse_declaration(declaration) for declaration in declarations)
+    brought = (
+        parse_declaration(declaration, root=plugin.root, data=plugin.data)
+        for plugin in plugins
+        for declaration in plugin.hooks
+    )
+    return (*own, *brought)
+
+
+@value
+class _Brought:
+    root: Path | None
+    data: Path | None
+    of_agent: bool
+
+
+def _hooks(declaration: Declaration, brought: _Brought, problems: list[str]) -> Iterator[Hook]:
+    for event, groups in _events(declaration.text, problems).items():
+        if event not in EVENTS:
+            problems.append(f"hooks: there is no event {event!r}; it is passed over")
+            continue
+        if not isinstance(groups, list):
+            problems.append(f"hooks.{event}: expected a list of matchers with their hooks")
+            continue
+        for number, group in enumerate(groups):
+            where = f"hooks.{event}[{number}]"
+            matcher = group.get("matcher") or "" if isinstance(group, dict) else ""
+            entries = group.get("hooks") if isinstance(group, dict) else None
+            if not isinstance(entries, list) or not isinstance(matcher, str):
+                problems.append(f'{where}: expected `{{"matcher": "…", "hooks": [...]}}`')
+                continue
+            if (mistake := _mistake_in(matcher)) is not None:
+                problems.append(f"{where}: the matcher {matcher!r} is no regular expression: {mistake}")
+                continue
+            for entry in entries:
+                try:
+                    yield _hook(event, matcher, entry, declaration, brought)
+                except _Mistake as mistaken:
+                    problems.append(f"{where}: {mistaken}")
+
+
+def _events(text: str, problems: list[str]) -> JsonObject:
+    try:
+        block: Json = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        problems.append(f"hooks: not valid JSON: {error}")
+        return {}
+    if isinstance(block, dict) and isinstance(block.get("hooks"), dict):
+        block = block["hooks"]
+    if not isinstance(block, dict):
+        problems.append("hooks: expected a table of events")
+        return {}
+    return block
+
+
+def _mistake_in(matcher: str) -> str | None:
+    try:
+        re.compile(matcher if matcher != "*" else "")
+    except (re.error, RecursionError, OverflowError) as error:
+        return str(error)
+    return None
+
+
+class _Mistake(ValueError):
+    """What is wrong with an entry."""
+
+
+def _hook(event: str, matcher: str, entry: Json, declaration: Declaration, brought: _Brought) -> Hook:
+    if not isinstance(entry, dict):
+        raise _Mistake('a hook is a table, `{"type": "command", "command": "…"}`')
+    timeout = entry.get("timeout")
+    if timeout is not None and (isinstance(timeout, bool) or not isinstance(timeout, int | float) or timeout <= 0):
+        raise _Mistake("`timeout` is a positive number of seconds")
+    return Hook(
+        "SubagentStop" if brought.of_agent and event == "Stop" else event,
+        _handler(entry, brought),
+        declaration.source,
+        declaration.place,
+        matcher,
+        None if timeout is None else float(timeout),
+        _text(entry, "statusMessage"),
+        once=entry.get("once") is True,
+    )
+
+
+def _handler(entry: JsonObject, brought: _Brought) -> Handler:
+    said = entry.get("type", "command" if "command" in entry else None)
+    if said not in tuple(Kind):
+        raise _Mistake(f"`type` is {said!r}; we know {', '.join(Kind)}")
+    kind = Kind(str(said))
+    if not _text(entry, _NEEDED[kind]).strip():
+        raise _Mistake(f"a hook of type {kind} needs `{_NEEDED[kind]}`")
+    given = entry.get("input") or {}
+    if not isinstance(given, dict):
+        raise _Mistake("`input` is a table")
+    rewakes = entry.get("asyncRewake") is True
+    return Handler(
+        kind,
+        command=_text(entry, "command"),
+        args=_texts(entry, "args") if "args" in entry else None,
+        shell=_text(entry, "shell"),
+        url=_text(entry, "url"),
+        headers=_pairs(entry, "headers"),
+        variables=_texts(entry, "allowedEnvVars"),
+        prompt=_text(entry, "prompt"),
+        model=_text(entry, "model"),
+        server=_text(entry, "server"),
+        tool=_text(entry, "tool"),
+        given=json.dumps(given, sort_keys=True),
+        condition=_text(entry, "if"),
+        root=brought.root,
+        data=brought.data,
+        in_background=rewakes or entry.get("async") is True,
+        rewakes=rewakes,
+    )
+
+
+def _text(entry: JsonObject, key: str) -> str:
+    value = entry.get(key)
+    if value is None:
+        return ""
+    if not isinstance(value, str):
+        raise _Mistake(f"`{key}` is a text")
+    return value
+
+
+def _texts(entry: JsonObject, key: str) -> tuple[str, ...]:
+    value = entry.get(key) or []
+    if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
+        raise _Mistake(f"`{key}` is a list of texts")
+    return tuple(str(item) for item in value)
+
+
+def _pairs(entry: JsonObject, key: str) -> tuple[tuple[str, str], ...]:
+    value = entry.get(key) or {}
+    if not isinstance(value, dict) or not all(isinstance(item, str) for item in value.values()):
+        raise _Mistake(f"`{key}` is a table of texts")
+    return tuple((name, str(item)) for name, item in value.items())

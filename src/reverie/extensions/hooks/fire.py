@@ -1,0 +1,258 @@
+"""`Hooks`: everything that is declared, and `fire`, which asks all hooks that an event concerns.
+
+They run at the same time; the order of their sources governs only how their words are put together. Nothing that a hook
+does can fail a turn: each failure is a warning in the verdict. Hooks of a project that the user has not agreed to are
+listed as `waiting` and do not run.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from hashlib import sha256
+from pathlib import Path
+
+from reverie.errors import Error
+from reverie.extensions.hooks.consent import part_of
+from reverie.extensions.hooks.declarations import SOURCES, Declared, Handler, Hook, Kind
+from reverie.extensions.hooks.events import EVENTS
+from reverie.extensions.hooks.matcher import matches
+from reverie.extensions.hooks.run import Effects, Occasion, Surroundings, label, run_hook
+from reverie.extensions.hooks.verdict import NOTHING, Verdict, merged
+from reverie.files import write_atomic
+from reverie.files.trust import Part, Trust
+from reverie.messages.blocks import JsonObject
+from reverie.settings import Hook as Limits
+
+MAX_SESSION_END_SECONDS = 60.0
+_POLICY = "policy_settings"
+
+
+def _no_facts() -> JsonObject:
+    return {}
+
+
+class Hooks:
+    """The hooks of one session. Mutable: hooks may join, run out, and work in the background."""
+
+    def __init__(
+        self,
+        declared: Iterable[Declared],
+        *,
+        limits: Limits,
+        around: Surroundings,
+        facts: Callable[[], JsonObject] = _no_facts,
+        trust: Trust = Trust(),  # noqa: B008 - a frozen value
+        spills: Path | None = None,
+        effects: Effects = Effects(),  # noqa: B008 - a frozen value
+        wake: Callable[[], None] = lambda: None,
+    ) -> None:
+        """`facts` gives the common fields of every payload; `spills` is the folder for what is too long to read.
+
+        `wake` is called when a hook in the background has something that cannot wait for the next turn.
+        """
+        self._declared = tuple(declared)
+        self._limits = limits
+        self._around = around
+        self._facts = facts
+        self._trust = trust
+        self._spills = spills
+        self._effects = effects
+        self._wake = wake
+        self._used: set[Hook] = set()
+        self._background: set[asyncio.Task[None]] = set()
+        self._arrived: list[Verdict] = []
+        self._by_event: dict[str, tuple[Hook, ...]] = {}
+        self._waiting: tuple[Part, ...] = ()
+        self._arrange()
+
+    @property
+    def hooks(self) -> tuple[Hook, ...]:
+        """All that may run, by event and in the order of their sources."""
+        return tuple(hook for hooks in self._by_event.values() for hook in hooks)
+
+    @property
+    def waiting(self) -> tuple[Part, ...]:
+        """What came with the project and needs the user's yes first."""
+        return self._waiting
+
+    @property
+    def problems(self) -> tuple[str, ...]:
+        """Declarations that were passed over, a sentence each."""
+        found = (problem for declared in self._declared for problem in declared.problems)
+        return tuple(dict.fromkeys([*found, *filter(None, [self._trust.problem])]))
+
+    def trust(self, trust: Trust) -> None:
+        """Take the user's newest answers."""
+        self._trust = trust
+        self._arrange()
+
+    def join(self, declared: Declared) -> Callable[[], None]:
+        """Add hooks for a while, such as those of a skill or an agent; returns what takes them out again."""
+        self._declared = (*self._declared, declared)
+        self._arrange()
+
+        def leave() -> None:
+            self._declared = tuple(one for one in self._declared if one is not declared)
+            self._arrange()
+
+        return leave
+
+    async def fire(self, event: str, payload: JsonObject, *, subject: str = "") -> Verdict:
+        """Ask every hook that the event concerns.
+
+        `payload` holds the event's own fields; `subject` is what matchers look at, where it is not the field that the
+        format names. Raises nothing but the caller's own cancellation, which ends all programs.
+        """
+        changed = self._look_again(event)
+        known = EVENTS[event]
+        subject = subject or str(payload.get(known.subject) or "")
+        occasion = Occasion(known, payload)
+        chosen = _once(hook for hook in self._by_event.get(event, ()) if self._concerns(hook, occasion, subject))
+        if not chosen:
+            return Verdict(messages=changed) if changed else NOTHING
+        whole = {**self._facts(), **payload, "hook_event_name": event}
+        occasion = Occasion(known, whole, json.dumps(whole, default=str))
+        self._used.update(hook for hook in chosen if hook.once)
+        for hook in chosen:
+            if hook.handler.in_background:
+                self._start(hook, occasion)
+        asked = [hook for hook in chosen if not hook.handler.in_background]
+        async with asyncio.TaskGroup() as together:
+            running = [together.create_task(self._run(hook, occasion, self._timeout(hook, asked))) for hook in asked]
+        verdict = merged([Verdict(messages=changed), *(task.result() for task in running)])
+        if event == "ConfigChange" and payload.get("source") == _POLICY and verdict.blocked is not None:
+            # Nobody may keep out what an administrator says.
+            verdict = replace(verdict, blocked=None, messages=(*verdict.messages, verdict.blocked))
+        return verdict
+
+    def arrived(self) -> Verdict:
+        """What hooks in the background have said since it was last asked; they decide nothing any more."""
+        said, self._arrived = merged(self._arrived), []
+        return said
+
+    async def close(self, *, grace_seconds: float = 0.0) -> None:
+        """Wait a while for hooks in the background, then end them."""
+        left = set(self._background)
+        if left and grace_seconds:
+            _, left = await asyncio.wait(left, timeout=grace_seconds)
+        for task in left:
+            task.cancel()
+        await asyncio.gather(*left, return_exceptions=True)
+
+    def _arrange(self) -> None:
+        waiting: list[Part] = []
+        hooks: list[Hook] = []
+        for declared in self._declared:
+            if not self._limits.enabled or (self._limits.managed_only and declared.declaration.source != "managed"):
+                continue
+            if declared.declaration.committed and declared.hooks:
+                part = part_of(declared, self._around.project)
+                waiting += self._trust.waiting([part])
+                if not self._trust.accepts(part):
+                    continue
+            hooks += declared.hooks
+        hooks.sort(key=lambda hook: SOURCES.index(hook.source) if hook.source in SOURCES else len(SOURCES))
+        self._waiting = tuple(waiting)
+        self._by_event = {event: tuple(hook for hook in hooks if hook.event == event) for event in EVENTS}
+
+    def _look_again(self, event: str) -> tuple[str, ...]:
+        """Sentences on hooks whose scripts have changed since they were agreed to; these do not run."""
+        before = self._by_event.get(event, ())
+        if (before or self._waiting) and any(declared.declaration.committed for declared in self._declared):
+            self._arrange()
+        left = set(self._by_event.get(event, ()))
+        places = dict.fromkeys(hook.place for hook in before if hook not in left)
+        return tuple(
+            f"the hooks of {place} do not run: they changed after you agreed to them; `reverie trust` shows them"
+            for place in places
+        )
+
+    def _concerns(self, hook: Hook, occasion: Occasion, subject: str) -> bool:
+        if hook in self._used:
+            return False
+        event = occasion.event
+        if event.subject and not matches(event.name, hook.matcher, subject):
+            return False
+        if not hook.handler.condition:
+            return True
+        # A condition speaks of tool calls; at any other event it cannot hold.
+        return event.is_about_tool and self._effects.covers(
+            hook.handler.condition, occasion.tool or subject, occasion.tool_input
+        )
+
+    async def _run(self, hook: Hook, occasion: Occasion, timeout_seconds: float) -> Verdict:
+        name = label(hook)
+        try:
+            async with asyncio.timeout(timeout_seconds):
+                said = await run_hook(hook, occasion, self._around, self._limits, self._effects, timeout_seconds)
+            return self._shortened(said)
+        except TimeoutError:
+            return Verdict(messages=(f"hook {name} took longer than {timeout_seconds:g} s and was ended",))
+        except (Error, OSError) as problem:
+            return Verdict(messages=(f"hook {name} failed: {problem}",))
+        except Exception as problem:  # noqa: BLE001 - effects are the caller's, and no hook may fail a turn
+            return Verdict(messages=(f"hook {name} failed: {type(problem).__name__}: {problem}",))
+
+    def _timeout(self, hook: Hook, beside: Sequence[Hook]) -> float:
+        limits = self._limits
+        if hook.event == "SessionEnd":
+            wanted = max((one.timeout_seconds or 0.0 for one in beside), default=0.0)
+            total = max(limits.session_end_timeout_seconds, min(wanted, MAX_SESSION_END_SECONDS))
+            return min(hook.timeout_seconds or total, total)
+        if hook.timeout_seconds is not None:
+            return hook.timeout_seconds
+        if hook.handler.kind is Kind.PROMPT:
+            return limits.prompt_timeout_seconds
+        if hook.handler.kind is Kind.AGENT:
+            return limits.agent_timeout_seconds
+        return limits.user_prompt_timeout_seconds if hook.event == "UserPromptSubmit" else limits.timeout_seconds
+
+    def _start(self, hook: Hook, occasion: Occasion) -> None:
+        async def work() -> None:
+            said = await self._run(hook, occasion, self._timeout(hook, [hook]))
+            refused = hook.handler.rewakes and said.blocked is not None
+            context = (*said.context, *([said.blocked] if refused and said.blocked else []))
+            if context or said.messages:
+                self._arrived.append(Verdict(context=context, messages=said.messages))
+            if refused:
+                self._wake()
+
+        task = asyncio.ensure_future(work())
+        self._background.add(task)
+        task.add_done_callback(self._background.discard)
+
+    def _shortened(self, said: Verdict) -> Verdict:
+        """Long words go to a file; the first of them stay."""
+        return replace(
+            said,
+            blocked=None if said.blocked is None else self._short(said.blocked),
+            reason=self._short(said.reason),
+            context=tuple(self._short(text) for text in said.context),
+            stop=None if said.stop is None else self._short(said.stop),
+            messages=tuple(self._short(text) for text in said.messages),
+        )
+
+    def _short(self, text: str) -> str:
+        limit = self._limits.output_chars
+        if len(text) <= limit:
+            return text
+        rest = "the rest was left out"
+        if self._spills is not None:
+            path = self._spills / f"hook-{sha256(text.encode('utf-8', 'replace')).hexdigest()[:16]}.txt"
+            try:
+                write_atomic(path, text.encode("utf-8", "replace"), durable=False)
+                rest = f"all {len(text):,} characters are in {path}"
+            except Error as problem:
+                rest = f"{rest}: {problem}"
+        return f"{text[:limit]}\n[{rest}]"
+
+
+def _once(hooks: Iterable[Hook]) -> list[Hook]:
+    """Equal handlers of several sources are one; it keeps the place of the first."""
+    first: dict[Handler, Hook] = {}
+    for hook in hooks:
+        first.setdefault(hook.handler, hook)
+    return list(first.values())

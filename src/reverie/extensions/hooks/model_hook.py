@@ -1,0 +1,81 @@
+"""Hooks that ask a model: the question as a flow, and the answer read. Without a model there is no objection."""
+
+from __future__ import annotations
+
+import json
+import re
+from functools import cache
+from importlib.resources import files
+
+from reverie.errors import Unavailable
+from reverie.extensions.hooks.events import Event
+from reverie.extensions.hooks.output import judged
+from reverie.extensions.hooks.verdict import Verdict
+from reverie.messages.blocks import JsonObject
+from reverie.messages.message import Usage, assistant
+from reverie.models.ports import Ask, Flow, Reply
+
+PURPOSE = "hook"
+_MAX_TOKENS = 1_024
+_ARGUMENTS = "$ARGUMENTS"
+_POINTER = "(the data in <event> below)"
+_NO_OBJECTION = '{"ok": true}'
+_SCHEMA: JsonObject = {
+    "type": "object",
+    "properties": {"ok": {"type": "boolean"}, "reason": {"type": "string"}},
+    "required": ["ok"],
+    "additionalProperties": False,
+}
+
+
+def question(event: Event, rule: str, facts: str) -> str:
+    """The whole prompt. `$ARGUMENTS` points at the event's data, which stay where they cannot pass for the rule."""
+    values = {"rule": rule.replace(_ARGUMENTS, _POINTER), "event": event.name, "facts": _closed(facts)}
+    return re.sub(r"\{\{(\w+)\}\}", lambda found: values[found[1]], _prompt())
+
+
+def judgement(event: Event, label: str, rule: str, facts: str, *, timeout_seconds: float) -> Flow[Verdict]:
+    """Ask whether the work may go on."""
+    reply = yield Ask(
+        PURPOSE,
+        question(event, rule, facts),
+        embedded=lambda: _NO_OBJECTION,
+        max_tokens=_MAX_TOKENS,
+        output_schema=_SCHEMA,
+        timeout_seconds=timeout_seconds,
+    )
+    return read_judgement(event, label, reply.text)
+
+
+def read_judgement(event: Event, label: str, text: str) -> Verdict:
+    """What the answer means. Raises `Unavailable` when it is none."""
+    found = re.search(r"\{.*\}", text, re.DOTALL)
+    try:
+        said = json.loads(found[0]) if found else None
+    except (ValueError, RecursionError):
+        said = None
+    if not isinstance(said, dict) or not isinstance(said.get("ok"), bool):
+        raise Unavailable(f"its model did not answer the question: {text[:200]!r}")
+    return judged(event, label, ok=said["ok"], reason=str(said.get("reason") or ""))
+
+
+async def without_model(flow: Flow[Verdict], _: str) -> Verdict:
+    """Drive a flow by the answers it carries itself."""
+    try:
+        ask = next(flow)
+        while True:
+            ask = flow.send(Reply(assistant(ask.embedded()), Usage(), "end_turn", "embedded"))
+    except StopIteration as end:
+        verdict: Verdict = end.value
+        return verdict
+
+
+@cache
+def _prompt() -> str:
+    text = (files("reverie.extensions.hooks") / "prompts" / "judge.md").read_text(encoding="utf-8")
+    return re.sub(r"\A\s*<!--.*?-->\s*", "", text, count=1, flags=re.DOTALL)
+
+
+def _closed(facts: str) -> str:
+    """Data cannot end the element it stands in."""
+    return facts.replace("</event>", "<\\/event>")

@@ -1,0 +1,185 @@
+"""What a hook printed, read by the rules of its event (spec 8 §1.8): exit code, JSON control fields, plain text.
+
+The outcome of one hook is a `Verdict` of its own; nothing here knows how the text was obtained.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from reverie.extensions.hooks.events import Event, Refusal
+from reverie.extensions.hooks.verdict import NOTHING, Permission, Verdict
+from reverie.messages.blocks import Json, JsonObject
+
+BLOCKING_CODE = 2
+# Some interpreters end with the same code when they do not find their script; that is nobody's decision.
+_MISSING = re.compile(r"\S*(?:python[\d.]*: can't open file |sh: 0: [Cc]a(?:nno|n')t open ).*\s*\Z")
+_NO_REASON = "a hook refused it and gave no reason"
+_NO_STOP_REASON = "a hook asked to stop"
+
+_PERMISSIONS: Mapping[str, Permission] = {"allow": "allow", "deny": "deny", "ask": "ask", "defer": "ask"}
+"""To defer leaves the decision to whoever drives the agent, and here that is the user."""
+
+_MORE: Mapping[str, type] = {
+    "sessionTitle": str,
+    "initialUserMessage": str,
+    "watchPaths": list,
+    "reloadSkills": bool,
+    "suppressOriginalPrompt": bool,
+    "retry": bool,
+    "displayContent": str,
+    "action": str,
+    "content": dict,
+    "worktreePath": str,
+}
+
+
+class _Mistake(ValueError):
+    """What is wrong with the JSON of a hook."""
+
+
+def outcome(event: Event, label: str, *, code: int, stdout: str, stderr: str = "") -> Verdict:
+    """What a program said that ended with this code; `label` names the hook in warnings."""
+    said = NOTHING
+    is_json = stdout.lstrip().startswith("{")
+    is_valid = False
+    if is_json:
+        try:
+            said = controlled(event, stdout)
+            is_valid = True
+        except _Mistake as mistake:
+            said = Verdict(messages=(f"hook {label}: its JSON is not taken: {mistake}",))
+    if code == BLOCKING_CODE and not _MISSING.match(stderr):
+        return _refused(event, label, stderr.strip() or said.blocked or said.reason, said)
+    if code != 0 and event.name == "WorktreeCreate":
+        return replace(said, blocked=_tail(stderr) or f"hook {label} ended with code {code}")
+    if code != 0 and not is_valid:
+        return replace(said, messages=(*said.messages, f"hook {label} ended with code {code}{_colon(_tail(stderr))}"))
+    if is_json:
+        return said
+    text = stdout.strip()
+    if text and event.name == "WorktreeCreate":
+        return Verdict(more={"worktreePath": text.splitlines()[-1]})
+    return Verdict(context=(text,)) if text and event.takes_stdout else NOTHING
+
+
+def judged(event: Event, label: str, *, ok: bool, reason: str) -> Verdict:
+    """What a model said that was asked whether to go on; a yes is no permission, only no objection."""
+    return NOTHING if ok else _refused(event, label, reason, NOTHING)
+
+
+def controlled(event: Event, text: str) -> Verdict:
+    """The control fields of a JSON answer. Raises `ValueError` with what is wrong."""
+    try:
+        found: Json = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise _Mistake(f"not valid JSON ({error})") from error
+    if not isinstance(found, dict):
+        raise _Mistake("expected an object")
+    specific = _field(found, "hookSpecificOutput", dict) or {}
+    named = specific.get("hookEventName", event.name)
+    if named != event.name:
+        raise _Mistake(f"`hookEventName` is {named!r} and the event {event.name}")
+    said = _universal(found)
+    said = _decided(event, found, said)
+    if event.takes_context and (context := _field(specific, "additionalContext", str)):
+        said = replace(said, context=(context,))
+    if event.name == "PreToolUse":
+        said = _permitted(specific, said)
+    elif event.name == "PermissionRequest":
+        said = _answered(specific, said)
+    elif event.name == "PostToolUse":
+        output = specific.get("updatedToolOutput", specific.get("updatedMCPToolOutput"))
+        said = replace(said, updated_output=output)
+    more = {name: value for name, kind in _MORE.items() if (value := _field(specific, name, kind)) is not None}
+    if more:
+        said = replace(said, more={**said.more, **more})
+    return said
+
+
+def _universal(found: JsonObject) -> Verdict:
+    stop = None
+    if _field(found, "continue", bool) is False:
+        stop = _field(found, "stopReason", str) or _NO_STOP_REASON
+    message = _field(found, "systemMessage", str)
+    return Verdict(stop=stop, messages=(message,) if message else ())
+
+
+def _decided(event: Event, found: JsonObject, said: Verdict) -> Verdict:
+    decision = _field(found, "decision", str)
+    reason = _field(found, "reason", str) or ""
+    if decision not in (None, "block", "approve"):
+        raise _Mistake(f"`decision` is {decision!r}; we know 'block' and 'approve'")
+    if event.name == "PreToolUse" and decision is not None:
+        return _with_permission(said, "deny" if decision == "block" else "allow", reason)
+    if decision != "block" or not event.takes_decision:
+        return said
+    if event.refusal is Refusal.TELLS_MODEL:
+        return replace(said, context=(reason,) if reason else ())
+    return replace(said, blocked=reason or _NO_REASON)
+
+
+def _permitted(specific: JsonObject, said: Verdict) -> Verdict:
+    decision = _field(specific, "permissionDecision", str)
+    if decision is not None:
+        if decision not in _PERMISSIONS:
+            raise _Mistake(f"`permissionDecision` is {decision!r}; we know {', '.join(_PERMISSIONS)}")
+        reason = _field(specific, "permissionDecisionReason", str) or ""
+        said = _with_permission(said, _PERMISSIONS[decision], reason)
+    return replace(said, updated_input=_field(specific, "updatedInput", dict))
+
+
+def _answered(specific: JsonObject, said: Verdict) -> Verdict:
+    """The answer to a question that the user would have been asked."""
+    decision = _field(specific, "decision", dict)
+    if decision is None:
+        return said
+    behavior = decision.get("behavior")
+    if behavior not in ("allow", "deny"):
+        raise _Mistake(f"`decision.behavior` is {behavior!r}; we know 'allow' and 'deny'")
+    reason = _field(decision, "message", str) or ""
+    said = _with_permission(said, "allow" if behavior == "allow" else "deny", reason)
+    more = {name: decision[name] for name in ("interrupt", "updatedPermissions") if name in decision}
+    return replace(said, updated_input=_field(decision, "updatedInput", dict), more=more)
+
+
+def _with_permission(said: Verdict, permission: Permission, reason: str) -> Verdict:
+    blocked = (reason or _NO_REASON) if permission == "deny" else None
+    return replace(said, permission=permission, reason=reason, blocked=blocked)
+
+
+def _refused(event: Event, label: str, reason: str, said: Verdict) -> Verdict:
+    """Exit code 2 stands whatever the JSON said; only its other words count."""
+    reason = reason or f"hook {label} refused it and gave no reason"
+    kept = replace(said, permission=None, reason="", blocked=None, updated_input=None, updated_output=None)
+    match event.refusal:
+        case Refusal.BLOCKS if event.name == "PreToolUse":
+            return replace(kept, permission="deny", reason=reason, blocked=reason)
+        case Refusal.BLOCKS:
+            return replace(kept, blocked=reason)
+        case Refusal.TELLS_MODEL:
+            return replace(kept, context=(*kept.context, reason))
+        case Refusal.TELLS_USER:
+            return replace(kept, messages=(*kept.messages, f"hook {label}: {reason}"))
+        case Refusal.IGNORED:
+            return kept
+
+
+def _field(table: JsonObject, name: str, kind: type) -> Any:
+    value = table.get(name)
+    if value is not None and not isinstance(value, kind):
+        raise _Mistake(f"`{name}` is no {kind.__name__}")
+    return value
+
+
+def _tail(text: str, chars: int = 300) -> str:
+    text = text.strip()
+    return text if len(text) <= chars else f"…{text[-chars:]}"
+
+
+def _colon(text: str) -> str:
+    return f": {text}" if text else ""

@@ -1,0 +1,237 @@
+"""One hook, run: what it is given, who does it, and what its answer means. Whatever goes wrong is raised.
+
+`firing` turns a failure into a warning and puts the answers of many hooks together.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Awaitable, Callable, Iterator, Mapping
+from dataclasses import field
+from pathlib import Path
+from typing import TypeAlias
+
+from reverie.errors import Unavailable
+from reverie.extensions.hooks import matcher as matching
+from reverie.extensions.hooks.command_hook import Ended, Program, run_program
+from reverie.extensions.hooks.declarations import Handler, Hook, Kind
+from reverie.extensions.hooks.events import Event
+from reverie.extensions.hooks.http_hook import Answered, Letter, filled_headers, is_allowed, post
+from reverie.extensions.hooks.model_hook import judgement, question, read_judgement, without_model
+from reverie.extensions.hooks.output import controlled, outcome
+from reverie.extensions.hooks.verdict import NOTHING, Verdict
+from reverie.files import write_folder
+from reverie.messages.blocks import Json, JsonObject
+from reverie.models.ports import Flow
+from reverie.settings import Hook as Limits
+from reverie.values import value
+
+_TOOL_INPUT_BYTES = 96 * 1024
+"""A variable of more than 128 KiB keeps a program from starting; the input is on stdin anyway."""
+_PLACEHOLDER = re.compile(r"\$\{(CLAUDE_PROJECT_DIR|CLAUDE_PLUGIN_ROOT|CLAUDE_PLUGIN_DATA)\}")
+_FIELD = re.compile(r"\$\{([\w.]+)\}")
+
+Run: TypeAlias = Callable[[Program], Awaitable[Ended]]
+Post: TypeAlias = Callable[[Letter], Awaitable[Answered]]
+AskModel: TypeAlias = Callable[[Flow[Verdict], str], Awaitable[Verdict]]
+RunAgent: TypeAlias = Callable[[str, str], Awaitable[str]]
+CallTool: TypeAlias = Callable[[str, str, JsonObject], Awaitable[str]]
+Covers: TypeAlias = Callable[[str, str, JsonObject], bool]
+
+
+async def _no_agent(_: str, __: str) -> str:
+    raise Unavailable("no agents run here")
+
+
+async def _no_tool(_: str, __: str, ___: JsonObject) -> str:
+    raise Unavailable("no MCP server is connected here")
+
+
+def _unheard(_: str) -> None:
+    return
+
+
+@value
+class Effects:
+    """Everything a hook may do to the world; the defaults are the real ones, or none where others must provide it."""
+
+    run: Run = run_program
+    post: Post = post
+    ask: AskModel = without_model
+    """Drives a flow with the model of this name; an empty name leaves the choice."""
+    agent: RunAgent = _no_agent
+    """Runs an agent with a prompt and a model's name, and returns its last words."""
+    call: CallTool = _no_tool
+    """Calls a tool of an MCP server and returns its text."""
+    covers: Covers = matching.covers
+    """Whether a permission rule covers a tool call."""
+    status: Callable[[str], None] = _unheard
+    """Hears what the user may read while a hook runs."""
+
+
+@value
+class Surroundings:
+    """Where hooks run."""
+
+    project: Path
+    environment: Mapping[str, str] = field(repr=False)
+    env_file: Path | None = None
+    """Where hooks leave variables for later commands of the session."""
+
+
+@value
+class Occasion:
+    """One event that happened."""
+
+    event: Event
+    payload: JsonObject
+    text: str = "{}"
+    """The payload with the common fields, as every hook is given it."""
+
+    @property
+    def tool(self) -> str:
+        name = self.payload.get("tool_name")
+        return name if isinstance(name, str) else ""
+
+    @property
+    def tool_input(self) -> JsonObject:
+        given = self.payload.get("tool_input")
+        return given if isinstance(given, dict) else {}
+
+
+def label(hook: Hook) -> str:
+    """How warnings name a hook."""
+    return f"`{hook.handler}` ({hook.place})"
+
+
+async def run_hook(
+    hook: Hook, occasion: Occasion, around: Surroundings, limits: Limits, effects: Effects, timeout_seconds: float
+) -> Verdict:
+    """Run one hook. Raises `TimeoutError`, `OSError` and our own errors."""
+    handler = hook.handler
+    if hook.status:
+        effects.status(hook.status)
+    match handler.kind:
+        case Kind.COMMAND:
+            for folder in _own_folders(handler, occasion, around):
+                write_folder(folder)
+            ended = await effects.run(_program(handler, occasion, around))
+            return outcome(occasion.event, label(hook), code=ended.code, stdout=ended.stdout, stderr=ended.stderr)
+        case Kind.HTTP:
+            answered = await effects.post(_letter(handler, occasion, around, limits, timeout_seconds))
+            return _heard(occasion.event, label(hook), answered)
+        case Kind.PROMPT:
+            flow = judgement(
+                occasion.event, label(hook), handler.prompt, occasion.text, timeout_seconds=timeout_seconds
+            )
+            return await effects.ask(flow, handler.model)
+        case Kind.AGENT:
+            words = await effects.agent(question(occasion.event, handler.prompt, occasion.text), handler.model)
+            return read_judgement(occasion.event, label(hook), words)
+        case Kind.MCP_TOOL:
+            given = _filled(json.loads(handler.given), occasion.payload)
+            assert isinstance(given, dict)
+            text = await effects.call(handler.server, handler.tool, given)
+            return outcome(occasion.event, label(hook), code=0, stdout=text)
+
+
+def _own_folders(handler: Handler, occasion: Occasion, around: Surroundings) -> Iterator[Path]:
+    """The folders in which a program may expect to write."""
+    if handler.data is not None:
+        yield handler.data
+    if occasion.event.has_env_file and around.env_file is not None:
+        yield around.env_file.parent
+
+
+def _program(handler: Handler, occasion: Occasion, around: Surroundings) -> Program:
+    own = _own_variables(handler, around)
+    variables = {**_inherited(around.environment), **own}
+    if occasion.event.is_about_tool:
+        given = json.dumps(occasion.tool_input, default=str)
+        variables["TOOL_NAME"] = occasion.tool
+        if len(given) <= _TOOL_INPUT_BYTES:
+            variables["TOOL_INPUT"] = given
+    if occasion.event.has_env_file and around.env_file is not None:
+        variables["CLAUDE_ENV_FILE"] = str(around.env_file)
+    directory = Path(str(occasion.payload.get("cwd") or around.project))
+    return Program(
+        _words(handler, own),
+        directory if directory.is_dir() else around.project,
+        variables,
+        occasion.text.encode("utf-8"),
+    )
+
+
+def _inherited(environment: Mapping[str, str]) -> dict[str, str]:
+    """What a program inherits; telemetry of ours is not its business."""
+    return {name: value for name, value in environment.items() if not name.startswith("OTEL_")}
+
+
+def _own_variables(handler: Handler, around: Surroundings) -> dict[str, str]:
+    variables = {"CLAUDE_PROJECT_DIR": str(around.project)}
+    if handler.root is not None:
+        variables["CLAUDE_PLUGIN_ROOT"] = str(handler.root)
+    if handler.data is not None:
+        variables["CLAUDE_PLUGIN_DATA"] = str(handler.data)
+    return variables
+
+
+def _words(handler: Handler, variables: Mapping[str, str]) -> tuple[str, ...]:
+    if handler.args is not None:
+        return tuple(
+            _PLACEHOLDER.sub(lambda found: variables.get(found[1], found[0]), word)
+            for word in (handler.command, *handler.args)
+        )
+    # A shell finds the same names in its environment, where no path can be taken for a command.
+    match handler.shell:
+        case "powershell" | "pwsh":
+            return "pwsh", "-NoProfile", "-Command", handler.command
+        case "":
+            return "/bin/sh", "-c", handler.command
+        case shell:
+            return shell, "-c", handler.command
+
+
+def _letter(
+    handler: Handler, occasion: Occasion, around: Surroundings, limits: Limits, timeout_seconds: float
+) -> Letter:
+    if not is_allowed(handler.url, limits.allowed_http_urls):
+        raise Unavailable("its address is not among `hook.allowed_http_urls`")
+    variables = set(handler.variables)
+    if limits.http_env_vars:
+        variables &= set(limits.http_env_vars)
+    headers = filled_headers(handler.headers, variables, around.environment)
+    return Letter(handler.url, headers, occasion.text.encode("utf-8"), timeout_seconds)
+
+
+def _heard(event: Event, name: str, answered: Answered) -> Verdict:
+    """Only an answer of success that is JSON decides anything."""
+    if not 200 <= answered.status < 300:
+        raise Unavailable(f"its address answered {answered.status}")
+    if not answered.text.strip():
+        return NOTHING
+    try:
+        return controlled(event, answered.text)
+    except ValueError as mistake:
+        return Verdict(messages=(f"hook {name}: its answer is not taken: {mistake}",))
+
+
+def _filled(value: Json, payload: JsonObject) -> Json:
+    """The input of a tool with `${tool_input.file_path}` and the like looked up in the payload."""
+    if isinstance(value, dict):
+        return {name: _filled(item, payload) for name, item in value.items()}
+    if isinstance(value, list):
+        return [_filled(item, payload) for item in value]
+    if isinstance(value, str):
+        return _FIELD.sub(lambda found: _looked_up(found[1], payload, found[0]), value)
+    return value
+
+
+def _looked_up(path: str, payload: JsonObject, otherwise: str) -> str:
+    here: object = payload
+    for name in path.split("."):
+        here = here.get(name) if isinstance(here, Mapping) else None
+    if here is None:
+        return otherwise
+    return here if isinstance(here, str) else json.dumps(here, default=str)

@@ -1,0 +1,26 @@
+"""WHAT THE PROJECT ASKS: `CLAUDE.md`, `AGENTS.md`, rules, and what they include.
+
+In reading order: `instruction_file` (the values), `discover` (which files apply here, in which order; which ones a
+touched file adds), `rules` (folders of rules, `paths:`), `globs` (what those patterns match), `include` (what `@path`
+means), `markdown` (code and comments), `reading` (one file, bounded), `render` (what the model reads).
+"""
+
+from reverie.extensions.instructions.discover import load, nested, taken_as_read, wanted_again
+from reverie.extensions.instructions.instruction_file import InstructionFile, Kind, Loaded, Outside, Reason, Where
+from reverie.extensions.instructions.render import compact_instructions, render, render_nested
+
+__all__ = [
+    "InstructionFile",
+    "Kind",
+    "Loaded",
+    "Outside",
+    "Reason",
+    "Where",
+    "compact_instructions",
+    "load",
+    "nested",
+    "render",
+    "render_nested",
+    "taken_as_read",
+    "wanted_again",
+]

@@ -1,0 +1,66 @@
+"""Instruction files as the model reads them: each under its path and whose it is, in the order in which they count."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from reverie.extensions.instructions.instruction_file import InstructionFile, Kind, Reason
+from reverie.extensions.instructions.markdown import prose
+
+_WHOSE = {
+    Kind.MANAGED: "set by whoever administers this machine",
+    Kind.USER: "the user's own, for every project",
+    Kind.PROJECT: "the project's, shared with everybody who works on it",
+    Kind.LOCAL: "the user's own for this project, not shared",
+    Kind.AUTO_MEMORY: "your memory of earlier sessions: an index, not instructions",
+}
+_HEADING = re.compile(r"^(?P<marks>#{1,6})[ \t]+(?P<title>.*?)[ \t#]*$", re.MULTILINE)
+
+
+def render(files: Iterable[InstructionFile]) -> str:
+    """All files that say something; empty when none does."""
+    return "\n\n".join(section(str(file.path), file.kind, file.text) for file in files if file.text)
+
+
+def section(path: str, kind: Kind, text: str) -> str:
+    """One file under a line that names it."""
+    # A folder that somebody else named must not write lines of its own.
+    shown = "".join(char if char.isprintable() else "?" for char in path)
+    return f"From {shown} ({_WHOSE[kind]}):\n\n{text.strip()}"
+
+
+def render_nested(files: Iterable[InstructionFile]) -> str:
+    """What a touched file brought in, for an attachment; empty when nothing says anything."""
+    said = [file for file in files if file.text]
+    if not said:
+        return ""
+    return f"{_opening(said)}\n\n{render(said)}"
+
+
+def compact_instructions(files: Iterable[InstructionFile]) -> str:
+    """What the files ask of a summary: their sections called "Compact Instructions" (spec 8 §1.4)."""
+    return "\n\n".join(part for file in files for part in _sections(file.text, "compact instructions"))
+
+
+def _opening(files: list[InstructionFile]) -> str:
+    trigger = next((file.trigger for file in files if file.trigger is not None), None)
+    is_rule = all(file.reason in {Reason.PATH_MATCH, Reason.INCLUDE} for file in files)
+    cause = "Rules for such files" if is_rule else "Instructions that hold in this part of the project"
+    touched = f", read because {trigger} was touched" if trigger is not None else ""
+    return (
+        f"{cause}{touched}. They add to those given at the start; where they differ, these are nearer and count more."
+    )
+
+
+def _sections(text: str, title: str) -> Iterable[str]:
+    """The bodies of sections with this title, up to the next heading of the same rank or a higher one."""
+    headings = list(_HEADING.finditer(prose(text)))
+    for number, heading in enumerate(headings):
+        if heading["title"].strip().casefold() != title:
+            continue
+        rank = len(heading["marks"])
+        following = (other.start() for other in headings[number + 1 :] if len(other["marks"]) <= rank)
+        body = text[heading.end() : next(following, len(text))].strip()
+        if body:
+            yield body

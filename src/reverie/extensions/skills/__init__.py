@@ -1,0 +1,22 @@
+"""WHAT THE USER TAUGHT BY HAND.
+
+Reading order: `skill` (one, as a value), `found` (where they lie and what a name means), `listing` (what the model is
+told of them), `invocation` (what it reads when one is invoked).
+"""
+
+from reverie.extensions.skills.discover import Skills, list_nested, list_skills
+from reverie.extensions.skills.invocation import Invocation, read_invocation
+from reverie.extensions.skills.listing import announced, describe, listing
+from reverie.extensions.skills.skill import Skill
+
+__all__ = [
+    "Invocation",
+    "Skill",
+    "Skills",
+    "announced",
+    "describe",
+    "list_nested",
+    "list_skills",
+    "listing",
+    "read_invocation",
+]

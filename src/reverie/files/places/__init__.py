@@ -1,0 +1,64 @@
+"""Places: every path the system uses is computed here, and which project a folder belongs to.
+
+Reading order: `paths` (where everything lies), `slug` (a path as the name of a folder), `checkout` (the repository
+around a path), `git_config` and `remotes` (what a repository calls itself), `git_programs` (what its configuration
+would run, as git tells), `identity` (the store of a project, found again after a move), `memory_directory` (which
+directory holds the memories), `transcripts` (all sessions of a repository). Nothing here reads the environment; only
+`git_programs` runs a program.
+"""
+
+from reverie.files.places.checkout import Checkout, find_checkout, list_worktrees, project_root
+from reverie.files.places.git_programs import configured_programs, may_look_at_files
+from reverie.files.places.identity import (
+    Evidence,
+    Identity,
+    Project,
+    find_project,
+    list_projects,
+    open_project,
+    read_identity,
+)
+from reverie.files.places.memory_directory import memory_folder, validate_memory_directory
+from reverie.files.places.paths import (
+    AgentScope,
+    InstructionFiles,
+    MemoryFolder,
+    Places,
+    ProjectFolder,
+    SessionFolder,
+    SettingsFiles,
+)
+from reverie.files.places.remotes import normalise_remote
+from reverie.files.places.slug import canonical, slug, slug_of
+from reverie.files.places.transcripts import list_subagent_transcripts, list_transcript_folders
+
+__all__ = [
+    "AgentScope",
+    "Checkout",
+    "Evidence",
+    "Identity",
+    "InstructionFiles",
+    "MemoryFolder",
+    "Places",
+    "Project",
+    "ProjectFolder",
+    "SessionFolder",
+    "SettingsFiles",
+    "canonical",
+    "configured_programs",
+    "find_checkout",
+    "find_project",
+    "list_projects",
+    "list_subagent_transcripts",
+    "list_transcript_folders",
+    "list_worktrees",
+    "may_look_at_files",
+    "memory_folder",
+    "normalise_remote",
+    "open_project",
+    "project_root",
+    "read_identity",
+    "slug",
+    "slug_of",
+    "validate_memory_directory",
+]

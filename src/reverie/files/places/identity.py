@@ -1,0 +1,246 @@
+"""Which store belongs to a project: the repository decides, not its path (product promise 10).
+
+A store is a folder under `projects/` with an `identity.json`. It is recognised by the marker we left in the
+repository's git folder, by the repository's remote, or, failing both, by its path. An equal first commit alone only
+suggests, since templates and forks share it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import json
+import os
+import re
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import asdict, replace
+from datetime import datetime
+from enum import StrEnum
+from pathlib import Path
+
+from reverie.errors import Damaged, Unavailable, UserMistake
+from reverie.files import locked, read_small, write_atomic
+from reverie.files.places.checkout import find_checkout
+from reverie.files.places.paths import Places, ProjectFolder
+from reverie.files.places.remotes import read_remotes
+from reverie.files.places.slug import canonical, slug_of
+from reverie.values import value
+
+_MARKER_FILE = "reverie-id"
+_MARKER = re.compile(r"[A-Za-z0-9-]{8,64}")
+
+
+class Evidence(StrEnum):
+    """Why a store is taken for a project's own, the strongest first."""
+
+    NAME = "name"
+    """The user named the folder."""
+    MARKER = "marker"
+    REMOTE = "remote"
+    PATH = "path"
+
+
+@value
+class Identity:
+    """What a project is known by."""
+
+    path: str
+    """The canonical path of its root: the main work tree, or without git the folder itself."""
+    remotes: tuple[str, ...] = ()
+    """Where it is shared, in one spelling; the first one names it."""
+    marker: str | None = None
+    """The id in a file of the git folder: it moves with the repository and is never committed."""
+    first_commit: str | None = None
+    other_paths: tuple[str, ...] = ()
+    """Where it also is or once was: transcripts of those places lie under their names."""
+
+
+@value
+class Project:
+    """A project and its store."""
+
+    folder: ProjectFolder
+    identity: Identity
+    evidence: Evidence | None
+    """Why this store; None when it has just been made."""
+    suggestions: tuple[ProjectFolder, ...] = ()
+    """For a new store: others whose repository began with the same commit; perhaps the user means one of them."""
+
+
+def read_identity(path: Path) -> Identity:
+    """What the folder at this path is known by, apart from its first commit, which only git can tell."""
+    return _read_seen(path)[0]
+
+
+def find_project(places: Places, path: Path) -> Project | None:
+    """Find the store of the project around this path without changing anything; None when there is none yet."""
+    return _find(places, read_identity(path))
+
+
+def open_project(
+    places: Places, path: Path, *, new_marker: str, first_commit: Callable[[Path], str | None], now: datetime
+) -> Project:
+    """Find the store of the project around this path, or make one, and note what the project is known by now.
+
+    `first_commit` asks git for the first commit of the repository around a path; it is called only when no store is
+    found. `new_marker` is left in the git folder of a repository whose store has none yet.
+    """
+    assert _MARKER.fullmatch(new_marker), f"not a marker: {new_marker!r}"
+    me, git_dir = _read_seen(path)
+    found = _find(places, me)
+    if found is not None and not _has_news(found, me, git_dir):
+        return found
+    with locked(places.projects / ".lock", label="finding the store of a project", now=now):
+        me, git_dir = _read_seen(path)
+        found = _find(places, me)
+        if found is None:
+            me = replace(me, first_commit=first_commit(path) if git_dir else None)
+            found = _find(places, me) or _new(places, me)
+        if git_dir is not None and _lacks_marker(found, me):
+            me = _write_marker(git_dir, me, new_marker)
+        identity = _renewed(found.identity, me)
+        write_atomic(found.folder.identity, json.dumps(asdict(identity), indent=2) + "\n")
+        return replace(found, identity=identity)
+
+
+def list_projects(places: Places) -> Iterator[tuple[ProjectFolder, Identity]]:
+    """All stores and what they are known by; damaged ones are left out."""
+    try:
+        names = sorted(entry.name for entry in os.scandir(places.projects))
+    except FileNotFoundError:
+        return
+    for name in names:
+        folder = ProjectFolder(places.projects / name)
+        with contextlib.suppress(Damaged):
+            if identity := _read_stored(folder):
+                yield folder, identity
+
+
+def _find(places: Places, me: Identity) -> Project | None:
+    if places.project_dir_name is not None:
+        return Project(ProjectFolder(places.projects / places.project_dir_name), me, Evidence.NAME)
+    strongest = Evidence.MARKER if me.marker else Evidence.REMOTE if me.remotes else Evidence.PATH
+    near = _best(_list_near(places, me), me)
+    if near is not None and near.evidence is strongest:
+        return near
+    return _best(list_projects(places), me)
+
+
+def _best(stores: Iterable[tuple[ProjectFolder, Identity]], me: Identity) -> Project | None:
+    ranks = list(Evidence)
+    matches = [
+        (ranks.index(evidence), stored.path != me.path, Project(folder, stored, evidence))
+        for folder, stored in stores
+        if (evidence := _evidence(stored, me))
+    ]
+    return min(matches, key=lambda match: match[:2])[2] if matches else None
+
+
+def _evidence(stored: Identity, me: Identity) -> Evidence | None:
+    if stored.marker and stored.marker == me.marker:
+        return Evidence.MARKER
+    if stored.remotes and stored.remotes[:1] == me.remotes[:1]:
+        return Evidence.REMOTE
+    if stored.path != me.path:
+        return None
+    is_other_repository = (stored.marker and me.marker) or (stored.remotes and me.remotes)
+    same_beginning = stored.first_commit and stored.first_commit == me.first_commit
+    return Evidence.PATH if not is_other_repository or same_beginning else None
+
+
+def _list_near(places: Places, me: Identity) -> Iterator[tuple[ProjectFolder, Identity]]:
+    """The stores that bear this project's slug, with or without a number."""
+    for folder in _names(places, me):
+        if not folder.directory.is_dir():
+            return
+        if identity := _read_stored(folder):
+            yield folder, identity
+
+
+def _names(places: Places, me: Identity) -> Iterator[ProjectFolder]:
+    name = slug_of(me.path)
+    yield ProjectFolder(places.projects / name)
+    for number in itertools.count(2):
+        yield ProjectFolder(places.projects / f"{name}-{number}")
+
+
+def _new(places: Places, me: Identity) -> Project:
+    names = _names(places, me)
+    folder = next(names)
+    # A folder without identity holds transcripts of this path at most; with one, it belongs to another project.
+    if _read_stored(folder) is not None:
+        folder = next(each for each in names if not each.directory.exists())
+    alike = (other for other, known in list_projects(places) if known.first_commit == me.first_commit)
+    return Project(folder, me, None, tuple(alike) if me.first_commit else ())
+
+
+def _has_news(found: Project, me: Identity, git_dir: Path | None) -> bool:
+    if found.evidence is Evidence.NAME:
+        return False
+    return (git_dir is not None and _lacks_marker(found, me)) or _renewed(found.identity, me) != found.identity
+
+
+def _lacks_marker(found: Project, me: Identity) -> bool:
+    # A clone that was recognised by its remote gets none: once it is pointed elsewhere, it is another project.
+    return found.identity.marker is None and me.marker is None
+
+
+def _renewed(stored: Identity, me: Identity) -> Identity:
+    """What is stored, brought up to date with what was seen."""
+    path = stored.path if _is_still_there(stored, me) else me.path
+    paths = dict.fromkeys((stored.path, *stored.other_paths, me.path))
+    return Identity(
+        path=path,
+        remotes=(me.remotes or stored.remotes) if me.path == path else (stored.remotes or me.remotes),
+        marker=stored.marker or me.marker,
+        first_commit=stored.first_commit or me.first_commit,
+        other_paths=tuple(each for each in paths if each != path),
+    )
+
+
+def _is_still_there(stored: Identity, me: Identity) -> bool:
+    if stored.path == me.path:
+        return True
+    there = read_identity(Path(stored.path))
+    return there.path == stored.path and _evidence(stored, there) in {Evidence.MARKER, Evidence.REMOTE}
+
+
+def _read_seen(path: Path) -> tuple[Identity, Path | None]:
+    """What the folder is known by, and the git folder where its marker lies or may be left."""
+    checkout = find_checkout(path)
+    root = canonical(checkout.root if checkout else path)
+    if checkout is None or checkout.git_dir is None:
+        return Identity(root), None
+    marker = (read_small(checkout.git_dir / _MARKER_FILE, limit_bytes=100) or b"").decode("utf-8", "replace").strip()
+    remotes = read_remotes(checkout.git_dir, checkout.root)
+    return Identity(root, remotes, marker if _MARKER.fullmatch(marker) else None), checkout.git_dir
+
+
+def _write_marker(git_dir: Path, me: Identity, marker: str) -> Identity:
+    try:
+        write_atomic(git_dir / _MARKER_FILE, f"{marker}\n")
+    except (Unavailable, UserMistake):  # a repository that we may only read is known by its remote or path
+        return me
+    return replace(me, marker=marker)
+
+
+def _read_stored(folder: ProjectFolder) -> Identity | None:
+    content = read_small(folder.identity)
+    if content is None:
+        if not os.path.lexists(folder.identity):
+            return None
+        content = read_small(folder.identity)  # another process may have put it there between the two looks
+    try:
+        fields = json.loads(content or b"")
+        return Identity(
+            path=str(fields["path"]),
+            remotes=tuple(map(str, fields["remotes"])),
+            marker=None if fields["marker"] is None else str(fields["marker"]),
+            first_commit=None if fields["first_commit"] is None else str(fields["first_commit"]),
+            other_paths=tuple(map(str, fields["other_paths"])),
+        )
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
+        message = (
+            f"{folder.identity} does not say which project this is ({error}); repair it, or remove it to start anew"
+        )
+        raise Damaged(message, path=folder.identity) from error

@@ -1,0 +1,54 @@
+"""A text without some of its characters, and the way back to where the others stood.
+
+What hides a token hides an injection as well; `messages/injection.py` uses this too.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Callable, Iterable
+
+INVISIBLE = re.compile("[\u00ad\u180e\u200b-\u200f\u2060-\u2064\ufeff\U000e0000-\U000e007f]+")
+"""Characters without width that may stand inside a word."""
+
+
+_SINGLE = "\u00ad\u180e\u200b\u200c\u200d\u200e\u200f\u2060\u2061\u2062\u2063\u2064\ufeff"
+
+
+def has_invisible(text: str) -> bool:
+    """Whether `INVISIBLE` finds anything; many times faster than asking it."""
+    if text.isascii():
+        return False
+    return any(char in text for char in _SINGLE) or b"\xf3\xa0" in text.encode("utf-8", "surrogatepass")
+
+
+def without(pattern: re.Pattern[str], text: str) -> tuple[str, Callable[[int], int]]:
+    """The text without the matches, and the way from a position in it back to the original."""
+    if pattern.search(text) is None:
+        return text, lambda position: position
+    kept: list[str] = []
+    starts, origins, size, done = [], [], 0, 0
+    for match in [*pattern.finditer(text), None]:
+        piece = text[done : match.start() if match else len(text)]
+        starts.append(size)
+        origins.append(done)
+        kept.append(piece)
+        size += len(piece)
+        done = match.end() if match else done
+
+    def origin(position: int) -> int:
+        piece = bisect_right(starts, position) - 1
+        return origins[piece] + position - starts[piece]
+
+    return "".join(kept), origin
+
+
+def lines_of(places: Iterable[int], text: str) -> list[int]:
+    """The line of each place, counted from 1; the places ascend."""
+    numbers, line, done = [], 1, 0
+    for place in places:
+        line += text.count("\n", done, place)
+        done = place
+        numbers.append(line)
+    return numbers

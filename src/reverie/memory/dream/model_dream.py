@@ -1,0 +1,157 @@
+"""The dream of a model: a fork in a staging tree, and the check of what it left there.
+
+Whatever the fork does, the memory directory is not touched here; what may stand becomes a proposal.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from datetime import datetime
+from pathlib import Path
+
+from reverie.errors import Damaged, Error
+from reverie.files.places.paths import MemoryFolder
+from reverie.memory.daily_logs import list_daily_logs
+from reverie.memory.dream.check import Rules, check_result
+from reverie.memory.dream.fork import StagingGate, Surroundings, dream_fork
+from reverie.memory.dream.lock import DreamState, last_dream
+from reverie.memory.dream.proposal import Proposal
+from reverie.memory.dream.sessions import list_sessions_since
+from reverie.memory.dream.staging import read_staging, remove_staging, write_staging
+from reverie.memory.dream.task import DreamTask
+from reverie.memory.extraction.session import words_of
+from reverie.memory.fork_runner import ForkRunner
+from reverie.memory.store.erased_sentences import normal, read_erased
+from reverie.memory.store.topic_store import Store
+from reverie.memory.topics.topic import Source, Topic, parse_topic
+from reverie.messages.transcript import read_entries
+from reverie.models.ports import Ending, ForkResult, ForkSpec
+from reverie.settings import Dream
+from reverie.values import value
+
+
+@value
+class Bedside:
+    """What a model's dream has at hand."""
+
+    staging: Path
+    """Outside of the memory directory, where a host would list it."""
+    transcripts: tuple[Path, ...]
+    root: Path | None
+    settings: Dream
+    now: datetime
+    current: str | None = None
+    """The session from which it is forked."""
+
+
+@value
+class Spent:
+    """The budget was used up before the model had changed anything."""
+
+    reason: str
+
+
+async def dream_by_model(
+    store: Store, bedside: Bedside, forks: ForkRunner, texts: Mapping[str, str], state: DreamState, task: DreamTask
+) -> Proposal | Spent | str:
+    """A model's dream, checked; a sentence when it failed.
+
+    What it had written when its rounds or its budget ended, or its provider failed, is checked all the same and waits
+    for a person, since something may be missing from it.
+    """
+    around, logs = _around(store.folder, bedside, state)
+    spec = await asyncio.to_thread(_spec, store.folder, around, bedside, texts)
+    gate = StagingGate(around.staging)
+    write_staging(around.staging, texts)
+    try:
+        result = await forks.run(spec, listener=task.listener(around.staging), refuse=gate.refuse)
+        task.cost(result.cost_usd)
+        if result.ending is Ending.CANCELLED:
+            raise asyncio.CancelledError
+        written = read_staging(around.staging)
+    finally:
+        remove_staging(around.staging)
+    is_whole = result.ending is Ending.COMPLETED
+    if not is_whole and written == texts:
+        if result.ending is Ending.BUDGET:
+            return Spent(result.text)
+        return f"{_early(result)}; nothing was changed"
+    heard = _Heard(bedside.transcripts, bedside.now)
+    checked = check_result(texts, written, Rules(heard.was_said, read_erased(store.history.private).covers))
+    return Proposal(
+        bedside.now,
+        forks.model_name,
+        checked.steps,
+        over=() if is_whole else (f"{_early(result)}; this is what it had done by then",),
+        refused=checked.refused,
+        logs=logs if is_whole else {},
+    )
+
+
+def _early(result: ForkResult) -> str:
+    """How a dream ended before the model was done."""
+    if result.ending is Ending.MAX_ROUNDS:
+        return f"the model used all its {result.rounds} rounds (dream.max_rounds) before it was done"
+    return f"the model stopped before it was done ({result.ending.value}): {result.text}"
+
+
+def spec_of(folder: MemoryFolder, bedside: Bedside, texts: Mapping[str, str], state: DreamState) -> ForkSpec:
+    """The work that a model would be given."""
+    return _spec(folder, _around(folder, bedside, state)[0], bedside, texts)
+
+
+def _spec(folder: MemoryFolder, around: Surroundings, bedside: Bedside, texts: Mapping[str, str]) -> ForkSpec:
+    return dream_fork(
+        around,
+        _parsed(texts),
+        directory=folder.directory,
+        today=bedside.now.date().isoformat(),
+        max_rounds=bedside.settings.max_rounds,
+        search_hits=bedside.settings.search_hits,
+    )
+
+
+def _around(folder: MemoryFolder, bedside: Bedside, state: DreamState) -> tuple[Surroundings, Mapping[str, int]]:
+    sizes = {day.isoformat(): (path, path.stat().st_size) for day, path in list_daily_logs(folder)}
+    fresh = {day: found for day, found in sizes.items() if found[1] > state.logs.get(day, 0)}
+    sessions = list_sessions_since(bedside.transcripts, last_dream(folder), current=bedside.current)
+    logs = tuple(path for path, _ in fresh.values())
+    around = Surroundings(bedside.staging, bedside.transcripts, sessions, logs, bedside.root)
+    return around, {day: size for day, (_, size) in fresh.items()}
+
+
+class _Heard:
+    """What the user really said, looked up in transcripts."""
+
+    def __init__(self, folders: Sequence[Path], now: datetime) -> None:
+        self._folders = folders
+        self._now = now
+        self._sessions: dict[str, str] = {}
+
+    def was_said(self, source: Source) -> bool:
+        """Whether the words of a source stand in a message of the user in its session."""
+        if not source.session or not source.quote:
+            return False
+        return f" {normal(source.quote)} " in self._words(source.session)
+
+    def _words(self, session: str) -> str:
+        if session not in self._sessions:
+            self._sessions[session] = self._read(session)
+        return self._sessions[session]
+
+    def _read(self, session: str) -> str:
+        for folder in self._folders:
+            path = folder / f"{session}.jsonl"
+            if path.parent == folder and path.is_file():
+                with suppress(Error, OSError):
+                    said = words_of(read_entries(path), session, self._now.tzinfo).messages
+                    return " ".join(f" {normal(each.said.text)} " for each in said)
+        return ""
+
+
+def _parsed(texts: Mapping[str, str]) -> Iterator[Topic]:
+    for path in sorted(texts):
+        with suppress(Damaged):
+            yield parse_topic(path, texts[path])

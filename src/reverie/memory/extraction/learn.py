@@ -1,0 +1,361 @@
+"""`Memory.learn`: extraction over transcripts that exist already, resumable and idempotent.
+
+Each session is read after its cursor, judged by the gate and kept as one commit by `extraction`; then the cursor moves.
+A kill in between leaves a store that reads the same messages again and finds them known. With a model its answers are
+judged by the same gate; without one the rules find what they find.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import math
+import os
+from collections.abc import AsyncGenerator, Callable, Iterable, Iterator, Sequence
+from contextlib import aclosing
+from dataclasses import field, replace
+from datetime import datetime, timedelta, tzinfo
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from reverie.errors import BadRequest, ContextTooLong, Refused, Unavailable, UserMistake
+from reverie.memory.drafts import completed
+from reverie.memory.extraction.candidate import Candidate, Refusal, Said
+from reverie.memory.extraction.cursor import cursor
+from reverie.memory.extraction.extract import Extracted, extract, let_through
+from reverie.memory.extraction.find import find_candidates
+from reverie.memory.extraction.fork import manifest
+from reverie.memory.extraction.gate import Heard
+from reverie.memory.extraction.keep import AUTHOR, Keeper, read_written
+from reverie.memory.extraction.learnt import Learnt, append_learnt, append_run, read_learnt, write_shortened
+from reverie.memory.extraction.model_question import ANSWER_TOKENS, pieces, prompt_for, propose
+from reverie.memory.extraction.nothing_here import holds_nothing
+from reverie.memory.extraction.refusals import read_refusals
+from reverie.memory.extraction.session import SessionWords, Spoken, words_of
+from reverie.memory.store import timeline
+from reverie.memory.topics.topic import Topic
+from reverie.messages.listing import read_glance
+from reverie.messages.transcript import read_entries
+from reverie.values import value
+
+if TYPE_CHECKING:
+    from reverie.files.places.paths import MemoryFolder
+    from reverie.memory.search.topic_index import IndexedFolder
+    from reverie.memory.store.topic_store import Store
+    from reverie.models.ports import Event, Model, Request
+    from reverie.settings import Budget
+
+TRIES = 3
+"""A session whose question fails is asked again twice, then left for the next run and reported."""
+_NOT_SESSIONS = frozenset({"subagents", "tool-results", "worktrees", "mailboxes", ".git", ".index", "node_modules"})
+
+Progress = Callable[[int, int, str], None]
+"""Told how many of how many sessions are done, and which one is next."""
+
+
+@value
+class Place:
+    """Where what is learned goes."""
+
+    store: Store
+    index: IndexedFolder
+    root: Path | None = None
+    """The project, whose own files need no memory."""
+    ledger: Path | None = None
+    """Where calls of a model are booked."""
+    budget: Budget | None = None
+    """What they may cost in an hour; without one they may cost anything."""
+
+
+@value
+class Estimate:
+    """What asking a model would come to."""
+
+    requests: int = 0
+    input_tokens: int = 0
+    output_tokens: int = 0
+    """At most."""
+    cost_usd: float | None = 0.0
+    """At most; None when the price is not known."""
+
+    def __add__(self, other: Estimate) -> Estimate:
+        unknown = self.cost_usd is None or other.cost_usd is None
+        return Estimate(
+            self.requests + other.requests,
+            self.input_tokens + other.input_tokens,
+            self.output_tokens + other.output_tokens,
+            None if unknown else (self.cost_usd or 0.0) + (other.cost_usd or 0.0),
+        )
+
+
+@value
+class Learned:
+    """What a run over transcripts came to."""
+
+    sessions: int = 0
+    """How many were looked at."""
+    messages: int = 0
+    """How many of the user's messages were new."""
+    saved: tuple[Topic, ...] = ()
+    updated: tuple[Topic, ...] = ()
+    refused: tuple[Refusal, ...] = ()
+    commits: tuple[str, ...] = ()
+    failed: tuple[tuple[str, str], ...] = ()
+    """Sessions that could not be read or asked about, each with the reason; they are tried again next time."""
+    estimate: Estimate = field(default_factory=Estimate)
+    stopped: str = ""
+    """Why no more was asked: the budget is spent. The next run goes on from there."""
+    replies: int = 0
+    """How many pieces of sessions a model was asked about."""
+    unusable: tuple[str, ...] = ()
+    """Why a model's reply could not be used, for each such reply; the rules read those messages instead."""
+
+    def __add__(self, other: Learned) -> Learned:
+        return Learned(
+            self.sessions + other.sessions,
+            self.messages + other.messages,
+            self.saved + other.saved,
+            self.updated + other.updated,
+            self.refused + other.refused,
+            self.commits + other.commits,
+            self.failed + other.failed,
+            self.estimate + other.estimate,
+            self.stopped or other.stopped,
+            self.replies + other.replies,
+            self.unusable + other.unusable,
+        )
+
+
+def list_transcripts(paths: Iterable[str | Path]) -> tuple[Path, ...]:
+    """The transcripts that files and folders hold, each once.
+
+    In a folder, other files are passed over: those of sub-agents, and what programs keep there in lines of JSON.
+
+    Raises:
+        UserMistake: a path does not exist, or is no transcript.
+    """
+    found: dict[Path, None] = {}
+    for said in paths:
+        path = Path(said).expanduser().absolute()
+        if path.is_dir():
+            found |= dict.fromkeys(sorted(file for file in path.rglob("*.jsonl") if _is_session(file, path)))
+        elif path.suffix == ".jsonl" and path.is_file() and _has_messages(path):
+            found[path] = None
+        else:
+            what = "is no transcript (a .jsonl file with messages)" if path.exists() else "does not exist"
+            raise UserMistake(f"{path} {what}; name transcripts, or folders that hold some")
+    return tuple(found)
+
+
+async def learn(
+    place: Place,
+    paths: Iterable[str | Path],
+    *,
+    model: Model | None = None,
+    dry_run: bool = False,
+    now: datetime,
+    zone: tzinfo | None = None,
+    progress: Progress = lambda _done, _of, _name: None,
+) -> Learned:
+    """Learn from transcripts, the oldest session first; days are told in `zone`, this machine's when None.
+
+    Cancelling is safe at any point: what was learned stays, and the next run goes on where this one ended. So it does
+    where the budget of background work is spent, which is asked before every request to the model.
+    """
+    lesson = _Lesson(place, model, now, zone, dry_run=dry_run)
+    files = sorted(list_transcripts(paths), key=_first_moment)
+    total = Learned()
+    for number, path in enumerate(files):
+        progress(number, len(files), path.stem)
+        await asyncio.sleep(0)
+        done = await lesson.session(path)
+        append_run(place.store.folder, now.isoformat(), done.commits)
+        total += done
+        if total.stopped:
+            break
+    progress(len(files), len(files), "")
+    return total
+
+
+def refusals_of(folder: MemoryFolder, now: datetime) -> Iterator[timeline.Refusal]:
+    """What extraction refused in a directory, as `Memory.refusals` tells it."""
+    for each in read_refusals(folder):
+        when = datetime.fromisoformat(each.when) if each.when else now
+        rules = (each.reason.value, each.detail) if each.detail else (each.reason.value,)
+        yield timeline.Refusal(when, AUTHOR, "", rules, each.quote, each.session)
+
+
+class _Lesson:
+    """One run: what is known, and how a session is taken in."""
+
+    def __init__(self, place: Place, model: Model | None, now: datetime, zone: tzinfo | None, *, dry_run: bool) -> None:
+        self._model = model and _booked(model, place, now)
+        self._zone = zone
+        self._dry_run = dry_run
+        self._folder = place.store.folder
+        if not dry_run:
+            write_shortened(self._folder)
+        self._learnt = read_learnt(self._folder)
+        complete = partial(completed, now=now, root=place.root)
+        self._keeper = Keeper(place.store, place.index, complete, now=now, written=tuple(read_written(place.root)))
+
+    async def session(self, path: Path) -> Learned:
+        """Take in one session."""
+        key = _key(path)
+        known = self._learnt.get(key)
+        try:
+            size = path.stat().st_size
+            if known is not None and known.size_bytes == size:
+                return Learned(sessions=1)
+            entries = read_entries(path)
+        except (OSError, UserMistake) as problem:
+            return Learned(sessions=1, failed=((path.stem, str(problem)),))
+        words = words_of(entries, _session_id(path, entries), self._zone)
+        marked = words.after(cursor(entries).covers)
+        fresh = words.after(known.last) if known else words.messages
+        new = fresh if len(fresh) <= len(marked) else marked
+        try:
+            extracted, asked = await self._extracted(words, new)
+        except Refused as spent:
+            return Learned(sessions=1, stopped=str(spent))
+        except Unavailable as problem:
+            return Learned(sessions=1, failed=((path.stem, str(problem)),))
+        done = replace(asked, sessions=1, messages=len(new), refused=extracted.refused)
+        if self._dry_run:
+            return replace(done, saved=tuple(self._would_save(extracted)))
+        kept = self._keeper.keep(extracted)
+        last = words.messages[-1].said.message if words.messages else ""
+        append_learnt(self._folder, Learnt(key, last, len(words.messages), size))
+        return replace(done, saved=kept.saved, updated=kept.updated, refused=kept.refused, commits=kept.commits)
+
+    async def _extracted(self, words: SessionWords, new: Sequence[Spoken]) -> tuple[Extracted, Learned]:
+        """What the new messages teach, and what asking a model came to."""
+        said = [each.said for each in new]
+        if self._model is None:
+            return extract(words, new, self._keeper.scene), Learned()
+        if holds_nothing(said):
+            return Extracted(), Learned()
+        listed = manifest(self._keeper.topics.values(), self._folder.directory)
+        cut = tuple(pieces(said))
+        asked = Learned(estimate=sum((_estimate(self._model.name, prompt_for(one, listed)) for one in cut), Estimate()))
+        if self._dry_run:
+            return extract(words, new, self._keeper.scene), asked
+        found: list[Candidate] = []
+        unusable: list[str] = []
+        for piece in cut:
+            try:
+                found += await self._asked(piece, listed, self._model)
+            except (BadRequest, ContextTooLong, ValueError) as problem:
+                # Asking again would not help: what this reply is worth is lost, and nothing else.
+                unusable.append(str(problem))
+                found += (one for each in piece for one in find_candidates(each, self._keeper.scene.reader))
+        scene = replace(self._keeper.scene, said=tuple(Heard(each.text) for each in said))
+        return let_through(words, found, scene), replace(asked, replies=len(cut), unusable=tuple(unusable))
+
+    async def _asked(self, piece: Sequence[Said], listed: str, model: Model) -> Sequence[Candidate]:
+        from reverie.models.flow import run_flow
+        from reverie.models.ports import Request
+
+        for attempt in range(TRIES):
+            try:
+                return await run_flow(propose(piece, listed), model, Request(model.name, ()))
+            except (BadRequest, ContextTooLong):
+                raise
+            except Unavailable:
+                if attempt == TRIES - 1:
+                    raise
+        raise AssertionError("the last attempt answers or raises")
+
+    def _would_save(self, extracted: Extracted) -> Iterator[Topic]:
+        for passed in extracted.passed:
+            topic = replace(passed.candidate.topic(), path=passed.updates)
+            self._keeper.scene.known.add(topic)
+            yield topic
+
+
+def _booked(model: Model, place: Place, now: datetime) -> Model:
+    """The model, with every answer written to the ledger, as long as the budget has room."""
+    if place.ledger is None:
+        return model
+    from reverie.messages.message import Usage
+    from reverie.models.ledger import Booked, Booking, Governor, append_booking, read_bookings
+    from reverie.models.profiles import cost, profile
+    from reverie.settings import Budget
+
+    ledger, project = place.ledger, str(place.root or place.store.folder.directory)
+    governor = Governor(place.budget or Budget(1.0, math.inf), lambda: now)
+    for booking in read_bookings(ledger, since=now - timedelta(hours=1)):
+        # Another run within the hour has spent of the same money; sessions have an hour of their own.
+        if not booking.session:
+            governor.note(booking)
+
+    def book(purpose: str, model: str, usage: Usage, *, is_estimate: bool = False) -> None:
+        booking = Booking(now, "", project, purpose, model, usage, cost(usage, profile(model)), is_estimate=is_estimate)
+        governor.note(booking)
+        append_booking(ledger, booking)
+
+    return _Within(Booked(model, book), governor.refuses)
+
+
+class _Within:
+    """A model that is not asked when the budget is spent."""
+
+    def __init__(self, model: Model, refuses: Callable[[], str]) -> None:
+        self._model = model
+        self._refuses = refuses
+
+    @property
+    def name(self) -> str:
+        return self._model.name
+
+    async def stream(self, request: Request) -> AsyncGenerator[Event, None]:
+        spent = self._refuses()
+        if spent:
+            raise Refused(spent, by="budget")
+        async with aclosing(self._model.stream(request)) as events:
+            async for event in events:
+                yield event
+
+
+def _estimate(model: str, prompt: str) -> Estimate:
+    from reverie.messages.message import Usage
+    from reverie.models.profiles import cost, profile
+    from reverie.models.tokens.estimate import weigh_text
+    from reverie.models.tokens.rates import rates_for
+
+    facts = profile(model)
+    tokens = int(weigh_text(prompt, rates_for(facts)))
+    return Estimate(1, tokens, ANSWER_TOKENS, cost(Usage(tokens, ANSWER_TOKENS), facts))
+
+
+def _is_session(file: Path, below: Path) -> bool:
+    inside = file.relative_to(below).parts
+    if not file.is_file() or file.name.startswith("agent-") or _NOT_SESSIONS.intersection(inside[:-1]):
+        return False
+    return _has_messages(file)
+
+
+def _has_messages(file: Path) -> bool:
+    """Whether a file holds a conversation; one that cannot be read may, and the run says why it was not read."""
+    return not os.access(file, os.R_OK) or read_glance(file) is not None
+
+
+def _key(path: Path) -> str:
+    """The name of a session among cursors: its id, which is its file's name; with its folder where that is no id."""
+    return path.stem if path.stem.count("-") >= 4 else f"{path.parent.name}/{path.stem}"
+
+
+def _session_id(path: Path, entries: Sequence[object]) -> str:
+    envelopes = (getattr(entry, "envelope", None) for entry in entries)
+    return next((each.session for each in envelopes if each is not None and each.session), path.stem)
+
+
+def _first_moment(path: Path) -> tuple[str, str]:
+    """When a session began, for the order; the text of its first time stamp sorts as the time does."""
+    try:
+        with path.open("rb") as file:
+            head = file.read(65_536)
+    except OSError:
+        head = b""
+    found = head.partition(b'"timestamp":')[2].lstrip().lstrip(b'"')
+    return found[:24].decode("ascii", "replace"), str(path)

@@ -1,0 +1,154 @@
+"""Ask a model what a piece of a past session taught, and what its answer means as candidates.
+
+The gate judges what comes back; a quote that no message holds is refused there. Without a model the rules answer.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
+
+from reverie.memory.extraction.candidate import Candidate, Said
+from reverie.memory.extraction.dates import placed
+from reverie.memory.extraction.find import find_candidates
+from reverie.memory.extraction.fork import filled
+from reverie.memory.extraction.typed import own_words
+from reverie.memory.store.erased_sentences import normal
+from reverie.memory.topics.topic import MemoryType
+from reverie.messages.blocks import Json, JsonObject
+from reverie.messages.codec import decode_json
+from reverie.models.ports import Ask, Flow
+
+PIECE_CHARS = 40_000
+"""How much of a session one question holds."""
+MESSAGE_CHARS = 4_000
+ANSWER_TOKENS = 2_048
+
+_TEXT: JsonObject = {"type": "string"}
+_FIELDS = ("type", "name", "description", "body", "why", "how_to_apply", "quote", "message")
+SCHEMA: JsonObject = {
+    "type": "object",
+    "properties": {
+        "memories": {
+            "type": "array",
+            "items": {
+                "type": "object",
+                "properties": {field: dict(_TEXT) for field in _FIELDS},
+                "required": list(_FIELDS),
+                "additionalProperties": False,
+            },
+        }
+    },
+    "required": ["memories"],
+    "additionalProperties": False,
+}
+
+
+def propose(piece: Sequence[Said], manifest: str) -> Flow[tuple[Candidate, ...]]:
+    """Ask what these messages teach.
+
+    Raises:
+        ValueError: the answer is not what was asked for, and says in what.
+    """
+    reply = yield Ask(
+        "extraction",
+        prompt_for(piece, manifest),
+        embedded=partial(_embedded, piece),
+        max_tokens=ANSWER_TOKENS,
+        output_schema=SCHEMA,
+    )
+    return _read_answer(reply.text, piece)
+
+
+def pieces(messages: Sequence[Said]) -> Iterator[tuple[Said, ...]]:
+    """The messages in runs that fit one question."""
+    piece: list[Said] = []
+    size = 0
+    for message in messages:
+        length = min(len(message.text), MESSAGE_CHARS)
+        if piece and size + length > PIECE_CHARS:
+            yield tuple(piece)
+            piece, size = [], 0
+        piece.append(message)
+        size += length
+    if piece:
+        yield tuple(piece)
+
+
+def prompt_for(messages: Iterable[Said], manifest: str) -> str:
+    """The question over these messages; only what the person wrote by hand is shown."""
+    shown = "\n\n".join(
+        f"[{each.message}] {each.when.date().isoformat() if each.when else 'unknown day'}\n"
+        f"{own_words(each.text)[:MESSAGE_CHARS]}"
+        for each in messages
+    )
+    return filled("extraction_learn", {"manifest": manifest or "(none yet)", "messages": shown})
+
+
+def _embedded(messages: Iterable[Said]) -> str:
+    found = [
+        {
+            "type": each.type.value,
+            "name": each.name,
+            "description": each.description,
+            "body": each.body,
+            "why": "",
+            "how_to_apply": "",
+            "quote": each.quote,
+            "message": each.message,
+        }
+        for message in messages
+        for each in find_candidates(message)
+    ]
+    return json.dumps({"memories": found}, ensure_ascii=False)
+
+
+def _read_answer(text: str, messages: Sequence[Said]) -> tuple[Candidate, ...]:
+    rows = _rows(text)
+    by_id = {each.message: each for each in messages}
+    named = ({field: str(row.get(field) or "").strip() for field in _FIELDS} for row in rows if isinstance(row, dict))
+    found = tuple(candidate for said in named if (candidate := _candidate(said, by_id)) is not None)
+    if rows and not found:
+        raise ValueError("none of its memories has a type, a name and a description")
+    heard = [normal(each.text) for each in messages]
+    if found and not any(normal(each.quote) in words for each in found for words in heard):
+        raise ValueError("it quotes what nobody said")
+    return found
+
+
+def _rows(text: str) -> list[Json]:
+    """The memories of an answer, which some models give without the object around them, or with words around it."""
+    if not text.strip():
+        raise ValueError("it is empty")
+    for first, last in sorted((("{", "}"), ("[", "]")), key=lambda pair: text.find(pair[0]) % (len(text) + 1)):
+        try:
+            answer = decode_json(text[text.find(first) : text.rfind(last) + 1])
+        except ValueError:
+            continue
+        rows = answer.get("memories") if isinstance(answer, dict) else answer
+        if isinstance(rows, list):
+            return rows
+        raise ValueError("it names no memories")
+    raise ValueError("it is no JSON")
+
+
+def _candidate(said: dict[str, str], by_id: dict[str, Said]) -> Candidate | None:
+    if said["type"] not in set(MemoryType) or not said["name"] or not said["description"]:
+        return None
+    message = by_id.get(said["message"]) or next((one for one in by_id.values() if said["quote"] in one.text), None)
+    day = message.when.date() if message and message.when else None
+    labels = {"Why": said["why"], "How to apply": said["how_to_apply"]}
+    kept = [f"**{label}:** {words}" for label, words in labels.items() if words]
+    body = placed("\n\n".join([said["body"] or said["description"], *kept]), day)
+    return Candidate(
+        MemoryType(said["type"]),
+        said["name"],
+        placed(said["description"], day).text,
+        body.text,
+        said["quote"],
+        message.message if message else "",
+        message.session if message else "",
+        cue="model",
+        observed=day,
+    )

@@ -1,0 +1,941 @@
+"""`Memory`: what lasts, for people who write Python. Every command about memories only calls this.
+
+It joins the store (files and history), the search index and recall, for one project, its user and one clock. Settings
+and time that the caller does not give come from the process (`process.py`).
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from datetime import date, datetime, timedelta
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, Self
+
+from reverie.errors import Damaged, Error, Refused, Unavailable, UserMistake
+from reverie.files.places import Places, find_checkout, memory_folder, open_project
+from reverie.memory.scopes import Scope, project_scope, user_scope, without_mentions
+from reverie.memory.search.directories import Shelves
+from reverie.session.process import fresh_marker, places_of, process_settings, system_now
+from reverie.settings import Settings
+from reverie.settings.features import Off, memory_state
+
+if TYPE_CHECKING:
+    from reverie.files.places import ProjectFolder
+    from reverie.memory.account import Account
+    from reverie.memory.doctor import Problem
+    from reverie.memory.drafts import Given
+    from reverie.memory.dream.dreams import Dreams, Dreamt
+    from reverie.memory.extraction.learn import Learned
+    from reverie.memory.retention import SessionFile
+    from reverie.memory.search.passages import Found, PastHit, PastQuery
+    from reverie.memory.search.past_sessions import Past
+    from reverie.memory.search.recall import Asked, Recalled
+    from reverie.memory.search.render import Hit, Limits
+    from reverie.memory.search.topic_index import IndexedFolder
+    from reverie.memory.search.topic_table import Indexed
+    from reverie.memory.store.bundle import Imported
+    from reverie.memory.store.change import Author, Commit
+    from reverie.memory.store.erase import Erased
+    from reverie.memory.store.timeline import Refusal, Undone
+    from reverie.memory.store.topic_store import Saved, Store
+    from reverie.memory.store.watcher import Watch
+    from reverie.memory.store.writer import Attribute
+    from reverie.memory.topics.anchors import AnchorCheck
+    from reverie.memory.topics.value import MemoryType, Source, Topic, Trust
+    from reverie.models.ports import Model
+
+AnyPath = str | PathLike[str]
+
+_ANCHORS_DERIVED_UP_TO = 200
+"""In a larger batch each text would cost a few reads of the project."""
+
+
+class Memory:
+    """The memories of one project, or of one directory."""
+
+    def __init__(
+        self,
+        directory: AnyPath,
+        *,
+        project: AnyPath | None = None,
+        settings: Settings | None = None,
+        now: Callable[[], datetime] = system_now,
+    ) -> None:
+        """Exactly this directory; `project` is where its anchors are looked for.
+
+        Raises:
+            UserMistake: it is a file, the root, the home directory, or holds the system's own things, as `/tmp` does.
+        """
+        place = Path(os.path.normpath(Path(directory).expanduser().absolute()))
+        if place in (Path(place.anchor), Path.home()) or _holds_other_things(place):
+            raise UserMistake(f"{place} is no place for memories alone; name a directory in it")
+        if place.exists() and not place.is_dir():
+            raise UserMistake(f"{place} is not a directory; name one, or a place where one can be made")
+        root = Path(project).absolute() if project is not None else None
+        if settings is None:
+            places, settings = process_settings(root or Path.cwd())
+        else:
+            places = places_of(settings)
+        scope = Scope("project", memory_folder(places, place), "named by the caller")
+        self._set_up(places, settings, scope, root=root, now=now)
+
+    @classmethod
+    def open(
+        cls, project: AnyPath = ".", *, settings: Settings | None = None, now: Callable[[], datetime] = system_now
+    ) -> Memory:
+        """The memory of the project around a directory, made if there is none.
+
+        The store belongs to the repository: it is found again after a move, and all work trees share it.
+        """
+        directory = Path(project).expanduser().absolute()
+        if not directory.is_dir():
+            raise UserMistake(f"there is no directory {directory}; name one inside the project")
+        if settings is None:
+            places, settings = process_settings(directory)
+        else:
+            places = places_of(settings)
+        return cls.at(places, settings, directory, now=now)
+
+    @classmethod
+    def at(
+        cls, places: Places, settings: Settings, directory: Path, *, now: Callable[[], datetime] = system_now
+    ) -> Memory:
+        """As `open`, with the places and settings that the caller has loaded."""
+        memory = cls.__new__(cls)
+        checkout = find_checkout(directory)
+        root = checkout.root if checkout else directory
+        if isinstance(memory_state(settings), Off):
+            store = places.project(root)
+        else:
+            marker = fresh_marker()
+            store = open_project(places, directory, new_marker=marker, first_commit=_first_commit, now=now()).folder
+        scope = project_scope(places, settings, store, root, Path.home())
+        top = checkout.top if checkout else directory
+        memory._set_up(places, settings, scope, root=top, now=now, is_project=True)
+        return memory
+
+    def _set_up(
+        self,
+        places: Places,
+        settings: Settings,
+        scope: Scope,
+        *,
+        root: Path | None,
+        now: Callable[[], datetime],
+        is_project: bool = False,
+    ) -> None:
+        self.scope = scope
+        self.settings = settings
+        self._places = places
+        self._root = root
+        self._now = now
+        self._shelves = Shelves(places, scope, root=root, is_project=is_project)
+        self._store: Store | None = None
+        self._user: Memory | None = None
+        self._others: dict[Path, Memory] = {}
+        self._past: Past | None = None
+        self._dreams: Dreams | None = None
+        state = memory_state(settings)
+        self.off = state.reason if isinstance(state, Off) else None
+
+    @property
+    def directory(self) -> Path:
+        """Where the topic files lie."""
+        return self.scope.folder.directory
+
+    @property
+    def user(self) -> Memory:
+        """The user's own memory, which holds in every project and is searched together with this one."""
+        if self._user is None:
+            self._user = Memory.__new__(Memory)
+            self._user._set_up(self._places, self.settings, user_scope(self._places), root=None, now=self._now)
+        return self._user
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Let go of files and threads."""
+        self._shelves.close()
+        if self._past is not None:
+            self._past.close()
+            self._past = None
+        for other in (*([self._user] if self._user is not None else []), *self._others.values()):
+            other.close()
+
+    def save(
+        self,
+        *,
+        name: str,
+        description: str,
+        type: str | MemoryType | None,  # noqa: A002 - the word of the contract
+        body: str = "",
+        source: Given = None,
+        trust: str | Trust = "inferred",
+    ) -> Topic:
+        """Keep a memory as one commit; one of the same name is brought up to date.
+
+        Raises:
+            Refused: it holds a secret, was erased, or would make an instruction of what was only seen.
+        """
+        from reverie.memory.drafts import drafted
+
+        return self.keep(drafted(name, description, type, body, trust=trust, source=source)).topic
+
+    def keep(
+        self,
+        topic: Topic,
+        *,
+        team: bool = False,
+        reason: str = "",
+        session: str | None = None,
+        author: Author | None = None,
+    ) -> Saved:
+        """Keep a topic and tell what became of it; what its text allows is derived."""
+        from reverie.memory.drafts import check_trust, completed, near_topics, renewed, same_text
+        from reverie.memory.store.topic_store import Saved
+
+        self._refuse_when_off()
+        who: Author = author or ("user" if topic.trust == "said" else "agent")
+        check_trust(topic)
+        is_named = not topic.path
+        given = topic = self._for_team(topic) if team else topic
+
+        def complete(topic: Topic) -> Topic:
+            return completed(topic, self._now(), self._root, self._has_commit)
+
+        topic = complete(given)
+        index = self.index
+        twin = same_text(index, topic)
+        if twin is not None and twin.name != topic.name and self._says(twin):
+            said = f"nothing saved: {twin.path} ({twin.name!r}) says exactly this already"
+            return Saved(twin.path, None, twin, (said,))
+        saved = self.store.save(
+            topic,
+            author=who,
+            reason=reason,
+            session=session,
+            renew=lambda old, new: renewed(old, given, complete) if is_named else new,
+            is_own_word=author is None,
+        )
+        near = (
+            f"{near.path} ({near.name!r}) says nearly the same; one of them may be enough"
+            for near in near_topics(index, saved.topic)
+        )
+        return replace(saved, warnings=(*saved.warnings, *near))
+
+    def save_many(self, topics: Iterable[Topic], *, author: Author = "import", reason: str = "") -> int:
+        """Keep many topics as one commit, all or none; return how many."""
+        from reverie.memory.drafts import check_trust, completed, renewed
+
+        self._refuse_when_off()
+        batch = list(topics)
+        root = self._root if len(batch) <= _ANCHORS_DERIVED_UP_TO else None
+        now = self._now()
+        given = {topic.name: topic for topic in batch if not topic.path}
+        for topic in batch:
+            check_trust(topic)
+
+        def complete(topic: Topic) -> Topic:
+            return completed(topic, now, root)
+
+        def renew(old: Topic, new: Topic) -> Topic:
+            return renewed(old, given[new.name], complete) if new.name in given else new
+
+        done, _ = self.store.save_many(map(complete, batch), author=author, reason=reason, renew=renew)
+        return done
+
+    def write_files(
+        self, files: Mapping[str, str | None], *, author: Author, reason: str, source: Source, as_given: bool = False
+    ) -> Mapping[str, str | None]:
+        """Write whole files of the directory as an agent made them, or remove them (None), as one commit.
+
+        Topics are completed by what every memory has, unless they are to stay `as_given`; returned is what the files
+        hold. In daily-log mode a log may be added to.
+
+        Raises:
+            Refused: a file holds a secret, was erased, says what is known already, or cannot be a memory.
+            Damaged: front matter that cannot be read.
+        """
+        from reverie.memory.drafts import check_trust, completed, completed_file
+        from reverie.memory.store.tracked import is_topic_path, read_tracked
+        from reverie.memory.topics.topic import parse_topic, render_topic
+
+        self._refuse_when_off()
+        texts = dict(files)
+        for path, text in files.items():
+            if text is None or not is_topic_path(path):
+                continue
+            before = read_tracked(self.scope.folder, path)
+            old = None
+            with suppress(Damaged):
+                old = None if before is None else parse_topic(path, before.decode("utf-8", "replace"))
+            topic = completed_file(parse_topic(path, text), old, source, is_judged=author == "extraction")
+            topic = completed(topic, self._now(), self._root, self._has_commit)
+            check_trust(topic)
+            texts[path] = text if as_given else render_topic(topic, text)
+        self.store.write_files(texts, author=author, reason=reason, session=source.session, sources=(source,))
+        return texts
+
+    def holding(self, path: Path) -> tuple[Memory, str] | None:
+        """The memory in whose directory a path lies, and the path inside it; None where it lies in none."""
+        from reverie.memory.scopes import find_memory_directory
+
+        real = Path(os.path.realpath(path))
+        own = Path(os.path.realpath(self.directory))
+        directory = own if real.is_relative_to(own) else find_memory_directory(self._places, real)
+        if directory is None or real == directory:
+            return None
+        return (self if directory == own else self._other(directory)), real.relative_to(directory).as_posix()
+
+    def reachable(self, cwd: Path) -> tuple[Memory, ...]:
+        """This memory, the user's and those of the agents that work in a directory, as far as they exist."""
+        from reverie.memory.scopes import agent_directories
+
+        others = [self._other(Path(os.path.realpath(each))) for each in agent_directories(self._places, cwd=cwd)]
+        user = [self.user] if self.user is not self and self.user.directory.is_dir() else []
+        return (self, *user, *others)
+
+    def _other(self, directory: Path) -> Memory:
+        """The memory of another directory; the user's own, an agent's, or another project's."""
+        if directory == Path(os.path.realpath(self.user.directory)):
+            return self.user
+        if directory not in self._others:
+            other = self._others[directory] = Memory.__new__(Memory)
+            scope = Scope("other", memory_folder(self._places, directory), "named by a path in it")
+            other._set_up(self._places, self.settings, scope, root=None, now=self._now)
+        return self._others[directory]
+
+    def forget(self, name: str, *, reason: str = "") -> Saved:
+        """Remove a memory from the directory; `undo` brings it back."""
+        self._refuse_when_off()
+        return self.store.forget(self.path_of(name), reason=reason)
+
+    def archive(self, name: str, *, reason: str = "") -> Saved:
+        """Retire a memory: out of sight of recall, kept as a file; `restore` or `undo` brings it back."""
+        self._refuse_when_off()
+        return self.store.archive(self.path_of(name), reason=reason)
+
+    def restore(self, name: str, *, reason: str = "") -> Saved:
+        """Bring a retired memory back, by the name or the path it had."""
+        self._refuse_when_off()
+        return self.store.restore(name, reason=reason)
+
+    def archived(self) -> tuple[Topic, ...]:
+        """What was retired, in the order of paths, each with the path it had."""
+        return tuple(self.store.read_archived()) if self.directory.is_dir() else ()
+
+    def pin(self, name: str, *, pinned: bool = True) -> Topic:
+        """Let a memory stand at the top of the index, below rules that hold always, and keep it from being retired."""
+        return self.pin_report(name, pinned=pinned)[0]
+
+    def pin_report(self, name: str, *, pinned: bool = True) -> tuple[Topic, str | None]:
+        """As `pin`, with the commit."""
+        self._refuse_when_off()
+        saved = self.store.pin(self.path_of(name), pinned=pinned)
+        return saved.topic, saved.commit
+
+    def recall(
+        self,
+        query: str,
+        *,
+        limit: int | None = None,
+        exclude: Iterable[Topic | AnyPath] = (),
+        context: str = "",
+        files: Iterable[str] = (),
+        tools: Iterable[str] = (),
+        fresh: bool = False,
+        session: str | None = None,
+    ) -> list[Hit]:
+        """The memories that matter for a query, best first; none when nothing fits. Never asks a model.
+
+        `exclude` names memories that were shown or read already; `files` and `tools` are those of the last turns;
+        `fresh` looks at the directory at once instead of at most once a second.
+        """
+        asked = self.asked(query, limit=limit, exclude=exclude, context=context, files=files, tools=tools)
+        found = self.recall_report(asked, fresh=fresh)
+        self.note_recalled(found.hits, query, session=session)
+        return list(found.hits)
+
+    def look_ahead(self) -> None:
+        """Have the files looked at by a child process while this one gets ready to recall.
+
+        For a command that answers one question: there must be no other thread.
+        """
+        if self.off is None:
+            self.index.look_ahead()
+
+    def asked(
+        self,
+        query: str,
+        *,
+        limit: int | None = None,
+        exclude: Iterable[Topic | AnyPath] = (),
+        context: str = "",
+        files: Iterable[str] = (),
+        tools: Iterable[str] = (),
+    ) -> Asked:
+        """A query as a value."""
+        from reverie.memory.search.recall import Asked
+
+        if limit is not None and (not isinstance(limit, int) or limit < 1):
+            raise UserMistake(f"limit={limit!r}: how many memories at most, a whole number above 0")
+        shown = frozenset(path for each in exclude for path in self._whole_paths(each))
+        return Asked(
+            query=_as_text(query),
+            context=_as_text(context),
+            files=tuple(files),
+            tools=tuple(tools),
+            exclude=shown,
+            limit=self.limits.hits if limit is None else limit,
+        )
+
+    def recall_report(self, asked: Asked, *, fresh: bool = False) -> Recalled:
+        """As `recall`, with how many memories were searched; notes nothing."""
+        from reverie.memory.search.recall import Recalled, recall
+
+        if self.off is not None:
+            return Recalled(hits=(), searched=0, skipped=self.off)
+        searched = self._shelves.for_query(asked.query, fresh=fresh)
+        asked = replace(asked, query=without_mentions(asked.query))
+        now, limits = self._now(), self.limits
+        found = recall(searched, asked, now=now, limits=limits, check=self._check)
+        behind = [each for each in searched if each.folder.catch_up()]
+        if behind:
+            found = recall(searched, asked, now=now, limits=limits, check=self._check)
+        return found
+
+    async def recall_async(
+        self,
+        query: str,
+        *,
+        model: Model | str | None = None,
+        limit: int | None = None,
+        exclude: Iterable[Topic | AnyPath] = (),
+        context: str = "",
+        files: Iterable[str] = (),
+        tools: Iterable[str] = (),
+    ) -> list[Hit]:
+        """As `recall`, with a model's choice among the best; whenever that fails, the embedded answer stands."""
+        import asyncio
+
+        asked = self.asked(query, limit=limit, exclude=exclude, context=context, files=files, tools=tools)
+        hits: Sequence[Hit] = (await asyncio.to_thread(self.recall_report, asked)).hits
+        if model is not None and self.off is None and self.settings.recall.rerank:
+            with suppress(TimeoutError):
+                hits = await asyncio.wait_for(self.select(asked, hits, model), self.settings.recall.timeout_seconds)
+        self.note_recalled(hits, query)
+        return list(hits)
+
+    async def select(self, asked: Asked, embedded: Sequence[Hit], model: Model | str) -> Sequence[Hit]:
+        """The hits that a model chooses among the best, beside the first of the embedded ones; those, when it fails."""
+        from reverie.memory.search.model_selection import select
+
+        searched = self._shelves.for_query(asked.query, fresh=False)
+        return await select(
+            searched, asked, embedded, self._model(model), self.settings.recall,
+            now=self._now(), limits=self.limits, check=self._check,
+        )  # fmt: skip
+
+    @property
+    def has_vectors(self) -> bool:
+        """Whether recall can go by meaning too: the model of the vectors and what runs it are installed."""
+        return self._shelves.has_vectors
+
+    def note_recalled(self, hits: Sequence[Hit], query: str, *, session: str | None = None) -> None:
+        """Remember what was recalled for what; a directory that cannot be written forgets it."""
+        if not hits:
+            return
+        from reverie.memory.search.usage_log import Use, append_uses, told_query
+
+        when, told = self._now().isoformat(timespec="seconds"), told_query(_as_text(query))
+        for scope, folder in {each.scope: each for each in self._shelves.standing}.items():
+            uses = [Use(hit.topic.path, when, told, hit.score, session) for hit in hits if hit.scope == scope]
+            with suppress(Error, OSError):
+                append_uses(folder.folder.folder, uses)
+
+    def search(
+        self,
+        query: str,
+        *,
+        limit: int = 10,
+        session: str | None = None,
+        since: date | datetime | None = None,
+        role: str | None = None,
+        fresh: bool = False,
+    ) -> list[PastHit]:
+        """Passages of the project's past sessions, best first; none when no telling word of the query is there.
+
+        `session` is the beginning of an id; `role` is `user`, `assistant`, `tool` or `summary`; `fresh` reads every
+        transcript again. What is found is data, whatever it says.
+        """
+        from reverie.memory.search.passages import PastQuery
+
+        start = since if isinstance(since, datetime) else None
+        if since is not None and start is None:
+            start = datetime(since.year, since.month, since.day, tzinfo=self._now().tzinfo)
+        roles = () if role is None else (role,)
+        return list(self.search_report(PastQuery(_as_text(query), limit, session, start, roles), fresh=fresh).hits)
+
+    def search_report(
+        self, query: PastQuery, *, fresh: bool = False, progress: Callable[[int, int], None] = lambda _done, _of: None
+    ) -> Found:
+        """As `search`, with in how much was looked; `progress` hears how many bytes of how many have been read."""
+        from reverie.memory.search.past_sessions import Past
+
+        if self._past is None:
+            if self._root is None:
+                raise UserMistake(f"{self.directory} belongs to no project; open the memory of one to search its past")
+            self._past = Past(self._places, self._root)
+        return self._past.search(query, now=self._now(), fresh=fresh, progress=progress)
+
+    async def learn(
+        self,
+        paths: Iterable[AnyPath],
+        *,
+        model: Model | str | None = None,
+        dry_run: bool = False,
+        progress: Callable[[int, int, str], None] = lambda _done, _of, _session: None,
+    ) -> Learned:
+        """Learn from existing transcripts (files, or folders that hold some); a second run over them adds nothing.
+
+        With a model its answers go through the same gate as what the rules find; `dry_run` only says what would be.
+        """
+        from reverie.memory.extraction.learn import Place, learn
+
+        self._refuse_when_off()
+        return await learn(
+            Place(self.store, self.index, self._root, self._places.ledger, self.settings.budget),
+            [Path(path) for path in paths],
+            model=None if model is None else self._model(model),
+            dry_run=dry_run,
+            now=self._now(),
+            # The machine's own zone knows about summer time; the offset of this moment does not.
+            zone=None if self._now is system_now else self._now().tzinfo,
+            progress=progress,
+        )
+
+    @property
+    def dreams(self) -> Dreams:
+        """What puts this memory in order now and then."""
+        from reverie.memory.dream.dreams import Dreams
+
+        if self._dreams is None:
+            self._dreams = Dreams(
+                self.scope.folder,
+                lambda: self.store,
+                self.settings,
+                self._places,
+                self._now,
+                root=self._root,
+                off=self.off,
+            )
+        return self._dreams
+
+    async def dream(self, *, review: bool = False) -> Dreamt:
+        """Put the memories in order now, as one commit; what goes too far waits as a proposal, with `review` all does.
+
+        By rules; `dreams.run(forks=…)` lets the model of a session do it, in a copy and checked.
+        """
+        self._refuse_when_off()
+        return await self.dreams.run("nothing" if review else "limits")
+
+    def topics(self) -> Iterator[Topic]:
+        """Every memory that can be read, in the order of paths."""
+        return (each.topic for each in self.entries())
+
+    def related(self) -> tuple[Path, ...]:
+        """Memory directories of other projects that began with the same commit, which forks and templates share too."""
+        from reverie.files.places import find_project, list_projects
+
+        mine = find_project(self._places, self._root) if self._root is not None else None
+        if mine is None or mine.identity.first_commit is None:
+            return ()
+        return tuple(
+            folder.memory
+            for folder, identity in list_projects(self._places)
+            if folder != mine.folder and identity.first_commit == mine.identity.first_commit and folder.memory.is_dir()
+        )
+
+    def entries(self) -> Iterator[Indexed]:
+        """As `topics`, each with what its file adds."""
+        if self.off is not None:
+            return iter(())
+        self.index.sweep()
+        return self.index.topics()
+
+    def read(self, name: str) -> Topic:
+        """The memory of this name, path or beginning of a file name.
+
+        Raises:
+            UserMistake: there is none, or more than one.
+            Damaged: its file cannot be read.
+        """
+        try:
+            return self.store.read(self.path_of(name))
+        except Damaged as problem:
+            raise Damaged(
+                f"{self.directory}/{problem}", path=self.directory / problem.path, line=problem.line
+            ) from None
+
+    def path_of(self, name: str) -> str:
+        """The path, inside the directory, of the memory that a person means."""
+        from reverie.memory.topic_names import find_path, missing
+
+        found = find_path(self.index, name)
+        return found if found is not None else missing(self.index, name)
+
+    def watch(self) -> Watch:
+        """Notice, commit and index edits by other programs as they happen, until it is closed."""
+        from reverie.memory.store.watcher import Watch
+
+        if self._shelves.watch is None or not self._shelves.watch.is_open:
+            self._shelves.watch = Watch(self.directory, self._look)
+        return self._shelves.watch
+
+    @property
+    def has_foreign_edits(self) -> bool:
+        """Whether recall has seen edits by others that no commit holds yet; `sync` makes one."""
+        return self.index.has_news
+
+    def sync(self, attribute: Attribute | None = None) -> tuple[str, ...]:
+        """Commit what editors and other programs changed since; return the commits.
+
+        `attribute` may know who made an edit, before transcripts are asked.
+        """
+        self.index.has_news = False
+        return self.store.sync(attribute) if self.directory.is_dir() else ()
+
+    def _sync_if_allowed(self) -> None:
+        """As `sync`, before reading: where nothing can be written, the past is read as it is."""
+        with suppress(Unavailable):
+            self.sync()
+
+    def log(self, name: str | None = None, *, limit: int | None = None) -> tuple[Commit, ...]:
+        """The changes, newest first; of one memory also when it is gone."""
+        from reverie.memory.store import timeline
+        from reverie.memory.topic_names import named_well
+
+        self._sync_if_allowed()
+        if name is None:
+            return timeline.log(self.store, limit=limit)
+        with named_well(self.index, name) as path:
+            return timeline.log(self.store, path, limit=limit)
+
+    def refusals(self) -> tuple[Refusal, ...]:
+        """What was not saved and by which rule, the latest last; a secret is never quoted."""
+        from reverie.memory.extraction.learn import refusals_of
+        from reverie.memory.store import timeline
+
+        found = (*timeline.refusals(self.store), *refusals_of(self.scope.folder, self._now()))
+        return tuple(sorted(found, key=lambda each: each.when))
+
+    def knows(self, commit: str) -> bool:
+        """Whether the history has a commit of this id or beginning of an id."""
+        from reverie.memory.store.past import commit_named
+
+        with suppress(UserMistake, Unavailable):
+            return bool(commit_named(self.store.history, commit))
+        return False
+
+    def diff(self, commit: str | None = None) -> str:
+        """What a change did, the last one when none is named."""
+        from reverie.memory.store import timeline
+
+        self._sync_if_allowed()
+        return timeline.diff(self.store, commit)
+
+    def why(self, name: str) -> Account:
+        """Where a memory comes from, and when it was brought back."""
+        from reverie.memory.account import Account
+        from reverie.memory.search.usage_log import read_uses
+        from reverie.memory.store import timeline
+        from reverie.memory.topic_names import named_well
+
+        self._sync_if_allowed()
+        with named_well(self.index, name) as path:
+            found = timeline.why(self.store, path)
+        uses = tuple(read_uses(self.scope.folder, found.path))
+        return Account(found.path, found.sources, found.trust, found.changes, uses)
+
+    def topics_at(self, when: date | datetime) -> tuple[Topic, ...]:
+        """The memories as they were at a moment, or at the end of a day."""
+        from reverie.memory.store import timeline
+
+        self._sync_if_allowed()
+        return timeline.topics_at(self.store, self._moment(when))
+
+    def read_at(self, name: str, when: date | datetime) -> Topic:
+        """One memory as it was."""
+        from reverie.memory.topic_names import inside
+        from reverie.memory.topics.finding import find_topic
+
+        topics = {topic.path: topic for topic in self.topics_at(when)}
+        wanted = inside(self.directory, name)
+        path = find_topic(wanted, topics, lambda: {path: topic.name for path, topic in topics.items()})
+        if path is None:
+            hint = f"`reverie at {when:%Y-%m-%d}` lists those there were"
+            raise UserMistake(f"there was no memory {name!r} in {self.directory} on {when:%Y-%m-%d}; {hint}")
+        return topics[path]
+
+    def undo(self, *commits: str) -> Undone:
+        """Take back changes, whenever they were made; an overlap with later changes writes nothing.
+
+        Without one the newest change is meant that was not taken back yet; if it belongs to a run of `learn`, all of
+        that run.
+        """
+        from reverie.memory.store import timeline
+
+        self._refuse_when_off()
+        if not commits:
+            newest = timeline.newest_change(self.store).commit
+            commits = next((run for run in self.learn_runs() if newest in run), (newest,))
+        return timeline.undo(self.store, *commits)
+
+    def learn_runs(self) -> tuple[tuple[str, ...], ...]:
+        """The commits of each run of `learn`, the newest run first."""
+        from reverie.memory.extraction.learnt import read_runs
+
+        return tuple(reversed(read_runs(self.scope.folder)))
+
+    def erase(self, name: str, *, redact: Iterable[Path] = ()) -> Erased:
+        """Erase a memory from the directory, its history, everything derived and spilled results.
+
+        `redact` names further files that may quote it, such as `transcripts()`.
+        """
+        from reverie.memory.dream.proposal import remove_proposal_about
+        from reverie.memory.extraction.refusals import remove_refusals
+        from reverie.memory.search.usage_log import remove_uses
+        from reverie.memory.store import timeline
+        from reverie.memory.store.erased_sentences import said
+        from reverie.memory.topic_names import named_well
+
+        self._refuse_when_off()
+        with named_well(self.index, name) as path:
+            texts = (said(self.store.read_bytes(path)[0]),) if (self.directory / path).is_file() else ()
+            files = dict.fromkeys((*redact, *(file.path for file in self._session_files() if file.kind == "spill")))
+            erased = timeline.erase(self.store, path, redact=files)
+        remove_uses(self.scope.folder, erased.paths)
+        remove_refusals(self.scope.folder, erased.paths, texts)
+        remove_proposal_about(self.scope.folder, erased.paths)
+        self.index.remove()
+        if erased.redacted:
+            from reverie.memory.search.past_sessions import remove_erased
+
+            remove_erased(self._places, self._root)
+        return erased
+
+    def transcripts(self) -> tuple[Path, ...]:
+        """Every file of the project's sessions that may quote a memory: transcripts, spilled results and notes."""
+        files = {file.path: file.session for file in self._session_files()}
+        sessions = dict.fromkeys(path.parent / path.stem for path, session in files.items() if path.stem == session)
+        notes = (note for each in sessions for note in sorted([*each.glob("session-memory/*.md"), *each.glob("*.md")]))
+        return (*files, *notes)
+
+    def _session_files(self) -> Iterator[SessionFile]:
+        from reverie.memory.retention import list_session_files
+        from reverie.memory.search.passages.listing import list_all_folders, list_session_folders
+
+        folders: Iterable[ProjectFolder] = ()
+        if self._root is not None:
+            folders = list_session_folders(self._places, self._root)
+        elif self.scope.name == "user":
+            folders = list_all_folders(self._places)
+        return (file for folder in folders for file in list_session_files(folder.directory))
+
+    def cautions(self) -> tuple[str, ...]:
+        """What a person should hear about edits that were found while this memory was open."""
+        if self._store is None:
+            return ()
+        found, recovered = self._store.held, self._store.history.recovered
+        damage = (f"the history of {self.directory} was damaged: {recovered}",) if recovered else ()
+        held = tuple(
+            f"{path} holds what looks like a secret ({places}) that was not written by Reverie; the file stays as it "
+            f"is, but is not committed, recalled or shared: take the secret out, or `reverie erase {path}`"
+            for path, places in found.items()
+        )
+        committed = tuple(
+            f"{each.path}: {each.detail}, and another program committed it; it is not recalled or exported: "
+            f"`reverie erase {each.path}`, then make a new secret"
+            for each in self.index.unreadable()
+            if each.is_secret and each.path not in found
+        )
+        return (*damage, *held, *committed)
+
+    def problems(self) -> tuple[Problem, ...]:
+        """What is wrong with the directory, and what to do about it."""
+        from reverie.memory.repair import problems_of
+
+        return problems_of(self.store, self.index, self._root, self._now())
+
+    def repair(self) -> tuple[str, ...]:
+        """Do what is safe without a question; return what was done."""
+        from reverie.memory.repair import repair
+
+        return repair(self.store, self.index)
+
+    def export(self, target: AnyPath) -> Path:
+        """Write the directory with its history into one file."""
+        from reverie.memory.store import timeline
+
+        place = Path(target).expanduser().absolute()
+        if place.is_dir() or not place.parent.is_dir():
+            raise UserMistake(f"cannot write {place}: name a file in a folder that exists")
+        return timeline.write_bundle(self.store, place)
+
+    def import_from(self, source: AnyPath) -> Imported:
+        """Bring in such a file: merged with what is here, history and all."""
+        from reverie.memory.store import timeline
+
+        self._refuse_when_off()
+        return timeline.import_bundle(self.store, Path(source).expanduser().absolute())
+
+    @property
+    def store(self) -> Store:
+        """The files and their history."""
+        if self._store is None:
+            from reverie.memory.drafts import find_same
+            from reverie.memory.search.usage_log import read_counts
+            from reverie.memory.store.attribution import Attribution
+            from reverie.memory.store.history import History
+            from reverie.memory.store.index.memory_md import IndexLimits
+            from reverie.memory.store.topic_store import Store
+
+            folder = self.scope.folder
+            self._store = Store(
+                folder,
+                now=self._now,
+                history=History.open(folder) if self.settings.memory.history else History(folder, program=None),
+                noticed=self.index.refresh,
+                attribute=Attribution(folder, lambda: (path for path in self.transcripts() if path.suffix == ".jsonl")),
+                use=lambda: read_counts(folder),
+                vetted=self.index.vetted,
+                limits=IndexLimits.of(self.settings.index),
+                similar=lambda topic: find_same(self.index, topic),
+            )
+        return self._store
+
+    @property
+    def limits(self) -> Limits:
+        """How much recall shows."""
+        from reverie.memory.search.render import Limits
+
+        said = self.settings.recall
+        return Limits(
+            hits=said.max_files,
+            file_lines=said.file_lines,
+            file_bytes=said.file_bytes,
+            turn_bytes=said.turn_bytes,
+            show_again_tokens=said.show_again_tokens,
+            age=self.settings.age,
+        )
+
+    @property
+    def index(self) -> IndexedFolder:
+        """The search index of the directory."""
+        return self._shelves.own
+
+    @property
+    def root(self) -> Path | None:
+        """Where anchors are looked for."""
+        return self._root
+
+    def _look(self, changed: tuple[Path, ...]) -> None:
+        import sqlite3
+
+        with suppress(Error, OSError, sqlite3.Error):
+            roots = (self.directory, self.directory.resolve())
+            inside = {path.relative_to(root) for path in changed for root in roots if path.is_relative_to(root)}
+            if inside:
+                self.index.refresh(path.as_posix() for path in inside)
+            else:
+                self.index.sweep()
+            if inside or self.has_foreign_edits:
+                self.sync()
+
+    def _check(self, scope: str, topic: Topic) -> tuple[AnchorCheck, ...]:
+        """The anchors of a memory against the project as it is now; another project's are left alone."""
+        from reverie.memory.topics.anchors import AnchorCheck, read_anchor_state
+
+        if self._root is None or scope == "user" or not topic.anchors:
+            return ()
+        return tuple(
+            AnchorCheck(anchor, read_anchor_state(anchor, self._root, has_commit=self._has_commit))
+            for anchor in topic.anchors
+        )
+
+    def _has_commit(self, commit: str) -> bool:
+        from reverie.memory.project_repository import has_commit
+
+        return self._root is not None and has_commit(self._root, commit)
+
+    def _says(self, topic: Topic) -> bool:
+        """Whether a topic of the index still says the same on disk."""
+        with suppress(Error):
+            return self.store.read(topic.path).body == topic.body
+        return False
+
+    def _model(self, model: Model | str) -> Model:
+        if not isinstance(model, str):
+            return model
+        from reverie.session.process import process_model
+
+        return process_model(model, self._root or Path.cwd())
+
+    def _for_team(self, topic: Topic) -> Topic:
+        from reverie.memory.store.tracked import list_tracked
+        from reverie.memory.topics.filenames import file_name, path_key
+
+        if topic.type == "user":
+            raise UserMistake("memories about a person are private; save it without --team, or as another type")
+        taken = {path_key(path.removeprefix("team/")) for path in list_tracked(self.scope.folder)}
+        known = self.index.path_named(topic.name)
+        path = known if known and known.startswith("team/") else f"team/{file_name(topic.type, topic.name, taken)}"
+        return replace(topic, path=path)
+
+    def _whole_paths(self, named: Topic | AnyPath) -> tuple[str, ...]:
+        """The paths that an excluded memory may have: whole as they are, else in every directory searched."""
+        from reverie.memory.topics.value import Topic
+
+        path = named.path if isinstance(named, Topic) else str(named)
+        if path.startswith("/"):
+            return (path,)
+        return tuple(each.path(path) for each in self._shelves.standing)
+
+    def _moment(self, when: date | datetime) -> datetime:
+        if isinstance(when, datetime):
+            return when if when.tzinfo else when.replace(tzinfo=self._now().tzinfo)
+        start = datetime(when.year, when.month, when.day, tzinfo=self._now().tzinfo)
+        return start + timedelta(days=1, seconds=-1)
+
+    def _refuse_when_off(self) -> None:
+        if self.off is not None:
+            raise Refused(f"memory is off: {self.off}", by="settings")
+
+
+def _holds_other_things(place: Path) -> bool:
+    """Whether a directory right below the root is in use for something else; `/data` of a container may be empty."""
+    if len(place.parts) > 2 or not place.is_dir():
+        return False
+    names = {entry.name for entry in place.iterdir()}
+    return bool(names) and "MEMORY.md" not in names
+
+
+def _as_text(said: str) -> str:
+    """The text without halves of characters, which a terminal in another encoding leaves in it."""
+    if not isinstance(said, str):
+        raise UserMistake(f"a question is a text, not {type(said).__name__}")
+    return said if said.isascii() else said.encode("utf-8", "replace").decode()
+
+
+def _first_commit(path: Path) -> str | None:
+    from reverie.memory.project_repository import first_commit
+
+    return first_commit(path)

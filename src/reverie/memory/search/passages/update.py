@@ -1,0 +1,189 @@
+"""Keeping the index in step with the transcripts: only what was appended is read, unless a file was rewritten.
+
+A file that is the same file, is longer, and still begins and ends where it did, was appended to. Any other change
+(erased sentences, a file put in the place of another, one cut short) takes out all it had and reads it again. Work is
+done in batches of a few megabytes, each one transaction that looks again first: two processes may do this at once.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
+from dataclasses import replace
+from datetime import datetime
+from pathlib import Path
+from typing import BinaryIO
+
+from reverie.memory.search.passages.cut import Spoken, cut, spoken
+from reverie.memory.search.passages.database import FileState, NewPassage, PassageDatabase
+from reverie.memory.search.passages.terms import lines_of_terms
+from reverie.messages.bulk import collector_paused
+from reverie.messages.entries import BadLine
+from reverie.messages.records import decode_line
+from reverie.values import value
+
+BATCH_BYTES = 8_000_000
+_END_BYTES = 4_096
+_QUESTION_CHARS = 80
+"""How much of a text one question mark stands for."""
+
+
+@value
+class Transcript:
+    """A file to be searched, and the session it belongs to."""
+
+    path: Path
+    session: str
+
+
+@value
+class Swept:
+    """What looking at the files brought."""
+
+    files: int
+    changed: int
+    bytes_read: int
+
+
+Progress = Callable[[int, int], None]
+"""Told how many bytes of how many have been read."""
+
+
+def sweep(
+    database: PassageDatabase, transcripts: Iterable[Transcript], progress: Progress = lambda _done, _of: None
+) -> Swept:
+    """Bring the index up to these files; those that are not named any more are taken out."""
+    known = database.files()
+    found: dict[str, Transcript] = {}
+    stale: list[tuple[Transcript, int]] = []
+    for transcript in transcripts:
+        with suppress(OSError):
+            state = _state(transcript, transcript.path.stat())
+            found[state.path] = transcript
+            before = known.get(state.path)
+            if before is None or _looks(before) != _looks(state) or before.read_to < state.size:
+                stale.append((transcript, state.size))
+    gone = [path for path in known if path not in found]
+    reader = _Reader(database, progress, sum(size for _, size in stale))
+    reader.drop(gone)
+    for transcript, _ in stale:
+        reader.read(transcript)
+    if reader.has_dropped:
+        database.purge()
+    return Swept(len(found), len(stale) + len(gone), reader.bytes_read)
+
+
+class _Reader:
+    def __init__(self, database: PassageDatabase, progress: Progress, total_bytes: int) -> None:
+        self._database = database
+        self._progress = progress
+        self._total_bytes = total_bytes
+        self.bytes_read = 0
+        self.has_dropped = False
+
+    def drop(self, paths: list[str]) -> None:
+        if paths:
+            with self._database.writing():
+                for path in paths:
+                    self._database.drop(path)
+            self.has_dropped = True
+
+    def read(self, transcript: Transcript) -> None:
+        """Index what a file has and the index has not."""
+        with suppress(OSError), transcript.path.open("rb") as file, collector_paused():
+            while self._read_batch(transcript, file):
+                self._progress(self.bytes_read, self._total_bytes)
+
+    def _read_batch(self, transcript: Transcript, file: BinaryIO) -> bool:
+        """Index the next piece; whether there is more. The transaction begins before the state is looked at."""
+        with self._database.writing():
+            now = _state(transcript, os.fstat(file.fileno()))
+            known = self._database.file(now.path)
+            if known is not None and not _is_continued(known, now, file):
+                self._database.drop(now.path)
+                self.has_dropped = True
+                known = None
+            start = known.read_to if known else 0
+            data = _read_whole_lines(file, start)
+            passages = [each for at, line in _lines(data) for each in _passages(line, start + at)]
+            end = start + len(data)
+            if data or known is None or _looks(known) != _looks(now):
+                self._database.add(replace(now, read_to=end, ends=_ends(file, end)), passages)
+        self.bytes_read += len(data)
+        return bool(data) and end < now.size
+
+
+def _state(transcript: Transcript, looks: os.stat_result) -> FileState:
+    times = looks.st_mtime_ns, looks.st_ctime_ns
+    return FileState(str(transcript.path), transcript.session, looks.st_ino, looks.st_size, *times)
+
+
+def _looks(state: FileState) -> tuple[int, ...]:
+    return state.inode, state.size, state.mtime_ns, state.ctime_ns
+
+
+def _is_continued(known: FileState, now: FileState, file: BinaryIO) -> bool:
+    if _looks(known) == _looks(now):
+        return True
+    is_longer = known.inode == now.inode and known.size < now.size
+    return is_longer and _ends(file, known.read_to) == known.ends
+
+
+def _ends(file: BinaryIO, end: int) -> bytes:
+    """A digest of the first bytes of a file and of the last before a place."""
+    file.seek(0)
+    head = file.read(min(_END_BYTES, end))
+    file.seek(max(0, end - _END_BYTES))
+    tail = file.read(min(_END_BYTES, end))
+    return hashlib.blake2b(head + tail, digest_size=16).digest()
+
+
+def _read_whole_lines(file: BinaryIO, start: int) -> bytes:
+    """The next whole lines, about a batch of them; a last one without its end only if it is a record already."""
+    file.seek(start)
+    data = file.read(BATCH_BYTES)
+    while data and b"\n" not in data:
+        more = file.read(BATCH_BYTES)
+        if not more:
+            break
+        data += more
+    end = data.rfind(b"\n") + 1
+    rest = data[end:]
+    if rest and not file.read(1) and not isinstance(decode_line(rest), BadLine):
+        return data
+    return data[:end]
+
+
+def _lines(data: bytes) -> Iterator[tuple[int, bytes]]:
+    at = 0
+    for line in data.split(b"\n"):
+        if line:
+            yield at, line
+        at += len(line) + 1
+
+
+def _passages(line: bytes, start: int) -> Iterator[NewPassage]:
+    said = spoken(decode_line(line))
+    if said is None:
+        return
+    moment = _moment(said)
+    for part, text in enumerate(cut(said.text)):
+        terms = lines_of_terms(text)
+        if terms:
+            yield NewPassage(start, len(line), part, said.role, moment, terms, _asking(said.role, text))
+
+
+def _moment(said: Spoken) -> int | None:
+    try:
+        return int(datetime.fromisoformat(said.when).timestamp())
+    except (ValueError, OverflowError):
+        return None
+
+
+def _asking(role: str, text: str) -> float:
+    """The share of a text that asks; what tools print is no question."""
+    if role not in {"user", "assistant"} or ("?" not in text and "？" not in text):
+        return 0.0
+    return min(1.0, (text.count("?") + text.count("？")) * _QUESTION_CHARS / len(text))

@@ -1,0 +1,215 @@
+"""What a recalled memory looks like: its header, the part of its text that is shown, the limits, the attachment.
+
+A hit is made once and kept as it is; nothing here is computed again when a conversation is rendered. Which memories are
+recalled is `recall.py`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import field
+from typing import TYPE_CHECKING, Literal
+
+from reverie.memory.search.analyze import terms
+from reverie.settings.memory import Age
+from reverie.values import value
+
+if TYPE_CHECKING:
+    from reverie.memory.topics.anchors import AnchorCheck
+    from reverie.memory.topics.value import Topic
+
+_LEFT_OUT = "[…]"
+_LOOKED_AT_CHARS = 100_000
+"""How far into a text the part that matters is looked for."""
+
+
+@value
+class Limits:
+    """How much may be shown (spec 2 §7.5; product §6)."""
+
+    hits: int = 5
+    file_lines: int = 200
+    file_bytes: int = 4_096
+    turn_bytes: int = 20_480
+    show_again_tokens: int = 50_000
+    age: Age = Age()
+
+
+@value
+class Reasons:
+    """Why a memory was recalled, part by part."""
+
+    words: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    """Where → the words of the query found there."""
+    corrected: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    """A word the memory does not know → the words taken in its place."""
+    similarity: float | None = None
+    """Likeness of meaning, from 0 to 1; None without vectors."""
+    situation: tuple[str, ...] = ()
+    """Why a standing instruction applies now."""
+    parts: dict[str, float] = field(default_factory=dict)
+    """What each measure added to the ranking."""
+
+    def __str__(self) -> str:
+        said = list(self.situation)
+        places: dict[tuple[str, ...], list[str]] = {}
+        for place, found in self.words.items():
+            places.setdefault(found, []).append(place)
+        said += [f"{', '.join(map(_quoted, found))} in {' and '.join(where)}" for found, where in places.items()]
+        said += [f"{word!r} read as {' or '.join(map(repr, others))}" for word, others in self.corrected.items()]
+        if self.similarity is not None:
+            said.append(f"likeness of meaning {self.similarity:.2f}")
+        said += [words for name, (words, least) in _PRIORS.items() if self.parts.get(name, 0.0) > least]
+        return "; ".join(said)
+
+
+_PRIORS = {
+    "recency": ("recent", 0.34),
+    "use": ("of use before", 0.0),
+    "type": ("a memory of how to work or whom with", 0.0),
+}
+"""What each prior is called, from which share on; recency fades without end and is worth a word for three weeks."""
+
+
+@value
+class Hit:
+    """One recalled memory."""
+
+    topic: Topic
+    score: float
+    """How likely it helps, from 0 to 1."""
+    why: str
+    """Why it was recalled, in words."""
+    text: str
+    """Its file, whole or the part that matters within the limits."""
+    header: str = ""
+    """What stands before it in a conversation: age, state of its anchors, path. Made once."""
+    age_days: int = 0
+    anchors: tuple[AnchorCheck, ...] = ()
+    reasons: Reasons = Reasons()
+    path: str = ""
+    """The whole path of its file."""
+    scope: str = "project"
+    shown: Literal["whole", "line"] = "whole"
+    """Whether the text is that of the memory or one line that names it."""
+
+    @property
+    def trust(self) -> str | None:
+        return self.topic.trust
+
+    @property
+    def size_bytes(self) -> int:
+        return len(self.text.encode())
+
+
+@value
+class Shown:
+    """A memory that stands in the conversation."""
+
+    path: str
+    size_bytes: int
+    at_tokens: int
+    """How many tokens the conversation had when it was shown."""
+
+
+def still_shown(shown: Iterable[Shown], tokens: int, limits: Limits) -> tuple[Shown, ...]:
+    """Those that must not be shown again yet: a memory may return once enough has been said since.
+
+    A compaction removes attachments from the history, so the caller passes only those that are left.
+    """
+    return tuple(each for each in shown if tokens - each.at_tokens < limits.show_again_tokens)
+
+
+def attachment(hits: Sequence[Hit]) -> str:
+    """The hits as they enter a conversation: each with its header, its text as a block of data."""
+    from reverie.messages.injection import fenced
+
+    return "\n\n".join(f"{hit.header}\n{fenced(hit.text)}" for hit in hits)
+
+
+def within(hits: Sequence[Hit], room_bytes: int) -> tuple[Hit, ...]:
+    """The best hits that fit into the room together."""
+    kept: list[Hit] = []
+    for hit in hits:
+        room_bytes -= hit.size_bytes
+        if room_bytes < 0:
+            break
+        kept.append(hit)
+    return tuple(kept)
+
+
+def excerpt(head: str, body: str, wanted: Collection[str], limits: Limits, *, path: str) -> str:
+    """The file whole when it fits, else its head and the part of its body that has the wanted terms."""
+    whole = f"{head}{body}"
+    if whole.count("\n") < limits.file_lines and len(whole.encode()) <= limits.file_bytes:
+        return whole
+    short_head = _short_head(head, limits.file_bytes // 4)
+    lines = body.split("\n")
+    looked_at = body[:_LOOKED_AT_CHARS].split("\n")
+    note = f"({{shown}} of {len(lines)} lines are shown. Read {path} for the rest.)"
+    room_lines = limits.file_lines - short_head.count("\n") - 4
+    room_bytes = limits.file_bytes - len(f"{short_head}\n{_LEFT_OUT}\n\n{_LEFT_OUT}\n{note}".encode()) - 4
+    first, last = _best_span(looked_at, wanted, room_lines, room_bytes)
+    shown = [_cut_around(line, wanted, room_bytes) for line in looked_at[first:last]]
+    before = [_LEFT_OUT] if first > 0 else []
+    after = [_LEFT_OUT] if last < len(lines) else []
+    told = note.format(shown=f"Lines {first + 1} to {last}" if last - first > 1 else f"Line {first + 1}")
+    return short_head + "\n".join([*before, *shown, *after, told])
+
+
+def _short_head(head: str, room_bytes: int) -> str:
+    """The lines of front matter that a reader needs; sources and anchors may be long."""
+    if len(head.encode()) <= room_bytes:
+        return head
+    kept = re.findall(r"(?m)^(?:name|description|type|observed|trust):.*\n", head)
+    text = "".join(["---\n", *kept, "---\n"]) if kept else ""
+    return text if len(text.encode()) <= room_bytes else ""
+
+
+def _best_span(lines: Sequence[str], wanted: Collection[str], room_lines: int, room_bytes: int) -> tuple[int, int]:
+    """The run of lines around the paragraph that matches best, as much as fits; most of it below its beginning."""
+    first, last = max(_paragraphs(lines), key=lambda span: (_matches(lines, span, wanted), -span[0]))
+    last = first + 1
+    while last < len(lines) and _fits(lines[first : last + 1], room_lines * 3 // 4, room_bytes * 3 // 4):
+        last += 1
+    while first > 0 and _fits(lines[first - 1 : last], room_lines, room_bytes):
+        first -= 1
+    while last < len(lines) and _fits(lines[first : last + 1], room_lines, room_bytes):
+        last += 1
+    return first, last
+
+
+def _paragraphs(lines: Sequence[str]) -> list[tuple[int, int]]:
+    starts = [0]
+    for number in range(1, len(lines)):
+        is_heading = lines[number].startswith("#")
+        after_blank = not lines[number - 1].strip() and lines[number].strip()
+        if is_heading or (after_blank and not lines[starts[-1]].startswith("#")):
+            starts.append(number)
+    return list(zip(starts, [*starts[1:], len(lines)], strict=True))
+
+
+def _matches(lines: Sequence[str], span: tuple[int, int], wanted: Collection[str]) -> float:
+    found = terms("\n".join(lines[span[0] : span[1]]))
+    hits = [term for term in found if term in wanted]
+    return len(set(hits)) + len(hits) / (len(found) + 10)
+
+
+def _fits(lines: Sequence[str], room_lines: int, room_bytes: int) -> bool:
+    return len(lines) <= room_lines and sum(len(line.encode()) + 1 for line in lines) <= room_bytes
+
+
+def _cut_around(line: str, wanted: Collection[str], room_bytes: int) -> str:
+    """A line that alone is too long, cut to where it speaks of what is wanted."""
+    if len(line.encode()) <= room_bytes:
+        return line
+    pieces = re.findall(r"\S+\s*|\s+", line)
+    place = next((number for number, piece in enumerate(pieces) if set(terms(piece)) & set(wanted)), 0)
+    start = sum(len(piece) for piece in pieces[:place])
+    start = max(0, start - room_bytes // 8)
+    return line[start:].encode()[: room_bytes - 1].decode(errors="ignore")
+
+
+def _quoted(word: str) -> str:
+    return f'"{word}"'

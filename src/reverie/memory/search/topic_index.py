@@ -1,0 +1,438 @@
+"""One memory directory as recall sees it: what its files say, beside the search index and in step with the disk.
+
+A sweep looks at every file (one `stat` each), reads those that look different and brings both indexes up to date, so
+an edit by any program is found. Everything here is derived, lies under `.index/` and may be deleted at any time.
+Committing what others edited is `store.py`; ranking is `search`.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import sqlite3
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from reverie.errors import Damaged, Error, Unavailable
+from reverie.files import write_folder
+from reverie.memory.search.look_ahead import LookAhead
+from reverie.memory.search.usage_log import UseCounts
+from reverie.memory.store.tracked import fingerprint, is_topic_path, list_tracked, place_of
+from reverie.memory.topics.vetted import Vetted
+
+if TYPE_CHECKING:
+    import tempfile
+
+    from reverie.files.places.paths import MemoryFolder
+    from reverie.memory.search.document import Document, Query, Scored
+    from reverie.memory.search.engine import SearchIndex
+    from reverie.memory.search.topic_table import Indexed, Looks, Row, TopicTable, Unreadable
+    from reverie.memory.search.vectors import Embeds
+    from reverie.memory.store.git.entries import Seen
+    from reverie.memory.topics.situations import When
+    from reverie.memory.topics.value import Topic
+
+_TOPICS_FILE = "topics.db"
+_SEARCH_FILE = "search.db"
+_CLOCK_STEP_NS = 20_000_000
+"""File times come from a clock that ticks every 4-10 ms; two edits within one tick look the same."""
+_LAST_LATIN = "\u024f"
+_EMBEDDED_AT_ONCE = 64
+"""So many new memories get their vectors while a query waits; more are left to `embed_all`."""
+_HEAD = r"(?s)\A\ufeff?---[ \t]*\r?\n(?:.*?\n)??---[ \t]*(?:\r?\n|\Z)"
+
+
+class IndexedFolder:
+    """The topics of one memory directory, ready to be searched. Safe to use from several threads."""
+
+    vetted: Vetted
+    """What a store of this directory has just looked at itself."""
+    has_news: bool
+    """Whether a sweep found edits that nobody told of; whoever commits them sets it back."""
+
+    def __init__(self, folder: MemoryFolder, *, embedder: Callable[[], Embeds | None] = lambda: None) -> None:
+        self.folder = folder
+        self.vetted = Vetted()
+        self.has_news = False
+        self._uses = UseCounts(folder)
+        self._inode = 0
+        self._embedder = embedder
+        self._lock = threading.RLock()
+        self._parts: tuple[TopicTable, SearchIndex] | None = None
+        self._meaning: SearchIndex | None = None
+        self._scratch: tempfile.TemporaryDirectory[str] | None = None
+        self._listed: dict[str, Seen] | None = None
+        self._swept = float("-inf")
+        self._beside: threading.Thread | None = None
+        self._ahead: LookAhead | None = None
+
+    def embedder(self) -> Embeds | None:
+        """What turns text into vectors, where there is such a thing."""
+        return self._embedder()
+
+    @property
+    def seconds_since_sweep(self) -> float:
+        return time.monotonic() - self._swept
+
+    def look_ahead(self) -> None:
+        """Let a child process look at the files; `catch_up` ends it. Only where this process has no other thread."""
+        with suppress(OSError):
+            self._ahead = LookAhead(self.folder)
+
+    @property
+    def is_looking_ahead(self) -> bool:
+        return self._ahead is not None
+
+    def catch_up(self) -> bool:
+        """End a look ahead, and sweep if the files are not as the index knows them; whether that changed the index."""
+        ahead, self._ahead = self._ahead, None
+        if ahead is None:
+            return False
+        found = ahead.read_fingerprint()
+        with self._lock:
+            if found and self._exists() and self._table.swept() == found:
+                self._swept = max(self._swept, ahead.started_seconds)
+                return False
+        return bool(self.sweep())
+
+    def sweep(self) -> tuple[str, ...]:
+        """Bring the indexes up to the files on disk; return the paths whose contents differed."""
+        started = time.monotonic()
+        # Outside the lock: looking at ten thousand files takes longer than answering a query.
+        listed = list_tracked(self.folder)
+        with self._lock:
+            self._swept = max(self._swept, started)
+            if listed == self._listed or not self._exists():
+                return ()
+            try:
+                return self._brought_up_to(listed)
+            except sqlite3.OperationalError as problem:
+                # A full disk, for instance: what cannot be kept can still be searched.
+                self._open_aside(problem)
+                return self._brought_up_to(listed)
+
+    def _brought_up_to(self, listed: dict[str, Seen]) -> tuple[str, ...]:
+        looks_like = fingerprint(listed)
+        if self._listed is None and self._table.swept() == looks_like:
+            self._listed = listed
+            return ()
+        found = {path: (seen[0], seen[2], seen[1]) for path, seen in listed.items() if is_indexed(path)}
+        known = self._table.looks()
+        changed = [path for path, looks in found.items() if known.get(path) != looks]
+        removed = [path for path in known if path not in found]
+        different, is_doubtful = self._update(changed, removed) if changed or removed else ((), False)
+        self._listed = None if is_doubtful else listed
+        self._table.note_swept(b"" if is_doubtful else looks_like)
+        self.has_news |= bool(different)
+        return different
+
+    def renew(self) -> None:
+        """Let go of files that another process has replaced, as an erasure does; the next sweep fills the new ones."""
+        with self._lock:
+            if self._parts is None or self._scratch is not None or _inode_of(self._place / _SEARCH_FILE) == self._inode:
+                return
+            self._let_go()
+            self._swept = float("-inf")
+
+    def sweep_beside(self) -> None:
+        """Sweep in a thread of its own, so that a query need not wait; one at a time."""
+        if self._beside is None or not self._beside.is_alive():
+            self._beside = threading.Thread(target=self._sweep_quietly, name="reverie-sweep", daemon=True)
+            self._beside.start()
+
+    def refresh(self, paths: Iterable[str]) -> None:
+        """Bring the indexes up to date for files that are known to have changed."""
+        with self._lock:
+            if not self._exists():
+                return
+            self._listed = None
+            try:
+                self._update([path for path in paths if is_indexed(path)], ())
+            except sqlite3.OperationalError as problem:
+                raise Unavailable(f"the index in {self._place} cannot be written: {problem}") from problem
+
+    def search(self, query: Query, *, by_words: bool = False) -> list[Scored]:
+        """What answers the query, best first; `by_words` leaves vectors aside, which take long to load."""
+        # Loaded outside the lock: a query by words of another thread must not wait for it.
+        embedder = None if by_words or not self._exists() or not _is_latin(query.text) else self._embedder()
+        with self._lock:
+            if not self._exists():
+                return []
+            query = replace(query, uses=self._uses.read())
+            if embedder is None:
+                return self._search.search(query)
+            missing = self._search.without_vectors()
+            if len(missing) <= _EMBEDDED_AT_ONCE:
+                self._embed(missing, embedder)
+            if self._meaning is None:
+                from reverie.memory.search.engine import SearchIndex
+
+                self._meaning = SearchIndex(self._place / _SEARCH_FILE, embedder)
+            return self._meaning.search(query)
+
+    def sharing(self, text: str, limit: int) -> list[str]:
+        """The paths of topics that share the most telling words with a text; quicker than `search`."""
+        with self._lock:
+            return self._search.sharing(text, limit) if self._exists() else []
+
+    def embed_all(self, told: Callable[[int, int], None] = lambda _done, _of: None) -> int:
+        """Give every topic that has none its vectors; return how many there were."""
+        embedder = self._embedder()
+        if embedder is None or not self._exists():
+            return 0
+        with self._lock:
+            missing = self._search.without_vectors()
+        for start in range(0, len(missing), _EMBEDDED_AT_ONCE):
+            with self._lock:
+                self._embed(missing[start : start + _EMBEDDED_AT_ONCE], embedder)
+            told(min(start + _EMBEDDED_AT_ONCE, len(missing)), len(missing))
+        return len(missing)
+
+    def read(self, paths: Sequence[str]) -> dict[str, Indexed]:
+        """The topics at these paths, as they were last seen."""
+        with self._lock:
+            return self._table.read(paths) if paths and self._exists() else {}
+
+    def topics(self) -> Iterator[Indexed]:
+        """Every topic that can be read, in the order of paths."""
+        with self._lock:
+            return self._table.topics() if self._exists() else iter(())
+
+    def with_body(self, body: str) -> list[Topic]:
+        """The topics that have exactly this text."""
+        with self._lock:
+            return self._table.with_body(body) if self._exists() else []
+
+    def names(self) -> dict[str, str]:
+        """Path → name of every topic."""
+        with self._lock:
+            return self._table.names() if self._exists() else {}
+
+    def path_named(self, name: str) -> str | None:
+        """The path of the topic that has this name, whatever the case."""
+        with self._lock:
+            return self._table.path_named(name) if self._exists() else None
+
+    def unreadable(self) -> tuple[Unreadable, ...]:
+        """Every file that cannot be read as a topic."""
+        with self._lock:
+            return self._table.unreadable() if self._exists() else ()
+
+    def standing(self) -> dict[When, tuple[str, ...]]:
+        """Situation → the topics that hold in it, the latest first."""
+        with self._lock:
+            return self._table.standing() if self._exists() else {}
+
+    def __len__(self) -> int:
+        with self._lock:
+            return len(self._table) if self._exists() else 0
+
+    def close(self) -> None:
+        """Let go of the files."""
+        if self._beside is not None:
+            self._beside.join()
+        if self._ahead is not None:
+            self._ahead.read_fingerprint()
+            self._ahead = None
+        with self._lock:
+            self._let_go()
+
+    def remove(self) -> None:
+        """Delete everything derived: after an erasure no page of a database may keep the text."""
+        self.close()
+        with self._lock, suppress(FileNotFoundError):
+            for path in self.folder.search_index.iterdir():
+                if path.is_file():
+                    path.unlink()
+
+    def _let_go(self) -> None:
+        for part in (*(self._parts or ()), *([self._meaning] if self._meaning else ())):
+            part.close()
+        if self._scratch is not None:
+            self._scratch.cleanup()
+        self._parts = self._meaning = self._scratch = self._listed = None
+
+    @property
+    def _table(self) -> TopicTable:
+        return self._open()[0]
+
+    @property
+    def _search(self) -> SearchIndex:
+        return self._open()[1]
+
+    @property
+    def _place(self) -> Path:
+        return Path(self._scratch.name) if self._scratch is not None else self.folder.search_index
+
+    def _exists(self) -> bool:
+        """Whether there is anything to index; asking about a memory must not make its directory."""
+        return self._parts is not None or self.folder.directory.is_dir()
+
+    def _sweep_quietly(self) -> None:
+        with suppress(Error, OSError, sqlite3.Error):
+            self.sweep()
+
+    def _update(self, changed: Sequence[str], removed: Sequence[str]) -> tuple[tuple[str, ...], bool]:
+        """Index these files; return which have other contents, and whether one may change again unseen."""
+        from hashlib import blake2b
+
+        rows: list[Row] = []
+        touched: list[tuple[str, Looks]] = []
+        gone = list(removed)
+        is_doubtful = False
+        digests = self._table.digests(changed)
+        now_ns = time.time_ns()
+        for path in changed:
+            read = _read(self.folder, path)
+            if read is None:
+                gone.append(path)
+                continue
+            found, content = read
+            is_recent = found.st_ctime_ns > now_ns - _CLOCK_STEP_NS
+            is_doubtful |= is_recent
+            looks = (found.st_mtime_ns, found.st_size, 0 if is_recent else found.st_ctime_ns)
+            digest = blake2b(content, digest_size=16).digest()
+            if digests.get(path) == digest:
+                touched.append((path, looks))
+            else:
+                rows.append(_row(path, looks, digest, content, self.vetted.get(path, content)))
+        dropped = [*gone, *(row.path for row in rows if row.topic is None)]
+        documents = [document_of(row.topic, *row.looks[:2]) for row in rows if row.topic is not None]
+        if documents or dropped:
+            self._search.update(documents, dropped)
+        self._table.update(rows, touched, gone)
+        return (*(row.path for row in rows), *gone), is_doubtful
+
+    def _embed(self, paths: Sequence[str], embedder: Embeds) -> None:
+        if paths:
+            self._search.add_vectors([document_of(each.topic) for each in self._table.read(paths).values()], embedder)
+
+    def _open(self) -> tuple[TopicTable, SearchIndex]:
+        if self._parts is None:
+            try:
+                self._parts = self._open_at(self.folder.search_index)
+            except (Error, OSError, sqlite3.OperationalError):
+                # A directory that may only be read can still be searched.
+                self._open_scratch()
+        assert self._parts is not None
+        return self._parts
+
+    def _open_aside(self, problem: Exception) -> None:
+        """Leave an index that cannot be written, for one that only this process has."""
+        if self._scratch is not None:
+            raise Unavailable(f"there is no room for an index: {problem}; free some space and try again") from problem
+        self._let_go()
+        self._open_scratch()
+
+    def _open_scratch(self) -> None:
+        import tempfile
+
+        try:
+            self._scratch = tempfile.TemporaryDirectory(prefix="reverie-")
+            self._parts = self._open_at(Path(self._scratch.name))
+        except (OSError, sqlite3.OperationalError) as problem:
+            raise Unavailable(f"there is no room for an index: {problem}; free some space and try again") from problem
+
+    def _open_at(self, place: Path) -> tuple[TopicTable, SearchIndex]:
+        from reverie.memory.search.engine import SearchIndex
+        from reverie.memory.search.topic_table import TopicTable
+
+        write_folder(place)
+        table = TopicTable(place / _TOPICS_FILE)
+        search = SearchIndex(place / _SEARCH_FILE)
+        _agree(table, search)
+        self._inode = _inode_of(place / _SEARCH_FILE)
+        return table, search
+
+
+def is_indexed(path: str) -> bool:
+    """Whether a file has a place in the indexes: a topic whose name is text. `doctor.py` names the others."""
+    if not is_topic_path(path):
+        return False
+    try:
+        path.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _is_latin(text: str) -> bool:
+    """Whether a text is in the script that the model of meaning was trained on; all other texts look alike to it."""
+    if text.isascii():
+        return True
+    letters = [character for character in text if character.isalpha()]
+    return 2 * sum(character > _LAST_LATIN for character in letters) <= len(letters)
+
+
+def _inode_of(path: Path) -> int:
+    try:
+        return path.stat().st_ino
+    except FileNotFoundError:
+        return 0
+
+
+def document_of(topic: Topic, mtime_ns: int = 0, size: int = 0) -> Document:
+    """What of a topic can be found."""
+    from reverie.memory.search.document import Document
+    from reverie.memory.topics.anchors import named
+
+    when = topic.when
+    return Document(
+        key=topic.path,
+        body=topic.body,
+        name=topic.name,
+        description=topic.description,
+        type=topic.type,
+        anchors=tuple(named(anchor) for anchor in topic.anchors),
+        about=topic.about,
+        when=" ".join((*when.files, *when.tools, *when.tasks, *when.words)) if when is not None else "",
+        observed=topic.verified or topic.observed,
+        mtime_ns=mtime_ns,
+        size=size,
+    )
+
+
+def _agree(table: TopicTable, search: SearchIndex) -> None:
+    """Forget what only one of the two indexes holds: the other was lost or cut off, and a sweep reads it again."""
+    if len(search) == len(table):
+        return
+    searched, held = set(search.known()), set(table.looks()) - {each.path for each in table.unreadable()}
+    table.note_swept(b"")
+    search.update((), sorted(searched - held))
+    table.update((), (), held - searched)
+
+
+def _row(path: str, looks: Looks, digest: bytes, content: bytes, vetted: Topic | None) -> Row:
+    """What is to be kept of a content; one that was vetted is neither parsed nor scanned."""
+    from reverie.files.secret_scan import scan
+    from reverie.memory.search.topic_table import LEFT_OUT, Row
+    from reverie.memory.topics.topic import parse_topic
+
+    try:
+        text = content.decode()
+        topic = vetted or parse_topic(path, text)
+    except Damaged as problem:
+        return Row(path=path, looks=looks, digest=digest, problem=str(problem))
+    except UnicodeDecodeError as problem:
+        detail = f"it is not UTF-8 text (byte {problem.start + 1} of {len(content)})"
+        return Row(path=path, looks=looks, digest=digest, problem=detail)
+    if vetted is None and (rules := sorted({finding.rule for finding in scan(text)})):
+        # What a hand wrote into a file stays there, but is neither copied into the index nor recalled.
+        return Row(path=path, looks=looks, digest=digest, problem=f"{LEFT_OUT} ({', '.join(rules)})")
+    head = re.match(_HEAD, text)
+    return Row(path=path, looks=looks, digest=digest, topic=topic, head=head[0] if head else "")
+
+
+def _read(folder: MemoryFolder, path: str) -> tuple[os.stat_result, bytes] | None:
+    """A file and how it looked when it was read; a link is never followed."""
+    try:
+        handle = os.open(place_of(folder, path), os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
+    except OSError:
+        return None
+    with os.fdopen(handle, "rb") as file:
+        return os.fstat(handle), file.read()

@@ -1,0 +1,239 @@
+"""What recall needs of every topic, in one SQLite file: how its file looked, what it says, when it applies.
+
+Derived from the files and safe to delete; a file that is no database is replaced by an empty one. Several processes may
+use it at once. When a topic is put in is decided by `indexed.py`.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import zlib
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TypeAlias
+
+from reverie.errors import Unavailable
+from reverie.memory.search.topic_rows import topic_from_row, topic_to_row, when_from_row, when_to_row
+from reverie.memory.topics.filenames import path_key
+from reverie.memory.topics.situations import When
+from reverie.memory.topics.value import Topic
+from reverie.values import value
+
+_VERSION = 2
+_ASKED_AT_ONCE = 500
+"""SQLite takes about a thousand values in one question."""
+_SCHEMA = f"""
+CREATE TABLE IF NOT EXISTS topics(path TEXT PRIMARY KEY, mtime_ns INTEGER NOT NULL, size INTEGER NOT NULL,
+  ctime_ns INTEGER NOT NULL, digest BLOB NOT NULL, name TEXT, name_key TEXT, fields TEXT, situation TEXT, day INTEGER,
+  head TEXT NOT NULL, body TEXT NOT NULL, body_key INTEGER, problem TEXT);
+CREATE TABLE IF NOT EXISTS swept(fingerprint BLOB NOT NULL);
+CREATE INDEX IF NOT EXISTS by_looks ON topics(path, mtime_ns, size, ctime_ns);
+CREATE INDEX IF NOT EXISTS by_name ON topics(name_key) WHERE name_key IS NOT NULL;
+CREATE INDEX IF NOT EXISTS by_problem ON topics(problem) WHERE problem IS NOT NULL;
+CREATE INDEX IF NOT EXISTS by_body ON topics(body_key) WHERE body_key IS NOT NULL;
+CREATE INDEX IF NOT EXISTS by_situation ON topics(day DESC, path, situation) WHERE situation IS NOT NULL;
+PRAGMA user_version = {_VERSION};
+"""
+_READ = "SELECT path, fields, head, body, mtime_ns FROM topics WHERE fields IS NOT NULL"
+
+Looks: TypeAlias = tuple[int, int, int]
+"""When a file was modified, its size, and when it was last touched in any way (0: look again)."""
+
+
+@value
+class Indexed:
+    """A topic with what its file adds."""
+
+    topic: Topic
+    head: str
+    """The front matter as it stands in the file; empty where there is none."""
+    file_time: datetime
+
+
+LEFT_OUT = "it holds what looks like a secret"
+"""How the problem of a file begins that is left out for that."""
+
+
+@value
+class Unreadable:
+    """A file that cannot be read as a topic."""
+
+    path: str
+    detail: str
+
+    @property
+    def is_secret(self) -> bool:
+        """Whether it could be read, and is left out for a secret in it."""
+        return self.detail.startswith(LEFT_OUT)
+
+
+@value
+class Row:
+    """What is to be kept of one file."""
+
+    path: str
+    looks: Looks
+    digest: bytes
+    topic: Topic | None = None
+    head: str = ""
+    problem: str | None = None
+    """Why there is no topic."""
+
+
+class TopicTable:
+    """One open file."""
+
+    def __init__(self, path: Path) -> None:
+        self._database = _connected(path)
+        self._known: tuple[int, tuple[int, dict[When, tuple[str, ...]]]] | None = None
+
+    def close(self) -> None:
+        self._database.close()
+
+    def swept(self) -> bytes:
+        """The fingerprint of the directory that these rows stand for; empty when they may not stand for all of it."""
+        found = self._database.execute("SELECT fingerprint FROM swept").fetchone()
+        return b"" if found is None else bytes(found[0])
+
+    def note_swept(self, fingerprint: bytes) -> None:
+        """Note that the rows stand for a directory which looks like this."""
+        with self._database:
+            self._database.execute("DELETE FROM swept")
+            self._database.execute("INSERT INTO swept VALUES (?)", (fingerprint,))
+
+    def looks(self) -> dict[str, Looks]:
+        """Every path with how its file looked."""
+        rows = self._database.execute("SELECT path, mtime_ns, size, ctime_ns FROM topics")
+        return {path: (mtime_ns, size, ctime_ns) for path, mtime_ns, size, ctime_ns in rows}
+
+    def digests(self, paths: Sequence[str]) -> dict[str, bytes]:
+        """What the contents of files were."""
+        if len(paths) > _ASKED_AT_ONCE:
+            return dict(self._database.execute("SELECT path, digest FROM topics").fetchall())
+        sql = f"SELECT path, digest FROM topics WHERE path IN ({_marks(paths)})"  # noqa: S608 - only question marks
+        return dict(self._database.execute(sql, list(paths)).fetchall())
+
+    def update(self, rows: Iterable[Row], touched: Iterable[tuple[str, Looks]], gone: Iterable[str]) -> None:
+        """Put rows in place of their old state; files that were only touched keep theirs."""
+        with self._database:
+            self._database.executemany(
+                "UPDATE topics SET mtime_ns = ?, size = ?, ctime_ns = ? WHERE path = ?",
+                [(*looks, path) for path, looks in touched],
+            )
+            self._database.executemany("DELETE FROM topics WHERE path = ?", [(path,) for path in gone])
+            self._database.executemany(
+                "INSERT OR REPLACE INTO topics VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", map(_columns, rows)
+            )
+
+    def read(self, paths: Sequence[str]) -> dict[str, Indexed]:
+        """The topics at these paths."""
+        found: dict[str, Indexed] = {}
+        for start in range(0, len(paths), _ASKED_AT_ONCE):
+            asked = paths[start : start + _ASKED_AT_ONCE]
+            sql = f"{_READ} AND path IN ({_marks(asked)})"
+            found |= {row[0]: _indexed(*row) for row in self._database.execute(sql, list(asked))}
+        return found
+
+    def topics(self) -> Iterator[Indexed]:
+        """Every topic, in the order of paths."""
+        rows = self._database.execute(f"{_READ} ORDER BY path").fetchall()
+        return (_indexed(*row) for row in rows)
+
+    def with_body(self, body: str) -> list[Topic]:
+        """The topics that have exactly this text, in the order of paths."""
+        sql = f"{_READ} AND body_key = ? AND body = ? ORDER BY path"
+        rows = self._database.execute(sql, (_body_key(body), body))
+        return [_indexed(*row).topic for row in rows]
+
+    def names(self) -> dict[str, str]:
+        """Path → name of every topic."""
+        return dict(self._database.execute("SELECT path, name FROM topics WHERE name IS NOT NULL").fetchall())
+
+    def path_named(self, name: str) -> str | None:
+        """The path of the topic that has this name, whatever the case."""
+        sql = "SELECT path FROM topics WHERE name_key = ? ORDER BY path LIMIT 1"
+        found = self._database.execute(sql, (path_key(name),)).fetchone()
+        return None if found is None else str(found[0])
+
+    def unreadable(self) -> tuple[Unreadable, ...]:
+        """Every file that cannot be read as a topic."""
+        rows = self._database.execute("SELECT path, problem FROM topics WHERE problem IS NOT NULL ORDER BY path")
+        return tuple(Unreadable(path=path, detail=problem) for path, problem in rows)
+
+    def standing(self) -> dict[When, tuple[str, ...]]:
+        """Situation → the topics that hold in it, the latest first; what holds always needs no recall."""
+        return self._counted()[1]
+
+    def __len__(self) -> int:
+        """How many topics there are."""
+        return self._counted()[0]
+
+    def _counted(self) -> tuple[int, dict[When, tuple[str, ...]]]:
+        """What every query asks for, read once per state of the table."""
+        database = self._database
+        version = database.execute("PRAGMA data_version").fetchone()[0] * 1_000_003 + database.total_changes
+        if self._known is None or self._known[0] != version:
+            every: int = database.execute("SELECT count(*) FROM topics").fetchone()[0]
+            damaged: int = database.execute("SELECT count(*) FROM topics WHERE problem IS NOT NULL").fetchone()[0]
+            sql = "SELECT situation, path FROM topics WHERE situation IS NOT NULL ORDER BY day DESC, path"
+            rows: dict[str, list[str]] = {}
+            for situation, path in database.execute(sql):
+                rows.setdefault(situation, []).append(path)
+            standing = {when_from_row(json.loads(row)): tuple(paths) for row, paths in rows.items()}
+            self._known = version, (every - damaged, standing)
+        return self._known[1]
+
+
+def _columns(row: Row) -> tuple[str | int | bytes | None, ...]:
+    start = (row.path, *row.looks, row.digest)
+    topic = row.topic
+    if topic is None:
+        return (*start, None, None, None, None, None, "", "", None, row.problem)
+    when = None if topic.when is None else _situation(topic.when)
+    day = topic.verified or topic.observed
+    named = (topic.name, path_key(topic.name), topic_to_row(topic))
+    return (*start, *named, when, day.toordinal() if day else 0, row.head, topic.body, _body_key(topic.body), None)
+
+
+def _situation(when: When) -> str | None:
+    """In which a topic holds, as text; None where it holds always or never."""
+    situation = replace(when, always=False)
+    return None if situation == When() else json.dumps(when_to_row(situation), ensure_ascii=False)
+
+
+def _body_key(body: str) -> int:
+    """By which a text is found; others may have the same, if few."""
+    return zlib.crc32(body.encode("utf-8", "surrogatepass"))
+
+
+def _indexed(path: str, fields: str, head: str, body: str, mtime_ns: int) -> Indexed:
+    file_time = datetime.fromtimestamp(mtime_ns / 1e9, tz=UTC)
+    return Indexed(topic=topic_from_row(path, fields, body), head=head, file_time=file_time)
+
+
+def _marks(values: Sequence[str]) -> str:
+    return ",".join("?" * len(values))
+
+
+def _connected(path: Path) -> sqlite3.Connection:
+    database = sqlite3.connect(path, timeout=10.0, check_same_thread=False)
+    try:
+        database.execute("PRAGMA journal_mode = WAL")
+        database.execute("PRAGMA synchronous = NORMAL")
+        if database.execute("PRAGMA user_version").fetchone()[0] != _VERSION:
+            database.executescript(
+                f"BEGIN IMMEDIATE; DROP TABLE IF EXISTS topics; DROP TABLE IF EXISTS swept; {_SCHEMA} COMMIT"
+            )
+        database.execute("SELECT count(*) FROM topics").fetchone()
+    except sqlite3.OperationalError as problem:
+        database.close()
+        raise Unavailable(f"the index {path} cannot be used ({problem}); free some space and try again") from problem
+    except sqlite3.DatabaseError:
+        database.close()
+        for ending in ("", "-wal", "-shm"):
+            Path(f"{path}{ending}").unlink(missing_ok=True)
+        return _connected(path)
+    return database

@@ -1,0 +1,105 @@
+"""What a person changed in MEMORY.md: an edited item is an edit of its topic; prose of two copies is merged."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from reverie.files.merge import Conflicted, merge
+from reverie.memory.store.index.lines import CUT, Entry, generated_line, is_left_out_note, parse_index
+from reverie.memory.store.index.memory_md import index_row, render_index, rules_of
+from reverie.memory.topics.topic import Topic
+from reverie.values import value
+
+
+@value
+class IndexEdit:
+    """A title or a hook that somebody rewrote."""
+
+    path: str
+    name: str | None = None
+    """The topic's name from now on; None when the title stayed."""
+    hook: str | None = None
+    """What it should say after the title; None when the hook stayed."""
+
+
+def index_edits(base_text: str, text: str, topics: Iterable[Topic]) -> tuple[IndexEdit, ...]:
+    """Which topics an edit of the index means to change.
+
+    `base_text` is the index as we last wrote or took it over: what stands in it is nobody's edit.
+    """
+    before = {line.path: line for line in parse_index(base_text) if isinstance(line, Entry)}
+    after = {line.path: line for line in parse_index(text) if isinstance(line, Entry)}
+    edits: list[IndexEdit] = []
+    for topic in topics:
+        now = after.get(topic.path)
+        if now is None:
+            continue
+        was = before.get(topic.path) or _generated(topic)
+        name = _whole(now.title, was.title, topic.name) if now.title != was.title else ""
+        hook = _whole(now.hook, was.hook, _source_of(was.hook, topic)) if now.hook != was.hook else ""
+        if name or hook:
+            edits.append(IndexEdit(topic.path, name or None, hook or None))
+    return tuple(edits)
+
+
+def apply_edit(topic: Topic, edit: IndexEdit) -> Topic:
+    """The topic as the edited item wants it; where the item showed the rule itself, the rule changes with it."""
+    edited = topic if edit.name is None else replace(topic, name=edit.name)
+    if edit.hook is None:
+        return edited
+    shown = _generated(topic).hook
+    is_rule = topic.when is not None and topic.when.always and shown in rules_of(topic.body)
+    body = topic.body.replace(shown, edit.hook, 1) if is_rule else topic.body
+    return replace(edited, description=edit.hook, body=body)
+
+
+def merge_index(base: str, mine: str, theirs: str, topics: Iterable[Topic]) -> str:
+    """The prose and the arrangement of two copies in one index; where both changed a line, both stay."""
+    topics = list(topics)
+    result = merge(*(_arrangement(text) for text in (base, mine, theirs)))
+    text = result.union() if isinstance(result, Conflicted) else result.text
+    known = {topic.path: topic for topic in topics}
+    lines = [_link(line, known) for line in text.split("\n")]
+    return render_index(topics, "\n".join(line for line in lines if line is not None))
+
+
+_LINK = "\0"
+"""Marks a line that stands for a topic wherever it is; no text file holds it."""
+
+
+def _arrangement(text: str) -> str:
+    """The index with each item reduced to lead and path, so that only its place takes part in the merge."""
+    return "\n".join(
+        f"{line.lead}{_LINK}{line.path}" if isinstance(line, Entry) else line.text.rstrip("\r")
+        for line in parse_index(text)
+        if isinstance(line, Entry) or not is_left_out_note(line.text)
+    )
+
+
+def _link(line: str, known: dict[str, Topic]) -> str | None:
+    lead, mark, path = line.partition(_LINK)
+    if not mark:
+        return line
+    return generated_line(path, known[path].name, (known[path].description,), lead) if path in known else None
+
+
+def _generated(topic: Topic) -> Entry:
+    row = index_row(topic)
+    (line,) = parse_index(generated_line(row.path, row.name, row.hooks))
+    assert isinstance(line, Entry)
+    return line
+
+
+def _source_of(hook: str, topic: Topic) -> str:
+    """The text that a shown hook was cut from."""
+    whole = hook.removesuffix(CUT)
+    return next((text for text in index_row(topic).hooks if text.startswith(whole)), topic.description)
+
+
+def _whole(now: str, was: str, source: str) -> str:
+    """An edit of a text that was shown cut keeps the part that was not shown."""
+    kept = was.removesuffix(CUT)
+    if now.endswith(CUT) and was.endswith(CUT) and source.startswith(kept):
+        return now.removesuffix(CUT) + source[len(kept) :]
+    return now

@@ -1,0 +1,89 @@
+"""The repository packs itself: in the background, one packing at a time, only when enough has gathered.
+
+An erasing ends here too, by removing what no branch holds any more.
+With thousands of files in one folder every commit writes a large tree; packed, such trees differ by a few bytes.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from reverie.errors import Unavailable
+from reverie.memory.store.history import History
+
+PACK_FROM_BYTES = 8_000_000
+"""Loose objects of this size together are worth a packing; some twenty saves at 10,000 topics."""
+UNFINISHED = "erasing"
+"""The note that a rewritten history has taken its place and the old one is still to be removed."""
+_REPACK = ("repack", "-d", "-q", "--geometric=2", "--window=4", "--depth=50", "--threads=1")
+_DETACHED = '(nice "$@"; rm -rf "$GIT_DIR") </dev/null >/dev/null 2>&1 &'
+"""The shell ends at once and git goes on alone; the lock passes to it as an open file."""
+
+
+def pack_when_due(history: History) -> None:
+    """Start a packing in the background if enough has gathered and none is running."""
+    if not history.is_on or history.loose_bytes < PACK_FROM_BYTES:
+        return
+    handle = _take(history, wait=False)
+    if handle is None:
+        return
+    import subprocess
+    import tempfile
+
+    try:
+        git = history.git
+        subprocess.run(
+            ["/bin/sh", "-c", _DETACHED, "sh", *git.command(*_REPACK)],
+            env=git.detached_environment(Path(tempfile.mkdtemp(prefix="reverie-git-"))),
+            pass_fds=(handle,),
+            check=False,
+        )
+        history.reset_loose()
+    finally:
+        os.close(handle)
+
+
+def pack(history: History) -> None:
+    """Pack everything now, and wait for it."""
+    with packing_stopped(history):
+        history.git.run(*_REPACK)
+        history.reset_loose()
+
+
+@contextmanager
+def packing_stopped(history: History) -> Iterator[None]:
+    """Wait for a packing under way and let no other begin."""
+    handle = _take(history, wait=True)
+    if handle is None:
+        raise Unavailable(f"the packing of {history.git.directory} cannot be locked")
+    try:
+        yield
+    finally:
+        os.close(handle)
+
+
+def finish_erasing(history: History) -> None:
+    """Remove what an erasing, also an interrupted one, left of the old history and of the derived index.
+
+    Only under the writer's lock and with packing stopped.
+    """
+    from reverie.memory.store.git.rewrite import purge
+
+    purge(history.git)
+    shutil.rmtree(history.folder.search_index, ignore_errors=True)
+    (history.private / UNFINISHED).unlink(missing_ok=True)
+
+
+def _take(history: History, *, wait: bool) -> int | None:
+    handle = os.open(history.private / "packing", os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+    except BlockingIOError:
+        os.close(handle)
+        return None
+    return handle

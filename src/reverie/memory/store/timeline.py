@@ -1,0 +1,236 @@
+"""What a store's history can do for its topics: trace one, show the directory of a day, undo, erase, carry away.
+
+Each function takes the store; those that write hold its lock for as long as they work.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from datetime import datetime
+from functools import partial
+from pathlib import Path
+
+from reverie.errors import Damaged, Refused, UserMistake
+from reverie.files import read_small
+from reverie.memory.store import bundle, past
+from reverie.memory.store import erase as erasing
+from reverie.memory.store.change import Author, Change, Commit
+from reverie.memory.store.erased_sentences import read_erased, said
+from reverie.memory.store.index.prose import merged_prose
+from reverie.memory.store.topic_store import REFUSALS, Store, told_findings
+from reverie.memory.store.tracked import is_topic_path
+from reverie.memory.store.undo import revert
+from reverie.memory.store.writer import find_secrets
+from reverie.memory.topics.finding import find_topic
+from reverie.memory.topics.topic import Source, Topic, Trust, parse_topic
+from reverie.values import value
+
+
+@value
+class Undone:
+    """What taking back a change did; with conflicts, nothing was written."""
+
+    commit: str | None
+    paths: tuple[str, ...]
+    conflicts: tuple[str, ...] = ()
+    changes: tuple[Commit, ...] = ()
+    """What was taken back, the newest first."""
+
+
+@value
+class Why:
+    """What a memory rests on."""
+
+    path: str
+    sources: tuple[Source, ...]
+    trust: Trust | None
+    changes: tuple[Commit, ...]
+
+
+@value
+class Refusal:
+    """Something that was not saved."""
+
+    when: datetime
+    author: Author
+    name: str
+    rules: tuple[str, ...]
+    quote: str = ""
+    """The words that were refused, where they may be shown."""
+    session: str = ""
+
+
+def log(store: Store, name: str | None = None, *, limit: int | None = None) -> tuple[Commit, ...]:
+    """The changes, newest first; of one topic through its renames, also one that is gone."""
+    return past.log(store.history, None if name is None else _path_ever(store, name), limit=limit)
+
+
+def diff(store: Store, commit: str | None = None) -> str:
+    """What a change did to the topics."""
+    return past.diff(store.history, commit)
+
+
+def why(store: Store, name: str) -> Why:
+    """Where a topic comes from: its own sources and those of its changes."""
+    path = _path_ever(store, name)
+    changes = past.log(store.history, path)
+    topic = _parsed(path, (store.writer.tree.read(path) or _last_content(store, path, changes)))
+    sources = [*(topic.sources if topic else ()), *(source for commit in changes for source in commit.change.sources)]
+    return Why(path, tuple(dict.fromkeys(sources)), topic.trust if topic else None, changes)
+
+
+def topics_at(store: Store, when: datetime) -> tuple[Topic, ...]:
+    """The topics as they were at a moment, in the order of paths."""
+    commit = past.commit_at(store.history, when)
+    if commit is None:
+        return ()
+    contents = past.read_all(store.history, commit)
+    topics = (_parsed(path, contents[path]) for path in sorted(contents) if is_topic_path(path))
+    return tuple(topic for topic in topics if topic is not None)
+
+
+def undo(store: Store, *commits: str, author: Author = "user", session: str | None = None) -> Undone:
+    """Take back changes, whenever they were made, as one change; what came after them stays.
+
+    Raises:
+        UserMistake: there is no such commit, or it changed no topic.
+    """
+    with store.writer.writing():
+        targets = [past.commit_named(store.history, one) for one in dict.fromkeys(commits)]
+        if len(targets) > 1:
+            order = {commit.commit: number for number, commit in enumerate(past.log(store.history))}
+            targets.sort(key=lambda target: order.get(target.commit, 0))
+        files: dict[str, bytes | None] = {}
+        for target in targets:
+            before, after = _sides(store, target)
+            now = {path: files[path] if path in files else store.writer.tree.read(path) for path in target.paths}
+            reverted = revert(before, after, now)
+            if reverted.conflicts:
+                return Undone(None, (), reverted.conflicts)
+            files |= reverted.files
+        newest = targets[0].change.reason
+        reason = f"undo: {newest}" if len(targets) == 1 else f"undo {len(targets)} changes, the newest: {newest}"
+        undoes = " ".join(target.commit for target in targets)
+        done = store.writer.commit(files, Change(author, reason, session, undoes=undoes))
+        return Undone(done, tuple(files), changes=tuple(targets))
+
+
+def newest_change(store: Store) -> Commit:
+    """The newest change that can be taken back and has not been; one that took something back is none itself.
+
+    Raises:
+        UserMistake: there is none.
+    """
+    undone: set[str] = set()
+    for commit in past.log(store.history):
+        if commit.commit in undone:
+            continue
+        if commit.change.undoes:
+            undone |= set(commit.change.undoes.split())
+        elif commit.paths and not _is_takeover(commit):
+            return commit
+    raise UserMistake(f"there is no change to undo in {store.folder.directory}; `reverie log` lists what happened")
+
+
+def _sides(store: Store, target: Commit) -> tuple[Mapping[str, bytes | None], Mapping[str, bytes | None]]:
+    """The topics that a change touched, before and after it."""
+    if _is_takeover(target):
+        raise UserMistake(f"{target.commit[:12]} took the directory over; there is nothing before it to go back to")
+    if not target.paths:
+        raise UserMistake(f"{target.commit[:12]} changed no topic; MEMORY.md is generated and cannot be undone")
+    before: Mapping[str, bytes | None] = dict.fromkeys(target.paths)
+    if target.parents:
+        before = past.read_at(store.history, target.parents[0], target.paths)
+    return before, past.read_at(store.history, target.commit, target.paths)
+
+
+def _is_takeover(commit: Commit) -> bool:
+    return not commit.parents and commit.change.author == "import"
+
+
+def erase(store: Store, name: str, *, redact: Iterable[Path] = ()) -> erasing.Erased:
+    """Erase a topic from the directory, its history and the derived index; `redact` names files that may quote it."""
+    with store.writer.writing():
+        return erasing.erase(store.writer, _path_ever(store, name), redact=redact)
+
+
+def write_bundle(store: Store, target: Path) -> Path:
+    """Export the directory with its history into one file.
+
+    Raises:
+        Refused: a commit that another program made holds a secret.
+    """
+    with store.writer.writing():
+        for path, content in past.read_all_versions(store.history):
+            if findings := find_secrets(path, content):
+                place = f"{path or 'the history'} ({told_findings(findings)})"
+                raise Refused(
+                    f"not exported: what looks like a secret is in {place}; `reverie erase {path}` first",
+                    by="secret scan",
+                )
+        return bundle.write_bundle(store.history, target, now=store.now())
+
+
+def import_bundle(store: Store, source: Path) -> bundle.Imported:
+    """Bring in such a file: merged with what is here, history and all."""
+    with store.writer.writing():
+        return bundle.import_bundle(store.writer, source, allow=partial(_allow, store), merge_index=merged_prose)
+
+
+def refusals(store: Store) -> tuple[Refusal, ...]:
+    """What was refused here, the latest last; by rule, never by content."""
+    content = read_small(store.history.private / REFUSALS, limit_bytes=1 << 26) or b""
+    return tuple(_refusal(row) for row in content.decode("utf-8", "replace").splitlines() if row.startswith("{"))
+
+
+def _refusal(row: str) -> Refusal:
+    said = json.loads(row)
+    return Refusal(datetime.fromisoformat(said["when"]), said["author"], said["name"], tuple(said["rules"]))
+
+
+def _allow(store: Store, files: Mapping[str, bytes], everything: Mapping[str, bytes]) -> None:
+    """Refuse a history in which there is a secret, also in a version that is long gone, or what was erased here."""
+    found = [
+        f"{path} ({told_findings(findings)})"
+        for path, content in files.items()
+        if (findings := find_secrets(path, content))
+    ]
+    current = set(files.values())
+    found += [
+        f"an earlier version ({told_findings(findings)})"
+        for content in everything.values()
+        if content not in current and (findings := find_secrets("", content))
+    ]
+    if found:
+        raise Refused(f"not imported: what looks like a secret is in {'; '.join(found)}", by="secret scan")
+    erased = read_erased(store.history.private)
+    if erased.hashes and any(erased.covers(said(content)) for content in everything.values()):
+        raise Refused("not imported: this copy still holds what was erased here; erase it there first", by="erase")
+
+
+def _path_ever(store: Store, name: str) -> str:
+    try:
+        return store.find(name)
+    except UserMistake:
+        gone = past.read_gone(store.history) if store.history.is_on else {}
+        topics = {path: _parsed(path, content) for path, content in gone.items() if is_topic_path(path)}
+        found = find_topic(name, gone, lambda: {path: topic.name for path, topic in topics.items() if topic})
+        if found is None:
+            raise
+        return found
+
+
+def _last_content(store: Store, path: str, changes: Iterable[Commit]) -> bytes | None:
+    for commit in changes:
+        content = past.read_at(store.history, commit.commit, (path,))[path]
+        if content is not None:
+            return content
+    return None
+
+
+def _parsed(path: str, content: bytes | None) -> Topic | None:
+    try:
+        return parse_topic(path, content.decode()) if content is not None else None
+    except (Damaged, UnicodeDecodeError):
+        return None

@@ -1,0 +1,139 @@
+"""What the provider reported over a whole session: totals by model, and what they cost.
+
+A reply of several records carries its usage on each, so it is counted once, by `message.id`, as its last record says.
+Records that hold only the first snapshot of a stream show too little output; how much is missing is estimated apart and
+never mixed into what was reported.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from reverie.messages.entries import AssistantEntry, Entry, Envelope
+from reverie.messages.message import Usage
+from reverie.models.profiles import NO_OVERRIDES, ProfileOverride, cost, profile
+from reverie.models.tokens.estimate import weigh_block
+from reverie.models.tokens.rates import rates_for
+from reverie.models.tokens.rounds import SYNTHETIC_MODEL, TRUSTED_SHARE
+from reverie.values import value
+
+
+@value
+class ModelTotals:
+    """What one model was asked and answered."""
+
+    model: str
+    usage: Usage
+    replies: int
+    missing_output_tokens: int = 0
+    """Estimated output that the file does not show."""
+
+
+@value
+class Totals:
+    """The totals of a session."""
+
+    by_model: tuple[ModelTotals, ...] = ()
+    """In the order of first use."""
+
+    @property
+    def usage(self) -> Usage:
+        return sum((one.usage for one in self.by_model), Usage())
+
+    @property
+    def replies(self) -> int:
+        return sum(one.replies for one in self.by_model)
+
+    @property
+    def missing_output_tokens(self) -> int:
+        return sum(one.missing_output_tokens for one in self.by_model)
+
+
+@value
+class Bill:
+    """What totals cost."""
+
+    usd: float | None
+    """None when none of the models has a known price."""
+    unpriced: tuple[str, ...] = ()
+    """Models whose share is not in it."""
+    missing_usd: float = 0.0
+    """Estimated cost of output that the file does not show; not in `usd`."""
+
+
+def totals(entries: Iterable[Entry], *, sidechains: bool = False) -> Totals:
+    """Add up what was reported; sub-agents' conversations only when asked."""
+    found: dict[str, ModelTotals] = {}
+    for reply in paid_replies(entries, sidechains=sidechains):
+        known = found.get(reply.model, ModelTotals(reply.model, Usage(), 0))
+        found[reply.model] = ModelTotals(
+            reply.model,
+            known.usage + reply.usage,
+            known.replies + 1,
+            known.missing_output_tokens + reply.missing_output_tokens(),
+        )
+    return Totals(tuple(found.values()))
+
+
+def paid_replies(entries: Iterable[Entry], *, sidechains: bool = False) -> list[PaidReply]:
+    """The replies of a session, once each, in order; what a fork brought along was paid for by its original."""
+    replies: dict[str, PaidReply] = {}
+    for entry in entries:
+        if not isinstance(entry, AssistantEntry) or entry.model == SYNTHETIC_MODEL or entry.envelope.is_copied:
+            continue
+        if entry.envelope.is_sidechain and not sidechains:
+            continue
+        name = entry.message_id or entry.envelope.uuid
+        reply = replies.setdefault(name, PaidReply(name, entry.model or "", entry.envelope))
+        reply.take(entry)
+    return [reply for reply in replies.values() if reply.was_reported]
+
+
+def bill(spent: Totals, overrides: Mapping[str, ProfileOverride] = NO_OVERRIDES) -> Bill:
+    """Price the totals. A model without a price is named, never guessed."""
+    usd: float | None = None if spent.by_model else 0.0
+    missing = 0.0
+    unpriced: list[str] = []
+    for one in spent.by_model:
+        facts = profile(one.model, overrides)
+        price = cost(one.usage, facts)
+        if price is None:
+            unpriced.append(one.model)
+            continue
+        usd = (usd or 0.0) + price
+        missing += cost(Usage(output_tokens=one.missing_output_tokens), facts) or 0.0
+    return Bill(usd, tuple(unpriced), missing)
+
+
+class PaidReply:
+    """One reply, put together from its records as they come in."""
+
+    def __init__(self, name: str, model: str, envelope: Envelope) -> None:
+        self.name = name
+        """The provider's id of the reply, where it was recorded."""
+        self.model = model
+        self.envelope = envelope
+        """Of its first record."""
+        self.usage = Usage()
+        self.was_reported = False
+        self._records: list[AssistantEntry] = []
+
+    def take(self, entry: AssistantEntry) -> None:
+        """Add a record; the last word on usage counts."""
+        if entry.usage is not None:
+            self.usage, self.was_reported = entry.usage, True
+        self._records.append(entry)
+
+    def missing_output_tokens(self) -> int:
+        """What the visible blocks weigh beyond a reported output that cannot be theirs."""
+        if any(record.stop_reason for record in self._records):
+            return 0
+        rates = rates_for(profile(self.model))
+        calls: set[str] = set()
+        visible = 0.0
+        for record in self._records:
+            fresh = [call.id for call in record.message.tool_uses if call.id not in calls]
+            if fresh or not record.message.tool_uses:
+                visible += sum(weigh_block(block, rates) for block in record.message.content)
+            calls.update(fresh)
+        return 0 if self.usage.output_tokens >= TRUSTED_SHARE * visible else round(visible) - self.usage.output_tokens

@@ -1,0 +1,129 @@
+"""A dream beside a session: after each turn the gates are asked, and mostly they end it at once (spec 2 §11)."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import date, timedelta
+
+from reverie.errors import Error
+from reverie.memory.dream.dreams import Dreamt, Reach
+from reverie.memory.dream.lock import last_dream
+from reverie.memory.fork_runner import ForkRunner
+from reverie.memory.memory import Memory
+from reverie.models.ledger import Booking, Governor, read_bookings
+from reverie.models.offline import OFFLINE
+from reverie.models.ports import Ending
+from reverie.session.events import Notice, TurnEvent
+from reverie.session.loop import Loop
+from reverie.session.subagents.fork import LoopForks
+from reverie.settings import Settings
+from reverie.settings.features import features
+
+_LOOK_BACK_DAYS = 30
+"""Where no dream was yet, so much of the past counts."""
+
+
+@dataclass(slots=True)
+class Sleeping:
+    """Lets the memory of one session's project be put in order now and then."""
+
+    memory: Memory
+    loop: Callable[[], Loop]
+    governor: Governor
+    settings: Settings
+    session: str
+    model_name: str
+    is_interactive: bool
+    emit: Callable[[TurnEvent], None]
+    _task: asyncio.Task[None] | None = None
+    _night: date | None = None
+    """The day on which the logs of earlier days were last looked at."""
+
+    @property
+    def is_dreaming(self) -> bool:
+        return self._task is not None and not self._task.done()
+
+    def after_turn(self, ending: Ending) -> None:
+        """Dream if it is time; nobody waits."""
+        on = features(self.settings, interactive=self.is_interactive).dream
+        if ending is not Ending.COMPLETED or self.memory.off is not None or self.is_dreaming:
+            return
+        if on:
+            self._task = asyncio.create_task(self._if_due())
+        elif self._keeps_logs and self._night != self.memory.dreams.now().date():
+            self._night = self.memory.dreams.now().date()
+            self._task = asyncio.create_task(self._if_logs_wait())
+
+    async def dream(self, *, review: bool = False) -> Dreamt:
+        """Dream now, because the user said so; with `review` nothing is applied."""
+        forks, refusal = await self._dreamer()
+        reach: Reach = "nothing" if review else "limits"
+        return await self.memory.dreams.run(reach, forks=forks, session=self.session, refusal=refusal)
+
+    async def settle(self) -> None:
+        """The session ends: a dream that still runs is stopped, and nothing of it stays."""
+        task = self._task
+        if task is not None and not task.done():
+            task.cancel()
+            await asyncio.gather(task, return_exceptions=True)
+
+    async def _if_due(self) -> None:
+        try:
+            verdict = await asyncio.to_thread(self.memory.dreams.due, self.session)
+            if verdict.is_open:
+                forks, refusal = await self._dreamer()
+                done = await self.memory.dreams.run(forks=forks, session=self.session, automatic=True, refusal=refusal)
+                self._tell(done)
+        except (Error, OSError) as problem:
+            self.emit(Notice(f"no dream: {problem}", "warning"))
+
+    @property
+    def _keeps_logs(self) -> bool:
+        settings = self.settings
+        return settings.memory.daily_log and settings.dream.enabled and not settings.remote.mode and self.is_interactive
+
+    async def _if_logs_wait(self) -> None:
+        """With the first turn of a day, make topics of what the logs of earlier days say (spec 2 §13)."""
+        try:
+            if await asyncio.to_thread(self.memory.dreams.logs_wait):
+                forks, refusal = await self._dreamer()
+                self._tell(await self.memory.dreams.run(forks=forks, session=self.session, refusal=refusal))
+        except (Error, OSError) as problem:
+            self.emit(Notice(f"no dream: {problem}", "warning"))
+
+    async def _dreamer(self) -> tuple[ForkRunner | None, str]:
+        """Whose fork dreams; None leaves it to the rules, with the reason where a model could have been asked."""
+        if self.model_name == OFFLINE:
+            return None, ""
+        self.governor.carry(await asyncio.to_thread(self._earlier))
+        rounds = self.settings.dream.max_rounds // 3
+        refused = self.governor.refuses(rounds * self.loop().fork_estimate_usd())
+        if refused:
+            return None, f"the model was not asked and the rules dreamt: {refused}"
+        return LoopForks(self.loop()), ""
+
+    def _earlier(self) -> list[Booking]:
+        """What the other sessions of the project have cost since the last dream, which is work for all of them."""
+        dreams = self.memory.dreams
+        since = last_dream(dreams.folder) or dreams.now() - timedelta(days=_LOOK_BACK_DAYS)
+        project = str(dreams.root)
+        booked = read_bookings(dreams.places.ledger, since=since)
+        return [one for one in booked if one.project == project and one.session != self.session]
+
+    def _tell(self, done: Dreamt) -> None:
+        if done.detail and done.state in {"completed", "proposed", "unchanged"}:
+            self.emit(Notice(f"a dream: {done.detail}", "warning"))
+        match done.state:
+            case "completed":
+                sentence = f"a dream put the memories in order: {done.merged} merged, {done.retired} retired, "
+                self.emit(Notice(f"{sentence}{done.changed} changed (`reverie undo {(done.commit or '')[:8]}`)"))
+            case "proposed":
+                self.emit(Notice("a dream has a proposal for you: `reverie dream --review`"))
+            case "killed":
+                self.emit(Notice("the dream was stopped; nothing was changed"))
+            case "failed":
+                self.emit(Notice(f"a dream failed and changed nothing: {done.detail}", "warning"))
+            case _:
+                pass

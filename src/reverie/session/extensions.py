@@ -1,0 +1,343 @@
+"""What others brought into a session: plugins, skills, servers; and the user's word on what came with the project.
+
+`Extensions` joins `invoking` and `serving` with the hooks and with trust, so that the session has one thing to begin,
+to ask at each boundary and to close. Nothing here can fail a session: what is broken is a notice.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from reverie.context.conversation import Log
+from reverie.context.restore import Surroundings
+from reverie.errors import Error, Unavailable, UserMistake
+from reverie.extensions.hooks import Effects, Hooks, Verdict
+from reverie.extensions.hooks.matcher import covers as roughly_covers
+from reverie.extensions.hooks.run import RunAgent
+from reverie.extensions.mcp.connection import Around
+from reverie.extensions.mcp.servers import NO_SERVERS, Server, Servers, list_servers
+from reverie.extensions.plugins.installed import Plugins, list_plugins
+from reverie.extensions.skills import Skills, list_skills
+from reverie.files.trust import Kind, Part, Trust, read_trust, write_answers
+from reverie.messages.blocks import JsonObject, Text
+from reverie.messages.reminder import reminder
+from reverie.models.flow import run_flow
+from reverie.models.ports import Flow, Model, Request
+from reverie.permissions.decide import Verdict as Judged
+from reverie.permissions.decide import decide
+from reverie.permissions.policy import Policy
+from reverie.permissions.rule import Kind as RuleKind
+from reverie.session.events import Notice, TurnEvent
+from reverie.session.loop import Joined
+from reverie.session.mcp_tools import Serving
+from reverie.session.own_keys import environment_for_others
+from reverie.session.setup import Setup
+from reverie.session.skills import Invoking
+from reverie.session.tool_calls import Done, ToolCalls
+from reverie.tools.agent import Employ
+from reverie.tools.mcp.connections import Connections
+from reverie.tools.mcp.content import answer_from
+from reverie.tools.registry import Registry
+from reverie.tools.skill import SkillTool
+from reverie.tools.tool import ToolMistake
+
+_ALONE = 5
+"""How many times longer the first request waits for servers where nobody watches: a second chance may not come."""
+
+
+@dataclass(slots=True)
+class Extensions:
+    """Everything that others brought."""
+
+    setup: Setup
+    plugins: Plugins
+    invoking: Invoking
+    serving: Serving
+    skill_tool: SkillTool
+    hooks: Hooks
+    calls: Callable[[], ToolCalls]
+    emit: Callable[[TurnEvent], None]
+    trust: Trust
+    further: Callable[[], Sequence[Part]] = tuple
+    """What else waits for the user's word, such as the project's agents."""
+    _servers: Servers = NO_SERVERS
+
+    def begin(self) -> None:
+        """Say what is broken or waits, and connect to servers in the background."""
+        self._servers = self._list_servers()
+        for problem in (*self.plugins.problems, *self.invoking.skills.problems, *self._servers.problems):
+            self.emit(Notice(problem, "warning"))
+        self.serving.start(self._servers.ready)
+        waiting = self.waiting_for_trust
+        if waiting:
+            kinds = ", ".join(sorted({part.kind for part in waiting}))
+            self.emit(
+                Notice(
+                    f"{len(waiting)} part(s) of this project wait for your trust and do nothing until then ({kinds}): "
+                    "`reverie trust` shows them, `reverie trust --accept` agrees",
+                    "warning",
+                )
+            )
+
+    def opening(self) -> Sequence[Joined]:
+        """What joins the first messages of a conversation."""
+        return self.invoking.opening()
+
+    def at_boundary(self) -> Sequence[Joined]:
+        """What arrived since the last request."""
+        said = self.hooks.arrived()
+        for message in said.messages:
+            self.emit(Notice(message, "warning"))
+        heard = [Joined("async_hook_response", reminder(text)) for text in said.context]
+        return [*heard, *self.invoking.pending(), *self.serving.at_boundary()]
+
+    def touched(self, done: Sequence[Done]) -> Sequence[Joined]:
+        """What the calls of a round bring along; the first skill brings its tool."""
+        joined = self.invoking.touched(done)
+        self._offer_skills()
+        return joined
+
+    def _offer_skills(self) -> None:
+        if self.invoking.has_any and self.skill_tool.spec.name not in self.serving.own:
+            self.serving.own = self.serving.own.with_tools([self.skill_tool])
+
+    async def expand(self, text: str) -> Sequence[Joined] | str:
+        """What joins behind words that begin with `/name`; a sentence when a hook or a mistake stands against it.
+
+        Waits a moment for servers first, so that the first request has their tools.
+        """
+        await self.serving.ready()
+        if not text.startswith("/"):
+            return ()
+        name, *behind = text[1:].split(maxsplit=1) or [""]
+        arguments = behind[0].strip() if behind else ""
+        skill = self.invoking.skills.find(name)
+        is_prompt = any(name == command for command, _, _ in self.serving.connections.prompts)
+        if not is_prompt and (skill is None or not skill.for_user):
+            return ()
+        said = await self.hooks.fire(
+            "UserPromptExpansion",
+            {
+                "expansion_type": "mcp_prompt" if is_prompt else "slash_command",
+                "command_name": name,
+                "command_args": arguments,
+                "command_source": "mcp" if is_prompt or skill is None else skill.source,
+                "prompt": text,
+            },
+            subject=name,
+        )
+        if said.blocked is not None:
+            return said.blocked or "A hook refused the command."
+        context = [Joined("hook_additional_context", reminder(one)) for one in said.context]
+        try:
+            if is_prompt or skill is None:
+                words = await self.serving.connections.prompt(name, arguments.split())
+                return [Joined("mcp_prompt", words or "", f"prompt {name}"), *context]
+            return [await self.invoking.invoke(skill, arguments), *context]
+        except (UserMistake, Unavailable, ToolMistake) as problem:
+            return str(problem)
+
+    def around(self, around: Surroundings) -> Surroundings:
+        """With what returns after a compaction."""
+        return replace(
+            around,
+            skills=self.invoking.store(),
+            discovered_tools=self.serving.discovered,
+            returning=(*around.returning, *self.invoking.returning(), *self.serving.returning()),
+        )
+
+    @property
+    def commands(self) -> tuple[tuple[str, str, str], ...]:
+        """What the user may type behind a slash: name, sentence, hint on arguments."""
+        skills = ((skill.name, skill.description, skill.argument_hint) for skill in self.invoking.commands)
+        return tuple(sorted([*skills, *self.serving.connections.prompts]))
+
+    @property
+    def waiting_for_trust(self) -> tuple[Part, ...]:
+        """What came with the project and waits for the user's answer."""
+        parts = [*self.setup.trust_parts, *(server.part for server in self._servers.waiting), *self.invoking.waiting]
+        return self.trust.waiting([*parts, *self.hooks.waiting, *self.further()])
+
+    def answer_trust(self, parts: Iterable[Part], *, accepted: bool) -> None:
+        """Take and keep the user's answer; what it allows begins at once. Raises `Damaged` when it cannot be kept."""
+        answered = tuple(parts)
+        store = self.setup.places.trust
+        write_answers(store, self.setup.project, answered, accepted=accepted, now=self.setup.now())
+        self.trust = read_trust(store, self.setup.project)
+        self.hooks.trust(self.trust)
+        if not accepted:
+            return
+        permits = self.calls().permits
+        for part in answered:
+            if part.kind == Kind.ALLOW:
+                for rule in _texts(part):
+                    permits.policy = permits.policy.with_rule(rule, source=part.place)
+            elif part.kind == Kind.DIRECTORIES:
+                folders = tuple(folder_of(text, self.setup) for text in _texts(part))
+                permits.policy = permits.policy.with_roots(*folders)
+                desk = self.calls().desk
+                desk.additional = tuple(dict.fromkeys((*desk.additional, *folders)))
+        self._servers = self._list_servers()
+        self.serving.start(self._servers.ready)
+
+    def reload_skills(self) -> None:
+        """Read the skills again, as a hook may ask when it has written some; new ones are announced."""
+        self.invoking.renew(find_skills(self.setup, self.plugins))
+        self._offer_skills()
+
+    def turn_ended(self) -> None:
+        """What held for one turn is over."""
+        self.invoking.turn_ended()
+
+    def forget(self) -> None:
+        """The conversation begins anew."""
+        self.turn_ended()
+
+    async def close(self) -> None:
+        """End what still runs."""
+        await self.serving.connections.close()
+
+    def _list_servers(self) -> Servers:
+        setup = self.setup
+        if setup.settings.simple_mode and not setup.mcp_config:
+            return NO_SERVERS
+
+        def accepted(server: Server) -> bool:
+            return self.trust.accepts(server.part)
+
+        return list_servers(
+            places=setup.places,
+            project=setup.project,
+            environment=setup.environment,
+            accepted=accepted,
+            flags=setup.mcp_config,
+            plugins=self.plugins.servers,
+        )
+
+
+def read_plugins(setup: Setup) -> Plugins:
+    """The plugins of a session; none in simple mode, except those of flags."""
+    if setup.settings.simple_mode and not setup.plugin_dirs:
+        return Plugins()
+    return list_plugins(
+        places=setup.places,
+        project=setup.project,
+        environment=setup.environment,
+        flags=setup.plugin_dirs,
+        project_is_trusted=setup.is_trusted,
+    )
+
+
+def find_skills(setup: Setup, plugins: Plugins) -> Skills:
+    """The skills of a session; none in simple mode."""
+    if setup.settings.simple_mode:
+        return Skills()
+    return list_skills(places=setup.places, project=setup.project, directory=setup.directory, plugins=plugins.plugins)
+
+
+def extensions(
+    setup: Setup,
+    plugins: Plugins,
+    *,
+    log: Log,
+    hooks: Hooks,
+    own: Registry,
+    calls: Callable[[], ToolCalls],
+    taken: Callable[[Registry], None],
+    beside: Path,
+    trust: Trust,
+    employ: Employ,
+    retune: Callable[[str, str], Callable[[], None]],
+    emit: Callable[[TurnEvent], None],
+    further: Callable[[], Sequence[Part]] = tuple,
+) -> Extensions:
+    """Put together what others brought; `own` are the tools of the session itself, `beside` its folder."""
+    settings = setup.settings
+    invoking = Invoking(
+        skills=find_skills(setup, plugins),
+        employ=employ,
+        retune=retune,
+        places=setup.places,
+        directory=setup.directory,
+        log=log,
+        hooks=hooks,
+        calls=calls,
+        trust=lambda: made.trust,
+        emit=emit,
+        new_id=setup.new_id,
+    )
+    skill_tool = SkillTool(invoking.find, invoking.invoke_for_model)
+    if invoking.has_any:
+        own = own.with_tools([skill_tool])
+    serving = Serving(
+        log=log,
+        connections=new_connections(setup, beside, emit),
+        own=own,
+        deferred_above=settings.tools.deferred_above,
+        wait_seconds=settings.tools.server_wait_seconds * (1 if setup.is_interactive else _ALONE),
+        tells_instructions=setup.system_prompt is None,
+        taken=taken,
+    )
+    made = Extensions(setup, plugins, invoking, serving, skill_tool, hooks, calls, emit, trust, further)
+    return made
+
+
+def new_connections(setup: Setup, beside: Path, emit: Callable[[TurnEvent], None]) -> Connections:
+    """Room for tool servers: the session's, or those of one agent."""
+    around = Around(
+        environment=environment_for_others(setup),
+        directory=setup.directory,
+        logs=beside,
+        connect_seconds=setup.settings.tools.server_connect_seconds,
+        call_seconds=setup.settings.tools.server_call_seconds,
+        version=setup.version,
+    )
+    return Connections(around, lambda sentence: emit(Notice(sentence, "warning")))
+
+
+def hook_effects(
+    setup: Setup,
+    *,
+    extended: Callable[[], Extensions],
+    model: Callable[[str], Model],
+    policy: Callable[[], Policy],
+    agent: RunAgent,
+) -> Effects:
+    """What hooks may do here: ask a model or an agent, call a tool of a server, judge a rule as permissions do."""
+
+    async def ask(flow: Flow[Verdict], name: str) -> Verdict:
+        chosen = model(name or setup.settings.model.background or setup.model)
+        return await run_flow(flow, chosen, Request(chosen.name, ()))
+
+    async def call(server: str, tool: str, given: JsonObject) -> str:
+        answer = answer_from(await extended().serving.connections.call(server, tool, given))
+        text = answer.content
+        if not isinstance(text, str):
+            text = "\n".join(block.text for block in text if isinstance(block, Text))
+        if answer.is_error:
+            raise Unavailable(text)
+        return text
+
+    def covers(rule: str, tool: str, given: JsonObject) -> bool:
+        calls = extended().calls()
+        try:
+            need = calls.tools.find(tool).need(given, calls.desk)
+            alone = Policy(policy().project, policy().home).with_rule(rule, RuleKind.DENY)
+        except (UserMistake, ToolMistake, Error):
+            return roughly_covers(rule, tool, given)
+        return decide(need, alone).verdict is Judged.DENY
+
+    return Effects(ask=ask, agent=agent, call=call, covers=covers)
+
+
+def folder_of(text: str, setup: Setup) -> Path:
+    """A folder that settings name: from the home, or from the project."""
+    return setup.user_home / text[2:] if text.startswith("~/") else setup.project / text
+
+
+def _texts(part: Part) -> tuple[str, ...]:
+    found = json.loads(part.text)
+    return tuple(map(str, found)) if isinstance(found, list) else ()

@@ -1,0 +1,77 @@
+"""Instruction files from outside the project: what a project's files want waits for the user's word, once for each.
+
+What is agreed to is a file by its real path. The answers are kept as digests, so a load learns of them by what it finds
+waiting: it is repeated with the answers until nothing new is allowed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from pathlib import Path
+
+from reverie.extensions.instructions import Loaded, Outside, Reason, Where, load
+from reverie.files.trust import Kind, Part, Trust
+from reverie.session.setup import Setup
+from reverie.settings.features import features
+
+
+def included_part(outside: Outside) -> Part:
+    """A file from outside as one thing to agree to."""
+    return Part(Kind.INCLUDE, str(outside.wanted_by), str(outside.path))
+
+
+def read_loaded(where: Where, trust: Trust, reading: Callable[[Where], Loaded]) -> Loaded:
+    """What `reading` finds once it knows the user's answers; an allowed file may want further ones."""
+    while True:
+        loaded = reading(where)
+        answered = with_answers(where, loaded.waiting, trust)
+        if answered == where:
+            return loaded
+        where = answered
+
+
+def with_answers(where: Where, waiting: Iterable[Outside], trust: Trust) -> Where:
+    """The same place, with what the user has said to these files."""
+    yes = {one.path for one in waiting if trust.accepts(included_part(one))}
+    no = {one.path for one in waiting if included_part(one).digest in trust.refused}
+    return replace(where, allowed=where.allowed | yes, declined=where.declined | no)
+
+
+def where_of(setup: Setup, additional: tuple[Path, ...] = ()) -> Where:
+    """Where the instruction files of a session are looked for."""
+    return Where(
+        places=setup.places,
+        directory=setup.directory,
+        home=setup.user_home,
+        settings=setup.settings.instructions,
+        additional=additional,
+        project_excludes=_project_excludes(setup),
+    )
+
+
+def _project_excludes(setup: Setup) -> tuple[str, ...]:
+    """The patterns that only files of the project give."""
+    said = (setup.origins or {}).get("instructions.excludes", ())
+    given = [(pattern, origin.committed) for origin in said for pattern in _texts(origin.value)]
+    own = {pattern for pattern, is_theirs in given if not is_theirs}
+    return tuple(pattern for pattern, _ in given if pattern not in own)
+
+
+def _texts(value: object) -> tuple[str, ...]:
+    return tuple(map(str, value)) if isinstance(value, tuple) else ()
+
+
+def list_included_parts(setup: Setup, trust: Trust) -> tuple[Part, ...]:
+    """Every file from outside that the project's instructions want, answered or not."""
+    if not features(setup.settings, interactive=setup.is_interactive).instructions:
+        return ()
+    found: dict[Path, Outside] = {}
+
+    def reading(where: Where) -> Loaded:
+        loaded = load(where, Reason.SESSION_START)
+        found.update((one.path, one) for one in loaded.waiting)
+        return loaded
+
+    read_loaded(where_of(setup), trust, reading)
+    return tuple(map(included_part, found.values()))

@@ -1,0 +1,310 @@
+"""After a turn, what it taught: extraction in a running session, by a fork or by the embedded engine (spec 2 §10).
+
+The schedule is a pure state machine of `memory.extraction`; here it is told what happened and its answers are carried
+out. Nobody waits for it, except the end of the session, for a bounded time. Its cursor lies in the transcript.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from functools import partial
+from pathlib import Path
+
+from reverie.context.conversation import Log
+from reverie.context.pipeline import BREAKAGES
+from reverie.context.spans import chain
+from reverie.errors import Error, Unavailable
+from reverie.memory.drafts import completed
+from reverie.memory.extraction import cursor as cursors
+from reverie.memory.extraction import schedule
+from reverie.memory.extraction.candidate import Said
+from reverie.memory.extraction.fork import LABEL, WriteGate, extraction_fork
+from reverie.memory.extraction.keep import Keeper, keep_new, read_written
+from reverie.memory.extraction.nothing_here import holds_nothing
+from reverie.memory.extraction.refusals import append_refusals
+from reverie.memory.extraction.session import SessionWords, words_of
+from reverie.memory.memory import Memory
+from reverie.messages.entries import AssistantEntry, Entry, MarkEntry, envelope_of
+from reverie.models.ledger import Governor
+from reverie.models.offline import OFFLINE
+from reverie.models.ports import Ending, ForkResult
+from reverie.session.background_work import Chore
+from reverie.session.events import Attached, Notice, Remembered, Replied, ToolStarted, TurnEvent
+from reverie.session.loop import Loop
+from reverie.session.memory_writes import MemoryWrites
+from reverie.session.subagents.fork import run_fork
+from reverie.settings import Settings
+from reverie.settings.features import features
+from reverie.values import value
+
+REMEMBERED = "remembered"
+"""The name of the mark that keeps what a turn taught."""
+_LINE_CHARS = 200
+_FILTERED_ENTRIES = 400
+_FILTERED_MESSAGES = 8
+"""Of more messages, as of a long session of another agent, something will be worth a look, which takes place beside."""
+
+
+@dataclass(slots=True)
+class Extracting:
+    """Learns from one session while it runs."""
+
+    loop: Callable[[], Loop]
+    log: Log
+    memory: Memory
+    writes: MemoryWrites
+    settings: Settings
+    governor: Governor
+    now: Callable[[], datetime]
+    emit: Callable[[TurnEvent], None]
+    is_interactive: bool
+    model_name: str
+    chore: Chore
+    _state: schedule.State = field(default_factory=schedule.State)
+    _task: asyncio.Task[None] | None = None
+    _marks_read: int = 0
+    _last_mark: cursors.Cursor = field(default_factory=cursors.Cursor)
+
+    @property
+    def is_running(self) -> bool:
+        return self._task is not None and not self._task.done()
+
+    def after_turn(self, ending: Ending) -> None:
+        """Look at a turn that has ended; starts a run where one is due."""
+        if ending is Ending.BLOCKED or self._gates().closed() is not None:
+            return
+        turn = self._turn()
+        if turn is None:
+            return
+        self._state, step = schedule.turn_ended(
+            self._resumed(), turn, self._gates(), every_n_turns=self.settings.extraction.every_n_turns
+        )
+        self._do(step)
+
+    async def drain(self) -> None:
+        """Before the process ends: one last run over whatever is left, and a bounded wait."""
+        turn, running = self._turn(), self._state.running
+        if running is None or turn is None or turn.newest != running.newest:
+            self._state, step = schedule.leaving(self._resumed(), turn, self._gates())
+            self._do(step)
+        while (task := self._task) is not None and not task.done():
+            try:
+                await asyncio.wait_for(asyncio.shield(task), self.settings.extraction.drain_seconds)
+            except TimeoutError:
+                task.cancel()
+                await asyncio.gather(task, return_exceptions=True)
+                self.emit(Notice("what this session taught was not all written down in time", "warning"))
+                return
+
+    def _do(self, step: schedule.Step) -> None:
+        match step:
+            case schedule.Run(turn):
+                self._task = asyncio.create_task(self._run(turn))
+            case schedule.Rest():
+                pass
+
+    async def _run(self, turn: schedule.Turn) -> None:
+        succeeded, is_empty = True, False
+        try:
+            is_empty = await self._holds_nothing()
+            if not is_empty:
+                async with self.chore.run():
+                    await self._extract(turn)
+            if not is_empty and self.chore.is_stopped:
+                succeeded = False
+                self.emit(Notice("extraction was stopped; its messages are looked at again after the next turn"))
+        except (Error, OSError, sqlite3.Error, *BREAKAGES) as problem:
+            succeeded = False
+            self.emit(Notice(f"extraction failed: {type(problem).__name__}: {problem}", "info"))
+        self._state, ended, trailing = schedule.run_ended(
+            self._state, succeeded=succeeded, max_retries=self.settings.extraction.max_retries
+        )
+        match ended:
+            case schedule.Done(covers):
+                self._mark(cursors.Cursor(covers), "nothing here" if is_empty else "done")
+            case schedule.Failed(failures):
+                self._mark(cursors.Cursor(self._cursor().covers, failures), "failed")
+            case schedule.GivenUp(covers):
+                self._mark(cursors.Cursor(covers), "given up")
+                self.emit(Notice("extraction failed again and passes over these messages", "warning"))
+        if trailing is not None:
+            # The cursor has moved since that turn was counted.
+            self._state, step = schedule.recounted(self._state, self._turn())
+            self._do(step)
+
+    async def _extract(self, turn: schedule.Turn) -> None:
+        refused = self.governor.refuses(self.loop().fork_estimate_usd())
+        if self.model_name == OFFLINE or refused:
+            if refused:
+                self.emit(Notice(f"extraction works without the model: {refused}", "warning"))
+            await self._by_rules(turn)
+            return
+        try:
+            await self._by_fork(turn)
+        except Unavailable:
+            await self._by_rules(turn)
+
+    async def _by_rules(self, turn: schedule.Turn) -> None:
+        # The conversation grows while the thread works; what it looks at is taken here.
+        until, covers = self._until(turn.newest), self._cursor().covers
+        self._tell(await asyncio.to_thread(self._embedded, until, covers))
+
+    def _embedded(self, until: Until, covers: str | None) -> list[str]:
+        """Extract by rules; the names of what was kept. Runs in a thread, so it tells nobody itself."""
+        zone = self.now().tzinfo
+        written = keep_new(self._keeper(), _chain(until), after=covers, session=self.log.session, zone=zone)
+        return [topic.name for topic in (*written.saved, *written.updated)]
+
+    async def _by_fork(self, turn: schedule.Turn) -> None:
+        talk = await asyncio.to_thread(_chain, self._until(turn.newest))
+        words = await asyncio.to_thread(self._words, talk)
+        keeper = await asyncio.to_thread(self._keeper)
+        store = self.memory.store
+        own = cursors.written_by_agent(cursors.new_entries(talk, self._cursor().covers), self.memory.directory)
+        spec = await asyncio.to_thread(
+            extraction_fork,
+            self.memory.directory,
+            keeper.topics.values(),
+            messages=turn.messages,
+            written=own,
+            max_rounds=self.settings.extraction.max_rounds,
+        )
+        gate = WriteGate(
+            self.memory.directory,
+            words,
+            keeper.scene,
+            lambda refusal: append_refusals(store.folder, [refusal], self.now()),
+        )
+        kept: list[str] = []
+        loop = self.loop()
+        writes = replace(self.writes, author="extraction", written=kept.append)
+        result = await run_fork(
+            spec, loop, emit=self._hear, may=lambda need, given: gate.refuse(need.tool, given), memories=writes
+        )
+        if result.ending is Ending.FAILED:
+            raise Unavailable(result.text)
+        self._report(result)
+        self._tell(kept)
+        if result.ending is Ending.BUDGET:
+            self.emit(Notice(f"extraction goes on without the model: {result.text}", "warning"))
+            await self._by_rules(turn)
+
+    def _hear(self, event: TurnEvent) -> None:
+        """Let the task tell how far the fork is."""
+        match event:
+            case ToolStarted(name=name, given=given):
+                self._say(f"{name} {Path(str(given.get('file_path', ''))).name}".strip())
+            case Replied(message=message):
+                self._say(message.text or "…")
+            case _:
+                pass
+
+    def _say(self, line: str) -> None:
+        self.chore.said(line[:_LINE_CHARS], self.governor.spent_on(LABEL))
+
+    def _report(self, result: ForkResult) -> None:
+        share = f"{result.cache_share:.0%} of its input from the cache"
+        self.emit(Attached(LABEL, f"extraction: {result.rounds} round(s), {share}", {"cost_usd": result.cost_usd}))
+
+    def _tell(self, names: list[str]) -> None:
+        self._say(f"remembered: {', '.join(dict.fromkeys(names))}" if names else "nothing new to keep")
+        if names:
+            told = Remembered(tuple(dict.fromkeys(names)))
+            # On disk too (spec 2 §10.7), so that a resumed session tells it again.
+            self.log.append(MarkEntry(self.log.envelope(), REMEMBERED, {"names": [*told.names], "content": told.text}))
+            self.emit(told)
+
+    def _words(self, talk: Sequence[Entry]) -> SessionWords:
+        """What was said, made ready for the gate; takes long in long sessions: to be called in a thread."""
+        words = words_of(talk, self.log.session, self.now().tzinfo)
+        for heard in (*words.injected, *words.foreign):
+            _ = heard.words
+        return words
+
+    def _keeper(self) -> Keeper:
+        """What is known and how to add to it; takes long with many memories: to be called in a thread."""
+        complete = partial(completed, now=self.now(), root=self.memory.root)
+        written = tuple(read_written(self.memory.root))
+        return Keeper(self.memory.store, self.memory.index, complete, now=self.now(), written=written)
+
+    def _turn(self) -> schedule.Turn | None:
+        """What lies after the cursor. Asked after every turn, so nothing before the cursor is looked at."""
+        covers = self._cursor().covers
+        new = cursors.new_entries(chain(self._after(covers)[1], self.log.leaf), covers)
+        newest = cursors.newest(new)
+        return None if newest is None else schedule.Turn(newest, len(new))
+
+    async def _holds_nothing(self) -> bool:
+        """Whether the local filter finds nothing to keep in what lies after the cursor."""
+        covers = self._cursor().covers
+        covered, after = self._after(covers)
+        new = cursors.new_entries(chain(after, self.log.leaf), covers)
+        if not self.settings.extraction.prefilter or len(new) > _FILTERED_ENTRIES:
+            return False
+        return await asyncio.to_thread(self._is_filtered, [*covered, *new])
+
+    def _is_filtered(self, entries: Sequence[Entry]) -> bool:
+        said = self._said(entries)
+        return len(said) <= _FILTERED_MESSAGES and holds_nothing(said)
+
+    def _after(self, covers: str | None) -> tuple[list[Entry], list[Entry]]:
+        """The reply at the cursor, and the entries that were written after it; all where it is unset or gone."""
+        entries = self.log.entries
+        for place in range(len(entries) - 1, -1, -1) if covers is not None else ():
+            envelope = envelope_of(entries[place])
+            if envelope is not None and envelope.uuid == covers:
+                covered = entries[place : place + 1] if isinstance(entries[place], AssistantEntry) else []
+                return covered, entries[place + 1 :]
+        return [], list(entries)
+
+    def _said(self, entries: Sequence[Entry]) -> list[Said]:
+        """The user's own messages among these."""
+        return [each.said for each in words_of(entries, self.log.session, self.now().tzinfo).messages]
+
+    def _gates(self) -> schedule.Gates:
+        on = features(self.settings, interactive=self.is_interactive)
+        return schedule.Gates(
+            is_on=on.extraction, memory_on=self.memory.off is None, is_remote=self.settings.remote.mode
+        )
+
+    def _cursor(self) -> cursors.Cursor:
+        """The last word of the marks; only what was written since it was last asked is looked at."""
+        entries = self.log.entries
+        fresh = entries[self._marks_read :]
+        self._marks_read = len(entries)
+        if any(isinstance(entry, MarkEntry) and entry.name == cursors.MARK for entry in fresh):
+            self._last_mark = cursors.cursor(fresh)
+        return self._last_mark
+
+    def _resumed(self) -> schedule.State:
+        """The state, with the failures that an earlier process has left in the transcript."""
+        if self._state.failures == 0 and self._state.running is None:
+            return replace(self._state, failures=self._cursor().failures)
+        return self._state
+
+    def _until(self, newest: str) -> Until:
+        return Until(tuple(self.log.entries), self.log.leaf, newest)
+
+    def _mark(self, state: cursors.Cursor, outcome: str) -> None:
+        self.log.append(cursors.mark(self.log.envelope(), state, outcome))
+
+
+@value
+class Until:
+    """A conversation as it was when a turn ended."""
+
+    entries: Sequence[Entry]
+    leaf: str | None
+    newest: str
+    """The last message that counts."""
+
+
+def _chain(until: Until) -> list[Entry]:
+    """The conversation across compactions, up to a message. Takes long in long sessions: to be called in a thread."""
+    whole = [entry for entry in chain(until.entries, until.leaf) if envelope_of(entry) is not None]
+    ids = [envelope.uuid for entry in whole if (envelope := envelope_of(entry)) is not None]
+    return whole[: ids.index(until.newest) + 1] if until.newest in ids else whole

@@ -1,0 +1,368 @@
+"""What the model is told besides the conversation: system text, instruction files, memory index, date, plan mode.
+
+Rendered once, kept until a compaction or `/clear`; what changes in between (a day, a folder that is entered, a mode)
+joins the conversation as an attachment, so that nothing that was sent is ever rendered again.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from datetime import date
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from reverie.context.conversation import Log
+from reverie.context.restore import Attached, Surroundings
+from reverie.errors import Error
+from reverie.extensions.hooks import Hooks
+from reverie.extensions.instructions import (
+    InstructionFile,
+    Loaded,
+    Reason,
+    Where,
+    compact_instructions,
+    load,
+    nested,
+    render_nested,
+    taken_as_read,
+    wanted_again,
+)
+from reverie.files import read_small, write_atomic, write_folder
+from reverie.files.git import ask_git
+from reverie.files.places import find_checkout, may_look_at_files
+from reverie.files.trust import Part
+from reverie.memory.memory import Memory
+from reverie.memory.store.index.memory_md import IndexLimits
+from reverie.messages.blocks import Json
+from reverie.messages.entries import AttachmentEntry, PromptEntry, SystemBlock, ToolSpec
+from reverie.messages.reminder import reminder
+from reverie.models.profiles import profile
+from reverie.permissions.need import Act
+from reverie.permissions.policy import Mode
+from reverie.session.events import Notice, TurnEvent
+from reverie.session.external_includes import included_part, read_loaded, where_of, with_answers
+from reverie.session.git_status import git_status
+from reverie.session.loop import Joined
+from reverie.session.memory_prompt import MemoryFacts
+from reverie.session.setup import Setup
+from reverie.session.style_choice import Styling, read_styling
+from reverie.session.system_prompt import PromptFacts, system_prompt
+from reverie.session.tool_calls import Done, Permits
+from reverie.session.user_context import date_change, hidden_characters, user_context
+from reverie.settings.features import features
+from reverie.tools.agent import NAME as AGENT_TOOL
+from reverie.tools.desk import Desk
+from reverie.tools.plan import NAME as PLAN_TOOL
+from reverie.tools.registry import Registry
+
+if TYPE_CHECKING:
+    from reverie.session.extensions import Extensions
+
+CONTEXT = "instructions"
+"""The attachment that opens a conversation: instruction files, memory index, date."""
+NESTED = "nested_memory"
+"""Instruction files that join in mid-conversation; the data names their paths."""
+PLAN_MODE, PLAN_MODE_LEFT = "plan_mode", "plan_mode_exit"
+_GIT_SECONDS = 2.0
+_MAX_RESTORED_BYTES = 2_000_000
+
+
+@dataclass(slots=True)
+class Briefing:
+    """Tells one session's model where it is and what holds there."""
+
+    setup: Setup
+    log: Log
+    memory: Memory
+    desk: Desk
+    permits: Permits
+    hooks: Hooks
+    tools: Callable[[], Registry]
+    extensions: Extensions
+    plan_file: Path
+    transcripts: Path
+    emit: Callable[[TurnEvent], None]
+    _git: str = ""
+    _styling: Styling | None = None
+    _loaded: Loaded | None = None
+    _unheard: list[InstructionFile] = field(default_factory=list)
+    """Loaded files that hooks have not heard of."""
+    _day: date | None = None
+
+    async def prepare(self) -> None:
+        """Gather what takes a moment, before the conversation is opened."""
+        if find_checkout(self.setup.directory) is not None:
+            looks = await asyncio.to_thread(may_look_at_files, self.setup.directory)
+            self._git = await git_status(self._ask_git, looks_at_files=looks)
+
+    def opening(self) -> tuple[tuple[SystemBlock, ...], tuple[ToolSpec, ...], tuple[Joined, ...]]:
+        """System text, tools and first messages, rendered now."""
+        context = Joined(CONTEXT, self._context(Reason.SESSION_START))
+        return self._system(), self.tools().specs, (context, *self.extensions.opening())
+
+    def for_agents(self) -> Sequence[Joined]:
+        """The instruction files as an agent of the session reads them: without the memory of the main one."""
+        files = self._instructions(Reason.SESSION_START).files if self._has_instructions else ()
+        if not any(file.text for file in files):
+            return ()
+        return (Joined(CONTEXT, user_context(files, today=self.setup.now().date())),)
+
+    async def reopened(self) -> None:
+        """After a compaction the cached parts are rendered anew, where they differ; instructions were read again."""
+        await self.announce_loaded()
+        view = self.log.view
+        system, tools = self._system(), self.tools().specs
+        if (system, tools) != (view.system, view.tools):
+            self.log.append(PromptEntry(self.log.envelope(), system, tools))
+
+    def forget(self) -> None:
+        """The conversation begins anew."""
+        self._loaded = None
+        self._day = None
+
+    def before_prompt(self) -> Sequence[Joined]:
+        """What changed since the last turn: the day, what the user allowed, the mode."""
+        joined = []
+        today = self.setup.now().date()
+        if self._day is None:
+            self._day = self._last_day()
+        if today != self._day:
+            joined.append(Joined("date_change", reminder(date_change(today)), f"it is {today:%A}, {today} now"))
+            self._day = today
+        joined += self._newly_allowed()
+        joined += self._mode_change()
+        return joined
+
+    def touched(self, done: Sequence[Done]) -> Sequence[Joined]:
+        """What the calls of a round bring along: instructions that hold where they went."""
+        for each in done:
+            if each.call.name == PLAN_TOOL and not each.answer.is_error:
+                self._keep_plan(each)
+        if not self._has_instructions:
+            return ()
+        joined: list[Joined] = []
+        paths = {
+            path
+            for each in done
+            if each.need is not None and each.need.act in (Act.READ, Act.EDIT) and not each.refused
+            for path in each.need.paths
+        }
+        if paths:
+            # What stands in the conversation since before a resume, or outlived a compaction, is not told again.
+            self._loaded = taken_as_read(self._instructions(Reason.SESSION_START), self._standing())
+        for path in sorted(paths):
+            before = self._instructions(Reason.SESSION_START)
+            more = self._nested(before, path)
+            joined += self._told(more)
+            self._loaded = before.joined(more)
+        return joined
+
+    def _told(self, more: Loaded) -> Sequence[Joined]:
+        """Files that were loaded in mid-conversation, as they join it."""
+        self._unheard += more.files
+        for warning in _warnings(more):
+            self.emit(Notice(warning, "warning"))
+        if not any(file.text for file in more.files):
+            return ()
+        names: list[Json] = [str(file.path) for file in more.files]
+        summary = f"read {', '.join(map(str, names))}"
+        return (Joined(NESTED, reminder(render_nested(more.files)), summary, {"paths": names}),)
+
+    def _standing(self) -> Iterator[Path]:
+        """Files that joined in mid-conversation and are still in view."""
+        in_view = {item.uuid for item in self.log.view.items if item.label == NESTED}
+        for entry in self.log.entries if in_view else ():
+            if isinstance(entry, AttachmentEntry) and entry.envelope.uuid in in_view:
+                named = entry.data.get("paths")
+                yield from (Path(str(one)) for one in named if one) if isinstance(named, list) else ()
+
+    def surroundings(self) -> Surroundings:
+        """What returns after a compaction; instruction files are read anew."""
+        self._loaded = None
+        context = self._context(Reason.COMPACT)
+        returning = [Attached(CONTEXT, _bare(context), is_required=True)]
+        if self.permits.policy.mode is Mode.PLAN:
+            returning.append(Attached(PLAN_MODE, self._plan_rules(), is_required=True))
+        around = Surroundings(
+            plan=self._plan_text(),
+            returning=tuple(returning),
+            read_text=_read_text,
+            instructions=self._compact_instructions(),
+            reloads_instructions=True,
+        )
+        return self.extensions.around(around)
+
+    def _compact_instructions(self) -> str:
+        """What the project's files ask of a summary."""
+        return compact_instructions(self._instructions(Reason.COMPACT).files) if self._has_instructions else ""
+
+    async def announce_loaded(self) -> None:
+        """Let hooks hear which instruction files were loaded since they last heard of any."""
+        if not self._has_instructions:
+            return
+        self._instructions(Reason.SESSION_START)
+        unheard, self._unheard = self._unheard, []
+        for file in unheard:
+            await self.hooks.fire("InstructionsLoaded", file.hook_fields, subject=file.reason.value)
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What a person should know of the instruction files and of how the agent is to write."""
+        return (*(_warnings(self._loaded) if self._loaded else ()), *filter(None, [self.styling.problem]))
+
+    @property
+    def styling(self) -> Styling:
+        """How the agent writes; read anew whenever the system text is."""
+        if self._styling is None:
+            self._styling = read_styling(self.setup, self.extensions.plugins.plugins)
+        return self._styling
+
+    @property
+    def waiting(self) -> tuple[Part, ...]:
+        """Instruction files from outside the project that wait for the user's word."""
+        if not self._has_instructions:
+            return ()
+        return tuple(map(included_part, self._instructions(Reason.SESSION_START).waiting))
+
+    def _newly_allowed(self) -> Sequence[Joined]:
+        """Instruction files that the user agreed to after the conversation was opened."""
+        before = self._loaded
+        if before is None or with_answers(before.where, before.waiting, self.extensions.trust) == before.where:
+            return ()
+        trust = self.extensions.trust
+        more = read_loaded(before.where, trust, lambda where: wanted_again(replace(before, where=where)))
+        self._loaded = replace(before, waiting=()).joined(more)
+        return self._told(more)
+
+    def _nested(self, before: Loaded, touched: Path) -> Loaded:
+        def reading(where: Where) -> Loaded:
+            return nested(replace(before, where=where), touched)
+
+        return read_loaded(before.where, self.extensions.trust, reading)
+
+    @property
+    def _has_instructions(self) -> bool:
+        return features(self.setup.settings, interactive=self.setup.is_interactive).instructions
+
+    def _instructions(self, reason: Reason) -> Loaded:
+        if self._loaded is None:
+            where = where_of(self.setup, self.desk.additional)
+            self._loaded = read_loaded(where, self.extensions.trust, lambda answered: load(answered, reason))
+            self._unheard = list(self._loaded.files)
+        return self._loaded
+
+    def _context(self, reason: Reason) -> str:
+        today = self.setup.now().date()
+        self._day = today
+        files = self._instructions(reason).files if self._has_instructions else ()
+        path = self.memory.directory / "MEMORY.md"
+        index = ""
+        if self.memory.off is None and features(self.setup.settings, interactive=self.setup.is_interactive).index:
+            index = (read_small(path) or b"").decode("utf-8", "replace")
+        limits = IndexLimits.of(self.setup.settings.index)
+        return user_context(files, today=today, index=index, index_path=str(path), limits=limits)
+
+    def _system(self) -> tuple[SystemBlock, ...]:
+        setup = self.setup
+        on = features(setup.settings, interactive=setup.is_interactive)
+        self._styling = None
+        memory = None
+        if on.rules and self.memory.off is None:
+            with suppress(Error):
+                write_folder(self.memory.directory)
+            memory = MemoryFacts(
+                directory=str(self.memory.directory),
+                transcripts=str(self.transcripts),
+                skip_index=setup.settings.memory.skip_index,
+                index_lines=setup.settings.index.max_lines,
+                search_past=setup.settings.memory.search_past_context,
+                daily_log_pattern=self.memory.scope.folder.daily_log_pattern if setup.settings.memory.daily_log else "",
+                extra=setup.settings.memory.extra_guidelines or "",
+            )
+        import platform
+
+        return system_prompt(
+            PromptFacts(
+                directory=str(setup.directory),
+                platform=platform.system().lower(),
+                model=setup.model,
+                knowledge_cutoff=profile(setup.model, setup.overrides).knowledge_cutoff,
+                system=platform.platform(terse=True),
+                shell=Path(setup.environment.get("SHELL", "bash")).name,
+                is_git=find_checkout(setup.directory) is not None,
+                additional=tuple(map(str, self.desk.additional)),
+                language=setup.settings.language or "",
+                style=self.styling.chosen,
+                is_interactive=setup.is_interactive,
+                has_agents=AGENT_TOOL in self.tools(),
+                has_skills=self.extensions.invoking.has_any,
+                servers=self.extensions.serving.connections.instructions,
+                memory=memory,
+                scratch=str(self.desk.scratch),
+                token_budget=setup.settings.budget.turn_tokens,
+                git_status=self._git,
+                custom=setup.system_prompt,
+                appended=setup.appended_prompt or "",
+            )
+        )
+
+    def _last_day(self) -> date:
+        """The day that a resumed conversation was told last."""
+        for item in reversed(self.log.view.items):
+            if item.timestamp:
+                from datetime import datetime
+
+                moment = datetime.fromisoformat(item.timestamp)
+                return moment.astimezone(self.setup.now().tzinfo).date()
+        return self.setup.now().date()
+
+    def _mode_change(self) -> Sequence[Joined]:
+        labels = [item.label for item in self.log.view.items if item.label in (PLAN_MODE, PLAN_MODE_LEFT)]
+        was_plan = bool(labels) and labels[-1] == PLAN_MODE
+        is_plan = self.permits.policy.mode is Mode.PLAN
+        if is_plan and not was_plan:
+            return (Joined(PLAN_MODE, reminder(self._plan_rules()), "plan mode"),)
+        if was_plan and not is_plan:
+            return (Joined(PLAN_MODE_LEFT, reminder(_text("plan_mode_left", path=str(self.plan_file)))),)
+        return ()
+
+    def _plan_rules(self) -> str:
+        return _text("plan_mode", path=str(self.plan_file))
+
+    def _plan_text(self) -> str:
+        return (read_small(self.plan_file) or b"").decode("utf-8", "replace")
+
+    def _keep_plan(self, done: Done) -> None:
+        plan = done.answer.details.get("plan")
+        if isinstance(plan, str) and plan.strip() != self._plan_text().strip():
+            write_atomic(self.plan_file, plan)
+        if self.permits.policy.mode is Mode.PLAN:
+            self.permits.policy = self.permits.policy.with_mode(Mode.DEFAULT)
+
+    async def _ask_git(self, arguments: tuple[str, ...]) -> str | None:
+        """Ask git where the agent stands, for a bounded time; who the user is, by the user's own settings."""
+        as_user = arguments[0] == "config"
+        return await asyncio.to_thread(ask_git, self.setup.directory, *arguments, seconds=_GIT_SECONDS, as_user=as_user)
+
+
+def _bare(told: str) -> str:
+    """Without the frame, which a compaction puts around everything that returns."""
+    return told.removeprefix("<system-reminder>\n").removesuffix("\n</system-reminder>")
+
+
+def _text(name: str, **values: str) -> str:
+    from reverie.session.prompt_text import prompt_text
+
+    return prompt_text(name, **values)
+
+
+def _warnings(loaded: Loaded) -> tuple[str, ...]:
+    return (*loaded.warnings, *hidden_characters(loaded.files))
+
+
+def _read_text(path: str) -> str | None:
+    content = read_small(Path(path), limit_bytes=_MAX_RESTORED_BYTES)
+    return None if content is None else content.decode("utf-8", "replace")

@@ -1,0 +1,172 @@
+"""`SessionParts`: everything that a session consists of, and the order in which things begin and end.
+
+The loop knows none of this. How the parts are made is told in `assemble`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from reverie.context.conversation import Log
+from reverie.extensions.hooks import Hooks
+from reverie.files.places import ProjectFolder
+from reverie.memory.memory import Memory
+from reverie.messages.blocks import ToolResult
+from reverie.messages.entries import Entry, UserEntry
+from reverie.messages.message import user
+from reverie.messages.reminder import reminder
+from reverie.models.ledger import Governor
+from reverie.models.tokens.window import unknown_model
+from reverie.session.disk_changes import DiskChanges
+from reverie.session.dream import Sleeping
+from reverie.session.events import Notice, TurnEvent
+from reverie.session.extensions import Extensions
+from reverie.session.extraction import Extracting
+from reverie.session.file_history import FileHistory
+from reverie.session.idle import Idling
+from reverie.session.lifecycle_hooks import Announcing
+from reverie.session.loop import Joined, Loop
+from reverie.session.notes import Noting
+from reverie.session.opening_prompt import Briefing
+from reverie.session.recall import Recalling
+from reverie.session.retention import Sweeping
+from reverie.session.setup import Setup
+from reverie.session.subagents.subagents import Staff
+from reverie.session.tool_calls import Permits, interrupted
+from reverie.tools.desk import Desk
+from reverie.tools.registry import Registry
+from reverie.tools.shells import Shell, Shells
+
+
+@dataclass(slots=True)
+class SessionParts:
+    """Everything that a session consists of."""
+
+    setup: Setup
+    log: Log
+    loop: Loop
+    memory: Memory
+    hooks: Hooks
+    desk: Desk
+    permits: Permits
+    briefing: Briefing
+    recalling: Recalling
+    noting: Noting
+    extracting: Extracting
+    sleeping: Sleeping
+    sweeping: Sweeping
+    governor: Governor
+    folder: ProjectFolder
+    shells: Shells
+    emit: Callable[[TurnEvent], None]
+    extensions: Extensions
+    staff: Staff
+    announcing: Announcing
+    disk_changes: DiskChanges
+    idling: Idling
+    files: FileHistory
+
+    @property
+    def tools(self) -> Registry:
+        """The tools that may be called now; those of servers join behind the others."""
+        return self.loop.parts.calls.tools
+
+    async def begin(self, source: str) -> None:
+        """Before the first turn: what was interrupted is closed, hooks hear that the session starts."""
+        self.disk_changes.begin()
+        self.extensions.begin()
+        await self.staff.begin()
+        await self.briefing.prepare()
+        self._close_open_calls()
+        self.loop.open()
+        if len(self.log.entries) > 2:
+            self.loop.measure()
+        preparer = self.loop.parts.preparer
+        assumed = unknown_model(preparer.facts, preparer.budget)
+        for problem in (*self.hooks.problems, *self.briefing.warnings, *([assumed] if assumed else ())):
+            self.emit(Notice(problem, "warning"))
+        await self.announcing.started(source)
+        await self.briefing.announce_loaded()
+
+    def attach(self, kind: str, text: str) -> None:
+        """Add words for the model that nobody typed."""
+        self.loop.join([Joined(kind, reminder(text))])
+
+    def set_mode(self, mode: str) -> None:
+        """Change the permission mode."""
+        self.permits.policy = self.permits.policy.with_mode(mode)
+
+    def forget(self) -> None:
+        """Nothing was read or said any more."""
+        self.desk.seen.forget()
+        self.recalling.forget()
+        self.briefing.forget()
+        self.extensions.forget()
+
+    @property
+    def chore_rows(self) -> tuple[tuple[str, str], ...]:
+        """Notes, extraction, the dream and commands in the background with state and last words, for people."""
+        shells = ((shell.id, f"command, running: {shell.command}") for shell in self._running_shells)
+        return (*self.noting.chore.row, *self.extracting.chore.row, *self.memory.dreams.rows, *shells)
+
+    async def stop_chore(self, name: str) -> bool:
+        """Stop notes, extraction, a dream or a command in the background, by kind or id; whether it runs."""
+        shell = next((each for each in self._running_shells if each.id == name), None)
+        if shell is not None:
+            await self.shells.end(shell)
+            return True
+        chores = (self.noting.chore, self.extracting.chore)
+        asked = any(chore.stop() for chore in chores if name in (chore.kind, chore.id))
+        return asked or await self.memory.dreams.stop(name)
+
+    @property
+    def background(self) -> tuple[str, ...]:
+        """A line for each thing that runs while nobody waits, besides agents."""
+        beside = {
+            "notes": self.noting.is_running,
+            "extraction": self.extracting.is_running,
+            "dream": self.sleeping.is_dreaming,
+        }
+        lines = [name for name, is_running in beside.items() if is_running]
+        lines += [f"{shell.id}: {shell.command}" for shell in self._running_shells]
+        return tuple(lines)
+
+    @property
+    def _running_shells(self) -> tuple[Shell, ...]:
+        return tuple(shell for shell in self.shells.background if shell.is_running)
+
+    async def close(self, reason: str, *, has_begun: bool) -> None:
+        """End in order: background work within its time, then the hooks' last word, then files."""
+        self.idling.end()
+        await self.staff.close()
+        try:
+            await asyncio.wait_for(self.noting.settle(), self.setup.settings.extraction.drain_seconds)
+        except TimeoutError:
+            await self.noting.settle(cancel=True)
+        if has_begun:
+            await self.extracting.drain()
+            await self.sleeping.settle()
+            await self.sweeping.settle()
+            await self.announcing.ended(reason)
+        await self.hooks.close(grace_seconds=self.setup.settings.hook.session_end_timeout_seconds)
+        await self.extensions.close()
+        await self.shells.close()
+        await self.recalling.close()
+        self.memory.close()
+
+    def _close_open_calls(self) -> None:
+        """A session that was killed in the middle of a call goes on with an answer to it."""
+        items = self.log.view.items
+        answered = {result.tool_use_id for item in items for result in item.message.tool_results}
+        waiting = [call for item in items for call in item.message.tool_uses if call.id not in answered]
+        entries: list[Entry] = []
+        for call in waiting:
+            result = ToolResult(call.id, str(interrupted(call).answer.content), is_error=True)
+            entries.append(UserEntry(self.log.envelope(), user(result), source="system"))
+        if entries:
+            self.log.append(*entries)
+            self.emit(
+                Notice(f"{len(entries)} call(s) had no answer when this session stopped; they count as interrupted")
+            )

@@ -1,0 +1,182 @@
+"""Memories for a turn: what the user's words call up joins the conversation, once each, within the limits.
+
+What was shown is told by the attachments that stand in the view, so it survives resuming and ends with a compaction.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Coroutine, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from reverie.context.conversation import Log
+from reverie.memory.memory import Memory
+from reverie.memory.search.recall import Asked, is_worth_recalling
+from reverie.memory.search.render import Hit, Shown, attachment, still_shown
+from reverie.messages.blocks import JsonObject
+from reverie.messages.entries import AttachmentEntry
+from reverie.messages.reminder import reminder
+from reverie.messages.view import Kind, View
+from reverie.models.ports import Model
+from reverie.session.loop import Joined
+from reverie.tools.desk import Desk
+
+KIND = "relevant_memories"
+"""The attachment that holds recalled memories."""
+_RECENT_ITEMS = 12
+"""Of so many newest items, files and tools count as in use."""
+
+
+@dataclass(slots=True)
+class Recalling:
+    """Looks for memories on behalf of one session."""
+
+    memory: Memory
+    log: Log
+    desk: Desk
+    used_tokens: Callable[[], int]
+    model: Model | None = None
+    """Chooses among the best; None leaves the embedded choice."""
+    _late: dict[asyncio.Task[Sequence[Hit]], str] = field(default_factory=dict)
+    """Answers that missed the request they were for, each with the user's words."""
+
+    async def recall(self, text: str) -> Sequence[Joined]:
+        """The memories for the request that is about to be sent; never fails.
+
+        The answer by words is always waited for, within a limit against a disk that hangs. Vectors and the model's
+        choice may replace it, each within its own time; what comes later is handed out by `late`.
+        """
+        settings = self.memory.settings.recall
+        is_wanted = is_worth_recalling(
+            text, min_words=settings.min_words, min_unspaced_chars=settings.min_unspaced_chars
+        )
+        if self.memory.off is not None or not settings.enabled or not is_wanted:
+            return ()
+        exclude = self._excluded()
+        if exclude is None:
+            return ()
+        view = self.log.view
+        files, tools = _in_use(view, self.desk.project)
+        asked = self.memory.asked(text, exclude=exclude, context=_said_before(view), files=files, tools=tools)
+        by_words = replace(asked, by_words=True)
+        hits = await self._within(settings.words_timeout_seconds, self._searched(by_words), text)
+        if hits is None:
+            return ()
+        if self.memory.has_vectors:
+            nearest = await self._within(settings.vectors_timeout_seconds, self._searched(asked), text)
+            asked, hits = (by_words, hits) if nearest is None else (asked, nearest)
+        if self.model is not None and settings.rerank:
+            chosen = await self._within(settings.timeout_seconds, self.memory.select(asked, hits, self.model), text)
+            hits = hits if chosen is None else chosen
+        return self._joined(hits, text)
+
+    def late(self) -> Sequence[Joined]:
+        """What came too late for its request and has not been shown since."""
+        done = {task: text for task, text in self._late.items() if task.done()}
+        exclude = self._excluded() if done else None
+        for task in done:
+            del self._late[task]
+        if exclude is None:
+            return ()
+        hits = {hit.path: hit for task in done for hit in _result(task) or () if hit.path not in exclude}
+        return self._joined(tuple(hits.values()), " ".join(done.values()))
+
+    def forget(self) -> None:
+        """Stop what nobody will read: the conversation it was for is over."""
+        for task in self._late:
+            task.cancel()
+        self._late.clear()
+
+    async def close(self) -> None:
+        """Stop what nobody will read, and wait until it has stopped."""
+        late = tuple(self._late)
+        self.forget()
+        await asyncio.gather(*late, return_exceptions=True)
+
+    async def _searched(self, asked: Asked) -> Sequence[Hit]:
+        return (await asyncio.to_thread(self.memory.recall_report, asked)).hits
+
+    async def _within(
+        self, seconds: float, answer: Coroutine[Any, Any, Sequence[Hit]], text: str
+    ) -> Sequence[Hit] | None:
+        """An answer; None when it failed or is not there in time, and then it may come late."""
+        task = asyncio.create_task(answer)
+        try:
+            await asyncio.wait({task}, timeout=seconds)
+        finally:
+            if not task.done():
+                self._late[task] = text
+        return _result(task) if task.done() else None
+
+    def _excluded(self) -> tuple[str, ...] | None:
+        """The memories that stand in the conversation already; None when there is no room for more."""
+        held = still_shown(self._shown(), self.used_tokens(), self.memory.limits)
+        if sum(one.size_bytes for one in held) > self.memory.settings.recall.session_bytes:
+            return None
+        return (*(one.path for one in held), *map(str, self.desk.seen.paths))
+
+    def _joined(self, hits: Sequence[Hit], query: str) -> Sequence[Joined]:
+        if not hits:
+            return ()
+        names = ", ".join(hit.topic.name for hit in hits)
+        data: JsonObject = {
+            "memories": [
+                {"path": hit.path, "header": hit.header, "bytes": hit.size_bytes, "why": hit.why, "score": hit.score}
+                for hit in hits
+            ],
+            "tokens": self.used_tokens(),
+        }
+        self.memory.note_recalled(hits, query, session=self.log.session)
+        return (Joined(KIND, reminder(attachment(hits)), f"recalled {names}", data),)
+
+    def _shown(self) -> tuple[Shown, ...]:
+        in_view = {item.uuid for item in self.log.view.items if item.label == KIND}
+        found = []
+        for entry in reversed(self.log.entries):
+            if len(in_view) == 0:
+                break
+            if isinstance(entry, AttachmentEntry) and entry.envelope.uuid in in_view:
+                in_view.discard(entry.envelope.uuid)
+                found += _shown_by(entry.data)
+        return tuple(found)
+
+
+def _result(task: asyncio.Task[Sequence[Hit]]) -> Sequence[Hit] | None:
+    """What a search found; None when it failed, which costs the memories and never the turn."""
+    return None if task.cancelled() or task.exception() is not None else task.result()
+
+
+def _shown_by(data: JsonObject) -> list[Shown]:
+    rows, at = data.get("memories"), data.get("tokens")
+    if not isinstance(rows, list):
+        return []
+    tokens = at if isinstance(at, int) else 0
+    return [
+        Shown(
+            path=str(row["path"]), size_bytes=size if isinstance(size := row.get("bytes"), int) else 0, at_tokens=tokens
+        )
+        for row in rows
+        if isinstance(row, dict) and "path" in row
+    ]
+
+
+def _in_use(view: View, project: Path) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Files, relative to the project, and tools of the newest rounds."""
+    files: dict[str, None] = {}
+    tools: dict[str, None] = {}
+    for item in view.items[-_RECENT_ITEMS:]:
+        for call in item.message.tool_uses:
+            tools[call.name] = None
+            path = call.input.get("file_path") or call.input.get("path")
+            if isinstance(path, str):
+                files[path.removeprefix(f"{project}/")] = None
+    return tuple(files), tuple(tools)
+
+
+def _said_before(view: View) -> str:
+    """What the model said last; its words count little beside the user's."""
+    replies = (item for item in reversed(view.items) if item.kind is Kind.REPLY and item.message.text)
+    last = next(replies, None)
+    return last.message.text[-1_000:] if last else ""

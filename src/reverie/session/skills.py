@@ -1,0 +1,251 @@
+"""Skills in a running session: what is announced, what invoking one does, and what of it lasts.
+
+The text of an invoked skill joins the conversation as an attachment with its name; these attachments are the store
+from which a compaction restores skills, also after resuming. What a skill may do besides (permission rules, hooks)
+holds until the turn ends, and for a skill that came with the project only once the user agreed. One that forks runs in
+an agent of its own with an empty context, and its report joins instead of its text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from reverie.context.conversation import Log
+from reverie.context.restore import Attached
+from reverie.context.restore import Skill as InvokedSkill
+from reverie.errors import UserMistake
+from reverie.extensions.hooks import Hooks, parse_declaration
+from reverie.extensions.instructions.globs import matches
+from reverie.extensions.skills import Skill, Skills, announced, list_nested, listing, read_invocation
+from reverie.files.places import Places
+from reverie.files.trust import Part, Trust
+from reverie.messages.blocks import JsonObject, Text, ToolUse
+from reverie.messages.entries import AttachmentEntry
+from reverie.messages.reminder import reminder
+from reverie.permissions.need import Act
+from reverie.permissions.rule import Kind as RuleKind
+from reverie.session.events import Notice, TurnEvent
+from reverie.session.loop import Joined
+from reverie.session.mcp_tools import announced_names
+from reverie.session.tool_calls import Done, ToolCalls
+from reverie.tools.agent import Employ, Order
+from reverie.tools.tool import Answer
+
+LISTING, NEARBY, INVOKED = "skill_listing", "dynamic_skill", "invoked_skills"
+GENERAL = "general-purpose"
+"""Runs a skill that forks and names nobody."""
+_INTRODUCTION = "These skills can be loaded with the Skill tool:"
+_FURTHER = "Further skills can be loaded with the Skill tool now:"
+
+
+@dataclass(slots=True)
+class Invoking:
+    """The skills of one session."""
+
+    skills: Skills
+    places: Places
+    directory: Path
+    log: Log
+    hooks: Hooks
+    calls: Callable[[], ToolCalls]
+    trust: Callable[[], Trust]
+    emit: Callable[[TurnEvent], None]
+    employ: Employ
+    """Starts an agent for the main one."""
+    retune: Callable[[str, str], Callable[[], None]]
+    """Lets another model, or another effort, answer; returns what goes back. Raises `UserMistake` when it cannot."""
+    new_id: Callable[[], str]
+    _touched: set[str] = field(default_factory=set)
+    _pending: list[Joined] = field(default_factory=list)
+    _leaving: list[Callable[[], None]] = field(default_factory=list)
+
+    @property
+    def waiting(self) -> tuple[Part, ...]:
+        """Permission rules of the project's skills that need the user's yes."""
+        return tuple(grant for skill in self.skills.skills if (grant := skill.grants) is not None)
+
+    @property
+    def commands(self) -> tuple[Skill, ...]:
+        """What the user may call as `/name`."""
+        return tuple(skill for skill in self.skills.skills if skill.for_user)
+
+    @property
+    def has_any(self) -> bool:
+        """Whether the model may invoke anything."""
+        return any(skill.for_model for skill in self.skills.skills)
+
+    def find(self, name: str) -> Skill | None:
+        """The skill that a name means now."""
+        return self.skills.find(name)
+
+    def opening(self) -> Sequence[Joined]:
+        """The list of skills, for the beginning of a conversation."""
+        text = self._listing()
+        return (Joined(LISTING, reminder(text)),) if text else ()
+
+    def returning(self) -> tuple[Attached, ...]:
+        """The same after a compaction."""
+        text = self._listing()
+        return (Attached(LISTING, text),) if text else ()
+
+    def store(self) -> tuple[InvokedSkill, ...]:
+        """Every skill that was invoked in this conversation, the most recent last."""
+        found: dict[str, InvokedSkill] = {}
+        for entry in self.log.chain():
+            if not isinstance(entry, AttachmentEntry) or entry.kind != INVOKED or "invoked" not in entry.data:
+                continue
+            name = str(entry.data.get("name", ""))
+            words = "".join(block.text for block in entry.content if isinstance(block, Text))
+            found.pop(name, None)
+            found[name] = InvokedSkill(name, words.partition("\n\n")[2], str(entry.data.get("path", "")))
+        return tuple(found.values())
+
+    async def invoke(self, skill: Skill, arguments: str) -> Joined:
+        """Read a skill, run its inline commands as far as they are allowed, and let its rules hold for this turn.
+
+        One that forks is run to its end instead. Raises `UserMistake`, or `ToolMistake` where no agent can be started.
+        """
+        said = f" with {arguments.strip()!r}" if arguments.strip() else ""
+        data: JsonObject = {"name": skill.name, "path": str(skill.path)}
+        if skill.forks:
+            report = _text(await self._run_apart(skill, arguments))
+            head = f"The skill {skill.name} was invoked{said} and ran in an agent of its own. Its report:"
+            return Joined(INVOKED, f"{head}\n\n{report}", f"skill {skill.name}, in an agent", data)
+        text = await self._read(skill, arguments)
+        self._retune(skill)
+        head = f"The skill {skill.name} was invoked{said}. Follow what it says:"
+        return Joined(INVOKED, f"{head}\n\n{text}", f"skill {skill.name}", {**data, "invoked": True})
+
+    async def invoke_for_model(self, skill: Skill, arguments: str) -> Answer | None:
+        """The same for the Skill tool: the text joins behind the results of the round, a report is the answer."""
+        if skill.forks:
+            return await self._run_apart(skill, arguments)
+        self._pending.append(await self.invoke(skill, arguments))
+        return None
+
+    def pending(self) -> Sequence[Joined]:
+        """What was invoked and has not joined yet."""
+        ready, self._pending = self._pending, []
+        return ready
+
+    def touched(self, done: Sequence[Done]) -> Sequence[Joined]:
+        """What the calls of a round bring along: invoked skills, and skills that hold where they went."""
+        joined = list(self.pending())
+        paths = {
+            path
+            for each in done
+            if each.need is not None and each.need.act in (Act.READ, Act.EDIT) and not each.refused
+            for path in each.need.paths
+        }
+        if not paths:
+            return joined
+        for path in sorted(paths):
+            if path.is_relative_to(self.directory):
+                self._touched.add(path.relative_to(self.directory).as_posix())
+                self.skills = self.skills.joined(list_nested(path, places=self.places, directory=self.directory))
+        return [*joined, *self._unannounced()]
+
+    def renew(self, skills: Skills) -> None:
+        """Take these skills, and those that were found on the way; new ones are announced at the next boundary."""
+        self.skills = skills.joined(self.skills)
+        self._pending += self._unannounced()
+
+    def turn_ended(self) -> None:
+        """What skills were allowed to do is over."""
+        while self._leaving:
+            self._leaving.pop()()
+
+    def _unannounced(self) -> Sequence[Joined]:
+        told = announced_names(self.log, LISTING, NEARBY)
+        fresh = [skill for skill in self._in_play() if skill.for_model and skill.name not in told]
+        if not fresh:
+            return ()
+        names = ", ".join(skill.name for skill in fresh)
+        return (Joined(NEARBY, reminder(f"{_FURTHER}\n{listing(fresh)}"), f"further skills: {names}"),)
+
+    def _listing(self) -> str:
+        text = listing(self._in_play())
+        return f"{_INTRODUCTION}\n{text}" if text else ""
+
+    def _in_play(self) -> tuple[Skill, ...]:
+        return announced(
+            self.skills.skills,
+            self._touched,
+            covers=lambda patterns, name: any(matches(pattern, name) for pattern in patterns),
+        )
+
+    async def _output(self, command: str) -> str:
+        """What a command of a skill prints, as a call like any other: judged by the rules, framed by hooks."""
+        call = ToolUse(self.new_id(), "Bash", {"command": command, "description": "a command of a skill"})
+        done: dict[str, Done] = {}
+        await self.calls().run([call], done)
+        return _text(done[call.id].answer)
+
+    async def _read(self, skill: Skill, arguments: str) -> str:
+        invocation = read_invocation(skill, arguments, values={"CLAUDE_SESSION_ID": self.log.session})
+        self._grant(invocation.skill)
+        outputs = {command: await self._output(command) for command in invocation.commands}
+        return invocation.with_outputs(outputs).text
+
+    async def _run_apart(self, skill: Skill, arguments: str) -> Answer:
+        """Let an agent do what the skill says; what the skill may do holds for it alone."""
+        held = len(self._leaving)
+        try:
+            order = Order(
+                prompt=await self._read(skill, arguments),
+                description=f"skill {skill.name}",
+                kind=skill.agent or GENERAL,
+                in_background=skill.in_background,
+                model=skill.model,
+                effort=skill.effort,
+            )
+            return await self.employ(order)
+        finally:
+            while len(self._leaving) > held:
+                self._leaving.pop()()
+
+    def _retune(self, skill: Skill) -> None:
+        if not skill.model and not skill.effort:
+            return
+        try:
+            self._leaving.append(self.retune(skill.model, skill.effort))
+        except UserMistake as mistake:
+            self.emit(Notice(f"the skill {skill.name!r}: {mistake}", "warning"))
+
+    def _grant(self, skill: Skill) -> None:
+        permits = self.calls().permits
+        allowed = skill.allowed_tools
+        if skill.grants is not None and not self.trust().accepts(skill.grants):
+            self.emit(
+                Notice(f"the skill {skill.name!r} came with the project; what it asks to be allowed is not", "info")
+            )
+            allowed = ()
+        source = f"skill {skill.name}"
+        before = permits.policy
+        for kind, rules in ((RuleKind.ALLOW, allowed), (RuleKind.DENY, skill.disallowed_tools)):
+            for rule in rules:
+                try:
+                    permits.policy = permits.policy.with_rule(rule, kind, source=source)
+                except UserMistake as mistake:
+                    self.emit(Notice(str(mistake), "warning"))
+        if permits.policy is not before:
+            self._leaving.append(lambda: _withdraw(self.calls(), source))
+        if skill.hooks is not None:
+            self._leaving.append(self.hooks.join(parse_declaration(skill.hooks, root=skill.plugin_root)))
+
+
+def _withdraw(calls: ToolCalls, source: str) -> None:
+    policy = calls.permits.policy
+    calls.permits.policy = replace(
+        policy,
+        allow=tuple(rule for rule in policy.allow if rule.source != source),
+        deny=tuple(rule for rule in policy.deny if rule.source != source),
+    )
+
+
+def _text(answer: Answer) -> str:
+    if isinstance(answer.content, str):
+        return answer.content
+    return "\n".join(block.text for block in answer.content if isinstance(block, Text))

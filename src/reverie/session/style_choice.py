@@ -1,0 +1,75 @@
+"""How the agent of a session writes: which output styles there are, and which one holds.
+
+Of several with one name the user's own goes before the project's, as with skills. What the settings name counts; where
+they name nothing, a style that a plugin brings along for itself does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from reverie.extensions.plugins.plugin import Plugin
+from reverie.session.output_style import DEFAULT, OutputStyle, built_in_styles, find_output_style, list_output_styles
+from reverie.session.setup import Setup
+from reverie.values import value
+
+FOLDER = "output-styles"
+
+
+@value
+class Styling:
+    """What was found and chosen."""
+
+    known: tuple[OutputStyle, ...]
+    """By name."""
+    chosen: OutputStyle | None = None
+    """None leaves the agent as it is."""
+    problem: str = ""
+    """A sentence, when the settings name a style that is not there."""
+
+    @property
+    def name(self) -> str:
+        """The name of the style that holds."""
+        return self.chosen.name if self.chosen is not None else DEFAULT
+
+    @property
+    def rows(self) -> tuple[tuple[str, str], ...]:
+        """All styles with what they are for and where each comes from, for people."""
+        rows = [(DEFAULT, "No style: as the agent writes by itself", "built-in")]
+        rows += [(one.name, one.description or one.text.partition("\n")[0][:80], one.source) for one in self.known]
+        return tuple(
+            (name, f"{about} [{source}{', in use' if name == self.name else ''}]") for name, about, source in rows
+        )
+
+
+def read_styling(setup: Setup, plugins: Sequence[Plugin]) -> Styling:
+    """Find the styles of a session and the one that holds."""
+    known = {style.name: style for style in _list_all(setup, plugins)}
+    styles = tuple(known[name] for name in sorted(known))
+    wanted = (setup.settings.output_style or "").strip()
+    if not wanted:
+        return Styling(styles, next((one for one in styles if one.is_forced), None))
+    if wanted.casefold() == DEFAULT:
+        return Styling(styles)
+    chosen = find_output_style(styles, wanted)
+    if chosen is not None:
+        return Styling(styles, chosen)
+    names = ", ".join([DEFAULT, *(one.name for one in styles)])
+    return Styling(styles, problem=f"there is no output style {wanted!r} (`output_style`); there are {names}")
+
+
+def _list_all(setup: Setup, plugins: Sequence[Plugin]) -> tuple[OutputStyle, ...]:
+    """The weakest source first."""
+    places, project = setup.places, setup.project
+    found = [*built_in_styles()]
+    if setup.settings.simple_mode:
+        return tuple(found)
+    for plugin in plugins:
+        found += list_output_styles(plugin.output_styles, source="plugin", plugin=plugin.name, within=plugin.root)
+    homes = (places.config_home, places.home)
+    ours = [folder for folder in (project / ".claude", project / ".reverie") if folder not in homes]
+    found += list_output_styles((folder / FOLDER for folder in ours), source="project", within=project)
+    found += list_output_styles((folder / FOLDER for folder in homes), source="user")
+    managed = (places.host_managed / ".claude", places.managed)
+    found += list_output_styles((folder / FOLDER for folder in managed), source="managed")
+    return tuple(found)

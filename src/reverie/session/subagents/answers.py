@@ -1,0 +1,96 @@
+"""What the parent of a child agent is told, as words for the model and as data in the shape of other writers' files."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from reverie.messages.blocks import Json, JsonObject
+from reverie.messages.injection import harmless
+from reverie.messages.message import Usage
+from reverie.messages.reminder import reminder
+from reverie.messages.view import Kind, View
+from reverie.models.ports import Ending
+from reverie.session.events import TurnEnded
+from reverie.session.loop import Joined
+from reverie.session.subagents.children import ENDED_KIND, Child
+from reverie.tools.agent import NAME as AGENT_TOOL
+from reverie.tools.tool import Answer
+
+_STARTED = re.compile(r'The agent "(?P<name>[^"\n]*)" \((?P<id>\w+)\) works in the background\.')
+"""How `started` begins."""
+
+
+def finished(child: Child, ended: TurnEnded, prompt: str, note: str = "") -> Answer:
+    """The report of an agent that was waited for."""
+    words = harmless(report(child, ended))
+    tokens = ended.usage.context_tokens + ended.usage.output_tokens
+    spent = f"{ended.rounds} round(s), {child.count} tool call(s), {tokens:,} tokens, {ended.seconds:.0f} s"
+    parts = [words, note, f"[agent {child.name}, {child.id}: {spent}]"]
+    text = "\n\n".join(part for part in parts if part)
+    details: JsonObject = {
+        "status": child.state.value,
+        "prompt": prompt,
+        "agentId": child.id,
+        "content": [{"type": "text", "text": words}],
+        "totalDurationMs": round(ended.seconds * 1000),
+        "totalTokens": tokens,
+        "totalToolUseCount": child.count,
+        "usage": _usage(ended.usage),
+    }
+    return Answer(text, is_error=ended.ending in (Ending.FAILED, Ending.CANCELLED), details=details)
+
+
+def started(child: Child, prompt: str, output: Path) -> Answer:
+    """What is said at once of an agent in the background."""
+    text = (
+        f'The agent "{child.name}" ({child.id}) works in the background. You are told when it ends; until then you '
+        f"know nothing of its result. SendMessage reaches it as {child.name!r}."
+    )
+    details: JsonObject = {
+        "isAsync": True,
+        "status": "async_launched",
+        "agentId": child.id,
+        "description": child.title,
+        "prompt": prompt,
+        "outputFile": str(output),
+    }
+    return Answer(text, details=details)
+
+
+def lost(view: View) -> tuple[Joined, ...]:
+    """Words on agents that a conversation believes to be at work although nobody runs them any more."""
+    calls = {call.id for item in view.items for call in item.message.tool_uses if call.name == AGENT_TOOL}
+    ended = "\n".join(item.message.text for item in view.items if item.label == ENDED_KIND)
+    joined = []
+    for item in view.items:
+        for result in item.message.tool_results:
+            found = _STARTED.match(result.text) if result.tool_use_id in calls else None
+            if found is not None and found["id"] not in ended:
+                name, agent_id = found["name"], found["id"]
+                words = (
+                    f'The background agent "{name}" ({agent_id}) was lost when the session stopped; it left no report.'
+                )
+                data: JsonObject = {"agentId": agent_id, "name": name, "status": "killed"}
+                text = reminder(words)
+                joined.append(Joined(ENDED_KIND, text, f"agent {name} was lost", data))
+    return tuple(joined)
+
+
+def report(child: Child, ended: TurnEnded) -> str:
+    """The last words of an agent; where it did not come to an end, why, and what it said last."""
+    if ended.ending is Ending.COMPLETED:
+        return ended.text or "(It ended without a word.)"
+    items = reversed(child.loop.parts.log.view.items)
+    said = next((item.message.text for item in items if item.kind is Kind.REPLY and item.message.text), "")
+    why = f"The agent did not finish: {ended.text}."
+    return f"{why} The last that it said:\n\n{said}" if said else why
+
+
+def _usage(usage: Usage) -> dict[str, Json]:
+    return {
+        "input_tokens": usage.input_tokens,
+        "output_tokens": usage.output_tokens,
+        "cache_read_input_tokens": usage.cache_read_tokens,
+        "cache_creation_input_tokens": usage.cache_write_tokens,
+    }

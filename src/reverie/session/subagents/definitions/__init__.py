@@ -1,0 +1,12 @@
+"""ROLES THAT AN AGENT MAY PLAY.
+
+Reading order: `definition` (one role, as a value), `built_in` (those we bring), `found` (where people keep theirs and
+which one a name means), `listing` (what the model is told of them). How a role is played is the matter of
+`agent.children` and `api.staff`.
+"""
+
+from reverie.session.subagents.definitions.definition import Definition, definition_of
+from reverie.session.subagents.definitions.discover import Agents, list_agents
+from reverie.session.subagents.definitions.listing import agent_line, listing_delta
+
+__all__ = ["Agents", "Definition", "agent_line", "definition_of", "list_agents", "listing_delta"]

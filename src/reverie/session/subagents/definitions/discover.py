@@ -1,0 +1,153 @@
+"""Where roles lie, and which one a name means.
+
+Of several with one name the strongest source counts: built in, plugins, the user's own, the project's (the nearest
+folder wins), flags, what an administrator set. Ours goes before the host agent's folder beside it. What came with the
+project counts only once the user has agreed to it; what cannot be read is named and left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from reverie.errors import UserMistake
+from reverie.extensions.json_file import Unread, parsed_object
+from reverie.extensions.plugins.front_matter import read_page
+from reverie.extensions.plugins.markdown_files import list_markdown
+from reverie.extensions.plugins.plugin import Plugin
+from reverie.files import is_inside, read_small
+from reverie.files.places import Places
+from reverie.files.trust import Part, Trust
+from reverie.session.subagents.definitions.built_in import built_in
+from reverie.session.subagents.definitions.definition import Definition, definition_of, page_of_json, part_of
+from reverie.settings import Declaration
+from reverie.values import value
+
+MAX_FILE_BYTES = 1024 * 1024
+_ORDER = ("built-in", "plugin", "user", "project", "local", "environment", "flag", "managed")
+"""The weakest first (spec 4 §3)."""
+
+
+@value
+class Agents:
+    """What was found."""
+
+    definitions: tuple[Definition, ...] = ()
+    """By name."""
+    problems: tuple[str, ...] = ()
+    """What was left out or read in part, a sentence each."""
+    waiting: tuple[Part, ...] = ()
+    """What came with the project and needs the user's yes first."""
+
+    def find(self, name: str) -> Definition | None:
+        """The role that a name means; a plugin's also by a short name that only one has."""
+        exact = next((one for one in self.definitions if one.name == name), None)
+        if exact is not None:
+            return exact
+        short = [one for one in self.definitions if name in (one.name.rpartition(":")[2], one.name.casefold())]
+        return short[0] if len(short) == 1 else None
+
+
+def list_agents(
+    *,
+    places: Places,
+    project: Path,
+    directory: Path | None = None,
+    plugins: Iterable[Plugin] = (),
+    declared: Sequence[Declaration] = (),
+    flag: str | None = None,
+    trust: Trust = Trust(),  # noqa: B008 - a frozen value
+    project_is_trusted: bool = False,
+) -> Agents:
+    """Every role that may be played where the agent stands: `directory`, or the project itself.
+
+    `declared` are the `agents` of settings, `flag` the JSON of `--agents`.
+    """
+    found: list[Definition | str] = [*built_in()]
+    found += [one for plugin in plugins for one in _list_of_plugin(plugin)]
+    found += [one for folder in _user_folders(places) for one in _list_in(folder, "user")]
+    found += _list_of_project(places, directory or project, project)
+    found += [one for folder in _managed_folders(places) for one in _list_in(folder, "managed")]
+    found += [one for declaration in declared for one in _of_declaration(declaration)]
+    if flag is not None:
+        found += _of_declaration(Declaration(source="flag", place="--agents", committed=False, text=flag))
+    problems = [one for one in found if isinstance(one, str)]
+    chosen: dict[str, Definition] = {}
+    waiting: list[Part] = []
+    roles = [one for one in found if isinstance(one, Definition)]
+    for role in sorted(roles, key=lambda one: _ORDER.index(one.source)):
+        problems += role.problems
+        if role.part is not None and not project_is_trusted and not trust.accepts(role.part):
+            waiting += trust.waiting([role.part])
+            continue
+        chosen[role.name] = role
+    return Agents(tuple(sorted(chosen.values(), key=lambda one: one.name)), tuple(problems), tuple(waiting))
+
+
+def check_flag(text: str) -> None:
+    """Raise `UserMistake` when the JSON of `--agents` is none, or a role in it cannot be read."""
+    for one in _of_declaration(Declaration(source="flag", place="--agents", committed=False, text=text)):
+        problem = one if isinstance(one, str) else "; ".join(one.problems)
+        if problem:
+            raise UserMistake(f'{problem}; write --agents \'{{"NAME": {{"description": "…", "prompt": "…"}}}}\'')
+
+
+def _user_folders(places: Places) -> tuple[Path, ...]:
+    return places.config_home / "agents", places.home / "agents"
+
+
+def _managed_folders(places: Places) -> tuple[Path, ...]:
+    return places.host_managed / "agents", places.managed / "agents"
+
+
+def _list_of_project(places: Places, directory: Path, project: Path) -> Iterator[Definition | str]:
+    """The project's own, from its root down to where the agent stands; the nearest come last and win."""
+    folders = [directory]
+    within = project if directory.is_relative_to(project) else directory
+    if directory.is_relative_to(project):
+        folders += [folder for folder in directory.parents if folder.is_relative_to(project)]
+    for folder in reversed(folders):
+        for name in (".claude", ".reverie"):
+            if folder / name not in (places.home, places.config_home):
+                yield from _list_in(folder / name / "agents", "project", within=within)
+
+
+def _list_of_plugin(plugin: Plugin) -> Iterator[Definition | str]:
+    for place in plugin.agents:
+        for path in [place] if place.suffix == ".md" else list_markdown(place):
+            yield _read_file(path, "plugin", plugin.name)
+
+
+def _list_in(folder: Path, source: str, *, within: Path | None = None) -> Iterator[Definition | str]:
+    """The roles of a folder; those of a project may not lead out of it by a link, `within` says of where."""
+    for path in list_markdown(folder):
+        if within is None or is_inside(within, path):
+            yield _read_file(path, source)
+        else:
+            yield f"{path}: left out: it leads to a file outside of the project"
+
+
+def _read_file(path: Path, source: str, plugin: str = "") -> Definition | str:
+    content = read_small(path, limit_bytes=MAX_FILE_BYTES)
+    if content is None:
+        return f"{path}: cannot be read; an agent is an ordinary file of at most {MAX_FILE_BYTES:,} bytes"
+    text = content.decode("utf-8", "replace")
+    found = definition_of(read_page(text), source=source, place=str(path), plugin=plugin)
+    if isinstance(found, str) or source != "project":
+        return found
+    return replace(found, part=part_of(str(path), text))
+
+
+def _of_declaration(declaration: Declaration) -> Iterator[Definition | str]:
+    table = parsed_object(declaration.text, declaration.place)
+    if isinstance(table, Unread):
+        yield table.sentence
+        return
+    for name, fields in table.items():
+        place = f"{declaration.place}: agents.{name}"
+        if not isinstance(fields, dict):
+            yield f'{place}: expected a table, `{{"description": "…", "prompt": "…"}}`'
+            continue
+        # A declaration of the project is here only because the user trusts it already (`settings`).
+        yield definition_of(page_of_json(name, fields), source=declaration.source, place=place)

@@ -1,0 +1,341 @@
+"""A child that shares the parent's cached prefix: same system bytes, tools, model and messages, then one message more.
+
+A fork is cheap because nothing of the prefix is rendered anew; what it may do is limited by refusing calls when they
+are made, never by another tool list. Its desk, spill decisions and log are copies; cancelling the parent's task cancels
+it. It never forks again. What a fork is for is the matter of whoever made its `ForkSpec`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator, Callable, Sequence
+from contextlib import aclosing
+from dataclasses import replace
+from pathlib import Path
+
+from reverie.context.conversation import Log
+from reverie.context.preparer import Preparer
+from reverie.context.restore import NO_SURROUNDINGS
+from reverie.memory.fork_runner import ForkCost, ForkListener
+from reverie.messages.blocks import JsonObject, ToolResult
+from reverie.messages.entries import Entry, UserEntry
+from reverie.messages.message import user
+from reverie.models.ledger import FOREGROUND
+from reverie.models.ports import Event, ForkResult, ForkSpec, Model, Request, Retrying
+from reverie.models.profiles import cost
+from reverie.models.tokens.estimate import weigh_message
+from reverie.models.tokens.rates import rates_for
+from reverie.permissions.approval import Approver, NobodyThere
+from reverie.permissions.need import Act, Need
+from reverie.permissions.policy import Mode
+from reverie.permissions.real_paths import is_secret_place
+from reverie.session.compaction import Compactor, nothing_reopened
+from reverie.session.events import Replied, ToolStarted, TurnEvent
+from reverie.session.loop import Loop, Parts
+from reverie.session.loop_hooks import Fires, Silence
+from reverie.session.tool_calls import Permits, ToolCalls
+from reverie.tools.agent import NAME as AGENT_TOOL
+from reverie.tools.desk import MemoryWriter
+from reverie.tools.registry import Registry
+from reverie.tools.span import RecallSpan
+from reverie.values import value
+
+MARKER = "<fork_boilerplate_tag>"
+"""Stands in the first message of every fork; the Agent tool refuses where it finds it (spec 4 §2.3)."""
+PLACEHOLDER = "The call was handed over; its result will be told to the main agent."
+"""The one result that every open call gets in a fork, so that parallel forks share all but their directive."""
+EVERY_TOOL = "*"
+"""As the only tool of a spec: whatever the parent may do, except to start agents."""
+NO_RECURSION = "You are a fork yourself and start no further agents; do this part of the work directly."
+
+
+@value
+class Recorded:
+    """Where a fork's own entries go: a sidechain file, or nowhere."""
+
+    agent_id: str
+    write: Callable[[Sequence[Entry]], None]
+
+
+def is_fork(log: Log) -> bool:
+    """Whether a conversation is a fork's own; its first message may have left the view."""
+    return any(
+        isinstance(entry, UserEntry) and entry.envelope.is_sidechain and entry.message.text.startswith(MARKER)
+        for entry in log.entries
+    )
+
+
+async def run_fork(
+    spec: ForkSpec,
+    parent: Loop,
+    *,
+    emit: Callable[[TurnEvent], None] = lambda _event: None,
+    recorded: Recorded | None = None,
+    starts_after: Starting | None = None,
+    may: Callable[[Need, JsonObject], str] | None = None,
+    memories: MemoryWriter | None = None,
+    tools: Registry | None = None,
+) -> ForkResult:
+    """Run a fork to its end. It never raises for the outside world; its ending says what happened.
+
+    `may` judges each call besides the tools and paths of the spec; a sentence refuses. `memories` writes what the fork
+    puts into memory directories; without it such a file is a file like any other. `tools` do the work of the parent's
+    tools of the same names, which the model is still told of.
+    """
+    inherited = len(parent.parts.log.entries)
+    child = forked(spec, parent, emit=emit, recorded=recorded, starts_after=starts_after, may=may, tools=tools)
+    child.parts.calls.desk.memories = memories
+    ended = await child.turn(directive(spec.prompt), source="system")
+    added = child.parts.log.entries[inherited:]
+    used = tuple(call.name for entry in added for call in getattr(getattr(entry, "message", None), "tool_uses", ()))
+    # What the session has spent meanwhile may be that of a turn beside it; only its own calls are its own cost.
+    price = cost(ended.usage, child.parts.preparer.facts) or 0.0
+    return ForkResult(spec.label, ended.text, ended.ending, ended.rounds, ended.usage, price, used)
+
+
+class LoopForks:
+    """Runs forks of one conversation for work that knows no loop: the `ForkRunner` of memory."""
+
+    def __init__(self, parent: Loop) -> None:
+        self._parent = parent
+
+    @property
+    def model_name(self) -> str:
+        return self._parent.parts.model.name
+
+    async def run(
+        self, spec: ForkSpec, *, listener: ForkListener, refuse: Callable[[str, JsonObject], str]
+    ) -> ForkResult:
+        """Run a fork to its end; `refuse` judges each call by its tool and input, and a sentence refuses it."""
+
+        def hear(event: TurnEvent) -> None:
+            match event:
+                case Replied(message=message):
+                    listener.replied(message.text)
+                case ToolStarted(name=name, given=given):
+                    listener.called(name, given)
+                case _:
+                    pass
+
+        return await run_fork(spec, self._parent, emit=hear, may=lambda need, given: refuse(need.tool, given))
+
+    def measure(self, spec: ForkSpec) -> ForkCost:
+        """Put the first request of a fork together and count it; nothing is sent."""
+        child = forked(spec, self._parent, emit=lambda _event: None)
+        child.open()
+        log, preparer = child.parts.log, child.parts.preparer
+        log.append(UserEntry(log.envelope(), user(directive(spec.prompt)), source="system"))
+        first_tokens = preparer.measure(log)
+        long_lived_tokens = 0
+        if child.parts.settings.cache.system_ttl == "1h":
+            # System text and tools are asked to live for an hour, which costs more to write.
+            rates = rates_for(preparer.facts)
+            messages = sum(weigh_message(item.message, rates) for item in log.view.items)
+            long_lived_tokens = max(0, first_tokens - round(messages))
+        return ForkCost(first_tokens, long_lived_tokens, preparer.facts)
+
+
+def forked(
+    spec: ForkSpec,
+    parent: Loop,
+    *,
+    emit: Callable[[TurnEvent], None],
+    recorded: Recorded | None = None,
+    starts_after: Starting | None = None,
+    may: Callable[[Need, JsonObject], str] | None = None,
+    tools: Registry | None = None,
+    hooks: Fires | None = None,
+    approver: Approver | None = None,
+    compacts: bool = False,
+) -> Loop:
+    """The child's loop, ready for its one turn.
+
+    Without `hooks` the user's scripts are not asked, and without an `approver` every question is a no: both are for
+    work that may do little. With `compacts` its conversation is compacted like any other when its window fills.
+    """
+    parts = parent.parts
+    log = parts.log.forked(
+        write=recorded.write if recorded else lambda _entries: None,
+        stamp=lambda made: replace(made, is_sidechain=True, agent_id=recorded.agent_id if recorded else spec.label),
+    )
+    _answer_open_calls(log)
+    preparer = parts.preparer.cloned()
+    model: Model = Purposed(parts.model, spec.label)
+    if starts_after is not None:
+        model = starts_after.watched(model)
+    desk = parts.calls.desk.cloned()
+    if spec.paths:
+        desk.is_closed = is_secret_place
+    # The session's own files lie together with its scratch folder.
+    readable = (*spec.paths, *spec.reads, desk.project, desk.scratch.parent)
+    limits = _limits(spec, readable)
+    calls = ToolCalls(
+        _rereading(tools or parts.calls.tools, log, preparer),
+        desk,
+        _permits(spec, parts.calls.permits, readable),
+        approver or NobodyThere(),
+        hooks or Silence(),
+        emit,
+        agent=spec.label,
+        refuse=lambda need, given: _recursion(need) or limits(need) or (may(need, given) if may else ""),
+        asking=parts.calls.asking,
+    )
+    compactor = Compactor(
+        log=log,
+        preparer=preparer,
+        settings=parts.settings,
+        hooks=hooks or Silence(),
+        surroundings=lambda: NO_SURROUNDINGS,
+        notes=lambda: None,
+        reopened=nothing_reopened,
+        attach=lambda _kind, _text: None,
+        emit=emit,
+        is_internal=not compacts,
+    )
+    return Loop(
+        Parts(
+            log=log,
+            preparer=preparer,
+            model=model,
+            calls=calls,
+            compactor=compactor,
+            hooks=hooks or Silence(),
+            governor=parts.governor,
+            settings=parts.settings,
+            now=parts.now,
+            emit=emit,
+            opening=parts.opening,
+            max_rounds=spec.max_rounds,
+            allowance=None if spec.label in FOREGROUND else parts.governor.refuses,
+            max_output_tokens=parts.max_output_tokens,
+        )
+    )
+
+
+def directive(prompt: str) -> str:
+    """A fork's own message."""
+    return f"{MARKER}\n{prompt}"
+
+
+class Starting:
+    """Lets parallel forks begin once the first one's answer has begun, so that the shared prefix is written once."""
+
+    def __init__(self) -> None:
+        self._begun = asyncio.Event()
+        self._has_leader = False
+
+    def watched(self, model: Model) -> Model:
+        """A fork's model: the first to ask goes ahead, all others wait for its first word."""
+        return _Waiting(model, self)
+
+    async def ready(self) -> bool:
+        """Wait until the prefix is in the cache; whether this is the one that puts it there."""
+        if not self._has_leader:
+            self._has_leader = True
+            return True
+        await self._begun.wait()
+        return False
+
+    def begun(self) -> None:
+        """The leader's answer has begun, or it failed; nobody waits any longer."""
+        self._begun.set()
+
+
+class _Waiting:
+    def __init__(self, model: Model, starting: Starting) -> None:
+        self.inner = model
+        self._starting = starting
+
+    @property
+    def name(self) -> str:
+        return self.inner.name
+
+    async def stream(self, request: Request) -> AsyncGenerator[Event, None]:
+        leads = await self._starting.ready()
+        try:
+            async with aclosing(self.inner.stream(request)) as events:
+                async for event in events:
+                    if not isinstance(event, Retrying):
+                        self._starting.begun()
+                    yield event
+        finally:
+            if leads:
+                self._starting.begun()
+
+
+class Purposed:
+    """The parent's model under another purpose, for the ledger."""
+
+    def __init__(self, model: Model, purpose: str) -> None:
+        # The innermost would have the last word; what counts is what this call is for.
+        self.inner: Model = model.inner if isinstance(model, Purposed) else model
+        self._purpose = purpose
+
+    @property
+    def name(self) -> str:
+        return self.inner.name
+
+    async def stream(self, request: Request) -> AsyncGenerator[Event, None]:
+        async with aclosing(self.inner.stream(replace(request, purpose=self._purpose))) as events:
+            async for event in events:
+                yield event
+
+
+def _answer_open_calls(log: Log) -> None:
+    """Give every open call of the parent's last reply the same placeholder (spec 4 §2.2)."""
+    answered = {result.tool_use_id for item in log.view.items for result in item.message.tool_results}
+    waiting = [call.id for item in log.view.items for call in item.message.tool_uses if call.id not in answered]
+    if waiting:
+        results = (ToolResult(call, PLACEHOLDER) for call in waiting)
+        log.append(UserEntry(log.envelope(), user(*results), source="system"))
+
+
+def _rereading(tools: Registry, log: Log, preparer: Preparer) -> Registry:
+    """The tools, of which the one that reads messages again reads those of the fork."""
+    own = RecallSpan(lambda **place: preparer.read_span(log, **place))
+    return Registry(own if tool.spec.name == own.spec.name else tool for tool in tools)
+
+
+def _recursion(need: Need) -> str:
+    return NO_RECURSION if need.tool == AGENT_TOOL else ""
+
+
+def _limits(spec: ForkSpec, readable: Sequence[Path]) -> Callable[[Need], str]:
+    """The tools and paths of a spec as a judgement on a call. Nobody sees what such work reads, so it reads little."""
+    roots = tuple(_real(path) for path in spec.paths)
+    read_roots = tuple(_real(path) for path in readable)
+
+    def judged(need: Need) -> str:
+        if need.tool not in spec.tools and EVERY_TOOL not in spec.tools:
+            allowed = ", ".join(spec.tools) or "none"
+            return f"{need.tool} is not available in this background task ({spec.label}); it may use: {allowed}."
+        if not roots or need.act not in (Act.EDIT, Act.READ):
+            return ""
+        if need.act is Act.EDIT:
+            outside = [path for path in need.paths if not _is_inside(_real(path), roots)]
+            where = ", ".join(map(str, spec.paths))
+            return f"This background task may write only below {where}, not {outside[0]}." if outside else ""
+        for path in need.paths:
+            if not _is_inside(_real(path), read_roots):
+                return f"This background task reads only the project, the memory and its own session, not {path}."
+            if is_secret_place(path):
+                return f"{path} is a place where secrets are kept; background tasks do not read it."
+        return ""
+
+    return judged
+
+
+def _permits(spec: ForkSpec, permits: Permits, readable: Sequence[Path]) -> Permits:
+    """Background work reads and edits within its limits unasked; what the user forbids stays forbidden."""
+    policy = permits.policy
+    if spec.paths:
+        policy = policy.with_roots(*readable).with_mode(Mode.ACCEPT_EDITS)
+    return replace(permits, policy=policy, remember=lambda _rule, _scope: None)
+
+
+def _real(path: Path) -> Path:
+    return path.resolve()
+
+
+def _is_inside(path: Path, roots: Sequence[Path]) -> bool:
+    return any(path == root or root in path.parents for root in roots)

@@ -1,0 +1,89 @@
+"""The tool servers of one agent: those of the session that its role names, and those that it brings along.
+
+What it brings is connected before it begins and ends with it; the user agreed to it with the role. A server that is
+not there costs a notice and nothing else.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+
+from reverie.extensions.mcp.servers import parsed_servers
+from reverie.messages.blocks import Json
+from reverie.session.setup import Setup
+from reverie.session.subagents.definitions import Definition
+from reverie.tools.mcp.connections import Connections
+from reverie.tools.tool import Tool
+from reverie.values import value
+
+
+@value
+class OwnServers:
+    """What an agent has besides the tools of its parent."""
+
+    tools: tuple[Tool, ...] = ()
+    instructions: tuple[tuple[str, str], ...] = ()
+    """What each server says about its tools, by name."""
+    brought: Connections | None = None
+
+    async def close(self) -> None:
+        """End the servers that it brought."""
+        if self.brought is not None:
+            await self.brought.close()
+
+
+NO_SERVERS = OwnServers()
+
+
+async def connected(
+    role: Definition,
+    setup: Setup,
+    *,
+    session: Connections,
+    connections: Callable[[], Connections],
+    tell: Callable[[str], None],
+) -> OwnServers:
+    """Connect to the servers of a role; `session` are those that run anyway, `connections` makes room for others."""
+    named, brought = _read(role.servers)
+    shared = [tool for tool in session.tools if tool.server in named]
+    known = {name for name, _ in session.rows}
+    for name in named:
+        if name not in known:
+            tell(f"agent {role.name}: no server {name!r} is connected in this session")
+    said = tuple((name, text) for name, text in session.instructions if name in named)
+    if not brought:
+        return OwnServers(tuple(shared), said)
+    values = {**setup.environment, "CLAUDE_PROJECT_DIR": str(setup.project)}
+    found = parsed_servers(brought, source="agent", place=role.place, directory=setup.project, values=values)
+    for problem in found.problems:
+        tell(problem)
+    own = connections()
+    try:
+        own.start(found.ready)
+        await own.settled(setup.settings.tools.server_connect_seconds)
+    except BaseException:
+        await own.close()
+        raise
+    return OwnServers((*shared, *own.tools), (*said, *own.instructions), own)
+
+
+def _read(servers: str) -> tuple[tuple[str, ...], dict[str, Json]]:
+    """The names of servers, and the entries of others, as a role writes them: a text, a table, or a list of both."""
+    block: Json = json.loads(servers) if servers else []
+    named: list[str] = []
+    brought: dict[str, Json] = {}
+    for item in _each(block):
+        if isinstance(item, str):
+            named += [name.strip() for name in item.split(",") if name.strip()]
+        elif isinstance(item, dict):
+            for name, entry in item.items():
+                if isinstance(entry, dict):
+                    brought[name] = entry
+                else:
+                    named.append(name)
+    return tuple(dict.fromkeys(named)), brought
+
+
+def _each(block: Json) -> Sequence[Json]:
+    return block if isinstance(block, list) else [block]

@@ -1,0 +1,209 @@
+"""Letters of one session: who is reached how, and what has come (spec 4 §6).
+
+A name is looked for among the agents of this process, then in the team, then abroad: `uds:PATH` and `bridge:SESSION`.
+What came by mailbox is kept in the conversation first; only then the cursor moves, so a kill loses and doubles nothing.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Sequence
+from contextlib import AsyncExitStack
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
+
+from reverie.context.conversation import Log
+from reverie.errors import Unavailable
+from reverie.files.places import Places, ProjectFolder
+from reverie.messages.entries import AttachmentEntry
+from reverie.session.events import Notice, TurnEvent
+from reverie.session.loop import Joined
+from reverie.session.subagents.children import Children, joined_letter
+from reverie.session.subagents.mailbox import Letter, append_letter, has_mail, read_mail, write_cursor
+from reverie.session.subagents.message_socket import MAX_PATH_BYTES, listening, send_letter
+from reverie.session.subagents.team import LEADER, list_members
+from reverie.tools.send_message import Outgoing
+from reverie.tools.tool import ToolMistake
+
+EVERYBODY = "*"
+BRIDGE = "bridge"
+"""The name of the folder with the mailboxes of sessions."""
+
+
+@dataclass(slots=True)
+class Post:
+    """Sends and takes letters for one session and the agents in it."""
+
+    places: Places
+    folder: ProjectFolder
+    log: Log
+    children: Children
+    team: str
+    name: str
+    """How the main agent is called in its team."""
+    now: Callable[[], datetime]
+    new_id: Callable[[], str]
+    emit: Callable[[TurnEvent], None]
+    heed: Callable[[Letter], None] = lambda _letter: None
+    """Hears each letter for the main agent before the model reads it."""
+    inbox: deque[Letter] = field(default_factory=deque)
+    """Letters for the main agent that came without a file."""
+    _known: set[str] | None = None
+    _read: dict[Path, int] = field(default_factory=dict)
+    _told: bool = False
+    _open: AsyncExitStack = field(default_factory=AsyncExitStack)
+
+    @property
+    def mailbox(self) -> Path:
+        """Where the team writes to the main agent."""
+        return self.folder.mailbox(self.team, self.name)
+
+    @property
+    def team_folder(self) -> Path:
+        return self.mailbox.parent
+
+    @property
+    def socket(self) -> Path:
+        """Where other sessions of this user reach this one."""
+        return self.places.home / "sockets" / f"{self.log.session[:8]}.sock"
+
+    async def listen(self) -> None:
+        """Take letters at the socket until `close`, where its path is short enough for one."""
+        if len(str(self.socket).encode()) > MAX_PATH_BYTES:
+            return
+        try:
+            await self._open.enter_async_context(listening(self.socket, self._heard))
+        except OSError as problem:
+            self.emit(Notice(f"other sessions cannot reach this one: {problem}", "warning"))
+
+    def keep(self) -> None:
+        """What was returned before is in the conversation by now; nobody reads it again."""
+        for mailbox, cursor in self._read.items():
+            write_cursor(mailbox, self.name, cursor)
+        self._read.clear()
+
+    def peek(self) -> tuple[Letter, ...]:
+        """What has come by the team's mailbox and is not read yet."""
+        return read_mail(self.mailbox, self.name, known=self._ids()).letters
+
+    def write_to(self, name: str, letter: Letter) -> None:
+        """Put a letter into the mailbox of a member of the team."""
+        append_letter(self.folder.mailbox(self.team, name), letter)
+
+    async def close(self) -> None:
+        """Stop listening; what was read counts as kept."""
+        self.keep()
+        await self._open.aclose()
+
+    async def send(self, sender: str, outgoing: Outgoing) -> str:
+        """Deliver a letter; says where it went. Raises `ToolMistake` when nobody is there."""
+        letter = Letter(
+            self.new_id(),
+            sender,
+            outgoing.to,
+            outgoing.text,
+            self.now(),
+            outgoing.summary,
+            outgoing.kind,
+            outgoing.request_id,
+            outgoing.approve,
+        )
+        to = outgoing.to
+        if to == EVERYBODY:
+            return self._broadcast(sender, letter)
+        if self._put(to, letter):
+            return f"{to} reads it at its next step."
+        if to in self._members():
+            self.write_to(to, letter)
+            return f"It is in the mailbox of {to}, a member of the team."
+        kind, _, rest = to.partition(":")
+        try:
+            if kind == "uds" and rest:
+                await send_letter(Path(rest).expanduser(), letter)
+                return f"The session at {rest} has taken it."
+            if kind == BRIDGE and rest:
+                return self._bridged(rest, letter)
+        except Unavailable as problem:
+            raise ToolMistake(str(problem)) from problem
+        known = self.children.find(to)
+        if known is not None:
+            raise ToolMistake(f"The agent {to!r} has ended ({known.state}) and reads no more messages.")
+        raise ToolMistake(f"There is nobody named {to!r}; there are: {', '.join(self._names(sender)) or 'none'}.")
+
+    def arrived(self) -> Sequence[Joined]:
+        """What has come for the main agent, for its next boundary."""
+        self.keep()
+        letters = list(self.inbox)
+        self.inbox.clear()
+        for mailbox in self._mailboxes:
+            if has_mail(mailbox, self.name):
+                mail = read_mail(mailbox, self.name, known=self._ids())
+                letters += mail.letters
+                self._read[mailbox] = mail.cursor
+        self._ids().update(letter.id for letter in letters)
+        self._told = False
+        for letter in letters:
+            self.heed(letter)
+        return [joined_letter(letter) for letter in letters]
+
+    def look(self) -> None:
+        """Say once that something has come while nobody works."""
+        if not self._told and (self.inbox or any(has_mail(one, self.name) for one in self._mailboxes)):
+            self._told = True
+            self.emit(Notice("a message of another agent has come; it joins the conversation next"))
+
+    @property
+    def _mailboxes(self) -> tuple[Path, ...]:
+        return self.mailbox, self.folder.mailbox(BRIDGE, self.log.session)
+
+    def _heard(self, letter: Letter) -> None:
+        self.inbox.append(letter)
+        self.look()
+
+    def _ids(self) -> set[str]:
+        if self._known is None:
+            rows = (one.data.get("ids") for one in self.log.entries if isinstance(one, AttachmentEntry))
+            self._known = {str(found) for row in rows if isinstance(row, list) for found in row}
+        return self._known
+
+    def _put(self, to: str, letter: Letter) -> bool:
+        """Give a letter to an agent of this process."""
+        if to == self.name or (to == LEADER and not self._members().count(LEADER)):
+            self.inbox.append(letter)
+            return True
+        child = self.children.find(to)
+        if child is None or not child.is_running:
+            return False
+        child.inbox.append(letter)
+        return True
+
+    def _broadcast(self, sender: str, letter: Letter) -> str:
+        inside = [child.name for child in self.children.running if child.name != sender]
+        members = [name for name in self._members() if name != sender and name != self.name]
+        for child in self.children.running:
+            if child.name != sender:
+                child.inbox.append(letter)
+        for name in members:
+            self.write_to(name, letter)
+        if sender != self.name:
+            self.inbox.append(letter)
+            inside.append(self.name)
+        if not inside and not members:
+            raise ToolMistake("There is nobody to send it to: no agent runs and the team has no other member.")
+        return f"It goes to {', '.join([*inside, *members])}."
+
+    def _bridged(self, session: str, letter: Letter) -> str:
+        found = [path for path in self.places.projects.glob("*/*.jsonl") if path.stem.startswith(session)]
+        if len(found) != 1:
+            raise ToolMistake(f"{len(found) or 'No'} sessions here begin with {session!r}; write its whole id.")
+        append_letter(ProjectFolder(found[0].parent).mailbox(BRIDGE, found[0].stem), letter)
+        return f"It is in the mailbox of session {found[0].stem}."
+
+    def _members(self) -> tuple[str, ...]:
+        living = (one.name for one in list_members(self.team_folder, now=self.now()) if one.is_alive)
+        return tuple(name for name in living if name != self.name)
+
+    def _names(self, sender: str) -> list[str]:
+        inside = [child.name for child in self.children.running]
+        return [name for name in (self.name, *inside, *self._members()) if name != sender]

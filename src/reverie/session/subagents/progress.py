@@ -1,0 +1,139 @@
+"""What a child agent is doing, in three to five words: present tense, naming a file or a function (spec 4 §7).
+
+Made from its last calls without asking anybody, so it costs nothing and never lags. Where a background model is set it
+may word the line instead, from the same calls and never from the whole conversation, whose cache it could not share.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import PurePath
+
+from reverie.errors import Unavailable
+from reverie.messages.blocks import Json, JsonObject, ToolUse
+from reverie.messages.message import user
+from reverie.models.answer import answer
+from reverie.models.ports import Model, Request
+from reverie.session.prompt_text import prompt_text
+
+PURPOSE = "progress"
+LAST_CALLS = 5
+_MAX_NAME_CHARS = 40
+_FUNCTION = re.compile(r"\b(?:def|class|function|func|fn)\s+([A-Za-z_]\w*)")
+_FILE = re.compile(r"[\w./-]*\w\.[A-Za-z]\w{0,7}\b|[\w.-]+(?:/[\w.-]+)+")
+_QUIET = frozenset({"TodoWrite", "BashOutput", "SendMessage"})
+"""Calls that say nothing about the work."""
+_AT_FIRST = "Reading the given task"
+
+
+def progress_line(calls: Sequence[ToolUse]) -> str:
+    """A line on what an agent does, from its calls, the newest last."""
+    telling = [call for call in calls if call.name not in _QUIET]
+    if not telling:
+        return _AT_FIRST
+    call = telling[-1]
+    make = _LINES.get(call.name)
+    if make is not None:
+        return make(call.input)
+    if call.name.startswith("mcp__"):
+        server, _, tool = call.name.removeprefix("mcp__").partition("__")
+        return f"Calling {_word(tool)} of {_word(server)}"
+    return f"Using {_word(call.name)} on {_subject(call.input)}"
+
+
+async def worded_line(model: Model, calls: Sequence[ToolUse], *, words: tuple[int, int]) -> str:
+    """The same in the words of a model; the line by rule where it fails or does not keep to the form."""
+    plain = progress_line(calls)
+    shown = "\n".join(f"- {call.name} {_subject(call.input)}" for call in calls[-LAST_CALLS:])
+    prompt = prompt_text("progress_line", calls=shown, fewest=str(words[0]), most=str(words[1]))
+    request = Request(model.name, (user(prompt),), max_tokens=40, purpose=PURPOSE, embedded=lambda: plain)
+    try:
+        reply = await answer(model, request, lambda _event: None)
+    except Unavailable:
+        return plain
+    line = " ".join(reply.text.split()).strip("\"'`. ")
+    said = line.split()
+    fits = words[0] <= len(said) <= words[1] and said[0].lower().endswith("ing")
+    return line if fits else plain
+
+
+def _read(given: JsonObject) -> str:
+    return f"Reading through {_file(given)}"
+
+
+def _edit(given: JsonObject) -> str:
+    found = _FUNCTION.search(f"{given.get('old_string', '')}\n{given.get('new_string', '')}")
+    return f"Editing {_word(found[1])} in {_file(given)}" if found else f"Editing code in {_file(given)}"
+
+
+def _write(given: JsonObject) -> str:
+    return f"Writing the file {_file(given)}"
+
+
+def _grep(given: JsonObject) -> str:
+    where = _text(given, "path") or _text(given, "glob")
+    return f"Searching {_name(where) if where else 'everything'} for {_word(_text(given, 'pattern'))}"
+
+
+def _glob(given: JsonObject) -> str:
+    return f"Listing files like {_word(_text(given, 'pattern'))}"
+
+
+def _bash(given: JsonObject) -> str:
+    command = _text(given, "command")
+    program = _word(next((word for word in command.split() if "=" not in word), ""))
+    files = [found for found in _FILE.findall(command) if _name(found) != program]
+    return f"Running {program} on {_name(files[-1])}" if files else f"Running {program} as command"
+
+
+def _fetch(given: JsonObject) -> str:
+    return f"Fetching page {_word(_text(given, 'url').rstrip('/').rpartition('/')[2])}"
+
+
+def _search(given: JsonObject) -> str:
+    return f"Searching the web for {_word(_text(given, 'query'))}"
+
+
+def _recall(given: JsonObject) -> str:
+    return f"Recalling memories about {_word(_text(given, 'query'))}"
+
+
+_LINES: Mapping[str, Callable[[JsonObject], str]] = {
+    "Read": _read,
+    "Edit": _edit,
+    "Write": _write,
+    "Grep": _grep,
+    "Glob": _glob,
+    "Bash": _bash,
+    "WebFetch": _fetch,
+    "WebSearch": _search,
+    "RecallMemory": _recall,
+}
+
+
+def _file(given: JsonObject) -> str:
+    return _name(_text(given, "file_path") or _text(given, "path"))
+
+
+def _subject(given: JsonObject) -> str:
+    """The most telling of a call's fields, as one word."""
+    for key in ("file_path", "path", "pattern", "command", "url", "query", "name", "description"):
+        if _text(given, key):
+            return _name(_text(given, key)) if key.endswith("path") else _word(_text(given, key))
+    return "input"
+
+
+def _name(path: str) -> str:
+    return _word(PurePath(path).name or path)
+
+
+def _word(text: str) -> str:
+    """The first word of a text, short enough for a status line."""
+    word = next(iter("".join(char if char.isprintable() else " " for char in text).split()), "something")
+    return word if len(word) <= _MAX_NAME_CHARS else f"{word[: _MAX_NAME_CHARS - 1]}…"
+
+
+def _text(given: JsonObject, key: str) -> str:
+    value: Json = given.get(key)
+    return value if isinstance(value, str) else ""

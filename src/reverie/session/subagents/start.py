@@ -1,0 +1,292 @@
+"""How one child agent comes to be and what frames its life: identity, loop, hooks, work tree, servers, its own file.
+
+A fork shares the conversation (`agent.fork`), a typed agent begins anew (`roles`). Who may start one, and keeping those
+that run, is the matter of `staff`.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+
+from reverie.context.spans import RECALL_SPAN
+from reverie.errors import UserMistake
+from reverie.extensions.hooks import Hooks, Surroundings, parse_declaration
+from reverie.extensions.skills import Skill, read_invocation
+from reverie.files import append_lines, write_atomic
+from reverie.files.places import SessionFolder
+from reverie.files.trust import Trust
+from reverie.messages.blocks import JsonObject
+from reverie.messages.entries import Entry
+from reverie.messages.message import Usage
+from reverie.messages.records import encode_line
+from reverie.messages.reminder import reminder
+from reverie.models.ports import ForkSpec, Model
+from reverie.models.profiles import cost, profile
+from reverie.permissions.approval import Approver, NobodyThere
+from reverie.permissions.need import Need
+from reverie.session.events import Denied, Notice, TurnEnded, TurnEvent
+from reverie.session.loop import Joined, Loop
+from reverie.session.loop_hooks import Fires, Silence
+from reverie.session.own_keys import environment_for_others
+from reverie.session.prompt_text import prompt_text
+from reverie.session.setup import Setup
+from reverie.session.subagents.answers import report
+from reverie.session.subagents.children import Child, Children
+from reverie.session.subagents.definitions import Definition
+from reverie.session.subagents.fork import EVERY_TOOL, Recorded, Starting, directive, forked
+from reverie.session.subagents.hooks import ENDED, STARTED, ChildHooks
+from reverie.session.subagents.mcp_servers import NO_SERVERS, OwnServers, connected
+from reverie.session.subagents.roles import OF_THE_SESSION, Cast, made_agent
+from reverie.session.subagents.worktree import WorkTree, ended_worktree, made_worktree
+from reverie.tools.agent import Order
+from reverie.tools.mcp.connections import Connections
+from reverie.tools.registry import Registry
+from reverie.tools.tool import Tool, ToolMistake
+from reverie.values import value
+
+FORK = "fork"
+FORK_ROUNDS = 100
+WAITED_FOR, BESIDE = "agent", "background_agent"
+"""Purposes for the ledger; the second counts as background work."""
+
+
+@value
+class Boss:
+    """Who starts an agent."""
+
+    name: str
+    loop: Callable[[], Loop]
+    depth: int = 0
+    agent_id: str = ""
+    """Empty for the main agent."""
+
+
+@dataclass(slots=True)
+class Job:
+    """One agent about to work."""
+
+    child: Child
+    prompt: str
+    hooks: ChildHooks
+    skills: Sequence[Joined] = ()
+    tree: WorkTree | None = None
+    servers: OwnServers = NO_SERVERS
+    note: str = ""
+    """What its parent must know besides its report."""
+
+    async def work(self) -> TurnEnded:
+        """The life of the agent, framed by hooks."""
+        loop = self.child.loop
+        try:
+            said = await self.hooks.fire(STARTED, {})
+            loop.open()
+            loop.join(self.skills)
+            loop.join([Joined("hook_additional_context", reminder(text)) for text in said.context])
+            ended = await loop.turn(self.prompt, source="system")
+        finally:
+            await self.servers.close()
+            if self.tree is not None:
+                self.note = await ended_worktree(self.tree, self.hooks)
+        # In the background the note can only travel with the report.
+        if self.child.in_background:
+            words = "\n\n".join(part for part in (report(self.child, ended), self.note) if part)
+            ended = replace(ended, text=words)
+        return ended
+
+
+@dataclass(slots=True)
+class Hiring:
+    """Makes the child agents of one session."""
+
+    setup: Setup
+    beside: SessionFolder
+    hooks: Hooks
+    facts: Callable[[], JsonObject]
+    """The fields that every hook is told."""
+    children: Children
+    emit: Callable[[TurnEvent], None]
+    make_model: Callable[[str], Model]
+    find_skill: Callable[[str], Skill | None]
+    servers: Callable[[], Connections]
+    """Those of the session."""
+    connections: Callable[[], Connections]
+    """Makes room for servers of an agent's own."""
+    instructions: Callable[[], Sequence[Joined]]
+    """The instruction files that hold here."""
+    tools_for: Callable[[Boss], tuple[Tool, ...]]
+    """The tools that reach other agents."""
+    trust: Callable[[], Trust]
+    _starting: tuple[str | None, Starting] | None = None
+
+    def forked(self, order: Order, boss: Boss, *, beside: bool) -> Job:
+        """A fork of its boss."""
+        if order.model or order.in_worktree:
+            raise ToolMistake("A fork is this conversation, with its model and folder; name a `subagent_type` instead.")
+        parent = boss.loop()
+        agent_id, name, hooks = self._identity(order, None)
+        self._write_facts(agent_id, FORK, order, boss)
+        spec = ForkSpec(BESIDE if beside else WAITED_FOR, order.prompt, (EVERY_TOOL,), max_rounds=FORK_ROUNDS)
+        own = {tool.spec.name: tool for tool in self.tools_for(Boss(name, lambda: loop, boss.depth + 1, agent_id))}
+        loop = forked(
+            spec,
+            parent,
+            emit=lambda event: self._hear(child, event),
+            recorded=Recorded(agent_id, partial(self._write, agent_id)),
+            starts_after=self._starts_after(parent),
+            may=_not_of_the_session,
+            tools=Registry([own.get(tool.spec.name, tool) for tool in parent.parts.calls.tools]),
+            hooks=hooks,
+            approver=_approver(parent, beside=beside),
+            compacts=True,
+        )
+        child = self._child(agent_id, name, FORK, order, loop, beside=beside)
+        loop.parts.calls.agent = name
+        loop.parts.at_boundary = child.letters
+        loop.parts.stop_event = ENDED
+        return Job(child, directive(prompt_text("fork", directive=order.prompt)), hooks)
+
+    async def cast(self, order: Order, boss: Boss, role: Definition, *, beside: bool, is_silent: bool = False) -> Job:
+        """An agent of a role, with its servers and, where it works alone, its work tree.
+
+        A silent one works for a hook: no hook hears of it, and nobody is asked.
+        """
+        agent_id, name, hooks = self._identity(order, role)
+        if is_silent:
+            hooks = ChildHooks(Silence(), hooks.facts)
+        tree = None
+        if order.in_worktree or role.in_worktree:
+            path, branch = self.beside.directory / "worktrees" / agent_id, f"reverie/agent-{agent_id}"
+            tree = await made_worktree(self.setup.project, path, branch, hooks)
+        self._write_facts(agent_id, role.name, order, boss, {"worktreePath": str(tree.path)} if tree else {})
+        servers = await self._connected(role)
+        try:
+            loop = made_agent(
+                Cast(
+                    definition=role,
+                    setup=self.setup,
+                    parent=boss.loop(),
+                    agent_id=agent_id,
+                    name=name,
+                    purpose=BESIDE if beside else WAITED_FOR,
+                    beside=self.beside,
+                    hooks=hooks,
+                    approver=_approver(boss.loop(), beside=beside or is_silent),
+                    make_model=self.make_model,
+                    own_tools=self.tools_for(Boss(name, lambda: loop, boss.depth + 1, agent_id)),
+                    servers=servers,
+                    instructions=self.instructions,
+                    emit=lambda event: self._hear(child, event),
+                    write=partial(self._write, agent_id),
+                    letters=lambda: child.letters(),  # noqa: PLW0108 - the child is made below
+                    model=order.model,
+                    effort=order.effort,
+                    tree=tree.path if tree else None,
+                )
+            )
+        except BaseException:
+            await servers.close()
+            raise
+        child = self._child(agent_id, name, role.name, order, loop, beside=beside)
+        prompt = "\n\n".join(part for part in (order.prompt, role.initial_prompt) if part)
+        return Job(child, prompt, hooks, self._skills(role), tree, servers)
+
+    def _hear(self, child: Child, event: TurnEvent) -> None:
+        """A child's own events stay with it; what it was not allowed to do concerns the session too."""
+        child.hear(event)
+        if isinstance(event, Denied):
+            self.emit(event)
+
+    def _identity(self, order: Order, role: Definition | None) -> tuple[str, str, ChildHooks]:
+        agent_id = self.setup.new_id().replace("-", "")[:16]
+        kind = role.name if role else FORK
+        name = self.children.free_name(order.name, kind.lower())
+        transcript = str(self.beside.subagent_transcript(agent_id))
+        facts: JsonObject = {"agent_id": agent_id, "agent_type": kind, "agent_transcript_path": transcript}
+        return agent_id, name, ChildHooks(self.hooks, facts, self._own_hooks(role))
+
+    def _child(self, agent_id: str, name: str, kind: str, order: Order, loop: Loop, *, beside: bool) -> Child:
+        facts = profile(loop.parts.model.name, self.setup.overrides)
+
+        def price(usage: Usage) -> float:
+            return cost(usage, facts) or 0.0
+
+        return Child(
+            agent_id,
+            name,
+            kind,
+            order.description,
+            loop,
+            self.setup.now(),
+            in_background=beside,
+            price=price,
+            progress=order.progress,
+        )
+
+    async def _connected(self, role: Definition) -> OwnServers:
+        if not role.servers:
+            return NO_SERVERS
+        return await connected(role, self.setup, session=self.servers(), connections=self.connections, tell=self._warn)
+
+    def _starts_after(self, parent: Loop) -> Starting:
+        """Forks of one place write their prefix once."""
+        leaf = parent.parts.log.leaf
+        if self._starting is None or self._starting[0] != leaf:
+            self._starting = (leaf, Starting())
+        return self._starting[1]
+
+    def _own_hooks(self, role: Definition | None) -> Fires:
+        """The hooks that a role brings for itself; with a role of the project they have their own yes, for scripts."""
+        if role is None or role.hooks is None:
+            return Silence()
+        declared = parse_declaration(role.hooks, of_agent=True)
+        for problem in declared.problems:
+            self._warn(problem)
+        around = Surroundings(self.setup.project, environment_for_others(self.setup))
+        hooks = Hooks([declared], limits=self.setup.settings.hook, around=around, facts=self.facts, trust=self.trust())
+        for part in hooks.waiting:
+            self._warn(f"the hooks of {part.place} wait for your trust; `reverie trust` shows them")
+        return hooks
+
+    def _skills(self, role: Definition) -> Sequence[Joined]:
+        """The skills that a role knows from the beginning."""
+        joined = []
+        for name in role.skills:
+            skill = self.find_skill(name)
+            if skill is None:
+                self._warn(f"agent {role.name}: there is no skill {name!r}")
+                continue
+            try:
+                text = read_invocation(skill).text
+            except UserMistake as mistake:
+                self._warn(f"agent {role.name}: {mistake}")
+                continue
+            joined.append(Joined("invoked_skills", reminder(f"The skill {skill.name}:\n\n{text}"), "", {"name": name}))
+        return joined
+
+    def _warn(self, sentence: str) -> None:
+        self.emit(Notice(sentence, "warning"))
+
+    def _write(self, agent_id: str, entries: Sequence[Entry]) -> None:
+        lines = (encode_line(entry) for entry in entries)
+        append_lines(self.beside.subagent_transcript(agent_id), lines, durable=False)
+
+    def _write_facts(
+        self, agent_id: str, kind: str, order: Order, boss: Boss, more: dict[str, str] | None = None
+    ) -> None:
+        facts = {"agentType": kind, "description": order.description, "parentAgentId": boss.agent_id, **(more or {})}
+        told = {key: value for key, value in facts.items() if value}
+        write_atomic(self.beside.subagent_facts(agent_id), json.dumps(told, ensure_ascii=False), durable=False)
+
+
+def _approver(parent: Loop, *, beside: bool) -> Approver:
+    """Whom an agent asks: the same as its parent, or nobody where a question would come out of nowhere."""
+    return NobodyThere() if beside else parent.parts.calls.approver
+
+
+def _not_of_the_session(need: Need, _given: JsonObject) -> str:
+    # A fork has the whole conversation, also what is no longer in view.
+    is_refused = need.tool in OF_THE_SESSION and need.tool != RECALL_SPAN
+    return f"{need.tool} belongs to the main conversation; do without it." if is_refused else ""

@@ -1,0 +1,296 @@
+"""The child agents of a session: which roles there are, who may be started, what the model is told of them.
+
+`employ` answers the Agent tool; `hiring` makes the agent. All run as `agent.children`; letters between them go through
+`post`, `oversight` keeps an eye on them, teammates are processes of their own (`teammates`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+
+from reverie.context.conversation import Log
+from reverie.context.restore import Attached
+from reverie.errors import Unavailable
+from reverie.extensions.hooks import Hooks
+from reverie.extensions.hooks.consent import read_parts
+from reverie.extensions.plugins.plugin import Plugin
+from reverie.extensions.skills import Skill
+from reverie.files.places import ProjectFolder
+from reverie.files.trust import Part, Trust
+from reverie.messages.blocks import Json, JsonObject
+from reverie.messages.reminder import reminder
+from reverie.models.ledger import Governor
+from reverie.models.ports import Ending, Model
+from reverie.session.events import Notice, TurnEvent
+from reverie.session.loop import Joined, Loop
+from reverie.session.setup import Setup
+from reverie.session.subagents.answers import finished, lost, started
+from reverie.session.subagents.children import Children
+from reverie.session.subagents.definitions import Agents, Definition, list_agents, listing_delta
+from reverie.session.subagents.fork import NO_RECURSION, is_fork
+from reverie.session.subagents.messaging import Post
+from reverie.session.subagents.monitor import Oversight
+from reverie.session.subagents.start import Boss, Hiring
+from reverie.session.subagents.team import LEADER
+from reverie.session.subagents.teammates import Teammates
+from reverie.tools.agent import Agent, Order
+from reverie.tools.mcp.connections import Connections
+from reverie.tools.send_message import Outgoing, SendMessage
+from reverie.tools.tool import Answer, Tool, ToolMistake
+
+LISTING = "agent_listing_delta"
+MAX_DEPTH = 2
+"""An agent of an agent starts no more."""
+JUDGE = "Explore"
+"""The role that looks into something for a hook."""
+
+
+@dataclass(slots=True)
+class Staff:
+    """Starts and keeps the child agents of one session."""
+
+    setup: Setup
+    post: Post
+    children: Children
+    oversight: Oversight
+    teammates: Teammates
+    hiring: Hiring
+    emit: Callable[[TurnEvent], None]
+    main: Callable[[], Loop]
+    trust: Callable[[], Trust]
+    plugins: Sequence[Plugin] = ()
+    _lost: tuple[Joined, ...] = ()
+    _agents: Agents | None = None
+    _trusted: Trust | None = None
+
+    @property
+    def agents(self) -> Agents:
+        """The roles that may be played; read anew when the user answers about the project's."""
+        trust = self.trust()
+        if self._agents is None or trust != self._trusted:
+            setup = self.setup
+            self._trusted = trust
+            self._agents = list_agents(
+                places=setup.places,
+                project=setup.project,
+                directory=setup.directory,
+                plugins=self.plugins,
+                declared=setup.settings.agents,
+                flag=setup.agents,
+                trust=trust,
+            )
+        return self._agents
+
+    @property
+    def tools(self) -> tuple[Tool, ...]:
+        """The tools of the main agent that reach others; none in simple mode."""
+        return () if self._is_off else self.tools_for(self._leader)
+
+    @property
+    def waiting(self) -> tuple[Part, ...]:
+        """Roles of the project, and hooks of such roles, that need the user's yes."""
+        if self._is_off:
+            return ()
+        declared = (role.hooks for role in self.agents.definitions if role.hooks is not None)
+        hooks = (part for one in declared for part in read_parts(one, self.setup.project))
+        return (*self.agents.waiting, *self.trust().waiting(hooks))
+
+    @property
+    def lines(self) -> tuple[str, ...]:
+        """A line for each agent at work."""
+        inside = (f"{child.name}: {child.line}" for child in self.children.running)
+        return (*inside, *(f"{name}: teammate" for name in self.teammates.running))
+
+    @property
+    def rows(self) -> tuple[tuple[str, str], ...]:
+        """All agents of the session with their state, for people."""
+        rows = []
+        for child in self.children.all:
+            doing = child.line if child.is_running else child.title
+            rows.append((child.name, f"{child.kind}, {child.state}, ${child.cost_usd:.4f}: {doing}"))
+        return (*rows, *self.teammates.rows)
+
+    @property
+    def roles(self) -> tuple[tuple[str, str], ...]:
+        """The roles with what they are for and where each comes from; what waits or is broken."""
+        found = [(one.name, f"{one.description} [{one.source}]") for one in self.agents.definitions]
+        found += [("waits for trust", part.place) for part in self.agents.waiting]
+        found += [("left out", problem) for problem in self.agents.problems]
+        return tuple(found)
+
+    async def begin(self) -> None:
+        """Say what is wrong with roles, and listen for other sessions."""
+        if self._is_off:
+            return
+        for problem in self.agents.problems:
+            self.emit(Notice(problem, "warning"))
+        self._lost = lost(self.post.log.view)
+        if self.setup.is_interactive:
+            await self.post.listen()
+            self.oversight.start()
+
+    def at_boundary(self) -> Sequence[Joined]:
+        """What the main agent is told before its next request: new roles, ended agents, letters."""
+        if self._is_off:
+            return ()
+        lost_ones, self._lost = self._lost, ()
+        return (*self._listing(), *lost_ones, *self.children.arrived(), *self.post.arrived())
+
+    async def kill(self, name: str) -> bool:
+        """End a running agent or ask a teammate to leave; whether there was one."""
+        return await self.children.kill(name) or await self.teammates.stop(name)
+
+    async def close(self) -> None:
+        """End everything that still runs."""
+        await self.children.close()
+        await self.oversight.close()
+        await self.teammates.close()
+        await self.post.close()
+
+    async def employ(self, order: Order, boss: Boss | None = None) -> Answer:
+        """Start an agent as the model asked for it, and wait for it unless it works in the background.
+
+        Without a boss it works for the main agent.
+        """
+        boss = boss or self._leader
+        role = self._role(order.kind) if order.kind else None
+        if order.in_own_process:
+            return await self.teammates.start(order)
+        if is_fork(boss.loop().parts.log):
+            raise ToolMistake(NO_RECURSION)
+        if boss.depth >= MAX_DEPTH:
+            raise ToolMistake("You work for an agent that works for another; do this part yourself.")
+        # Without somebody who stays there is nobody to be told later: the answer would come after the end.
+        beside = self.setup.is_interactive and (order.in_background or (role is not None and role.in_background))
+        if beside and (refusal := self.oversight.governor.refuses()):
+            raise ToolMistake(f"Nothing runs in the background now: {refusal}. Start it without run_in_background.")
+        if role is None:
+            job = self.hiring.forked(order, boss, beside=beside)
+        else:
+            job = await self.hiring.cast(order, boss, role, beside=beside)
+        child = job.child
+        self.children.add(child)
+        self.oversight.start()
+        if beside:
+            self.oversight.enlist(child)
+            self.children.start(child, job.work)
+            return started(child, order.prompt, self.hiring.beside.subagent_transcript(child.id))
+        ended = await self.children.waited_for(child, job.work)
+        return finished(child, ended, order.prompt, job.note)
+
+    async def judged(self, prompt: str, model: str) -> str:
+        """The last words of an agent that looks into something for a hook: it only reads, and no hook hears of it."""
+        order = Order(prompt=prompt, description="a hook's question", model=model)
+        job = await self.hiring.cast(order, self._leader, self._role(JUDGE), beside=False, is_silent=True)
+        self.children.add(job.child)
+        ended = await self.children.waited_for(job.child, job.work)
+        if ended.ending is not Ending.COMPLETED:
+            raise Unavailable(ended.text)
+        return ended.text
+
+    def tools_for(self, boss: Boss) -> tuple[Tool, ...]:
+        """The tools with which somebody reaches other agents."""
+
+        async def send(outgoing: Outgoing) -> str:
+            return await self.post.send(boss.name, outgoing)
+
+        roles = "" if self.setup.settings.agent.list_attachment else listing_delta(self.agents.definitions, {})[0]
+        return Agent(partial(self.employ, boss=boss), roles), SendMessage(send)
+
+    @property
+    def _leader(self) -> Boss:
+        return Boss(self.post.name, self.main)
+
+    @property
+    def _is_off(self) -> bool:
+        return self.setup.settings.simple_mode
+
+    def _role(self, kind: str) -> Definition:
+        found = self.agents.find(kind)
+        if found is None:
+            names = ", ".join(one.name for one in self.agents.definitions)
+            raise ToolMistake(f"There is no agent type {kind!r}; there are {names}. Leave it out for a fork.")
+        return found
+
+    def returning(self) -> Sequence[Attached]:
+        """The list of agents as it returns after a compaction."""
+        if not self._lists_agents:
+            return ()
+        text, lines = listing_delta(self.agents.definitions, {})
+        added: list[Json] = list(lines)
+        return (Attached(LISTING, text, {"addedTypes": added}),) if text else ()
+
+    @property
+    def _lists_agents(self) -> bool:
+        return self.setup.settings.agent.list_attachment and not self._is_off
+
+    def _listing(self) -> Sequence[Joined]:
+        if not self._lists_agents:
+            return ()
+        told: dict[str, str] = {}
+        for item in self.main().parts.log.view.items:
+            if item.label == LISTING:
+                lines = (line for line in item.message.text.splitlines() if line.startswith("- "))
+                told |= {line[2:].partition(": ")[0]: line for line in lines}
+        text, _ = listing_delta(self.agents.definitions, told)
+        if not text:
+            return ()
+        added: list[Json] = [one.name for one in self.agents.definitions if one.name not in told]
+        return (Joined(LISTING, reminder(text), "", {"addedTypes": added}),)
+
+
+def staffed(
+    setup: Setup,
+    *,
+    log: Log,
+    folder: ProjectFolder,
+    hooks: Hooks,
+    facts: Callable[[], JsonObject],
+    governor: Governor,
+    emit: Callable[[TurnEvent], None],
+    make_model: Callable[[str], Model],
+    main: Callable[[], Loop],
+    find_skill: Callable[[str], Skill | None],
+    servers: Callable[[], Connections],
+    connections: Callable[[], Connections],
+    instructions: Callable[[], Sequence[Joined]],
+    plugins: Sequence[Plugin],
+    trust: Callable[[], Trust],
+) -> Staff:
+    """Put together what a session needs for its child agents."""
+    children = Children(emit=emit)
+    team = setup.team or f"session-{log.session[:8]}"
+    name = setup.agent_name or LEADER
+    post = Post(setup.places, folder, log, children, team, name, setup.now, setup.new_id, emit)
+    hiring = Hiring(
+        setup=setup,
+        beside=folder.session(log.session),
+        hooks=hooks,
+        facts=facts,
+        children=children,
+        emit=emit,
+        make_model=make_model,
+        find_skill=find_skill,
+        servers=servers,
+        connections=connections,
+        instructions=instructions,
+        tools_for=lambda boss: made.tools_for(boss),  # noqa: PLW0108 - made below
+        trust=lambda: made.trust(),  # noqa: PLW0108 - another may be given later
+    )
+    made = Staff(
+        setup=setup,
+        post=post,
+        children=children,
+        oversight=Oversight(setup, children, post, governor, make_model),
+        teammates=Teammates(
+            setup, folder, team, name, log.session, lambda: str(main().parts.calls.permits.policy.mode), governor
+        ),
+        hiring=hiring,
+        emit=emit,
+        main=main,
+        trust=trust,
+        plugins=plugins,
+    )
+    return made

@@ -1,0 +1,279 @@
+"""The provider without the network: a request goes in, a reply or a refusal comes out.
+
+`Provider` joins the rules, the prompt, the edits, the cache, the script and the bill. It reads no clock and no file;
+`app` is its HTTP skin, and other parts of the package use `serve` to price requests without a reply.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Mapping
+from datetime import datetime
+
+from reverie.messages.blocks import Json, JsonObject
+from reverie.values import value
+from reverie_simulator.answers import Answer, AnswerOrRefusal, Count, Delivery, Refusal, Served
+from reverie_simulator.api_error import ApiError, invalid, usual_error
+from reverie_simulator.cache import CacheOutcome, PromptCache
+from reverie_simulator.compaction import INSTRUCTION_TOKENS, after_summary, compaction_of, summary_request
+from reverie_simulator.compose import composed, cut_to_limits
+from reverie_simulator.counting import TokenCounter
+from reverie_simulator.edits import AppliedEdit, edit_prompt
+from reverie_simulator.explain import Trace, miss_reason
+from reverie_simulator.facts import ModelFacts, facts_of
+from reverie_simulator.prompt import Prompt, PromptReader
+from reverie_simulator.replies import SEARCH_TOOL, IdMaker, Reply, default_summary
+from reverie_simulator.rules.check import validate
+from reverie_simulator.rules.headers import Headers, read_headers
+from reverie_simulator.rules.limits import check_window, window_tokens
+from reverie_simulator.script import FAULTS, Action, Fault, Incoming, Script
+from reverie_simulator.threads import Threads
+from reverie_simulator.usage import NO_INPUT, Bill, Iteration
+from reverie_simulator.weights import block_tokens
+from reverie_simulator.wire import flag_at, object_at, text_at
+
+REPLY_TOKENS = 3
+"""The frame of a reply; even an empty one has some tokens."""
+REMEMBERED_MESSAGES = 256
+DEFAULT_EVENTS_BEFORE_BREAK = 3
+DEFAULT_RETRY_AFTER_SECONDS = 1.0
+"""The provider always says how long to wait after a 429."""
+
+
+class Provider:
+    """One run of the simulated provider."""
+
+    def __init__(
+        self,
+        *,
+        seed: int,
+        script: Script | None = None,
+        counter: TokenCounter | None = None,
+        window_tokens: int | None = None,
+    ) -> None:
+        """`window_tokens` is the window of every model instead of its own, so that short sessions fill it."""
+        self.counter = counter or TokenCounter(seed)
+        self.reader = PromptReader(self.counter)
+        self.cache = PromptCache()
+        self.script: Script = script or _no_script
+        self.new_id = IdMaker(seed)
+        self._window = window_tokens
+        self._requests = 0
+        self._threads = Threads()
+        self._traces: OrderedDict[str, Trace] = OrderedDict()
+
+    def answer(self, body: Json, headers: Mapping[str, str], now: datetime) -> AnswerOrRefusal:
+        """Answer a request for a message; `now` is when it began."""
+        whole = self._threads.whole(body) if isinstance(body, dict) else body
+        if isinstance(whole, ApiError):
+            return Refusal(whole)
+        read = _checked(whole, headers, counts_only=False)
+        if isinstance(read, ApiError):
+            return Refusal(read)
+        self._requests += 1
+        incoming = Incoming(self._requests, read.body, headers)
+        action = self.script(incoming) or Action()
+        delivery = _delivery(action)
+        if action.fault is not None and (refusal := _fault_error(action.fault, self._window_of(read), incoming)):
+            return Refusal(refusal, delivery)
+        prompt, applied = edit_prompt(self.reader.read(read.body, read.facts), read.body)
+        if problem := check_window(prompt, read.body, self._window_of(read)):
+            return Refusal(invalid(problem), delivery)
+        return self._reply(_Turn(read, incoming, action, delivery, now), prompt, applied)
+
+    def _window_of(self, read: _Read) -> int:
+        return self._window or window_tokens(read.facts, read.headers)
+
+    def count(self, body: Json, headers: Mapping[str, str]) -> Count | Refusal:
+        """Count the tokens of a request; existing summaries and edits apply, no compaction runs."""
+        read = _checked(body, headers, counts_only=True)
+        if isinstance(read, ApiError):
+            return Refusal(read)
+        original = self.reader.read(read.body, read.facts)
+        prompt, _ = edit_prompt(original, read.body)
+        has_edits = bool(object_at(read.body, "context_management"))
+        return Count(prompt.tokens, original.tokens if has_edits else None)
+
+    def serve(self, body: JsonObject, now: datetime) -> Served | None:
+        """Send a well-formed request through edits and cache without a reply; None for an unknown model."""
+        facts = facts_of(text_at(body, "model"))
+        if facts is None:
+            return None
+        prompt, applied = edit_prompt(self.reader.read(body, facts), body)
+        return Served(prompt, applied, self.cache.serve(prompt, now))
+
+    def _reply(self, turn: _Turn, prompt: Prompt, applied: tuple[AppliedEdit, ...]) -> Answer:
+        compaction = compaction_of(turn.read.body)
+        outcomes: list[CacheOutcome] = []
+        iterations: list[Iteration] = []
+        opening: tuple[JsonObject, ...] = ()
+        if compaction is not None and compaction.runs_on(prompt):
+            opening, prompt = self._compact(turn, prompt, outcomes, iterations)
+        if compaction is not None and opening and compaction.pauses:
+            reply, usage, reply_tokens = Reply(opening, "compaction"), NO_INPUT, 0
+        else:
+            reply, reply_tokens = self._written(turn, prompt)
+            reply = Reply((*opening, *reply.blocks), reply.stop_reason, reply.stop_sequence)
+            outcomes.append(self.cache.serve(prompt, turn.now))
+            usage = outcomes[-1].usage
+            iterations.append(Iteration("message", usage, reply_tokens))
+        bill = Bill(
+            cache=usage,
+            output_tokens=reply_tokens,
+            thinking_tokens=self._thinking_tokens(reply, turn.read.facts),
+            iterations=tuple(iterations) if compaction is not None else None,
+            geography="global" if turn.read.facts.reports_stop_details else "not_available",
+            edits_cache=turn.read.headers.features.cache_edits,
+            web_searches=sum(block.get("name") == SEARCH_TOOL for block in reply.blocks if _is_served(block)),
+        )
+        message = self._message(turn, reply, bill, applied, outcomes[-1].trace)
+        first = Bill(outcomes[0].usage, 0, geography=bill.geography)
+        return Answer(
+            message=message,
+            opening_usage=first.start(min(reply_tokens, 1)),
+            final_usage=bill.final(),
+            outcomes=tuple(outcomes),
+            streams=flag_at(turn.read.body, "stream"),
+            delivery=turn.delivery,
+        )
+
+    def _compact(
+        self, turn: _Turn, prompt: Prompt, outcomes: list[CacheOutcome], iterations: list[Iteration]
+    ) -> tuple[tuple[JsonObject, ...], Prompt]:
+        """Write the summary; an empty one in the script stands for a summary that failed."""
+        facts = turn.read.facts
+        asked = self.counter.stretch(INSTRUCTION_TOKENS, facts.tokens_factor)
+        outcomes.append(self.cache.serve(summary_request(prompt, asked), turn.now))
+        scripted = turn.action.summary
+        summary = default_summary(turn.read.body) if scripted is None else scripted
+        tokens = REPLY_TOKENS + self.counter.text(summary, facts.tokens_factor)
+        iterations.append(Iteration("compaction", outcomes[-1].usage, tokens))
+        if summary:
+            prompt = after_summary(prompt, self.reader.summary_piece(summary, facts))
+        return ({"type": "compaction", "content": summary or None},), prompt
+
+    def _written(self, turn: _Turn, prompt: Prompt) -> tuple[Reply, int]:
+        """What the model says within the limits of the request, and how long it is."""
+        facts = turn.read.facts
+
+        def tokens(block: JsonObject) -> int:
+            return block_tokens(block, facts, self.counter)
+
+        reply = composed(turn.action, turn.incoming, self.new_id)
+        room = self._window_of(turn.read) - prompt.tokens
+        reply = cut_to_limits(reply, turn.read.body, room, tokens)
+        total = sum(tokens(block) for block in reply.blocks)
+        return reply, total + REPLY_TOKENS if reply.blocks else 0
+
+    def _thinking_tokens(self, reply: Reply, facts: ModelFacts) -> int | None:
+        if not facts.reports_thinking_tokens:
+            return None
+        thinking = (block for block in reply.blocks if block.get("type") in {"thinking", "redacted_thinking"})
+        return sum(block_tokens(block, facts, self.counter) for block in thinking)
+
+    def _message(
+        self, turn: _Turn, reply: Reply, bill: Bill, applied: tuple[AppliedEdit, ...], trace: Trace
+    ) -> JsonObject:
+        message: dict[str, Json] = {
+            "model": turn.read.facts.name,
+            "id": self.new_id("msg"),
+            "type": "message",
+            "role": "assistant",
+            "content": [dict(block) for block in reply.blocks],
+            "stop_reason": reply.stop_reason,
+            "stop_sequence": reply.stop_sequence,
+        }
+        if turn.read.facts.reports_stop_details:
+            message["stop_details"] = None
+        message["usage"] = bill.message()
+        features = turn.read.headers.features
+        if features.context_management or features.compaction:
+            message["context_management"] = {"applied_edits": [edit.as_json() for edit in applied]}
+        if "diagnostics" in turn.read.body:
+            message["diagnostics"] = self._diagnosis(turn.read.body, trace)
+        self._remember(text_at(message, "id"), trace)
+        self._threads.hold(turn.read.body, message)
+        return message
+
+    def _diagnosis(self, body: JsonObject, trace: Trace) -> Json:
+        previous = object_at(body, "diagnostics").get("previous_message_id")
+        if not isinstance(previous, str):
+            return None
+        reason = miss_reason(trace, self._traces.get(previous))
+        return None if reason is None else {"cache_miss_reason": reason}
+
+    def _remember(self, message_id: str, trace: Trace) -> None:
+        self._traces[message_id] = trace
+        if len(self._traces) > REMEMBERED_MESSAGES:
+            self._traces.popitem(last=False)
+
+
+@value
+class _Read:
+    """A request that passed all checks that need no counting."""
+
+    body: JsonObject
+    headers: Headers
+    facts: ModelFacts
+
+
+@value
+class _Turn:
+    """A request under way."""
+
+    read: _Read
+    incoming: Incoming
+    action: Action
+    delivery: Delivery
+    now: datetime
+
+
+def _is_served(block: JsonObject) -> bool:
+    return block.get("type") == "server_tool_use"
+
+
+def _no_script(_: Incoming) -> Action | None:
+    return None
+
+
+def _checked(body: Json, headers: Mapping[str, str], *, counts_only: bool) -> _Read | ApiError:
+    read = read_headers(headers)
+    if isinstance(read, ApiError):
+        return read
+    if error := validate(body, read, counts_only=counts_only):
+        return error
+    assert isinstance(body, dict)
+    facts = facts_of(text_at(body, "model"))
+    assert facts is not None
+    return _Read(body, read, facts)
+
+
+def _delivery(action: Action) -> Delivery:
+    fault = action.fault
+    breaks = fault is not None and fault.kind in {"error_event", "drop"}
+    after = fault.after_events if fault is not None else None
+    return Delivery(
+        delay_seconds=action.delay_seconds,
+        event_delay_seconds=action.event_delay_seconds,
+        breaks_after=(DEFAULT_EVENTS_BEFORE_BREAK if after is None else after) if breaks else None,
+        breaks_with=_error(fault) if fault is not None and fault.kind == "error_event" else None,
+    )
+
+
+def _error(fault: Fault) -> ApiError:
+    usual = usual_error(fault.status or FAULTS[fault.kind])
+    waits = DEFAULT_RETRY_AFTER_SECONDS if usual.status == 429 else None
+    return ApiError(
+        usual.status,
+        fault.message or usual.message,
+        retry_after_seconds=waits if fault.retry_after_seconds is None else fault.retry_after_seconds,
+    )
+
+
+def _fault_error(fault: Fault, window: int, incoming: Incoming) -> ApiError | None:
+    """The refusal that a fault is, or None when it breaks a reply that has begun."""
+    if fault.kind == "drop" or (fault.kind == "error_event" and incoming.streams):
+        return None
+    if fault.kind == "prompt_too_long" and fault.message is None:
+        return invalid(f"prompt is too long: {window + window // 50} tokens > {window} maximum")
+    return _error(fault)

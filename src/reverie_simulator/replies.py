@@ -1,0 +1,182 @@
+"""The content of replies: blocks, ids, signatures, and what is said when no script says anything.
+
+Ids and signatures look like the provider's. A signature seals its thinking text, so that a block which comes back
+changed is refused; signatures of others are taken on trust.
+"""
+
+from __future__ import annotations
+
+import random
+from base64 import b64decode, b64encode
+from binascii import Error as NotBase64
+
+from reverie.messages.blocks import Json, JsonObject
+from reverie.values import value
+from reverie_simulator.memo import digest
+from reverie_simulator.wire import blocks_at, encode, joined_text, object_at, objects_at, text_at
+
+_ALPHABET = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
+_SEAL = b"\x12\x0breverie-sim"
+ECHO_CHARS = 400
+SEARCH_TOOL = "web_search"
+USUAL_THOUGHT = "What was asked is clear."
+
+
+@value
+class Reply:
+    """What the model says."""
+
+    blocks: tuple[JsonObject, ...]
+    stop_reason: str
+    stop_sequence: str | None = None
+
+
+class IdMaker:
+    """Ids in the provider's form, the same ones for the same seed."""
+
+    def __init__(self, seed: int) -> None:
+        self._random = random.Random(seed)
+
+    def __call__(self, prefix: str) -> str:
+        """A fresh id such as `msg_01…`."""
+        return f"{prefix}_01{''.join(self._random.choices(_ALPHABET, k=22))}"
+
+
+def signature_of(thinking: str) -> str:
+    """The seal of a thinking text."""
+    return b64encode(_SEAL + digest(thinking.encode(errors="replace"))).decode()
+
+
+def is_forged(thinking: str, signature: str) -> bool:
+    """Whether a signature is empty, or ours and for another text."""
+    if not signature:
+        return True
+    try:
+        raw = b64decode(signature, validate=True)
+    except (NotBase64, ValueError):
+        return False
+    return raw.startswith(_SEAL) and signature != signature_of(thinking)
+
+
+def text_block(text: str) -> JsonObject:
+    """Words."""
+    return {"type": "text", "text": text}
+
+
+def thinking_block(thinking: str) -> JsonObject:
+    """Reasoning with its seal."""
+    return {"type": "thinking", "thinking": thinking, "signature": signature_of(thinking)}
+
+
+def call_block(call_id: str, name: str, arguments: JsonObject) -> JsonObject:
+    """A call of a tool."""
+    return {"type": "tool_use", "id": call_id, "name": name, "input": dict(arguments), "caller": {"type": "direct"}}
+
+
+def stop_reason_of(blocks: tuple[JsonObject, ...]) -> str:
+    """`tool_use` when a tool is called, else `end_turn`."""
+    return "tool_use" if any(block.get("type") == "tool_use" for block in blocks) else "end_turn"
+
+
+def default_blocks(body: JsonObject, new_id: IdMaker) -> tuple[JsonObject, ...]:
+    """An answer that follows from the request alone: a forced call, a fitting JSON, or an echo."""
+    opening = (thinking_block(USUAL_THOUGHT),) if must_think(body) else ()
+    choice = object_at(body, "tool_choice")
+    if choice.get("type") in {"any", "tool"}:
+        return (*opening, _forced_call(body, text_at(choice, "name"), new_id))
+    if any(text_at(tool, "type").startswith(f"{SEARCH_TOOL}_") for tool in objects_at(body, "tools")):
+        return (*opening, *_search(last_user_text(body), new_id))
+    schema = object_at(object_at(object_at(body, "output_config"), "format"), "schema")
+    return (*opening, text_block(encode(sample_of(schema)).decode() if schema else _echo(body)))
+
+
+def default_summary(body: JsonObject) -> str:
+    """A summary of a conversation that follows from it alone."""
+    messages = objects_at(body, "messages")
+    return f"Summary of {len(messages)} messages. The last words of the user were: {_shortened(last_user_text(body))}"
+
+
+def last_user_text(body: JsonObject) -> str:
+    """What the user said last, tool results aside."""
+    for message in reversed(objects_at(body, "messages")):
+        if message.get("role") == "user":
+            said = [block for block in blocks_at(message, "content") if block.get("type") == "text"]
+            if said:
+                return joined_text(said)
+    return ""
+
+
+def last_results(body: JsonObject) -> tuple[JsonObject, ...]:
+    """The tool results with which the conversation ends."""
+    messages = objects_at(body, "messages")
+    last = messages[-1] if messages else {}
+    return tuple(block for block in blocks_at(last, "content") if block.get("type") == "tool_result")
+
+
+def sample_of(schema: JsonObject) -> Json:
+    """The smallest value that fits a JSON schema, as far as its plain parts go."""
+    if isinstance(choices := schema.get("enum"), list) and choices:
+        return choices[0]
+    if "const" in schema:
+        return schema["const"]
+    for variants in ("anyOf", "oneOf"):
+        if options := objects_at(schema, variants):
+            return sample_of(options[0])
+    kind = schema.get("type")
+    match kind[0] if isinstance(kind, list) and kind else kind:
+        case "object":
+            properties, required = object_at(schema, "properties"), schema.get("required")
+            names = required if isinstance(required, list) else []
+            return {name: sample_of(object_at(properties, name)) for name in names if isinstance(name, str)}
+        case "array":
+            return []
+        case "integer" | "number":
+            return 0
+        case "boolean":
+            return False
+        case "null":
+            return None
+        case _:
+            return "sample"
+
+
+def must_think(body: JsonObject) -> bool:
+    """Whether a request has the model think before it speaks."""
+    return object_at(body, "thinking").get("type") == "enabled"
+
+
+def _forced_call(body: JsonObject, name: str, new_id: IdMaker) -> JsonObject:
+    tools = [tool for tool in objects_at(body, "tools") if not name or tool.get("name") == name]
+    arguments = sample_of(object_at(tools[0], "input_schema"))
+    return call_block(new_id("toolu"), text_at(tools[0], "name"), arguments if isinstance(arguments, dict) else {})
+
+
+def _search(asked: str, new_id: IdMaker) -> tuple[JsonObject, ...]:
+    """A search of the web, made by the provider itself, with two results."""
+    call, query = new_id("srvtoolu"), _shortened(asked.strip().splitlines()[-1] if asked.strip() else "")
+    found: list[Json] = [
+        {
+            "type": "web_search_result",
+            "url": f"https://example.com/{number}",
+            "title": f"Page {number} on {query}",
+            "encrypted_content": b64encode(digest(query.encode(errors="replace"))).decode(),
+            "page_age": None,
+        }
+        for number in (1, 2)
+    ]
+    return (
+        {"type": "server_tool_use", "id": call, "name": SEARCH_TOOL, "input": {"query": query}},
+        {"type": "web_search_tool_result", "tool_use_id": call, "content": found},
+        text_block(f"Two pages speak of {query}."),
+    )
+
+
+def _echo(body: JsonObject) -> str:
+    results = last_results(body)
+    if results:
+        return f"Read {len(results)} tool result{'s' if len(results) > 1 else ''}: {_shortened(joined_text(results))}"
+    return f"You said: {_shortened(last_user_text(body))}"
+
+
+def _shortened(text: str) -> str:
+    return text if len(text) <= ECHO_CHARS else f"{text[:ECHO_CHARS]}…"

@@ -1,0 +1,72 @@
+"""Rules about headers: a key, a version, and known switches."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from reverie.values import value
+from reverie_simulator.api_error import ApiError, invalid
+from reverie_simulator.rules.features import Features
+
+CONTEXT_MANAGEMENT_BETA = "context-management-2025-06-27"
+COMPACTION_BETA = "compact-2026-01-12"
+LONG_WINDOW_BETA = "context-1m-2025-08-07"
+THREADS_BETAS = ("message-threads-",)
+INTERLEAVED_BETA = "interleaved-thinking-2025-05-14"
+CACHE_SCOPE_BETAS = ("prompt-caching-scope-",)
+TURN_SETTINGS_BETAS = (
+    "per-turn-control-",
+    "mid-conversation-output-config-",
+    "mid-conversation-system-clear-at-",
+)
+TOOL_CHANGES_BETAS = ("mid-conversation-tool-changes-", "inline-tools-")
+CACHE_EDITS_BETA = "reverie-cache-edits-2026-01-01"
+"""Our own name for an extension that the public API does not offer."""
+
+_VERSION = re.compile(r"\d{4}-\d{2}-\d{2}")
+_BETA = re.compile(r"[a-z0-9][a-z0-9-]*-(\d{4}-\d{2}-\d{2}|\d{8})")
+
+
+@value
+class Headers:
+    """What a request's headers say."""
+
+    betas: frozenset[str] = frozenset()
+    api_key: str = ""
+
+    @property
+    def features(self) -> Features:
+        return Features(
+            context_management=CONTEXT_MANAGEMENT_BETA in self.betas,
+            compaction=COMPACTION_BETA in self.betas,
+            cache_edits=CACHE_EDITS_BETA in self.betas,
+            cache_scope=self._has(CACHE_SCOPE_BETAS),
+            turn_settings=self._has(TURN_SETTINGS_BETAS),
+            threads=self._has(THREADS_BETAS),
+            tool_changes=self._has(TOOL_CHANGES_BETAS),
+        )
+
+    def _has(self, beginnings: tuple[str, ...]) -> bool:
+        return any(beta.startswith(beginnings) for beta in self.betas)
+
+
+def read_headers(headers: Mapping[str, str]) -> Headers | ApiError:
+    """Read headers with lower-case names; refuse them as the provider does."""
+    key = headers.get("x-api-key") or headers.get("authorization", "").removeprefix("Bearer ").strip()
+    if not key:
+        return ApiError(401, "x-api-key header is required")
+    version = headers.get("anthropic-version")
+    if not version:
+        return invalid("anthropic-version: header is required")
+    if not _VERSION.fullmatch(version):
+        return invalid(f'anthropic-version: "{version}" is not a valid version')
+    betas = frozenset(name.strip() for name in headers.get("anthropic-beta", "").split(",") if name.strip())
+    unknown = sorted(name for name in betas if not _BETA.fullmatch(name))
+    if unknown:
+        listed = ", ".join(f"`{name}`" for name in unknown)
+        return invalid(
+            f"Unexpected value(s) {listed} for the `anthropic-beta` header. Please consult our documentation at "
+            "platform.claude.com/docs or try again without the header."
+        )
+    return Headers(betas=betas, api_key=key)
