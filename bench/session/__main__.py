@@ -25,10 +25,10 @@ from bench.session.material import MODEL, grow
 from bench.session.wire import Provider, provider
 from reverie.files.places import Places
 from reverie.models.choose import Access, choose
-from reverie.session.process import new_id, system_now
 from reverie.session.session import Session
 from reverie.session.setup import Setup
 from reverie.settings import Settings
+from reverie.settings.process import new_id, system_now
 
 TURNS = 15
 RESUMES = 5

@@ -11,8 +11,9 @@ from pathlib import Path
 import pytest
 
 from reverie.errors import Damaged
-from reverie.files.trust import Kind, Part, Trust, parts_of_settings, read_trust, remove_answers, write_answers
+from reverie.files.trust import Kind, Part, Trust, read_trust, remove_answers, write_answers
 from reverie.settings import load as config
+from reverie.settings.trust_parts import parts_of_settings
 from tests.requirements import requirement
 
 NOW = datetime(2026, 5, 1, tzinfo=UTC)

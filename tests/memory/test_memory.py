@@ -18,8 +18,8 @@ import pytest
 import reverie
 from reverie import Hit, Memory, Settings, Topic
 from reverie.errors import Overloaded, Refused, UserMistake
-from reverie.memory.drafts import drafted
 from reverie.memory.topics.anchors import AnchorState, FileAnchor
+from reverie.memory.topics.draft import drafted
 from reverie.memory.topics.situations import When
 from reverie.memory.topics.topic import MemoryType, Source
 from reverie.models.ports import Event, Request, TextDelta

@@ -22,7 +22,6 @@ from reverie.apps.tui.remember import remember
 from reverie.errors import Error, Refused, UserMistake
 from reverie.files.places import Places
 from reverie.files.secret_scan import scan
-from reverie.memory.drafts import drafted
 from reverie.memory.dream.apply import apply_steps
 from reverie.memory.dream.proposal import Kind as StepKind
 from reverie.memory.dream.proposal import Step
@@ -31,6 +30,7 @@ from reverie.memory.store import timeline
 from reverie.memory.store.change import Change
 from reverie.memory.store.topic_store import Store
 from reverie.memory.store.writer import Writer
+from reverie.memory.topics.draft import drafted
 from reverie.memory.topics.topic import MemoryType, Source, Topic, render_topic
 from reverie.messages.blocks import Json
 from reverie.messages.entries import UserEntry

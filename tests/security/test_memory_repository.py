@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from reverie.errors import Error
-from reverie.memory.drafts import drafted
 from reverie.memory.memory import Memory
 from reverie.memory.store.repack import pack
+from reverie.memory.topics.draft import drafted
 from reverie.settings import Settings
 from tests.requirements import requirement
 

@@ -6,8 +6,8 @@ from pathlib import Path
 
 from reverie.files.trust import Kind, write_answers
 from reverie.session.agreed_settings import Agreed, agreed
-from reverie.session.wiring import places
 from reverie.settings.load import Configuration, Flags, load
+from reverie.settings.process import places
 from tests.requirements import requirement
 
 

@@ -8,13 +8,14 @@ import pytest
 
 from reverie.errors import UserMistake
 from reverie.files.places import Places
-from reverie.files.trust import parts_of_settings, read_trust, write_answers
+from reverie.files.trust import read_trust, write_answers
 from reverie.models.offline import OfflineModel
 from reverie.permissions.rules_file import RuleScope
 from reverie.session.granted_rules import keep_rule
 from reverie.session.setup import Setup
 from reverie.settings import Settings
 from reverie.settings.load import Flags, load
+from reverie.settings.trust_parts import parts_of_settings
 from tests.requirements import requirement
 
 NOW = datetime(2026, 11, 16, tzinfo=UTC)

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from reverie.errors import UserMistake
+from reverie.models import from_settings
 from reverie.models.profiles import profile
-from reverie.session import wiring
 from reverie.settings.load import Configuration, Flags, load
 from tests.requirements import requirement
 
@@ -31,7 +31,7 @@ def configured(tmp_path: Path, text: str = "", **environ: str) -> Configuration:
 def test_the_keys_at_hand_choose_the_model(
     tmp_path: Path, environ: dict[str, str], named: str | None, name: str, is_chosen: bool
 ) -> None:
-    choice = wiring.model_choice(configured(tmp_path, **environ), named)
+    choice = from_settings.model_choice(configured(tmp_path, **environ), named)
 
     assert (choice.name, choice.is_chosen) == (name, is_chosen)
 
@@ -41,8 +41,8 @@ def test_a_local_server_is_two_lines_of_settings(tmp_path: Path) -> None:
     text = '[models.tiny]\nbase_url = "http://localhost:8080/v1"\nwindow_tokens = 4096\nabilities = ["cache_edits"]\n'
     configuration = configured(tmp_path, text)
 
-    model = wiring.model(configuration, "tiny")
-    facts = profile("tiny", wiring.profile_overrides(configuration.settings))
+    model = from_settings.model(configuration, "tiny")
+    facts = profile("tiny", from_settings.profile_overrides(configuration.settings))
 
     assert model.name == "tiny"
     assert facts.window_tokens == 4096
@@ -54,17 +54,17 @@ def test_a_profile_whose_key_is_not_set_is_a_mistake_that_names_the_variable(tmp
     configuration = configured(tmp_path, '[models.hosted]\nbase_url = "http://h/v1"\nkey_env = "HOSTED_KEY"\n')
 
     with pytest.raises(UserMistake, match="HOSTED_KEY"):
-        wiring.model(configuration, "hosted")
+        from_settings.model(configuration, "hosted")
 
 
 @requirement("wiring:budget:settings")
 def test_the_lines_of_the_window_follow_the_settings(tmp_path: Path) -> None:
-    plain = wiring.budget(configured(tmp_path / "a").settings, "claude-sonnet-4-5")
-    moved = wiring.budget(
+    plain = from_settings.budget(configured(tmp_path / "a").settings, "claude-sonnet-4-5")
+    moved = from_settings.budget(
         configured(tmp_path / "b", "[compaction]\nauto_percent = 50\n[window]\nwarning_fraction = 0.5\n").settings,
         "claude-sonnet-4-5",
     )
-    raised = wiring.budget(
+    raised = from_settings.budget(
         configured(tmp_path / "c", "[compaction]\nauto_percent = 100\n").settings, "claude-sonnet-4-5"
     )
 
@@ -78,4 +78,4 @@ def test_the_lines_of_the_window_follow_the_settings(tmp_path: Path) -> None:
 def test_a_reported_size_above_the_window_shows_the_extended_one(tmp_path: Path) -> None:
     settings = configured(tmp_path).settings
 
-    assert wiring.budget(settings, "claude-sonnet-4-5", reported_tokens=300_000).window_tokens == 1_000_000
+    assert from_settings.budget(settings, "claude-sonnet-4-5", reported_tokens=300_000).window_tokens == 1_000_000

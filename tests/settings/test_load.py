@@ -14,12 +14,13 @@ from hypothesis import strategies as st
 
 from reverie.errors import UserMistake
 from reverie.files.places import Places
-from reverie.files.trust import parts_of_settings, write_answers
+from reverie.files.trust import write_answers
 from reverie.memory.memory import Memory
 from reverie.settings import Settings
 from reverie.settings.features import Off, On, memory_state
 from reverie.settings.load import Configuration, Flags, git_tracks, load
 from reverie.settings.schema import Form, Key, keys
+from reverie.settings.trust_parts import parts_of_settings
 from tests.requirements import requirement
 
 

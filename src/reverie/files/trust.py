@@ -8,22 +8,17 @@ of our home, never in the repository. A changed part has another digest and is a
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from datetime import datetime
 from enum import StrEnum
 from hashlib import sha256
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from reverie.errors import Damaged
 from reverie.files import locked, read_small, write_atomic
 from reverie.files.places import project_root
 from reverie.files.places.slug import canonical
-from reverie.settings import Declaration
 from reverie.values import value
-
-if TYPE_CHECKING:
-    from reverie.settings.layers import Origin
 
 _VERSION = 1
 _MAX_FILE_BYTES = 64 * 1024 * 1024
@@ -75,25 +70,6 @@ class Trust:
         """What nobody has answered yet, each once."""
         answered = self.accepted | self.refused
         return tuple({part.digest: part for part in parts if part.digest not in answered}.values())
-
-
-def parts_of_settings(origins: Mapping[str, Sequence[Origin]]) -> tuple[Part, ...]:
-    """What the project's own files set of the settings that wait for trust, as they are when everything is accepted.
-
-    Hooks are left out: they bring scripts along and make their own parts (`hooks.consent`).
-    """
-    return tuple(
-        part_of_setting(name, origin.value, origin.place)
-        for name, said in origins.items()
-        for origin in said
-        if origin.is_agreed and name != Kind.HOOKS
-    )
-
-
-def part_of_setting(key: str, value: object, place: str = "") -> Part:
-    """One value of a setting as one thing to agree to."""
-    text = value.text if isinstance(value, Declaration) else json.dumps(value, ensure_ascii=False)
-    return Part(key, place, text)
 
 
 def read_trust(store: Path, project: Path) -> Trust:

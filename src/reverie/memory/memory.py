@@ -19,15 +19,14 @@ from reverie.errors import Damaged, Error, Refused, Unavailable, UserMistake
 from reverie.files.places import Places, find_checkout, memory_folder, open_project
 from reverie.memory.scopes import Scope, project_scope, user_scope, without_mentions
 from reverie.memory.search.directories import Shelves
-from reverie.session.process import fresh_marker, places_of, process_settings, system_now
 from reverie.settings import Settings
 from reverie.settings.features import Off, memory_state
+from reverie.settings.process import fresh_marker, places_of, process_settings, system_now
 
 if TYPE_CHECKING:
     from reverie.files.places import ProjectFolder
     from reverie.memory.account import Account
     from reverie.memory.doctor import Problem
-    from reverie.memory.drafts import Given
     from reverie.memory.dream.dreams import Dreams, Dreamt
     from reverie.memory.extraction.learn import Learned
     from reverie.memory.retention import SessionFile
@@ -45,6 +44,7 @@ if TYPE_CHECKING:
     from reverie.memory.store.watcher import Watch
     from reverie.memory.store.writer import Attribute
     from reverie.memory.topics.anchors import AnchorCheck
+    from reverie.memory.topics.draft import Given
     from reverie.memory.topics.value import MemoryType, Source, Topic, Trust
     from reverie.models.ports import Model
 
@@ -185,7 +185,7 @@ class Memory:
         Raises:
             Refused: it holds a secret, was erased, or would make an instruction of what was only seen.
         """
-        from reverie.memory.drafts import drafted
+        from reverie.memory.topics.draft import drafted
 
         return self.keep(drafted(name, description, type, body, trust=trust, source=source)).topic
 
@@ -199,8 +199,9 @@ class Memory:
         author: Author | None = None,
     ) -> Saved:
         """Keep a topic and tell what became of it; what its text allows is derived."""
-        from reverie.memory.drafts import check_trust, completed, near_topics, renewed, same_text
+        from reverie.memory.drafts import near_topics, same_text
         from reverie.memory.store.topic_store import Saved
+        from reverie.memory.topics.draft import check_trust, completed, renewed
 
         self._refuse_when_off()
         who: Author = author or ("user" if topic.trust == "said" else "agent")
@@ -233,7 +234,7 @@ class Memory:
 
     def save_many(self, topics: Iterable[Topic], *, author: Author = "import", reason: str = "") -> int:
         """Keep many topics as one commit, all or none; return how many."""
-        from reverie.memory.drafts import check_trust, completed, renewed
+        from reverie.memory.topics.draft import check_trust, completed, renewed
 
         self._refuse_when_off()
         batch = list(topics)
@@ -264,8 +265,8 @@ class Memory:
             Refused: a file holds a secret, was erased, says what is known already, or cannot be a memory.
             Damaged: front matter that cannot be read.
         """
-        from reverie.memory.drafts import check_trust, completed, completed_file
         from reverie.memory.store.tracked import is_topic_path, read_tracked
+        from reverie.memory.topics.draft import check_trust, completed, completed_file
         from reverie.memory.topics.topic import parse_topic, render_topic
 
         self._refuse_when_off()
@@ -885,7 +886,7 @@ class Memory:
     def _model(self, model: Model | str) -> Model:
         if not isinstance(model, str):
             return model
-        from reverie.session.process import process_model
+        from reverie.models.from_settings import process_model
 
         return process_model(model, self._root or Path.cwd())
 

@@ -12,8 +12,9 @@ from dataclasses import replace
 
 from reverie.extensions.json_file import Unread, read_object
 from reverie.files.places import Places
-from reverie.files.trust import Kind, Part, parts_of_settings, read_trust
+from reverie.files.trust import Kind, Part, read_trust
 from reverie.settings.load import Configuration
+from reverie.settings.trust_parts import parts_of_settings
 from reverie.values import value
 
 

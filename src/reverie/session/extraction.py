@@ -18,7 +18,6 @@ from reverie.context.conversation import Log
 from reverie.context.pipeline import BREAKAGES
 from reverie.context.spans import chain
 from reverie.errors import Error, Unavailable
-from reverie.memory.drafts import completed
 from reverie.memory.extraction import cursor as cursors
 from reverie.memory.extraction import schedule
 from reverie.memory.extraction.candidate import Said
@@ -28,6 +27,7 @@ from reverie.memory.extraction.nothing_here import holds_nothing
 from reverie.memory.extraction.refusals import append_refusals
 from reverie.memory.extraction.session import SessionWords, words_of
 from reverie.memory.memory import Memory
+from reverie.memory.topics.draft import completed
 from reverie.messages.entries import AssistantEntry, Entry, MarkEntry, envelope_of
 from reverie.models.ledger import Governor
 from reverie.models.offline import OFFLINE

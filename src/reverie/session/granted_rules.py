@@ -11,9 +11,10 @@ from pathlib import Path
 
 from reverie.errors import UserMistake
 from reverie.files import read_small
-from reverie.files.trust import Kind, Part, part_of_setting, read_trust, write_answers
+from reverie.files.trust import Kind, Part, read_trust, write_answers
 from reverie.permissions.rules_file import RuleScope, write_rule
 from reverie.session.setup import Setup
+from reverie.settings.trust_parts import part_of_setting
 
 
 def keep_rule(rule: str, scope: RuleScope, setup: Setup) -> None:

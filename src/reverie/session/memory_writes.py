@@ -16,7 +16,6 @@ from pathlib import Path
 from reverie.context.conversation import Log
 from reverie.errors import Error, Refused
 from reverie.memory.contradiction import find_contradicted
-from reverie.memory.drafts import drafted
 from reverie.memory.extraction.session import is_by_hand
 from reverie.memory.memory import Memory
 from reverie.memory.store.change import Author, Change
@@ -24,6 +23,7 @@ from reverie.memory.store.erased_sentences import normal
 from reverie.memory.store.git.entries import Seen
 from reverie.memory.store.tracked import INDEX_FILE, is_safe_path, list_tracked, read_tracked
 from reverie.memory.store.writer import FoundEdit
+from reverie.memory.topics.draft import drafted
 from reverie.memory.topics.topic import Source, Topic, parse_topic, render_topic
 from reverie.messages.blocks import JsonObject
 from reverie.messages.entries import AssistantEntry, ToolSpec, UserEntry

@@ -79,9 +79,9 @@ class Session:
 
         `approver` is asked before tools do what the rules do not allow; without one the answer is no.
         """
-        from reverie.session.process import session_setup
+        from reverie.session.wiring import process_setup
 
-        return cls.made(session_setup(Path(project), model, approver))
+        return cls.made(process_setup(Path(project), model, approver))
 
     @classmethod
     def resume(
@@ -94,9 +94,9 @@ class Session:
         fork: bool = False,
     ) -> Self:
         """Go on with an earlier session of the project, or with a copy of it."""
-        from reverie.session.process import session_setup
+        from reverie.session.wiring import process_setup
 
-        return cls.made(session_setup(Path(project), model, approver), resume=id, fork=fork)
+        return cls.made(process_setup(Path(project), model, approver), resume=id, fork=fork)
 
     @classmethod
     def made(cls, setup: Setup, *, resume: str | None = None, fork: bool = False) -> Self:

@@ -1,145 +1,19 @@
-"""Settings become objects: the only place where constructors meet, and where time and ids come from.
-
-Reads like a list of ingredients. What a command needs, it takes from here; nothing below `apps` knows this module.
-"""
+"""A session from the settings of this process: the one place where settings become the parts of a session."""
 
 from __future__ import annotations
 
-import uuid
-from datetime import datetime
+import os
+import shutil
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from reverie.errors import UserMistake
-from reverie.files.places import Places
-from reverie.models.ports import Model
-from reverie.models.profiles import Abilities, Prices, ProfileOverride, Tokenizer
-from reverie.models.tokens.window import Budget, budget_by
-from reverie.settings import ModelProfile, Settings
-from reverie.settings.load import Configuration, Flags
-from reverie.values import value
-
-if TYPE_CHECKING:
-    from reverie.permissions.approval import Approver
-    from reverie.session.agreed_settings import Agreed
-    from reverie.session.setup import Setup
-
-OFFLINE = "offline"
-FIRST_CHOICE = {"anthropic": "claude-sonnet-5", "openai": "openai/gpt-5"}
-"""What answers when a key is there and no model was named."""
-
-
-class SystemClock:
-    """The time of this machine, in its zone."""
-
-    def now(self) -> datetime:
-        return datetime.now().astimezone()
-
-
-def new_id() -> str:
-    """A fresh random id."""
-    return str(uuid.uuid4())
-
-
-@value
-class ModelChoice:
-    """Which model answers, and whether somebody asked for it."""
-
-    name: str
-    is_chosen: bool
-
-
-def places(configuration: Configuration) -> Places:
-    """Where everything lies."""
-    return Places.at(
-        configuration.home,
-        configuration.config_home,
-        project_dir_name=configuration.settings.project_dir_name,
-    )
-
-
-def model_choice(configuration: Configuration, named: str | None) -> ModelChoice:
-    """The model named on the command line, else in the settings, else what the keys at hand allow."""
-    model = configuration.settings.model
-    if named or model.default:
-        return ModelChoice(named or model.default or OFFLINE, is_chosen=True)
-    if configuration.secrets.get(model.anthropic_key_env) or configuration.secrets.get("ANTHROPIC_AUTH_TOKEN"):
-        return ModelChoice(FIRST_CHOICE["anthropic"], is_chosen=False)
-    if configuration.secrets.get(model.openai_key_env):
-        return ModelChoice(FIRST_CHOICE["openai"], is_chosen=False)
-    return ModelChoice(OFFLINE, is_chosen=False)
-
-
-def model(configuration: Configuration, name: str) -> Model:
-    """The model of that name: a profile of the user's own, or one that a provider serves."""
-    from reverie.models.choose import Access, choose
-    from reverie.models.connection import Timeouts
-    from reverie.models.retry import Retries
-
-    settings, secrets = configuration.settings.model, configuration.secrets
-    own = configuration.settings.profile(name)
-    timeouts = Timeouts(total_seconds=settings.timeout_seconds)
-    retries = Retries(attempts=settings.max_retries + 1)
-    if own is None:
-        access = Access(
-            anthropic_key=secrets.get(settings.anthropic_key_env),
-            anthropic_token=secrets.get("ANTHROPIC_AUTH_TOKEN"),
-            anthropic_url=settings.anthropic_base_url,
-            openai_key=secrets.get(settings.openai_key_env),
-            openai_url=settings.openai_base_url,
-            timeouts=timeouts,
-            retries=retries,
-        )
-        return choose(name, access)
-    key = secrets.get(own.key_env) if own.key_env else None
-    if own.key_env and key is None:
-        raise UserMistake(f"the model {name!r} takes its key from {own.key_env}, which is not set")
-    access = Access(
-        anthropic_key=key,
-        anthropic_url=own.base_url,
-        openai_key=key,
-        openai_url=own.base_url,
-        timeouts=timeouts,
-        retries=retries,
-    )
-    served_as = own.model or own.name
-    return choose(OFFLINE if own.provider == OFFLINE else f"{own.provider}/{served_as}", access)
-
-
-def profile_overrides(settings: Settings) -> dict[str, ProfileOverride]:
-    """What the user's own model profiles say, over the table of known models."""
-    return {name: _override(own) for own in settings.models for name in (own.model or own.name, own.name)}
-
-
-def _override(own: ModelProfile) -> ProfileOverride:
-    return ProfileOverride(
-        window_tokens=own.window_tokens,
-        max_output_tokens=own.max_output_tokens,
-        cache_minimum_tokens=own.cache_minimum_tokens,
-        prices=_prices(own),
-        tokenizer=None if own.tokenizer is None else Tokenizer(own.tokenizer),
-        abilities=None if own.abilities is None else Abilities(**dict.fromkeys(own.abilities, True)),
-    )
-
-
-def _prices(own: ModelProfile) -> Prices | None:
-    """What the user says a model costs; cached input costs as much as other input unless said otherwise."""
-    usual, output = own.input_usd_per_million, own.output_usd_per_million
-    if usual is None or output is None:
-        return None
-    cached = (
-        own.cache_write_5m_usd_per_million,
-        own.cache_write_1h_usd_per_million,
-        own.cache_read_usd_per_million,
-    )
-    write_5m, write_1h, read = (usual if price is None else price for price in cached)
-    return Prices(input=usual, write_5m=write_5m, write_1h=write_1h, read=read, output=output)
-
-
-def budget(settings: Settings, model_name: str, *, window: int | None = None, reported_tokens: int = 0) -> Budget:
-    """The lines of a model's window; `window` makes it another size."""
-    overrides = profile_overrides(settings)
-    return budget_by(settings, model_name, window=window, reported_tokens=reported_tokens, overrides=overrides)
+from reverie import __version__
+from reverie.models.from_settings import model, model_choice, profile_overrides
+from reverie.permissions.approval import Approver, NobodyThere
+from reverie.session.agreed_settings import Agreed, agreed
+from reverie.session.setup import Setup
+from reverie.settings.load import Configuration, Flags, from_process, git_tracks
+from reverie.settings.process import new_id, places, system_now
 
 
 def transcript_path(configuration: Configuration, directory: Path, session: str) -> Path:
@@ -149,16 +23,11 @@ def transcript_path(configuration: Configuration, directory: Path, session: str)
 
 def agreed_configuration(flags: Flags) -> Agreed:
     """The settings of this process for a session, with what the user agreed to of the project's own."""
-    from reverie.session.agreed_settings import agreed
-    from reverie.settings.load import from_process
-
     return agreed(from_process(flags), lambda: from_process(flags, trusted=True))
 
 
 def agreed_setup(agreed: Agreed, directory: Path, model_name: str, **further: Any) -> Setup:
     """The ingredients of a session in which the project's own settings count as far as the user agreed to them."""
-    from reverie.settings.load import git_tracks
-
     return session_setup(
         agreed.configuration,
         directory,
@@ -170,6 +39,14 @@ def agreed_setup(agreed: Agreed, directory: Path, model_name: str, **further: An
     )
 
 
+def process_setup(project: Path, model: str | None, approver: Approver | None) -> Setup:
+    """The ingredients of a session in a project, with the settings and keys of this process."""
+    directory = project.expanduser().resolve()
+    found = agreed_configuration(Flags(project=directory))
+    name = model_choice(found.configuration, model).name
+    return agreed_setup(found, directory, name, approver=approver, is_interactive=approver is not None)
+
+
 def session_setup(
     configuration: Configuration,
     directory: Path,
@@ -179,13 +56,6 @@ def session_setup(
     **further: Any,
 ) -> Setup:
     """The ingredients of a session; `further` are fields of `Setup` that the command line gives."""
-    import os
-    import shutil
-
-    from reverie import __version__
-    from reverie.permissions.approval import NobodyThere
-    from reverie.session.setup import Setup
-
     return Setup(
         settings=configuration.settings,
         places=places(configuration),
@@ -193,7 +63,7 @@ def session_setup(
         project=configuration.project,
         model=model_name,
         make_model=lambda name: model(configuration, name),
-        now=SystemClock().now,
+        now=system_now,
         new_id=new_id,
         user_home=Path.home(),
         environment=dict(os.environ),

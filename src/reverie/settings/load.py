@@ -196,7 +196,7 @@ def _agreed_to(places: Places, project: Path) -> Accepts:
         return read_trust(places.trust, project)
 
     def accepts(key: str, given: object) -> bool:
-        from reverie.files.trust import part_of_setting
+        from reverie.settings.trust_parts import part_of_setting
 
         return key != "hooks" and answers().accepts(part_of_setting(key, given))
 

@@ -24,9 +24,9 @@ from reverie.files.places import Places
 from reverie.memory.memory import Memory
 from reverie.messages.blocks import ToolResult, ToolUse
 from reverie.messages.message import Message, Usage, assistant, user
+from reverie.models import from_settings
 from reverie.models.ports import Event, Reply, Request
 from reverie.permissions.approval import Approval, Question
-from reverie.session import wiring
 from reverie.session.session import Session
 from reverie.session.setup import Setup
 from reverie.settings import Settings
@@ -262,9 +262,9 @@ def chosen(name: str | None = None, **environ: str) -> Door:
     def door(settings: Settings) -> object:
         root = Path("/r")
         configured = Configuration(settings, {}, (), root, root, root, Secrets(environ))
-        choice = wiring.model_choice(configured, name)
+        choice = from_settings.model_choice(configured, name)
         try:
-            return choice, _inside(wiring.model(configured, choice.name))
+            return choice, _inside(from_settings.model(configured, choice.name))
         except Error as problem:
             return choice, str(problem)
 

@@ -17,8 +17,8 @@ from reverie.errors import ContextTooLong, Overloaded
 from reverie.files.places import Places
 from reverie.memory.memory import Memory
 from reverie.messages.message import Usage, assistant, user
+from reverie.models import from_settings
 from reverie.models.profiles import Abilities, ProfileOverride, profile
-from reverie.session import wiring
 from reverie.session.session import Session
 from reverie.session.setup import Setup
 from reverie.settings import Settings
@@ -119,7 +119,7 @@ def profiled(name: str, value: object) -> Row:
     given = {key: each for key, each in given.items() if key != f"models.mine.{name}"}
 
     def door(settings: Settings) -> object:
-        return [profile(one, wiring.profile_overrides(settings)) for one in ("mine", "other")]
+        return [profile(one, from_settings.profile_overrides(settings)) for one in ("mine", "other")]
 
     return Row(value, door, given)
 

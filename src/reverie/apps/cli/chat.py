@@ -12,7 +12,9 @@ from reverie.apps.cli.exits import DONE, FAILED
 from reverie.apps.cli.open_session import Wanted, open_session, setup_of
 from reverie.apps.cli.which import Common
 from reverie.errors import Error, Unavailable, UserMistake
-from reverie.session import wiring
+from reverie.models import from_settings
+from reverie.models.offline import OFFLINE
+from reverie.settings import process
 
 if TYPE_CHECKING:
     from reverie.apps.tui.conversation import Surroundings, Wish
@@ -24,8 +26,8 @@ if TYPE_CHECKING:
 def chat(common: Common, wanted: Wanted) -> int:
     """Work in the terminal until the user leaves; returns the exit code."""
     configuration = common.configuration()
-    choice = wiring.model_choice(configuration, common.model)
-    greeting = "" if choice.is_chosen or choice.name != wiring.OFFLINE else _refusal()
+    choice = from_settings.model_choice(configuration, common.model)
+    greeting = "" if choice.is_chosen or choice.name != OFFLINE else _refusal()
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         if greeting:
             click.echo(greeting, err=True)
@@ -71,15 +73,15 @@ def surroundings(
         directory=directory,
         input_history=configuration.home / INPUT_HISTORY,
         open=opened,
-        now=wiring.SystemClock().now,
+        now=process.SystemClock().now,
         list_sessions=lambda: list_glances(session_folders(configuration, directory)),
-        budget=lambda name: wiring.budget(settings, name, window=wanted.window),
+        budget=lambda name: from_settings.budget(settings, name, window=wanted.window),
         edit=lambda text: click.edit(text, extension=".md"),
         copy=copy_to_tmux if is_in_tmux else lambda _: None,
         clipboard_image=save_clipboard_image,
         warm=lambda: _warm(configuration, model),
         list_models=lambda: list_models(configuration),
-        overrides=lambda: wiring.profile_overrides(settings),
+        overrides=lambda: from_settings.profile_overrides(settings),
         greeting="\n".join(filter(None, [greeting, *_cautions(configuration)])),
         is_colourless=settings.ui.color == "never",
         has_meter=settings.ui.meter,
@@ -95,7 +97,7 @@ def _warm(configuration: Configuration, model: str) -> None:
     from reverie.models.connection import load_sdk
 
     with suppress(Error, ImportError):
-        vendor = type(wiring.model(configuration, model)).__module__.rpartition(".")[2]
+        vendor = type(from_settings.model(configuration, model)).__module__.rpartition(".")[2]
         if vendor in ("anthropic", "openai"):
             load_sdk(vendor)
 

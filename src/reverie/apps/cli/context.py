@@ -44,26 +44,27 @@ def command(
     from reverie.files.places import ProjectFolder
     from reverie.files.places.transcripts import list_subagent_transcripts
     from reverie.messages.transcript import read_entries
+    from reverie.models import from_settings
     from reverie.models.ledger import read_bookings
     from reverie.models.profiles import profile
     from reverie.models.tokens.window import unknown_model
-    from reverie.session import wiring
+    from reverie.settings import process
 
     configuration = common.configuration(project)
     path = find_session(configuration, common.directory(project), session)
     report = context_report(
         read_entries(path),
         model=model or common.model,
-        overrides=wiring.profile_overrides(configuration.settings),
+        overrides=from_settings.profile_overrides(configuration.settings),
     )
-    budget = wiring.budget(
+    budget = from_settings.budget(
         configuration.settings, report.model or "", window=window, reported_tokens=report.counted.reported_tokens
     ).using(report.tokens)
     folder = ProjectFolder(path.parent)
     files = [] if path.stem.startswith("agent-") else list_subagent_transcripts(folder, path.stem)
-    overrides = wiring.profile_overrides(configuration.settings)
+    overrides = from_settings.profile_overrides(configuration.settings)
     helpers = subagent_rows(path.stem, ((file.stem, read_entries(file)) for file in files), overrides)
-    spent = session_cost(path, read_bookings(wiring.places(configuration).ledger), overrides)
+    spent = session_cost(path, read_bookings(process.places(configuration).ledger), overrides)
     if as_json:
         print_json(_document(report, budget, str(path), helpers, spent))
     else:

@@ -49,11 +49,11 @@ def command(
 
     from reverie.apps.cli.output import print_json
     from reverie.models.ledger import by, of_session, read_bookings, total
-    from reverie.session import wiring
+    from reverie.settings import process
 
     configuration = common.configuration()
-    folder = wiring.places(configuration).ledger
-    since = wiring.SystemClock().now() - timedelta(days=days) if days else None
+    folder = process.places(configuration).ledger
+    since = process.SystemClock().now() - timedelta(days=days) if days else None
     bookings = list(read_bookings(folder))
     if everywhere:
         bookings = sorted([*bookings, *_elsewhere(configuration, bookings)], key=lambda one: one.when)
@@ -73,10 +73,10 @@ def _elsewhere(configuration: Configuration, booked: Iterable[Booking]) -> Itera
     from reverie.apps.cli.find_session import all_session_folders
     from reverie.apps.session_figures import transcript_bookings
     from reverie.messages.listing import list_glances
-    from reverie.session import wiring
+    from reverie.models import from_settings
 
     known = {one.session for one in booked}
-    overrides = wiring.profile_overrides(configuration.settings)
+    overrides = from_settings.profile_overrides(configuration.settings)
     found: dict[str, Booking] = {}
     for glance in sorted(list_glances(all_session_folders(configuration)), key=lambda one: one.created):
         if glance.path.stem not in known:

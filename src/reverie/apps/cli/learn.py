@@ -124,9 +124,9 @@ def _by_project(which: Which, paths: list[Path], homeless: list[Homeless]) -> It
 def _model(which: Which, name: str | None) -> Model | None:
     if name is None:
         return None
-    from reverie.session import wiring
+    from reverie.models import from_settings
 
-    return wiring.model(which.common.configuration(which.project), name)
+    return from_settings.model(which.common.configuration(which.project), name)
 
 
 def _tell(done: int, of: int, session: str) -> None:

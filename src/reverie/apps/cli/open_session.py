@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 
 from reverie.apps.cli.which import Common
 from reverie.errors import UserMistake
+from reverie.models import from_settings
+from reverie.models.offline import OFFLINE
 from reverie.session import wiring
 from reverie.values import value
 
@@ -125,8 +127,8 @@ def newest_session(setup: Setup) -> str:
 
 def model_or_refusal(common: Common) -> str | None:
     """The model that answers; None, after three honest lines, when none can be asked and none was chosen."""
-    choice = wiring.model_choice(common.configuration(), common.model)
-    if choice.name == wiring.OFFLINE and not choice.is_chosen:
+    choice = from_settings.model_choice(common.configuration(), common.model)
+    if choice.name == OFFLINE and not choice.is_chosen:
         from reverie.models.offline import REFUSAL
 
         sys.stderr.write(REFUSAL + "\n")

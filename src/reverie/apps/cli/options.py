@@ -53,7 +53,7 @@ class Moment(_Dates):
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> datetime:
         from reverie.apps.cli.moments import read_moment
-        from reverie.session.wiring import SystemClock
+        from reverie.settings.process import SystemClock
 
         now = SystemClock().now().replace(tzinfo=None)
         try:

@@ -119,14 +119,14 @@ def _read(path: Path) -> tuple[list[Entry], str]:
 
 def _setup(configuration: Configuration, strategy: Strategy, model: str, window: int | None, seed: int) -> Setup:
     from reverie.apps.replay.run import Setup
+    from reverie.models import from_settings
     from reverie.models.profiles import profile
-    from reverie.session import wiring
 
     settings = configuration.settings
     return Setup(
         model=model,
-        facts=profile(model, wiring.profile_overrides(settings)),
-        budget=wiring.budget(settings, model, window=window),
+        facts=profile(model, from_settings.profile_overrides(settings)),
+        budget=from_settings.budget(settings, model, window=window),
         settings=settings,
         strategy=strategy,
         seed=seed,

@@ -135,7 +135,8 @@ def _drafted(
 ) -> Topic:
     """The memory that is meant: described flag by flag, or by a text that says it all."""
     from reverie.errors import UserMistake
-    from reverie.memory.drafts import draft_from_text, drafted
+    from reverie.memory.drafts import draft_from_text
+    from reverie.memory.topics.draft import drafted
 
     said = (("--name", name), ("--type", kind), ("--description", description))
     missing = [flag for flag, value in said if value is None]
@@ -178,7 +179,7 @@ def _when(said: tuple[str, ...]) -> When | None:
 
 
 def _anchor(said: str) -> Anchor:
-    from reverie.memory.drafts import anchor_named
+    from reverie.memory.topics.draft import anchor_named
 
     return anchor_named(said)
 

@@ -49,11 +49,12 @@ def command(
     from reverie.apps.session_figures import read_figures
     from reverie.errors import UserMistake
     from reverie.messages.listing import list_glances
+    from reverie.models import from_settings
     from reverie.models.ledger import read_bookings
-    from reverie.session import wiring
+    from reverie.settings import process
 
     configuration = common.configuration(project)
-    places = wiring.places(configuration)
+    places = process.places(configuration)
     for folder in folders:
         if not folder.is_dir():
             raise UserMistake(f"there is no folder {folder}; name a folder that holds .jsonl transcripts")
@@ -69,7 +70,7 @@ def command(
         places.caches / "sessions.json",
         seconds=float("inf") if exact else SECONDS_TO_READ,
         ledger=read_bookings(places.ledger),
-        overrides=wiring.profile_overrides(configuration.settings),
+        overrides=from_settings.profile_overrides(configuration.settings),
     )
     if as_json:
         print_json([_document(glance, figures.get(glance.path)) for glance in glances])

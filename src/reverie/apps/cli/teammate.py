@@ -59,11 +59,11 @@ def command(
     from reverie.apps.cli.open_session import Wanted, setup_of
     from reverie.errors import UserMistake
     from reverie.files.trust import read_trust
+    from reverie.models.from_settings import model_choice
     from reverie.session.extensions import read_plugins
     from reverie.session.session import Session
     from reverie.session.subagents.definitions import list_agents
     from reverie.session.teammate import serve
-    from reverie.session.wiring import model_choice
 
     chosen = model or model_choice(common.configuration(), common.model).name
     wanted = Wanted(

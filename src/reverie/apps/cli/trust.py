@@ -39,10 +39,11 @@ def command(common: Common, *, names: tuple[str, ...], answer: str | None, as_js
     from reverie.apps.cli.output import print_json
     from reverie.errors import UserMistake
     from reverie.files.trust import read_trust, remove_answers, write_answers
+    from reverie.models.offline import OFFLINE
     from reverie.session import wiring
     from reverie.session.project_trust import list_parts
 
-    setup = wiring.agreed_setup(common.agreed(project), common.directory(project), wiring.OFFLINE)
+    setup = wiring.agreed_setup(common.agreed(project), common.directory(project), OFFLINE)
     store = setup.places.trust
     parts = [part for part in list_parts(setup) if _is_meant(part, names)]
     if names and not parts:

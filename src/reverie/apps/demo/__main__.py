@@ -18,6 +18,7 @@ from rich.markup import escape
 from reverie.apps.cli.program import run
 from reverie.apps.demo.story import write_story
 from reverie.context.receipt import Receipt
+from reverie.models.offline import OFFLINE
 from reverie.session import wiring
 from reverie.session.session import Session
 from reverie.settings.load import Flags, from_process
@@ -112,7 +113,7 @@ class Stage:
 
     async def _compacted(self, sample: Path) -> tuple[Receipt, int, int]:
         configuration = from_process(self._flags())
-        setup = wiring.session_setup(configuration, self._project, wiring.OFFLINE, window_tokens=SESSION_WINDOW)
+        setup = wiring.session_setup(configuration, self._project, OFFLINE, window_tokens=SESSION_WINDOW)
         async with Session.made(setup, resume=str(sample)) as session:
             await session.begin()
             before = session.status.used_tokens

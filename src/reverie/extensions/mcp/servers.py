@@ -116,8 +116,8 @@ def list_servers(
 ) -> Servers:
     """Read every place where servers are named.
 
-    `accepted` says whether the user agreed to a server that came with the project (see `reverie.files.trust`). `flags` are
-    files of the command line, which count for more than all others; `plugins` is `Plugins.servers`.
+    `accepted` says whether the user agreed to a server that came with the project (see `reverie.files.trust`).
+    `flags` are files of the command line, which count for more than all others; `plugins` is `Plugins.servers`.
     """
     values = {**environment, "CLAUDE_PROJECT_DIR": str(project)}
     found: list[Server] = []

@@ -19,7 +19,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from reverie.errors import BadRequest, ContextTooLong, Refused, Unavailable, UserMistake
-from reverie.memory.drafts import completed
 from reverie.memory.extraction.candidate import Candidate, Refusal, Said
 from reverie.memory.extraction.cursor import cursor
 from reverie.memory.extraction.extract import Extracted, extract, let_through
@@ -33,6 +32,7 @@ from reverie.memory.extraction.nothing_here import holds_nothing
 from reverie.memory.extraction.refusals import read_refusals
 from reverie.memory.extraction.session import SessionWords, Spoken, words_of
 from reverie.memory.store import timeline
+from reverie.memory.topics.draft import completed
 from reverie.memory.topics.topic import Topic
 from reverie.messages.listing import read_glance
 from reverie.messages.transcript import read_entries

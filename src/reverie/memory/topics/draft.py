@@ -1,0 +1,179 @@
+"""From what a caller says to a topic: sources, day, situations, anchors; and how a newer draft renews a topic."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from datetime import datetime
+from pathlib import Path
+from typing import TypeAlias
+
+from reverie.errors import Refused, UserMistake
+from reverie.memory.topics.anchors import (
+    Anchor,
+    Ask,
+    CommitAnchor,
+    FileAnchor,
+    SymbolAnchor,
+    UrlAnchor,
+    named,
+    read_anchors,
+)
+from reverie.memory.topics.polarity import keep_as_said
+from reverie.memory.topics.situations import When, derive_when
+from reverie.memory.topics.topic import MemoryType, Source, Topic, Trust, parse_topic
+
+Given: TypeAlias = Source | str | Iterable[Source] | None
+"""Where a memory comes from: sources, or simply the words it rests on."""
+
+
+def sources_of(given: Given) -> tuple[Source, ...]:
+    """The sources of a memory as values."""
+    if given is None:
+        return ()
+    if isinstance(given, str):
+        return (Source(quote=given),)
+    return (given,) if isinstance(given, Source) else tuple(given)
+
+
+def drafted(
+    name: str, description: str, kind: str | MemoryType | None, body: str, *, trust: str | Trust, source: Given = None
+) -> Topic:
+    """The topic that a caller describes.
+
+    Raises:
+        UserMistake: the name is empty, or type or trust is none of ours.
+    """
+    for what, value in (("name", name), ("description", description), ("body", body)):
+        if not isinstance(value, str):
+            raise UserMistake(f"the {what} of a memory is a text, not {type(value).__name__}")
+    if not name.strip():
+        raise UserMistake("a memory needs a name: one short line that says what it is about")
+    if not (description.strip() or body.strip()):
+        raise UserMistake(f"the memory {name!r} says nothing; give it a description or a body")
+    kinds, levels = [each.value for each in MemoryType], [each.value for each in Trust]
+    if kind is not None and kind not in kinds:
+        raise UserMistake(f"{kind!r} is no type of memory; it is one of {', '.join(kinds)}")
+    if trust not in levels:
+        raise UserMistake(f"{trust!r} is no level of trust; it is one of {', '.join(levels)}")
+    return Topic(
+        "", name, description, MemoryType(kind) if kind else None, body, Trust(trust), sources=sources_of(source)
+    )
+
+
+def completed(topic: Topic, now: datetime, root: Path | None, has_commit: Ask | None = None) -> Topic:
+    """The topic with what its text allows to derive: the day, the situations, the anchors. What is said stays."""
+    text = f"{topic.name}\n{topic.description}\n{topic.body}"
+    if root is None:
+        anchors = topic.anchors
+    elif topic.anchors:
+        anchors = tuple(_with_hash(anchor, root) for anchor in topic.anchors)
+    else:
+        anchors = read_anchors(text, root, has_commit=has_commit)
+    return replace(
+        topic,
+        observed=topic.observed or now.date(),
+        trust=topic.trust or Trust.inferred,
+        when=topic.when or derive_when(topic.name, topic.description, topic.body, topic.type),
+        anchors=anchors,
+    )
+
+
+def completed_file(topic: Topic, old: Topic | None, source: Source, *, is_judged: bool) -> Topic:
+    """A topic that an agent wrote as a file, with what it must say besides: its source, and whose word it is.
+
+    Words of the user are such only where the agent left them as they were, or where `is_judged` says that somebody has
+    compared the quote with the conversation.
+
+    Raises: `Refused` when it does not say what it quotes.
+    """
+    before = old or Topic(topic.path)
+    is_same = (before.description, before.body) == (topic.description, topic.body)
+    trust = before.trust if is_same or before.trust is Trust.seen else topic.trust
+    sources = dict.fromkeys((*before.sources, *topic.sources))
+    if not any(each.session for each in topic.sources if each not in before.sources):
+        sources[source] = None
+    topic = replace(
+        topic,
+        trust=Trust.inferred if trust is Trust.said and not (is_same or is_judged) else trust,
+        observed=topic.observed or before.observed,
+        sources=tuple(sources),
+    )
+    held = topic if is_same else keep_as_said(topic)
+    if held != topic and not is_judged:
+        raise Refused(f"{topic.name!r} was not saved: it says otherwise than the words it quotes", by="polarity")
+    return topic if old is not None else held
+
+
+def anchor_named(said: str) -> Anchor:
+    """The anchor that a person types: a path, `path#symbol`, a commit or a URL, read as front matter reads it."""
+    found = parse_topic("anchor.md", f"---\nanchors: [{json.dumps(said)}]\n---\n").anchors
+    if not found:
+        raise UserMistake(f"{said!r} is no anchor: name a path, path#symbol, a commit or a URL")
+    return found[0]
+
+
+def _with_hash(anchor: Anchor, root: Path) -> Anchor:
+    """A file with the hash it has now, so that a later change can be told."""
+    if not isinstance(anchor, FileAnchor) or anchor.sha256 is not None:
+        return anchor
+    found = read_anchors(anchor.path, root)
+    return next((each for each in found if isinstance(each, FileAnchor) and each.path == anchor.path), anchor)
+
+
+def renewed(old: Topic, given: Topic, complete: Callable[[Topic], Topic]) -> Topic:
+    """An existing topic brought up to date: what only the old one has stays.
+
+    `given` is the new one before `complete` derives anything: what a person put into the old one is not lost to that.
+    """
+    new = complete(
+        replace(
+            given,
+            path=old.path,
+            type=given.type or old.type,
+            body=given.body or old.body,
+            pinned=old.pinned or given.pinned,
+            expires=given.expires or old.expires,
+            about=given.about or old.about,
+            when=given.when or _when_by_hand(old),
+            sources=tuple(dict.fromkeys((*old.sources, *given.sources))),
+            modified=old.modified,
+            extra=old.extra,
+        )
+    )
+    return new if given.anchors else replace(new, anchors=(*new.anchors, *_anchors_by_hand(old, new)))
+
+
+def _when_by_hand(topic: Topic) -> When | None:
+    """The situations of a topic, unless they are those that its own text gives."""
+    return None if topic.when == derive_when(topic.name, topic.description, topic.body, topic.type) else topic.when
+
+
+def _anchors_by_hand(old: Topic, new: Topic) -> list[Anchor]:
+    """The anchors of a topic that its own text does not name and the new one does not have."""
+    text = f"{old.name}\n{old.description}\n{old.body}"
+    known = {named(anchor) for anchor in new.anchors}
+    return [anchor for anchor in old.anchors if _target(anchor) not in text and named(anchor) not in known]
+
+
+def _target(anchor: Anchor) -> str:
+    match anchor:
+        case FileAnchor(path):
+            return path
+        case SymbolAnchor(name):
+            return name
+        case CommitAnchor(commit):
+            return commit
+        case UrlAnchor(url):
+            return url
+
+
+def check_trust(topic: Topic) -> None:
+    """Refuse to make an instruction of what was only seen (product §2, promise 8)."""
+    if topic.trust is Trust.seen and topic.type in {MemoryType.user, MemoryType.feedback}:
+        raise Refused(
+            f"{topic.name!r} was not saved: what was seen in a file, a page or a tool result does not become a "
+            f"{topic.type} memory; the user may save it with `reverie save`",
+            by="trust",
+        )
