@@ -1,8 +1,9 @@
-"""Files: the only code that fsyncs, locks, decides whether a path may be touched, or starts git.
+"""Everything on disk that has no other owner: durable writes, locks, paths, trust, secrets.
 
 Reading order: `durable` (atomic writes, appends, removal), `locks` (one holder at a time), `inside` (paths that stay
-below a root), `git` (the git program, with everything off that a repository could steer).
-Which files exist is the matter of `reverie.files.places`; what is in them, of their owners.
+below a root), `git` (the git program, with everything off that a repository could steer), `places` (where every file
+lies, and which project a directory belongs to), `trust` (what the user agreed to of a project), `secret_scan` (what
+must never be stored), `merge` (three-way merge of texts), `background_tasks` (running work, one JSON file each).
 """
 
 from reverie.files.durable import (

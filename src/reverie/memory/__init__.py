@@ -1,14 +1,16 @@
-"""What is remembered: topics as Markdown files, their index, their history, and how they are found again.
+"""What is remembered. `memory` holds `Memory`, the only door.
 
 From the bottom up; a package imports only those above it in this list:
 
-- `topics`: one topic, its file and head, its age and when it applies
-- `git`: the formats of a git repository, read and written without running git
-- `history`: every change as a commit, and the only way to write
-- `index`: MEMORY.md
-- `store` (save, edit, forget, on one directory) and `timeline` (log, why, undo, erase)
-- `search` (the engine), `recall` (topics for a question), `scopes` (which directories), `doctor`
-- `retention` (how long transcripts and spills stay), `passages` (what past sessions said)
-- background: `extraction` (memories from what the user said), `daily` (logs of long sessions), `dream` (all of it put
-  in order now and then), `fork_runner` (what both need of a conversation)
+- `topics`: one topic, its file and front matter, its age and when it applies
+- `store`: one writer: files, MEMORY.md, history in git, undo, erase, export
+- `search`: ranking and recall of topics, passages of past sessions
+- `scopes` (which directories), `project_repository` (what git says of the project), `topic_names` (which topic is
+  meant)
+- `fork_runner`: what background work needs of a conversation
+- `extraction`: memories from what the user said, and `learn`
+- `drafts` (a new memory beside the stored ones), `contradiction` (against what the user said), `account` (what `why`
+  answers), `daily_logs` (logs of long sessions), `retention` (how long transcripts and spills stay)
+- `dream`: everything put in order now and then
+- `doctor` (what is wrong) and `repair`
 """

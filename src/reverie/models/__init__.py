@@ -1,8 +1,10 @@
-"""Who answers.
+"""Who answers: providers, profiles, prices, token counts.
 
-Reading order: `choose` (a name becomes a model), `answer` (ask one and wait), `offline` (no network), `anthropic` with
+Reading order: `ports` (`Model`, `Request`, events: the protocol), `from_settings` (which model, how it is reached),
+`choose` (a name becomes a model), `answer` (ask one and wait), `flow` (the driver of everything that asks a model
+without holding one), `ledger` (what every call cost), `offline` (no network), `anthropic` with `request_body` and
 `messages_stream`, `openai` with `chat_body` and `chat_stream`, and what both share: `connection` (clients and
 time-outs), `faults` (an HTTP failure becomes an error of ours), `retry` (which failures are worth another try),
-`received` (what arrives is made fit to be kept). Vendor SDKs are imported where a request is made, never when these
-modules are.
+`received` (what arrives is made fit to be kept). `names` and `profiles` are the table of models, `tokens` counts.
+Vendor SDKs are imported where a request is made, never when these modules are.
 """

@@ -1,15 +1,22 @@
-"""The loop. Start reading here.
+"""An agent at work. Start reading here: `session` (`Session`, the public class), then `loop`.
 
-A turn: `loop` (until the model stops asking), `tool_calls` (permitted, framed by hooks, run, answered in order),
-`desk_changes` (what of it scripts hear of), `compacting` (the gate and what follows it), `events` (what happens, as
-values), `log` (a conversation as it grows), `preparing` (its requests), `cache_watch` (whether the provider kept them),
-`ledger` (what they cost), `file_history` (going back with files), `hooking` (what is needed of the user's scripts).
-`flow` drives everything that asks a model without holding one.
+Building one: `wiring` (from the settings of this process), `agreed_settings` (as far as the user trusts the project),
+`setup` (everything that comes from outside, as one value), `ground` and `assemble` (its parts, in order), `parts` (how
+they begin and end), `descriptions` (what they say of themselves).
 
-What the model is told: `prompt` (the system text by sections), `memory_rules`, `output_style`, `git_status`,
-`user_context` (the first message), `prompt_text` (the Markdown files under `prompts/`).
+A turn: `loop` (until the model stops calling tools), `tool_calls` (permission, hooks, run, answer), `loop_hooks` (what
+the loop needs of hooks), `compaction` (when the window fills), `events` (what happens, as values), `mentions` (`@path`
+in a message), `recall` (memories for the turn), `web_search`, `offline_answer` (without a model), `gc_pause`.
 
-Beside the conversation: `tasks` (background work that anybody can list and stop), `chores` (that of a session, run
-after run), `fork` (a child that shares the conversation), `children` (those that run), `child_hooks`, `worktree`,
-`progress_lines` (what they do), `mailbox`, `team` and `message_socket` (words between agents).
+What the model is told: `opening_prompt` (all of it), `system_prompt` (by sections), `prompt_text` (the files under
+`prompts/`), `user_context` (the first message), `memory_prompt`, `git_status`, `output_style` and `style_choice`,
+`external_includes` (instruction files from outside the project).
+
+Between and after turns: `background_work` (the list of it), `notes` (session notes), `extraction` (what a turn
+taught), `dream`, `retention` (files that expired), `idle`, `disk_changes` and `desk_changes` (what hooks hear of),
+`lifecycle_hooks` (start and end), `file_history` and `rewind` (going back, with files).
+
+What people bring: `extensions` (all of it), `skills`, `mcp_tools`, `project_trust` (what waits for the user's word),
+`granted_rules` (permission rules that outlive the session), `memory_writes` (memories that tools write), `own_keys`
+(keys that others do not see). `subagents` are its child agents, `teammate` is a session that works for another one.
 """

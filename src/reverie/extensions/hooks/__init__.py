@@ -1,9 +1,9 @@
-"""WHAT THE USER'S SCRIPTS SAY.
+"""Hooks: the user's scripts, run at named events.
 
-Reading order: `events` (when they may speak), `declared` (what people wrote, as values), `matching` (whom an event
-concerns), `verdict` (what they said, put together), `output` (how a script's words are read), `programs`, `web` and
-`judging` (the three ways of asking: a program, an address, a model), `running` (one hook), `consent` (what of a project
-the user must agree to first), `firing` (`Hooks`, all of them).
+Reading order: `events` (when they run), `declarations` (what people wrote, as values), `matcher` (which hooks an event
+concerns), `verdict` (their answers, put together), `output` (how a script's output is read), `command_hook`,
+`http_hook` and `model_hook` (the three kinds: a program, a URL, a question to a model), `run` (one hook), `consent`
+(what of a project the user must agree to first), `fire` (`Hooks`: all of them).
 """
 
 from reverie.extensions.hooks.declarations import Declared, Handler, Hook, declared_hooks, parse_declaration

@@ -1,7 +1,7 @@
-"""WHAT THE USER TAUGHT BY HAND.
+"""Skills and commands: Markdown files that the user or the model invokes by name.
 
-Reading order: `skill` (one, as a value), `found` (where they lie and what a name means), `listing` (what the model is
-told of them), `invocation` (what it reads when one is invoked).
+Reading order: `skill` (one, as a value), `discover` (where they lie and what a name means), `listing` (what the model
+is told of them), `invocation` (what it reads when one is invoked).
 """
 
 from reverie.extensions.skills.discover import Skills, list_nested, list_skills

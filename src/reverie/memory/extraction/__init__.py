@@ -1,10 +1,10 @@
 """What was said in a session → memories: found by rules or by a model, and let through by one gate.
 
 In reading order: `candidate` (the values), `typed` (what a person wrote by hand), `phrases`, `cue`, `cues` and
-`indirect` (the rules), `form` and `reading` (likeness to exemplars), `dates`, `wording` and `find` (from a sentence
+`indirect` (the rules), `form` and `classify` (likeness to exemplars), `dates`, `wording` and `find` (from a sentence
 to a candidate), `known` (what the store says already), `gate` (what may be stored), `refusals` (what was not),
-`session` (a transcript as what the user said), `extract` (one run without a model), `keeping` (what passed is
-written), `asking` (one question to a model), `learnt` (how far each transcript was read); for a running session
-`nothing_here` (the local filter), `cursor` (how far it has come), `schedule` (when it runs), `fork` (the work for a
-child agent).
+`session` (a transcript as what the user said), `extract` (one run without a model), `keep` (what passed is written),
+`model_question` (one question to a model), `learn` (`Memory.learn`: transcripts that exist already), `learnt` (how far
+each was read); for a running session `nothing_here` (the local filter), `cursor` (how far it has come), `schedule`
+(when it runs), `fork` (the work for a child agent).
 """

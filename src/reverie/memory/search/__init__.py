@@ -1,10 +1,14 @@
-"""Finding documents again: an index over words and vectors that ranks, explains itself and can say nothing.
+"""Finding topics and passages again: an index over words and vectors that ranks, explains itself and can say nothing.
 
-Reading order: `document` (what goes in and comes out), `engine` (open, update, search), `analyze` with `stem` and
-`words` (text to terms), `database` (the index file), `spelling` (unknown words), `features` (what is measured),
-`rank` (how it is weighed), `abstain` (when to say nothing), `vectors`, `sentences` and `embed` (meaning, with the
-`semantic` extra; `tensors` and `blas` are its numbers and its threads, `beside` does two things at once), `weights`
-(the model files).
+- recall of topics: `recall` (which matter now), `topic_index` (one directory as recall sees it) with `topic_table` and
+  `topic_rows`, `directories` (all that recall looks into), `model_selection` (a model chooses), `render` (how a
+  recalled topic is shown), `usage_log` (what was recalled), `look_ahead` (a child process looks at the files)
+- the engine: `document` (what goes in and comes out), `engine` (open, update, search), `analyze` with `stem` and
+  `words` (text to terms), `database` (the index file), `spelling` (unknown words), `features` (what is measured),
+  `rank` (how it is weighed), `abstain` (when to say nothing)
+- meaning, with the `semantic` extra: `semantic`, `vectors`, `sentences`, `embed`, `tensors`, `blas` (threads),
+  `beside` (two things at once), `weights` (the model files)
+- `passages`: what past sessions said, opened by `past_sessions`
 """
 
 from reverie.memory.search.document import Document, Known, Query, Scored, Why

@@ -1,9 +1,13 @@
-"""What happened to a memory directory, kept as git commits, and the only way to write to it.
+"""One directory of topics: its files, MEMORY.md, its history as git commits, and the only way to write to it.
 
-- the record: `change` (who, why, on what grounds), `history` (the repository), `past` (earlier states), `packing`
-- the files beside the last commit: `tracked`, `listing` (again and again), `told` (by the system), `worktree`,
-  `exchange` (two renames)
+- the whole: `topic_store` (read, save, edit, forget, pin), `timeline` (log, why, undo, erase)
+- the record: `change` (who, why, on what grounds), `history` (the repository), `past` (earlier states), `repack`,
+  `git`
+- MEMORY.md: `index`
+- the files beside the last commit: `tracked`, `listing` (again and again), `inotify`, `watcher` (edits by other
+  programs), `worktree`, `atomic_rename` (swap two files, rename only if absent)
 - writing: `writer` (the lock, one commit at a time), `attribution` (who made an edit that is found), `undo`
-- forgetting for good: `erase`, `redact` (transcripts), `relearning` (what must not come back), `tombstones`
+- forgetting for good: `erase`, `redact` (transcripts), `erased_sentences` (what must not be learnt again),
+  `tombstones`
 - carrying away: `bundle`
 """

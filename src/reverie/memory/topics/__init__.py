@@ -1,10 +1,9 @@
-"""One topic: a Markdown file with a head, and everything that can be said of it without looking at other files.
+"""One topic: a Markdown file with front matter, and everything that can be said of it without looking at other files.
 
-- the value and its file: `value`, `topic` (text to value and back), `frontmatter` and `fields` (its head), `merge` (two
-  edits of one), `remarks` (what was guessed while reading), `vetted` (what was scanned already)
+- the value and its file: `value`, `topic` (text to value and back), `frontmatter` and `fields` (its head), `merge`
+  (two edits of one), `remarks` (what was guessed while reading), `vetted` (what was scanned already)
+- `draft`: from what a caller says to a topic
 - its name: `filenames`, `finding` (which topic is meant by a name)
 - how long it holds, for what: `age`, `anchors` (what it is tied to), `situations`, `tasks`, `globs` (when it applies)
-- `polarity`: whether it says what the words say that it quotes, by the tables of `polarity_words`; `said`: the
-  same where it quotes nothing
-- `injection`: text that tries to be more than data
+- `polarity`: whether it says what the words say that it quotes, by the tables of `polarity_words`
 """

@@ -1,5 +1,4 @@
-"""What it weighs: facts per model, estimates without a network, what was reported, and the lines of the window.
+"""How large things are: estimates without a network, what was reported, and the limits of the window.
 
-In reading order: `names`, `profiles`, `pieces`, `media`, `rates`, `estimate`, `rounds`, `calibration`, `count`,
-`usage`, `window`.
+In reading order: `pieces`, `media`, `rates`, `estimate`, `rounds`, `calibration`, `count`, `usage`, `window`.
 """

@@ -1,6 +1,8 @@
-"""The child agents of a session.
+"""Child agents: definitions, forks, roles, teammates, mailboxes, work trees.
 
-Reading order: `staff` (who there is and who may be started), `hiring` (how one comes to be), `roles` (how a role
-becomes an agent), `own_servers` (the tool servers of a role), `agent_answers` (what the parent is told), `oversight`
-(progress, lists and stops), `post` (letters), `teammates` (agents in a process of their own).
+Reading order: `definitions` (roles as people write them), `subagents` (which there are and who may be started),
+`start` (how one is started), `roles` (a role becomes an agent), `fork` (a child that shares the conversation and its
+cache), `children` (those that run), `answers` (what the parent is told), `progress` (what they do, in a few words),
+`monitor` (lists and stops), `hooks`, `mcp_servers` and `worktree` (what one may have of its own); `messaging` (who is
+reached how), `mailbox`, `message_socket`, `team` and `teammates` (agents in a process of their own).
 """

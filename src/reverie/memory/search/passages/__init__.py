@@ -1,8 +1,8 @@
-"""Past context: passages of a project's transcripts, found again (spec 2 §14).
+"""Passages of a project's transcripts, found again.
 
-Reading order: `listing` (which transcripts), `cutting` (what of a record is a passage), `terms` (its words), `database`
-(the index file), `indexing` (keeping it in step with the transcripts), `finding` (candidates for the engine of
-`search`), `texts` (reading them again), `past_search` (the whole).
+Reading order: `listing` (which transcripts), `cut` (what of a record is a passage), `terms` (its words), `database`
+(the index file), `update` (keeping it in step with the transcripts), `find` (candidates for the engine of `search`),
+`texts` (reading them again), `past_search` (the whole).
 """
 
 from reverie.memory.search.passages.past_search import Found, PastHit, PastQuery, PastSearch

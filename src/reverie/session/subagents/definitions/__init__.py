@@ -1,8 +1,7 @@
-"""ROLES THAT AN AGENT MAY PLAY.
+"""Roles that an agent may play: Markdown files with a system prompt.
 
-Reading order: `definition` (one role, as a value), `built_in` (those we bring), `found` (where people keep theirs and
-which one a name means), `listing` (what the model is told of them). How a role is played is the matter of
-`agent.children` and `api.staff`.
+Reading order: `definition` (one role, as a value), `built_in` (those we bring), `discover` (where people keep theirs
+and which one a name means), `listing` (what the model is told of them). `subagents.roles` makes an agent of one.
 """
 
 from reverie.session.subagents.definitions.definition import Definition, definition_of
