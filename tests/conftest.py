@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
+from tests.person import Person, person_in
+
 # How long an example takes says nothing on a machine that does other things too; every test has a time-out of its own.
 settings.register_profile("reverie", deadline=None, suppress_health_check=[HealthCheck.too_slow], max_examples=30)
 settings.register_profile("thorough", settings.get_profile("reverie"), max_examples=200)
@@ -30,7 +32,7 @@ def pytest_configure(config: pytest.Config) -> None:
 _BESIDE_THE_PROJECT = Path(__file__).resolve().parents[2] / "shared" / "data"
 
 
-_SENDERS = ("api", "apps", "agent", "context")
+_SENDERS = ("session", "apps", "context", "memory")
 """The folders whose tests send requests as the product does; others send what they like."""
 
 
@@ -56,6 +58,12 @@ def prefix_net(request: pytest.FixtureRequest) -> Iterator[None]:
     simulator.started.clear()
     if request.node.get_closest_marker("moves_prefix") is None:
         assert not torn, torn
+
+
+@pytest.fixture
+def person(tmp_path: Path) -> Person:
+    """Somebody with a home of their own."""
+    return person_in(tmp_path)
 
 
 @pytest.fixture(scope="session")

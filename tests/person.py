@@ -8,8 +8,6 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-import pytest
-
 from reverie import Memory, Settings
 
 
@@ -51,9 +49,8 @@ def git(directory: Path, *arguments: str) -> None:
     subprocess.run(["git", *arguments], cwd=directory, check=True, env={**os.environ, **names}, capture_output=True)
 
 
-@pytest.fixture
-def person(tmp_path: Path) -> Person:
-    home = tmp_path / "home"
+def person_in(folder: Path) -> Person:
+    home = folder / "home"
     home.mkdir()
     settings = Settings(home=str(home / ".reverie"), config_home=str(home / ".claude"))
     return Person(home, settings, Clock())

@@ -106,7 +106,7 @@ def test_the_hook_events_of_the_guide_are_those_that_fire() -> None:
     named = {word for word in _CODE.findall(fires) if word in EVENTS}
     explained = set(re.findall(r"`(\w+)`", "".join(re.findall(r"(?m)^\|([^|]*)\|", never))))
     code = "\n".join(
-        path.read_text(encoding="utf-8") for part in ("agent", "api") for path in (SOURCE / part).rglob("*.py")
+        path.read_text(encoding="utf-8") for part in ("session",) for path in (SOURCE / part).rglob("*.py")
     )
 
     assert named == {name for name in EVENTS if f'"{name}"' in code}

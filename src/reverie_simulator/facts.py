@@ -1,6 +1,6 @@
 """What the simulator must know of a model, by name: sizes, tokenizer generation and what requests it takes.
 
-Sizes and abilities come from `tokens.profiles`; what each generation refuses comes from the provider's public notes.
+Sizes and abilities come from `models.profiles`; what each generation refuses comes from the provider's public notes.
 A name that the provider does not use has no facts, and a request for it gets a 404.
 """
 

@@ -25,8 +25,8 @@ from reverie.memory.topics.topic import MemoryType, Source
 from reverie.models.ports import Event, Request, TextDelta
 from reverie.settings import Memory as MemorySettings
 from reverie.testing.scripted_model import ScriptedModel
+from tests.person import Person, git
 from tests.requirements import requirement
-from tests.session.conftest import Person, git
 
 KIWI = {
     "name": "Kiwi server",

@@ -15,8 +15,8 @@ from reverie.files.places import MemoryFolder, Places
 from reverie.memory.store.attribution import Attribution, Step
 from reverie.memory.store.timeline import log
 from tests.memory.stores import open_store, topic
+from tests.person import Person
 from tests.requirements import requirement
-from tests.session.conftest import Person
 
 SESSION = "0b1c2d3e-0000-4000-8000-000000000001"
 

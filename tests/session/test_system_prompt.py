@@ -6,6 +6,7 @@ import subprocess
 import sys
 from dataclasses import replace
 from importlib.resources import files
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -213,12 +214,12 @@ def test_a_style_sets_the_guidance_on_code_aside_unless_it_keeps_it() -> None:
 
 def test_every_prompt_opens_with_a_comment_that_the_model_does_not_see_and_is_read_by_somebody() -> None:
     folder = files("reverie.session") / "prompts"
-    package = files("reverie.session")
-    code = "".join(path.read_text(encoding="utf-8") for path in package.iterdir() if path.name.endswith(".py"))
+    package = Path(str(files("reverie.session")))
+    code = "".join(path.read_text(encoding="utf-8") for path in package.rglob("*.py"))
     for entry in folder.iterdir():
         raw = entry.read_text(encoding="utf-8")
         name = entry.name.removesuffix(".md")
         assert raw.startswith("<!-- "), entry.name
         assert "<!--" not in read_prompt(name, "reverie.session")
-        if raw.startswith("<!-- Read by: agent."):
+        if raw.startswith("<!-- Read by: session."):
             assert f'"{name}"' in code or f"'{name}'" in code, entry.name

@@ -2,7 +2,7 @@
 
 Figures are those of the vendor's pages of 2026-08-22, and of the models' own pages for what came later or is left open
 there. A price that is not in the table makes a cost None, never a guess; the window of a model that is not in the table
-is a careful guess, which `tokens.window.unknown_model` tells the user. Spellings are in `names`.
+is a careful guess, which `models.tokens.window.unknown_model` tells the user. Spellings are in `names`.
 Requests above 200,000 tokens on models before 4.6 cost more than this table says: the pages give no figure for them.
 """
 

@@ -92,7 +92,7 @@ async def _nothing_joins(_: Sequence[Done]) -> Sequence[Joined]:
 
 @dataclass(slots=True)
 class Parts:
-    """What a loop is made of; `api.session` puts it together."""
+    """What a loop is made of; `session.session` puts it together."""
 
     log: Log
     preparer: Preparer

@@ -10,7 +10,7 @@ from reverie.messages.entries import TitleEntry
 
 
 class Fires(Protocol):
-    """Somebody who asks the hooks that an event concerns; `hooks.firing.Hooks` does."""
+    """Somebody who asks the hooks that an event concerns; `extensions.hooks.fire.Hooks` does."""
 
     async def fire(self, event: str, payload: JsonObject, *, subject: str = "") -> Verdict:
         """What they say, as one verdict; nothing that a hook does is raised."""

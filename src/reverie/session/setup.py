@@ -1,6 +1,6 @@
 """What a session is made from, as one value: everything that comes from outside the library.
 
-`apps.wiring` fills it from a configuration, `process` from this process for people who write Python.
+`session.wiring` fills it from a configuration, `process` from this process for people who write Python.
 """
 
 from __future__ import annotations

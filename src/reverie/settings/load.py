@@ -187,7 +187,7 @@ def _directory_fault(user_home: Path) -> Faults:
 
 
 def _agreed_to(places: Places, project: Path) -> Accepts:
-    """The user's answers, read when the first question comes up. Hooks answer for themselves (`hooks.consent`)."""
+    """The user's answers, read when the first question comes up. Hooks are asked about separately."""
 
     @cache
     def answers() -> Trust:

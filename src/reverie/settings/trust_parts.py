@@ -13,7 +13,7 @@ from reverie.settings.session import Declaration
 def parts_of_settings(origins: Mapping[str, Sequence[Origin]]) -> tuple[Part, ...]:
     """What the project's own files set of the settings that wait for trust, as they are when everything is accepted.
 
-    Hooks are left out: they bring scripts along and make their own parts (`hooks.consent`).
+    Hooks are left out: they bring scripts along and make their own parts (`extensions.hooks.consent`).
     """
     return tuple(
         part_of_setting(name, origin.value, origin.place)

@@ -1,8 +1,8 @@
 """The shape of every tool.
 
-A tool says what a call would need before it runs, and runs only when somebody else (`agent.tool_calls`) has let it. It
-never asks for permission itself, never spills its own output and never raises for what the model did wrong: a
-`ToolMistake` becomes a failed result that tells the model how to do it right.
+A tool says what a call would need before it runs, and runs only when `session.tool_calls` has let it. It never asks
+for permission itself, never spills its own output and never raises for what the model did wrong: a `ToolMistake`
+becomes a failed result that tells the model how to do it right.
 """
 
 from __future__ import annotations

@@ -20,8 +20,8 @@ from reverie.testing.build import reply
 from reverie.testing.scripted_model import ScriptedModel
 from reverie.testing.simulator import simulator
 from tests.memory.stores import files_of
+from tests.person import Person
 from tests.requirements import requirement
-from tests.session.conftest import Person
 from tests.session.sessions import hold, print_result
 
 RULES = ("Never push directly to main, open a PR instead.", "thanks!", "I'm a data scientist, mostly Python.")

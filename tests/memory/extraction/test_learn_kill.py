@@ -14,8 +14,8 @@ from reverie import Memory, Settings
 from tests.memory.extraction.kit import MONDAY
 from tests.memory.kill.worker import start
 from tests.memory.stores import git
+from tests.person import Person
 from tests.requirements import requirement
-from tests.session.conftest import Person
 from tests.session.sessions import hold
 
 SUBJECTS = ("apples", "boats", "clocks", "dishes", "engines", "forests", "gloves", "houses", "islands", "jackets")

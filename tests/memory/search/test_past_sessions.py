@@ -9,8 +9,8 @@ import pytest
 from reverie import Memory
 from reverie.errors import UserMistake
 from reverie.files.places import slug
+from tests.person import Person
 from tests.requirements import requirement
-from tests.session.conftest import Person
 
 
 def say(person: Person, project: Path, text: str, *, day: int, role: str = "user") -> None:

@@ -4,7 +4,8 @@
 with `markdown`, `diff` and `window_picture`; `log` shows them; `turn` makes them of events, `turns` runs one after
 another, `past` shows an old session. `prompt` is where one types, with `completion`, `files`, `history` and `paste`.
 `question` asks for permission, `picker` for a choice, `status_line`, `own_line` and
-`waiting` say how things stand, `memory_screen` shows memories, `control_characters` keeps text from steering the terminal.
+`waiting` say how things stand, `memory_screen` shows memories, `control_characters` keeps text
+from steering the terminal.
 `commands` is the table of slash commands, `host` what they may do, `inspections`, `changes` and `rewind` do it.
 `shell`, `remember`, `export` and `clipboard` do what their names say. `keys` names the keys, `gc_freeze`
 spares the garbage collector, `app` joins everything.

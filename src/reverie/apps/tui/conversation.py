@@ -1,6 +1,6 @@
 """What the terminal needs: of a session, exactly the methods that it calls; of everything else, plain functions.
 
-`api.session.Session` is such a conversation. Nothing in this package reaches past these two.
+`session.session.Session` is such a conversation. Nothing in this package reaches past these two.
 """
 
 from __future__ import annotations

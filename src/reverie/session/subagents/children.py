@@ -2,7 +2,7 @@
 
 A child is a loop in a task of its own. Who waits for it is linked to it: cancelling the one cancels the other. One in
 the background is told of when it ends, at the parent's next boundary. How a child is made is the matter of `fork` and
-`api.staff`.
+`session.subagents`.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """How one child agent comes to be and what frames its life: identity, loop, hooks, work tree, servers, its own file.
 
-A fork shares the conversation (`agent.fork`), a typed agent begins anew (`roles`). Who may start one, and keeping those
-that run, is the matter of `staff`.
+A fork shares the conversation (`fork`), a typed agent begins anew (`roles`). Who may start one, and keeping those that
+run, is the matter of `subagents`.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The child agents of a session: which roles there are, who may be started, what the model is told of them.
 
-`employ` answers the Agent tool; `hiring` makes the agent. All run as `agent.children`; letters between them go through
-`post`, `oversight` keeps an eye on them, teammates are processes of their own (`teammates`).
+`employ` answers the Agent tool; `start` makes the agent. All run as `children`; messages between them go through
+`messaging`, `monitor` lists and stops them, teammates are processes of their own (`teammates`).
 """
 
 from __future__ import annotations
