@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from reverie.messages.blocks import (
     Block,
-    Document,
+    DocumentBlock,
     Image,
     Opaque,
     RedactedThinking,
@@ -49,7 +49,7 @@ sources = st.fixed_dictionaries({"type": st.just("base64"), "media_type": st.jus
 simple_blocks: st.SearchStrategy[Any] = st.one_of(
     st.builds(Text, texts),
     st.builds(Image, sources),
-    st.builds(Document, sources),
+    st.builds(DocumentBlock, sources),
     st.builds(Opaque, st.fixed_dictionaries({"type": st.just("later_kind"), "value": json_values})),
 )
 usages = st.builds(

@@ -18,7 +18,7 @@ import numpy as np
 
 from bench.extraction.labels import HERE, part_of
 from reverie.memory.extraction import classify as reading
-from reverie.memory.extraction.classify import Kind, features
+from reverie.memory.extraction.classify import SentenceKind, features
 from reverie.memory.extraction.form import is_english
 from reverie.memory.extraction.typed import sentences
 from reverie.memory.search.semantic import load_embedder
@@ -55,19 +55,19 @@ def main(arguments: Sequence[str]) -> int:
     return 0
 
 
-def read_exemplars() -> tuple[tuple[Kind, str], ...]:
+def read_exemplars() -> tuple[tuple[SentenceKind, str], ...]:
     """Our own sentences, each with what it is."""
-    found: list[tuple[Kind, str]] = []
-    kind = Kind.task
+    found: list[tuple[SentenceKind, str]] = []
+    kind = SentenceKind.task
     for line in (HERE / "exemplars.txt").read_text(encoding="utf-8").splitlines():
         if line.startswith("["):
-            kind = Kind[line.strip("[]")]
+            kind = SentenceKind[line.strip("[]")]
         elif line and not line.startswith("#"):
             found.append((kind, line))
     return tuple(found)
 
 
-def all_examples() -> Iterator[tuple[Kind | None, str]]:
+def all_examples() -> Iterator[tuple[SentenceKind | None, str]]:
     """Everything that the weights are fitted to; no kind means that it is none of the lasting ones."""
     yield from read_exemplars()
     for line in (HERE / "written.jsonl").read_text(encoding="utf-8").splitlines():
@@ -76,15 +76,15 @@ def all_examples() -> Iterator[tuple[Kind | None, str]]:
             yield from _sentences(row["text"], row["expect"])
 
 
-def digest(examples: Sequence[tuple[Kind | None, str]]) -> int:
+def digest(examples: Sequence[tuple[SentenceKind | None, str]]) -> int:
     """A number that changes with the examples, so that weights which were not fitted again are noticed."""
     return zlib.crc32("\n".join(f"{kind and kind.name} {text}" for kind, text in examples).encode())
 
 
 def fit(given: NDArray[np.float64], kinds: NDArray[np.int64]) -> NDArray[np.float64]:
     """The weights, one column for each kind."""
-    wanted = np.eye(len(Kind))[kinds]
-    weights = np.zeros((given.shape[1], len(Kind)))
+    wanted = np.eye(len(SentenceKind))[kinds]
+    weights = np.zeros((given.shape[1], len(SentenceKind)))
     mean, spread = np.zeros_like(weights), np.zeros_like(weights)
     for number in range(1, ROUNDS + 1):
         slope = (given.T @ (shares(given, weights) - wanted) + DAMPING * weights) / len(given)
@@ -103,24 +103,24 @@ def shares(given: NDArray[np.float64], weights: NDArray[np.float64]) -> NDArray[
     return found
 
 
-def _sentences(text: str, expect: Sequence[dict[str, str]]) -> Iterator[tuple[Kind | None, str]]:
+def _sentences(text: str, expect: Sequence[dict[str, str]]) -> Iterator[tuple[SentenceKind | None, str]]:
     """The English sentences of a message of ours; beside a labelled one the rest says nothing for sure."""
     spans = [(text.index(each["words"]), len(each["words"]), each["type"]) for each in expect]
     for one in sentences(text):
         kind = next((kind for at, length, kind in spans if at < one.end and one.start < at + length), None)
         if kind and is_english(one.text):
-            yield Kind[kind], one.text
+            yield SentenceKind[kind], one.text
         elif not expect and is_english(one.text):
             yield None, one.text
 
 
-def _numbered(given: NDArray[np.float64], kinds: Sequence[Kind | None]) -> NDArray[np.int64]:
+def _numbered(given: NDArray[np.float64], kinds: Sequence[SentenceKind | None]) -> NDArray[np.int64]:
     """The number of each kind; where only `not lasting` is known, the kind that the others make most likely."""
-    all_kinds = list(Kind)
+    all_kinds = list(SentenceKind)
     known = np.array([kind is not None for kind in kinds])
     numbers = np.array([all_kinds.index(kind) if kind else 0 for kind in kinds])
     likely = shares(given[~known], fit(given[known], numbers[known]))
-    likely[:, [kind.is_lasting for kind in Kind]] = 0
+    likely[:, [kind.is_lasting for kind in SentenceKind]] = 0
     numbers[~known] = likely.argmax(axis=1)
     return numbers
 
@@ -128,7 +128,7 @@ def _numbered(given: NDArray[np.float64], kinds: Sequence[Kind | None]) -> NDArr
 def _print_check(given: NDArray[np.float64], kinds: NDArray[np.int64]) -> None:
     fold = np.arange(len(kinds)) * 7919 % _FOLDS
     worth = np.zeros(len(kinds))
-    lasting = np.array([kind.is_lasting for kind in Kind])
+    lasting = np.array([kind.is_lasting for kind in SentenceKind])
     for number in range(_FOLDS):
         held = fold == number
         worth[held] = shares(given[held], fit(given[~held], kinds[~held]))[:, lasting].sum(axis=1)

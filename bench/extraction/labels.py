@@ -16,11 +16,11 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from reverie.memory.extraction.candidate import Candidate, Said
+from reverie.memory.extraction.candidate import MemoryCandidate, UserMessage
 from reverie.memory.extraction.classify import Reader
 from reverie.memory.extraction.extract import extract
-from reverie.memory.extraction.gate import Scene
-from reverie.memory.extraction.session import SessionWords, Spoken, words_of
+from reverie.memory.extraction.gate import GateContext
+from reverie.memory.extraction.session import SessionMessage, SessionWords, words_of
 from reverie.messages.transcript import read_entries
 
 HERE = Path(__file__).parent
@@ -46,7 +46,7 @@ class Labelled:
     """`dev`, `held out`, `fresh…`, `unseen`, `tempting` or `real`."""
     text: str
     wanted: tuple[Wanted, ...]
-    found: tuple[Candidate, ...]
+    found: tuple[MemoryCandidate, ...]
 
 
 def read_written(file: Path = HERE / "written.jsonl", reader: Reader | None = None) -> Iterator[Labelled]:
@@ -57,8 +57,8 @@ def read_written(file: Path = HERE / "written.jsonl", reader: Reader | None = No
         row = json.loads(line)
         text: str = row["text"]
         part = part_of(row) if file.parent == HERE else file.stem
-        spoken = Spoken(Said(row["id"], text, row["id"], SAID), 0, 0)
-        found = extract(SessionWords((spoken,)), (spoken,), Scene(today=SAID.date(), reader=reader))
+        spoken = SessionMessage(UserMessage(row["id"], text, row["id"], SAID), 0, 0)
+        found = extract(SessionWords((spoken,)), (spoken,), GateContext(today=SAID.date(), reader=reader))
         yield Labelled(row["id"], part, text, _wanted(row), tuple(each.candidate for each in found.passed))
 
 
@@ -81,7 +81,7 @@ def read_real(transcripts: Path, reader: Reader | None = None) -> Iterator[Label
     for file in dict.fromkeys(row["file"] for row in rows):
         words = words_of(read_entries(transcripts / file), file, UTC)
         by_id = {each.said.message: each for each in words.messages}
-        passed = [each.candidate for each in extract(words, words.messages, Scene(reader=reader)).passed]
+        passed = [each.candidate for each in extract(words, words.messages, GateContext(reader=reader)).passed]
         for row in rows:
             if row["file"] == file:
                 spoken = by_id.get(row["message"])

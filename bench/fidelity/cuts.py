@@ -13,7 +13,7 @@ from reverie.messages.view import Item
 from reverie.models.profiles import profile
 from reverie.models.tokens.estimate import weigh_message, weigh_text
 from reverie.models.tokens.rates import rates_for
-from reverie.models.tokens.window import Budget, budget
+from reverie.models.tokens.window import WindowBudget, budget
 
 MODEL = "claude-sonnet-4-5"
 STEP = 0.25
@@ -57,7 +57,7 @@ def cuts(items: Sequence[Item], window_tokens: int) -> list[Cut]:
 
 
 @cache
-def lines_of(window_tokens: int) -> Budget:
+def lines_of(window_tokens: int) -> WindowBudget:
     """The lines of a window of this size."""
     return budget(window_tokens, profile(MODEL).max_output_tokens)
 

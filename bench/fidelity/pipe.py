@@ -20,7 +20,7 @@ from reverie.context.digest import summary
 from reverie.context.facts import gather
 from reverie.messages.blocks import ToolResult
 from reverie.messages.message import Message, Role, user
-from reverie.messages.view import Item, Kind
+from reverie.messages.view import Item, ItemKind
 
 CLEARED = "[cleared]"
 ROUNDS_OF_FILLING = 3
@@ -138,7 +138,7 @@ def pieces_of(items: Sequence[Item]) -> list[Piece]:
             pieces += [_result(item, result, number) for result in item.message.tool_results]
         else:
             reply = None
-            kind = "summary" if item.kind is Kind.SUMMARY else "human"
+            kind = "summary" if item.kind is ItemKind.SUMMARY else "human"
             wire = {"id": f"h{number}", "kind": kind, "text": item.message.text, "tokens": weigh_item(item)}
             pieces.append(Piece(wire, [item]))
     return pieces
@@ -161,7 +161,7 @@ def _result(item: Item, result: ToolResult, number: int) -> Piece:
 
 def _items(one: dict[str, Any], known: dict[str, Piece]) -> list[Item]:
     if "id" not in one:
-        return [Item("summary", Kind.SUMMARY, user(one["text"]))]
+        return [Item("summary", ItemKind.SUMMARY, user(one["text"]))]
     items = known[one["id"]].items
     if not one.get("cleared"):
         return items

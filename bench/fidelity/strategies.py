@@ -12,7 +12,7 @@ from bench.fidelity.sessions import Session
 from reverie.context.compact import compact
 from reverie.context.embedded import answered
 from reverie.context.replacement import Case
-from reverie.context.stage import Scene
+from reverie.context.stage import StageContext
 from reverie.messages.blocks import ToolResult
 from reverie.messages.entries import Envelope
 from reverie.messages.message import Message
@@ -36,7 +36,7 @@ def ours(session: Session, at: int, window_tokens: int) -> list[Item]:
         return made
 
     used = lines_of(window_tokens).using(round(weigh_items(view.items)))
-    scene = Scene(used, datetime(2026, 1, 1, tzinfo=UTC), envelope, lambda item: round(weigh_item(item)))
+    scene = StageContext(used, datetime(2026, 1, 1, tzinfo=UTC), envelope, lambda item: round(weigh_item(item)))
     case = Case(view, entries, scene, Settings().compaction)
     outcome = answered(compact(case))
     return list(project([*entries, *outcome.entries]).items)

@@ -119,9 +119,9 @@ def _cpu_seconds() -> float:
 
 def _index(folder: Path, index: Path, _count: int) -> dict[str, float]:
     from reverie.memory.search.passages import PastSearch
-    from reverie.memory.search.passages.update import Transcript
+    from reverie.memory.search.passages.update import SearchedTranscript
 
-    past = PastSearch(index, lambda: [Transcript(path, path.stem) for path in folder.glob("*.jsonl")])
+    past = PastSearch(index, lambda: [SearchedTranscript(path, path.stem) for path in folder.glob("*.jsonl")])
     past.sweep()
     past.close()
     return {}
@@ -129,19 +129,19 @@ def _index(folder: Path, index: Path, _count: int) -> dict[str, float]:
 
 def _search(folder: Path, index: Path, count: int) -> dict[str, float]:
     from reverie.memory.search.passages import PastQuery, PastSearch
-    from reverie.memory.search.passages.update import Transcript
+    from reverie.memory.search.passages.update import SearchedTranscript
 
-    past = PastSearch(index, lambda: [Transcript(path, path.stem) for path in folder.glob("*.jsonl")])
+    past = PastSearch(index, lambda: [SearchedTranscript(path, path.stem) for path in folder.glob("*.jsonl")])
     past.search(PastQuery("warm up the cache"), now=NOW)
     return _latencies(lambda query: [hit.text for hit in past.search(PastQuery(query), now=NOW).hits], queries(count))
 
 
 def _append(folder: Path, index: Path, _count: int) -> dict[str, float]:
     from reverie.memory.search.passages import PastSearch
-    from reverie.memory.search.passages.update import Transcript
+    from reverie.memory.search.passages.update import SearchedTranscript
 
     paths = sorted(folder.glob("*.jsonl"))
-    past = PastSearch(index, lambda: [Transcript(path, path.stem) for path in paths])
+    past = PastSearch(index, lambda: [SearchedTranscript(path, path.stem) for path in paths])
     past.sweep()
     before = paths[0].read_bytes()
     line = before[: before.index(b"\n") + 1]

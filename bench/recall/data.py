@@ -17,7 +17,7 @@ from datetime import date, datetime
 from pathlib import Path
 from typing import Any
 
-from reverie.memory.search.document import Document
+from reverie.memory.search.document import SearchDocument
 from reverie.memory.search.words import MONTHS
 
 SETS = ("observation", "session", "turn", "longmemeval")
@@ -41,7 +41,7 @@ class Case:
     """One store and what is asked of it."""
 
     name: str
-    documents: tuple[Document, ...]
+    documents: tuple[SearchDocument, ...]
     questions: tuple[Question, ...]
 
 
@@ -58,7 +58,7 @@ def read_cases(name: str) -> list[Case]:
 def _locomo(name: str) -> Iterator[Case]:
     for case in _lines(f"locomo-{name}"):
         documents = tuple(
-            Document(
+            SearchDocument(
                 key=unit["id"],
                 body=unit["text"],
                 name=unit["title"],
@@ -81,7 +81,9 @@ def _longmemeval() -> Iterator[Case]:
     for each in _lines("longmemeval-questions"):
         # A haystack may name one session twice.
         sessions = dict(each["haystack"])
-        documents = tuple(Document(key=key, body=texts[key], observed=_day(when)) for key, when in sessions.items())
+        documents = tuple(
+            SearchDocument(key=key, body=texts[key], observed=_day(when)) for key, when in sessions.items()
+        )
         pieces = tuple((key,) for key in sessions if key.startswith("answer_"))
         yield Case(each["id"], documents, (Question(each["question"], each["type"], pieces),))
 

@@ -24,7 +24,7 @@ from bench.recall.data import NOW, SETS, Case, read_cases
 from bench.recall.embedding import RememberingEmbedder
 from reverie.memory.search import Query, SearchIndex
 from reverie.memory.search.abstain import VECTOR_COEFFICIENTS, WORD_COEFFICIENTS, hit_features, query_features
-from reverie.memory.search.features import Measured, Wanted
+from reverie.memory.search.features import Measured, WeighedQuery
 from reverie.memory.search.rank import VECTOR_WEIGHTS, WORD_WEIGHTS, parts_of
 from reverie.memory.search.weights import find_weights
 
@@ -57,7 +57,7 @@ class Asked:
     set_name: str
     fold: int
     kind: str
-    wanted: Wanted
+    wanted: WeighedQuery
     candidates: tuple[Measured, ...]
     pieces: tuple[tuple[int, ...], ...] = ()
 

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bench.recall.systems import Ranking, System, plain_text
-from reverie.memory.search import Document
+from reverie.memory.search import SearchDocument
 
 if TYPE_CHECKING:
     from reverie.memory.search.vectors import Embeds
@@ -50,7 +50,7 @@ class Peer:
         self._embedder = embedder
         self._process: subprocess.Popen[str] | None = None
 
-    def __call__(self, documents: Sequence[Document], _: Path) -> Ranking:
+    def __call__(self, documents: Sequence[SearchDocument], _: Path) -> Ranking:
         texts = [(each.key, plain_text(each)) for each in documents]
         self._say({"documents": texts, **self._vectors([text for _, text in texts])})
 

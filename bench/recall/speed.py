@@ -34,7 +34,7 @@ from bench.start.__main__ import (
     write_memories,
 )
 from reverie import Memory, Settings, Topic
-from reverie.memory.search import Document, Query, SearchIndex
+from reverie.memory.search import Query, SearchDocument, SearchIndex
 from reverie.memory.search.weights import find_weights
 from reverie.memory.topics.topic import MemoryType
 
@@ -106,13 +106,13 @@ def measure_speed(models: Path, *, quick: bool) -> dict[str, object]:
     return report
 
 
-def make_topics(count: int, sentences: Sequence[str]) -> Iterator[Document]:
+def make_topics(count: int, sentences: Sequence[str]) -> Iterator[SearchDocument]:
     """Topics of three to twelve sentences, as files of memory are."""
     draw = random.Random(count)
     for number in range(count):
         body = ". ".join(draw.choices(sentences, k=draw.randint(3, 12)))
         name = " ".join(draw.choice(sentences).split()[:4])
-        yield Document(
+        yield SearchDocument(
             key=f"topic-{number}.md",
             name=name,
             description=draw.choice(sentences),
@@ -294,7 +294,7 @@ def _measure_saves(memories: Path, sentences: Sequence[str]) -> str:
     return f"one save p50 {taken[len(taken) // 2]:.0f} ms, largest {taken[-1]:.0f} ms (goal 120 ms)"
 
 
-def _topic(document: Document) -> Topic:
+def _topic(document: SearchDocument) -> Topic:
     number = document.key.removeprefix("topic-").removesuffix(".md")
     kind = MemoryType(document.type or "project")
     return Topic("", f"{document.name} {number}", document.description, kind, document.body, observed=document.observed)

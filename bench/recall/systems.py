@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bench.recall.data import NOW
-from reverie.memory.search import Document, Query, SearchIndex
+from reverie.memory.search import Query, SearchDocument, SearchIndex
 from reverie.memory.search.engine import embedding_text
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 Ranking = Callable[[str], list[str]]
 """A question → keys, best first."""
-System = Callable[[Sequence[Document], Path], Ranking]
+System = Callable[[Sequence[SearchDocument], Path], Ranking]
 """Documents and a folder to work in → a ranking over them."""
 
 _WORD = re.compile(r"\w+")
@@ -28,7 +28,7 @@ _RRF = 60
 def ours(embedder: Embeds | None = None, *, abstains: bool = False, limit: int = 5) -> System:
     """Reverie's own engine."""
 
-    def build(documents: Sequence[Document], folder: Path) -> Ranking:
+    def build(documents: Sequence[SearchDocument], folder: Path) -> Ranking:
         index = SearchIndex(folder / "index.sqlite", embedder)
         index.update(documents)
         if embedder is not None:
@@ -42,7 +42,7 @@ def ours(embedder: Embeds | None = None, *, abstains: bool = False, limit: int =
     return build
 
 
-def fts5(documents: Sequence[Document], _: Path) -> Ranking:
+def fts5(documents: Sequence[SearchDocument], _: Path) -> Ranking:
     """SQLite's FTS5 with Porter stemming and its own BM25; any word may match."""
     database = sqlite3.connect(":memory:")
     database.execute("CREATE VIRTUAL TABLE texts USING fts5(text, tokenize='porter unicode61')")
@@ -56,7 +56,7 @@ def fts5(documents: Sequence[Document], _: Path) -> Ranking:
     return rank
 
 
-def grep(documents: Sequence[Document], _: Path) -> Ranking:
+def grep(documents: Sequence[SearchDocument], _: Path) -> Ranking:
     """Counting the question's words, as one does with grep: more different words first, then more occurrences."""
     texts = [plain_text(document).lower() for document in documents]
 
@@ -72,7 +72,7 @@ def grep(documents: Sequence[Document], _: Path) -> Ranking:
 def vectors(embedder: Embeds) -> System:
     """MiniLM alone: the best window of a text counts."""
 
-    def build(documents: Sequence[Document], _: Path) -> Ranking:
+    def build(documents: Sequence[SearchDocument], _: Path) -> Ranking:
         windows = [(document.key, text) for document in documents for text in embedder.windows(plain_text(document))]
         matrix = embedder.embed([text for _, text in windows])
 
@@ -89,7 +89,7 @@ def vectors(embedder: Embeds) -> System:
 def fused(first: System, second: System) -> System:
     """Reciprocal rank fusion of two rankings."""
 
-    def build(documents: Sequence[Document], folder: Path) -> Ranking:
+    def build(documents: Sequence[SearchDocument], folder: Path) -> Ranking:
         rankings = (first(documents, folder), second(documents, folder))
 
         def rank(question: str) -> list[str]:
@@ -104,6 +104,6 @@ def fused(first: System, second: System) -> System:
     return build
 
 
-def plain_text(document: Document) -> str:
+def plain_text(document: SearchDocument) -> str:
     """A document as one text, with its speaker in front."""
     return embedding_text(document)

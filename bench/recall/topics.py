@@ -7,7 +7,7 @@ are talk about private life.
 from __future__ import annotations
 
 from bench.recall.data import Case, Question
-from reverie.memory.search import Document
+from reverie.memory.search import SearchDocument
 
 _TOPICS = (
     ("user", "Pets", "The user owns a golden retriever called Biscuit", "Adopted from a shelter; walks at seven."),
@@ -64,7 +64,7 @@ _PARAPHRASES = (
 def topic_case() -> Case:
     """The store and its requests."""
     documents = tuple(
-        Document(key=name, body=body, name=name, description=description, type=kind)
+        SearchDocument(key=name, body=body, name=name, description=description, type=kind)
         for kind, name, description, body in _TOPICS
     )
     return Case("topics", documents, tuple(Question(text, "paraphrase", ((name,),)) for text, name in _PARAPHRASES))

@@ -12,7 +12,7 @@ import tempfile
 from pathlib import Path
 
 from reverie.apps.replay.figures import SessionFigures
-from reverie.apps.replay.run import Setup, replay
+from reverie.apps.replay.run import ReplaySetup, replay
 from reverie.apps.replay.steps import steps
 from reverie.context.strategies import STRATEGIES
 from reverie.messages.trajectory import read_recording
@@ -44,7 +44,7 @@ def main(windows: tuple[int, ...]) -> None:
             done: list[SessionFigures] = []
             for path in paths:
                 with tempfile.TemporaryDirectory() as spills:
-                    setup = Setup(
+                    setup = ReplaySetup(
                         MODEL,
                         profile(MODEL),
                         budget_by(Settings(), MODEL, window=window),

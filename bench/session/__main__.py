@@ -26,7 +26,7 @@ from bench.session.wire import Provider, provider
 from reverie.files.places import Places
 from reverie.models.choose import Access, choose
 from reverie.session.session import Session
-from reverie.session.setup import Setup
+from reverie.session.setup import SessionOptions
 from reverie.settings import Settings
 from reverie.settings.process import new_id, system_now
 
@@ -44,12 +44,12 @@ class Room:
     folder: Path
     at: Provider
 
-    def setup(self) -> Setup:
+    def setup(self) -> SessionOptions:
         access = Access(anthropic_key="measured", anthropic_url=self.at.base_url)
         home, project = self.folder / "home", self.folder / "project"
         project.mkdir(parents=True, exist_ok=True)
         home.mkdir(exist_ok=True)
-        return Setup(
+        return SessionOptions(
             settings=Settings(),
             places=Places.at(home / ".reverie", home / ".claude"),
             directory=project,

@@ -12,7 +12,7 @@ from datetime import datetime, timedelta
 from itertools import count
 from pathlib import Path
 
-from reverie.context.conversation import Log
+from reverie.context.conversation import Conversation
 from reverie.messages.blocks import Text, ToolResult, ToolUse
 from reverie.messages.entries import (
     AssistantEntry,
@@ -70,7 +70,7 @@ def grow(path: Path, *, tokens: int = 0, size_bytes: int = 0, result_chars: int 
         def new_id() -> str:
             return f"{next(numbers):08x}-1111-4000-8000-000000000000"
 
-        log = Log(session=path.stem, now=now, new_id=new_id, entries=entries, write=write)
+        log = Conversation(session=path.stem, now=now, new_id=new_id, entries=entries, write=write)
         for number in count():
             if used >= tokens and written >= size_bytes:
                 return
@@ -84,7 +84,7 @@ def _start(entries: Sequence[Entry]) -> datetime:
     return datetime.fromisoformat(first.envelope.timestamp)
 
 
-def _round(log: Log, number: int, used: int, chars: int, chance: random.Random) -> int:
+def _round(log: Conversation, number: int, used: int, chars: int, chance: random.Random) -> int:
     """One call and its answer; about how many tokens that is."""
     if number % _PROMPT_EVERY == 0:
         asked = f"Look at {_path(chance)} and tell why {_words(chance, 12)}."
@@ -107,7 +107,7 @@ def _round(log: Log, number: int, used: int, chars: int, chance: random.Random) 
     return len(text) // _CHARS_PER_TOKEN + 120
 
 
-def _compaction(log: Log, used: int, chance: random.Random) -> int:
+def _compaction(log: Conversation, used: int, chance: random.Random) -> int:
     """A boundary, the prompt again, a summary and its receipt; the size that is left."""
     view = log.view
     first = replace(log.envelope(), parent=None, logical_parent=view.leaf)

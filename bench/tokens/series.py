@@ -16,7 +16,14 @@ from reverie.models.profiles import Profile, Tokenizer, profile
 from reverie.models.tokens.calibration import UNCALIBRATED
 from reverie.models.tokens.count import growth, learn_one
 from reverie.models.tokens.rates import RATES, Rates
-from reverie.models.tokens.rounds import TRUSTED_SHARE, Round, forgotten_tokens, reply_tokens, rounds, tail_tokens
+from reverie.models.tokens.rounds import (
+    TRUSTED_SHARE,
+    CountedRound,
+    forgotten_tokens,
+    reply_tokens,
+    rounds,
+    tail_tokens,
+)
 
 LEAST_GROWTH_TOKENS = 200
 LEAST_PAIRS = 6
@@ -33,10 +40,10 @@ class Series:
     """One session."""
 
     name: str
-    calls: tuple[Round, ...]
+    calls: tuple[CountedRound, ...]
 
     @property
-    def pairs(self) -> list[tuple[Round, Round, int]]:
+    def pairs(self) -> list[tuple[CountedRound, CountedRound, int]]:
         """Neighbouring calls with the growth between them."""
         found = [
             (one, following, following.usage.context_tokens - one.usage.context_tokens)
@@ -181,7 +188,7 @@ def _rates(values: Sequence[float]) -> Rates:
     )
 
 
-def _sums(one: Round, grown: int) -> _Sums:
+def _sums(one: CountedRound, grown: int) -> _Sums:
     """Weigh a pair once per rate, with that rate 1 and all others 0."""
     facts = profile(one.model or "")
     number = len(START) + len(HELD)
@@ -194,11 +201,11 @@ def _sums(one: Round, grown: int) -> _Sums:
     return _Sums(tuple(replies), tuple(tails), fixed, one.usage.output_tokens, grown)
 
 
-def _terms(one: Round, rates: Rates | None) -> tuple[Profile, Rates]:
+def _terms(one: CountedRound, rates: Rates | None) -> tuple[Profile, Rates]:
     facts = profile(one.model or "")
     return facts, rates or RATES[facts.tokenizer]
 
 
-def _is_real(calls: Sequence[Round]) -> bool:
+def _is_real(calls: Sequence[CountedRound]) -> bool:
     """Hand-made fixtures report contexts of a few hundred tokens."""
     return bool(calls) and calls[0].usage.context_tokens > 5_000

@@ -9,7 +9,7 @@ from reverie.values import value
 from reverie_simulator.api_error import ApiError
 from reverie_simulator.cache import CacheOutcome
 from reverie_simulator.edits import AppliedEdit
-from reverie_simulator.prompt import Prompt
+from reverie_simulator.prompt import SimulatedPrompt
 
 
 @value
@@ -28,7 +28,7 @@ PROMPT_DELIVERY = Delivery()
 
 
 @value
-class Refusal:
+class ErrorAnswer:
     """An answer that is an error."""
 
     error: ApiError
@@ -36,7 +36,7 @@ class Refusal:
 
 
 @value
-class Answer:
+class MessageAnswer:
     """An answer that is a message."""
 
     message: JsonObject
@@ -49,7 +49,7 @@ class Answer:
 
 
 @value
-class Count:
+class PromptCount:
     """The size of a prompt."""
 
     tokens: int
@@ -69,9 +69,9 @@ class Count:
 class Served:
     """A prompt as the model would read it, and what the cache did for it."""
 
-    prompt: Prompt
+    prompt: SimulatedPrompt
     applied: tuple[AppliedEdit, ...]
     outcome: CacheOutcome
 
 
-AnswerOrRefusal: TypeAlias = Answer | Refusal
+AnswerOrRefusal: TypeAlias = MessageAnswer | ErrorAnswer

@@ -13,7 +13,7 @@ from starlette.routing import Mount, Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from reverie.messages.blocks import Json
-from reverie_simulator.answers import Answer, Count, Delivery, Refusal
+from reverie_simulator.answers import Delivery, ErrorAnswer, MessageAnswer, PromptCount
 from reverie_simulator.api_error import ApiError, usual_error
 from reverie_simulator.control import control_routes
 from reverie_simulator.events import error_event, events_of
@@ -82,17 +82,17 @@ async def _body(request: Request) -> bytes | None:
 async def _response(handled: Handled) -> Response:
     result = handled.result
     match result:
-        case Count():
+        case PromptCount():
             return _json_response(result.as_json(), _headers(handled.request_id))
-        case Refusal():
+        case ErrorAnswer():
             await asyncio.sleep(result.delivery.delay_seconds)
             return _error_response(result.error, handled.request_id)
-        case Answer():
+        case MessageAnswer():
             await asyncio.sleep(result.delivery.delay_seconds)
             return _answer_response(result, handled.request_id)
 
 
-def _answer_response(answer: Answer, request_id: str) -> Response:
+def _answer_response(answer: MessageAnswer, request_id: str) -> Response:
     headers = _headers(request_id)
     if not answer.streams:
         content = encode(answer.message)
@@ -105,7 +105,7 @@ def _answer_response(answer: Answer, request_id: str) -> Response:
     return StreamingResponse(events, headers={**headers, "cache-control": "no-cache"}, media_type=STREAM_TYPE)
 
 
-async def _event_stream(answer: Answer, request_id: str) -> AsyncIterator[bytes]:
+async def _event_stream(answer: MessageAnswer, request_id: str) -> AsyncIterator[bytes]:
     delivery: Delivery = answer.delivery
     stream = events_of(answer.message, answer.opening_usage, answer.final_usage)
     for number, event in enumerate(stream):

@@ -16,19 +16,19 @@ from itertools import accumulate
 from reverie.values import value
 from reverie_simulator.explain import Breakpoint, Explanation, Miss, Trace, first_change
 from reverie_simulator.memo import digest
-from reverie_simulator.prompt import Level, Prompt
+from reverie_simulator.prompt import PromptLevel, SimulatedPrompt
 from reverie_simulator.usage import CacheUsage
 
 LOOK_BACK_BLOCKS = 20
 LIFETIMES = {"5m": timedelta(minutes=5), "1h": timedelta(hours=1)}
 ENTRIES_MAX = 20_000
-_ORDER = {level: number for number, level in enumerate(Level)}
+_ORDER = {level: number for number, level in enumerate(PromptLevel)}
 TRACES_MAX = 64
 """How many earlier prompts are kept to say what changed."""
 
 
 @dataclass(slots=True)
-class Entry:
+class CachedPrefix:
     """One cached prefix."""
 
     ttl: str
@@ -49,7 +49,7 @@ class PromptCache:
     """All prefixes that were written and have not been forgotten."""
 
     def __init__(self) -> None:
-        self._entries: OrderedDict[bytes, Entry] = OrderedDict()
+        self._entries: OrderedDict[bytes, CachedPrefix] = OrderedDict()
         self._traces: OrderedDict[bytes, Trace] = OrderedDict()
 
     def clear(self) -> None:
@@ -57,7 +57,7 @@ class PromptCache:
         self._entries.clear()
         self._traces.clear()
 
-    def serve(self, prompt: Prompt, now: datetime) -> CacheOutcome:
+    def serve(self, prompt: SimulatedPrompt, now: datetime) -> CacheOutcome:
         """Read what can be read, write what is marked, and say what it costs."""
         hashes = prefix_hashes(prompt)
         totals = list(accumulate((piece.tokens for piece in prompt.pieces), initial=0))
@@ -89,7 +89,7 @@ class PromptCache:
         self._entries.move_to_end(key)
 
     def _write(self, key: bytes, ttl: str, now: datetime) -> None:
-        self._entries[key] = Entry(ttl, now + LIFETIMES[ttl])
+        self._entries[key] = CachedPrefix(ttl, now + LIFETIMES[ttl])
         self._entries.move_to_end(key)
         if len(self._entries) > ENTRIES_MAX:
             self._entries.popitem(last=False)
@@ -104,7 +104,7 @@ class PromptCache:
 
     def _explain(
         self,
-        prompt: Prompt,
+        prompt: SimulatedPrompt,
         trace: Trace,
         totals: Sequence[int],
         found: dict[int, int | None],
@@ -134,7 +134,9 @@ class PromptCache:
             change=change,
         )
 
-    def _miss(self, prompt: Prompt, hashes: Sequence[bytes], totals: Sequence[int], at: int, now: datetime) -> Miss:
+    def _miss(
+        self, prompt: SimulatedPrompt, hashes: Sequence[bytes], totals: Sequence[int], at: int, now: datetime
+    ) -> Miss:
         if totals[at + 1] < prompt.facts.cache_minimum_tokens:
             return Miss("below_minimum")
         oldest = max(-1, at - LOOK_BACK_BLOCKS)
@@ -150,12 +152,12 @@ class PromptCache:
         return Miss("changed" if self._traces else "nothing_cached")
 
 
-def prefix_hashes(prompt: Prompt) -> tuple[bytes, ...]:
+def prefix_hashes(prompt: SimulatedPrompt) -> tuple[bytes, ...]:
     """For each block the hash of everything up to it, and of the settings that its level depends on."""
-    settings = dict.fromkeys(Level, "")
+    settings = dict.fromkeys(PromptLevel, "")
     for level, setting in prompt.scopes:
         settings[level] += f"{setting}\n"
-    entered = list(Level)
+    entered = list(PromptLevel)
     state = b""
     hashes = []
     for piece in prompt.pieces:
@@ -167,7 +169,7 @@ def prefix_hashes(prompt: Prompt) -> tuple[bytes, ...]:
     return tuple(hashes)
 
 
-def _usage(prompt: Prompt, totals: Sequence[int], read_to: int, written: dict[int, str]) -> CacheUsage:
+def _usage(prompt: SimulatedPrompt, totals: Sequence[int], read_to: int, written: dict[int, str]) -> CacheUsage:
     """Bill by three places: the highest hit, the highest one-hour mark after it, the last mark."""
     read = totals[read_to + 1]
     hour = max((totals[at + 1] for at, ttl in written.items() if ttl == "1h"), default=read)

@@ -8,7 +8,7 @@ from reverie.messages.blocks import JsonObject
 from reverie_simulator.replies import (
     USUAL_THOUGHT,
     IdMaker,
-    Reply,
+    ScriptedReply,
     call_block,
     default_blocks,
     must_think,
@@ -16,17 +16,17 @@ from reverie_simulator.replies import (
     text_block,
     thinking_block,
 )
-from reverie_simulator.script import Action, Incoming, filled
+from reverie_simulator.script import Incoming, ScriptAction, filled
 from reverie_simulator.wire import number_at, text_at, texts_at
 
 
-def composed(action: Action, incoming: Incoming, new_id: IdMaker) -> Reply:
+def composed(action: ScriptAction, incoming: Incoming, new_id: IdMaker) -> ScriptedReply:
     """The reply that an action describes; what it leaves open is as in the default reply."""
     blocks = action.blocks or tuple(_blocks(action, incoming, new_id))
-    return Reply(blocks, action.stop_reason or stop_reason_of(blocks))
+    return ScriptedReply(blocks, action.stop_reason or stop_reason_of(blocks))
 
 
-def _blocks(action: Action, incoming: Incoming, new_id: IdMaker) -> Iterator[JsonObject]:
+def _blocks(action: ScriptAction, incoming: Incoming, new_id: IdMaker) -> Iterator[JsonObject]:
     if action.thinking is not None:
         yield thinking_block(filled(action.thinking, incoming))
     elif must_think(incoming.body) and (action.text is not None or action.tool_calls):
@@ -42,7 +42,9 @@ def _blocks(action: Action, incoming: Incoming, new_id: IdMaker) -> Iterator[Jso
         yield call_block(call.id or new_id("toolu"), call.name, call.input)
 
 
-def cut_to_limits(reply: Reply, body: JsonObject, room_tokens: int, tokens_of: Callable[[JsonObject], int]) -> Reply:
+def cut_to_limits(
+    reply: ScriptedReply, body: JsonObject, room_tokens: int, tokens_of: Callable[[JsonObject], int]
+) -> ScriptedReply:
     """Stop at a stop sequence, at `max_tokens`, or where the window ends."""
     reply = _cut_at_sequence(reply, texts_at(body, "stop_sequences"))
     asked = number_at(body, "max_tokens")
@@ -54,20 +56,20 @@ def cut_to_limits(reply: Reply, body: JsonObject, room_tokens: int, tokens_of: C
         if used + size > limit:
             kept.extend(_beginning(block, (limit - used) / size))
             reason = "max_tokens" if asked <= room_tokens else "model_context_window_exceeded"
-            return Reply(tuple(kept), reason)
+            return ScriptedReply(tuple(kept), reason)
         kept.append(block)
         used += size
     return reply
 
 
-def _cut_at_sequence(reply: Reply, sequences: tuple[str, ...]) -> Reply:
+def _cut_at_sequence(reply: ScriptedReply, sequences: tuple[str, ...]) -> ScriptedReply:
     for at, block in enumerate(reply.blocks):
         text = text_at(block, "text") if block.get("type") == "text" else ""
         found = [(text.index(sequence), sequence) for sequence in sequences if sequence in text]
         if found:
             place, sequence = min(found)
             kept = (*reply.blocks[:at], *([{**block, "text": text[:place]}] if place else []))
-            return Reply(kept, "stop_sequence", sequence)
+            return ScriptedReply(kept, "stop_sequence", sequence)
     return reply
 
 

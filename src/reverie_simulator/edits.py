@@ -12,7 +12,7 @@ from dataclasses import replace
 from reverie.messages.blocks import Json, JsonObject
 from reverie.values import value
 from reverie_simulator.memo import digest
-from reverie_simulator.prompt import Level, Piece, Prompt
+from reverie_simulator.prompt import PromptLevel, PromptPiece, SimulatedPrompt
 from reverie_simulator.weights import CALL_TOKENS, CLEARED_TOKENS
 from reverie_simulator.wire import number_at, object_at, objects_at, text_at, texts_at
 
@@ -37,7 +37,7 @@ class AppliedEdit:
         return {"type": self.kind, counted: self.count, "cleared_input_tokens": self.tokens}
 
 
-def edit_prompt(prompt: Prompt, body: JsonObject) -> tuple[Prompt, tuple[AppliedEdit, ...]]:
+def edit_prompt(prompt: SimulatedPrompt, body: JsonObject) -> tuple[SimulatedPrompt, tuple[AppliedEdit, ...]]:
     """Apply the edits of a request in their order; without one for reasoning, the model's own habit applies."""
     edits = objects_at(object_at(body, "context_management"), "edits")
     applied: list[AppliedEdit] = []
@@ -56,7 +56,7 @@ def edit_prompt(prompt: Prompt, body: JsonObject) -> tuple[Prompt, tuple[Applied
     return prompt, tuple(applied)
 
 
-def without_stale_thinking(prompt: Prompt) -> Prompt:
+def without_stale_thinking(prompt: SimulatedPrompt) -> SimulatedPrompt:
     """Leave out reasoning that the model does not read again, as the provider does unasked."""
     if prompt.thinks and prompt.facts.keeps_old_thinking:
         return prompt
@@ -64,7 +64,7 @@ def without_stale_thinking(prompt: Prompt) -> Prompt:
     return _kept(prompt, (piece for piece in prompt.pieces if not _is_thinking(piece) or piece.turn in current))
 
 
-def clear_thinking(prompt: Prompt, edit: JsonObject) -> tuple[Prompt, AppliedEdit | None]:
+def clear_thinking(prompt: SimulatedPrompt, edit: JsonObject) -> tuple[SimulatedPrompt, AppliedEdit | None]:
     """Keep the reasoning of the last turns only."""
     keep = edit.get("keep")
     if keep == "all" or object_at(edit, "keep").get("type") == "all":
@@ -80,7 +80,7 @@ def clear_thinking(prompt: Prompt, edit: JsonObject) -> tuple[Prompt, AppliedEdi
     return left, AppliedEdit(CLEAR_THINKING, len({loop for _, loop in gone}), freed)
 
 
-def clear_tool_uses(prompt: Prompt, edit: JsonObject) -> tuple[Prompt, AppliedEdit | None]:
+def clear_tool_uses(prompt: SimulatedPrompt, edit: JsonObject) -> tuple[SimulatedPrompt, AppliedEdit | None]:
     """Empty the oldest tool results once the trigger is reached, and the calls too where that is asked for."""
     if not _triggered(prompt, object_at(edit, "trigger")):
         return prompt, None
@@ -96,13 +96,13 @@ def clear_tool_uses(prompt: Prompt, edit: JsonObject) -> tuple[Prompt, AppliedEd
     return replace(prompt, pieces=pieces), AppliedEdit(CLEAR_TOOL_USES, len(ids), freed)
 
 
-def _triggered(prompt: Prompt, trigger: JsonObject) -> bool:
+def _triggered(prompt: SimulatedPrompt, trigger: JsonObject) -> bool:
     if text_at(trigger, "type") == "tool_uses":
         return sum(piece.kind == "tool_use" for piece in prompt.pieces) > number_at(trigger, "value")
     return prompt.tokens > number_at(trigger, "value", TRIGGER_TOKENS)
 
 
-def _cleared(piece: Piece, ids: set[str], inputs: Json) -> Piece:
+def _cleared(piece: PromptPiece, ids: set[str], inputs: Json) -> PromptPiece:
     if piece.content.tool_use_id not in ids or piece.tokens <= CALL_TOKENS + CLEARED_TOKENS:
         return piece
     clears = piece.kind == "tool_result" or (
@@ -114,22 +114,22 @@ def _cleared(piece: Piece, ids: set[str], inputs: Json) -> Piece:
     return replace(piece, content=content, tokens=CALL_TOKENS + CLEARED_TOKENS)
 
 
-def _kept(prompt: Prompt, pieces: Iterable[Piece]) -> Prompt:
+def _kept(prompt: SimulatedPrompt, pieces: Iterable[PromptPiece]) -> SimulatedPrompt:
     return replace(prompt, pieces=tuple(pieces))
 
 
-def _is_thinking(piece: Piece) -> bool:
+def _is_thinking(piece: PromptPiece) -> bool:
     return piece.kind in {"thinking", "redacted_thinking"}
 
 
-def _current_turns(pieces: tuple[Piece, ...]) -> frozenset[int]:
+def _current_turns(pieces: tuple[PromptPiece, ...]) -> frozenset[int]:
     """The messages since the user last said something that is no tool result."""
     loops = _loops(pieces)
     last = loops[-1][1] if loops else 0
     return frozenset(piece.turn for piece, loop in loops if loop == last)
 
 
-def _loops(pieces: tuple[Piece, ...]) -> list[tuple[Piece, int]]:
+def _loops(pieces: tuple[PromptPiece, ...]) -> list[tuple[PromptPiece, int]]:
     """Each piece with the number of its assistant turn: all calls and results up to the user's next own words."""
     numbered, loop = [], 0
     for piece in pieces:
@@ -139,9 +139,13 @@ def _loops(pieces: tuple[Piece, ...]) -> list[tuple[Piece, int]]:
     return numbered
 
 
-def _is_said_by_user(piece: Piece) -> bool:
-    return piece.level is Level.MESSAGES and piece.role == "user" and piece.kind not in {"tool_result", "cache_edits"}
+def _is_said_by_user(piece: PromptPiece) -> bool:
+    return (
+        piece.level is PromptLevel.MESSAGES
+        and piece.role == "user"
+        and piece.kind not in {"tool_result", "cache_edits"}
+    )
 
 
-def _weight(pieces: tuple[Piece, ...]) -> int:
+def _weight(pieces: tuple[PromptPiece, ...]) -> int:
     return sum(piece.tokens for piece in pieces)

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from reverie.messages.blocks import Json
 from reverie.values import value
-from reverie_simulator.prompt import Level, Piece
+from reverie_simulator.prompt import PromptLevel, PromptPiece
 
 
 @value
@@ -14,15 +14,15 @@ class Trace:
     """An earlier request, kept to compare with."""
 
     hashes: Sequence[bytes]
-    pieces: Sequence[Piece]
-    scopes: tuple[tuple[Level, str], ...]
+    pieces: Sequence[PromptPiece]
+    scopes: tuple[tuple[PromptLevel, str], ...]
 
 
 @value
-class Change:
+class PrefixChange:
     """Where a request parts from the most similar one before it."""
 
-    level: Level
+    level: PromptLevel
     same_blocks: int
     """How many blocks from the start are the same."""
     path: str | None = None
@@ -99,7 +99,7 @@ class Explanation:
     blocks: int
     minimum_tokens: int
     breakpoints: tuple[Breakpoint, ...]
-    change: Change | None
+    change: PrefixChange | None
     """How the request differs from the most similar earlier one; None when it extends it or when there is none."""
 
     def as_json(self) -> dict[str, Json]:
@@ -111,7 +111,7 @@ class Explanation:
         }
 
 
-def first_change(now: Trace, earlier: Iterable[Trace]) -> Change | None:
+def first_change(now: Trace, earlier: Iterable[Trace]) -> PrefixChange | None:
     """Compare with the earlier request that shares the longest beginning; None when it is extended unchanged."""
     best: Trace | None = None
     longest = -1
@@ -127,15 +127,15 @@ def first_change(now: Trace, earlier: Iterable[Trace]) -> Change | None:
         if setting != other and _reached(level, now, longest)
     )
     if longest >= len(now.pieces):
-        return Change(now.pieces[-1].level, longest) if now.pieces else None
+        return PrefixChange(now.pieces[-1].level, longest) if now.pieces else None
     piece = now.pieces[longest]
     differs = longest >= len(best.pieces) or piece.content.digest != best.pieces[longest].content.digest
-    return Change(piece.level, longest, piece.path if differs else None, settings)
+    return PrefixChange(piece.level, longest, piece.path if differs else None, settings)
 
 
-def _reached(level: Level, trace: Trace, position: int) -> bool:
+def _reached(level: PromptLevel, trace: Trace, position: int) -> bool:
     """Whether a setting of this level is already in the hash of the block at the position."""
-    order = list(Level)
+    order = list(PromptLevel)
     return position < len(trace.pieces) and order.index(level) <= order.index(trace.pieces[position].level)
 
 

@@ -2,7 +2,7 @@
 
 Each piece carries a digest of its content without cache marks and its tokens; the prompt cache and the context edits
 work on pieces only. Fields of a block are compared whatever their order, but what a user nests inside (`input`,
-`input_schema`) keeps its order, because the provider renders it as it stands. Marks are read here, judged in `rules`.
+`input_schema`) keeps its order, because the provider renders it stands. Marks are read here, judged in `rules`.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from reverie_simulator.weights import MESSAGE_TOKENS, REPLY_OPENING_TOKENS, TOOL
 from reverie_simulator.wire import as_object, blocks_at, encode, flag_at, object_at, objects_at, text_at
 
 
-class Level(StrEnum):
+class PromptLevel(StrEnum):
     """The parts of a prompt in the order in which they are read; a change in one invalidates those after it."""
 
     TOOLS = "tools"
@@ -29,7 +29,7 @@ class Level(StrEnum):
 
 
 @value
-class Content:
+class BlockContent:
     """What a block says, wherever it stands; worked out once per content."""
 
     kind: str
@@ -49,11 +49,11 @@ class Content:
 
 
 @value
-class Piece:
+class PromptPiece:
     """One block of the prompt in its place."""
 
-    content: Content
-    level: Level
+    content: BlockContent
+    level: PromptLevel
     path: str
     """Where it stands in the request, as error messages name places."""
     role: str
@@ -72,12 +72,12 @@ class Piece:
 
 
 @value
-class Prompt:
+class SimulatedPrompt:
     """What a request says to the model."""
 
     facts: ModelFacts
-    pieces: tuple[Piece, ...]
-    scopes: tuple[tuple[Level, str], ...]
+    pieces: tuple[PromptPiece, ...]
+    scopes: tuple[tuple[PromptLevel, str], ...]
     """Settings that are part of the cache key from a level on: changing one changes all hashes from there."""
     automatic_ttl: str | None = None
     """The top-level mark, which lands on the last block that takes one."""
@@ -107,15 +107,15 @@ class PromptReader:
 
     def __init__(self, counter: TokenCounter) -> None:
         self.counter = counter
-        self._contents: Memo[Content] = Memo(100_000)
+        self._contents: Memo[BlockContent] = Memo(100_000)
         self._tokens: Memo[int] = Memo(100_000)
 
-    def read(self, body: JsonObject, facts: ModelFacts) -> Prompt:
+    def read(self, body: JsonObject, facts: ModelFacts) -> SimulatedPrompt:
         """The prompt of a well-formed body, before any context edit."""
         messages = _since_compaction(self._messages(body, facts))
         pieces = (*self._tools(body, facts), *self._system(body, facts), *messages)
         cache_control = object_at(body, "cache_control")
-        return Prompt(
+        return SimulatedPrompt(
             facts=facts,
             pieces=_after_deletions(pieces),
             scopes=tuple(_scopes(body, facts, pieces)),
@@ -123,12 +123,12 @@ class PromptReader:
             thinks=_thinks(body, facts),
         )
 
-    def summary_piece(self, summary: str, facts: ModelFacts) -> Piece:
+    def summary_piece(self, summary: str, facts: ModelFacts) -> PromptPiece:
         """The piece that a summary of everything before it becomes."""
         content = self._content({"type": "compaction", "content": summary}, facts)
-        return Piece(content, Level.MESSAGES, "messages", "assistant", 0, content.tokens + MESSAGE_TOKENS)
+        return PromptPiece(content, PromptLevel.MESSAGES, "messages", "assistant", 0, content.tokens + MESSAGE_TOKENS)
 
-    def _tools(self, body: JsonObject, facts: ModelFacts) -> Iterator[Piece]:
+    def _tools(self, body: JsonObject, facts: ModelFacts) -> Iterator[PromptPiece]:
         preamble_tokens = TOOLS_TOKENS
         for at, tool in enumerate(objects_at(body, "tools")):
             # A deferred tool is not in the prompt until a search brings it up.
@@ -136,15 +136,15 @@ class PromptReader:
                 continue
             content = self._tool_content(tool, facts)
             tokens = content.tokens + preamble_tokens
-            yield Piece(content, Level.TOOLS, f"tools.{at}", "", 0, tokens, content.tool_name)
+            yield PromptPiece(content, PromptLevel.TOOLS, f"tools.{at}", "", 0, tokens, content.tool_name)
             preamble_tokens = 0
 
-    def _system(self, body: JsonObject, facts: ModelFacts) -> Iterator[Piece]:
+    def _system(self, body: JsonObject, facts: ModelFacts) -> Iterator[PromptPiece]:
         for at, block in enumerate(blocks_at(body, "system")):
             content = self._content(block, facts)
-            yield Piece(content, Level.SYSTEM, f"system.{at}", "system", 0, content.tokens)
+            yield PromptPiece(content, PromptLevel.SYSTEM, f"system.{at}", "system", 0, content.tokens)
 
-    def _messages(self, body: JsonObject, facts: ModelFacts) -> Iterator[Piece]:
+    def _messages(self, body: JsonObject, facts: ModelFacts) -> Iterator[PromptPiece]:
         tool_names: dict[str, str] = {}
         role_before = ""
         for turn, message in enumerate(objects_at(body, "messages")):
@@ -159,17 +159,17 @@ class PromptReader:
                 tokens = content.tokens if role == role_before else content.tokens + MESSAGE_TOKENS
                 tool_name = tool_names.get(content.tool_use_id, "")
                 path = f"messages.{turn}.content.{at}"
-                yield Piece(content, Level.MESSAGES, path, role, turn, tokens, tool_name)
+                yield PromptPiece(content, PromptLevel.MESSAGES, path, role, turn, tokens, tool_name)
                 role_before = role
 
-    def _content(self, block: JsonObject, facts: ModelFacts) -> Content:
+    def _content(self, block: JsonObject, facts: ModelFacts) -> BlockContent:
         generation = str(facts.tokens_factor).encode()
         return self._contents.get(digest(encode(block), generation), lambda: self._new_content(block, facts))
 
-    def _new_content(self, block: JsonObject, facts: ModelFacts) -> Content:
+    def _new_content(self, block: JsonObject, facts: ModelFacts) -> BlockContent:
         key = digest(encode(canonical(block)))
         generation = str(facts.tokens_factor).encode()
-        return Content(
+        return BlockContent(
             kind=text_at(block, "type"),
             digest=key,
             tokens=self._tokens.get(digest(key, generation), lambda: block_tokens(block, facts, self.counter)),
@@ -182,12 +182,12 @@ class PromptReader:
             is_cited=flag_at(object_at(block, "citations"), "enabled"),
         )
 
-    def _tool_content(self, tool: JsonObject, facts: ModelFacts) -> Content:
+    def _tool_content(self, tool: JsonObject, facts: ModelFacts) -> BlockContent:
         skipped = {"cache_control", "type"} if text_at(tool, "type", "custom") == "custom" else {"cache_control"}
         key = digest(b"tool", encode(_own_fields(tool, skipped)))
         generation = str(facts.tokens_factor).encode()
         tokens = self._tokens.get(digest(key, generation), lambda: tool_tokens(tool, facts, self.counter))
-        return Content(kind="tool", digest=key, tokens=tokens, ttl=_ttl(tool), tool_name=text_at(tool, "name"))
+        return BlockContent(kind="tool", digest=key, tokens=tokens, ttl=_ttl(tool), tool_name=text_at(tool, "name"))
 
 
 def canonical(block: JsonObject) -> Json:
@@ -227,9 +227,9 @@ def takes_mark(block: JsonObject) -> bool:
             return True
 
 
-def _since_compaction(messages: Iterable[Piece]) -> list[Piece]:
+def _since_compaction(messages: Iterable[PromptPiece]) -> list[PromptPiece]:
     """Drop what a summary stands for: everything before the last one."""
-    kept: list[Piece] = []
+    kept: list[PromptPiece] = []
     for piece in messages:
         if piece.kind == "compaction":
             kept.clear()
@@ -237,7 +237,7 @@ def _since_compaction(messages: Iterable[Piece]) -> list[Piece]:
     return kept
 
 
-def _after_deletions(pieces: tuple[Piece, ...]) -> tuple[Piece, ...]:
+def _after_deletions(pieces: tuple[PromptPiece, ...]) -> tuple[PromptPiece, ...]:
     """Empty the results that `cache_edits` blocks remove; their digests stay, so the prefix does too."""
     gone = {name for piece in pieces for name in piece.content.deletes}
     if not gone:
@@ -255,14 +255,14 @@ def _thinks(body: JsonObject, facts: ModelFacts) -> bool:
     return kind != "disabled" if kind else facts.thinks_unasked
 
 
-def _scopes(body: JsonObject, facts: ModelFacts, pieces: tuple[Piece, ...]) -> Iterator[tuple[Level, str]]:
+def _scopes(body: JsonObject, facts: ModelFacts, pieces: tuple[PromptPiece, ...]) -> Iterator[tuple[PromptLevel, str]]:
     """What besides the blocks decides whether a prefix may be reused, and from which level on."""
     thinking, output = object_at(body, "thinking"), object_at(body, "output_config")
     choice = body.get("tool_choice") or ({"type": "auto"} if body.get("tools") else None)
-    yield Level.TOOLS, f"model={facts.name}"
-    yield Level.SYSTEM, f"speed={text_at(body, 'speed', 'standard')}"
-    yield Level.SYSTEM, f"citations={any(piece.content.is_cited for piece in pieces)}"
-    yield Level.MESSAGES, f"thinking={text_at(thinking, 'type', 'default')}:{thinking.get('budget_tokens')}"
-    yield Level.MESSAGES, f"effort={text_at(output, 'effort', 'high')}"
-    yield Level.MESSAGES, f"tool_choice={encode(choice).decode()}"
-    yield Level.MESSAGES, f"images={any(piece.content.has_image for piece in pieces)}"
+    yield PromptLevel.TOOLS, f"model={facts.name}"
+    yield PromptLevel.SYSTEM, f"speed={text_at(body, 'speed', 'standard')}"
+    yield PromptLevel.SYSTEM, f"citations={any(piece.content.is_cited for piece in pieces)}"
+    yield PromptLevel.MESSAGES, f"thinking={text_at(thinking, 'type', 'default')}:{thinking.get('budget_tokens')}"
+    yield PromptLevel.MESSAGES, f"effort={text_at(output, 'effort', 'high')}"
+    yield PromptLevel.MESSAGES, f"tool_choice={encode(choice).decode()}"
+    yield PromptLevel.MESSAGES, f"images={any(piece.content.has_image for piece in pieces)}"

@@ -1,7 +1,7 @@
 """The provider without the network: a request goes in, a reply or a refusal comes out.
 
-`Provider` joins the rules, the prompt, the edits, the cache, the script and the bill. It reads no clock and no file;
-`app` is its HTTP skin, and other parts of the package use `serve` to price requests without a reply.
+`SimulatedProvider` joins the rules, the prompt, the edits, the cache, the script and the bill. It reads no clock and no
+file; `app` is its HTTP skin, and other parts of the package use `serve` to price requests without a reply.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from datetime import datetime
 
 from reverie.messages.blocks import Json, JsonObject
 from reverie.values import value
-from reverie_simulator.answers import Answer, AnswerOrRefusal, Count, Delivery, Refusal, Served
+from reverie_simulator.answers import AnswerOrRefusal, Delivery, ErrorAnswer, MessageAnswer, PromptCount, Served
 from reverie_simulator.api_error import ApiError, invalid, usual_error
 from reverie_simulator.cache import CacheOutcome, PromptCache
 from reverie_simulator.compaction import INSTRUCTION_TOKENS, after_summary, compaction_of, summary_request
@@ -21,14 +21,14 @@ from reverie_simulator.counting import TokenCounter
 from reverie_simulator.edits import AppliedEdit, edit_prompt
 from reverie_simulator.explain import Trace, miss_reason
 from reverie_simulator.facts import ModelFacts, facts_of
-from reverie_simulator.prompt import Prompt, PromptReader
-from reverie_simulator.replies import SEARCH_TOOL, IdMaker, Reply, default_summary
+from reverie_simulator.prompt import PromptReader, SimulatedPrompt
+from reverie_simulator.replies import SEARCH_TOOL, IdMaker, ScriptedReply, default_summary
 from reverie_simulator.rules.check import validate
 from reverie_simulator.rules.headers import Headers, read_headers
 from reverie_simulator.rules.limits import check_window, window_tokens
-from reverie_simulator.script import FAULTS, Action, Fault, Incoming, Script
+from reverie_simulator.script import FAULTS, Fault, Incoming, Script, ScriptAction
 from reverie_simulator.threads import Threads
-from reverie_simulator.usage import NO_INPUT, Bill, Iteration
+from reverie_simulator.usage import NO_INPUT, Iteration, ReplyBill
 from reverie_simulator.weights import block_tokens
 from reverie_simulator.wire import flag_at, object_at, text_at
 
@@ -40,7 +40,7 @@ DEFAULT_RETRY_AFTER_SECONDS = 1.0
 """The provider always says how long to wait after a 429."""
 
 
-class Provider:
+class SimulatedProvider:
     """One run of the simulated provider."""
 
     def __init__(
@@ -66,33 +66,33 @@ class Provider:
         """Answer a request for a message; `now` is when it began."""
         whole = self._threads.whole(body) if isinstance(body, dict) else body
         if isinstance(whole, ApiError):
-            return Refusal(whole)
+            return ErrorAnswer(whole)
         read = _checked(whole, headers, counts_only=False)
         if isinstance(read, ApiError):
-            return Refusal(read)
+            return ErrorAnswer(read)
         self._requests += 1
         incoming = Incoming(self._requests, read.body, headers)
-        action = self.script(incoming) or Action()
+        action = self.script(incoming) or ScriptAction()
         delivery = _delivery(action)
         if action.fault is not None and (refusal := _fault_error(action.fault, self._window_of(read), incoming)):
-            return Refusal(refusal, delivery)
+            return ErrorAnswer(refusal, delivery)
         prompt, applied = edit_prompt(self.reader.read(read.body, read.facts), read.body)
         if problem := check_window(prompt, read.body, self._window_of(read)):
-            return Refusal(invalid(problem), delivery)
+            return ErrorAnswer(invalid(problem), delivery)
         return self._reply(_Turn(read, incoming, action, delivery, now), prompt, applied)
 
     def _window_of(self, read: _Read) -> int:
         return self._window or window_tokens(read.facts, read.headers)
 
-    def count(self, body: Json, headers: Mapping[str, str]) -> Count | Refusal:
+    def count(self, body: Json, headers: Mapping[str, str]) -> PromptCount | ErrorAnswer:
         """Count the tokens of a request; existing summaries and edits apply, no compaction runs."""
         read = _checked(body, headers, counts_only=True)
         if isinstance(read, ApiError):
-            return Refusal(read)
+            return ErrorAnswer(read)
         original = self.reader.read(read.body, read.facts)
         prompt, _ = edit_prompt(original, read.body)
         has_edits = bool(object_at(read.body, "context_management"))
-        return Count(prompt.tokens, original.tokens if has_edits else None)
+        return PromptCount(prompt.tokens, original.tokens if has_edits else None)
 
     def serve(self, body: JsonObject, now: datetime) -> Served | None:
         """Send a well-formed request through edits and cache without a reply; None for an unknown model."""
@@ -102,7 +102,7 @@ class Provider:
         prompt, applied = edit_prompt(self.reader.read(body, facts), body)
         return Served(prompt, applied, self.cache.serve(prompt, now))
 
-    def _reply(self, turn: _Turn, prompt: Prompt, applied: tuple[AppliedEdit, ...]) -> Answer:
+    def _reply(self, turn: _Turn, prompt: SimulatedPrompt, applied: tuple[AppliedEdit, ...]) -> MessageAnswer:
         compaction = compaction_of(turn.read.body)
         outcomes: list[CacheOutcome] = []
         iterations: list[Iteration] = []
@@ -110,14 +110,14 @@ class Provider:
         if compaction is not None and compaction.runs_on(prompt):
             opening, prompt = self._compact(turn, prompt, outcomes, iterations)
         if compaction is not None and opening and compaction.pauses:
-            reply, usage, reply_tokens = Reply(opening, "compaction"), NO_INPUT, 0
+            reply, usage, reply_tokens = ScriptedReply(opening, "compaction"), NO_INPUT, 0
         else:
             reply, reply_tokens = self._written(turn, prompt)
-            reply = Reply((*opening, *reply.blocks), reply.stop_reason, reply.stop_sequence)
+            reply = ScriptedReply((*opening, *reply.blocks), reply.stop_reason, reply.stop_sequence)
             outcomes.append(self.cache.serve(prompt, turn.now))
             usage = outcomes[-1].usage
             iterations.append(Iteration("message", usage, reply_tokens))
-        bill = Bill(
+        bill = ReplyBill(
             cache=usage,
             output_tokens=reply_tokens,
             thinking_tokens=self._thinking_tokens(reply, turn.read.facts),
@@ -127,8 +127,8 @@ class Provider:
             web_searches=sum(block.get("name") == SEARCH_TOOL for block in reply.blocks if _is_served(block)),
         )
         message = self._message(turn, reply, bill, applied, outcomes[-1].trace)
-        first = Bill(outcomes[0].usage, 0, geography=bill.geography)
-        return Answer(
+        first = ReplyBill(outcomes[0].usage, 0, geography=bill.geography)
+        return MessageAnswer(
             message=message,
             opening_usage=first.start(min(reply_tokens, 1)),
             final_usage=bill.final(),
@@ -138,8 +138,8 @@ class Provider:
         )
 
     def _compact(
-        self, turn: _Turn, prompt: Prompt, outcomes: list[CacheOutcome], iterations: list[Iteration]
-    ) -> tuple[tuple[JsonObject, ...], Prompt]:
+        self, turn: _Turn, prompt: SimulatedPrompt, outcomes: list[CacheOutcome], iterations: list[Iteration]
+    ) -> tuple[tuple[JsonObject, ...], SimulatedPrompt]:
         """Write the summary; an empty one in the script stands for a summary that failed."""
         facts = turn.read.facts
         asked = self.counter.stretch(INSTRUCTION_TOKENS, facts.tokens_factor)
@@ -152,7 +152,7 @@ class Provider:
             prompt = after_summary(prompt, self.reader.summary_piece(summary, facts))
         return ({"type": "compaction", "content": summary or None},), prompt
 
-    def _written(self, turn: _Turn, prompt: Prompt) -> tuple[Reply, int]:
+    def _written(self, turn: _Turn, prompt: SimulatedPrompt) -> tuple[ScriptedReply, int]:
         """What the model says within the limits of the request, and how long it is."""
         facts = turn.read.facts
 
@@ -165,14 +165,14 @@ class Provider:
         total = sum(tokens(block) for block in reply.blocks)
         return reply, total + REPLY_TOKENS if reply.blocks else 0
 
-    def _thinking_tokens(self, reply: Reply, facts: ModelFacts) -> int | None:
+    def _thinking_tokens(self, reply: ScriptedReply, facts: ModelFacts) -> int | None:
         if not facts.reports_thinking_tokens:
             return None
         thinking = (block for block in reply.blocks if block.get("type") in {"thinking", "redacted_thinking"})
         return sum(block_tokens(block, facts, self.counter) for block in thinking)
 
     def _message(
-        self, turn: _Turn, reply: Reply, bill: Bill, applied: tuple[AppliedEdit, ...], trace: Trace
+        self, turn: _Turn, reply: ScriptedReply, bill: ReplyBill, applied: tuple[AppliedEdit, ...], trace: Trace
     ) -> JsonObject:
         message: dict[str, Json] = {
             "model": turn.read.facts.name,
@@ -223,7 +223,7 @@ class _Turn:
 
     read: _Read
     incoming: Incoming
-    action: Action
+    action: ScriptAction
     delivery: Delivery
     now: datetime
 
@@ -232,7 +232,7 @@ def _is_served(block: JsonObject) -> bool:
     return block.get("type") == "server_tool_use"
 
 
-def _no_script(_: Incoming) -> Action | None:
+def _no_script(_: Incoming) -> ScriptAction | None:
     return None
 
 
@@ -248,7 +248,7 @@ def _checked(body: Json, headers: Mapping[str, str], *, counts_only: bool) -> _R
     return _Read(body, read, facts)
 
 
-def _delivery(action: Action) -> Delivery:
+def _delivery(action: ScriptAction) -> Delivery:
     fault = action.fault
     breaks = fault is not None and fault.kind in {"error_event", "drop"}
     after = fault.after_events if fault is not None else None

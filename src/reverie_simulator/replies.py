@@ -23,7 +23,7 @@ USUAL_THOUGHT = "What was asked is clear."
 
 
 @value
-class Reply:
+class ScriptedReply:
     """What the model says."""
 
     blocks: tuple[JsonObject, ...]

@@ -1,7 +1,7 @@
 """Scripts: which reply, tool call or fault a request gets.
 
-A script is any callable from an `Incoming` request to an `Action`, or None for the default reply. `RuleScript` is the
-usual one: rules in order, the first that matches and is not used up decides. Files are read by `script_file`.
+A script is any callable from an `Incoming` request to a `ScriptAction`, or None for the default reply. `RuleScript` is
+the usual one: rules in order, the first that matches and is not used up decides. Files are read by `script_file`.
 """
 
 from __future__ import annotations
@@ -100,7 +100,7 @@ class Fault:
 
 
 @value
-class Action:
+class ScriptAction:
     """What happens to a request. Fields that are not given are as in the default reply."""
 
     text: str | None = None
@@ -154,27 +154,27 @@ ALWAYS = Condition()
 
 
 @value
-class Rule:
+class ScriptRule:
     """A condition and what follows, one action after another when there are several."""
 
-    then: tuple[Action, ...]
+    then: tuple[ScriptAction, ...]
     when: Condition = ALWAYS
     times: int | None = None
     """How often the rule may apply; None is without end, and the last action repeats."""
     name: str = ""
 
 
-Script: TypeAlias = Callable[[Incoming], Action | None]
+Script: TypeAlias = Callable[[Incoming], ScriptAction | None]
 
 
 class RuleScript:
     """The rules of one run; it remembers how often each was used."""
 
-    def __init__(self, rules: Iterable[Rule]) -> None:
+    def __init__(self, rules: Iterable[ScriptRule]) -> None:
         self.rules = tuple(rules)
         self._used = [0] * len(self.rules)
 
-    def __call__(self, incoming: Incoming) -> Action | None:
+    def __call__(self, incoming: Incoming) -> ScriptAction | None:
         for at, rule in enumerate(self.rules):
             if rule.times is not None and self._used[at] >= rule.times:
                 continue
@@ -185,9 +185,9 @@ class RuleScript:
         return None
 
 
-def in_order(*actions: Action) -> RuleScript:
+def in_order(*actions: ScriptAction) -> RuleScript:
     """A script that gives these actions one after another, then the default reply."""
-    return RuleScript([Rule(then=actions, times=len(actions))] if actions else [])
+    return RuleScript([ScriptRule(then=actions, times=len(actions))] if actions else [])
 
 
 def filled(text: str, incoming: Incoming) -> str:

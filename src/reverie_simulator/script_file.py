@@ -11,7 +11,7 @@ import msgspec
 from reverie.errors import UserMistake
 from reverie.messages.blocks import Json, JsonObject
 from reverie.values import value
-from reverie_simulator.script import FAULTS, Action, Condition, Fault, Rule, RuleScript, ToolCall
+from reverie_simulator.script import FAULTS, Condition, Fault, RuleScript, ScriptAction, ScriptRule, ToolCall
 
 RULE_FIELDS = ("name", "when", "then", "times")
 WHEN_FIELDS = (
@@ -66,7 +66,7 @@ def script_from_json(value: Json, source: str) -> RuleScript:
     return RuleScript(_rule(entry, here.at(str(number))) for number, entry in enumerate(value))
 
 
-def action_from_json(value: Json, source: str) -> Action:
+def action_from_json(value: Json, source: str) -> ScriptAction:
     """One action; `source` names it in mistakes."""
     return _action(value, _Place(source, ""))
 
@@ -121,7 +121,7 @@ class _Place:
             raise self.mistake(f"is not a regular expression: {problem}") from problem
 
 
-def _rule(value: Json, here: _Place) -> Rule:
+def _rule(value: Json, here: _Place) -> ScriptRule:
     fields = here.object(value)
     here.only(fields, RULE_FIELDS)
     if "then" not in fields:
@@ -136,7 +136,7 @@ def _rule(value: Json, here: _Place) -> Rule:
         for number, step in enumerate(steps)
     )
     times = fields.get("times")
-    return Rule(
+    return ScriptRule(
         then=actions,
         when=_condition(fields.get("when", {}), here.at("when")),
         times=here.at("times").whole(times, 1) if times is not None else (len(actions) if several else None),
@@ -172,9 +172,9 @@ def _condition(value: Json, here: _Place) -> Condition:
     )
 
 
-def _action(value: Json, here: _Place) -> Action:
+def _action(value: Json, here: _Place) -> ScriptAction:
     if isinstance(value, str):
-        return Action(text=value)
+        return ScriptAction(text=value)
     fields = here.object(value)
     here.only(fields, THEN_FIELDS)
 
@@ -184,7 +184,7 @@ def _action(value: Json, here: _Place) -> Action:
     def seconds(key: str) -> float:
         return here.at(key).number(fields.get(key, 0)) / 1000
 
-    return Action(
+    return ScriptAction(
         text=text("text"),
         thinking=text("thinking"),
         tool_calls=tuple(_call(entry, place) for entry, place in _entries(fields, "tool_calls", here)),

@@ -12,15 +12,15 @@ from datetime import datetime
 from reverie.messages.blocks import Json, JsonObject
 from reverie.models.ports import Clock
 from reverie.values import value
-from reverie_simulator.answers import Answer, Count, Refusal
+from reverie_simulator.answers import ErrorAnswer, MessageAnswer, PromptCount
 from reverie_simulator.api_error import ApiError
 from reverie_simulator.clock import MovableClock
 from reverie_simulator.explain import Explanation
-from reverie_simulator.provider import Provider
+from reverie_simulator.provider import SimulatedProvider
 from reverie_simulator.records import Record, RequestLog, without_secrets
 from reverie_simulator.rules.body import parse_body
 from reverie_simulator.rules.headers import read_headers
-from reverie_simulator.script import Action, Incoming, RuleScript, Script
+from reverie_simulator.script import Incoming, RuleScript, Script, ScriptAction
 
 MESSAGES = "/v1/messages"
 COUNT_TOKENS = "/v1/messages/count_tokens"
@@ -31,7 +31,7 @@ class Handled:
     """A request that was dealt with and is to be answered."""
 
     request_id: str
-    result: Answer | Count | Refusal
+    result: MessageAnswer | PromptCount | ErrorAnswer
 
 
 class Simulation:
@@ -42,16 +42,16 @@ class Simulation:
     ) -> None:
         self.seed = seed
         self.clock = MovableClock(clock)
-        self.provider = Provider(seed=seed, script=self._act, window_tokens=window_tokens)
+        self.provider = SimulatedProvider(seed=seed, script=self._act, window_tokens=window_tokens)
         self.log = RequestLog()
         self._script: Script = script or RuleScript(())
-        self._pending: deque[Action] = deque()
+        self._pending: deque[ScriptAction] = deque()
 
     def use_script(self, script: Script) -> None:
         """Follow another script from now on."""
         self._script = script
 
-    def add_actions(self, *actions: Action) -> None:
+    def add_actions(self, *actions: ScriptAction) -> None:
         """Let the next requests get these actions before the script is asked."""
         self._pending.extend(actions)
 
@@ -84,28 +84,28 @@ class Simulation:
 
     def _result(
         self, path: str, raw: bytes, headers: Mapping[str, str], now: datetime
-    ) -> tuple[Json, Answer | Count | Refusal]:
+    ) -> tuple[Json, MessageAnswer | PromptCount | ErrorAnswer]:
         allowed = read_headers(headers)
         if isinstance(allowed, ApiError):
-            return None, Refusal(allowed)
+            return None, ErrorAnswer(allowed)
         body = parse_body(raw)
         if isinstance(body, ApiError):
-            return None, Refusal(body)
+            return None, ErrorAnswer(body)
         if path == COUNT_TOKENS:
             return body, self.provider.count(body, headers)
         return body, self.provider.answer(body, headers, now)
 
-    def _act(self, incoming: Incoming) -> Action | None:
+    def _act(self, incoming: Incoming) -> ScriptAction | None:
         return self._pending.popleft() if self._pending else self._script(incoming)
 
 
 def _summary(
-    result: Answer | Count | Refusal,
+    result: MessageAnswer | PromptCount | ErrorAnswer,
 ) -> tuple[int, str | None, JsonObject | None, tuple[Explanation, ...]]:
     match result:
-        case Refusal(error=error):
+        case ErrorAnswer(error=error):
             return error.status, error.message, None, ()
-        case Count():
+        case PromptCount():
             return 200, None, result.as_json(), ()
-        case Answer():
+        case MessageAnswer():
             return 200, None, result.message, tuple(outcome.explanation for outcome in result.outcomes)

@@ -65,7 +65,7 @@ class Iteration:
 
 
 @value
-class Bill:
+class ReplyBill:
     """Everything that one reply reports of its cost."""
 
     cache: CacheUsage

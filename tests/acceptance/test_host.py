@@ -10,7 +10,7 @@ from uuid import uuid4
 
 import pytest
 
-from reverie_simulator.script import Action, Incoming, ToolCall
+from reverie_simulator.script import Incoming, ScriptAction, ToolCall
 from tests.acceptance.host import host_folder, needs_host, run_host, sent, write_records
 from tests.acceptance.workplace import ASKED, Workplace, workplace
 from tests.messages.host_sessions import CASES, Case, records
@@ -19,14 +19,14 @@ from tests.requirements import requirement
 pytestmark = [pytest.mark.host, needs_host, pytest.mark.timeout(300)]
 
 
-def answer(incoming: Incoming) -> Action:
+def answer(incoming: Incoming) -> ScriptAction:
     """A summary when one is asked for, a command when told to run one, else an answer with a number."""
     asked = incoming.last_user
     if "detailed summary" in asked:
-        return Action(text="<analysis>-</analysis><summary>It was about apples.</summary>")
+        return ScriptAction(text="<analysis>-</analysis><summary>It was about apples.</summary>")
     if "run it" in asked and not incoming.tool_result:
-        return Action(text="I run it.", tool_calls=(ToolCall("Bash", {"command": "echo printed"}),))
-    return Action(text=f"answer {incoming.number}")
+        return ScriptAction(text="I run it.", tool_calls=(ToolCall("Bash", {"command": "echo printed"}),))
+    return ScriptAction(text=f"answer {incoming.number}")
 
 
 @pytest.fixture

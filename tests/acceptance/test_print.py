@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from uuid import uuid4
 
-from reverie_simulator.script import Action, ToolCall
+from reverie_simulator.script import ScriptAction, ToolCall
 from tests.acceptance.host import host_folder, write_records
 from tests.acceptance.workplace import Steps, Workplace, workplace
 from tests.messages.host_sessions import CASES, records
@@ -14,11 +14,11 @@ from tests.requirements import requirement
 STEPS = Steps(
     {
         "count": (
-            Action(text="I look.", tool_calls=(ToolCall("Bash", {"command": "ls"}),)),
-            Action(text="Two files."),
+            ScriptAction(text="I look.", tool_calls=(ToolCall("Bash", {"command": "ls"}),)),
+            ScriptAction(text="Two files."),
         ),
-        "more": (Action(text="No more."),),
-        "otherwise": (Action(text="It went another way."),),
+        "more": (ScriptAction(text="No more."),),
+        "otherwise": (ScriptAction(text="It went another way."),),
     }
 )
 
@@ -49,7 +49,12 @@ def test_a_turn_is_streamed_continued_from_stdin_and_forked(tmp_path: Path) -> N
 @requirement("acceptance:print:formats")
 def test_what_nobody_allowed_is_refused_and_said(tmp_path: Path) -> None:
     steps = Steps(
-        {"remove": (Action(tool_calls=(ToolCall("Bash", {"command": "rm a.txt"}),)), Action(text="I may not."))}
+        {
+            "remove": (
+                ScriptAction(tool_calls=(ToolCall("Bash", {"command": "rm a.txt"}),)),
+                ScriptAction(text="I may not."),
+            )
+        }
     )
     with workplace(tmp_path, steps) as at:
         at.file("a.txt", "a")
@@ -72,7 +77,7 @@ def _host_session(at: Workplace, words: str, *, year: str, cwd: Path) -> str:
 
 @requirement("acceptance:print:goes-on")
 def test_the_newest_session_goes_on_whoever_held_it(tmp_path: Path) -> None:
-    with workplace(tmp_path, Steps({"on": (Action(text="So be it."),)}), extends=False) as at:
+    with workplace(tmp_path, Steps({"on": (ScriptAction(text="So be it."),)}), extends=False) as at:
         _host_session(at, "the first of theirs", year="2001", cwd=at.project)
         assert at.run("-p", "Please: go on", "--continue").code == 0
         assert "the first of theirs" in at.last_messages
@@ -89,7 +94,7 @@ def test_the_newest_session_goes_on_whoever_held_it(tmp_path: Path) -> None:
 
 @requirement("acceptance:print:elsewhere")
 def test_what_is_listed_goes_on_in_every_directory_of_a_repository(tmp_path: Path) -> None:
-    with workplace(tmp_path, Steps({"on": (Action(text="So be it."),)}), extends=False) as at:
+    with workplace(tmp_path, Steps({"on": (ScriptAction(text="So be it."),)}), extends=False) as at:
         (at.project / "sub").mkdir()
         (at.project / ".git").mkdir()
         (at.project / ".git" / "HEAD").write_text("ref: refs/heads/main\n", encoding="utf-8")

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from reverie.testing.openai_server import ChatAnswer, OpenAIServer
-from reverie_simulator.script import Action, Fault
+from reverie_simulator.script import Fault, ScriptAction
 from tests.acceptance.workplace import ASKED, MODEL, Workplace, workplace
 from tests.requirements import requirement
 
@@ -50,7 +50,7 @@ def configure(at: Workplace, url: str, **settings: object) -> None:
 
 @requirement("acceptance:providers:background")
 def test_the_background_model_of_another_provider_is_asked_by_its_own_name(tmp_path: Path) -> None:
-    with OpenAIServer(small_model) as small, workplace(tmp_path, lambda _: Action(text="fine")) as at:
+    with OpenAIServer(small_model) as small, workplace(tmp_path, lambda _: ScriptAction(text="fine")) as at:
         configure(at, small.url, background=PROFILE)
         hook = {"type": "prompt", "prompt": "Is it polite? $ARGUMENTS"}
         (at.home / ".claude").mkdir()
@@ -67,7 +67,7 @@ def test_the_background_model_of_another_provider_is_asked_by_its_own_name(tmp_p
 
 @requirement("acceptance:providers:fallback")
 def test_another_provider_answers_when_the_first_has_no_capacity(tmp_path: Path) -> None:
-    busy = Action(fault=Fault("error", 529))
+    busy = ScriptAction(fault=Fault("error", 529))
     with OpenAIServer(small_model) as small, workplace(tmp_path, lambda _: busy, faults=(529,)) as at:
         configure(at, small.url, fallback=[PROFILE], max_retries=0)
         assert at.run("-p", f"{ASKED}who are you?").out == "from the small one\n"

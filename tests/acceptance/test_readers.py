@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from reverie_simulator.script import Action, ToolCall
+from reverie_simulator.script import ScriptAction, ToolCall
 from tests.acceptance.workplace import Steps, Workplace, workplace
 from tests.requirements import requirement
 
@@ -25,14 +25,14 @@ _RUN_SECONDS = 60
 STEPS = Steps(
     {
         "count": (
-            Action(
+            ScriptAction(
                 text="I look around.",
                 thinking="Two ways.",
                 tool_calls=(ToolCall("Bash", {"command": "ls"}), ToolCall("Glob", {"pattern": "*.txt"})),
             ),
-            Action(text="There is one file."),
+            ScriptAction(text="There is one file."),
         ),
-        "name": (Action(text="It is called a.txt."),),
+        "name": (ScriptAction(text="It is called a.txt."),),
     }
 )
 

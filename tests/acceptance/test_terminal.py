@@ -8,7 +8,7 @@ from pathlib import Path
 
 from reverie.context.receipt import receipts
 from reverie.messages.entries import BoundaryEntry, UserEntry
-from reverie_simulator.script import Action, Fault, Incoming, ToolCall
+from reverie_simulator.script import Fault, Incoming, ScriptAction, ToolCall
 from tests.acceptance.workplace import ASKED, Steps, answer_questions, is_aside, workplace
 from tests.apps.tui.tmux import needs_tmux
 from tests.requirements import requirement
@@ -20,8 +20,8 @@ CHECK = "from rows import last\n\nassert last([1, 2, 3]) == 3, last([1, 2, 3])\n
 READY = "Say what to do."
 
 
-def call(name: str, text: str = "", **given: str | int | list[dict[str, str]]) -> Action:
-    return Action(text=text, tool_calls=(ToolCall(name, given),))  # type: ignore[arg-type]  # JSON
+def call(name: str, text: str = "", **given: str | int | list[dict[str, str]]) -> ScriptAction:
+    return ScriptAction(text=text, tool_calls=(ToolCall(name, given),))  # type: ignore[arg-type]  # JSON
 
 
 @requirement("acceptance:session:bug-fix")
@@ -41,7 +41,7 @@ def test_a_bug_is_fixed_with_ten_calls_and_a_question_before_each_change(tmp_pat
                 call("Bash", command="python3 -B check.py"),
                 call("Write", file_path=str(tmp_path / "project" / "NEWS.md"), content="- `last` gives the last row\n"),
                 call("Bash", command="cat NEWS.md"),
-                Action(text="Done: the check passes."),
+                ScriptAction(text="Done: the check passes."),
             )
         }
     )
@@ -74,14 +74,14 @@ class Counting:
         self._noted = 0
         self._has_called = False
 
-    def __call__(self, incoming: Incoming) -> Action:
+    def __call__(self, incoming: Incoming) -> ScriptAction:
         if is_aside(incoming.body):
-            return Action(text="A summary of sorts: numbers were counted.")
+            return ScriptAction(text="A summary of sorts: numbers were counted.")
         self._has_called = not self._has_called
         if self._has_called:
             return call("Bash", command="seq 1 4000")
         self._noted += 1
-        return Action(text=f"Noted {self._noted - 1}.")
+        return ScriptAction(text=f"Noted {self._noted - 1}.")
 
 
 @requirement("acceptance:session:long")
@@ -107,7 +107,9 @@ def test_a_long_session_passes_three_compactions_and_shows_each_receipt(tmp_path
 
 @requirement("acceptance:session:refusal")
 def test_a_refusal_reaches_the_model_with_its_reason_and_nothing_happens(tmp_path: Path) -> None:
-    steps = Steps({"clean": (call("Bash", command="rm -rf build"), Action(text="Then I leave it: {tool_result}"))})
+    steps = Steps(
+        {"clean": (call("Bash", command="rm -rf build"), ScriptAction(text="Then I leave it: {tool_result}"))}
+    )
     with workplace(tmp_path, steps) as at:
         (at.project / "build").mkdir()
         with at.terminal() as terminal:
@@ -127,8 +129,8 @@ def test_a_refusal_reaches_the_model_with_its_reason_and_nothing_happens(tmp_pat
 def test_a_session_killed_while_a_tool_runs_is_resumed_where_it_stood(tmp_path: Path) -> None:
     steps = Steps(
         {
-            "wait": (call("Bash", "I wait.", command="sleep 60"), Action(text="unreachable")),
-            "go on": (Action(text="We were waiting."),),
+            "wait": (call("Bash", "I wait.", command="sleep 60"), ScriptAction(text="unreachable")),
+            "go on": (ScriptAction(text="We were waiting."),),
         }
     )
     with workplace(tmp_path, steps) as at:
@@ -153,14 +155,14 @@ def test_a_session_killed_while_a_tool_runs_is_resumed_where_it_stood(tmp_path: 
 def test_overloaded_servers_and_dropped_streams_are_asked_again(tmp_path: Path) -> None:
     steps = Steps(
         {
-            "hello": (call("Bash", "I look.", command="ls"), Action(text="Here after all.")),
-            "more": (Action(text="And once more."),),
+            "hello": (call("Bash", "I look.", command="ls"), ScriptAction(text="Here after all.")),
+            "more": (ScriptAction(text="And once more."),),
         }
     )
     with workplace(tmp_path, steps, faults=(529,)) as at:
         overloaded, dropped = (
-            Action(fault=Fault("overloaded")),
-            Action(text="Half an", fault=Fault("drop", after_events=4)),
+            ScriptAction(fault=Fault("overloaded")),
+            ScriptAction(text="Half an", fault=Fault("drop", after_events=4)),
         )
         at.provider.act(overloaded, overloaded, dropped)
         with at.terminal() as terminal:
@@ -177,12 +179,12 @@ def test_overloaded_servers_and_dropped_streams_are_asked_again(tmp_path: Path) 
 
 @requirement("acceptance:session:stops")
 def test_ctrl_c_stops_the_turn_with_a_valid_history_and_twice_leaves(tmp_path: Path) -> None:
-    slow = Action(text="one two three four five six", event_delay_seconds=1.0)
+    slow = ScriptAction(text="one two three four five six", event_delay_seconds=1.0)
     steps = Steps(
         {
             "slowly": (slow,),
-            "run": (call("Bash", command="sleep 50"), Action(text="unreachable")),
-            "quickly": (Action(text="Here I am."),),
+            "run": (call("Bash", command="sleep 50"), ScriptAction(text="unreachable")),
+            "quickly": (ScriptAction(text="Here I am."),),
         }
     )
     with workplace(tmp_path, steps) as at:
@@ -218,9 +220,9 @@ def test_files_go_back_in_a_resumed_session_and_own_commands_are_told(tmp_path: 
                 call("Read", file_path=str(rows)),
                 call("Edit", file_path=str(rows), old_string="[:-1]", new_string="[-1]"),
                 call("Write", file_path=str(made), content="x = 1\n"),
-                Action(text="Both are done."),
+                ScriptAction(text="Both are done."),
             ),
-            "wait": (call("Bash", "I wait.", command="sleep 2"), Action(text="Waited.")),
+            "wait": (call("Bash", "I wait.", command="sleep 2"), ScriptAction(text="Waited.")),
         }
     )
     with workplace(tmp_path, steps) as at:
@@ -260,9 +262,12 @@ def test_files_go_back_in_a_resumed_session_and_own_commands_are_told(tmp_path: 
 def test_one_side_of_a_message_that_is_picked_from_a_list_is_summed_up(tmp_path: Path) -> None:
     words = ("alpha", "beta", "gamma", "delta")
     told = {
-        word: (Action(text=f"{word} answer. " + f"The {word} lamp burns. " * 120 + f"{word}end."),) for word in words
+        word: (ScriptAction(text=f"{word} answer. " + f"The {word} lamp burns. " * 120 + f"{word}end."),)
+        for word in words
     }
-    steps = Steps({**told, "epsilon": (Action(text="epsilon answer."),)}, aside="The lamps were looked at, one by one.")
+    steps = Steps(
+        {**told, "epsilon": (ScriptAction(text="epsilon answer."),)}, aside="The lamps were looked at, one by one."
+    )
     with workplace(tmp_path, steps) as at, at.terminal(rows=40) as terminal:
         terminal.sees(READY)
         for word in words:

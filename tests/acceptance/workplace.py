@@ -15,7 +15,7 @@ from reverie.messages.transcript import read_entries
 from reverie.testing.prefix_net import Net
 from reverie.testing.simulator import RunningSimulator, simulator
 from reverie_simulator.records import Record
-from reverie_simulator.script import Action, Incoming, Script
+from reverie_simulator.script import Incoming, Script, ScriptAction
 from reverie_simulator.wire import blocks_at, objects_at, text_at
 from tests.apps.tui.tmux import RealTerminal, real_terminal
 from tests.program import run_reverie
@@ -151,14 +151,14 @@ def _newest(body: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
 class Steps:
     """A script: for each prompt, by a word of it, the replies of its turn in order; the last repeats."""
 
-    turns: Mapping[str, Sequence[Action]]
+    turns: Mapping[str, Sequence[ScriptAction]]
     aside: str = "Nothing to add."
 
-    def __call__(self, incoming: Incoming) -> Action | None:
+    def __call__(self, incoming: Incoming) -> ScriptAction | None:
         if is_aside(incoming.body):
-            return Action(text=self.aside)
+            return ScriptAction(text=self.aside)
         prompt, replies = _turn(incoming.body)
-        steps = next((steps for word, steps in self.turns.items() if word in prompt), (Action(text="What?"),))
+        steps = next((steps for word, steps in self.turns.items() if word in prompt), (ScriptAction(text="What?"),))
         return steps[min(replies, len(steps) - 1)]
 
 

@@ -8,7 +8,7 @@ import pytest
 from bench.extraction.__main__ import main
 from bench.extraction.labels import read_written
 
-from reverie.memory.extraction.classify import Kind
+from reverie.memory.extraction.classify import SentenceKind
 
 pytest.importorskip("numpy", reason="the `semantic` extra is not installed")
 
@@ -26,7 +26,7 @@ def test_there_are_exemplars_of_every_kind_and_none_stands_twice() -> None:
 
     exemplars = read_exemplars()
 
-    assert {kind for kind, _ in exemplars} == set(Kind)
+    assert {kind for kind, _ in exemplars} == set(SentenceKind)
     assert len({text for _, text in exemplars}) == len(exemplars)
 
 

@@ -14,7 +14,7 @@ from bench.fidelity.measure import OURS, interval, spread
 from bench.fidelity.score import Need, Score, score
 
 from reverie.messages.message import user
-from reverie.messages.view import Item, Kind
+from reverie.messages.view import Item, ItemKind
 from tests.context.kit import Session
 from tests.requirements import requirement
 
@@ -32,7 +32,7 @@ def need() -> Need:
 
 
 def scored(need: Need, *texts: str) -> Score:
-    return score(need, [Item(f"s{number}", Kind.SUMMARY, user(text)) for number, text in enumerate(texts)])
+    return score(need, [Item(f"s{number}", ItemKind.SUMMARY, user(text)) for number, text in enumerate(texts)])
 
 
 @requirement("digest:bench:company")

@@ -8,7 +8,7 @@ import numpy as np
 from bench.recall.peers import Peer
 from numpy.typing import NDArray
 
-from reverie.memory.search import Document
+from reverie.memory.search import SearchDocument
 
 
 class _Lengths:
@@ -25,7 +25,7 @@ def test_a_peer_starts_once_and_is_told_each_case_and_its_vectors(tmp_path: Path
     peer = Peer(Path(sys.executable), "tests.bench.driver", _Lengths())
 
     answers = [
-        peer([Document(key="a", body="four"), Document(key="b", body=other)], tmp_path)("five")
+        peer([SearchDocument(key="a", body="four"), SearchDocument(key="b", body=other)], tmp_path)("five")
         for other in ("two", "nine")
     ]
 

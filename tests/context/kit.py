@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import TypeVar
 
 from reverie.context.replacement import Case
-from reverie.context.restore import NO_SURROUNDINGS, Surroundings
-from reverie.context.session_notes import BY_STRUCTURE, Cursor, NotesFile, covered, noted, notes_by_structure
-from reverie.context.stage import Outcome, Scene
+from reverie.context.restore import NO_SURROUNDINGS, RestoreContext
+from reverie.context.session_notes import BY_STRUCTURE, NotesCursor, NotesFile, covered, noted, notes_by_structure
+from reverie.context.stage import StageContext, StageOutcome
 from reverie.messages.blocks import Block, Json, ToolResult, ToolUse
 from reverie.messages.entries import (
     AssistantEntry,
@@ -34,7 +34,7 @@ from reverie.models.profiles import profile
 from reverie.models.tokens.estimate import weigh_message
 from reverie.models.tokens.rates import rates_for
 from reverie.models.tokens.window import budget as draw
-from reverie.settings import Compaction, Notes, Settings
+from reverie.settings import CompactionSettings, NotesSettings, Settings
 from reverie.testing.build import reply
 
 FACTS = profile("claude-sonnet-4-5")
@@ -109,23 +109,23 @@ class Session:
     def tokens(self) -> int:
         return sum(map(weigh, self.view.items))
 
-    def scene(self, window: int = 20_000, used: int | None = None) -> Scene:
+    def scene(self, window: int = 20_000, used: int | None = None) -> StageContext:
         lines = draw(window, used_tokens=self.tokens() if used is None else used)
-        return Scene(lines, self.now, self.envelope, weigh)
+        return StageContext(lines, self.now, self.envelope, weigh)
 
     def case(
         self,
         window: int = 20_000,
         *,
-        settings: Compaction | None = None,
-        around: Surroundings = NO_SURROUNDINGS,
+        settings: CompactionSettings | None = None,
+        around: RestoreContext = NO_SURROUNDINGS,
         trigger: str = "auto",
         used: int | None = None,
     ) -> Case:
         scene = self.scene(window, used)
-        return Case(self.view, tuple(self.entries), scene, settings or Compaction(), around, trigger)
+        return Case(self.view, tuple(self.entries), scene, settings or CompactionSettings(), around, trigger)
 
-    def take(self, outcome: Outcome) -> View:
+    def take(self, outcome: StageOutcome) -> View:
         """Append what a reduction wants."""
         self.entries.extend(outcome.entries)
         return self.view
@@ -234,7 +234,7 @@ def unpaired(view: View) -> set[str]:
 def with_notes(session: Session, path: Path) -> NotesFile:
     """Bring the notes up to date from structure and return the file."""
     file = NotesFile(path)
-    text = notes_by_structure(session.entries, session.view.leaf, session.scene(), Notes(), file)
-    covers = covered(session.view, Cursor())
+    text = notes_by_structure(session.entries, session.view.leaf, session.scene(), NotesSettings(), file)
+    covers = covered(session.view, NotesCursor())
     session.take(noted(text, covers, session.tokens(), BY_STRUCTURE, session.scene(), file))
     return NotesFile(path, text)

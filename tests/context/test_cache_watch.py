@@ -9,7 +9,7 @@ from reverie.context.cache_watch import CacheWatch
 from reverie.messages.blocks import JsonObject, Opaque
 from reverie.messages.message import Usage, assistant, user
 from reverie.models.profiles import profile
-from reverie.settings import Cache
+from reverie.settings import CacheSettings
 from reverie.testing.build import request
 from tests.requirements import requirement
 
@@ -19,7 +19,7 @@ COMPACTED = Break(Cause.MESSAGE, "message 0, text", 0.75, is_announced=True, kep
 
 
 def watch() -> CacheWatch:
-    return CacheWatch(profile("claude-sonnet-4-5"), Cache())
+    return CacheWatch(profile("claude-sonnet-4-5"), CacheSettings())
 
 
 def full() -> Usage:

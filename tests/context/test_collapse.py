@@ -5,11 +5,11 @@ from hypothesis import strategies as st
 
 from reverie.context.collapse import STAGED, choose_spans, collapse, collapse_stage, drain, queued
 from reverie.context.compact import compact
-from reverie.context.stage import NOTHING, Scene
+from reverie.context.stage import NOTHING, StageContext
 from reverie.messages.entries import CollapseEntry, Entry, MarkEntry
 from reverie.messages.rules import conform
-from reverie.messages.view import Kind
-from reverie.settings import Collapse
+from reverie.messages.view import ItemKind
+from reverie.settings import CollapseSettings
 from tests.context.kit import (
     Session,
     ask,
@@ -27,10 +27,10 @@ from tests.messages.violations import violations
 from tests.requirements import requirement
 from tests.strategies import conversations
 
-ON = Collapse(enabled=True, summary_tokens=200)
+ON = CollapseSettings(enabled=True, summary_tokens=200)
 
 
-def scene_at(session: Session, share: float) -> Scene:
+def scene_at(session: Session, share: float) -> StageContext:
     """A scene in which the session fills this share of the effective window."""
     return session.scene(int(session.tokens() / share / 0.8), None)
 
@@ -47,7 +47,7 @@ def test_spans_are_queued_at_the_first_line_and_nothing_is_folded_yet() -> None:
     session = long_session()
     before = session.view.items
     assert collapse_stage(ON)(session.view, scene_at(session, 0.89)) is NOTHING
-    assert collapse_stage(Collapse())(session.view, scene_at(session, 0.99)) is NOTHING
+    assert collapse_stage(CollapseSettings())(session.view, scene_at(session, 0.99)) is NOTHING
 
     staged(session)
 
@@ -86,7 +86,7 @@ def test_the_queue_is_worked_off_with_one_question_per_span() -> None:
     tokens = session.tokens()
     session.take(outcome)
 
-    folds = [item.message.text for item in session.view.items if item.kind is Kind.FOLD]
+    folds = [item.message.text for item in session.view.items if item.kind is ItemKind.FOLD]
     assert len(folds) == len(queue)
     assert "Span 0: the importer was read." in folds[0]
     assert session.tokens() < 0.8 * tokens
@@ -124,14 +124,14 @@ def test_folds_outlive_a_resume_and_end_at_a_boundary() -> None:
     session.take(drain(session.view, scene_at(session, 0.96), ON, queued(session.entries)))
     session.say("next").reply("answer " * 200)
     collapse_stage(ON)(session.view, scene_at(session, 0.96))
-    assert any(item.kind is Kind.FOLD for item in session.view.items)
+    assert any(item.kind is ItemKind.FOLD for item in session.view.items)
     seen = session.view
     session.entries = resumed(session.entries)
     assert session.view == seen
 
     session.take(embedded(compact(session.case(12_000))))
 
-    assert not any(item.kind is Kind.FOLD for item in session.view.items)
+    assert not any(item.kind is ItemKind.FOLD for item in session.view.items)
     assert queued(session.entries) == ()
 
 
@@ -155,14 +155,14 @@ def test_a_mark_of_another_shape_queues_nothing() -> None:
 @given(conversations(max_rounds=8), st.integers(30, 300))
 def test_folding_keeps_the_laws(made: list[Entry], limit: int) -> None:
     session = grown(made)
-    settings = Collapse(enabled=True, min_span_fraction=0.05, summary_tokens=limit)
+    settings = CollapseSettings(enabled=True, min_span_fraction=0.05, summary_tokens=limit)
     before, tokens = session.view, session.tokens()
     session.take(drain(before, scene_at(session, 0.97), settings, ()))
 
     assert session.tokens() <= tokens
     assert unpaired(session.view) <= unpaired(before)
     assert not violations(conform(session.view.messages))
-    assert [item.message.text for item in session.view.items if item.kind is Kind.TYPED] == spoken_texts(made)
+    assert [item.message.text for item in session.view.items if item.kind is ItemKind.TYPED] == spoken_texts(made)
     seen = session.view
     session.entries = resumed(session.entries)
     assert session.view == seen

@@ -15,7 +15,7 @@ from reverie.context.replacement import (
     summary_limit,
 )
 from reverie.context.spans import history, uncompact
-from reverie.context.stage import NOTHING, Outcome
+from reverie.context.stage import NOTHING, StageOutcome
 from reverie.context.summarise import SECTIONS
 from reverie.context.survive import divide, must_survive
 from reverie.errors import ContextTooLong, UserMistake
@@ -23,8 +23,8 @@ from reverie.messages.entries import BoundaryEntry, CollapseEntry, Entry
 from reverie.messages.message import Usage
 from reverie.messages.reminder import quoted
 from reverie.messages.rules import conform
-from reverie.messages.view import Kind, Projection, project
-from reverie.settings import Compaction
+from reverie.messages.view import ItemKind, Projection, project
+from reverie.settings import CompactionSettings
 from tests.context.kit import (
     Session,
     ask,
@@ -149,7 +149,9 @@ def test_a_request_that_nobody_answered_stays_a_message_of_the_user() -> None:
     session.take(embedded(compact(session.case(16_000), tail_tokens=0)))
     kept = [item for item in session.view.items if item.uuid == uuid]
 
-    assert [(item.kind, item.message.text) for item in kept] == [(Kind.TYPED, "Now write the release notes, please.")]
+    assert [(item.kind, item.message.text) for item in kept] == [
+        (ItemKind.TYPED, "Now write the release notes, please.")
+    ]
 
 
 @requirement("context:compact:unanswered")
@@ -157,7 +159,7 @@ def test_the_newest_rounds_stay_as_they_are_when_they_fit() -> None:
     session = long_session()
     tail = session.view.items[-5:]
     session.take(embedded(compact(session.case(16_000), tail_tokens=400)))
-    kept = [item for item in session.view.items if item.kind not in (Kind.SUMMARY, Kind.ATTACHMENT)]
+    kept = [item for item in session.view.items if item.kind not in (ItemKind.SUMMARY, ItemKind.ATTACHMENT)]
 
     assert tuple(kept[-5:]) == tail
     assert sum(map(weigh, kept)) <= 400
@@ -230,7 +232,7 @@ def test_up_to_a_message_the_history_is_summed_up_and_what_follows_stays() -> No
     session.take(embedded(compact_part(session.case(30_000), OneSide(Direction.UP_TO, pivot.uuid))))
 
     assert session.view.items[1 : 1 + len(after)] == after
-    assert session.view.items[0].kind is Kind.SUMMARY
+    assert session.view.items[0].kind is ItemKind.SUMMARY
 
 
 @requirement("context:compact:partial")
@@ -246,7 +248,7 @@ def test_from_a_message_on_everything_is_summed_up_behind_an_unchanged_prefix() 
     assert isinstance(outcome.entries[0], CollapseEntry)
     assert [receipt.kind for receipt in receipts(outcome.entries)] == ["partial compaction"]
     assert session.view.items[:-1] == before
-    assert session.view.items[-1].kind is Kind.FOLD
+    assert session.view.items[-1].kind is ItemKind.FOLD
     assert session.tokens() < tokens
     for text in spoken_texts(session.entries):
         assert text in texts(session.view)
@@ -287,7 +289,7 @@ def test_a_summary_never_takes_the_room_of_what_must_come_back(window: int) -> N
     limit = summary_limit(case, must, ())
 
     said = sum(case.scene.weigh_text(one.text) for one in must.survivors if one.sort is Sort.REQUEST)
-    returning = min(effective * Compaction().user_text_fraction, free * USER_FRACTION, said)
+    returning = min(effective * CompactionSettings().user_text_fraction, free * USER_FRACTION, said)
     assert 0 < limit <= max(free * SUMMARY_FRACTION, free - returning + 3)
     assert limit <= free * SMALL_SUMMARY_FRACTION
 
@@ -310,7 +312,7 @@ def test_a_summary_by_structure_does_not_grow_with_the_window() -> None:
         told = f"renamed value_{number} to amount_{number} in module_{number}.py"
         session.work("Bash", told, command=f"rename {number}")
     made = [embedded(compact(session.case(window))).entries for window in (150_000, 900_000)]
-    sizes = [weigh(item) for entries in made for item in project(entries).items if item.kind is Kind.SUMMARY]
+    sizes = [weigh(item) for entries in made for item in project(entries).items if item.kind is ItemKind.SUMMARY]
 
     assert sizes[0] == sizes[1] > STRUCTURE_TOKENS // 2
     assert sizes[0] <= STRUCTURE_TOKENS + 200, "with the words that introduce it"
@@ -343,7 +345,7 @@ def test_after_ten_compactions_every_user_message_and_pin_is_there_or_listed() -
     assert "The secret number is 4711, remember it." in shown
     assert "The very first wish" in shown
     budget = session.scene(16_000).budget
-    assert max(receipt_sizes) <= budget.effective_tokens * Compaction().receipt_fraction
+    assert max(receipt_sizes) <= budget.effective_tokens * CompactionSettings().receipt_fraction
     assert session.tokens() < budget.compact_at_tokens
 
 
@@ -356,7 +358,7 @@ def test_ten_compactions_of_any_conversation_lose_no_message_and_no_pin(
     session = grown(entries)
     session.say("The very first wish: never use tabs.").reply("The secret number is 4711, remember it.")
     session.mark("pin", uuid=session.uuid())
-    largest = session.scene(8_000).budget.effective_tokens * Compaction().receipt_fraction
+    largest = session.scene(8_000).budget.effective_tokens * CompactionSettings().receipt_fraction
     done = 0
     for turn, remark in enumerate(remarks):
         session.work("Read", f"{remark}\n" * 40, file_path=f"/app/part_{turn}.py").say(f"Remark {turn}: {remark}")
@@ -372,7 +374,7 @@ def test_ten_compactions_of_any_conversation_lose_no_message_and_no_pin(
     there = {item.uuid for item in session.view.items}
     shown = texts(session.view)
     for item in history(session.entries):
-        if item.kind is Kind.TYPED and typed_part(item.message.text):
+        if item.kind is ItemKind.TYPED and typed_part(item.message.text):
             # Inside a reminder, what looks like the end of one is quoted.
             texts_of = (item.message.text, quoted(item.message.text))
             assert any(text in shown for text in texts_of) or item.uuid in listed | there
@@ -413,7 +415,7 @@ def test_a_count_after_a_compaction_is_not_the_old_one() -> None:
 
     counted = count(session.view, FACTS, entries=session.entries)
     assert counted.tokens < 10_000
-    assert isinstance(NOTHING, Outcome)
+    assert isinstance(NOTHING, StageOutcome)
 
 
 @requirement("context:compact:small-windows")

@@ -4,27 +4,27 @@ from datetime import UTC, datetime
 from itertools import count
 
 from reverie.context.compact import compact
-from reverie.context.conversation import Log
+from reverie.context.conversation import Conversation
 from reverie.context.replacement import Case
 from reverie.context.spans import PIN, pinned, uncompact
-from reverie.context.stage import Scene
+from reverie.context.stage import StageContext
 from reverie.messages.entries import MarkEntry
 from reverie.messages.view import project
-from reverie.settings import Compaction
+from reverie.settings import CompactionSettings
 from tests.context.kit import embedded, long_session, weigh
 from tests.requirements import requirement
 
 NOW = datetime(2026, 11, 1, tzinfo=UTC)
 
 
-def running() -> Log:
+def running() -> Conversation:
     numbers = count(1)
     entries = long_session(20).entries
-    return Log(session="s1", now=lambda: NOW, new_id=lambda: f"new-{next(numbers)}", entries=entries)
+    return Conversation(session="s1", now=lambda: NOW, new_id=lambda: f"new-{next(numbers)}", entries=entries)
 
 
-def case_of(log: Log, scene: Scene) -> Case:
-    return Case(log.view, tuple(log.entries), scene, Compaction())
+def case_of(log: Conversation, scene: StageContext) -> Case:
+    return Case(log.view, tuple(log.entries), scene, CompactionSettings())
 
 
 @requirement("agent:flow:thread")
@@ -32,8 +32,8 @@ def test_entries_made_aside_are_those_that_would_have_been_made_here() -> None:
     one, other = running(), running()
     here = long_session(20).scene(20_000)
     aside = one.aside()
-    made_aside = embedded(compact(case_of(one, Scene(here.budget, NOW, aside.envelope, weigh))))
-    made_here = embedded(compact(case_of(other, Scene(here.budget, NOW, other.envelope, weigh))))
+    made_aside = embedded(compact(case_of(one, StageContext(here.budget, NOW, aside.envelope, weigh))))
+    made_here = embedded(compact(case_of(other, StageContext(here.budget, NOW, other.envelope, weigh))))
     one.take(aside, made_aside.entries)
     other.append(*made_here.entries)
 
@@ -47,7 +47,7 @@ def test_what_was_added_while_a_compaction_was_made_stays_on_the_chain() -> None
     before = log.view
     pin = before.items[3].uuid
     aside = log.aside()
-    scene = Scene(long_session(20).scene(20_000).budget, NOW, aside.envelope, weigh)
+    scene = StageContext(long_session(20).scene(20_000).budget, NOW, aside.envelope, weigh)
     outcome = embedded(compact(case_of(log, scene)))
     log.append(MarkEntry(log.envelope(), PIN, {"uuid": pin}))
     log.take(aside, outcome.entries)

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from reverie.context.digest import notes, quoted_requests, summary
 from reverie.context.digest.choose import choose
-from reverie.context.digest.line import Line, Topic
+from reverie.context.digest.line import DigestLine, DigestTopic
 from reverie.context.facts import gather
-from reverie.context.facts.values import Request
+from reverie.context.facts.values import UserRequest
 from reverie.context.prompt import read_prompt
 from reverie.context.spans import plain, read_span
 from reverie.messages.entries import Entry
@@ -82,8 +82,8 @@ def test_of_two_lines_that_tell_as_much_the_first_is_taken_whatever_their_names(
     for number in range(200):
         names = [f"{letter}_{number}" for letter in "abcdef"]
         lines = [
-            Line(Topic.STATEMENT, (0,), "some words", frozenset(names[:3])),
-            Line(Topic.STATEMENT, (1,), "same words", frozenset(names[3:])),
+            DigestLine(DigestTopic.STATEMENT, (0,), "some words", frozenset(names[:3])),
+            DigestLine(DigestTopic.STATEMENT, (1,), "same words", frozenset(names[3:])),
         ]
         worth = dict(zip(names, [0.1, 0.2, 0.3, 0.1, 0.2, 0.3], strict=True))
 
@@ -112,7 +112,7 @@ def test_every_message_of_the_user_is_there_word_for_word() -> None:
 @requirement("digest:summary:users-words")
 @given(st.lists(st.text("abc é\n語", min_size=1, max_size=1_500), min_size=1, max_size=6), st.integers(200, 2_000))
 def test_what_is_too_long_keeps_head_tail_and_pointer(texts: list[str], limit: int) -> None:
-    requests = [Request(f"{number:08d}-rest", text, 0) for number, text in enumerate(texts)]
+    requests = [UserRequest(f"{number:08d}-rest", text, 0) for number, text in enumerate(texts)]
     pieces = quoted_requests(requests, limit_tokens=limit, weigh=weigh)
     assert len(pieces) == len(requests)
     for request, piece in zip(requests, pieces, strict=True):

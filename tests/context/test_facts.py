@@ -13,12 +13,12 @@ from reverie.context.facts.outcomes import error_lines, telling_lines
 from reverie.context.facts.outline import outline
 from reverie.context.facts.shell import file_uses
 from reverie.context.facts.terms import terms, terms_of_line
-from reverie.context.facts.values import Outcome
+from reverie.context.facts.values import ActionOutcome
 from reverie.context.spans import plain
 from reverie.messages.entries import Entry
 from reverie.messages.message import assistant, user
 from reverie.messages.rules import legal_cuts
-from reverie.messages.view import Item, Kind, project
+from reverie.messages.view import Item, ItemKind, project
 from tests.context.kit import Session
 from tests.requirements import requirement
 from tests.strategies import conversations
@@ -81,17 +81,19 @@ def test_searches_pages_and_unknown_tools_are_lookups() -> None:
 @requirement("digest:facts:shell-agents")
 def test_a_fenced_command_and_its_output_are_one_action() -> None:
     items = (
-        Item("u1", Kind.TYPED, user("Fix the bug.")),
-        Item("a1", Kind.REPLY, assistant("THOUGHT: I look.\n\n```bash\nsed -n '10,20p' src/x.py\n```")),
-        Item("u2", Kind.TYPED, user("<returncode>0</returncode>\n<output>\ndef broken():\n</output>")),
-        Item("a2", Kind.REPLY, assistant("THOUGHT: Test.\n\n```bash\npytest -q\n```")),
-        Item("u3", Kind.META, user("<returncode>1</returncode>\n<output>\nE   ValueError: no\n1 failed\n</output>")),
+        Item("u1", ItemKind.TYPED, user("Fix the bug.")),
+        Item("a1", ItemKind.REPLY, assistant("THOUGHT: I look.\n\n```bash\nsed -n '10,20p' src/x.py\n```")),
+        Item("u2", ItemKind.TYPED, user("<returncode>0</returncode>\n<output>\ndef broken():\n</output>")),
+        Item("a2", ItemKind.REPLY, assistant("THOUGHT: Test.\n\n```bash\npytest -q\n```")),
+        Item(
+            "u3", ItemKind.META, user("<returncode>1</returncode>\n<output>\nE   ValueError: no\n1 failed\n</output>")
+        ),
     )
     found = gather(items)
     assert [one.text for one in found.requests] == ["Fix the bug."]
     assert [(one.text, one.outcome) for one in found.commands] == [
-        ("sed -n '10,20p' src/x.py", Outcome.OK),
-        ("pytest -q", Outcome.FAILED),
+        ("sed -n '10,20p' src/x.py", ActionOutcome.OK),
+        ("pytest -q", ActionOutcome.FAILED),
     ]
     assert (found.files[0].path, found.files[0].ranges) == ("src/x.py", ((10, 20),))
     assert found.files[0].symbols[0].line == 10

@@ -7,7 +7,7 @@ import pytest
 from reverie.context.gate import FAILED, REFILL_REPLIES, Breaker, Compact, Leave, Veto, breaker, gate
 from reverie.messages.entries import BoundaryEntry
 from reverie.models.tokens.window import budget
-from reverie.settings import Collapse, Compaction, Settings
+from reverie.settings import CollapseSettings, CompactionSettings, Settings
 from tests.context.kit import Session, with_settings
 from tests.requirements import requirement
 
@@ -24,14 +24,14 @@ def test_a_view_above_the_line_is_compacted_and_one_at_the_line_is_not() -> None
 @requirement("context:gate:vetoes")
 def test_vetoes_are_asked_in_order() -> None:
     """Everything speaks against it; as each reason is taken away, the next one shows."""
-    nothing_allowed = Compaction(reactive_only=True, auto=False)
-    settings = with_settings(collapse=Collapse(enabled=True), compaction=nothing_allowed)
+    nothing_allowed = CompactionSettings(reactive_only=True, auto=False)
+    settings = with_settings(collapse=CollapseSettings(enabled=True), compaction=nothing_allowed)
     broken = Breaker(failures=3, refills=3, replies=0)
     found = [gate(CALM, settings, broken, internal=True)]
     found.append(gate(CALM, settings, broken))
-    settings = replace(settings, collapse=Collapse())
+    settings = replace(settings, collapse=CollapseSettings())
     found.append(gate(CALM, settings, broken))
-    settings = replace(settings, compaction=Compaction(auto=False))
+    settings = replace(settings, compaction=CompactionSettings(auto=False))
     found.append(gate(CALM, settings, broken))
     found.append(gate(CALM, Settings(), broken))
     found.append(gate(FULL, Settings(), broken))
@@ -42,7 +42,7 @@ def test_vetoes_are_asked_in_order() -> None:
 
 @requirement("context:gate:vetoes")
 def test_compaction_that_is_switched_off_altogether_is_off_for_the_gate_too() -> None:
-    assert gate(FULL, with_settings(compaction=Compaction(enabled=False)), Breaker()) == Leave(Veto.OFF)
+    assert gate(FULL, with_settings(compaction=CompactionSettings(enabled=False)), Breaker()) == Leave(Veto.OFF)
 
 
 def unpaid(session: Session) -> Veto | None:

@@ -17,7 +17,7 @@ from reverie.messages.listing import is_prompt
 from reverie.messages.rules import conform
 from reverie.messages.transcript import read_entries
 from reverie.messages.view import project
-from reverie.settings import Compaction
+from reverie.settings import CompactionSettings
 from tests.context.kit import Session, embedded, resumed, texts, weigh
 from tests.messages.violations import violations
 from tests.requirements import requirement
@@ -80,5 +80,5 @@ def test_ten_compactions_of_a_real_session_lose_no_message_and_no_pin(shared_dat
     assert lost(session.entries, session.view) == ()
     assert "The secret number is 4711." in texts(session.view)
     assert len([entry for entry in session.entries if is_prompt(entry)]) > 10
-    assert max(sizes) <= session.scene(window).budget.effective_tokens * Compaction().receipt_fraction
+    assert max(sizes) <= session.scene(window).budget.effective_tokens * CompactionSettings().receipt_fraction
     assert session.tokens() < session.scene(window).budget.compact_at_tokens

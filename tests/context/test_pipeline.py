@@ -9,16 +9,25 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reverie.context.gate import FAILED
-from reverie.context.pipeline import Failure, Prepared, apply, compact_now, prepare, stages, written
+from reverie.context.pipeline import Failure, PreparedView, apply, compact_now, prepare, stages, written
 from reverie.context.receipt import receipts
 from reverie.context.session_notes import NotesFile
-from reverie.context.stage import NOTHING, Outcome, Scene
+from reverie.context.stage import NOTHING, StageContext, StageOutcome
 from reverie.files.places.paths import SessionFolder
 from reverie.messages.codec import encode_json, message_to_wire
 from reverie.messages.entries import BoundaryEntry, Entry, MarkEntry
 from reverie.messages.rules import conform
-from reverie.messages.view import Kind, Projection, View
-from reverie.settings import CachedClearing, Clearing, Collapse, Compaction, Settings, Snip, Spill, TimeClearing
+from reverie.messages.view import ItemKind, Projection, View
+from reverie.settings import (
+    CachedClearing,
+    ClearingSettings,
+    CollapseSettings,
+    CompactionSettings,
+    Settings,
+    SnipSettings,
+    SpillSettings,
+    TimeClearing,
+)
 from tests.context.kit import (
     Session,
     ask,
@@ -38,12 +47,12 @@ from tests.requirements import requirement
 from tests.strategies import conversations
 
 EVERYTHING = with_settings(
-    spill=Spill(result_chars=600, round_chars=2_000, preview_bytes=100),
-    snip=Snip(enabled=True, trigger_fraction=0.5, target_fraction=0.4),
-    clearing=Clearing(
+    spill=SpillSettings(result_chars=600, round_chars=2_000, preview_bytes=100),
+    snip=SnipSettings(enabled=True, trigger_fraction=0.5, target_fraction=0.4),
+    clearing=ClearingSettings(
         time=TimeClearing(min_fill_fraction=0.1, keep_results=2), cached=CachedClearing(enabled=True, trigger_results=3)
     ),
-    collapse=Collapse(enabled=True, stage_fraction=0.3, summary_tokens=100),
+    collapse=CollapseSettings(enabled=True, stage_fraction=0.3, summary_tokens=100),
 )
 
 
@@ -51,7 +60,7 @@ def measure(view: View) -> int:
     return sum(map(weigh, view.items))
 
 
-def prepared(session: Session, settings: Settings, window: int, folder: Path) -> Prepared:
+def prepared(session: Session, settings: Settings, window: int, folder: Path) -> PreparedView:
     """Run all stages on a session and append what they want."""
     steps = stages(settings, spill_path=SessionFolder(folder).spill, edits_cache=True)
     projection = Projection().extend(session.entries)
@@ -100,7 +109,7 @@ def test_with_default_settings_and_a_calm_window_only_the_spill_decisions_are_ma
 def test_a_stage_that_fails_is_passed_over_and_reported() -> None:
     session = long_session()
 
-    def broken(view: View, scene: Scene) -> Outcome:
+    def broken(view: View, scene: StageContext) -> StageOutcome:
         raise KeyError("no such thing")
 
     projection = Projection().extend(session.entries)
@@ -141,7 +150,7 @@ def test_all_stages_together_keep_the_laws(
     assert session.tokens() - cached <= tokens
     assert unpaired(view) <= unpaired(before)
     assert not violations(conform(view.messages))
-    assert [item.message.text for item in view.items if item.kind is Kind.TYPED] == spoken_texts(made)
+    assert [item.message.text for item in view.items if item.kind is ItemKind.TYPED] == spoken_texts(made)
     assert _bytes(session.view) == _bytes(view)
     session.entries = resumed(session.entries)
     assert _bytes(session.view) == _bytes(view)
@@ -206,7 +215,7 @@ def test_apply_gives_the_view_after_an_outcome() -> None:
 
 @requirement("context:now:notes-first")
 def test_compaction_that_is_switched_off_does_nothing_by_hand_either() -> None:
-    settings = with_settings(compaction=Compaction(enabled=False))
+    settings = with_settings(compaction=CompactionSettings(enabled=False))
 
     assert embedded(compact_now(long_session().case(16_000, trigger="manual"), settings)) is NOTHING
 
@@ -227,8 +236,8 @@ def test_an_automatic_compaction_that_breaks_leaves_a_mark_instead_of_an_error()
 
 @requirement("context:collapse:stage-and-run")
 def test_where_nobody_asks_a_model_collapse_folds_by_structure_at_its_second_line(tmp_path: Path) -> None:
-    calm = Clearing(time=TimeClearing(enabled=False))
-    settings = with_settings(collapse=Collapse(enabled=True, summary_tokens=200), clearing=calm)
+    calm = ClearingSettings(time=TimeClearing(enabled=False))
+    settings = with_settings(collapse=CollapseSettings(enabled=True, summary_tokens=200), clearing=calm)
     session = long_session()
     window = int(session.tokens() / 0.96 / 0.8)
     done = prepared(session, settings, window, tmp_path)

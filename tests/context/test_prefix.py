@@ -17,9 +17,9 @@ from reverie.messages.rules import conform
 from reverie.messages.view import View, project
 from reverie.models.profiles import profile
 from reverie.models.request_body import request_body
-from reverie.settings import Cache
+from reverie.settings import CacheSettings
 from reverie.testing.prefix_net import check, classify
-from reverie_simulator.provider import Provider
+from reverie_simulator.provider import SimulatedProvider
 from tests.requirements import requirement
 from tests.strategies import conversations
 
@@ -45,7 +45,7 @@ def test_there_are_at_most_four_marks_on_blocks_that_can_carry_them(made: list[E
     view = View(seen.items, SYSTEM, (ToolSpec("Read"),) if with_tools else ())
     messages = conform(view.messages)
 
-    marks = cache_marks(view, messages, Cache())
+    marks = cache_marks(view, messages, CacheSettings())
 
     assert len(marks) <= 4
     assert len({(mark.level, mark.index, mark.block) for mark in marks}) == len(marks)
@@ -59,7 +59,7 @@ def test_there_are_at_most_four_marks_on_blocks_that_can_carry_them(made: list[E
 @requirement("cache:marks:look-back")
 @pytest.mark.parametrize("blocks", [1, 10, 30, 60])
 def test_each_turn_reads_all_that_the_last_one_sent(blocks: int) -> None:
-    window, provider = Window(MODEL, now=lambda: NOW), Provider(seed=3)
+    window, provider = Window(MODEL, now=lambda: NOW), SimulatedProvider(seed=3)
     sent = 0
     for count in range(1, 5):
         request = window.prepare(turns(count, blocks), SYSTEM)
@@ -146,7 +146,7 @@ def test_marks_are_no_part_of_a_fingerprint() -> None:
 )
 @requirement("cache:breaks:detected")
 def test_small_drops_are_no_breaks(expected: int, read: int, missing: int | None) -> None:
-    assert detect(expected, Usage(cache_read_tokens=read), Cache()) == missing
+    assert detect(expected, Usage(cache_read_tokens=read), CacheSettings()) == missing
 
 
 @requirement("cache:breaks:detected")
@@ -180,7 +180,7 @@ def test_caching_can_be_switched_off() -> None:
 
     from reverie.settings import Settings
 
-    settings = replace(Settings(), cache=replace(Cache(), enabled=False))
+    settings = replace(Settings(), cache=replace(CacheSettings(), enabled=False))
 
     body = Window(MODEL, settings, now=lambda: NOW).prepare(turns(2), SYSTEM).body
 
@@ -207,7 +207,7 @@ def test_the_conversation_is_kept_longer_once_the_user_has_paused(
     from reverie.settings import Settings
 
     clock = [NOW]
-    settings = replace(Settings(), cache=replace(Cache(), ttl=setting, system_ttl="5m"))
+    settings = replace(Settings(), cache=replace(CacheSettings(), ttl=setting, system_ttl="5m"))
     window = Window(MODEL, settings, now=lambda: clock[0])
     window.prepare([user("one")])
     clock[0] += timedelta(minutes=minutes)

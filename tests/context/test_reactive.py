@@ -8,17 +8,17 @@ from reverie.context.collapse import collapse_stage
 from reverie.context.reactive import FIRST, Attempts, Release, Rescue, SendAgain, rescue, strip_media
 from reverie.context.stage import NOTHING
 from reverie.errors import ContextTooLong, MediaTooLarge, Overloaded, Unavailable
-from reverie.messages.blocks import Document, Image
+from reverie.messages.blocks import DocumentBlock, Image
 from reverie.messages.entries import BoundaryEntry, CollapseEntry
-from reverie.messages.view import Kind
+from reverie.messages.view import ItemKind
 from reverie.models.ports import Flow
-from reverie.settings import Collapse, Compaction, Settings
+from reverie.settings import CollapseSettings, CompactionSettings, Settings
 from reverie.testing.build import picture, tool_result
 from tests.context.kit import Session, ask, embedded, long_session, resumed, texts, with_settings
 from tests.requirements import requirement
 
 TOO_LONG = ContextTooLong("too long", used_tokens=210_000, limit_tokens=200_000)
-COLLAPSING = with_settings(collapse=Collapse(enabled=True, summary_tokens=200))
+COLLAPSING = with_settings(collapse=CollapseSettings(enabled=True, summary_tokens=200))
 
 
 def saved(
@@ -77,9 +77,9 @@ def test_staged_folds_go_first_then_the_compaction_then_the_error() -> None:
 def test_what_is_switched_off_is_not_tried() -> None:
     session = long_session()
 
-    for compaction in (Compaction(reactive=False), Compaction(enabled=False)):
+    for compaction in (CompactionSettings(reactive=False), CompactionSettings(enabled=False)):
         assert saved(session, with_settings(compaction=compaction), TOO_LONG) == Release(TOO_LONG)
-    unpaid = with_settings(compaction=Compaction(reactive_attempts=0))
+    unpaid = with_settings(compaction=CompactionSettings(reactive_attempts=0))
     assert isinstance(concluded_unasked(rescue(session.case(16_000), unpaid, TOO_LONG)), SendAgain)
 
 
@@ -130,7 +130,7 @@ def test_media_become_a_word_and_the_text_stays() -> None:
     session.take(step.outcome)
 
     blocks = [block for item in session.view.items for block in item.message.content]
-    assert not any(isinstance(block, Image | Document) for block in blocks)
+    assert not any(isinstance(block, Image | DocumentBlock) for block in blocks)
     assert "What is on this picture of the dialog?\n[image]" in texts(session.view)
     assert "size 3x3\n[image]" in texts(session.view)
     seen = session.view
@@ -147,7 +147,7 @@ def test_only_what_is_too_large_is_stripped_when_something_is() -> None:
 
     assert [type(entry) for entry in outcome.entries] == [CollapseEntry]
     session.take(outcome)
-    assert [item.kind for item in session.view.items] == [Kind.TYPED, Kind.REPLY, Kind.FOLD, Kind.REPLY]
+    assert [item.kind for item in session.view.items] == [ItemKind.TYPED, ItemKind.REPLY, ItemKind.FOLD, ItemKind.REPLY]
 
 
 @requirement("context:reactive:media")

@@ -4,13 +4,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reverie.context.compact import compact
-from reverie.context.receipt import RECEIPT, Fate, Line, Receipt, Sort, in_view, receipts
+from reverie.context.receipt import RECEIPT, Fate, Receipt, ReceiptLine, Sort, in_view, receipts
 from reverie.messages.codec import decode_json, encode_json
 from reverie.messages.entries import MarkEntry
 from tests.context.kit import Session, conclude, golden, long_session, resumed
 from tests.requirements import requirement
 
-lines = st.builds(Line, st.sampled_from(Sort), st.sampled_from(Fate), st.text(max_size=30), st.text(max_size=20))
+lines = st.builds(ReceiptLine, st.sampled_from(Sort), st.sampled_from(Fate), st.text(max_size=30), st.text(max_size=20))
 some = st.builds(
     Receipt,
     st.sampled_from(["full compaction", "notes compaction"]),

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from reverie.context.prompt import read_prompt
 from reverie.context.session_notes import (
-    Cursor,
+    NotesCursor,
     NotesFile,
     conversation_tokens,
     covered,
@@ -27,7 +27,7 @@ from reverie.context.session_notes import (
 from reverie.context.spans import chain
 from reverie.files.places import Places
 from reverie.messages.entries import BoundaryEntry, NotesEntry
-from reverie.settings import Notes
+from reverie.settings import NotesSettings
 from tests.context.kit import Session, golden, long_session, resumed
 from tests.requirements import requirement
 
@@ -53,19 +53,21 @@ def filled(**bodies: str) -> str:
 @pytest.mark.parametrize(
     ("state", "used", "due"),
     [
-        (Cursor(), 9_999, False),
-        (Cursor(), 10_000, True),
-        (Cursor(last_reply_calls=True), 10_000, True),
-        (Cursor("x", 10_000, 3, True), 14_999, False),
-        (Cursor("x", 10_000, 3, True), 15_000, True),
-        (Cursor("x", 10_000, 2, True), 15_000, False),
-        (Cursor("x", 10_000, 0, False), 15_000, True),
-        (Cursor("x", 10_000, 9, False), 14_000, False),
+        (NotesCursor(), 9_999, False),
+        (NotesCursor(), 10_000, True),
+        (NotesCursor(last_reply_calls=True), 10_000, True),
+        (NotesCursor("x", 10_000, 3, True), 14_999, False),
+        (NotesCursor("x", 10_000, 3, True), 15_000, True),
+        (NotesCursor("x", 10_000, 2, True), 15_000, False),
+        (NotesCursor("x", 10_000, 0, False), 15_000, True),
+        (NotesCursor("x", 10_000, 9, False), 14_000, False),
     ],
 )
-def test_notes_are_due_by_size_and_then_by_growth_with_work_or_a_pause(state: Cursor, used: int, due: bool) -> None:
-    assert is_due(state, used, Notes()) is due
-    assert not is_due(state, used, Notes(enabled=False))
+def test_notes_are_due_by_size_and_then_by_growth_with_work_or_a_pause(
+    state: NotesCursor, used: int, due: bool
+) -> None:
+    assert is_due(state, used, NotesSettings()) is due
+    assert not is_due(state, used, NotesSettings(enabled=False))
 
 
 @requirement("context:notes:trigger")
@@ -89,7 +91,7 @@ def test_after_a_compaction_growth_is_measured_from_the_new_size() -> None:
 
     assert cursor(session.entries).base_tokens == 20_000
     assert cursor(session.entries, beside_tokens=15_000).base_tokens == 5_000
-    assert is_due(cursor(session.reply("quiet").entries), 25_000, Notes())
+    assert is_due(cursor(session.reply("quiet").entries), 25_000, NotesSettings())
 
 
 @requirement("context:notes:frame")
@@ -107,7 +109,7 @@ def test_the_template_has_the_ten_headings_each_with_one_italic_line() -> None:
 @requirement("context:notes:limits")
 def test_notes_from_structure_keep_their_limits() -> None:
     session = long_session(12, lines=150)
-    settings = Notes(section_tokens=300, total_tokens=1_500)
+    settings = NotesSettings(section_tokens=300, total_tokens=1_500)
     text = notes_by_structure(session.entries, session.view.leaf, session.scene(), settings, FILE)
 
     assert keeps_frame(text, FRAME)
@@ -141,7 +143,7 @@ def test_within_a_long_turn_the_cursor_moves_to_the_last_round_that_is_complete(
     assert cursor(chain(session.entries)).covers == complete
     assert cursor(chain(session.entries)).tool_calls == 0
     session.answer("the rest").reply("done")
-    assert covered(session.view, Cursor()) == session.view.items[-1].uuid
+    assert covered(session.view, NotesCursor()) == session.view.items[-1].uuid
 
 
 @requirement("context:notes:cursor")
@@ -161,7 +163,7 @@ def test_only_what_was_said_and_done_counts() -> None:
 
 @requirement("context:notes:limits")
 def test_each_limit_that_is_passed_gets_a_warning() -> None:
-    settings = Notes(section_tokens=50, total_tokens=200)
+    settings = NotesSettings(section_tokens=50, total_tokens=200)
     text = filled(current="word " * 60, worklog="short")
 
     found = warnings(text, settings, size)
@@ -169,7 +171,7 @@ def test_each_limit_that_is_passed_gets_a_warning() -> None:
     assert "WARNING: the section “Current State”" in found
     assert "Worklog" not in found
     assert "CRITICAL" in found
-    assert warnings(filled(current="fine"), Notes(), size) == ""
+    assert warnings(filled(current="fine"), NotesSettings(), size) == ""
 
 
 @requirement("context:notes:custom", "context:notes:limits")
@@ -181,7 +183,7 @@ def test_the_users_own_template_and_prompt_replace_ours(tmp_path: Path) -> None:
     path = tmp_path / "summary.md"
     path.write_text("# Goal\n_what for_\n{{notesPath}} is literal here\n\n# Next\n_what then_\n", encoding="utf-8")
     file = read_notes_file(path, places)
-    told = instruction(file, Notes(section_tokens=3), size)
+    told = instruction(file, NotesSettings(section_tokens=3), size)
 
     assert told.startswith(f"Write to {path} now.\n# Goal")
     assert "{{notesPath}} is literal here" in told
@@ -205,7 +207,7 @@ def test_without_files_everything_is_ours(tmp_path: Path) -> None:
 def test_as_a_summary_the_notes_lose_instructions_and_empty_sections_and_keep_their_limits() -> None:
     text = filled(current="now " * 10, files="path\n" * 3_000, worklog="done")
 
-    short = shortened_notes(text, Notes(), size, total_tokens=3_000, path=PATH)
+    short = shortened_notes(text, NotesSettings(), size, total_tokens=3_000, path=PATH)
 
     assert "# Current State\nnow" in short
     assert "# Worklog\ndone" in short
@@ -220,19 +222,21 @@ def test_as_a_summary_the_notes_lose_instructions_and_empty_sections_and_keep_th
 def test_shortened_notes_are_within_any_limit(limit: int, body: str) -> None:
     text = filled(current=body, errors=body, worklog=body)
 
-    assert size(shortened_notes(text, Notes(), size, total_tokens=limit, path=PATH)) <= limit + len(sections(FRAME))
+    assert size(shortened_notes(text, NotesSettings(), size, total_tokens=limit, path=PATH)) <= limit + len(
+        sections(FRAME)
+    )
 
 
 @requirement("context:notes:frame")
 def test_the_fork_may_only_edit_the_notes_file() -> None:
-    fork = notes_fork(FILE, Notes(max_rounds=2), size)
+    fork = notes_fork(FILE, NotesSettings(max_rounds=2), size)
 
     assert (fork.tools, fork.paths, fork.max_rounds) == (("Edit",), (PATH,), 2)
 
 
 @requirement("context:prompts")
 def test_the_question_for_notes_is_golden() -> None:
-    golden("notes_prompt.md", notes_fork(FILE, Notes(), long_session(1).scene().weigh_text).prompt)
+    golden("notes_prompt.md", notes_fork(FILE, NotesSettings(), long_session(1).scene().weigh_text).prompt)
 
 
 @requirement("context:notes:frame")

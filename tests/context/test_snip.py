@@ -7,14 +7,14 @@ from reverie.context.snip import old_rounds, snip, snip_to
 from reverie.context.stage import NOTHING
 from reverie.messages.entries import Entry
 from reverie.messages.rules import conform
-from reverie.messages.view import Kind
-from reverie.settings import Snip
+from reverie.messages.view import ItemKind
+from reverie.settings import SnipSettings
 from tests.context.kit import Session, grown, long_session, resumed, spoken_texts, texts, unpaired, weigh
 from tests.messages.violations import violations
 from tests.requirements import requirement
 from tests.strategies import conversations
 
-ON = Snip(enabled=True)
+ON = SnipSettings(enabled=True)
 
 
 @requirement("context:snip:oldest")
@@ -37,7 +37,7 @@ def test_a_line_says_what_was_there_and_how_to_read_it_again() -> None:
     session = long_session()
     first = session.view.items[1].uuid
     session.take(snip_to(session.view, session.scene(), session.tokens() // 2))
-    fold = next(item for item in session.view.items if item.kind is Kind.FOLD)
+    fold = next(item for item in session.view.items if item.kind is ItemKind.FOLD)
 
     assert "read src/importer_0.py" in fold.message.text
     assert first in fold.message.text
@@ -48,7 +48,7 @@ def test_below_the_trigger_and_when_switched_off_nothing_goes() -> None:
     session = long_session()
 
     assert snip(ON)(session.view, session.scene(200_000)) is NOTHING
-    assert snip(Snip())(session.view, session.scene(5_000)) is NOTHING
+    assert snip(SnipSettings())(session.view, session.scene(5_000)) is NOTHING
 
 
 @requirement("context:snip:spares")
@@ -70,14 +70,14 @@ def test_a_snip_takes_rounds_down_to_its_line_and_nothing_else(turns: int, share
     session.attach("memory_index", "- [Tests](tests.md)").attach("date_change", "It is Monday.")
     for turn in range(turns):
         session.say(f"request {turn}").work("Read", "line of text\n" * 60, file_path=f"/w/{turn}.py").reply("seen")
-    spared = [item for item in session.view.items if item.kind in (Kind.TYPED, Kind.ATTACHMENT)]
+    spared = [item for item in session.view.items if item.kind in (ItemKind.TYPED, ItemKind.ATTACHMENT)]
     target = int(session.tokens() * share)
     largest = max(sum(map(weigh, piece)) for piece in old_rounds(session.view.items))
 
     session.take(snip_to(session.view, session.scene(), target))
 
     assert [item for item in session.view.items if item in spared] == spared
-    goes = [item for item in session.view.items[:-3] if item.kind in (Kind.REPLY, Kind.RESULT)]
+    goes = [item for item in session.view.items[:-3] if item.kind in (ItemKind.REPLY, ItemKind.RESULT)]
     assert session.tokens() <= target or not goes
     assert session.tokens() >= target - largest
 
@@ -93,8 +93,8 @@ def test_snip_keeps_the_laws(made: list[Entry], target: int) -> None:
     assert session.tokens() <= tokens
     assert unpaired(after) <= unpaired(before)
     assert not violations(conform(after.messages))
-    assert [item.message.text for item in after.items if item.kind is Kind.TYPED] == spoken_texts(made)
-    last = max(number for number, item in enumerate(before.items) if item.kind is Kind.REPLY)
+    assert [item.message.text for item in after.items if item.kind is ItemKind.TYPED] == spoken_texts(made)
+    last = max(number for number, item in enumerate(before.items) if item.kind is ItemKind.REPLY)
     assert after.items[-len(before.items[last:]) :] == before.items[last:]
     assert snip_to(after, session.scene(), target) is NOTHING or session.tokens() > target
     session.entries = resumed(session.entries)

@@ -7,27 +7,27 @@ import pytest
 
 from reverie.context.pipeline import prepare, written
 from reverie.context.spill import kept_inline, spill
-from reverie.context.stage import NOTHING, Outcome
+from reverie.context.stage import NOTHING, StageOutcome
 from reverie.files.places.paths import SessionFolder
 from reverie.messages.blocks import ToolUse
 from reverie.messages.entries import SpillEntry
 from reverie.messages.view import Projection
-from reverie.settings import Spill
+from reverie.settings import SpillSettings
 from tests.context.kit import Session, resumed, texts
 from tests.requirements import requirement
 
-SMALL = Spill(result_chars=1_000, search_result_chars=300, round_chars=3_000, preview_bytes=200)
+SMALL = SpillSettings(result_chars=1_000, search_result_chars=300, round_chars=3_000, preview_bytes=200)
 
 
 def lines(count: int, word: str = "line") -> str:
     return "\n".join(f"{word} {number}" for number in range(count))
 
 
-def run(session: Session, folder: Path, settings: Spill = SMALL) -> Outcome:
+def run(session: Session, folder: Path, settings: SpillSettings = SMALL) -> StageOutcome:
     return spill(settings, SessionFolder(folder).spill)(session.view, session.scene())
 
 
-def decided(outcome: Outcome) -> dict[str, bool]:
+def decided(outcome: StageOutcome) -> dict[str, bool]:
     """Each call that was decided on, and whether its result was spilled."""
     return {
         one.tool_use_id: one.preview is not None
@@ -79,11 +79,11 @@ def test_both_decisions_hold_whatever_the_limits_become(tmp_path: Path) -> None:
     session = Session().say("go").work("Bash", lines(200)).work("Bash", lines(20))
     shown = session.take(run(session, tmp_path))
 
-    assert run(session, tmp_path, Spill(result_chars=10)) is NOTHING
-    assert run(session, tmp_path, Spill(result_chars=10**6)) is NOTHING
+    assert run(session, tmp_path, SpillSettings(result_chars=10)) is NOTHING
+    assert run(session, tmp_path, SpillSettings(result_chars=10**6)) is NOTHING
     session.entries = resumed(session.entries)
     assert session.view == shown
-    assert run(session, tmp_path, Spill(result_chars=10)) is NOTHING
+    assert run(session, tmp_path, SpillSettings(result_chars=10)) is NOTHING
 
 
 @requirement("context:spill:honest")
@@ -162,4 +162,4 @@ def test_without_a_place_or_when_switched_off_everything_stays(tmp_path: Path) -
     session = Session().say("go").work("Bash", lines(200))
 
     assert decided(spill(SMALL, None)(session.view, session.scene())) == {"call_1": False}
-    assert run(session, tmp_path, Spill(enabled=False)) is NOTHING
+    assert run(session, tmp_path, SpillSettings(enabled=False)) is NOTHING

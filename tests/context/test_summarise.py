@@ -6,11 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reverie.context.summarise import EMBEDDED, SECTIONS, Wanted, by_round, summarise, summary_of, with_less
+from reverie.context.summarise import EMBEDDED, SECTIONS, SummaryRequest, by_round, summarise, summary_of, with_less
 from reverie.errors import ContextTooLong
 from reverie.messages.rules import legal_cuts
 from reverie.models.flow import as_request
-from reverie.settings import Compaction
+from reverie.settings import CompactionSettings
 from reverie.testing.build import picture, reply, request, tool_call, tool_result
 from tests.context.kit import Session, ask, conclude, golden, long_session
 from tests.messages.violations import violations
@@ -19,8 +19,8 @@ from tests.requirements import requirement
 NINE = "\n".join(f"{number}. {name}: …" for number, name in enumerate(SECTIONS, 1))
 
 
-def wanted(session: Session, **changes: object) -> Wanted:
-    asked = Wanted(session.view.items, 2_000, session.tokens(), lambda: "by structure")
+def wanted(session: Session, **changes: object) -> SummaryRequest:
+    asked = SummaryRequest(session.view.items, 2_000, session.tokens(), lambda: "by structure")
     return replace(asked, **changes)  # type: ignore[arg-type]  # fields by name
 
 
@@ -39,7 +39,7 @@ def test_the_analysis_is_dropped_and_the_summary_taken() -> None:
 )
 def test_what_is_no_summary_is_replaced_by_one_from_structure(answer: str) -> None:
     session = long_session(2)
-    written = conclude(summarise(wanted(session), session.scene(), Compaction()), answer)
+    written = conclude(summarise(wanted(session), session.scene(), CompactionSettings()), answer)
 
     assert (written.text, written.by) == ("by structure", EMBEDDED)
 
@@ -51,7 +51,7 @@ def test_a_refusal_a_tool_call_and_a_longer_text_are_no_summary() -> None:
     assert summary_of(reply(f"<summary>{NINE}</summary>", tool_call("Read"))) == ""
 
     longer = "<summary>" + "word " * session.tokens() + "</summary>"
-    written = conclude(summarise(wanted(session), session.scene(), Compaction()), longer)
+    written = conclude(summarise(wanted(session), session.scene(), CompactionSettings()), longer)
     assert written.by == EMBEDDED
 
 
@@ -61,7 +61,7 @@ def test_the_summariser_reads_what_was_sent() -> None:
         Session().say("look", picture()).attach("skill_listing", "a list of skills").attach("date_change", "today")
     )
     session.call("Read").say(tool_result("call_1", "seen:", picture()))
-    question = ask(summarise(wanted(session), session.scene(), Compaction()))
+    question = ask(summarise(wanted(session), session.scene(), CompactionSettings()))
 
     assert question.context == tuple(item.message for item in session.view.items)
 
@@ -69,7 +69,9 @@ def test_the_summariser_reads_what_was_sent() -> None:
 @requirement("context:compact:prepared")
 def test_the_question_carries_the_whole_conversation_and_the_users_instructions() -> None:
     session = long_session(2)
-    question = ask(summarise(wanted(session, instructions="Keep every SQL statement."), session.scene(), Compaction()))
+    question = ask(
+        summarise(wanted(session, instructions="Keep every SQL statement."), session.scene(), CompactionSettings())
+    )
 
     assert question.purpose == "summary"
     assert question.embedded_on_failure
@@ -83,13 +85,13 @@ def test_the_question_carries_the_whole_conversation_and_the_users_instructions(
 def test_the_question_for_a_summary_is_golden() -> None:
     session = long_session(1)
 
-    golden("summary_prompt.md", ask(summarise(wanted(session), session.scene(), Compaction())).prompt)
+    golden("summary_prompt.md", ask(summarise(wanted(session), session.scene(), CompactionSettings())).prompt)
 
 
 @requirement("context:compact:too-long")
 def test_a_request_that_is_too_long_is_asked_again_without_the_oldest_rounds() -> None:
     session = long_session(4)
-    flow = summarise(wanted(session), session.scene(), Compaction())
+    flow = summarise(wanted(session), session.scene(), CompactionSettings())
     first = next(flow)
     gap = session.tokens() // 3
     second = flow.throw(ContextTooLong("too long", used_tokens=10_000 + gap, limit_tokens=10_000))
@@ -115,7 +117,7 @@ def test_a_retry_within_one_long_turn_keeps_all_but_the_oldest_rounds_and_every_
     session = Session().say("Look at all of these files, please.")
     for number in range(rounds):
         session.work("Read", f"text of file {number} " * 40, file_path=f"/project/{number}.py")
-    flow = summarise(wanted(session), session.scene(), Compaction())
+    flow = summarise(wanted(session), session.scene(), CompactionSettings())
     next(flow)
     for _ in range(tries):
         gap = int(session.tokens() * gap_share)
@@ -142,19 +144,19 @@ def test_without_a_gap_a_fifth_of_the_rounds_goes() -> None:
     session = long_session(4)
     groups = by_round(session.view.items)
 
-    assert with_less(groups, None, session.scene(), Compaction()) == groups[round(len(groups) * 0.2) :]
-    assert with_less(groups[:1], None, session.scene(), Compaction()) == []
+    assert with_less(groups, None, session.scene(), CompactionSettings()) == groups[round(len(groups) * 0.2) :]
+    assert with_less(groups[:1], None, session.scene(), CompactionSettings()) == []
 
 
 @requirement("context:compact:too-long")
 def test_after_three_more_tries_the_summary_comes_from_structure() -> None:
     session = long_session(4)
     errors = [ContextTooLong("too long") for _ in range(9)]
-    written = conclude(summarise(wanted(session), session.scene(), Compaction()), *errors)
+    written = conclude(summarise(wanted(session), session.scene(), CompactionSettings()), *errors)
 
     assert written.by == EMBEDDED
     asked = []
-    flow = summarise(wanted(session), session.scene(), Compaction())
+    flow = summarise(wanted(session), session.scene(), CompactionSettings())
     try:
         question = next(flow)
         while True:

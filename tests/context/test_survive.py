@@ -6,13 +6,13 @@ from hypothesis import strategies as st
 from reverie.context.facts import gather
 from reverie.context.receipt import Fate, Sort
 from reverie.context.spans import PIN, history
-from reverie.context.survive import REMEMBERED, Limits, bring_back, divide, facts_of, must_survive
+from reverie.context.survive import REMEMBERED, SurvivalLimits, bring_back, divide, facts_of, must_survive
 from reverie.messages.message import user
-from reverie.messages.view import Item, Kind
+from reverie.messages.view import Item, ItemKind
 from tests.context.kit import Session, long_session
 from tests.requirements import requirement
 
-ROOM = Limits(10_000, 10_000, 10_000, 10_000)
+ROOM = SurvivalLimits(10_000, 10_000, 10_000, 10_000)
 
 
 def size(text: str) -> int:
@@ -20,7 +20,7 @@ def size(text: str) -> int:
 
 
 def summary(text: str) -> Item:
-    return Item("s", Kind.SUMMARY, user(text))
+    return Item("s", ItemKind.SUMMARY, user(text))
 
 
 @requirement("context:survive:list")
@@ -66,7 +66,7 @@ def test_what_the_view_says_is_kept_and_the_rest_is_brought_back() -> None:
 def test_an_item_that_has_no_id_yet_vouches_for_nothing() -> None:
     session = Session().say("go")
     session.work("TodoWrite", "ok", todos=[{"content": "tag it", "status": "pending"}])
-    carried = bring_back(must_survive(session.entries), [Item("", Kind.SUMMARY, user("-"))], ROOM, size)
+    carried = bring_back(must_survive(session.entries), [Item("", ItemKind.SUMMARY, user("-"))], ROOM, size)
 
     assert "- [pending] tag it" in carried.text
 
@@ -100,7 +100,7 @@ def test_beyond_the_limit_the_longest_give_way_first_and_keep_both_ends() -> Non
     session.say("BEGIN " + "middle " * 400 + "END").reply("ok")
     session.say("another short one on the loader").reply("ok")
     must = must_survive(session.entries)
-    carried = bring_back(must, [summary("-")], Limits(300, 0, 0, 0), size)
+    carried = bring_back(must, [summary("-")], SurvivalLimits(300, 0, 0, 0), size)
     fates = [line.fate for line in carried.lines if line.sort is Sort.REQUEST]
 
     assert fates == [Fate.BACK, Fate.PART, Fate.BACK]
@@ -116,7 +116,7 @@ def test_when_nothing_fits_runs_of_messages_are_listed_by_pointer_and_the_curren
     for number in range(200):
         session.say(f"remark number {number} about the parser").reply("ok")
     must = must_survive(session.entries)
-    carried = bring_back(must, [summary("-")], Limits(100, 0, 0, 0), size)
+    carried = bring_back(must, [summary("-")], SurvivalLimits(100, 0, 0, 0), size)
     fates = [line.fate for line in carried.lines if line.sort is Sort.REQUEST]
 
     assert fates.count(Fate.OUT) > 150
@@ -131,7 +131,7 @@ def test_errors_and_files_give_way_before_tasks_and_decisions_do() -> None:
     for number in range(30):
         session.work("Read", "text", file_path=f"/src/module_{number}.py")
     session.work("TodoWrite", "ok", todos=[{"content": "write the parser tests", "status": "pending"}])
-    carried = bring_back(must_survive(session.entries), [summary("-")], Limits(0, 0, 200, 40), size)
+    carried = bring_back(must_survive(session.entries), [summary("-")], SurvivalLimits(0, 0, 200, 40), size)
     fates = {sort: [one.fate for one in carried.lines if one.sort is sort] for sort in Sort}
 
     assert set(fates[Sort.TASK]) == {Fate.BACK}
@@ -166,7 +166,7 @@ def test_every_survivor_has_one_line_whatever_the_limits(said: list[str], limit:
     for text in said:
         session.say(text).reply("ok")
     must = must_survive(session.entries)
-    carried = bring_back(must, [summary("-")], Limits(limit, limit, limit, limit), size)
+    carried = bring_back(must, [summary("-")], SurvivalLimits(limit, limit, limit, limit), size)
 
     assert sorted((line.sort, line.pointer) for line in carried.lines) == sorted(
         (one.sort, one.pointer) for one in must.survivors

@@ -7,18 +7,18 @@ import pytest
 from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
-from reverie.files.merge import Conflicted, Merged, merge
+from reverie.files.merge import Conflicted, MergedText, merge
 from tests.requirements import requirement
 
 documents = st.lists(st.sampled_from("abcde"), max_size=8).map("\n".join) | st.text("ab\r\n", max_size=12)
 
 
 def test_changes_of_different_lines_come_together() -> None:
-    assert merge("1\n2\n3\n4\n5\n", "one\n2\n3\n4\n5\n", "1\n2\n3\n4\nfive\n") == Merged("one\n2\n3\n4\nfive\n")
+    assert merge("1\n2\n3\n4\n5\n", "one\n2\n3\n4\n5\n", "1\n2\n3\n4\nfive\n") == MergedText("one\n2\n3\n4\nfive\n")
 
 
 def test_the_same_change_on_both_sides_is_made_once() -> None:
-    assert merge("a\nb\nc\nd\n", "a\nX\nc\nd\n", "a\nX\nc\nD\n") == Merged("a\nX\nc\nD\n")
+    assert merge("a\nb\nc\nd\n", "a\nX\nc\nd\n", "a\nX\nc\nD\n") == MergedText("a\nX\nc\nD\n")
 
 
 def test_different_changes_of_one_line_conflict_and_show_both() -> None:
@@ -39,7 +39,7 @@ def test_two_different_lines_added_at_the_end_conflict() -> None:
 
 
 def test_a_side_that_only_changed_its_line_ends_changed_no_line() -> None:
-    assert merge("a\nb\nc\nd\n", "a\r\nb\r\nc\r\nd\r\n", "a\nb\nc\nD\n") == Merged("a\r\nb\r\nc\r\nD\r\n")
+    assert merge("a\nb\nc\nd\n", "a\r\nb\r\nc\r\nd\r\n", "a\nb\nc\nD\n") == MergedText("a\r\nb\r\nc\r\nD\r\n")
 
 
 def test_texts_that_repeat_their_lines_merge_quickly() -> None:
@@ -47,13 +47,13 @@ def test_texts_that_repeat_their_lines_merge_quickly() -> None:
     mine = "first\n" + base
     theirs = base + "\nlast"
 
-    assert merge(base, mine, theirs) == Merged(f"first\n{base}\nlast")
+    assert merge(base, mine, theirs) == MergedText(f"first\n{base}\nlast")
     assert isinstance(merge(base, base.replace("x", "y"), base.replace("x", "z")), Conflicted)
 
 
 @given(documents, documents)
 def test_a_side_that_changed_nothing_yields_to_the_other(base: str, other: str) -> None:
-    assert merge(base, base, other) == merge(base, other, base) == merge(base, other, other) == Merged(other)
+    assert merge(base, base, other) == merge(base, other, base) == merge(base, other, other) == MergedText(other)
 
 
 @given(documents, documents, documents)
@@ -62,7 +62,7 @@ def test_merging_is_the_same_from_either_side(base: str, mine: str, theirs: str)
     forth, back = merge(base, mine, theirs), merge(base, theirs, mine)
 
     assert type(forth) is type(back)
-    if isinstance(forth, Merged):
+    if isinstance(forth, MergedText):
         assert forth == back
 
 
@@ -70,7 +70,7 @@ def test_merging_is_the_same_from_either_side(base: str, mine: str, theirs: str)
 def test_merging_the_result_again_changes_nothing(base: str, mine: str, theirs: str) -> None:
     result = merge(base, mine, theirs)
 
-    if isinstance(result, Merged):
+    if isinstance(result, MergedText):
         assert merge(mine, mine, result.text) == result
 
 
@@ -80,7 +80,7 @@ def test_merging_the_result_again_changes_nothing(base: str, mine: str, theirs: 
 def test_no_line_that_either_side_added_is_lost(base: str, mine: str, theirs: str) -> None:
     result = merge(base, mine, theirs)
 
-    text = result.text if isinstance(result, Merged) else result.union()
+    text = result.text if isinstance(result, MergedText) else result.union()
     kept = set(text.replace("\r", "").split("\n"))
     for side in (mine, theirs):
         added = set(side.replace("\r", "").split("\n")) - set(base.replace("\r", "").split("\n"))
@@ -126,8 +126,8 @@ def test_conflicts_are_those_of_git(tmp_path: Path) -> None:
         is_clean, text = by_git(*texts)
         ours = merge(*texts)
 
-        assert isinstance(ours, Merged) == is_clean
-        if isinstance(ours, Merged):
+        assert isinstance(ours, MergedText) == is_clean
+        if isinstance(ours, MergedText):
             assert ours.text == text
 
     try:

@@ -11,13 +11,13 @@ from pathlib import Path
 import pytest
 
 from reverie.errors import Damaged
-from reverie.files.trust import Kind, Part, Trust, read_trust, remove_answers, write_answers
+from reverie.files.trust import TrustAnswers, TrustKind, TrustPart, read_trust, remove_answers, write_answers
 from reverie.settings import load as config
 from reverie.settings.trust_parts import parts_of_settings
 from tests.requirements import requirement
 
 NOW = datetime(2026, 5, 1, tzinfo=UTC)
-HOOKS = Part(Kind.HOOKS, ".claude/settings.json:3", '{"Stop": []}')
+HOOKS = TrustPart(TrustKind.HOOKS, ".claude/settings.json:3", '{"Stop": []}')
 
 
 @pytest.fixture
@@ -39,9 +39,9 @@ def test_a_yes_holds_for_this_text_wherever_it_stands(store: Path, tmp_path: Pat
 
     trust = read_trust(store, tmp_path)
 
-    assert trust.accepts(Part(Kind.HOOKS, "elsewhere:9", HOOKS.text))
-    assert not trust.accepts(Part(Kind.HOOKS, HOOKS.place, HOOKS.text + " "))
-    assert not trust.accepts(Part(Kind.SERVER, HOOKS.place, HOOKS.text))
+    assert trust.accepts(TrustPart(TrustKind.HOOKS, "elsewhere:9", HOOKS.text))
+    assert not trust.accepts(TrustPart(TrustKind.HOOKS, HOOKS.place, HOOKS.text + " "))
+    assert not trust.accepts(TrustPart(TrustKind.SERVER, HOOKS.place, HOOKS.text))
     assert trust.waiting([HOOKS]) == ()
 
 
@@ -56,7 +56,7 @@ def test_a_no_is_not_asked_again_and_can_be_taken_back(store: Path, tmp_path: Pa
 
     assert remove_answers(store, tmp_path, now=NOW)
     assert not remove_answers(store, tmp_path, now=NOW)
-    assert read_trust(store, tmp_path) == Trust()
+    assert read_trust(store, tmp_path) == TrustAnswers()
 
 
 @requirement("trust:elsewhere")
@@ -77,9 +77,9 @@ def test_answers_belong_to_one_project_and_all_its_work_trees(store: Path, tmp_p
 
 @requirement("trust:first-use")
 def test_settings_of_the_project_that_wait_for_trust_are_parts(tmp_path: Path) -> None:
-    def load(*, tracked: bool) -> tuple[Part, ...]:
+    def load(*, tracked: bool) -> tuple[TrustPart, ...]:
         loaded = config.load(
-            config.Flags(),
+            config.SettingsFlags(),
             environ={},
             user_home=tmp_path,
             directory=tmp_path / "project",
@@ -94,7 +94,7 @@ def test_settings_of_the_project_that_wait_for_trust_are_parts(tmp_path: Path) -
     (tmp_path / "project" / ".claude" / "settings.json").write_text(json.dumps(theirs), encoding="utf-8")
     (tmp_path / "project" / ".claude" / "settings.local.json").write_text(json.dumps(mine), encoding="utf-8")
 
-    expected = {Kind.ALLOW: '["Bash(make:*)"]', Kind.AGENTS: '{"a": {}}', Kind.DIRECTORIES: '["../x"]'}
+    expected = {TrustKind.ALLOW: '["Bash(make:*)"]', TrustKind.AGENTS: '{"a": {}}', TrustKind.DIRECTORIES: '["../x"]'}
     assert {part.kind: part.text for part in load(tracked=False)} == expected
     assert {part.kind: part.text for part in load(tracked=True)} == expected
 
@@ -127,7 +127,7 @@ def test_a_kill_leaves_the_old_answers_or_the_new(store: Path, tmp_path: Path) -
         "    write_answers(store, project, [Part('hooks', 'p', str(n))], accepted=True, now=now)\n"
     )
     writer = subprocess.Popen([sys.executable, "-c", code, str(store), str(tmp_path)])
-    first = Part(Kind.HOOKS, "p", "0")
+    first = TrustPart(TrustKind.HOOKS, "p", "0")
     deadline = time.monotonic() + 30
     while not read_trust(store, tmp_path).accepts(first) and time.monotonic() < deadline:
         time.sleep(0.01)

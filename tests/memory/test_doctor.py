@@ -3,7 +3,7 @@ from __future__ import annotations
 from datetime import UTC, date, datetime
 from pathlib import Path
 
-from reverie.memory.doctor import Problem, World, find_problems
+from reverie.memory.doctor import DoctorContext, Problem, find_problems
 from reverie.memory.search.topic_index import IndexedFolder
 from reverie.memory.topics.anchors import FileAnchor
 from reverie.memory.topics.topic import Topic, render_topic
@@ -17,7 +17,7 @@ def problems(directory: Path, root: Path | None = None) -> list[Problem]:
     store = open_store(directory)
     indexed = IndexedFolder(store.folder)
     indexed.sweep()
-    return list(find_problems(indexed, store.history, World(NOW, root)))
+    return list(find_problems(indexed, store.history, DoctorContext(NOW, root)))
 
 
 def kinds(directory: Path, root: Path | None = None) -> list[str]:

@@ -23,7 +23,7 @@ from reverie.memory.topics.draft import drafted
 from reverie.memory.topics.situations import When
 from reverie.memory.topics.topic import MemoryType, Source
 from reverie.models.ports import Event, Request, TextDelta
-from reverie.settings import Memory as MemorySettings
+from reverie.settings import MemorySettings
 from reverie.testing.scripted_model import ScriptedModel
 from tests.person import Person, git
 from tests.requirements import requirement

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from reverie.files import locked
 from reverie.memory.retention import (
-    Retention,
+    RetentionRules,
     SessionFile,
     expired,
     list_session_files,
@@ -39,7 +39,7 @@ _files = st.lists(
 @settings(deadline=None)
 @given(_files, st.integers(0, 5000))
 def test_what_stays_obeys_the_rules_and_cited_sessions_stay(files: list[SessionFile], total: int) -> None:
-    rules = Retention(transcript_days=50, spill_days=30, spill_total_bytes=total)
+    rules = RetentionRules(transcript_days=50, spill_days=30, spill_total_bytes=total)
     gone = set(expired(files, rules, now=NOW, keep={"a"}))
     assert not {file for file in gone if file.session == "a"}
     stays = [file for file in files if file not in gone and file.session != "a"]
@@ -49,7 +49,7 @@ def test_what_stays_obeys_the_rules_and_cited_sessions_stay(files: list[SessionF
     spills = [file for file in stays if file.kind == "spill"]
     assert all(NOW - used[file.session] <= timedelta(days=30) for file in spills)
     assert sum(file.size_bytes for file in spills) <= total
-    assert set(expired(files, Retention(None, None, None), now=NOW)) == set()
+    assert set(expired(files, RetentionRules(None, None, None), now=NOW)) == set()
 
 
 @requirement("store:retention:rules")
@@ -69,7 +69,7 @@ def test_expired_files_are_removed_with_the_folders_they_leave_empty(tmp_path: P
         ("spill", "old"),
         ("transcript", "new"),
     }
-    gone = expired(found, Retention(transcript_days=None), now=NOW)
+    gone = expired(found, RetentionRules(transcript_days=None), now=NOW)
     assert remove_expired(gone) == (spills / "t1.txt",)
     assert remove_expired(gone) == ()
     assert sorted(path.name for path in tmp_path.iterdir()) == ["new", "new.jsonl", "old.jsonl"]
@@ -90,7 +90,7 @@ def test_a_sweep_leaves_sessions_that_are_cited_open_or_in_use_and_comes_once_a_
         aged(tmp_path / name / "tool-results" / "t.txt", 90)
         aged(tmp_path / name / "notes.md", 90)
     aged(tmp_path / ".reverie-0123.tmp", 1)
-    rules = Retention(transcript_days=60)
+    rules = RetentionRules(transcript_days=60)
     with locked(lock_path(tmp_path / "open.jsonl"), label="test", now=NOW):
         removed = sweep_sessions(tmp_path, rules, now=NOW, cited=lambda: {"cited"})
 

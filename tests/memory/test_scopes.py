@@ -7,7 +7,7 @@ import pytest
 from reverie.errors import UserMistake
 from reverie.files.places import Places
 from reverie.memory.scopes import agent_scopes, project_scope, user_scope
-from reverie.settings import Memory, Remote, Settings
+from reverie.settings import MemorySettings, RemoteSettings, Settings
 from tests.requirements import requirement
 
 
@@ -40,13 +40,13 @@ def test_the_hosts_directory_is_used_until_we_have_a_store(places: Places, tmp_p
 def test_a_named_directory_goes_first(places: Places, tmp_path: Path) -> None:
     root, named, forced = tmp_path / "app", tmp_path / "named" / "memory", tmp_path / "forced" / "memory"
 
-    assert chosen(places, root, Settings(memory=Memory(directory=str(named)))) == named
-    both = Settings(memory=Memory(directory=str(named), path_override=str(forced)))
+    assert chosen(places, root, Settings(memory=MemorySettings(directory=str(named)))) == named
+    both = Settings(memory=MemorySettings(directory=str(named), path_override=str(forced)))
     assert chosen(places, root, both) == forced
-    remote = Settings(remote=Remote(memory_dir=str(tmp_path / "mount" / "m")))
+    remote = Settings(remote=RemoteSettings(memory_dir=str(tmp_path / "mount" / "m")))
     assert chosen(places, root, remote) == tmp_path / "mount" / "m" / "projects" / places.slug(root) / "memory"
     with pytest.raises(UserMistake, match="relative"):
-        chosen(places, root, Settings(memory=Memory(directory="memory")))
+        chosen(places, root, Settings(memory=MemorySettings(directory="memory")))
 
 
 @requirement("memory:scopes:user")

@@ -10,7 +10,7 @@ from reverie.messages.codec import encode_json
 from reverie.messages.entries import Entry
 from reverie.messages.fork import fork_lines
 from reverie.messages.records import decode_line
-from reverie.messages.view import Kind, View, project
+from reverie.messages.view import ItemKind, View, project
 from tests.messages.host_sessions import CASES, Case, records, uuid
 from tests.requirements import requirement
 
@@ -35,8 +35,8 @@ def taken_over(case: Case) -> list[Entry]:
 
 
 def spoken(view: View) -> str:
-    assert view.items[0].kind is Kind.SUMMARY
-    return " ".join(item.message.text for item in view.items[1:] if item.kind is not Kind.ATTACHMENT)
+    assert view.items[0].kind is ItemKind.SUMMARY
+    return " ".join(item.message.text for item in view.items[1:] if item.kind is not ItemKind.ATTACHMENT)
 
 
 @requirement("messages:view:kept-by-a-host")
@@ -50,9 +50,9 @@ def test_what_a_host_kept_in_its_compaction_is_seen_as_the_host_sends_it(case: C
 @every_case
 def test_what_came_before_a_hosts_compaction_is_still_there(case: Case) -> None:
     before = project(entries(case), leaf=uuid(6))
-    said = " ".join(item.message.text for item in before.items if item.kind is not Kind.ATTACHMENT)
+    said = " ".join(item.message.text for item in before.items if item.kind is not ItemKind.ATTACHMENT)
     assert said == "one two three four five six"
-    whole = [item.message.text for item in history(entries(case)) if item.kind is not Kind.ATTACHMENT]
+    whole = [item.message.text for item in history(entries(case)) if item.kind is not ItemKind.ATTACHMENT]
     assert whole == said.split() + (["nine", "ten"] if case.follows else [])
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from reverie.errors import Damaged
 from reverie.messages.trajectory import read_recording
-from reverie.messages.view import Kind, project
+from reverie.messages.view import ItemKind, project
 from tests.messages.violations import violations
 from tests.requirements import requirement
 
@@ -27,7 +27,13 @@ def test_commands_become_calls_and_outputs_their_results(tmp_path: Path) -> None
 
     view = project(read_recording(path))
 
-    assert [item.kind for item in view.items] == [Kind.TYPED, Kind.REPLY, Kind.RESULT, Kind.REPLY, Kind.TYPED]
+    assert [item.kind for item in view.items] == [
+        ItemKind.TYPED,
+        ItemKind.REPLY,
+        ItemKind.RESULT,
+        ItemKind.REPLY,
+        ItemKind.TYPED,
+    ]
     assert view.system[0].text == "You have a shell."
     assert view.items[1].message.tool_uses[0].input == {"command": "ls -R"}
     assert view.items[1].message.text == "THOUGHT: look"
@@ -43,7 +49,7 @@ def test_real_trajectories_are_whole_conversations(shared_data: Path) -> None:
 
         assert violations(view.messages) == (), path
         assert len(view.items) == len(recorded) - 1
-        assert sum(item.kind is Kind.RESULT for item in view.items) >= len(recorded) // 2 - 4
+        assert sum(item.kind is ItemKind.RESULT for item in view.items) >= len(recorded) // 2 - 4
 
 
 @requirement("messages:trajectory:pairs")

@@ -26,7 +26,7 @@ from reverie.messages.entries import (
 )
 from reverie.messages.message import Message, Role, Usage, assistant, user
 from reverie.messages.records import decode_line, encode_line
-from reverie.messages.view import Kind, Projection, project
+from reverie.messages.view import ItemKind, Projection, project
 from tests.requirements import requirement
 from tests.strategies import conversations
 
@@ -97,7 +97,7 @@ def test_after_a_boundary_the_summary_and_the_kept_entries_remain(session: Sessi
     view = project(session.entries)
 
     assert [item.uuid for item in view.items] == ["s1", "r2", "a2", "u2"]
-    assert view.items[0].kind is Kind.SUMMARY
+    assert view.items[0].kind is ItemKind.SUMMARY
     assert view.boundary == "b1"
     assert view.leaf == "u2"
 
@@ -181,9 +181,9 @@ def test_a_snip_leaves_a_digest_in_its_place(session: Session) -> None:
     view = project(session.entries)
 
     assert [(item.uuid, item.kind) for item in view.items] == [
-        ("u1", Kind.TYPED),
-        ("x1", Kind.FOLD),
-        ("u2", Kind.TYPED),
+        ("u1", ItemKind.TYPED),
+        ("x1", ItemKind.FOLD),
+        ("u2", ItemKind.TYPED),
     ]
     assert view.items[1].message == user("four messages left out")
 

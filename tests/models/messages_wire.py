@@ -16,7 +16,7 @@ from reverie.errors import (
     Unauthenticated,
     Unavailable,
 )
-from reverie.testing.loopback import Canned, Ending
+from reverie.testing.loopback import Canned, ResponseEnding
 from reverie.testing.model_contract import Outcome, Says
 
 STREAM = {"content-type": "text/event-stream", "request-id": "req_1"}
@@ -66,7 +66,7 @@ def _pieces(block: dict[str, Any]) -> tuple[dict[str, Any], list[dict[str, Any]]
             return block, []
 
 
-def streamed(*wire_events: dict[str, Any], ending: Ending = Ending.WHOLE) -> Canned:
+def streamed(*wire_events: dict[str, Any], ending: ResponseEnding = ResponseEnding.WHOLE) -> Canned:
     return Canned(tuple(sse(event) for event in wire_events), headers=STREAM, ending=ending)
 
 
@@ -101,6 +101,6 @@ FAILURES: dict[type[Unavailable], Canned] = {
     BadRequest: failed(400, "invalid_request_error", "messages.0: something is wrong"),
     Interrupted: streamed(
         *list(events([{"type": "text", "text": "half of it"}]))[:4],
-        ending=Ending.DROPPED,
+        ending=ResponseEnding.DROPPED,
     ),
 }

@@ -21,7 +21,7 @@ from reverie.errors import (
     Unavailable,
     UserMistake,
 )
-from reverie.messages.blocks import Compaction, Json, Opaque, RedactedThinking, Text, Thinking, ToolUse
+from reverie.messages.blocks import CompactionBlock, Json, Opaque, RedactedThinking, Text, Thinking, ToolUse
 from reverie.messages.codec import block_to_wire
 from reverie.messages.message import Usage
 from reverie.models.anthropic import AnthropicModel
@@ -31,7 +31,7 @@ from reverie.models.request_body import encode_body, request_body
 from reverie.models.retry import Retries
 from reverie.testing.build import request, system, tool
 from reverie.testing.clock import SettableClock
-from reverie.testing.loopback import Canned, Ending, LoopbackServer
+from reverie.testing.loopback import Canned, LoopbackServer, ResponseEnding
 from reverie.testing.model_contract import ModelContract, Outcome
 from tests.models.messages_wire import STREAM, canned, events, failed, sse, streamed
 from tests.requirements import requirement
@@ -281,7 +281,7 @@ async def test_a_missing_sdk_is_named_with_what_to_install() -> None:
 @requirement("models:time-outs")
 async def test_silence_between_two_events_is_an_interruption() -> None:
     head, *_ = events([])
-    silent = streamed(head, ending=Ending.SILENT)
+    silent = streamed(head, ending=ResponseEnding.SILENT)
     with pytest.raises(Interrupted, match=r"silent for 0\.1 s"):
         await reply_to(request(), silent, retries=Retries(attempts=1), timeouts=Timeouts(idle_seconds=0.1))
 
@@ -289,7 +289,7 @@ async def test_silence_between_two_events_is_an_interruption() -> None:
 @requirement("models:time-outs")
 async def test_the_whole_answer_has_its_limit_over_all_attempts() -> None:
     head, *_ = events([])
-    silent = streamed(head, ending=Ending.SILENT)
+    silent = streamed(head, ending=ResponseEnding.SILENT)
     with pytest.raises(Unavailable, match=r"within 0\.2 s"):
         await reply_to(request(), silent, timeouts=Timeouts(total_seconds=0.2))
 
@@ -357,7 +357,7 @@ async def test_a_recorded_compaction_is_a_block_and_its_cost_is_told_apart(share
     reply = await reply_to(request(), recorded(shared_data, name))
 
     summary, text = reply.message.content
-    assert isinstance(summary, Compaction)
+    assert isinstance(summary, CompactionBlock)
     assert summary.content is not None
     assert summary.content.startswith("The user provided")
     assert text == Text("Hello! 👋")
@@ -449,7 +449,7 @@ async def test_failures_over_the_wire_carry_their_facts(
 
 async def test_pieces_come_as_they_arrive_and_not_at_the_end() -> None:
     first = list(events([{"type": "text", "text": "early and late"}]))[:4]
-    slow = Canned(tuple(sse(event) for event in first), headers=STREAM, ending=Ending.SILENT)
+    slow = Canned(tuple(sse(event) for event in first), headers=STREAM, ending=ResponseEnding.SILENT)
     with playing(slow) as server:
         async with aclosing(model_at(server.url).stream(request())) as pieces:
             assert await anext(pieces) == TextDelta("ear")

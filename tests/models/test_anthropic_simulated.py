@@ -15,7 +15,7 @@ from reverie.errors import (
     Unauthenticated,
     Unavailable,
 )
-from reverie.messages.blocks import Compaction, JsonObject
+from reverie.messages.blocks import CompactionBlock, JsonObject
 from reverie.messages.message import assistant, user
 from reverie.models.anthropic import AnthropicModel
 from reverie.models.ports import CacheMark, Finished, Reply, Request
@@ -23,7 +23,7 @@ from reverie.testing.build import request, system, tool
 from reverie.testing.clock import SettableClock
 from reverie.testing.model_contract import ModelContract, Outcome, Says
 from reverie.testing.simulator import RunningSimulator, simulator
-from reverie_simulator.script import Action, Fault, ToolCall, in_order
+from reverie_simulator.script import Fault, ScriptAction, ToolCall, in_order
 from tests.requirements import requirement
 
 FAULTS: dict[type[Unavailable], Fault] = {
@@ -37,11 +37,11 @@ FAULTS: dict[type[Unavailable], Fault] = {
 }
 
 
-def action(outcome: Outcome) -> Action:
+def action(outcome: Outcome) -> ScriptAction:
     if not isinstance(outcome, Says):
-        return Action(fault=FAULTS[outcome.error])
+        return ScriptAction(fault=FAULTS[outcome.error])
     calls = tuple(ToolCall(name, dict(given)) for name, given in outcome.calls)
-    return Action(text=outcome.text, thinking=outcome.thinking or None, tool_calls=calls)
+    return ScriptAction(text=outcome.text, thinking=outcome.thinking or None, tool_calls=calls)
 
 
 def model_at(sim: RunningSimulator) -> AnthropicModel:
@@ -99,9 +99,9 @@ async def test_the_servers_own_compaction_comes_back_as_a_block_with_its_cost() 
         model="claude-sonnet-4-6",
         context_management=edits,
     )
-    with simulator(in_order(Action(text="at the harbour", summary="The harbour is closed."))) as sim:
+    with simulator(in_order(ScriptAction(text="at the harbour", summary="The harbour is closed."))) as sim:
         reply = await reply_of(sim, asked)
 
-    assert reply.message.content[0] == Compaction("The harbour is closed.")
+    assert reply.message.content[0] == CompactionBlock("The harbour is closed.")
     assert reply.text == "at the harbour"
     assert reply.compaction_usage.context_tokens > 50_000 > reply.usage.context_tokens

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from reverie.messages.blocks import Compaction, Document, Image, JsonObject, Opaque, Text, Thinking
+from reverie.messages.blocks import CompactionBlock, DocumentBlock, Image, JsonObject, Opaque, Text, Thinking
 from reverie.messages.entries import ToolSpec
 from reverie.messages.message import Message, Role, assistant, user
 from reverie.models.chat_body import chat_body
@@ -75,10 +75,10 @@ def test_results_alone_bring_no_empty_message_of_the_user() -> None:
 def test_what_the_protocol_lacks_is_said_in_words_or_left_out() -> None:
     said = chat_body(
         request(
-            user(Document({"type": "text", "data": "the text"}), Opaque({"type": "odd"}), Image({"type": "file"})),
-            assistant(Compaction("we began"), "and went on"),
+            user(DocumentBlock({"type": "text", "data": "the text"}), Opaque({"type": "odd"}), Image({"type": "file"})),
+            assistant(CompactionBlock("we began"), "and went on"),
             Message(Role.SYSTEM, (Text("from now on"),)),
-            user(Document({"type": "base64", "media_type": "application/pdf", "data": "QQ=="})),
+            user(DocumentBlock({"type": "base64", "media_type": "application/pdf", "data": "QQ=="})),
         )
     )["messages"]
 

@@ -9,7 +9,7 @@ import pytest
 
 from reverie.errors import Unavailable
 from reverie.models.connection import is_loopback, place_of, within
-from reverie.models.faults import Provider
+from reverie.models.faults import ProviderName
 from reverie.models.ports import Event, TextDelta
 from tests.requirements import requirement
 
@@ -52,7 +52,7 @@ async def test_time_that_is_over_ends_the_stream_and_closes_it() -> None:
         finally:
             closed.append(True)
 
-    stream = within(0.05, events(), Provider("https://example.test"))
+    stream = within(0.05, events(), ProviderName("https://example.test"))
     assert await anext(stream) == TextDelta("first")
     with pytest.raises(Unavailable, match=r"example\.test within 0\.05 s"):
         await anext(stream)
@@ -66,7 +66,7 @@ async def test_a_cancelled_reader_is_cancelled_and_not_timed_out() -> None:
         yield TextDelta("never")
 
     async def read() -> None:
-        async for _ in within(30, events(), Provider("https://example.test")):
+        async for _ in within(30, events(), ProviderName("https://example.test")):
             pass
 
     task = asyncio.create_task(read())

@@ -18,10 +18,10 @@ from reverie.errors import (
     Unauthenticated,
     Unavailable,
 )
-from reverie.models.faults import Provider, fault, read_failure
+from reverie.models.faults import ProviderName, fault, read_failure
 from tests.requirements import requirement
 
-PROVIDER = Provider("https://example.test")
+PROVIDER = ProviderName("https://example.test")
 
 
 def said(status: int | None, body: object, headers: Mapping[str, str] | None = None) -> Unavailable:
@@ -203,7 +203,7 @@ def test_no_answer_is_too_strange_to_be_understood_as_some_failure(status: int |
 @requirement("models:errors:no-key")
 @given(st.text(st.characters(codec="ascii", categories=["L", "N"]), min_size=12, max_size=60), st.integers(400, 599))
 def test_a_secret_is_never_in_a_message(secret: str, status: int) -> None:
-    provider = Provider("https://example.test", (f"{secret}\n", ""))
+    provider = ProviderName("https://example.test", (f"{secret}\n", ""))
     error = fault(read_failure(status, {"error": {"message": f"key {secret} in {secret}"}}, {}), provider)
 
     assert secret not in str(error)

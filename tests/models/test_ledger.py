@@ -13,7 +13,7 @@ from reverie.messages.message import Usage
 from reverie.models.answer import answer
 from reverie.models.ledger import Booked, Booking, Governor, append_booking, by, read_bookings, total
 from reverie.models.ports import Finished, Retrying, TextDelta
-from reverie.settings import Budget
+from reverie.settings import BudgetSettings
 from reverie.testing.build import reply, request
 from reverie.testing.scripted_model import ScriptedModel, Step
 from tests.requirements import requirement
@@ -136,7 +136,7 @@ async def test_without_a_provider_there_is_nothing_to_estimate() -> None:
 
 @requirement("ledger:governor:stops")
 def test_background_work_stops_at_its_share_and_goes_on_when_the_session_has_earned_more() -> None:
-    governor = Governor(Budget(background_fraction=0.1, background_usd_per_hour=1.0), lambda: NOON)
+    governor = Governor(BudgetSettings(background_fraction=0.1, background_usd_per_hour=1.0), lambda: NOON)
     assert governor.refuses() == ""
     governor.note(booking("turn", 1.0))
     governor.note(booking("extraction", 0.2))
@@ -150,7 +150,7 @@ def test_background_work_stops_at_its_share_and_goes_on_when_the_session_has_ear
 @requirement("ledger:governor:stops")
 def test_background_work_stops_at_its_dollars_per_hour_until_the_hour_has_passed() -> None:
     now = NOON
-    governor = Governor(Budget(background_fraction=1.0, background_usd_per_hour=0.5), lambda: now)
+    governor = Governor(BudgetSettings(background_fraction=1.0, background_usd_per_hour=0.5), lambda: now)
     governor.note(booking("turn", 100.0))
     governor.note(booking("dream", 0.6))
 
@@ -163,7 +163,7 @@ def test_background_work_stops_at_its_dollars_per_hour_until_the_hour_has_passed
 
 @requirement("ledger:governor:stops")
 def test_as_shipped_background_work_may_cost_half_a_dollar_an_hour_with_what_it_is_about_to_cost() -> None:
-    governor = Governor(Budget(), lambda: NOON)
+    governor = Governor(BudgetSettings(), lambda: NOON)
     governor.note(booking("dream", 0.25))
 
     assert governor.refuses(estimate_usd=0.25) == ""
@@ -174,7 +174,7 @@ def test_as_shipped_background_work_may_cost_half_a_dollar_an_hour_with_what_it_
 
 @requirement("ledger:governor:early")
 def test_early_in_a_session_the_share_is_that_of_an_hour() -> None:
-    governor = Governor(Budget(background_fraction=0.1, background_usd_per_hour=0.5), lambda: NOON)
+    governor = Governor(BudgetSettings(background_fraction=0.1, background_usd_per_hour=0.5), lambda: NOON)
     governor.note(booking("turn", 0.01))
 
     assert governor.refuses(estimate_usd=0.05) == ""
@@ -186,7 +186,7 @@ def test_early_in_a_session_the_share_is_that_of_an_hour() -> None:
 
 @requirement("ledger:governor:carried")
 def test_a_dream_may_use_what_earlier_sessions_left_of_their_share() -> None:
-    governor = Governor(Budget(background_fraction=0.1, background_usd_per_hour=0.5), lambda: NOON)
+    governor = Governor(BudgetSettings(background_fraction=0.1, background_usd_per_hour=0.5), lambda: NOON)
     governor.note(booking("turn", 0.01))
     assert governor.refuses(estimate_usd=0.2) != ""
 
@@ -200,7 +200,7 @@ def test_a_dream_may_use_what_earlier_sessions_left_of_their_share() -> None:
 
 @requirement("ledger:governor:stops")
 def test_a_session_stops_at_its_own_limit() -> None:
-    governor = Governor(Budget(session_usd=1.0), lambda: NOON)
+    governor = Governor(BudgetSettings(session_usd=1.0), lambda: NOON)
     governor.note(booking("turn", 0.9))
     assert governor.session_is_spent() == ""
     governor.note(booking("turn", 0.1))

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reverie.errors import Interrupted
-from reverie.messages.blocks import Compaction, RedactedThinking, Text, Thinking, ToolUse
+from reverie.messages.blocks import CompactionBlock, RedactedThinking, Text, Thinking, ToolUse
 from reverie.messages.codec import block_from_wire
 from reverie.models.messages_stream import MessageAssembly, announce
 from reverie.models.ports import BlockDone, Event, Finished, TextDelta, ThinkingDelta, ToolUseStarted
@@ -115,7 +115,7 @@ def test_a_compaction_without_text_stays_one() -> None:
     last = assembled(wire)[-1]
 
     assert isinstance(last, Finished)
-    assert last.reply.message.content == (Compaction(None),)
+    assert last.reply.message.content == (CompactionBlock(None),)
     assert last.reply.stop_reason == "compaction"
 
 

@@ -27,7 +27,7 @@ from reverie.models.ports import INVALID_INPUT, Finished, Reply, Request, Retryi
 from reverie.models.retry import Retries
 from reverie.testing.build import picture, request, system, tool, tool_call, tool_result
 from reverie.testing.clock import SettableClock
-from reverie.testing.loopback import Canned, Ending, LoopbackServer
+from reverie.testing.loopback import Canned, LoopbackServer, ResponseEnding
 from reverie.testing.model_contract import ModelContract, Outcome, Says
 from reverie.testing.openai_server import ChatAnswer, ChatFailure, ChatStep, OpenAIServer, Quirk
 from tests.requirements import requirement
@@ -260,7 +260,7 @@ async def test_milliseconds_of_waiting_are_honoured_and_seen() -> None:
 
 @requirement("models:time-outs")
 async def test_a_silent_server_is_left_after_its_time() -> None:
-    silent = Canned((b": ping\n\n",), headers={"content-type": "text/event-stream"}, ending=Ending.SILENT)
+    silent = Canned((b": ping\n\n",), headers={"content-type": "text/event-stream"}, ending=ResponseEnding.SILENT)
     hasty: dict[str, Any] = {"retries": Retries(attempts=1), "timeouts": Timeouts(idle_seconds=0.1)}
     with LoopbackServer(lambda _: silent) as server, pytest.raises(Interrupted, match=r"silent for 0\.1 s"):
         await finished(model_at(server.url, **hasty), request())

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reverie.errors import BadRequest
-from reverie.messages.blocks import Compaction, Image, JsonObject, Opaque, Text, Thinking, ToolResult, ToolUse
+from reverie.messages.blocks import CompactionBlock, Image, JsonObject, Opaque, Text, Thinking, ToolResult, ToolUse
 from reverie.messages.entries import ToolSpec
 from reverie.messages.message import Message, Role, assistant, user
 from reverie.models.ports import CacheMark, Request
@@ -215,7 +215,7 @@ def test_what_stands_in_the_conversation_needs_its_beta_too() -> None:
     deleting = Opaque({"type": "cache_edits", "edits": []})
 
     assert request_betas(request(user(deleting))) == ("reverie-cache-edits-2026-01-01",)
-    assert request_betas(request("hi", assistant(Compaction("all")))) == ("compact-2026-01-12",)
+    assert request_betas(request("hi", assistant(CompactionBlock("all")))) == ("compact-2026-01-12",)
     assert request_betas(request(effort="low")) == ("effort-2025-11-24",)
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from reverie.permissions.need import Act, Need
 from reverie.permissions.policy import Policy
-from reverie.permissions.rule import Kind
+from reverie.permissions.rule import RuleKind
 
 _FILE = Path(__file__).with_name("commands.txt")
 _ROW = re.compile(r"(yes|no) +(allow|ask|deny) +(.*)")
@@ -61,9 +61,9 @@ def make_policy(project: Path) -> Policy:
     """The policy in the head of `commands.txt`."""
     policy = Policy(project=project, home=project.parent / "home", roots=(project,))
     said = {
-        Kind.ALLOW: ("Bash(npm run *)", "Bash(make test)", "Bash(pytest:*)", "Bash(git add:*)", "Bash(cp:*)"),
-        Kind.ASK: ("Bash(git commit:*)",),
-        Kind.DENY: ("Bash(rm:*)", "Bash(git push:*)", "Bash(curl:*)", "Read(secrets/**)", "Edit(/locked/**)"),
+        RuleKind.ALLOW: ("Bash(npm run *)", "Bash(make test)", "Bash(pytest:*)", "Bash(git add:*)", "Bash(cp:*)"),
+        RuleKind.ASK: ("Bash(git commit:*)",),
+        RuleKind.DENY: ("Bash(rm:*)", "Bash(git push:*)", "Bash(curl:*)", "Read(secrets/**)", "Edit(/locked/**)"),
     }
     for kind, rules in said.items():
         for rule in rules:

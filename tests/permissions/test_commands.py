@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from reverie.permissions.decide import Verdict, decide
+from reverie.permissions.decide import PermissionVerdict, decide
 from reverie.permissions.policy import Policy
 from reverie.permissions.shell.parse import parse
 from reverie.permissions.shell.read_only import is_read_only
@@ -45,7 +45,7 @@ def test_what_cannot_be_parsed_is_never_allowed(project: Path, policy: Policy) -
     broken = [row.command for row in _ROWS if parse(row.command).is_broken]
     assert len(broken) >= 10
     everything = policy.with_rule("Bash")
-    assert all(decide(run(command, project), everything).verdict is not Verdict.ALLOW for command in broken)
+    assert all(decide(run(command, project), everything).verdict is not PermissionVerdict.ALLOW for command in broken)
 
 
 @requirement("permissions:shell:hostile")
@@ -65,7 +65,7 @@ def test_what_cannot_be_parsed_is_never_allowed(project: Path, policy: Policy) -
 )
 @pytest.mark.timeout(30)
 def test_no_command_keeps_the_judge_busy(command: str, project: Path, policy: Policy) -> None:
-    assert decide(run(command, project), policy).verdict is not Verdict.DENY
+    assert decide(run(command, project), policy).verdict is not PermissionVerdict.DENY
 
 
 def test_the_table_is_large_and_hostile_enough() -> None:

@@ -7,7 +7,7 @@ import pytest
 
 from reverie.permissions.covers import covers_need, covers_path, covers_step, covers_url, host_of, names_tool
 from reverie.permissions.need import Act, Need
-from reverie.permissions.rule import Kind, Rule, parse_rule
+from reverie.permissions.rule import PermissionRule, RuleKind, parse_rule
 from reverie.permissions.shell.parse import parse
 from tests.requirements import requirement
 
@@ -19,7 +19,7 @@ def place(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def read(text: str, place: Path, kind: Kind = Kind.ALLOW) -> Rule:
+def read(text: str, place: Path, kind: RuleKind = RuleKind.ALLOW) -> PermissionRule:
     return parse_rule(text, kind=kind, base=place / "config", project=place / "project", home=place / "home")
 
 
@@ -46,15 +46,15 @@ def read(text: str, place: Path, kind: Kind = Kind.ALLOW) -> Rule:
     ],
 )
 def test_paths_match_as_in_gitignore(place: Path, about: str, path: str, *, expected: bool) -> None:
-    for kind in Kind:
+    for kind in RuleKind:
         assert covers_path(read(f"Edit({about})", place), place / path, kind) is expected
 
 
 @requirement("permissions:rules:paths")
 def test_two_slashes_begin_at_the_root(place: Path) -> None:
     rule = read(f"Read(/{place}/elsewhere/**)", place)
-    assert covers_path(rule, place / "elsewhere/a", Kind.ALLOW)
-    assert not covers_path(rule, place / "project/a", Kind.ALLOW)
+    assert covers_path(rule, place / "elsewhere/a", RuleKind.ALLOW)
+    assert not covers_path(rule, place / "project/a", RuleKind.ALLOW)
 
 
 @requirement("permissions:files:roots")
@@ -62,19 +62,19 @@ def test_a_permission_looks_through_links_and_a_refusal_at_both_ends(place: Path
     (place / "project/src/out").symlink_to(place / "home")
     (place / "project/way").symlink_to(place / "project/src")
     inside = read("Edit(src/**)", place)
-    assert not covers_path(inside, place / "project/src/out/x", Kind.ALLOW)
-    assert covers_path(inside, place / "project/way/x", Kind.ALLOW)
-    assert covers_path(inside, place / "project/src/out/x", Kind.DENY)
-    assert covers_path(read("Edit(~/**)", place), place / "project/src/out/x", Kind.DENY)
-    assert covers_path(inside, place / "project/other/../src/x", Kind.DENY)
+    assert not covers_path(inside, place / "project/src/out/x", RuleKind.ALLOW)
+    assert covers_path(inside, place / "project/way/x", RuleKind.ALLOW)
+    assert covers_path(inside, place / "project/src/out/x", RuleKind.DENY)
+    assert covers_path(read("Edit(~/**)", place), place / "project/src/out/x", RuleKind.DENY)
+    assert covers_path(inside, place / "project/other/../src/x", RuleKind.DENY)
 
 
 @requirement("permissions:files:protected")
 def test_a_refusal_knows_other_spellings_of_a_name(place: Path) -> None:
-    rule = read("Read(Geheim-ä/**)", place, Kind.DENY)
+    rule = read("Read(Geheim-ä/**)", place, RuleKind.DENY)
     for name in ("Geheim-ä", "geheim-ä", "GEHEIM-Ä", unicodedata.normalize("NFD", "Geheim-ä"), "Geheim\u200b-ä"):
-        assert covers_path(rule, place / "project" / name / "x", Kind.DENY), name
-    assert not covers_path(rule, place / "project" / "geheim-ä" / "x", Kind.ALLOW)
+        assert covers_path(rule, place / "project" / name / "x", RuleKind.DENY), name
+    assert not covers_path(rule, place / "project" / "geheim-ä" / "x", RuleKind.ALLOW)
 
 
 @requirement("permissions:rules:syntax")
@@ -108,7 +108,7 @@ def test_a_refusal_knows_other_spellings_of_a_name(place: Path) -> None:
 )
 def test_commands_match_by_words_not_by_letters(place: Path, about: str, command: str, *, expected: bool) -> None:
     (step,) = parse(command).steps
-    assert covers_step(read(f"Bash({about})", place), step, Kind.ALLOW) is expected
+    assert covers_step(read(f"Bash({about})", place), step, RuleKind.ALLOW) is expected
 
 
 @requirement("permissions:rules:syntax")
@@ -135,11 +135,11 @@ def test_commands_match_by_words_not_by_letters(place: Path, about: str, command
     ],
 )
 def test_rules_name_tools_and_families(place: Path, rule: str, tool: str, *, expected: bool) -> None:
-    assert names_tool(read(rule, place), tool, Kind.ALLOW) is expected
+    assert names_tool(read(rule, place), tool, RuleKind.ALLOW) is expected
 
 
 def test_refusing_to_write_refuses_every_way_to_write(place: Path) -> None:
-    assert names_tool(read("Write", place, Kind.DENY), "Edit", Kind.DENY)
+    assert names_tool(read("Write", place, RuleKind.DENY), "Edit", RuleKind.DENY)
 
 
 @requirement("permissions:rules:syntax")
@@ -163,18 +163,18 @@ def test_the_host_is_the_one_that_is_asked(url: str, host: str) -> None:
 
 def test_a_domain_is_exact_when_allowed_and_wide_when_refused(place: Path) -> None:
     rule = read("WebFetch(domain:example.com)", place)
-    assert covers_url(rule, "https://example.com/x", Kind.ALLOW)
-    assert not covers_url(rule, "https://sub.example.com/x", Kind.ALLOW)
-    assert not covers_url(rule, "https://notexample.com", Kind.DENY)
-    assert covers_url(rule, "https://sub.example.com/x", Kind.DENY)
+    assert covers_url(rule, "https://example.com/x", RuleKind.ALLOW)
+    assert not covers_url(rule, "https://sub.example.com/x", RuleKind.ALLOW)
+    assert not covers_url(rule, "https://notexample.com", RuleKind.DENY)
+    assert covers_url(rule, "https://sub.example.com/x", RuleKind.DENY)
     below = read("WebFetch(domain:*.example.com)", place)
-    assert covers_url(below, "https://sub.example.com", Kind.ALLOW)
-    assert not covers_url(below, "https://example.com", Kind.ALLOW)
+    assert covers_url(below, "https://sub.example.com", RuleKind.ALLOW)
+    assert not covers_url(below, "https://example.com", RuleKind.ALLOW)
 
 
 def test_subjects_are_named_whole_or_by_their_beginning(place: Path) -> None:
     need = Need("Skill", Act.NONE, subject="review")
-    assert covers_need(read("Skill(review)", place), need, Kind.ALLOW)
-    assert covers_need(read("Skill(rev*)", place), need, Kind.ALLOW)
-    assert not covers_need(read("Skill(revi)", place), need, Kind.ALLOW)
-    assert covers_need(read("Task(Explore)", place), Need("Agent", Act.OTHER, subject="Explore"), Kind.DENY)
+    assert covers_need(read("Skill(review)", place), need, RuleKind.ALLOW)
+    assert covers_need(read("Skill(rev*)", place), need, RuleKind.ALLOW)
+    assert not covers_need(read("Skill(revi)", place), need, RuleKind.ALLOW)
+    assert covers_need(read("Task(Explore)", place), Need("Agent", Act.OTHER, subject="Explore"), RuleKind.DENY)

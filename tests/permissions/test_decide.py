@@ -5,14 +5,14 @@ from pathlib import Path
 
 import pytest
 
-from reverie.permissions.decide import Verdict, decide
+from reverie.permissions.decide import PermissionVerdict, decide
 from reverie.permissions.need import Act, Need
 from reverie.permissions.policy import Mode, Policy
-from reverie.permissions.rule import Kind
+from reverie.permissions.rule import RuleKind
 from tests.permissions.table import make_project, run
 from tests.requirements import requirement
 
-ALLOW, ASK, DENY = Verdict.ALLOW, Verdict.ASK, Verdict.DENY
+ALLOW, ASK, DENY = PermissionVerdict.ALLOW, PermissionVerdict.ASK, PermissionVerdict.DENY
 
 
 @pytest.fixture
@@ -49,12 +49,12 @@ def test_each_mode_settles_questions_in_its_way(
     policy: Policy,
     project: Path,
     mode: Mode,
-    reading: Verdict,
-    writing: Verdict,
-    plan: Verdict,
-    command: Verdict,
-    protected: Verdict,
-    outside: Verdict,
+    reading: PermissionVerdict,
+    writing: PermissionVerdict,
+    plan: PermissionVerdict,
+    command: PermissionVerdict,
+    protected: PermissionVerdict,
+    outside: PermissionVerdict,
 ) -> None:
     now = policy.with_mode(mode)
     assert decide(look(project / "src/app.py"), now).verdict is reading
@@ -68,7 +68,7 @@ def test_each_mode_settles_questions_in_its_way(
 
 @requirement("permissions:modes")
 def test_every_mode_keeps_deny_and_ask_rules(policy: Policy, project: Path) -> None:
-    strict = policy.with_rule("Bash(ls:*)", Kind.DENY).with_rule("Edit(src/**)", Kind.ASK)
+    strict = policy.with_rule("Bash(ls:*)", RuleKind.DENY).with_rule("Edit(src/**)", RuleKind.ASK)
     for mode in Mode:
         now = strict.with_mode(mode)
         assert decide(run("pwd && ls", project), now).verdict is DENY
@@ -92,8 +92,8 @@ def test_plan_mode_says_where_the_plan_goes(policy: Policy, project: Path) -> No
 def test_deny_goes_before_ask_and_ask_before_allow(policy: Policy, project: Path) -> None:
     need = edit(project / "src/app.py")
     allowed = policy.with_rule("Edit(src/**)")
-    asked = allowed.with_rule("Edit(src/*.py)", Kind.ASK)
-    denied = asked.with_rule("Edit(src/app.py)", Kind.DENY)
+    asked = allowed.with_rule("Edit(src/*.py)", RuleKind.ASK)
+    denied = asked.with_rule("Edit(src/app.py)", RuleKind.DENY)
     assert [decide(need, each).verdict for each in (policy, allowed, asked, denied)] == [ASK, ALLOW, ASK, DENY]
     assert decide(need, denied).rule == "Edit(src/app.py) (session)"
 
@@ -192,7 +192,7 @@ def test_what_hides_its_program_is_not_allowed_beside_a_rule_that_may_mean_it(
 ) -> None:
     everything = policy.with_rule("Bash").with_mode(mode)
     assert decide(run(command, project), everything).verdict is ALLOW
-    forbidding = everything.with_rule("Bash(rm:*)", Kind.DENY).with_rule("Bash(git push:*)", Kind.DENY)
+    forbidding = everything.with_rule("Bash(rm:*)", RuleKind.DENY).with_rule("Bash(git push:*)", RuleKind.DENY)
     assert decide(run(command, project), forbidding).verdict is not ALLOW
     # Somebody who allowed this very text is not asked again.
     if decide(run(command, project), forbidding).verdict is ASK and "*" not in command:
@@ -201,7 +201,9 @@ def test_what_hides_its_program_is_not_allowed_beside_a_rule_that_may_mean_it(
 
 @pytest.mark.parametrize("command", ['git commit -m "$(date)"', "make $X", "bash build.sh $X", "echo $X | tee y"])
 def test_what_names_its_program_is_allowed_beside_such_a_rule(policy: Policy, project: Path, command: str) -> None:
-    allowed = policy.with_rule("Bash").with_rule("Bash(rm:*)", Kind.DENY).with_rule("Bash(git push:*)", Kind.DENY)
+    allowed = (
+        policy.with_rule("Bash").with_rule("Bash(rm:*)", RuleKind.DENY).with_rule("Bash(git push:*)", RuleKind.DENY)
+    )
     assert decide(run(command, project), allowed).verdict is ALLOW
 
 
@@ -257,15 +259,15 @@ def test_other_tools_ask_until_a_rule_says_more(policy: Policy) -> None:
     tool = Need("mcp__server__tool", Act.OTHER)
     fetch = Need("WebFetch", Act.FETCH, url="https://example.com/a")
     assert decide(Need("TodoWrite", Act.NONE), policy).verdict is ALLOW
-    assert decide(Need("Skill", Act.NONE, subject="x"), policy.with_rule("Skill(x)", Kind.DENY)).verdict is DENY
+    assert decide(Need("Skill", Act.NONE, subject="x"), policy.with_rule("Skill(x)", RuleKind.DENY)).verdict is DENY
     assert [decide(need, policy).verdict for need in (tool, fetch)] == [ASK, ASK]
     assert decide(tool, policy.with_rule("mcp__server")).verdict is ALLOW
     assert decide(fetch, policy.with_rule("WebFetch(domain:example.com)")).verdict is ALLOW
-    assert decide(fetch, policy.with_rule("*", Kind.DENY)).verdict is DENY
+    assert decide(fetch, policy.with_rule("*", RuleKind.DENY)).verdict is DENY
 
 
 def test_a_refused_folder_is_refused_to_searches_too(policy: Policy, project: Path) -> None:
-    strict = policy.with_rule("Read(secrets/**)", Kind.DENY)
+    strict = policy.with_rule("Read(secrets/**)", RuleKind.DENY)
     assert decide(look(project / "secrets", "Grep"), strict).verdict is DENY
     assert decide(look(project, "Grep"), strict).verdict is ALLOW
 
@@ -276,7 +278,7 @@ def test_an_edit_without_a_file_asks(policy: Policy) -> None:
 
 @requirement("permissions:reasons")
 def test_a_refusal_says_by_which_rule_and_a_question_what_to_do(policy: Policy, project: Path) -> None:
-    denied = decide(run("make", project), policy.with_rule("Bash(make:*)", Kind.DENY, source="settings.toml:3"))
+    denied = decide(run("make", project), policy.with_rule("Bash(make:*)", RuleKind.DENY, source="settings.toml:3"))
     assert "Bash(make:*) (settings.toml:3)" in denied.reason
     assert "inside them" in decide(look(Path("/etc/passwd")), policy).reason
     assert "make" in decide(run("ls && make", project), policy).reason

@@ -8,13 +8,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reverie.errors import UserMistake
-from reverie.permissions.rule import Kind, Rule, parse_rule
+from reverie.permissions.rule import PermissionRule, RuleKind, parse_rule
 from tests.requirements import requirement
 
 _HERE = Path("/home/mira/project")
 
 
-def read(text: str, kind: Kind = Kind.ALLOW) -> Rule:
+def read(text: str, kind: RuleKind = RuleKind.ALLOW) -> PermissionRule:
     return parse_rule(text, kind=kind, base=_HERE, project=_HERE, home=Path("/home/me"), source="settings.toml:7")
 
 
@@ -62,8 +62,8 @@ def test_a_mistake_names_the_rule_and_its_place(text: str) -> None:
 
 
 def test_a_pattern_of_names_may_refuse_what_it_may_not_allow() -> None:
-    assert read("mcp__*", Kind.DENY).tool == "mcp__*"
-    assert read("*", Kind.ASK).tool == "*"
+    assert read("mcp__*", RuleKind.DENY).tool == "mcp__*"
+    assert read("*", RuleKind.ASK).tool == "*"
 
 
 @given(st.text(max_size=40))

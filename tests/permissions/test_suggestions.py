@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from reverie.permissions.decide import Verdict, decide
+from reverie.permissions.decide import PermissionVerdict, decide
 from reverie.permissions.need import Act, Need
 from reverie.permissions.policy import Mode, Policy
-from reverie.permissions.rule import Kind
+from reverie.permissions.rule import RuleKind
 from reverie.permissions.suggestions import suggestions
 from tests.permissions.table import make_policy, make_project, rows, run
 from tests.requirements import requirement
@@ -70,8 +70,8 @@ def test_programs_that_can_do_anything_are_never_allowed_by_prefix(policy: Polic
 def test_what_is_suggested_settles_this_question(project: Path, command: str) -> None:
     policy = make_policy(project)
     for text in suggestions(run(command, project), policy):
-        assert decide(run(command, project), policy.with_rule(text)).verdict is Verdict.ALLOW
-        assert decide(run(f"{command}\nworse", project), policy.with_rule(text)).verdict is not Verdict.ALLOW
+        assert decide(run(command, project), policy.with_rule(text)).verdict is PermissionVerdict.ALLOW
+        assert decide(run(f"{command}\nworse", project), policy.with_rule(text)).verdict is not PermissionVerdict.ALLOW
 
 
 @requirement("permissions:suggestions")
@@ -97,5 +97,5 @@ def test_other_tools_are_named_with_what_they_would_touch(policy: Policy) -> Non
 
 
 def test_where_no_rule_helps_none_is_offered(policy: Policy, project: Path) -> None:
-    assert suggestions(run("make", project), policy.with_rule("Bash", Kind.ASK)) == ()
+    assert suggestions(run("make", project), policy.with_rule("Bash", RuleKind.ASK)) == ()
     assert suggestions(run("make", project), policy.with_mode(Mode.PLAN)) == ()

@@ -15,7 +15,7 @@ from reverie.files.places import Places
 from reverie.models.choose import Access, choose
 from reverie.permissions.approval import Approval, Question
 from reverie.session.session import Session
-from reverie.session.setup import Setup
+from reverie.session.setup import SessionOptions
 from reverie.settings import Settings
 
 WINDOW_TOKENS = 48_000
@@ -28,9 +28,9 @@ class Yes:
         return Approval(bool(question))
 
 
-def setup(root: Path, url: str) -> Setup:
+def setup(root: Path, url: str) -> SessionOptions:
     access = Access(anthropic_key="simulated", anthropic_url=url)
-    return Setup(
+    return SessionOptions(
         settings=Settings(),
         places=Places.at(root / "home" / ".reverie", root / "home" / ".claude"),
         directory=root / "project",

@@ -7,7 +7,7 @@ from pathlib import Path
 from reverie.messages.blocks import Json
 from reverie.models.ledger import read_bookings
 from reverie.models.ports import Ending
-from reverie.settings import Budget
+from reverie.settings import BudgetSettings
 from tests.requirements import requirement
 from tests.session.session_desk import calls, desk, ending, is_legal, told
 
@@ -31,7 +31,7 @@ async def test_agents_stop_in_the_middle_of_their_work_where_the_session_is_spen
     ]
     with desk(tmp_path, script) as at:
         role(at.home)
-        at.settings = replace(at.settings, budget=Budget(session_usd=LIMIT_USD))
+        at.settings = replace(at.settings, budget=BudgetSettings(session_usd=LIMIT_USD))
         async with at.start() as session:
             first = ending(await told(session, "kick-off"))
             sent = len(at.provider.requests)

@@ -23,8 +23,7 @@ from reverie.errors import Error, Refused, UserMistake
 from reverie.files.places import Places
 from reverie.files.secret_scan import scan
 from reverie.memory.dream.apply import apply_steps
-from reverie.memory.dream.proposal import Kind as StepKind
-from reverie.memory.dream.proposal import Step
+from reverie.memory.dream.proposal import DreamStep, StepKind
 from reverie.memory.memory import Memory
 from reverie.memory.store import timeline
 from reverie.memory.store.change import Change
@@ -223,7 +222,7 @@ def replace_admission(store: Store) -> Store:
 
 
 async def by_dream(world: World, text: str) -> object:
-    step = Step(next(iter(StepKind)), "put in order", {"new.md": None}, {"new.md": topic_text(text)})
+    step = DreamStep(next(iter(StepKind)), "put in order", {"new.md": None}, {"new.md": topic_text(text)})
     return apply_steps(world.memory.store, [step])
 
 
@@ -683,7 +682,7 @@ async def worded_by_update(world: World, good: Topic, bad: Topic) -> object:
 async def worded_by_dream(world: World, good: Topic, bad: Topic) -> object:
     saved = world.memory.store.save(good, author="extraction")
     before = (world.directory / saved.path).read_text(encoding="utf-8")
-    step = Step(StepKind.edit, "clearer", {saved.path: before}, {saved.path: render_topic(bad, before)})
+    step = DreamStep(StepKind.edit, "clearer", {saved.path: before}, {saved.path: render_topic(bad, before)})
     return apply_steps(world.memory.store, [step])
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from reverie.files.git import ask_git
 from reverie.files.places import configured_programs, may_look_at_files
-from reverie.permissions.decide import Verdict, decide
+from reverie.permissions.decide import PermissionVerdict, decide
 from reverie.permissions.need import Act, Need
 from reverie.permissions.policy import Policy
 from reverie.session.git_status import git_status
@@ -28,7 +28,7 @@ from tests.security.test_hostile_repository import asked, provider
 QUESTIONS = ("git status", "git diff", "git log -p")
 
 
-def verdict(command: str, directory: Path, project: Path) -> Verdict:
+def verdict(command: str, directory: Path, project: Path) -> PermissionVerdict:
     policy = Policy(project, project.parent, roots=(project,))
     return decide(Need("Bash", Act.RUN, command=command, directory=directory), policy).verdict
 
@@ -47,7 +47,7 @@ async def test_a_repository_from_an_archive_starts_nothing(made: Trap, make: Cal
     async def ask(arguments: tuple[str, ...]) -> str | None:
         return ask_git(directory, *arguments, as_user=arguments[0] == "config")
 
-    assert {verdict(question, directory, made.project) for question in QUESTIONS} == {Verdict.ASK}
+    assert {verdict(question, directory, made.project) for question in QUESTIONS} == {PermissionVerdict.ASK}
     await git_status(ask, looks_at_files=may_look_at_files(directory))
     assert made.sprung == [], "neither our own questions nor the judging of them run anything"
 
@@ -68,7 +68,7 @@ def test_a_repository_that_would_show_another_folder_is_asked_about(made: Trap, 
         "git show-ref",
     )
 
-    assert {verdict(question, directory, made.project) for question in questions} == {Verdict.ASK}
+    assert {verdict(question, directory, made.project) for question in questions} == {PermissionVerdict.ASK}
     shown = b"".join(run_plainly(question, directory, made.project.parent) for question in questions)
     assert b"private words" in shown, "it would be shown"
 
@@ -113,7 +113,7 @@ def test_an_ordinary_repository_is_asked_without_a_question(made: Trap) -> None:
     for directory in (made.project, below, made.project.parent / "tree", made.project.parent / "clone"):
         assert configured_programs(directory) == frozenset()
         assert may_look_at_files(directory)
-        assert {verdict(question, directory, directory) for question in QUESTIONS} == {Verdict.ALLOW}
+        assert {verdict(question, directory, directory) for question in QUESTIONS} == {PermissionVerdict.ALLOW}
 
 
 @requirement("security:repository:git-by-git")
@@ -134,7 +134,7 @@ def test_a_work_tree_that_is_configured_to_lie_elsewhere_is_asked_about(made: Tr
     made.git("init", "-q", "-b", "main")
     made.git("config", "core.worktree", str(made.project.parent))
 
-    assert verdict("git diff", made.project, made.project) is Verdict.ASK
+    assert verdict("git diff", made.project, made.project) is PermissionVerdict.ASK
 
 
 @requirement("security:repository:git-by-git")
@@ -143,4 +143,4 @@ def test_a_setting_that_nobody_knows_is_asked_about(made: Trap, key: str) -> Non
     made.git("init", "-q")
     made.git("config", key, "x")
 
-    assert verdict("git status", made.project, made.project) is Verdict.ASK
+    assert verdict("git status", made.project, made.project) is PermissionVerdict.ASK

@@ -13,11 +13,11 @@ from reverie.extensions.skills import list_skills, read_invocation
 from reverie.files.places import Places, configured_programs
 from reverie.files.trust import read_trust, write_answers
 from reverie.messages.blocks import Json
-from reverie.permissions.decide import Verdict, decide
+from reverie.permissions.decide import PermissionVerdict, decide
 from reverie.permissions.need import Act, Need
 from reverie.permissions.policy import Policy
 from reverie.session.subagents.definitions.discover import list_agents
-from reverie.settings.load import Flags, load
+from reverie.settings.load import SettingsFlags, load
 from reverie.testing.simulator import RunningSimulator, simulator
 from tests.apps.cli.conftest import Ran, Terminal
 from tests.requirements import requirement
@@ -148,7 +148,7 @@ def test_a_project_cannot_cut_short_the_hooks_of_the_user(made: Trap, victim: Te
     """A hook that took too long decides nothing, so a limit of no time at all would switch every guard off."""
     made.file(".reverie/settings.toml", "[hook]\ntimeout_seconds = 0.0\nmax_continues = 1000000\n")
 
-    found = load(Flags(), environ={}, user_home=victim.home, directory=made.project)
+    found = load(SettingsFlags(), environ={}, user_home=victim.home, directory=made.project)
 
     assert found.settings.hook.timeout_seconds == 600.0
     assert found.settings.hook.max_continues == 8
@@ -159,19 +159,21 @@ def test_a_project_cannot_cut_short_the_hooks_of_the_user(made: Trap, victim: Te
 def test_questions_to_git_are_asked_about_where_its_configuration_names_programs(made: Trap) -> None:
     policy = Policy(made.project, made.project.parent, roots=(made.project,))
 
-    def verdict(command: str, directory: Path = made.project) -> Verdict:
+    def verdict(command: str, directory: Path = made.project) -> PermissionVerdict:
         return decide(Need("Bash", Act.RUN, command=command, directory=directory), policy).verdict
 
     made.file("data.txt", "one\n")
     made.git("init", "-q")
-    assert verdict("git status") is Verdict.ALLOW
+    assert verdict("git status") is PermissionVerdict.ALLOW
     with_git(made)
 
-    assert {verdict(f"git {question}") for question in ("status", "diff", "log -1", "show HEAD")} == {Verdict.ASK}
+    assert {verdict(f"git {question}") for question in ("status", "diff", "log -1", "show HEAD")} == {
+        PermissionVerdict.ASK
+    }
     inner = made.project / "inner"
     (inner / ".git").mkdir(parents=True)
     (inner / ".git" / "HEAD").write_text("ref: refs/heads/main\n", encoding="utf-8")
-    assert verdict("git status", inner) is Verdict.ASK, "git passes over a broken repository"
+    assert verdict("git status", inner) is PermissionVerdict.ASK, "git passes over a broken repository"
 
 
 @requirement("security:repository:git")
@@ -184,7 +186,7 @@ def test_a_folder_that_pretends_to_be_a_repository_is_not_asked_by_git(made: Tra
 
     found = decide(Need("Bash", Act.RUN, command="git status", directory=bare), policy)
 
-    assert found.verdict is Verdict.ASK
+    assert found.verdict is PermissionVerdict.ASK
 
 
 @requirement("security:repository:git")

@@ -11,14 +11,14 @@ from pathlib import Path
 
 import pytest
 
-from reverie.extensions.mcp.connection import MAX_LOG_BYTES, Around
+from reverie.extensions.mcp.connection import MAX_LOG_BYTES, ConnectionContext
 from reverie.extensions.mcp.servers import Server, Transport
 from reverie.messages.blocks import Image, Text
 from reverie.messages.reminder import forges_reminder
 from reverie.tools.desk import Desk
 from reverie.tools.mcp.connections import MAX_INSTRUCTIONS_CHARS, MAX_TOOLS, Connections
 from reverie.tools.mcp.content import MAX_CHARS
-from reverie.tools.tool import Answer
+from reverie.tools.tool import ToolAnswer
 from tests.requirements import requirement
 from tests.tools.kit import desk_at
 
@@ -43,7 +43,7 @@ async def connected(
         args=(str(SERVER), mode),
         timeout_seconds=timeout_seconds,
     )
-    found = Connections(Around(dict(os.environ), folder, folder / "logs"), tell)
+    found = Connections(ConnectionContext(dict(os.environ), folder, folder / "logs"), tell)
     found.start([server])
     await found.settled(30)
     try:
@@ -52,7 +52,7 @@ async def connected(
         await found.close()
 
 
-async def answer(found: Connections, desk: Desk) -> Answer:
+async def answer(found: Connections, desk: Desk) -> ToolAnswer:
     return await found.tools[0].run({}, desk)
 
 

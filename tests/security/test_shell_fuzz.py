@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from reverie.permissions.decide import Verdict, decide
+from reverie.permissions.decide import PermissionVerdict, decide
 from reverie.permissions.need import Act, Need
 from reverie.permissions.policy import Policy
 from tests.requirements import requirement
@@ -24,7 +24,7 @@ def is_allowed(command: str, there: Place) -> bool:
     project = there.made.project
     policy = Policy(project, there.home, roots=(project,))
     need = Need("Bash", Act.RUN, command=command, directory=there.directory)
-    return decide(need, policy).verdict is Verdict.ALLOW
+    return decide(need, policy).verdict is PermissionVerdict.ALLOW
 
 
 def harm(commands: Sequence[str], there: Place) -> Iterator[str]:

@@ -26,7 +26,7 @@ from reverie.messages.entries import Entry, UserEntry
 from reverie.messages.transcript import read_entries
 from reverie.models.choose import Access, choose
 from reverie.session.session import Session
-from reverie.session.setup import Setup
+from reverie.session.setup import SessionOptions
 from reverie.settings import Settings
 from tests.memory.extraction.kit import MONDAY
 from tests.memory.kill.worker import start
@@ -64,8 +64,8 @@ class Home:
     def project(self) -> Path:
         return self.root / "project"
 
-    def setup(self) -> Setup:
-        return Setup(
+    def setup(self) -> SessionOptions:
+        return SessionOptions(
             settings=Settings(),
             places=Places.at(self.home / ".reverie", self.home / ".claude"),
             directory=self.project,

@@ -20,15 +20,15 @@ from reverie.models.retry import Retries
 from reverie.permissions.approval import Approval, Question
 from reverie.session.events import TurnEnded, TurnEvent
 from reverie.session.session import Session
-from reverie.session.setup import Setup
-from reverie.settings import Budget, Declaration, Extraction, Settings
+from reverie.session.setup import SessionOptions
+from reverie.settings import BudgetSettings, Declaration, ExtractionSettings, Settings
 from reverie.testing.simulator import RunningSimulator, simulator
 from reverie_simulator.records import Record
 from tests.messages.violations import violations
 
 MODEL = "claude-sonnet-4-5"
 
-GENEROUS = Budget(background_fraction=1.0, background_usd_per_hour=100.0)
+GENEROUS = BudgetSettings(background_fraction=1.0, background_usd_per_hour=100.0)
 """So that background work takes place in short sessions too."""
 
 NOTES: Json = {"when": {"last_user": "Bring the notes on\\s+this session up to date"}, "then": "answer {request}"}
@@ -56,7 +56,9 @@ class Desk:
     provider: RunningSimulator
     person: Person = field(default_factory=Person)
     time: datetime = datetime(2026, 11, 15, 12, tzinfo=UTC)
-    settings: Settings = field(default_factory=lambda: Settings(budget=GENEROUS, extraction=Extraction(enabled=False)))
+    settings: Settings = field(
+        default_factory=lambda: Settings(budget=GENEROUS, extraction=ExtractionSettings(enabled=False))
+    )
     options: dict[str, Any] = field(default_factory=dict)
     model: str = MODEL
     models: dict[str, Model] = field(default_factory=dict)
@@ -81,13 +83,13 @@ class Desk:
         declared = Declaration("user", "settings.toml:1", committed=False, text=json.dumps(events))
         self.settings = replace(self.settings, hooks=(declared,))
 
-    def setup(self) -> Setup:
+    def setup(self) -> SessionOptions:
         access = Access(
             anthropic_key=self.provider.api_key,
             anthropic_url=self.provider.base_url,
             retries=Retries(attempts=3, first_wait_seconds=0.01, longest_wait_seconds=0.02),
         )
-        return Setup(
+        return SessionOptions(
             settings=self.settings,
             places=Places.at(self.home / ".reverie", self.home / ".claude"),
             directory=self.project,

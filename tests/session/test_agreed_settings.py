@@ -4,16 +4,16 @@ import json
 from datetime import UTC, datetime
 from pathlib import Path
 
-from reverie.files.trust import Kind, write_answers
+from reverie.files.trust import TrustKind, write_answers
 from reverie.session.agreed_settings import Agreed, agreed
-from reverie.settings.load import Configuration, Flags, load
+from reverie.settings.load import Configuration, SettingsFlags, load
 from reverie.settings.process import places
 from tests.requirements import requirement
 
 
 def _load(tmp_path: Path, *, trusted: bool | None = None) -> Configuration:
     return load(
-        Flags(),
+        SettingsFlags(),
         environ={},
         user_home=tmp_path / "home",
         directory=tmp_path / "project",
@@ -41,7 +41,7 @@ def test_guarded_settings_count_as_far_as_they_are_agreed_to_and_hooks_go_along(
     assert before.configuration.settings.permissions.allow == ()
     assert before.configuration.settings.permissions.deny == ("Bash(rm:*)",)
     assert len(before.configuration.settings.hooks) == 1
-    assert {part.kind for part in before.parts} == {Kind.ALLOW, Kind.DIRECTORIES, Kind.PLUGINS}
+    assert {part.kind for part in before.parts} == {TrustKind.ALLOW, TrustKind.DIRECTORIES, TrustKind.PLUGINS}
     assert not before.is_trusted
 
     store, project = places(before.configuration).trust, before.configuration.project

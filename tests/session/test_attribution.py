@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from reverie import Memory
 from reverie.errors import Damaged
 from reverie.files.places import MemoryFolder, Places
-from reverie.memory.store.attribution import Attribution, Step
+from reverie.memory.store.attribution import Attribution, RecordedWrite
 from reverie.memory.store.timeline import log
 from tests.memory.stores import open_store, topic
 from tests.person import Person
@@ -132,7 +132,7 @@ def test_a_session_that_does_not_explain_an_edit_is_not_named(
 @requirement("store:foreign:attributed")
 @given(st.text(max_size=20), st.text(min_size=1, max_size=3), st.text(max_size=3), st.booleans())
 def test_a_recorded_edit_fits_only_where_its_old_text_stands(text: str, old: str, new: str, everywhere: bool) -> None:
-    after = Step("f", "s", "m", "t", None, ((old, new, everywhere),)).apply(text)
+    after = RecordedWrite("f", "s", "m", "t", None, ((old, new, everywhere),)).apply(text)
 
     assert (after is None) == (old not in text)
     if after is not None:

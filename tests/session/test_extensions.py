@@ -8,13 +8,13 @@ from typing import Any
 
 import pytest
 
-from reverie.files.trust import Kind, Part, read_trust
+from reverie.files.trust import TrustKind, TrustPart, read_trust
 from reverie.messages.blocks import Json
 from reverie.messages.entries import AttachmentEntry, BoundaryEntry, UserEntry
 from reverie.models.ports import Ending
 from reverie.permissions.approval import Approval
 from reverie.session.events import Attached, CacheBroken, Notice
-from reverie.settings import Declaration, Tools
+from reverie.settings import Declaration, ToolsSettings
 from tests.requirements import requirement
 from tests.session.session_desk import Desk, calls, desk, ending, results, told
 from tests.tools.mcp.servers import EXAMPLE, is_alive
@@ -50,7 +50,7 @@ def server(at: Desk, *arguments: str, project: bool = False) -> None:
 def _with_tools(at: Desk, **more: Any) -> Any:
     from dataclasses import asdict, replace
 
-    return replace(at.settings, tools=Tools(**{**asdict(at.settings.tools), **more}))
+    return replace(at.settings, tools=ToolsSettings(**{**asdict(at.settings.tools), **more}))
 
 
 def said(body: dict[str, Any]) -> str:
@@ -180,7 +180,7 @@ async def test_rules_of_a_skill_hold_for_its_turn_and_for_a_projects_skill_only_
             await told(session, "/make")
             assert not (at.project / "made").exists()
             (part,) = session.waiting_for_trust
-            assert part.kind == Kind.SKILL
+            assert part.kind == TrustKind.SKILL
             session.answer_trust([part], accepted=True)
             assert session.waiting_for_trust == ()
             await told(session, "/make")
@@ -192,7 +192,7 @@ async def test_rules_of_a_skill_hold_for_its_turn_and_for_a_projects_skill_only_
         skill(at, "make", "Make it.", description="Makes", allowed_tools="Bash(rm:*)")
         async with at.start() as later:
             await later.begin()
-            assert [one.kind for one in later.waiting_for_trust] == [Kind.SKILL]
+            assert [one.kind for one in later.waiting_for_trust] == [TrustKind.SKILL]
 
 
 @requirement("extensions:skill:user")
@@ -436,8 +436,8 @@ async def test_servers_and_settings_of_a_project_wait_for_trust_and_then_take_pa
         server(at, project=True)
         other = tmp_path / "other"
         other.mkdir()
-        rules = Part(Kind.ALLOW, "settings.json:1", json.dumps(["Bash(touch:*)"]))
-        folders = Part(Kind.DIRECTORIES, "settings.json:2", json.dumps([str(other)]))
+        rules = TrustPart(TrustKind.ALLOW, "settings.json:1", json.dumps(["Bash(touch:*)"]))
+        folders = TrustPart(TrustKind.DIRECTORIES, "settings.json:2", json.dumps([str(other)]))
         at.options["trust_parts"] = (rules, folders)
         hook = {"SessionStart": [{"hooks": [{"type": "command", "command": "touch hooked"}]}]}
         from dataclasses import replace
@@ -448,20 +448,25 @@ async def test_servers_and_settings_of_a_project_wait_for_trust_and_then_take_pa
         async with at.start() as session:
             events = await told(session, "go")
             waiting = session.waiting_for_trust
-            assert {part.kind for part in waiting} == {Kind.ALLOW, Kind.DIRECTORIES, Kind.SERVER, Kind.HOOKS}
+            assert {part.kind for part in waiting} == {
+                TrustKind.ALLOW,
+                TrustKind.DIRECTORIES,
+                TrustKind.SERVER,
+                TrustKind.HOOKS,
+            }
             assert any(isinstance(event, Notice) and "reverie trust" in event.text for event in events)
             assert not (at.project / "made").exists()
             assert not (at.project / "hooked").exists()
             assert not any(name.startswith("mcp__") for name in tools(at.bodies[-1]))
 
-            session.answer_trust([part for part in waiting if part.kind == Kind.HOOKS], accepted=False)
-            session.answer_trust([part for part in waiting if part.kind != Kind.HOOKS], accepted=True)
+            session.answer_trust([part for part in waiting if part.kind == TrustKind.HOOKS], accepted=False)
+            session.answer_trust([part for part in waiting if part.kind != TrustKind.HOOKS], accepted=True)
             assert session.waiting_for_trust == ()
             assert other in session.parts.desk.additional
             assert session.describe("mcp") == (("example", "connecting"),)
 
         trust = read_trust(session.parts.setup.places.trust, at.project)
-        assert [trust.accepts(part) for part in waiting] == [part.kind != Kind.HOOKS for part in waiting]
+        assert [trust.accepts(part) for part in waiting] == [part.kind != TrustKind.HOOKS for part in waiting]
         at.options["trust_parts"] = ()
         async with at.start() as later:
             await later.begin()

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from reverie.files.trust import Kind, write_answers
+from reverie.files.trust import TrustKind, write_answers
 from reverie.messages.blocks import Json
 from reverie.session.events import Notice
 from reverie.session.project_trust import list_parts
-from reverie.settings import Instructions
+from reverie.settings import InstructionsSettings
 from tests.requirements import requirement
 from tests.session.session_desk import calls, desk, told
 
@@ -34,7 +34,7 @@ async def test_a_file_from_outside_is_asked_about_and_joins_once_it_is_allowed(t
             await told(session, "three")
 
             assert session.waiting_for_trust == ()
-        assert (waiting.kind, waiting.text) == (Kind.INCLUDE, str(outside.resolve()))
+        assert (waiting.kind, waiting.text) == (TrustKind.INCLUDE, str(outside.resolve()))
         assert "Tabs, never spaces." not in json.dumps(at.bodies[0])
         assert json.dumps(at.bodies[-1]["messages"]).count("Tabs, never spaces.") == 1
         assert "Say please." not in json.dumps(at.bodies[-1])
@@ -76,14 +76,14 @@ async def test_the_command_lists_files_from_outside_answered_or_not(tmp_path: Pa
         before = list_parts(at.setup())
         write_answers(at.setup().places.trust, at.project, before, accepted=accepted, now=at.time)
 
-        assert [part.kind for part in before] == [Kind.INCLUDE]
+        assert [part.kind for part in before] == [TrustKind.INCLUDE]
         assert list_parts(at.setup()) == before
 
 
 @requirement("session:instructions:outside")
 async def test_what_is_wrong_with_instruction_files_is_said_at_the_beginning(tmp_path: Path) -> None:
     with desk(tmp_path, FINE) as at:
-        at.settings = replace(at.settings, instructions=Instructions(file_chars=10))
+        at.settings = replace(at.settings, instructions=InstructionsSettings(file_chars=10))
         at.file("CLAUDE.md", "More than ten characters.")
         async with at.start() as session:
             events = await told(session, "hello")

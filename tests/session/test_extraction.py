@@ -19,7 +19,7 @@ from reverie.messages.entries import Entry
 from reverie.models.ports import Ending
 from reverie.session.events import Notice
 from reverie.session.session import Session
-from reverie.settings import Budget
+from reverie.settings import BudgetSettings
 from tests.requirements import requirement
 from tests.session.session_desk import Desk, cached_share, calls, desk, results, told
 
@@ -223,7 +223,7 @@ def _script(*rules: Json) -> Any:
 @requirement("extracting:session:budget")
 async def test_extraction_works_by_rules_where_the_budget_has_no_room_for_a_fork(tmp_path: Path) -> None:
     with desk(tmp_path, [{"then": "fine {request}"}], learns=True) as at:
-        at.settings = replace(at.settings, budget=Budget(background_usd_per_hour=0.01))
+        at.settings = replace(at.settings, budget=BudgetSettings(background_usd_per_hour=0.01))
         heard: list[str] = []
         session = at.start()
         session.listen(lambda event: heard.append(event.text) if isinstance(event, Notice) else None)
@@ -239,7 +239,7 @@ async def test_extraction_works_by_rules_where_the_budget_has_no_room_for_a_fork
 @requirement("ledger:governor:early", "extracting:session:fork")
 async def test_the_first_turn_of_a_session_is_looked_at_by_the_model_within_the_usual_budget(tmp_path: Path) -> None:
     with desk(tmp_path, [{"then": "fine {request}"}], learns=True) as at:
-        at.settings = replace(at.settings, budget=Budget(background_fraction=0.05))
+        at.settings = replace(at.settings, budget=BudgetSettings(background_fraction=0.05))
         async with at.start() as session:
             await told(session, LASTING)
 
@@ -252,7 +252,7 @@ async def test_the_first_turn_of_a_session_is_looked_at_by_the_model_within_the_
 @requirement("extracting:session:budget")
 async def test_a_fork_stops_when_the_budget_is_spent_on_the_way(tmp_path: Path) -> None:
     with desk(tmp_path, learns=True) as at:
-        at.settings = replace(at.settings, budget=Budget(background_fraction=1.0, background_usd_per_hour=0.04))
+        at.settings = replace(at.settings, budget=BudgetSettings(background_fraction=1.0, background_usd_per_hour=0.04))
         at.provider.simulation.use_script(
             _script(
                 {"when": FORK, "then": calls(("Glob", {"pattern": "*"}), text="word " * 2000)},

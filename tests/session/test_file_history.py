@@ -12,12 +12,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reverie.context.conversation import Log
+from reverie.context.conversation import Conversation
 from reverie.messages.entries import UserEntry
 from reverie.messages.file_changes import file_changes
 from reverie.messages.message import user
 from reverie.messages.transcript import Transcript, read_entries
-from reverie.session.file_history import Bounds, FileHistory, Way
+from reverie.session.file_history import Bounds, FileHistory, RestorePlan
 from tests.requirements import requirement
 
 NOW = datetime(2026, 11, 15, 12, tzinfo=UTC)
@@ -29,7 +29,7 @@ class Bench:
     def __init__(self, folder: Path, bounds: Bounds | None = None) -> None:
         numbers = count(1)
         self.folder = folder.resolve()
-        self.log = Log(session="s1", now=lambda: NOW, new_id=lambda: f"id-{next(numbers)}")
+        self.log = Conversation(session="s1", now=lambda: NOW, new_id=lambda: f"id-{next(numbers)}")
         self.files = FileHistory(self.log, lambda of: folder / "kept" / of, lambda: NOW, bounds=bounds)
 
     @property
@@ -68,15 +68,15 @@ def test_files_go_back_to_before_any_message(tmp_path: Path) -> None:
     at.tool("new.py", "made")
 
     assert {(each.path.name, each.way) for each in at.files.since(second)} == {
-        ("old.py", Way.FREE),
-        ("new.py", Way.FREE),
+        ("old.py", RestorePlan.FREE),
+        ("new.py", RestorePlan.FREE),
     }
     assert at.files.put_back(at.files.since(second)) == (old, new)
     assert (old.read_text(), new.exists()) == ("two", False)
     assert at.files.put_back(at.files.since(first)) == (old,)
     assert old.read_text() == "one"
     assert at.files.put_back(at.files.since(first)) == ()
-    assert {each.way for each in at.files.since(first)} == {Way.THERE}
+    assert {each.way for each in at.files.since(first)} == {RestorePlan.THERE}
 
 
 @requirement("rewind:files:others")
@@ -94,9 +94,9 @@ def test_what_somebody_else_changed_is_told_apart_also_in_between(tmp_path: Path
 
     found = {each.path.name: each for each in at.files.since(first)}
     assert {name: each.way for name, each in found.items()} == {
-        "after": Way.OTHERS,
-        "between": Way.OTHERS,
-        "alone": Way.FREE,
+        "after": RestorePlan.OTHERS,
+        "between": RestorePlan.OTHERS,
+        "alone": RestorePlan.FREE,
     }
     (tmp_path / "alone").write_text("changed since it was looked at")
     assert at.files.put_back([found["alone"]]) == ()
@@ -120,7 +120,7 @@ def test_a_path_that_leads_elsewhere_now_is_not_followed(tmp_path: Path) -> None
     (tmp_path / "b").symlink_to(tmp_path / "away" / "a")
 
     found = {each.path.name: each.way for each in at.files.since(first)}
-    assert found == {"a": Way.LOST, "b": Way.OTHERS}
+    assert found == {"a": RestorePlan.LOST, "b": RestorePlan.OTHERS}
     assert at.files.put_back(at.files.since(first)) == (tmp_path / "b",)
     assert (tmp_path / "away" / "a").read_text() == "two"
     assert (tmp_path / "b").read_text() == "one"
@@ -139,8 +139,11 @@ def test_what_is_put_aside_has_bounds(tmp_path: Path) -> None:
         at.tool("small", str(number) * 40)
 
     assert sum(path.stat().st_size for path in at.kept) <= 100
-    assert {each.path.name: each.way for each in at.files.since(first)} == {"large": Way.LOST, "small": Way.LOST}
-    assert [each.way for each in at.files.since(newest)] == [Way.FREE]
+    assert {each.path.name: each.way for each in at.files.since(first)} == {
+        "large": RestorePlan.LOST,
+        "small": RestorePlan.LOST,
+    }
+    assert [each.way for each in at.files.since(newest)] == [RestorePlan.FREE]
 
 
 @requirement("rewind:files:bounds")
@@ -153,7 +156,12 @@ def test_only_the_newest_messages_keep_what_files_held(tmp_path: Path) -> None:
     at.files.sweep()
 
     assert len(at.kept) == 3
-    assert [at.files.since(one)[0].way for one in messages] == [Way.FREE, Way.LOST, Way.LOST, *[Way.FREE] * 3]
+    assert [at.files.since(one)[0].way for one in messages] == [
+        RestorePlan.FREE,
+        RestorePlan.LOST,
+        RestorePlan.LOST,
+        *[RestorePlan.FREE] * 3,
+    ]
 
 
 @requirement("rewind:files:back")
@@ -224,7 +232,7 @@ def test_a_kill_leaves_everything_restorable(tmp_path: Path, changes: int) -> No
 
     with Transcript.open(folder / "s1.jsonl", now=NOW, label="test") as transcript:
         numbers = count(1)
-        log = Log(
+        log = Conversation(
             session="s1",
             now=lambda: NOW,
             new_id=lambda: f"id-{next(numbers)}",
@@ -235,8 +243,8 @@ def test_a_kill_leaves_everything_restorable(tmp_path: Path, changes: int) -> No
         message = next(one.envelope.uuid for one in log.entries if isinstance(one, UserEntry))
         found = files.since(message)
         # The change at which the kill came may be recorded and not made: then the file counts as changed by others.
-        assert sum(each.way is Way.OTHERS for each in found) <= 1
-        assert all(each.way is not Way.LOST for each in found)
+        assert sum(each.way is RestorePlan.OTHERS for each in found) <= 1
+        assert all(each.way is not RestorePlan.LOST for each in found)
         files.put_back(found)
     assert {path.name: path.read_text() for path in work.glob("*.txt")} == {
         f"{number}.txt": f"original {number}" for number in range(3)

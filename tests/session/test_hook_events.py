@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from reverie.files.trust import Kind, Part
+from reverie.files.trust import TrustKind, TrustPart
 from reverie.messages.blocks import Json
 from reverie.messages.entries import TitleEntry
 from reverie.models.ports import Ending
@@ -262,7 +262,7 @@ async def test_hooks_hear_of_a_folder_that_the_user_agreed_to(tmp_path: Path) ->
     with desk(tmp_path, [{"then": "fine {request}"}]) as at:
         (tmp_path / "lake").mkdir()
         at.hooks(DirectoryAdded=command(noted(said)))
-        part = Part(Kind.DIRECTORIES, "settings.json:1", json.dumps([str(tmp_path / "lake")]))
+        part = TrustPart(TrustKind.DIRECTORIES, "settings.json:1", json.dumps([str(tmp_path / "lake")]))
         async with at.start() as session:
             await told(session, "one")
             session.answer_trust([part], accepted=True)

@@ -10,13 +10,13 @@ from reverie.messages.entries import NotesEntry
 from reverie.messages.message import Usage
 from reverie.models.ledger import Booking
 from reverie.session.session import Session
-from reverie.settings import Notes
-from reverie_simulator.script import Action, Fault, Incoming, ToolCall
+from reverie.settings import NotesSettings
+from reverie_simulator.script import Fault, Incoming, ScriptAction, ToolCall
 from tests.requirements import requirement
 from tests.session.session_desk import Desk, calls, desk, told
 
 ASKED = "Bring the notes on\\s+this session up to date"
-OFTEN = Notes(init_tokens=1_000, growth_tokens=500)
+OFTEN = NotesSettings(init_tokens=1_000, growth_tokens=500)
 
 
 def notes_path(at: Desk, session: Session) -> Path:
@@ -31,29 +31,29 @@ def body_of(text: str, heading: str) -> str:
 class Writer:
     """Plays the provider: turns are answered at once, questions for notes by what a test says."""
 
-    def __init__(self, *replies: Action | tuple[str, str] | str) -> None:
+    def __init__(self, *replies: ScriptAction | tuple[str, str] | str) -> None:
         self.replies = list(replies)
         self.asked: list[str] = []
 
-    def __call__(self, incoming: Incoming) -> Action | None:
+    def __call__(self, incoming: Incoming) -> ScriptAction | None:
         question = incoming.last_user
         if "<current_notes>" not in question:
             return None
         if incoming.tool_result:
-            return Action(text="done")
+            return ScriptAction(text="done")
         self.asked.append(question)
         reply = self.replies.pop(0) if self.replies else "nothing"
-        if isinstance(reply, Action):
+        if isinstance(reply, ScriptAction):
             return reply
         if isinstance(reply, str):
-            return Action(text=reply)
+            return ScriptAction(text=reply)
         heading, words = reply
         path = question.partition("They lie in `")[2].partition("`")[0]
         frame = question.partition("<current_notes>\n")[2].partition("\n</current_notes>")[0]
         italic = frame.partition(f"# {heading}\n")[2].partition("\n")[0]
         old = f"# {heading}\n{italic}"
         given = {"file_path": path, "old_string": old, "new_string": f"{old}\n{words}"}
-        return Action(tool_calls=(ToolCall("Edit", given),))
+        return ScriptAction(tool_calls=(ToolCall("Edit", given),))
 
 
 def spend(session: Session) -> None:
@@ -87,7 +87,7 @@ async def test_what_a_fork_edits_is_kept_and_later_edits_join_it(tmp_path: Path)
 
 @requirement("session:notes:improved")
 async def test_a_spent_budget_a_failure_and_a_useless_reply_leave_a_models_notes_alone(tmp_path: Path) -> None:
-    broken = Action(fault=Fault("invalid", message="no notes today"))
+    broken = ScriptAction(fault=Fault("invalid", message="no notes today"))
     breaks_the_frame = ("Current State", "x\n# Another heading\ny")
     writer = Writer(("Current State", "Counting herons."), broken, "I cannot do that.", breaks_the_frame)
     with desk(tmp_path) as at:

@@ -5,7 +5,7 @@ from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
-from reverie.settings import Memory
+from reverie.settings import MemorySettings
 from reverie.settings.features import features
 from tests.memory.dream.kit import append_daily
 from tests.requirements import requirement
@@ -15,7 +15,7 @@ from tests.session.session_desk import desk, told
 @requirement("session:memory:daily-log")
 async def test_in_daily_log_mode_the_model_is_told_where_the_logs_are(tmp_path: Path) -> None:
     with desk(tmp_path, [{"then": "fine {request}"}]) as at:
-        at.settings = replace(at.settings, memory=Memory(daily_log=True))
+        at.settings = replace(at.settings, memory=MemorySettings(daily_log=True))
         async with at.start() as session:
             folder = session.memory.scope.folder
             await told(session, "hello")
@@ -31,7 +31,7 @@ async def test_in_daily_log_mode_the_model_is_told_where_the_logs_are(tmp_path: 
 @requirement("session:memory:daily-log")
 async def test_a_dream_of_the_user_makes_topics_of_the_logs_and_none_comes_by_itself(tmp_path: Path) -> None:
     with desk(tmp_path) as at:
-        at.settings = replace(at.settings, memory=Memory(daily_log=True))
+        at.settings = replace(at.settings, memory=MemorySettings(daily_log=True))
         at.model = "offline"
         async with at.start() as session:
             folder = session.memory.scope.folder

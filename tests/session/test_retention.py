@@ -9,7 +9,7 @@ from pathlib import Path
 
 from reverie.memory.topics.value import Source
 from reverie.session.events import Notice
-from reverie.settings import Retention
+from reverie.settings import RetentionSettings
 from tests.requirements import requirement
 from tests.session.session_desk import desk, told
 
@@ -18,7 +18,7 @@ from tests.session.session_desk import desk, told
 async def test_a_session_that_nobody_used_goes_and_a_cited_one_stays(tmp_path: Path) -> None:
     with desk(tmp_path) as at:
         at.model = "offline"
-        at.settings = replace(at.settings, retention=Retention(transcript_days=30))
+        at.settings = replace(at.settings, retention=RetentionSettings(transcript_days=30))
         session = at.start()
         folder = session.parts.folder
         long_ago = (session.parts.setup.now() - timedelta(days=40)).timestamp()

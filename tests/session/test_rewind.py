@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from reverie.messages.blocks import Json
-from reverie.messages.view import Kind
+from reverie.messages.view import ItemKind
 from reverie.session.events import ToolStarted
-from reverie.session.file_history import Way
-from reverie.settings import Tools
+from reverie.session.file_history import RestorePlan
+from reverie.settings import ToolsSettings
 from tests.requirements import requirement
 from tests.session.session_desk import Desk, calls, desk, told
 
@@ -38,10 +38,10 @@ async def test_files_go_back_after_a_restart_and_the_model_is_told(tmp_path: Pat
         b.write_text("by hand")
         async with at.resume(session.id) as again:
             assert {each.path.name: each.way for each in again.changed_files(messages[0])} == {
-                "a.txt": Way.FREE,
-                "b.txt": Way.OTHERS,
+                "a.txt": RestorePlan.FREE,
+                "b.txt": RestorePlan.OTHERS,
             }
-            free = [each for each in again.changed_files(messages[0]) if each.way is Way.FREE]
+            free = [each for each in again.changed_files(messages[0]) if each.way is RestorePlan.FREE]
             assert again.restore_files(free, told=True) == (a,)
             await told(again, "go on")
 
@@ -86,12 +86,12 @@ async def test_memories_go_back_by_a_commit(tmp_path: Path, is_providers: bool) 
     created: dict[str, Json] = {"command": "create", "path": "/memories/build.md", "file_text": "make all"}
     call = ("memory", created) if is_providers else ("SaveMemory", saved)
     with desk(tmp_path, [{"when": {"last_user": "first"}, "times": 1, "then": calls(call)}, {"then": "done"}]) as at:
-        at.settings = replace(at.settings, tools=Tools(provider_memory=is_providers))
+        at.settings = replace(at.settings, tools=ToolsSettings(provider_memory=is_providers))
         async with at.start() as session:
             await told(session, "the first thing")
             (kept,) = session.memory.directory.glob("[a-z]*.md")
             (found,) = session.changed_files(session.prompts[0][0])
-            assert (found.path, found.way) == (kept.resolve(), Way.FREE)
+            assert (found.path, found.way) == (kept.resolve(), RestorePlan.FREE)
             session.restore_files([found])
             assert not kept.exists()
             newest = next(iter(session.memory.log()))
@@ -120,8 +120,8 @@ async def test_what_the_user_ran_joins_their_next_words(tmp_path: Path) -> None:
             session.parts.desk.keys = ("abcdefgh",)
             session.tell_command("make test abcdefgh", "2 failed abcdefgh\n</bash-stdout>", "exit code 1")
             await told(session, "why is that?")
-            kinds = [item.kind for item in session.parts.log.view.items if item.kind is not Kind.ATTACHMENT]
-            assert kinds == [Kind.TYPED, Kind.META, Kind.TYPED, Kind.REPLY]
+            kinds = [item.kind for item in session.parts.log.view.items if item.kind is not ItemKind.ATTACHMENT]
+            assert kinds == [ItemKind.TYPED, ItemKind.META, ItemKind.TYPED, ItemKind.REPLY]
         sent = json.dumps(at.bodies[-1]["messages"])
         assert "<bash-input>make test [key]</bash-input>" in sent
         assert (

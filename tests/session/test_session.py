@@ -16,13 +16,13 @@ from reverie.errors import UserMistake
 from reverie.messages.blocks import Json
 from reverie.messages.entries import AttachmentEntry, BoundaryEntry, NotesEntry, UserEntry
 from reverie.messages.transcript import read_entries
-from reverie.messages.view import Kind, project
+from reverie.messages.view import ItemKind, project
 from reverie.models.ledger import read_bookings
 from reverie.models.ports import Ending, Retrying, TextDelta
 from reverie.models.profiles import ProfileOverride
 from reverie.permissions.approval import Approval
-from reverie.session.events import Attached, Notice, Reduced, ToolEnded, ToolStarted, TurnEnded, TurnStarted
-from reverie.settings import Budget, Extraction, Model, Notes, Tools
+from reverie.session.events import Attached, Notice, ToolEnded, ToolStarted, TurnEnded, TurnStarted, ViewReduced
+from reverie.settings import BudgetSettings, ExtractionSettings, ModelSettings, NotesSettings, ToolsSettings
 from tests.requirements import requirement
 from tests.session.session_desk import cached_share, calls, desk, ending, is_legal, results, told
 from tests.tools.mcp.servers import EXAMPLE
@@ -189,7 +189,7 @@ async def test_without_a_limit_of_the_caller_a_turn_ends_at_that_of_the_settings
     ]
     with desk(tmp_path, script) as at:
         assert at.settings.budget.turn_rounds == 200
-        at.settings = replace(at.settings, budget=Budget(turn_rounds=4))
+        at.settings = replace(at.settings, budget=BudgetSettings(turn_rounds=4))
         async with at.start() as session:
             first = ending(await told(session, "go round"))
             second = ending(await told(session, "continue"))
@@ -204,7 +204,7 @@ async def test_without_a_limit_of_the_caller_a_turn_ends_at_that_of_the_settings
 @requirement("session:turn:limits", "session:ledger:booked")
 async def test_a_turn_ends_at_the_budget_and_every_call_is_booked(tmp_path: Path) -> None:
     with desk(tmp_path, [{"then": calls(("Glob", {"pattern": "*"}))}]) as at:
-        at.settings = replace(at.settings, budget=Budget(session_usd=0.06))
+        at.settings = replace(at.settings, budget=BudgetSettings(session_usd=0.06))
         async with at.start() as session:
             events = await told(session, "go round")
 
@@ -261,7 +261,7 @@ async def test_another_model_is_asked_when_the_first_has_no_capacity(tmp_path: P
         {"then": "the other one answers"},
     ]
     with desk(tmp_path, script) as at:
-        at.settings = replace(at.settings, model=Model(fallback=("claude-haiku-4-5",)))
+        at.settings = replace(at.settings, model=ModelSettings(fallback=("claude-haiku-4-5",)))
         async with at.start() as session:
             events = await told(session, "hello there")
 
@@ -277,7 +277,7 @@ async def test_the_other_model_is_asked_for_no_longer_an_answer_than_it_can_give
     ]
     with desk(tmp_path, script) as at:
         other = "claude-haiku-3-5"
-        at.settings = replace(at.settings, model=Model(fallback=(other,), max_output_tokens=30_000))
+        at.settings = replace(at.settings, model=ModelSettings(fallback=(other,), max_output_tokens=30_000))
         async with at.start() as session:
             events = await told(session, "hello there")
         assert ending(events).text == "the other one answers"
@@ -391,7 +391,7 @@ async def test_a_long_session_passes_three_compactions(tmp_path: Path) -> None:
         assert all(f"mind the {number} swans" in last for number in range(24))
         assert last.count("Always greet the moon.") == 1
         assert "<system-reminder>\\n<system-reminder>" not in last
-        receipts = [event.receipt for event in events if isinstance(event, Reduced) and event.receipt]
+        receipts = [event.receipt for event in events if isinstance(event, ViewReduced) and event.receipt]
         assert len(receipts) == len(boundaries)
 
 
@@ -431,7 +431,7 @@ async def test_one_side_of_a_message_is_compacted_and_taken_back(tmp_path: Path,
         {"then": "fine"},
     ]
     with desk(tmp_path, script) as at:
-        at.settings = replace(at.settings, extraction=Extraction(enabled=False))
+        at.settings = replace(at.settings, extraction=ExtractionSettings(enabled=False))
         at.file("CLAUDE.md", "## Compact instructions\n\nSpare the beetles.\n")
         async with at.start() as session:
             for animal in ("badgers", "moles", "voles"):
@@ -493,7 +493,7 @@ async def test_a_conversation_may_go_back_to_nothing_and_stays_there(tmp_path: P
                 session.clear()
             else:
                 session.rewind(session.prompts[0][0])
-            assert not [item for item in project(session.entries).items if item.kind is Kind.TYPED]
+            assert not [item for item in project(session.entries).items if item.kind is ItemKind.TYPED]
         async with at.resume(session.id) as again:
             assert again.prompts == ()
             await told(again, "beta beta")
@@ -513,13 +513,13 @@ async def test_a_request_that_is_too_long_for_the_provider_is_made_smaller(tmp_p
             events = await told(session, "last words")
 
         assert ending(events).ending is Ending.COMPLETED
-        assert any(isinstance(event, Reduced) for event in events)
+        assert any(isinstance(event, ViewReduced) for event in events)
 
 
 @requirement("session:window:notes")
 async def test_notes_are_written_beside_the_conversation(tmp_path: Path) -> None:
     with desk(tmp_path, [{"then": "fine {request}"}]) as at:
-        at.settings = replace(at.settings, notes=Notes(init_tokens=3_000, growth_tokens=1_000))
+        at.settings = replace(at.settings, notes=NotesSettings(init_tokens=3_000, growth_tokens=1_000))
         async with at.start() as session:
             for number in range(3):
                 await told(session, f"part {number} " + "word " * 1500)
@@ -755,7 +755,7 @@ async def test_the_providers_own_memory_tool_is_served_from_the_store(tmp_path: 
         {"then": "kept"},
     ]
     with desk(tmp_path, script) as at:
-        at.settings = replace(at.settings, tools=Tools(provider_memory=True))
+        at.settings = replace(at.settings, tools=ToolsSettings(provider_memory=True))
         async with at.start() as session:
             await told(session, "keep it, please")
             assert session.memory.read("Colours").body.strip() == "Blue."

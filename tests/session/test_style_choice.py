@@ -9,7 +9,7 @@ import pytest
 
 from reverie.messages.blocks import Json
 from reverie.session.events import Notice
-from reverie.settings import Instructions
+from reverie.settings import InstructionsSettings
 from tests.requirements import requirement
 from tests.session.session_desk import Desk, calls, desk, told
 
@@ -136,10 +136,10 @@ async def test_what_an_administrator_writes_into_settings_is_told_before_all_els
     with desk(tmp_path, FINE) as at:
         at.file("CLAUDE.md", "Project words.")
         text = "House words.<!-- hidden -->"
-        at.settings = replace(at.settings, instructions=Instructions(managed_text=text, excludes=("**",)))
+        at.settings = replace(at.settings, instructions=InstructionsSettings(managed_text=text, excludes=("**",)))
         async with at.start() as session:
             await told(session, "hello")
-        at.settings = replace(at.settings, instructions=Instructions(managed_text=text))
+        at.settings = replace(at.settings, instructions=InstructionsSettings(managed_text=text))
         async with at.start() as session:
             await told(session, "hello")
 

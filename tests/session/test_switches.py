@@ -20,15 +20,15 @@ from reverie.models.choose import Access, choose
 from reverie.models.ports import Ending, Reply, Request
 from reverie.models.profiles import PROFILES, ProfileOverride
 from reverie.permissions.policy import Mode
-from reverie.session.events import Notice, Reduced, TurnEnded
+from reverie.session.events import Notice, TurnEnded, ViewReduced
 from reverie.session.session import Session
-from reverie.session.setup import Setup
+from reverie.session.setup import SessionOptions
 from reverie.settings import Settings
 from reverie.testing.build import reply
 from reverie.testing.clock import SettableClock
 from reverie.testing.scripted_model import ScriptedModel
 from reverie.testing.simulator import RunningSimulator, simulator
-from reverie_simulator.script import Action, Fault, Incoming, ToolCall
+from reverie_simulator.script import Fault, Incoming, ScriptAction, ToolCall
 from tests.requirements import requirement
 from tests.session.session_desk import desk, ending, told
 
@@ -104,25 +104,27 @@ class Drive:
         await self.session.begin()
 
 
-def _answers(incoming: Incoming, reads: Callable[[int], Sequence[int]]) -> Action:
+def _answers(incoming: Incoming, reads: Callable[[int], Sequence[int]]) -> ScriptAction:
     """Read some files, then say so."""
     if "notes on this session" in " ".join(incoming.last_user.split()):
-        return Action(text="no notes today")
+        return ScriptAction(text="no notes today")
     if "<summary>" in incoming.last_user:
-        return Action(text="<summary>\n# Current Work\nReading one file after another.\n</summary>")
+        return ScriptAction(text="<summary>\n# Current Work\nReading one file after another.\n</summary>")
     if incoming.tool_result:
-        return Action(text="Read it.")
+        return ScriptAction(text="Read it.")
     found = re.findall(r"file number (\d+)\.", incoming.last_user)
     if not found:
-        return Action(text="Nothing to read.")
-    return Action(tool_calls=tuple(ToolCall("Read", {"file_path": f"file-{one}.txt"}) for one in reads(int(found[-1]))))
+        return ScriptAction(text="Nothing to read.")
+    return ScriptAction(
+        tool_calls=tuple(ToolCall("Read", {"file_path": f"file-{one}.txt"}) for one in reads(int(found[-1])))
+    )
 
 
-def _usual(incoming: Incoming) -> Action:
+def _usual(incoming: Incoming) -> ScriptAction:
     return _answers(incoming, lambda number: [number] if number % 3 else [number, number + 100])
 
 
-def _many(incoming: Incoming) -> Action:
+def _many(incoming: Incoming) -> ScriptAction:
     return _answers(incoming, lambda number: [number, number + 100, (number + 7) % TURNS, (number + 9) % TURNS + 100])
 
 
@@ -154,14 +156,14 @@ async def _driving(root: Path, names: tuple[str, ...], *, window: int | None = W
 
 def _setup(
     root: Path, names: tuple[str, ...], clock: SettableClock, provider: RunningSimulator, model: str, window: int | None
-) -> Setup:
+) -> SessionOptions:
     settings = Settings()
     for name in names:
         for key, value in {**SWITCHES, **FURTHER}[name].items():
             settings = _with(settings, key.split("."), value)
     access = Access(anthropic_key=provider.api_key, anthropic_url=provider.base_url)
     abilities = replace(PROFILES[model].abilities, cache_edits=True)
-    return Setup(
+    return SessionOptions(
         settings=settings,
         places=Places.at(root / "home" / ".reverie", root / "home" / ".claude"),
         directory=root / "project",
@@ -261,9 +263,9 @@ async def test_a_refused_feature_is_left_out_from_then_on(tmp_path: Path, name: 
     part, words = REFUSED[name]
     switch = "thinking" if name == "no reason given" else name
 
-    def refuses(incoming: Incoming) -> Action | None:
+    def refuses(incoming: Incoming) -> ScriptAction | None:
         has_it = f'"{part}"' in json.dumps(incoming.body) or part in incoming.headers.get("anthropic-beta", "")
-        return Action(fault=Fault("invalid", message=words)) if has_it else _usual(incoming)
+        return ScriptAction(fault=Fault("invalid", message=words)) if has_it else _usual(incoming)
 
     async with _driving(tmp_path, (switch,)) as drive:
         drive.provider.simulation.use_script(refuses)
@@ -283,7 +285,7 @@ async def test_a_refused_feature_is_left_out_from_then_on(tmp_path: Path, name: 
 @requirement("session:switches:refused")
 async def test_another_refusal_stays_a_refusal(tmp_path: Path) -> None:
     async with _driving(tmp_path, ("thinking",)) as drive:
-        drive.provider.act(*[Action(fault=Fault("invalid", message="messages.0: this is forbidden"))] * 2)
+        drive.provider.act(*[ScriptAction(fault=Fault("invalid", message="messages.0: this is forbidden"))] * 2)
         ended = [event async for event in drive.session.send("Please read file number 1.")][-1]
         assert isinstance(ended, TurnEnded)
         assert "this is forbidden" in ended.text
@@ -294,7 +296,7 @@ async def test_another_refusal_stays_a_refusal(tmp_path: Path) -> None:
 @requirement("session:switches:go-on")
 async def test_the_extended_window_is_asked_for_and_used(tmp_path: Path) -> None:
     async with _driving(tmp_path, ("extended window",), window=None) as drive:
-        drive.provider.simulation.use_script(lambda _incoming: Action(text="Read it."))
+        drive.provider.simulation.use_script(lambda _incoming: ScriptAction(text="Read it."))
         events = [event async for event in drive.session.send("many words that nobody reads " * 45_000)]
 
     ended = events[-1]
@@ -324,11 +326,11 @@ async def test_a_full_window_without_a_reserve_leaves_room_for_an_answer(tmp_pat
 async def test_the_model_writes_what_stands_for_a_folded_span(tmp_path: Path) -> None:
     spans: list[str] = []
 
-    def folds(incoming: Incoming) -> Action | None:
+    def folds(incoming: Incoming) -> ScriptAction | None:
         if "folded into one note" not in " ".join(incoming.last_user.split()):
             return _usual(incoming)
         spans.append(json.dumps(incoming.body["messages"]))
-        return Action(text="Files were read, and herons counted.")
+        return ScriptAction(text="Files were read, and herons counted.")
 
     async with _driving(tmp_path, ("collapse", "no notes")) as drive:
         drive.provider.simulation.use_script(folds)
@@ -379,5 +381,5 @@ async def test_a_figure_that_cannot_be_true_is_not_believed(tmp_path: Path, usag
             third = await told(session, "And on Sunday?")
 
     assert [ending(each).ending for each in (first, second, third)] == [Ending.COMPLETED] * 3
-    assert not [event for each in (first, second, third) for event in each if isinstance(event, Reduced)]
+    assert not [event for each in (first, second, third) for event in each if isinstance(event, ViewReduced)]
     assert 1_000 < tokens < 30_000

@@ -18,7 +18,7 @@ from reverie.messages.view import View
 from reverie.session.memory_prompt import MemoryFacts
 from reverie.session.output_style import OutputStyle
 from reverie.session.system_prompt import PromptFacts, sections, system_prompt
-from reverie.settings import Cache
+from reverie.settings import CacheSettings
 from tests.requirements import requirement
 
 FULL = PromptFacts(
@@ -127,7 +127,9 @@ def test_a_server_that_comes_or_goes_moves_nothing_before_it() -> None:
 
     assert before[:2] == after[:2]
     assert before[-1] == after[-1]
-    marked = [[mark.index for mark in cache_marks(View(system=system), (), Cache())] for system in (before, after)]
+    marked = [
+        [mark.index for mark in cache_marks(View(system=system), (), CacheSettings())] for system in (before, after)
+    ]
     assert marked == [[0, 1], [0, 1]]
 
 

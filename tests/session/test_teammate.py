@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from reverie.messages.blocks import Json
-from reverie.session.subagents.mailbox import Letter, append_letter
+from reverie.session.subagents.mailbox import AgentMessage, append_letter
 from reverie.session.subagents.team import write_member
 from reverie.session.teammate import serve
 from tests.requirements import requirement
@@ -27,7 +27,8 @@ async def test_a_hook_may_want_more_of_a_teammate_and_then_let_it_go(tmp_path: P
             post = session.parts.staff.post
             write_member(post.team_folder, "main", "", "some-session", at.time)
             append_letter(
-                session.parts.folder.mailbox("lake", "tess"), Letter("1", "main", "tess", "count the geese", at.time)
+                session.parts.folder.mailbox("lake", "tess"),
+                AgentMessage("1", "main", "tess", "count the geese", at.time),
             )
             async with asyncio.timeout(30):
                 await serve(session, leader="main", role=None, poll_seconds=0.01)
@@ -59,7 +60,7 @@ async def test_a_teammate_begins_with_its_plan_when_its_leader_accepts_it(
             session.parts.permits.policy = session.parts.permits.policy.with_mode("plan").with_rule("Write")
             post = session.parts.staff.post
             write_member(post.team_folder, "main", "", "some-session", at.time)
-            answer = Letter("1", sender, "tess", "", at.time, kind="plan_approval_response", approve=approve)
+            answer = AgentMessage("1", sender, "tess", "", at.time, kind="plan_approval_response", approve=approve)
             append_letter(session.parts.folder.mailbox("lake", "tess"), answer)
             async with asyncio.timeout(30):
                 await serve(session, leader="main", role=None, poll_seconds=0.01)

@@ -3,7 +3,7 @@ from __future__ import annotations
 from datetime import date
 from pathlib import Path
 
-from reverie.extensions.instructions import InstructionFile, Kind, Reason
+from reverie.extensions.instructions import InstructionFile, InstructionKind, LoadReason
 from reverie.memory.store.index.memory_md import IndexLimits
 from reverie.session.user_context import date_change, hidden_characters, user_context
 from tests.requirements import requirement
@@ -11,8 +11,8 @@ from tests.requirements import requirement
 TODAY = date(2026, 11, 15)
 
 
-def file(text: str, kind: Kind = Kind.PROJECT) -> InstructionFile:
-    return InstructionFile(Path("/home/mira/app/CLAUDE.md"), kind, Reason.SESSION_START, text)
+def file(text: str, kind: InstructionKind = InstructionKind.PROJECT) -> InstructionFile:
+    return InstructionFile(Path("/home/mira/app/CLAUDE.md"), kind, LoadReason.SESSION_START, text)
 
 
 @requirement("context:user:keys")

@@ -13,7 +13,7 @@ from reverie.models.ledger import read_bookings
 from reverie.models.profiles import WEB_SEARCH_USD
 from reverie.permissions.approval import Approval
 from reverie.settings import Settings
-from reverie_simulator.script import Action, ToolCall
+from reverie_simulator.script import ScriptAction, ToolCall
 from tests.requirements import requirement
 from tests.session.session_desk import Desk, calls, desk, results, told
 
@@ -104,8 +104,8 @@ async def test_a_pause_is_gone_on_from_and_pages_are_only_data(tmp_path: Path) -
     }
     with desk(tmp_path, _script()[1:]) as at:
         at.options["allowed_tools"] = ("WebSearch",)
-        asks = Action(tool_calls=(ToolCall("WebSearch", {"query": QUERY}),))
-        at.provider.act(asks, Action(blocks=(call, found), stop_reason="pause_turn"))
+        asks = ScriptAction(tool_calls=(ToolCall("WebSearch", {"query": QUERY}),))
+        at.provider.act(asks, ScriptAction(blocks=(call, found), stop_reason="pause_turn"))
         async with at.start() as session:
             await told(session, "when is the tide?")
 

@@ -7,7 +7,7 @@ import pytest
 from reverie.errors import UserMistake
 from reverie.models import from_settings
 from reverie.models.profiles import profile
-from reverie.settings.load import Configuration, Flags, load
+from reverie.settings.load import Configuration, SettingsFlags, load
 from tests.requirements import requirement
 
 
@@ -15,7 +15,7 @@ def configured(tmp_path: Path, text: str = "", **environ: str) -> Configuration:
     home = tmp_path / "home"
     (home / ".reverie").mkdir(parents=True)
     (home / ".reverie" / "settings.toml").write_text(text, encoding="utf-8")
-    return load(Flags(), environ=environ, user_home=home, directory=tmp_path)
+    return load(SettingsFlags(), environ=environ, user_home=home, directory=tmp_path)
 
 
 @requirement("wiring:model:by-keys")

@@ -6,7 +6,7 @@ from dataclasses import FrozenInstanceError, asdict, replace
 
 import pytest
 
-from reverie.settings import ModelProfile, Settings, Spill
+from reverie.settings import ModelProfile, Settings, SpillSettings
 from tests.requirements import requirement
 
 
@@ -25,7 +25,7 @@ def test_a_setting_cannot_be_assigned_or_deleted() -> None:
 def test_settings_are_values() -> None:
     changed = replace(Settings(), spill=replace(Settings().spill, result_chars=7))
     assert changed != Settings()
-    assert changed == replace(Settings(), spill=Spill(result_chars=7))
+    assert changed == replace(Settings(), spill=SpillSettings(result_chars=7))
     assert hash(changed) == hash(copy.deepcopy(changed))
     assert pickle.loads(pickle.dumps(changed)) == changed
     assert repr(changed) == "Settings(spill=Spill(result_chars=7))"
@@ -34,7 +34,7 @@ def test_settings_are_values() -> None:
 @requirement("settings:tree:immutable")
 def test_an_area_refuses_names_it_does_not_have_and_asks_for_those_it_needs() -> None:
     with pytest.raises(TypeError, match="'result_char'"):
-        Spill(result_char=7)  # type: ignore[call-arg]
+        SpillSettings(result_char=7)  # type: ignore[call-arg]
     with pytest.raises(TypeError, match="'name'"):
         ModelProfile()  # type: ignore[call-arg]
 
@@ -42,4 +42,4 @@ def test_an_area_refuses_names_it_does_not_have_and_asks_for_those_it_needs() ->
 @requirement("settings:tree:immutable")
 def test_the_tools_of_dataclasses_work_on_areas() -> None:
     assert asdict(Settings())["recall"]["max_files"] == 5
-    assert not hasattr(Spill(), "__dict__")
+    assert not hasattr(SpillSettings(), "__dict__")

@@ -10,7 +10,7 @@ import pytest
 
 from reverie.settings import Settings
 from reverie.settings.bounds import Guard
-from reverie.settings.layers import Given, Layer, Source, merge
+from reverie.settings.layers import Given, Layer, SettingsSource, merge
 from reverie.settings.schema import find, keys
 from tests.requirements import requirement
 from tests.settings.effects.doors import Door
@@ -36,7 +36,7 @@ def settings_with(values: Mapping[str, object]) -> Settings:
         path = tuple(name.replace("*", "mine" if name.startswith("models") else "Fetch").split("."))
         key = find(path)
         assert key is not None, name
-        source = Source.MANAGED if key.guard is Guard.MANAGED else Source.FLAG
+        source = SettingsSource.MANAGED if key.guard is Guard.MANAGED else SettingsSource.FLAG
         layers.append(Layer(source, (Given(path, each, "here"),)))
     merged = merge(layers)
     assert not merged.cautions

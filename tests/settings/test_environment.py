@@ -5,13 +5,13 @@ import pytest
 from reverie.settings import Settings
 from reverie.settings.assemble import value_of
 from reverie.settings.environment import OTHER_NAMES, givens_from, near_misses, speaks
-from reverie.settings.layers import Layer, Source, merge
+from reverie.settings.layers import Layer, SettingsSource, merge
 from reverie.settings.schema import Form, keys
 from tests.requirements import requirement
 
 
 def settings_from(**environ: str) -> Settings:
-    return merge([Layer(Source.ENVIRONMENT, tuple(givens_from(environ)))]).settings
+    return merge([Layer(SettingsSource.ENVIRONMENT, tuple(givens_from(environ)))]).settings
 
 
 @requirement("settings:environment:systematic")

@@ -18,7 +18,7 @@ from reverie.files.trust import write_answers
 from reverie.memory.memory import Memory
 from reverie.settings import Settings
 from reverie.settings.features import Off, On, memory_state
-from reverie.settings.load import Configuration, Flags, git_tracks, load
+from reverie.settings.load import Configuration, SettingsFlags, git_tracks, load
 from reverie.settings.schema import Form, Key, keys
 from reverie.settings.trust_parts import parts_of_settings
 from tests.requirements import requirement
@@ -46,7 +46,7 @@ class Machine:
 
     def load(
         self,
-        flags: Flags = Flags(),  # noqa: B008
+        flags: SettingsFlags = SettingsFlags(),  # noqa: B008
         *,
         environ: Mapping[str, str] | None = None,
         directory: Path | None = None,
@@ -63,7 +63,7 @@ class Machine:
             trusted=trusted,
         )
 
-    def mistakes(self, flags: Flags = Flags(), **environ: str) -> list[str]:  # noqa: B008
+    def mistakes(self, flags: SettingsFlags = SettingsFlags(), **environ: str) -> list[str]:  # noqa: B008
         with pytest.raises(UserMistake) as caught:
             self.load(flags, environ=environ)
         return str(caught.value).splitlines()
@@ -113,13 +113,13 @@ def test_each_source_is_read_and_the_highest_wins(machine: Machine) -> None:
         (None, 108),
         (machine.managed / "settings.toml", 109),
     ]
-    flags = Flags()
+    flags = SettingsFlags()
     environ: dict[str, str] = {}
     for path, value in steps:
         if path is None and not environ:
             environ = {"REVERIE_AUTO_COMPACT_WINDOW": str(value)}
         elif path is None:
-            flags = Flags(assignments=(f"compaction.auto_window_tokens={value}",))
+            flags = SettingsFlags(assignments=(f"compaction.auto_window_tokens={value}",))
         elif path.suffix == ".json":
             machine.write(path, {"autoCompactWindow": value, "unknownKey": {"x": 1}})
         else:
@@ -144,7 +144,7 @@ def test_managed_parts_follow_in_the_order_of_their_names(machine: Machine) -> N
     machine.write(machine.managed / "settings.toml", "recall.max_files = 1")
     for name, value in (("20-b.toml", 3), ("10-a.toml", 2), (".30-hidden.toml", 9), ("40-not-toml.txt", 9)):
         machine.write(machine.managed / "settings.d" / name, f"recall.max_files = {value}")
-    found = machine.load(Flags(assignments=("recall.max_files=4",)))
+    found = machine.load(SettingsFlags(assignments=("recall.max_files=4",)))
     assert found.settings.recall.max_files == 3
     assert found.origins["recall.max_files"][-1].place == f"{machine.managed}/settings.d/20-b.toml:1"
 
@@ -183,10 +183,10 @@ def test_a_value_means_the_same_wherever_it_is_written(machine: Machine, valued:
         nested = {name: nested}
     ways: dict[str, Callable[[], Configuration]] = {
         "variable": lambda: machine.load(environ={key.variable or "": text}),
-        "flag": lambda: machine.load(Flags(assignments=(f"{key.name}={text}",))),
-        "json": lambda: machine.load(Flags(settings=(json.dumps(nested),))),
+        "flag": lambda: machine.load(SettingsFlags(assignments=(f"{key.name}={text}",))),
+        "json": lambda: machine.load(SettingsFlags(settings=(json.dumps(nested),))),
         "toml": lambda: machine.load(
-            Flags(settings=(str(machine.write(machine.home / "x.toml", f"{key.name} = {json.dumps(value)}")),))
+            SettingsFlags(settings=(str(machine.write(machine.home / "x.toml", f"{key.name} = {json.dumps(value)}")),))
         ),
     }
     found: dict[str, Settings | str] = {}
@@ -207,7 +207,7 @@ def test_every_mistake_of_every_file_is_named_with_its_line(machine: Machine) ->
         "spill = { result_chars = 0 }\n",
     )
     machine.write(machine.committed, "recall.max_files = -1\n")
-    assert machine.mistakes(Flags(assignments=("ui.colour=never", "nonsense"))) == [
+    assert machine.mistakes(SettingsFlags(assignments=("ui.colour=never", "nonsense"))) == [
         "--set: there is no setting `ui.colour`; did you mean `ui.color`?",
         "--set nonsense: write it as KEY=VALUE",
         f"{machine.user}:3: there is no setting `recall.max_fils`; did you mean `recall.max_files`?",
@@ -262,7 +262,7 @@ def test_broken_json_of_the_host_agent_is_named_with_its_line(machine: Machine) 
 
 @requirement("settings:mistakes:files")
 def test_what_a_flag_names_must_exist(machine: Machine) -> None:
-    assert machine.mistakes(Flags(settings=("none.toml",), project=Path("nowhere"))) == [
+    assert machine.mistakes(SettingsFlags(settings=("none.toml",), project=Path("nowhere"))) == [
         f"--settings: there is no file {machine.project}/none.toml",
         f"--project: there is no directory {machine.project}/nowhere",
     ]
@@ -280,7 +280,9 @@ def test_a_byte_order_mark_and_windows_line_ends_are_read(machine: Machine) -> N
 def test_flags_are_read_from_files_and_from_themselves(machine: Machine) -> None:
     machine.write(machine.project / "a.toml", "recall.max_files = 1\nrecall.min_words = 1\nindex.max_lines = 1\n")
     machine.write(machine.project / "b.json", {"recall": {"min_words": 2, "max_files": 2}})
-    flags = Flags(settings=("a.toml", "b.json", ' {"recall": {"max_files": 3}}'), assignments=("index.max_lines=9",))
+    flags = SettingsFlags(
+        settings=("a.toml", "b.json", ' {"recall": {"max_files": 3}}'), assignments=("index.max_lines=9",)
+    )
     found = machine.load(flags)
     assert (found.settings.recall.max_files, found.settings.recall.min_words) == (3, 2)
     assert found.settings.index.max_lines == 9
@@ -304,7 +306,7 @@ def test_the_memory_directory_is_the_first_valid_one_of_environment_administrato
     def named(who: str) -> str:
         return f"memory.directory = '/memory/of/{who}'\n"
 
-    flags = Flags(assignments=("memory.directory=/memory/of/flag",))
+    flags = SettingsFlags(assignments=("memory.directory=/memory/of/flag",))
     environ = {"CLAUDE_COWORK_MEMORY_PATH_OVERRIDE": "/memory/of/environment"}
     machine.write(machine.user, named("user"))
     machine.write(machine.committed, named("project"))
@@ -332,7 +334,7 @@ def test_a_directory_that_cannot_hold_memories_is_passed_over_in_a_file_and_a_mi
     (caution,) = map(str, found.cautions)
     assert caution.startswith(f"{machine.user}:1: `memory.directory` is ignored: '/' is at or near the root; name")
     relative = "'notes' is relative; name the full path or begin with ~/"
-    flags = Flags(assignments=("memory.directory=notes",))
+    flags = SettingsFlags(assignments=("memory.directory=notes",))
     assert machine.mistakes(flags, CLAUDE_COWORK_MEMORY_PATH_OVERRIDE="notes") == [
         f"CLAUDE_COWORK_MEMORY_PATH_OVERRIDE: `memory.path_override`: {relative}",
         f"--set: `memory.directory`: {relative}",
@@ -504,12 +506,12 @@ def test_an_explicit_no_to_disabling_asks_for_memory_against_the_files(machine: 
     assert isinstance(memory_state(machine.load().settings), Off)
     for name in ("CLAUDE_CODE_DISABLE_AUTO_MEMORY", "REVERIE_DISABLE_AUTO_MEMORY"):
         assert memory_state(machine.load(environ={name: "0"}).settings) == On()
-        assert isinstance(memory_state(machine.load(Flags(bare=True), environ={name: "0"}).settings), Off)
+        assert isinstance(memory_state(machine.load(SettingsFlags(bare=True), environ={name: "0"}).settings), Off)
 
 
 @requirement("settings:memory:off-matrix", "settings:guards:process")
 def test_bare_is_simple_mode(machine: Machine) -> None:
-    found = machine.load(Flags(bare=True))
+    found = machine.load(SettingsFlags(bare=True))
     assert found.settings.simple_mode
     assert found.origins["simple_mode"][0].place == "--bare"
 
@@ -526,7 +528,7 @@ def test_a_server_of_ones_own_is_two_lines(machine: Machine) -> None:
 @requirement("settings:models:two-lines")
 def test_a_profile_may_have_dots_in_its_name(machine: Machine) -> None:
     machine.write(machine.user, '[models."qwen2.5-coder"]\nwindow_tokens = 32768\nabilities = ["images"]\n')
-    found = machine.load(Flags(assignments=('models."qwen2.5-coder".max_output_tokens=4096',)))
+    found = machine.load(SettingsFlags(assignments=('models."qwen2.5-coder".max_output_tokens=4096',)))
     profile = found.settings.profile("qwen2.5-coder")
     assert profile is not None
     assert (profile.window_tokens, profile.max_output_tokens, profile.abilities) == (32_768, 4_096, ("images",))
@@ -541,7 +543,7 @@ def test_the_homes_move_with_their_variables(machine: Machine) -> None:
     found = machine.load(environ=environ)
     assert (found.home, found.config_home) == (machine.home / "elsewhere", machine.project / "relative")
     assert (found.settings.recall.max_files, found.settings.retention.transcript_days) == (3, 7)
-    moved = machine.load(Flags(assignments=("home=/nowhere",)), environ=environ)
+    moved = machine.load(SettingsFlags(assignments=("home=/nowhere",)), environ=environ)
     assert moved.home == Path("/nowhere")
     assert moved.settings.recall.max_files == 5
 
@@ -563,7 +565,7 @@ def test_the_project_is_the_repository_around_the_directory(machine: Machine) ->
     deep.mkdir(parents=True)
     machine.write(machine.committed, "recall.max_files = 3")
     assert machine.load(directory=deep).settings.recall.max_files == 3
-    assert machine.load(Flags(project=Path("src")), directory=machine.project).project == machine.project
+    assert machine.load(SettingsFlags(project=Path("src")), directory=machine.project).project == machine.project
     outside = machine.load(directory=machine.managed)
     assert (outside.project, outside.settings.recall.max_files) == (machine.managed, 5)
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from reverie.settings import Settings, Spill
+from reverie.settings import Settings, SpillSettings
 from reverie.settings.assemble import value_of
 from tests.requirements import requirement
 
@@ -178,6 +178,6 @@ def test_every_switch_has_the_default_that_the_product_page_decides(key: str, va
 
 @requirement("settings:defaults:numbers")
 def test_a_tool_has_its_own_limit_before_the_general_ones() -> None:
-    spill = Spill(tool_chars=(("Bash", 30_000), ("Read", 10)))
+    spill = SpillSettings(tool_chars=(("Bash", 30_000), ("Read", 10)))
     assert [spill.limit_chars(tool) for tool in ("Bash", "Read", "Grep", "Fetch")] == [30_000, 10, 20_000, 50_000]
-    assert Spill().limit_chars("Read") is None
+    assert SpillSettings().limit_chars("Read") is None

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from reverie.settings.schema import find
-from reverie.settings.values import Mismatch, expected, parse, read
+from reverie.settings.values import ValueMismatch, expected, parse, read
 from tests.requirements import requirement
 
 
@@ -11,7 +11,7 @@ def sentence(key: str, raw: object) -> str:
     found = find(tuple(key.split(".")))
     assert found is not None
     outcome = read(found, raw)
-    assert isinstance(outcome, Mismatch), outcome
+    assert isinstance(outcome, ValueMismatch), outcome
     return outcome.sentence
 
 
@@ -69,7 +69,7 @@ def test_a_text_stands_for_a_value_of_the_keys_type(key: str, text: str, value: 
 def test_a_text_that_stands_for_nothing_is_a_mismatch(key: str, text: str) -> None:
     found = find(tuple(key.split(".")))
     assert found is not None
-    assert isinstance(parse(found, text), Mismatch)
+    assert isinstance(parse(found, text), ValueMismatch)
 
 
 @requirement("settings:secrets:never-shown")

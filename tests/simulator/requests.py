@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 
 from reverie.messages.blocks import Json, JsonObject
-from reverie_simulator.answers import Answer, Refusal, Served
+from reverie_simulator.answers import ErrorAnswer, MessageAnswer, Served
 from reverie_simulator.counting import TokenCounter
-from reverie_simulator.provider import Provider
+from reverie_simulator.provider import SimulatedProvider
 from reverie_simulator.script import Script
 
 START = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
@@ -56,26 +56,26 @@ def request(messages: Sequence[JsonObject] | None = None, **fields: Json) -> dic
     return {**body, **fields}
 
 
-def provider(script: Script | None = None, *, skew: float = 1.0) -> Provider:
+def provider(script: Script | None = None, *, skew: float = 1.0) -> SimulatedProvider:
     """A provider that counts five characters as a token, so that tests can reckon."""
-    return Provider(
+    return SimulatedProvider(
         seed=1, script=script, counter=TokenCounter(1, count_text=lambda value: -(-len(value) // 5), skew=skew)
     )
 
 
-def serve(one: Provider, body: JsonObject, after: timedelta = timedelta()) -> Served:
+def serve(one: SimulatedProvider, body: JsonObject, after: timedelta = timedelta()) -> Served:
     served = one.serve(body, START + after)
     assert served is not None
     return served
 
 
-def answer(one: Provider, body: Json, *betas: str, after: timedelta = timedelta()) -> Answer:
+def answer(one: SimulatedProvider, body: Json, *betas: str, after: timedelta = timedelta()) -> MessageAnswer:
     answered = one.answer(body, headers(*betas), START + after)
-    assert isinstance(answered, Answer), answered
+    assert isinstance(answered, MessageAnswer), answered
     return answered
 
 
-def refusal(one: Provider, body: Json, *betas: str) -> Refusal:
+def refusal(one: SimulatedProvider, body: Json, *betas: str) -> ErrorAnswer:
     refused = one.answer(body, headers(*betas), START)
-    assert isinstance(refused, Refusal), refused
+    assert isinstance(refused, ErrorAnswer), refused
     return refused

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reverie.messages.blocks import Json, JsonObject
-from reverie_simulator.provider import Provider
+from reverie_simulator.provider import SimulatedProvider
 from reverie_simulator.rules.headers import CACHE_EDITS_BETA
 from reverie_simulator.wire import object_at
 from tests.requirements import requirement
@@ -27,7 +27,7 @@ def with_block(message: JsonObject, block: JsonObject) -> JsonObject:
     return {**message, "content": [*content, dict(block)]}
 
 
-def sent(one: Provider, messages: list[JsonObject]) -> tuple[int, int, int]:
+def sent(one: SimulatedProvider, messages: list[JsonObject]) -> tuple[int, int, int]:
     """Tokens read, written and deleted."""
     usage = serve(one, request(messages, cache_control=dict(EPHEMERAL))).outcome.usage
     return usage.read_tokens, usage.written_tokens, usage.deleted_tokens

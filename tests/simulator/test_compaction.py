@@ -3,9 +3,9 @@ from __future__ import annotations
 import pytest
 
 from reverie.messages.blocks import Json, JsonObject
-from reverie_simulator.answers import Answer, Count
+from reverie_simulator.answers import MessageAnswer, PromptCount
 from reverie_simulator.rules.headers import COMPACTION_BETA
-from reverie_simulator.script import Action, in_order
+from reverie_simulator.script import ScriptAction, in_order
 from reverie_simulator.wire import object_at, objects_at
 from tests.requirements import requirement
 from tests.simulator.requests import EPHEMERAL, WORDS, answer, assistant, headers, provider, request, user
@@ -21,7 +21,7 @@ def compacting(messages: list[JsonObject], **fields: Json) -> dict[str, Json]:
     return request(messages, model="claude-sonnet-4-6", context_management={"edits": [edit]}, **fields)
 
 
-def iterations(answered: Answer) -> tuple[JsonObject, ...]:
+def iterations(answered: MessageAnswer) -> tuple[JsonObject, ...]:
     return objects_at(object_at(answered.message, "usage"), "iterations")
 
 
@@ -35,7 +35,7 @@ def test_a_prompt_below_the_trigger_is_answered_in_one_iteration() -> None:
 
 @requirement("simulator:edits:compaction")
 def test_a_prompt_above_it_is_summarised_first_and_billed_in_two_iterations() -> None:
-    one = provider(in_order(Action(text="Hello!", summary="Fox.")))
+    one = provider(in_order(ScriptAction(text="Hello!", summary="Fox.")))
 
     answered = answer(one, compacting([user(HUGE)]), COMPACTION_BETA)
 
@@ -110,7 +110,7 @@ def test_a_summary_that_failed_drops_nothing(content: Json) -> None:
 
 @requirement("simulator:edits:compaction")
 def test_a_scripted_failure_returns_an_empty_summary_and_answers_from_the_whole() -> None:
-    answered = answer(provider(in_order(Action(summary=""))), compacting([user(HUGE)]), COMPACTION_BETA)
+    answered = answer(provider(in_order(ScriptAction(summary=""))), compacting([user(HUGE)]), COMPACTION_BETA)
 
     assert objects_at(answered.message, "content")[0] == {"type": "compaction", "content": None}
     assert answered.outcomes[-1].usage.total_tokens > 50_000
@@ -123,5 +123,5 @@ def test_counting_never_compacts() -> None:
 
     counted = provider().count(body, headers(COMPACTION_BETA))
 
-    assert isinstance(counted, Count)
+    assert isinstance(counted, PromptCount)
     assert counted.tokens > 50_000

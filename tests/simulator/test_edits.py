@@ -3,8 +3,8 @@ from __future__ import annotations
 import pytest
 
 from reverie.messages.blocks import Json, JsonObject
-from reverie_simulator.answers import Answer, Count
-from reverie_simulator.provider import Provider
+from reverie_simulator.answers import MessageAnswer, PromptCount
+from reverie_simulator.provider import SimulatedProvider
 from reverie_simulator.rules.headers import CONTEXT_MANAGEMENT_BETA
 from reverie_simulator.wire import object_at, objects_at
 from tests.requirements import requirement
@@ -39,13 +39,13 @@ def thinking(number: int) -> JsonObject:
     return {"type": "thinking", "thinking": f"thought {number} {WORDS * 4}", "signature": "s"}
 
 
-def cleared(one: Provider, messages: list[JsonObject], *edits: JsonObject, **fields: Json) -> list[JsonObject]:
+def cleared(one: SimulatedProvider, messages: list[JsonObject], *edits: JsonObject, **fields: Json) -> list[JsonObject]:
     body = request(messages, context_management={"edits": [dict(edit) for edit in edits]}, **fields)
     answered = answer(one, body, CONTEXT_MANAGEMENT_BETA)
     return list(objects_at(object_at(answered.message, "context_management"), "applied_edits"))
 
 
-def input_tokens(answered: Answer) -> int:
+def input_tokens(answered: MessageAnswer) -> int:
     return answered.outcomes[-1].usage.total_tokens
 
 
@@ -189,7 +189,7 @@ def test_counting_tells_the_size_before_and_after_the_edits() -> None:
 
     counted = one.count(body, headers(CONTEXT_MANAGEMENT_BETA))
 
-    assert isinstance(counted, Count)
+    assert isinstance(counted, PromptCount)
     assert counted.original_tokens is not None
     assert counted.tokens < counted.original_tokens
     assert counted.as_json() == {

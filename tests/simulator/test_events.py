@@ -6,16 +6,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reverie.messages.blocks import JsonObject
-from reverie_simulator.answers import Answer
+from reverie_simulator.answers import MessageAnswer
 from reverie_simulator.events import ServerEvent, events_of
 from reverie_simulator.rules.headers import COMPACTION_BETA
-from reverie_simulator.script import Action, ToolCall, in_order
+from reverie_simulator.script import ScriptAction, ToolCall, in_order
 from reverie_simulator.wire import number_at, object_at, objects_at, text_at
 from tests.requirements import requirement
 from tests.simulator.requests import WORDS, answer, provider, request, tool, user
 
 
-def streamed(answered: Answer) -> list[ServerEvent]:
+def streamed(answered: MessageAnswer) -> list[ServerEvent]:
     return list(events_of(answered.message, answered.opening_usage, answered.final_usage))
 
 
@@ -42,7 +42,7 @@ def assembled(events: list[ServerEvent]) -> list[JsonObject]:
 def test_the_pieces_of_a_stream_make_up_the_whole_reply(
     thinking: str, text: str, arguments: dict[str, int | str]
 ) -> None:
-    action = Action(thinking=thinking, text=text, tool_calls=(ToolCall("Read", arguments),))
+    action = ScriptAction(thinking=thinking, text=text, tool_calls=(ToolCall("Read", arguments),))
 
     answered = answer(provider(in_order(action)), request(tools=[tool()], max_tokens=10_000))
 

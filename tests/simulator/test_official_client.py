@@ -14,7 +14,7 @@ from anthropic.types.beta import BetaMessage, BetaMessageParam, BetaTextBlock
 from reverie.messages.blocks import JsonObject
 from reverie.testing.simulator import RunningSimulator, simulator
 from reverie_simulator.rules.headers import CACHE_EDITS_BETA, COMPACTION_BETA, CONTEXT_MANAGEMENT_BETA
-from reverie_simulator.script import Action, Fault, ToolCall, in_order
+from reverie_simulator.script import Fault, ScriptAction, ToolCall, in_order
 from reverie_simulator.threads import Threads
 from reverie_simulator.wire import object_at, objects_at
 from tests.requirements import requirement
@@ -66,7 +66,7 @@ def test_a_message_is_streamed(client: Anthropic) -> None:
 @requirement("simulator:client:official")
 def test_tool_calls_are_streamed_piece_by_piece(client: Anthropic, sim: RunningSimulator) -> None:
     arguments: JsonObject = {"path": "/a/rather/long/path/that/needs/several/pieces.py", "lines": [1, 2, {"x": None}]}
-    sim.act(Action(thinking="I need the file.", text="Reading.", tool_calls=(ToolCall("Read", arguments),)))
+    sim.act(ScriptAction(thinking="I need the file.", text="Reading.", tool_calls=(ToolCall("Read", arguments),)))
 
     with client.messages.stream(model=OPUS, max_tokens=100, messages=HELLO, tools=[READ]) as stream:
         kinds = [event.type for event in stream]
@@ -85,7 +85,7 @@ def test_tool_calls_are_streamed_piece_by_piece(client: Anthropic, sim: RunningS
 
 @requirement("simulator:client:official")
 def test_a_tool_loop_runs_and_reads_its_own_cache(client: Anthropic, sim: RunningSimulator) -> None:
-    sim.act(Action(tool_calls=(ToolCall("Read", {"path": "a"}),)), Action(text="It says x."))
+    sim.act(ScriptAction(tool_calls=(ToolCall("Read", {"path": "a"}),)), ScriptAction(text="It says x."))
     messages: list[MessageParam] = [{"role": "user", "content": LONG}]
     first = client.messages.create(
         model=OPUS, max_tokens=100, messages=messages, tools=[READ], cache_control={"type": "ephemeral"}
@@ -148,7 +148,7 @@ def test_models_are_listed_and_shown(client: Anthropic) -> None:
 @requirement("simulator:client:official", "simulator:edits:clearing")
 def test_context_edits_are_reported_in_the_beta_namespace(client: Anthropic, sim: RunningSimulator) -> None:
     calls = tuple(ToolCall("Read", {"path": f"{number}"}) for number in range(5))
-    sim.act(Action(tool_calls=calls))
+    sim.act(ScriptAction(tool_calls=calls))
     first = client.messages.create(model=OPUS, max_tokens=500, messages=HELLO, tools=[READ])
     results: list[ToolResultBlockParam] = [
         {"type": "tool_result", "tool_use_id": block.id, "content": LONG}
@@ -179,7 +179,7 @@ def test_context_edits_are_reported_in_the_beta_namespace(client: Anthropic, sim
 @requirement("simulator:client:official", "simulator:edits:compaction")
 @pytest.mark.parametrize("pauses", [False, True])
 def test_compaction_streams_its_summary_first(client: Anthropic, sim: RunningSimulator, pauses: bool) -> None:
-    sim.act(Action(text="Hello!", summary="A fox, many times."))
+    sim.act(ScriptAction(text="Hello!", summary="A fox, many times."))
 
     with client.beta.messages.stream(
         model="claude-opus-4-8",
@@ -280,7 +280,7 @@ async def test_the_async_client_creates_streams_and_counts(async_client: AsyncAn
 def test_faults_raise_the_clients_own_errors(
     client: Anthropic, sim: RunningSimulator, fault: Fault, error: type[anthropic.APIError]
 ) -> None:
-    sim.act(Action(fault=fault))
+    sim.act(ScriptAction(fault=fault))
 
     with pytest.raises(error) as caught:
         client.messages.create(model=OPUS, max_tokens=10, messages=HELLO)
@@ -291,7 +291,7 @@ def test_faults_raise_the_clients_own_errors(
 
 @requirement("simulator:faults:as-the-provider")
 def test_the_client_waits_as_told_and_tries_again(sim: RunningSimulator) -> None:
-    sim.act(Action(fault=Fault("rate_limit", retry_after_seconds=0.01)), Action(fault=Fault("overloaded")))
+    sim.act(ScriptAction(fault=Fault("rate_limit", retry_after_seconds=0.01)), ScriptAction(fault=Fault("overloaded")))
 
     with Anthropic(base_url=sim.base_url, api_key=sim.api_key, max_retries=2) as client:
         message = client.messages.create(model=OPUS, max_tokens=10, messages=HELLO)
@@ -302,7 +302,7 @@ def test_the_client_waits_as_told_and_tries_again(sim: RunningSimulator) -> None
 
 @requirement("simulator:faults:as-the-provider")
 def test_an_error_after_200_ends_the_stream(client: Anthropic, sim: RunningSimulator) -> None:
-    sim.act(Action(text=WORDS, fault=Fault("error_event", after_events=4)))
+    sim.act(ScriptAction(text=WORDS, fault=Fault("error_event", after_events=4)))
     seen: list[str] = []
 
     with (
@@ -316,7 +316,7 @@ def test_an_error_after_200_ends_the_stream(client: Anthropic, sim: RunningSimul
 
 @requirement("simulator:faults:as-the-provider")
 def test_a_stream_can_break_off(client: Anthropic, sim: RunningSimulator) -> None:
-    sim.act(Action(text=WORDS * 5, fault=Fault("drop", after_events=5)))
+    sim.act(ScriptAction(text=WORDS * 5, fault=Fault("drop", after_events=5)))
     seen: list[str] = []
 
     with (
@@ -331,7 +331,7 @@ def test_a_stream_can_break_off(client: Anthropic, sim: RunningSimulator) -> Non
 
 @requirement("simulator:faults:as-the-provider")
 def test_a_whole_reply_can_break_off(client: Anthropic, sim: RunningSimulator) -> None:
-    sim.act(Action(text=WORDS * 5, fault=Fault("drop")))
+    sim.act(ScriptAction(text=WORDS * 5, fault=Fault("drop")))
 
     with pytest.raises(anthropic.APIConnectionError):
         client.messages.create(model=OPUS, max_tokens=300, messages=HELLO)
@@ -341,7 +341,7 @@ def test_a_whole_reply_can_break_off(client: Anthropic, sim: RunningSimulator) -
 
 @requirement("simulator:faults:as-the-provider")
 def test_a_slow_reply_runs_into_the_clients_time_limit(client: Anthropic, sim: RunningSimulator) -> None:
-    sim.act(Action(delay_seconds=0.5), Action(event_delay_seconds=0.5))
+    sim.act(ScriptAction(delay_seconds=0.5), ScriptAction(event_delay_seconds=0.5))
 
     with pytest.raises(anthropic.APITimeoutError):
         client.with_options(timeout=0.1).messages.create(model=OPUS, max_tokens=10, messages=HELLO)
@@ -367,7 +367,7 @@ def _text_of(message: BetaMessage | None) -> str:
     return "".join(block.text for block in message.content if isinstance(block, BetaTextBlock))
 
 
-WEATHER = (Action(tool_calls=(ToolCall("weather", {"city": "Lyon"}),)), Action(text="It is {tool_result}."))
+WEATHER = (ScriptAction(tool_calls=(ToolCall("weather", {"city": "Lyon"}),)), ScriptAction(text="It is {tool_result}."))
 
 
 @requirement("simulator:threads:held", "simulator:thinking:own-reply")

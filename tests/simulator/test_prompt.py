@@ -5,12 +5,12 @@ import pytest
 from reverie.messages.blocks import Json, JsonObject
 from reverie_simulator.cache import prefix_hashes
 from reverie_simulator.facts import facts_of
-from reverie_simulator.prompt import Prompt
+from reverie_simulator.prompt import SimulatedPrompt
 from tests.requirements import requirement
 from tests.simulator.requests import EPHEMERAL, HOUR, OPUS, assistant, call, provider, request, result, text, tool, user
 
 
-def prompt_of(body: JsonObject) -> Prompt:
+def prompt_of(body: JsonObject) -> SimulatedPrompt:
     facts = facts_of(OPUS)
     assert facts is not None
     return provider().reader.read(body, facts)

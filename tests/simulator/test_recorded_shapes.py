@@ -11,11 +11,11 @@ from typing import Any
 
 import pytest
 
-from reverie_simulator.answers import Answer, Count, Refusal
+from reverie_simulator.answers import ErrorAnswer, MessageAnswer, PromptCount
 from reverie_simulator.events import events_of
-from reverie_simulator.provider import Provider
+from reverie_simulator.provider import SimulatedProvider
 from reverie_simulator.rules.headers import COMPACTION_BETA, CONTEXT_MANAGEMENT_BETA
-from reverie_simulator.script import Action
+from reverie_simulator.script import ScriptAction
 from tests.requirements import requirement
 from tests.simulator.requests import START, headers
 
@@ -61,7 +61,7 @@ def recorded(shared_data: Path) -> list[Exchange]:
     return found
 
 
-def replay(exchange: Exchange) -> Answer | Count | Refusal:
+def replay(exchange: Exchange) -> MessageAnswer | PromptCount | ErrorAnswer:
     """The same request, and a script that says what the real model said."""
     blocks = _blocks(exchange)
     summary = next((block["content"] for block in blocks if block["type"] == "compaction"), None)
@@ -69,7 +69,7 @@ def replay(exchange: Exchange) -> Answer | Count | Refusal:
     # Headers were not recorded; both switches were on where the reply has the field.
     manages = "context_management" in exchange.request or "context_management" in exchange.reply
     betas = (CONTEXT_MANAGEMENT_BETA, COMPACTION_BETA) if manages else ()
-    provider = Provider(seed=1, script=lambda _: Action(blocks=said, summary=summary))
+    provider = SimulatedProvider(seed=1, script=lambda _: ScriptAction(blocks=said, summary=summary))
     if exchange.path.endswith("count_tokens"):
         return provider.count(exchange.request, headers(*betas))
     return provider.answer(exchange.request, headers(*betas), START)
@@ -133,7 +133,7 @@ def test_whole_replies_have_every_recorded_field(recorded: list[Exchange]) -> No
 
     for exchange in whole:
         answered = replay(exchange)
-        assert isinstance(answered, Answer), (exchange.name, answered)
+        assert isinstance(answered, MessageAnswer), (exchange.name, answered)
         problems += [f"{exchange.name}{found}" for found in missing(shape(exchange.reply), shape(answered.message))]
 
     assert len(whole) > 10
@@ -147,7 +147,7 @@ def test_replies_of_newer_models_have_no_other_field(recorded: list[Exchange]) -
 
     for exchange in newest:
         answered = replay(exchange)
-        assert isinstance(answered, Answer)
+        assert isinstance(answered, MessageAnswer)
         assert missing(shape(answered.message), shape(exchange.reply)) == []
     assert len(newest) > 5
 
@@ -158,7 +158,7 @@ def test_streams_have_every_recorded_event_in_order_and_every_field(recorded: li
 
     for exchange in streams:
         answered = replay(exchange)
-        assert isinstance(answered, Answer), (exchange.name, answered)
+        assert isinstance(answered, MessageAnswer), (exchange.name, answered)
         ours = [dict(event.data) for event in events_of(answered.message, answered.opening_usage, answered.final_usage)]
 
         assert run_of([event["type"] for event in ours]) == run_of([event["type"] for event in exchange.events])  # type: ignore[misc]
@@ -174,11 +174,11 @@ def test_counts_and_errors_have_the_recorded_shape(recorded: list[Exchange]) -> 
 
     for exchange in counted:
         result = replay(exchange)
-        if isinstance(result, Refusal):
+        if isinstance(result, ErrorAnswer):
             ours = result.error.as_json("req_1")
             assert (result.error.status, ours["error"]) == (exchange.status, exchange.reply["error"])
         else:
-            assert isinstance(result, Count)
+            assert isinstance(result, PromptCount)
             ours = result.as_json()
         assert shape(ours) == shape(exchange.reply)
     assert {exchange.status for exchange in counted} == {200, 404}
@@ -189,6 +189,6 @@ def test_prompts_of_prose_weigh_about_what_the_provider_counted(recorded: list[E
     """The skew moves a count by up to 15 %; tools and frames of short prompts are only roughly known."""
     for exchange in recorded:
         if exchange.path.endswith("count_tokens") and exchange.status == 200 and "tools" not in exchange.request:
-            counted = Provider(seed=1).count(exchange.request, headers())
-            assert isinstance(counted, Count)
+            counted = SimulatedProvider(seed=1).count(exchange.request, headers())
+            assert isinstance(counted, PromptCount)
             assert counted.tokens == pytest.approx(exchange.reply["input_tokens"], rel=0.25)

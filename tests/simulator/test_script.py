@@ -5,14 +5,24 @@ import re
 import pytest
 
 from reverie.messages.blocks import Json, JsonObject
-from reverie_simulator.answers import Answer, Refusal
-from reverie_simulator.script import Action, Condition, Fault, Incoming, Rule, RuleScript, ToolCall, filled, in_order
+from reverie_simulator.answers import ErrorAnswer, MessageAnswer
+from reverie_simulator.script import (
+    Condition,
+    Fault,
+    Incoming,
+    RuleScript,
+    ScriptAction,
+    ScriptRule,
+    ToolCall,
+    filled,
+    in_order,
+)
 from reverie_simulator.wire import object_at, objects_at, text_at
 from tests.requirements import requirement
 from tests.simulator.requests import WORDS, answer, assistant, call, provider, refusal, request, result, tool, user
 
 
-def said(answered: Answer) -> str:
+def said(answered: MessageAnswer) -> str:
     return " ".join(text_at(block, "text") for block in objects_at(answered.message, "content"))
 
 
@@ -56,10 +66,10 @@ def test_a_rule_applies_when_all_its_conditions_hold(condition: Condition, body:
 def test_the_first_rule_that_holds_and_is_not_used_up_decides() -> None:
     script = RuleScript(
         [
-            Rule(when=Condition(last_user=re.compile("bye")), then=(Action(text="see you"),)),
-            Rule(then=(Action(text="once"),), times=1),
-            Rule(
-                then=(Action(text="first"), Action(text="then always")),
+            ScriptRule(when=Condition(last_user=re.compile("bye")), then=(ScriptAction(text="see you"),)),
+            ScriptRule(then=(ScriptAction(text="once"),), times=1),
+            ScriptRule(
+                then=(ScriptAction(text="first"), ScriptAction(text="then always")),
             ),
         ]
     )
@@ -71,7 +81,7 @@ def test_the_first_rule_that_holds_and_is_not_used_up_decides() -> None:
 
 @requirement("simulator:script:rules")
 def test_actions_in_order_are_followed_by_the_default_reply() -> None:
-    one = provider(in_order(Action(text="scripted")))
+    one = provider(in_order(ScriptAction(text="scripted")))
 
     assert said(answer(one, request())) == "scripted"
     assert said(answer(one, request())) == "You said: hello"
@@ -79,7 +89,7 @@ def test_actions_in_order_are_followed_by_the_default_reply() -> None:
 
 @requirement("simulator:script:rules")
 def test_a_function_is_a_script() -> None:
-    one = provider(lambda incoming: Action(text=f"number {incoming.number}"))
+    one = provider(lambda incoming: ScriptAction(text=f"number {incoming.number}"))
 
     assert [said(answer(one, request())) for _ in range(2)] == ["number 1", "number 2"]
 
@@ -87,7 +97,7 @@ def test_a_function_is_a_script() -> None:
 @requirement("simulator:script:rules")
 def test_a_reply_can_think_speak_and_call_tools() -> None:
     calls = (ToolCall("Read", {"path": "a"}, id="toolu_given"), ToolCall("Bash", {"command": "ls"}))
-    one = provider(in_order(Action(thinking="hm", text="I look.", tool_calls=calls)))
+    one = provider(in_order(ScriptAction(thinking="hm", text="I look.", tool_calls=calls)))
 
     answered = answer(one, request(tools=[tool(), tool("Bash")]))
 
@@ -101,7 +111,7 @@ def test_a_reply_can_think_speak_and_call_tools() -> None:
 @requirement("simulator:script:rules")
 def test_blocks_and_stop_reason_can_be_given_as_they_are() -> None:
     block: JsonObject = {"type": "text", "text": "No."}
-    one = provider(in_order(Action(blocks=(block,), stop_reason="refusal")))
+    one = provider(in_order(ScriptAction(blocks=(block,), stop_reason="refusal")))
 
     answered = answer(one, request())
 
@@ -142,7 +152,7 @@ def test_the_default_reply_follows_from_the_request_alone() -> None:
 
 @requirement("simulator:rules:sizes")
 def test_a_reply_stops_at_max_tokens() -> None:
-    one = provider(in_order(Action(text=WORDS * 100)))
+    one = provider(in_order(ScriptAction(text=WORDS * 100)))
 
     answered = answer(one, request(max_tokens=50))
 
@@ -168,7 +178,7 @@ def test_a_reply_of_no_tokens_only_fills_the_cache() -> None:
 
 @requirement("simulator:script:rules")
 def test_a_reply_stops_before_a_stop_sequence() -> None:
-    one = provider(in_order(Action(text="one two three")))
+    one = provider(in_order(ScriptAction(text="one two three")))
 
     answered = answer(one, request(stop_sequences=["three", "two"]))
 
@@ -198,7 +208,7 @@ def test_a_reply_stops_before_a_stop_sequence() -> None:
     ],
 )
 def test_faults_are_refusals_with_the_providers_status_and_type(fault: Fault, status: int, kind: str) -> None:
-    error = refusal(provider(in_order(Action(fault=fault))), request()).error
+    error = refusal(provider(in_order(ScriptAction(fault=fault))), request()).error
 
     assert error.status == status
     assert object_at(error.as_json(None), "error")["type"] == kind
@@ -207,16 +217,16 @@ def test_faults_are_refusals_with_the_providers_status_and_type(fault: Fault, st
 
 @requirement("simulator:faults:as-the-provider")
 def test_a_refused_request_leaves_the_cache_alone() -> None:
-    one = provider(in_order(Action(fault=Fault("overloaded"))))
+    one = provider(in_order(ScriptAction(fault=Fault("overloaded"))))
     body = request([user(WORDS * 200)], cache_control={"type": "ephemeral"})
 
-    assert isinstance(refusal(one, body), Refusal)
+    assert isinstance(refusal(one, body), ErrorAnswer)
 
     assert answer(one, body).outcomes[0].usage.read_tokens == 0
 
 
 @requirement("simulator:faults:as-the-provider")
 def test_a_too_long_prompt_can_be_staged_with_the_models_window() -> None:
-    error = refusal(provider(in_order(Action(fault=Fault("prompt_too_long")))), request()).error
+    error = refusal(provider(in_order(ScriptAction(fault=Fault("prompt_too_long")))), request()).error
 
     assert error.message == "prompt is too long: 1020000 tokens > 1000000 maximum"

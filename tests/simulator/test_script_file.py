@@ -7,7 +7,7 @@ import pytest
 
 from reverie.errors import UserMistake
 from reverie.messages.blocks import Json
-from reverie_simulator.script import Action, Fault, Incoming, ToolCall
+from reverie_simulator.script import Fault, Incoming, ScriptAction, ToolCall
 from reverie_simulator.script_file import action_from_json, read_script, script_from_json
 from tests.requirements import requirement
 from tests.simulator.requests import assistant, call, request, result, user
@@ -45,17 +45,20 @@ def test_a_file_says_the_same_as_rules_in_python(tmp_path: Path) -> None:
     answers = Incoming(2, request([user("fix"), assistant(call("a", "Read")), user(result("a"))]))
     other = Incoming(3, request([user("hello")]))
 
-    assert script(asks) == Action(thinking="hm", tool_calls=(ToolCall("Read", {"path": "a"}),))
-    assert [script(answers) for _ in range(2)] == [Action(text="First."), Action(text="Second.", delay_seconds=0.25)]
-    assert script(answers) == Action(fault=Fault("rate_limit", message="Slow down.", retry_after_seconds=2))
-    assert script(other) == Action(fault=Fault("drop"))
+    assert script(asks) == ScriptAction(thinking="hm", tool_calls=(ToolCall("Read", {"path": "a"}),))
+    assert [script(answers) for _ in range(2)] == [
+        ScriptAction(text="First."),
+        ScriptAction(text="Second.", delay_seconds=0.25),
+    ]
+    assert script(answers) == ScriptAction(fault=Fault("rate_limit", message="Slow down.", retry_after_seconds=2))
+    assert script(other) == ScriptAction(fault=Fault("drop"))
 
 
 @requirement("simulator:script:rules")
 def test_headers_are_matched_whatever_their_case() -> None:
     script = script_from_json([{"when": {"headers": {"X-Test": "yes"}}, "then": "heard"}], "here")
 
-    assert script(Incoming(1, request(), {"x-test": "yes"})) == Action(text="heard")
+    assert script(Incoming(1, request(), {"x-test": "yes"})) == ScriptAction(text="heard")
     assert script(Incoming(2, request(), {})) is None
 
 
@@ -107,4 +110,4 @@ def test_a_file_that_is_missing_or_no_json_is_named(tmp_path: Path) -> None:
 
 
 def test_one_action_can_be_read_alone() -> None:
-    assert action_from_json({"text": "x"}, "here") == Action(text="x")
+    assert action_from_json({"text": "x"}, "here") == ScriptAction(text="x")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from reverie.messages.blocks import JsonObject
 from reverie.testing.clock import SettableClock
 from reverie_simulator.counting import TokenCounter
-from reverie_simulator.provider import Provider
+from reverie_simulator.provider import SimulatedProvider
 from reverie_simulator.simulation import MESSAGES, Simulation
 from reverie_simulator.wire import encode
 from tests.requirements import requirement
@@ -29,7 +29,7 @@ def test_blocks_that_were_seen_are_not_counted_again() -> None:
         counted.append(text)
         return len(text) // 4
 
-    simulation.provider = Provider(seed=1, counter=TokenCounter(1, count_text=count))
+    simulation.provider = SimulatedProvider(seed=1, counter=TokenCounter(1, count_text=count))
     simulation.handle(MESSAGES, encode(request(session(300), cache_control=dict(EPHEMERAL))), HEADERS)
     assert len(counted) > 300
 

@@ -7,15 +7,15 @@ from datetime import UTC, datetime
 from itertools import count
 from pathlib import Path
 
-from reverie.context.conversation import Log
+from reverie.context.conversation import Conversation
 from reverie.memory.memory import Memory
 from reverie.messages.blocks import Json
 from reverie.session.file_history import FileHistory
 from reverie.session.memory_writes import MemoryWrites
 from reverie.settings import Settings
 from reverie.tools.desk import Desk
-from reverie.tools.registry import Checked
-from reverie.tools.tool import Answer, Tool
+from reverie.tools.registry import CheckedTool
+from reverie.tools.tool import Tool, ToolAnswer
 
 
 def desk_at(folder: Path) -> Desk:
@@ -34,22 +34,22 @@ def desk_at(folder: Path) -> Desk:
     )
 
 
-def give_memory(desk: Desk, memory: Memory) -> Log:
+def give_memory(desk: Desk, memory: Memory) -> Conversation:
     """Let the tools of a desk write memories; returned is the conversation in which they do."""
     numbers = count(1)
-    log = Log(session="session-1", now=desk.now, new_id=lambda: f"id-{next(numbers)}")
+    log = Conversation(session="session-1", now=desk.now, new_id=lambda: f"id-{next(numbers)}")
     desk.memories = MemoryWrites(memory, log, FileHistory(log, lambda session: desk.scratch / session, desk.now))
     return log
 
 
-async def call(tool: Tool, desk: Desk, /, **given: Json) -> Answer:
+async def call(tool: Tool, desk: Desk, /, **given: Json) -> ToolAnswer:
     """Judge a call and run it."""
-    checked = Checked(tool)
+    checked = CheckedTool(tool)
     checked.need(given, desk)
     return await checked.run(given, desk)
 
 
-def told(answer: Answer) -> str:
+def told(answer: ToolAnswer) -> str:
     """The text of an answer."""
     assert isinstance(answer.content, str)
     return answer.content

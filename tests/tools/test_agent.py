@@ -8,11 +8,11 @@ import pytest
 from reverie.messages.blocks import JsonObject
 from reverie.permissions.need import Act
 from reverie.settings import Settings
-from reverie.tools.agent import Agent, Order
+from reverie.tools.agent import AgentTool, Order
 from reverie.tools.desk import Desk
 from reverie.tools.registry import Registry
 from reverie.tools.send_message import Outgoing, SendMessage, outgoing
-from reverie.tools.tool import Answer, ToolMistake
+from reverie.tools.tool import ToolAnswer, ToolMistake
 from tests.requirements import requirement
 
 
@@ -24,11 +24,11 @@ def desk(tmp_path: Path) -> Desk:
 async def test_the_agent_tool_hands_over_what_was_asked_and_names_no_role(tmp_path: Path) -> None:
     orders: list[Order] = []
 
-    async def employ(order: Order) -> Answer:
+    async def employ(order: Order) -> ToolAnswer:
         orders.append(order)
-        return Answer("done")
+        return ToolAnswer("done")
 
-    tool = Registry([Agent(employ)]).find("Agent")
+    tool = Registry([AgentTool(employ)]).find("Agent")
     given: JsonObject = {"description": "look", "prompt": "look at it", "run_in_background": True, "name": "n"}
     assert tool.is_concurrent(given, desk(tmp_path))
     assert tool.need(given, desk(tmp_path)).subject == "fork"

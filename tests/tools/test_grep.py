@@ -18,7 +18,7 @@ from reverie.tools.desk import Desk
 from reverie.tools.grep import Grep
 from reverie.tools.line_search import compiled, find_rows
 from reverie.tools.ripgrep import search
-from reverie.tools.search_query import Query
+from reverie.tools.search_query import FileQuery
 from reverie.tools.tool import ToolMistake
 from tests.requirements import requirement
 from tests.tools.kit import call, desk_at, told
@@ -70,7 +70,7 @@ def test_both_programs_answer_the_same(tree: dict[str, str], query: dict[str, Js
 def test_rows_are_the_matching_lines_and_those_around(
     lines: list[str], multiline: bool, before: int, after: int
 ) -> None:
-    query = Query(Path("/"), "foo", is_multiline=multiline, before=before, after=after)
+    query = FileQuery(Path("/"), "foo", is_multiline=multiline, before=before, after=after)
 
     rows = list(find_rows("".join(f"{line}\n" for line in lines), compiled(query), query))
 
@@ -198,7 +198,7 @@ def children() -> set[str]:
 @requirement("tools:grep:bounded")
 async def test_a_cancelled_search_leaves_no_process(desk: Desk) -> None:
     (desk.project / "a.txt").write_text("a" * 60 + "b\n", encoding="utf-8")
-    query = Query(desk.project, "(a+)+$")
+    query = FileQuery(desk.project, "(a+)+$")
     before = children()
     searching = asyncio.create_task(search(query, ripgrep=None, environment=desk.environment, timeout_seconds=30))
     await asyncio.sleep(0.3)

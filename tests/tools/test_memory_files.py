@@ -17,7 +17,7 @@ from reverie.messages.blocks import Json
 from reverie.messages.codec import tool_to_wire
 from reverie.tools.desk import Desk
 from reverie.tools.memory_files import MemoryFiles
-from reverie.tools.tool import Answer, ToolMistake
+from reverie.tools.tool import ToolAnswer, ToolMistake
 from tests.memory.stores import open_store
 from tests.requirements import requirement
 from tests.tools.kit import call, give_memory, told
@@ -31,7 +31,7 @@ def store(desk: Desk, tmp_path: Path) -> Iterator[Store]:
         yield opened.store
 
 
-async def memory(store: Store, desk: Desk, command: str, **given: Json) -> Answer:
+async def memory(store: Store, desk: Desk, command: str, **given: Json) -> ToolAnswer:
     return await call(MemoryFiles(store), desk, command=command, **given)
 
 
@@ -231,7 +231,7 @@ def test_any_path_lies_inside_or_is_refused(path: str) -> None:
 
     from tests.tools.kit import desk_at
 
-    async def view(folder: Path) -> Answer:
+    async def view(folder: Path) -> ToolAnswer:
         return await memory(open_store(folder / "m", with_git=False), desk_at(folder), "view", path=f"/memories{path}")
 
     with tempfile.TemporaryDirectory() as folder:

@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 
 from reverie.extensions.skills import Skill, Skills
-from reverie.permissions.decide import Verdict, decide
+from reverie.permissions.decide import PermissionVerdict, decide
 from reverie.permissions.policy import Policy
-from reverie.permissions.rule import Kind
+from reverie.permissions.rule import RuleKind
 from reverie.tools.desk import Desk
 from reverie.tools.skill import SkillTool
 from reverie.tools.tool import ToolMistake
@@ -29,8 +29,8 @@ async def test_the_model_invokes_a_skill_with_arguments(desk: Desk, tmp_path: Pa
     assert invoked == [("review", "src")]
     policy = Policy(project=tmp_path, home=tmp_path)
     need = tool.need({"skill": "review"}, desk)
-    assert decide(need, policy).verdict is Verdict.ALLOW
-    assert decide(need, policy.with_rule("Skill(review)", Kind.DENY)).verdict is Verdict.DENY
+    assert decide(need, policy).verdict is PermissionVerdict.ALLOW
+    assert decide(need, policy.with_rule("Skill(review)", RuleKind.DENY)).verdict is PermissionVerdict.DENY
 
     for name, why in (("deploy", "Only the user"), ("nothing", "There is no skill")):
         with pytest.raises(ToolMistake, match=why):

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from reverie.context.conversation import Log
+from reverie.context.conversation import Conversation
 from reverie.session.file_history import FileHistory
 from reverie.tools.desk import Desk
 from reverie.tools.edit import Edit
@@ -119,7 +119,7 @@ async def test_edit_changes_nothing_where_a_swapped_link_leads(swapped: Desk, ou
 async def test_a_link_swapped_in_just_before_the_write_neither_takes_it_nor_is_put_aside(
     swapped: Desk, outside: Path
 ) -> None:
-    log = Log(session="session-1", now=swapped.now, new_id=lambda: "id")
+    log = Conversation(session="session-1", now=swapped.now, new_id=lambda: "id")
     history = FileHistory(log, lambda session: swapped.scratch / session, swapped.now)
     await call(Read(), swapped, file_path="folder/notes.txt")
     swapper = Swapper(swapped.project / "folder", outside)

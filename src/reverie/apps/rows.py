@@ -11,8 +11,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from reverie.context.activity import subject
 from reverie.messages.blocks import (
     Block,
-    Compaction,
-    Document,
+    CompactionBlock,
+    DocumentBlock,
     Image,
     Opaque,
     RedactedThinking,
@@ -23,9 +23,9 @@ from reverie.messages.blocks import (
 )
 from reverie.messages.chain import is_headless
 from reverie.messages.entries import Entry, envelope_of
-from reverie.messages.view import Item, Kind, View, project
+from reverie.messages.view import Item, ItemKind, View, project
 from reverie.models.profiles import NO_OVERRIDES, Profile, ProfileOverride, profile
-from reverie.models.tokens.count import Count, count, model_of
+from reverie.models.tokens.count import TokenCount, count, model_of
 from reverie.models.tokens.estimate import weigh_block, weigh_text, weigh_tool
 from reverie.models.tokens.rates import rates_for
 from reverie.models.tokens.usage import bill, totals
@@ -42,7 +42,7 @@ BIGGEST = 10
 
 
 @value
-class Part:
+class ContextPart:
     """One kind of content and its weight."""
 
     kind: str
@@ -68,10 +68,10 @@ class ContextReport:
     tool_calls: int
     tool_results: int
     tokens: int
-    parts: tuple[Part, ...]
+    parts: tuple[ContextPart, ...]
     biggest: tuple[Big, ...]
     model: str | None
-    counted: Count
+    counted: TokenCount
     view: View
 
 
@@ -126,7 +126,7 @@ def subagent_rows(
     return tuple(found)
 
 
-def _weights(view: View, facts: Profile, total: int, unseen: str) -> tuple[tuple[Part, ...], tuple[Big, ...]]:
+def _weights(view: View, facts: Profile, total: int, unseen: str) -> tuple[tuple[ContextPart, ...], tuple[Big, ...]]:
     """The weight of each kind, which add up to the total, and the heaviest items."""
     rates = rates_for(facts)
     calls = {call.id: call for item in view.items for call in item.message.tool_uses}
@@ -145,7 +145,7 @@ def _weights(view: View, facts: Profile, total: int, unseen: str) -> tuple[tuple
         sums["overhead of the provider" if view.system else unseen] = total - seen
     elif seen:
         sums = Counter({kind: round(tokens * total / seen) for kind, tokens in sums.items()})
-    parts = tuple(Part(kind, tokens) for kind, tokens in sums.most_common() if tokens > 0)
+    parts = tuple(ContextPart(kind, tokens) for kind, tokens in sums.most_common() if tokens > 0)
     bigs.sort(key=lambda big: -big.tokens)
     return parts, tuple(bigs[:BIGGEST])
 
@@ -159,22 +159,22 @@ def _kind(block: Block, item: Item, calls: Mapping[str, ToolUse]) -> str:
             return "tool calls"
         case Thinking() | RedactedThinking():
             return "thinking"
-        case Image() | Document():
+        case Image() | DocumentBlock():
             return "images and documents"
-        case Compaction():
+        case CompactionBlock():
             return "summary"
         case Text() | Opaque():
-            return _NAMES[item.kind] if item.kind is not Kind.ATTACHMENT else f"attachment: {item.label or 'other'}"
+            return _NAMES[item.kind] if item.kind is not ItemKind.ATTACHMENT else f"attachment: {item.label or 'other'}"
 
 
 _NAMES = {
-    Kind.TYPED: "your messages",
-    Kind.META: "injected messages",
-    Kind.RESULT: "injected messages",
-    Kind.REPLY: "replies",
-    Kind.SUMMARY: "summary",
-    Kind.FOLD: "folded history",
-    Kind.ATTACHMENT: "attachments",
+    ItemKind.TYPED: "your messages",
+    ItemKind.META: "injected messages",
+    ItemKind.RESULT: "injected messages",
+    ItemKind.REPLY: "replies",
+    ItemKind.SUMMARY: "summary",
+    ItemKind.FOLD: "folded history",
+    ItemKind.ATTACHMENT: "attachments",
 }
 
 

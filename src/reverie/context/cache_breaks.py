@@ -27,7 +27,7 @@ from reverie.messages.message import Usage
 from reverie.messages.view import SERVER_CLEARS
 from reverie.models.ports import Request
 from reverie.models.profiles import Profile
-from reverie.settings import Cache
+from reverie.settings import CacheSettings
 from reverie.values import value
 
 LIFETIMES = {"5m": timedelta(minutes=5), "1h": timedelta(hours=1)}
@@ -46,7 +46,7 @@ class Cause(StrEnum):
 
 
 @value
-class Piece:
+class RequestPiece:
     """One tool, system block or message block as it stands in a request."""
 
     level: str
@@ -61,7 +61,7 @@ class Piece:
 class Fingerprint:
     """A request as the provider's cache sees it, in order."""
 
-    pieces: tuple[Piece, ...]
+    pieces: tuple[RequestPiece, ...]
 
     @property
     def size(self) -> int:
@@ -140,7 +140,7 @@ def extends(before: Request, after: Request) -> bool:
     return True
 
 
-def detect(expected_tokens: int, usage: Usage, limits: Cache) -> int | None:
+def detect(expected_tokens: int, usage: Usage, limits: CacheSettings) -> int | None:
     """How many tokens fewer than promised were read from the cache; None when that is no break (product §6)."""
     missing = expected_tokens - usage.cache_read_tokens
     if missing > limits.break_tokens and missing > limits.break_fraction * expected_tokens:
@@ -192,14 +192,14 @@ def is_expired(gap: timedelta, ttl: str) -> bool:
     return gap >= LIFETIMES.get(ttl, LIFETIMES["5m"])
 
 
-def _shared(before: Sequence[Piece], after: Sequence[Piece]) -> int:
+def _shared(before: Sequence[RequestPiece], after: Sequence[RequestPiece]) -> int:
     for number, (one, other) in enumerate(zip(before, after, strict=False)):
         if one.digest != other.digest:
             return number
     return min(len(before), len(after))
 
 
-def _cause(changed: Piece, position: int, pieces: Sequence[Piece]) -> Cause:
+def _cause(changed: RequestPiece, position: int, pieces: Sequence[RequestPiece]) -> Cause:
     match changed.level:
         case "options":
             return Cause.MODEL
@@ -211,10 +211,10 @@ def _cause(changed: Piece, position: int, pieces: Sequence[Piece]) -> Cause:
     return Cause.MEMORY if position == opening else Cause.MESSAGE
 
 
-def _piece(level: str, value: Mapping[str, Any], label: str, role: str = "") -> Piece:
+def _piece(level: str, value: Mapping[str, Any], label: str, role: str = "") -> RequestPiece:
     data = encode_json(_unmarked(value))
     digest = hashlib.blake2b(data, digest_size=16, key=f"{level}:{role}".encode()).digest()
-    return Piece(level, digest, len(data), label)
+    return RequestPiece(level, digest, len(data), label)
 
 
 def _unmarked(value: Mapping[str, Any]) -> Mapping[str, Any]:

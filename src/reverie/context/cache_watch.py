@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from reverie.context.cache_breaks import Break, Cause, detect, is_expired, price, promised_tokens
-from reverie.messages.blocks import Compaction, JsonObject, Opaque
+from reverie.messages.blocks import CompactionBlock, JsonObject, Opaque
 from reverie.messages.message import Usage
 from reverie.models.ports import Request
 from reverie.models.profiles import Profile
-from reverie.settings import Cache
+from reverie.settings import CacheSettings
 
 SURE_OF_THE_REST = 0.5
 """The share of the rest that must be read after we moved something for the first time. What is left is then known in
@@ -20,7 +20,7 @@ bytes alone, and prose has twice the bytes a token that numbers have."""
 class CacheWatch:
     """Follows the requests of one conversation and their usage."""
 
-    def __init__(self, facts: Profile, settings: Cache) -> None:
+    def __init__(self, facts: Profile, settings: CacheSettings) -> None:
         self._facts = facts
         self._settings = settings
         self._usage: Usage | None = None
@@ -78,4 +78,4 @@ def _deletions(request: Request | None) -> int:
     if request is None:
         return 0
     blocks = (block for message in request.messages for block in message.content)
-    return sum(isinstance(block, Opaque | Compaction) for block in blocks)
+    return sum(isinstance(block, Opaque | CompactionBlock) for block in blocks)

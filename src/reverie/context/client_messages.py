@@ -16,7 +16,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from reverie.context.conversation import Log
+from reverie.context.conversation import Conversation
 from reverie.errors import UserMistake
 from reverie.messages.codec import message_from_wire, tool_from_wire
 from reverie.messages.entries import (
@@ -51,7 +51,7 @@ class _Seen:
         return self.given is given and self.content is content and self.parts == _parts(content)
 
 
-class Followed(Log):
+class Followed(Conversation):
     """The entries of one conversation that somebody else keeps as messages."""
 
     def __init__(self, *, session: str, now: Callable[[], datetime]) -> None:

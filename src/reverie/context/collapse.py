@@ -14,7 +14,7 @@ from reverie.context.cut import shortened
 from reverie.context.facts import gather
 from reverie.context.prompt import fill, read_prompt
 from reverie.context.snip import may_go, old_rounds
-from reverie.context.stage import NOTHING, Outcome, Reduction, Scene, Stage
+from reverie.context.stage import NOTHING, Reduction, Stage, StageContext, StageOutcome
 from reverie.context.summarise import without_media
 from reverie.messages.blocks import Json
 from reverie.messages.entries import BoundaryEntry, CollapseEntry, Entry, MarkEntry
@@ -22,7 +22,7 @@ from reverie.messages.message import user
 from reverie.messages.rules import legal_cuts
 from reverie.messages.view import Item, View
 from reverie.models.ports import Ask, Flow
-from reverie.settings import Collapse
+from reverie.settings import CollapseSettings
 from reverie.values import value
 
 STAGED = "collapse_staged"
@@ -40,13 +40,13 @@ class Queued:
     last: str
 
 
-def collapse_stage(settings: Collapse, queue: Sequence[Queued] = (), *, pinned: Collection[str] = ()) -> Stage:
+def collapse_stage(settings: CollapseSettings, queue: Sequence[Queued] = (), *, pinned: Collection[str] = ()) -> Stage:
     """Make the stage that queues spans at the first line; what is queued already is not queued again.
 
     At the second line it commits them by structure, where no model has done so before (`collapse`).
     """
 
-    def stage(view: View, scene: Scene) -> Outcome:
+    def stage(view: View, scene: StageContext) -> StageOutcome:
         if not settings.enabled or not scene.budget.must_stage_collapse:
             return NOTHING
         if scene.budget.must_run_collapse:
@@ -58,7 +58,7 @@ def collapse_stage(settings: Collapse, queue: Sequence[Queued] = (), *, pinned: 
         if not found:
             return NOTHING
         pairs: list[Json] = [[span[0].uuid, span[-1].uuid] for span in found]
-        return Outcome((MarkEntry(scene.envelope(), STAGED, {"spans": pairs}),))
+        return StageOutcome((MarkEntry(scene.envelope(), STAGED, {"spans": pairs}),))
 
     return stage
 
@@ -86,7 +86,12 @@ def queued(entries: Iterable[Entry]) -> tuple[Queued, ...]:
 
 
 def choose_spans(
-    view: View, scene: Scene, settings: Collapse, *, expected_tokens: int = 0, taken: Collection[str] = ()
+    view: View,
+    scene: StageContext,
+    settings: CollapseSettings,
+    *,
+    expected_tokens: int = 0,
+    taken: Collection[str] = (),
 ) -> list[list[Item]]:
     """The oldest runs of whole rounds, each of a certain size, until the view would be down to its target.
 
@@ -115,8 +120,13 @@ def choose_spans(
 
 
 def collapse(
-    view: View, scene: Scene, settings: Collapse, queue: Sequence[Queued], *, pinned: Collection[str] = ()
-) -> Flow[Outcome]:
+    view: View,
+    scene: StageContext,
+    settings: CollapseSettings,
+    queue: Sequence[Queued],
+    *,
+    pinned: Collection[str] = (),
+) -> Flow[StageOutcome]:
     """Work the queue off: one question per span; a span whose summary fails is summed up by structure."""
     outcome = NOTHING
     for span in _spans(view, scene, settings, queue, pinned):
@@ -138,8 +148,13 @@ def collapse(
 
 
 def drain(
-    view: View, scene: Scene, settings: Collapse, queue: Sequence[Queued], *, pinned: Collection[str] = ()
-) -> Outcome:
+    view: View,
+    scene: StageContext,
+    settings: CollapseSettings,
+    queue: Sequence[Queued],
+    *,
+    pinned: Collection[str] = (),
+) -> StageOutcome:
     """Commit everything that is staged now, without asking anybody; nothing staged means the oldest spans."""
     outcome = NOTHING
     for span in _spans(view, scene, settings, queue, pinned):
@@ -148,14 +163,14 @@ def drain(
 
 
 def _spans(
-    view: View, scene: Scene, settings: Collapse, queue: Sequence[Queued], pinned: Collection[str]
+    view: View, scene: StageContext, settings: CollapseSettings, queue: Sequence[Queued], pinned: Collection[str]
 ) -> list[list[Item]]:
     """What is staged; the oldest spans when nothing is."""
     staged = [span for one in queue if (span := _items_of(view.items, one))]
     return staged or choose_spans(view, scene, settings, taken=pinned)
 
 
-def _commit(span: Sequence[Item], text: str, scene: Scene, settings: Collapse) -> Outcome:
+def _commit(span: Sequence[Item], text: str, scene: StageContext, settings: CollapseSettings) -> StageOutcome:
     """Fold a span, if that is shorter than what it stands for."""
     first, last = span[0].uuid, span[-1].uuid
     again = f"; read them again from {first} to {last}" if scene.rereads else ""
@@ -165,15 +180,15 @@ def _commit(span: Sequence[Item], text: str, scene: Scene, settings: Collapse) -
     if freed <= 0:
         return NOTHING
     entry = CollapseEntry(scene.envelope(), first, last, summary)
-    return Outcome((entry,), reductions=(Reduction("collapse", freed, len(span)),))
+    return StageOutcome((entry,), reductions=(Reduction("collapse", freed, len(span)),))
 
 
-def _by_structure(span: Sequence[Item], scene: Scene, settings: Collapse) -> str:
+def _by_structure(span: Sequence[Item], scene: StageContext, settings: CollapseSettings) -> str:
     facts = gather(span)
     return digest.summary(facts, limit_tokens=settings.summary_tokens, weigh=scene.weigh_text, rereads=scene.rereads)
 
 
-def _gain(span: Sequence[Item], scene: Scene, settings: Collapse) -> int:
+def _gain(span: Sequence[Item], scene: StageContext, settings: CollapseSettings) -> int:
     return max(0, sum(map(scene.weigh, span)) - settings.summary_tokens)
 
 

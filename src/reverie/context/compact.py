@@ -15,17 +15,17 @@ from reverie.context import digest
 from reverie.context.receipt import RECEIPT, Receipt, in_view
 from reverie.context.replacement import Case, Replacement, build, keepable, seal, summary_limit
 from reverie.context.spans import plain, short_ids
-from reverie.context.stage import NOTHING, Outcome, Reduction
-from reverie.context.summarise import EMBEDDED, Wanted, Written, by_structure, summarise
-from reverie.context.survive import Limits, MustSurvive, bring_back, must_survive
+from reverie.context.stage import NOTHING, Reduction, StageOutcome
+from reverie.context.summarise import EMBEDDED, SummaryRequest, WrittenSummary, by_structure, summarise
+from reverie.context.survive import MustSurvive, SurvivalLimits, bring_back, must_survive
 from reverie.errors import ContextTooLong, UserMistake
 from reverie.messages.bulk import collector_paused
 from reverie.messages.entries import CollapseEntry, MarkEntry
 from reverie.messages.message import user
 from reverie.messages.rules import legal_cuts
-from reverie.messages.view import Item, Kind, View
+from reverie.messages.view import Item, ItemKind, View
 from reverie.models.ports import Flow
-from reverie.models.tokens.window import Budget
+from reverie.models.tokens.window import WindowBudget
 from reverie.values import value
 
 TAIL_FRACTION = 0.10
@@ -65,7 +65,7 @@ def compact(
     tail_tokens: int | None = None,
     was_refused: bool = False,
     keeps_unanswered: bool = True,
-) -> Flow[Outcome]:
+) -> Flow[StageOutcome]:
     """Replace the whole history; nothing when that would gain nothing.
 
     `tail_tokens` is what the newest rounds may take to stay as they are; what nobody has answered yet stays whatever
@@ -78,7 +78,7 @@ def compact(
     return (yield from _replace_before(case, start, instructions, "full compaction", was_refused))
 
 
-def compact_part(case: Case, part: OneSide, *, instructions: str = "") -> Flow[Outcome]:
+def compact_part(case: Case, part: OneSide, *, instructions: str = "") -> Flow[StageOutcome]:
     """Replace one side of a message; the cut moves to the next place where no tool call is parted from its result.
 
     Raises `UserMistake` when no message of the view has the id.
@@ -90,7 +90,7 @@ def compact_part(case: Case, part: OneSide, *, instructions: str = "") -> Flow[O
 
 
 def too_large(
-    view: View, budget: Budget, weigh_item: Callable[[Item], int], prompt_tokens: int, *, compacts: bool = True
+    view: View, budget: WindowBudget, weigh_item: Callable[[Item], int], prompt_tokens: int, *, compacts: bool = True
 ) -> ContextTooLong:
     """The error for a view that does not fit, with what takes the room and the way on.
 
@@ -113,7 +113,7 @@ def too_large(
     return ContextTooLong(message, used_tokens=budget.used_tokens, limit_tokens=limit)
 
 
-def _replace_before(case: Case, start: int, instructions: str, kind: str, was_refused: bool) -> Flow[Outcome]:
+def _replace_before(case: Case, start: int, instructions: str, kind: str, was_refused: bool) -> Flow[StageOutcome]:
     items = case.view.items
     kept = keepable(case, items[start:])
     if not instructions and len(kept) == len(keepable(case, items)):
@@ -123,7 +123,7 @@ def _replace_before(case: Case, start: int, instructions: str, kind: str, was_re
     must = must_survive(case.entries, case.view.leaf, skills, rereads=case.scene.rereads)
     limit = summary_limit(case, must, kept)
     scope = "" if not kept else _scope("The messages from this one on stay as they are and need no summary", kept[0])
-    wanted = Wanted(
+    wanted = SummaryRequest(
         items[:start] if was_refused or kind == PARTIAL else items,
         limit,
         case.weight(items) - case.weight(kept),
@@ -141,7 +141,7 @@ def _replace_before(case: Case, start: int, instructions: str, kind: str, was_re
 
 
 def _smaller(
-    case: Case, must: MustSurvive, kind: str, written: Written, kept: Sequence[Item], limit: int
+    case: Case, must: MustSurvive, kind: str, written: WrittenSummary, kept: Sequence[Item], limit: int
 ) -> Replacement | None:
     """The replacement, if it is smaller than what is there."""
     before = case.overhead_tokens + case.weight(case.view.items)
@@ -164,7 +164,7 @@ def _by_structure(case: Case, must: MustSurvive, kept: Sequence[Item], limit: in
         )
 
 
-def _fold_from(case: Case, start: int, instructions: str) -> Flow[Outcome]:
+def _fold_from(case: Case, start: int, instructions: str) -> Flow[StageOutcome]:
     """Show everything from the pivot on as one summary behind an unchanged prefix."""
     items = case.view.items
     gone = items[start:]
@@ -172,7 +172,7 @@ def _fold_from(case: Case, start: int, instructions: str) -> Flow[Outcome]:
     must = must_survive(case.entries, case.view.leaf, rereads=case.scene.rereads)
     replaced = case.weight(gone)
     limit = min(case.settings.summary_max_tokens, replaced // 2)
-    wanted = Wanted(
+    wanted = SummaryRequest(
         items,
         limit,
         replaced,
@@ -188,12 +188,14 @@ def _fold_from(case: Case, start: int, instructions: str) -> Flow[Outcome]:
     written = (yield from summarise(wanted, case.scene, case.settings)) if asks else by_structure(wanted)
     effective = case.scene.budget.effective_tokens
     quarter = max(0, replaced - limit) // 4
-    limits = Limits(min(int(effective * case.settings.user_text_fraction), 2 * quarter), quarter, quarter, quarter)
+    limits = SurvivalLimits(
+        min(int(effective * case.settings.user_text_fraction), 2 * quarter), quarter, quarter, quarter
+    )
     short = short_ids(item.uuid for item in must.items)
     ends = (short.get(gone[0].uuid, gone[0].uuid), short.get(gone[-1].uuid, gone[-1].uuid))
     again = f" They can be read again from {ends[0]} to {ends[1]}." if must.rereads else ""
     head = f"[{len(gone)} messages are shown here as a summary.{again}]\n"
-    shown = [*items[:start], Item("", Kind.FOLD, user(written.text))]
+    shown = [*items[:start], Item("", ItemKind.FOLD, user(written.text))]
     carried = bring_back(must, shown, limits, weigh)
     before = case.scene.budget.used_tokens
     receipt = Receipt(PARTIAL, written.by, gone[0].uuid, gone[-1].uuid, before, 0, carried.lines, unread=written.unread)
@@ -211,14 +213,14 @@ def _fold_from(case: Case, start: int, instructions: str) -> Flow[Outcome]:
     entry = CollapseEntry(case.scene.envelope(), gone[0].uuid, gone[-1].uuid, text)
     receipt = replace(receipt, post_tokens=max(0, before - freed))
     mark = MarkEntry(case.scene.envelope(), RECEIPT, receipt.to_json())
-    return Outcome((entry, mark), reductions=(Reduction(PARTIAL, freed, len(gone), written.by),))
+    return StageOutcome((entry, mark), reductions=(Reduction(PARTIAL, freed, len(gone), written.by),))
 
 
 def unanswered_from(items: Sequence[Item]) -> int:
     """Where the part begins that the model has not answered: its newest calls with their results, or whatever came
     after its last words.
     """
-    last = max((n for n, item in enumerate(items) if item.kind is Kind.REPLY), default=-1)
+    last = max((n for n, item in enumerate(items) if item.kind is ItemKind.REPLY), default=-1)
     cuts = legal_cuts(items)
     first = max((cut for cut in cuts if cut <= last), default=0)
     calls = any(item.message.tool_uses for item in items[first : last + 1])
@@ -228,7 +230,7 @@ def unanswered_from(items: Sequence[Item]) -> int:
 def _tail_start(items: Sequence[Item], case: Case, most_tokens: int) -> int:
     """Where the part begins that stays: the newest rounds that fit, and in any case what nobody has answered."""
     waiting = unanswered_from(items)
-    solid = max((n + 1 for n in range(waiting) if items[n].kind in (Kind.SUMMARY, Kind.FOLD)), default=0)
+    solid = max((n + 1 for n in range(waiting) if items[n].kind in (ItemKind.SUMMARY, ItemKind.FOLD)), default=0)
     keeps = {item.uuid for item in keepable(case, items)}
     start = len(items)
     weight = 0
@@ -244,7 +246,7 @@ def _place(items: Sequence[Item], pivot: str) -> int:
     for number, item in enumerate(items):
         if item.uuid.startswith(pivot):
             return min(cut for cut in legal_cuts(items) if cut >= number)
-    typed = [item for item in items if item.kind is Kind.TYPED][-_PROMPTS_NAMED:]
+    typed = [item for item in items if item.kind is ItemKind.TYPED][-_PROMPTS_NAMED:]
     short = short_ids(item.uuid for item in items)
     named = ", ".join(f"{short[item.uuid]} “{_words(item)}”" for item in typed)
     raise UserMistake(f"no message in view has the id {pivot!r}; the newest of yours are {named or 'none'}")

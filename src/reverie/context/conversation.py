@@ -46,7 +46,7 @@ class Aside:
         return made
 
 
-class Log:
+class Conversation:
     """The entries of one conversation, and their projection."""
 
     def __init__(
@@ -135,9 +135,9 @@ class Log:
         *,
         write: Callable[[Sequence[Entry]], None] = _kept_in_memory,
         stamp: Callable[[Envelope], Envelope] = lambda envelope: envelope,
-    ) -> Log:
+    ) -> Conversation:
         """A conversation that begins with this one, as a child agent has it; what it adds is its own."""
-        child = Log(
+        child = Conversation(
             session=self.session,
             now=self._now,
             new_id=self._new_id,

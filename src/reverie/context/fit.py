@@ -13,12 +13,12 @@ from pathlib import Path
 from reverie.context.cut import head_and_tail
 from reverie.context.replacement import Case
 from reverie.context.spill import PERSISTED, decide
-from reverie.context.stage import CHARS_PER_TOKEN, NOTHING, FileWrite, Outcome, Reduction
+from reverie.context.stage import CHARS_PER_TOKEN, NOTHING, FileWrite, Reduction, StageOutcome
 from reverie.context.summarise import without_media
 from reverie.messages.blocks import ToolResult
 from reverie.messages.entries import CollapseEntry, Entry, SpillDecision, SpillEntry
 from reverie.messages.message import Message
-from reverie.messages.view import Item, Kind
+from reverie.messages.view import Item, ItemKind
 from reverie.values import value
 
 LEAST_TOKENS = 60
@@ -26,7 +26,7 @@ LEAST_TOKENS = 60
 _LEAST_PREVIEW_BYTES = 120
 _SHARE_WITH_FILE, _SHARE_ALONE = 0.10, 0.40
 """Of E, what a shortened text may still take: less where the rest is one read away."""
-_ORDER = {Kind.ATTACHMENT: 1, Kind.META: 1, Kind.TYPED: 2}
+_ORDER = {ItemKind.ATTACHMENT: 1, ItemKind.META: 1, ItemKind.TYPED: 2}
 """What else may be shortened, the less precious first; replies and summaries are left as they are."""
 
 
@@ -45,7 +45,7 @@ class _Part:
         return (0 if self.result is not None else _ORDER[self.item.kind], -self.weight)
 
 
-def fit(case: Case) -> Outcome:
+def fit(case: Case) -> StageOutcome:
     """Shorten the largest texts until the view is below the blocking limit, or nothing is left to shorten."""
     over = case.tokens - case.scene.budget.blocking_tokens
     if over <= 0:
@@ -61,7 +61,7 @@ def fit(case: Case) -> Outcome:
     if not freed:
         return NOTHING
     reduction = Reduction("shortened", freed, len(done.reductions), "it did not fit into the window")
-    return Outcome(done.entries, done.writes, (reduction,))
+    return StageOutcome(done.entries, done.writes, (reduction,))
 
 
 def _parts(case: Case) -> Iterator[_Part]:
@@ -77,7 +77,7 @@ def _parts(case: Case) -> Iterator[_Part]:
             yield _Part(item, without_media(item.message).text, case.scene.weigh(item))
 
 
-def _shortened(case: Case, part: _Part, over_tokens: int) -> Outcome:
+def _shortened(case: Case, part: _Part, over_tokens: int) -> StageOutcome:
     """A part in as many tokens as may stay of it; nothing when that is no less."""
     weigh, effective = case.scene.weigh_text, case.scene.budget.effective_tokens
     share = _SHARE_ALONE if case.spill_path is None or part.result is None else _SHARE_WITH_FILE
@@ -99,4 +99,4 @@ def _shortened(case: Case, part: _Part, over_tokens: int) -> Outcome:
         writes = (FileWrite(Path(decision.path), part.text, instead=shown),) if decision.path is not None else ()
     if freed <= 0:
         return NOTHING
-    return Outcome((entry,), writes, (Reduction("shortened", freed),))
+    return StageOutcome((entry,), writes, (Reduction("shortened", freed),))

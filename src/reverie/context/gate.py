@@ -14,8 +14,8 @@ from typing import TypeAlias
 from reverie.context.receipt import RECEIPT
 from reverie.context.summarise import EMBEDDED
 from reverie.messages.entries import AssistantEntry, BoundaryEntry, Entry, MarkEntry
-from reverie.models.tokens.window import Budget
-from reverie.settings import Compaction, Settings
+from reverie.models.tokens.window import WindowBudget
+from reverie.settings import CompactionSettings, Settings
 from reverie.values import value
 
 FAILED = "compaction_failed"
@@ -83,11 +83,11 @@ class Breaker:
         """After a summary that was worth its price."""
         return Breaker(0, self.refills, self.replies)
 
-    def gave_up(self, settings: Compaction) -> bool:
+    def gave_up(self, settings: CompactionSettings) -> bool:
         """Whether it failed too often in a row."""
         return self.failures >= settings.max_failures
 
-    def goes_round(self, settings: Compaction) -> bool:
+    def goes_round(self, settings: CompactionSettings) -> bool:
         """Whether a window that is full now has refilled too often in a row."""
         return self.refills + (self.replies < REFILL_REPLIES) >= settings.max_refills
 
@@ -116,7 +116,7 @@ def breaker(entries: Iterable[Entry]) -> Breaker:
     return state
 
 
-def gate(budget: Budget, settings: Settings, state: Breaker, *, internal: bool = False) -> Decision:
+def gate(budget: WindowBudget, settings: Settings, state: Breaker, *, internal: bool = False) -> Decision:
     """Decide for a view of this size."""
     compaction = settings.compaction
     if internal:

@@ -12,26 +12,30 @@ from datetime import datetime, timedelta
 
 from reverie.context.cache_breaks import LIFETIMES
 from reverie.context.prefix import message_ttl
-from reverie.context.stage import CHARS_PER_TOKEN, NOTHING, Outcome, Reduction, Scene, Stage
-from reverie.messages.blocks import Document, Image, Json, Opaque, ToolResult
+from reverie.context.stage import CHARS_PER_TOKEN, NOTHING, Reduction, Stage, StageContext, StageOutcome
+from reverie.messages.blocks import DocumentBlock, Image, Json, Opaque, ToolResult
 from reverie.messages.entries import ClearEntry
 from reverie.messages.records import CLEARED
-from reverie.messages.view import SERVER_CLEARS, Item, Kind, View
+from reverie.messages.view import SERVER_CLEARS, Item, ItemKind, View
 from reverie.models.tokens.media import FLAT_MEDIA_TOKENS
-from reverie.models.tokens.window import Budget
-from reverie.settings import Cache, Clearing
+from reverie.models.tokens.window import WindowBudget
+from reverie.settings import CacheSettings, ClearingSettings
 
-_USUAL_CACHE = Cache()
+_USUAL_CACHE = CacheSettings()
 REFERENCE_WINDOW_TOKENS = 200_000
 """The window for which the numbers of API-level clearing are stated (spec 1 §7.3)."""
 
 
 def microcompact(
-    settings: Clearing, cache: Cache = _USUAL_CACHE, *, edits_cache: bool = False, pinned: Collection[str] = ()
+    settings: ClearingSettings,
+    cache: CacheSettings = _USUAL_CACHE,
+    *,
+    edits_cache: bool = False,
+    pinned: Collection[str] = (),
 ) -> Stage:
     """Make the stage; `edits_cache` says that the provider deletes results inside its cache."""
 
-    def stage(view: View, scene: Scene) -> Outcome:
+    def stage(view: View, scene: StageContext) -> StageOutcome:
         cleared = _after_a_pause(view, scene, settings, cache, pinned)
         if cleared is NOTHING and edits_cache and settings.cached.enabled:
             cleared = _inside_the_cache(view, scene, settings, pinned)
@@ -40,7 +44,7 @@ def microcompact(
     return stage
 
 
-def api_clearing(settings: Clearing, budget: Budget, *, thinks: bool) -> list[Json]:
+def api_clearing(settings: ClearingSettings, budget: WindowBudget, *, thinks: bool) -> list[Json]:
     """The edits with which a provider clears by itself; thinking only where a request asks for it."""
     api = settings.api
     if not api.enabled:
@@ -63,7 +67,9 @@ def api_clearing(settings: Clearing, budget: Budget, *, thinks: bool) -> list[Js
     return [thinking, tools] if thinks else [tools]
 
 
-def clearable(items: Sequence[Item], settings: Clearing, *, pinned: Collection[str] = ()) -> list[tuple[str, int]]:
+def clearable(
+    items: Sequence[Item], settings: ClearingSettings, *, pinned: Collection[str] = ()
+) -> list[tuple[str, int]]:
     """Results that may be emptied, oldest first, with about their sizes in characters.
 
     Those that are no longer than what would stand in their place are left out.
@@ -79,7 +85,9 @@ def clearable(items: Sequence[Item], settings: Clearing, *, pinned: Collection[s
     ]
 
 
-def _after_a_pause(view: View, scene: Scene, settings: Clearing, cache: Cache, pinned: Collection[str]) -> Outcome:
+def _after_a_pause(
+    view: View, scene: StageContext, settings: ClearingSettings, cache: CacheSettings, pinned: Collection[str]
+) -> StageOutcome:
     time = settings.time
     if not time.enabled or scene.budget.used_tokens <= time.min_fill_fraction * scene.budget.effective_tokens:
         return NOTHING
@@ -95,10 +103,12 @@ def _after_a_pause(view: View, scene: Scene, settings: Clearing, cache: Cache, p
         return NOTHING
     freed = sum(size for _, size in old) // CHARS_PER_TOKEN
     entry = ClearEntry(scene.envelope(), tuple(one for one, _ in old), CLEARED, "time", freed)
-    return Outcome((entry,), reductions=(Reduction("clear", freed, len(old), "after a pause"),))
+    return StageOutcome((entry,), reductions=(Reduction("clear", freed, len(old), "after a pause"),))
 
 
-def _inside_the_cache(view: View, scene: Scene, settings: Clearing, pinned: Collection[str]) -> Outcome:
+def _inside_the_cache(
+    view: View, scene: StageContext, settings: ClearingSettings, pinned: Collection[str]
+) -> StageOutcome:
     gone = deleted_by_the_server(view.items)
     results = [one for one in clearable(view.items, settings, pinned=pinned) if one[0] not in gone]
     if len(results) <= settings.cached.trigger_results:
@@ -106,11 +116,15 @@ def _inside_the_cache(view: View, scene: Scene, settings: Clearing, pinned: Coll
     old = results[: -settings.cached.keep_results or None]
     freed = sum(size for _, size in old) // CHARS_PER_TOKEN
     entry = ClearEntry(scene.envelope(), tuple(one for one, _ in old), "", SERVER_CLEARS, freed)
-    return Outcome((entry,), reductions=(Reduction("clear", freed, len(old), "inside the server's cache"),))
+    return StageOutcome((entry,), reductions=(Reduction("clear", freed, len(old), "inside the server's cache"),))
 
 
 def _size_chars(result: ToolResult) -> int:
-    media = 0 if isinstance(result.content, str) else sum(isinstance(part, Image | Document) for part in result.content)
+    media = (
+        0
+        if isinstance(result.content, str)
+        else sum(isinstance(part, Image | DocumentBlock) for part in result.content)
+    )
     return len(result.text) + media * FLAT_MEDIA_TOKENS * CHARS_PER_TOKEN
 
 
@@ -118,7 +132,7 @@ def _last_reply(items: Sequence[Item]) -> tuple[int, datetime | None]:
     """Where the newest reply stands, and when it was given."""
     for place in range(len(items) - 1, -1, -1):
         item = items[place]
-        if item.kind is Kind.REPLY and item.timestamp:
+        if item.kind is ItemKind.REPLY and item.timestamp:
             try:
                 return place, datetime.fromisoformat(item.timestamp)
             except ValueError:

@@ -13,12 +13,12 @@ from typing import TypeAlias
 from reverie.context.replacement import Case, build, keepable, seal
 from reverie.context.session_notes import NotesFile, cursor, shortened_notes
 from reverie.context.spans import chain
-from reverie.context.stage import Outcome
-from reverie.context.summarise import Written
+from reverie.context.stage import StageOutcome
+from reverie.context.summarise import WrittenSummary
 from reverie.context.survive import must_survive
 from reverie.messages.entries import BoundaryEntry, Entry, envelope_of
 from reverie.messages.rules import legal_cuts
-from reverie.messages.view import Item, Kind
+from reverie.messages.view import Item, ItemKind
 from reverie.settings import Settings
 from reverie.values import value
 
@@ -32,7 +32,7 @@ WORTHWHILE = 0.75
 once, and each time costs the cache."""
 
 
-class Reason(StrEnum):
+class NotesRefusal(StrEnum):
     """Why the notes cannot be the summary."""
 
     OFF = "notes and compaction by notes are not both on"
@@ -47,25 +47,25 @@ class Reason(StrEnum):
 class Declined:
     """No compaction by notes."""
 
-    reason: Reason
+    reason: NotesRefusal
     detail: str = ""
 
 
-Result: TypeAlias = Outcome | Declined
+Result: TypeAlias = StageOutcome | Declined
 
 
 def compact_by_notes(case: Case, settings: Settings, file: NotesFile) -> Result:
     """Put the notes and a recent tail in place of the history, or say why not. Never fails."""
     if not (settings.notes.enabled and settings.compaction.from_notes):
-        return Declined(Reason.OFF)
+        return Declined(NotesRefusal.OFF)
     if not file.text:
-        return Declined(Reason.NO_FILE)
+        return Declined(NotesRefusal.NO_FILE)
     if file.is_blank:
-        return Declined(Reason.BLANK)
+        return Declined(NotesRefusal.BLANK)
     try:
         return _compact(case, settings, file)
     except Exception as problem:  # noqa: BLE001 — spec 1 §10: any failure leads to the full compaction
-        return Declined(Reason.FAILED, f"{type(problem).__name__}: {problem}")
+        return Declined(NotesRefusal.FAILED, f"{type(problem).__name__}: {problem}")
 
 
 def kept_from(items: Sequence[Item], uncovered: int, case: Case) -> int:
@@ -78,7 +78,7 @@ def kept_from(items: Sequence[Item], uncovered: int, case: Case) -> int:
     texts = sum(map(_has_text, items[start:]))
     while start > 0 and (tokens < least or texts < case.settings.keep_min_text_messages):
         weight = case.scene.weigh(items[start - 1])
-        if tokens + weight > most or items[start - 1].kind in (Kind.SUMMARY, Kind.FOLD):
+        if tokens + weight > most or items[start - 1].kind in (ItemKind.SUMMARY, ItemKind.FOLD):
             break
         start -= 1
         tokens += weight
@@ -92,22 +92,22 @@ def _compact(case: Case, settings: Settings, file: NotesFile) -> Result:
     items = case.view.items
     uncovered = _first_uncovered(case)
     if uncovered is None:
-        return Declined(Reason.NO_CURSOR)
+        return Declined(NotesRefusal.NO_CURSOR)
     start = kept_from(items, uncovered, case)
     kept = keepable(case, items[start:])
     budget = case.scene.budget
     limit = min(settings.notes.total_tokens, int(budget.effective_tokens * NOTES_FRACTION))
     notes = shortened_notes(file.text, settings.notes, case.scene.weigh_text, total_tokens=limit, path=file.path)
-    folds = [item.message.text for item in items[start:] if item.kind is Kind.FOLD]
+    folds = [item.message.text for item in items[start:] if item.kind is ItemKind.FOLD]
     summary = "\n\n".join([f"Notes on the session so far, kept in {file.path}:", notes, *folds])
     skills = (skill.name for skill in case.around.skills)
     must = must_survive(case.entries, case.view.leaf, skills, rereads=case.scene.rereads)
     made = build(
-        case, must, Written(summary, "notes"), kind=KIND, kept=kept, limit_tokens=case.scene.weigh_text(summary)
+        case, must, WrittenSummary(summary, "notes"), kind=KIND, kept=kept, limit_tokens=case.scene.weigh_text(summary)
     )
     before = case.overhead_tokens + case.weight(items)
     if made.tokens >= min(before, int(budget.compact_at_tokens * WORTHWHILE)):
-        return Declined(Reason.TOO_LARGE, f"{made.tokens:,} of {budget.compact_at_tokens:,} tokens")
+        return Declined(NotesRefusal.TOO_LARGE, f"{made.tokens:,} of {budget.compact_at_tokens:,} tokens")
     return seal(case, made)
 
 
@@ -122,7 +122,7 @@ def _first_uncovered(case: Case) -> int | None:
     if state.covers is None or not _is_before_the_view(state.covers, entries, state.boundary_after):
         return None
     # The message left the view when these notes last were the summary: all that stands behind it is news.
-    return next((n for n, item in enumerate(items) if item.kind is not Kind.SUMMARY), len(items))
+    return next((n for n, item in enumerate(items) if item.kind is not ItemKind.SUMMARY), len(items))
 
 
 def _is_before_the_view(covers: str, entries: Sequence[Entry], boundary: BoundaryEntry | None) -> bool:

@@ -24,7 +24,7 @@ from reverie.context.replacement import Case
 from reverie.context.session_notes import NotesFile
 from reverie.context.snip import snip
 from reverie.context.spill import kept_inline, spill
-from reverie.context.stage import NOTHING, Outcome, Scene, Stage
+from reverie.context.stage import NOTHING, Stage, StageContext, StageOutcome
 from reverie.errors import Error
 from reverie.files import write_atomic
 from reverie.messages.entries import MarkEntry
@@ -46,11 +46,11 @@ class Failure:
 
 
 @value
-class Prepared:
+class PreparedView:
     """What the stages did before a request."""
 
-    outcome: Outcome
-    scene: Scene
+    outcome: StageOutcome
+    scene: StageContext
     """With the count of the view as it is now."""
     failures: tuple[Failure, ...] = ()
 
@@ -74,11 +74,11 @@ def stages(
 
 def prepare(
     projection: Projection,
-    scene: Scene,
+    scene: StageContext,
     steps: Sequence[Stage],
     measure: Callable[[View], int],
-    write: Callable[[Outcome], Outcome] | None = None,
-) -> Prepared:
+    write: Callable[[StageOutcome], StageOutcome] | None = None,
+) -> PreparedView:
     """Run the stages before a request and feed what they want into the projection.
 
     `measure` counts a view again after something was taken out. `write` carries out the file writes of an outcome and
@@ -100,15 +100,15 @@ def prepare(
         done += wanted
         if wanted.reductions:
             scene = replace(scene, budget=scene.budget.using(measure(view)))
-    return Prepared(done, scene, tuple(failures))
+    return PreparedView(done, scene, tuple(failures))
 
 
-def apply(projection: Projection, outcome: Outcome) -> View:
+def apply(projection: Projection, outcome: StageOutcome) -> View:
     """Append the entries of an outcome to a projection; the view that results."""
     return projection.extend(outcome.entries).view()
 
 
-def written(outcome: Outcome) -> Outcome:
+def written(outcome: StageOutcome) -> StageOutcome:
     """Write the files of an outcome; what the disk refuses stays in the conversation instead."""
     failed: set[Path] = set()
     for one in outcome.writes:
@@ -128,7 +128,7 @@ def compact_now(
     part: OneSide | None = None,
     pays: bool = True,
     was_refused: bool = False,
-) -> Flow[Outcome]:
+) -> Flow[StageOutcome]:
     """Make room, whoever asks for it: by the notes, in full where they decline, then by what `fit` can still shorten.
 
     Notes are passed over when instructions are given, and when only one side of a message is meant (`part`); without
@@ -160,12 +160,12 @@ def compact_now(
     return failed(case.scene, reason)
 
 
-def _by_notes(case: Case, settings: Settings, notes: NotesFile) -> Outcome:
+def _by_notes(case: Case, settings: Settings, notes: NotesFile) -> StageOutcome:
     made = compact_by_notes(case, settings, notes)
     return NOTHING if isinstance(made, Declined) else made
 
 
-def _fitted(case: Case, outcome: Outcome) -> Outcome:
+def _fitted(case: Case, outcome: StageOutcome) -> StageOutcome:
     """An outcome with what must still happen for the view to fit."""
     made = receipts(outcome.entries)
     if made and made[-1].post_tokens <= case.scene.budget.blocking_tokens:
@@ -179,6 +179,6 @@ def _fitted(case: Case, outcome: Outcome) -> Outcome:
     return outcome
 
 
-def failed(scene: Scene, reason: str) -> Outcome:
+def failed(scene: StageContext, reason: str) -> StageOutcome:
     """The mark of an automatic compaction that came to nothing."""
-    return Outcome((MarkEntry(scene.envelope(), FAILED, {"reason": reason}),))
+    return StageOutcome((MarkEntry(scene.envelope(), FAILED, {"reason": reason}),))

@@ -15,10 +15,10 @@ from datetime import datetime, timedelta
 from reverie.messages.blocks import Block, JsonObject, Opaque, RedactedThinking, Text, Thinking, ToolResult
 from reverie.messages.message import Message, Role
 from reverie.messages.rules import Conforming
-from reverie.messages.view import Item, Kind, View, deletions
+from reverie.messages.view import Item, ItemKind, View, deletions
 from reverie.models.ports import CacheMark, Request
 from reverie.models.profiles import Profile
-from reverie.settings import Cache
+from reverie.settings import CacheSettings
 
 SHORT_LIFETIME, LONG_LIFETIME = timedelta(minutes=5), timedelta(hours=1)
 """For how long the provider keeps a prefix, as asked (spec 8 §1.10)."""
@@ -30,7 +30,7 @@ def request_from(
     *,
     model: str,
     max_tokens: int,
-    cache: Cache,
+    cache: CacheSettings,
     conforming: Conforming | None = None,
 ) -> Request:
     """The request that this view amounts to; `conforming` remembers the messages of the one before."""
@@ -48,7 +48,7 @@ def request_from(
     )
 
 
-def cache_marks(view: View, messages: Sequence[Message], cache: Cache) -> tuple[CacheMark, ...]:
+def cache_marks(view: View, messages: Sequence[Message], cache: CacheSettings) -> tuple[CacheMark, ...]:
     """At most four breakpoints: shared system text, all system text, the end of the last request, the end of this one.
 
     The third makes the look-back of 20 blocks enough however many blocks one turn adds: it stands exactly where the
@@ -68,7 +68,7 @@ def cache_marks(view: View, messages: Sequence[Message], cache: Cache) -> tuple[
     return (*marks, *(CacheMark("messages", number, block, ttl=ttl) for number, block in found))
 
 
-def message_ttl(items: Sequence[Item], cache: Cache) -> str:
+def message_ttl(items: Sequence[Item], cache: CacheSettings) -> str:
     """How long the conversation shall be kept: the setting, or an hour once somebody has let five minutes pass.
 
     A pause between two messages of the view costs writing all of it again, which is more than an hour costs.
@@ -171,7 +171,7 @@ def _edits(block: Opaque) -> list[JsonObject]:
 
 
 def _emptied(item: Item, asked: set[str], cleared_text: str) -> Item:
-    if item.kind is not Kind.RESULT:
+    if item.kind is not ItemKind.RESULT:
         return item
     content = tuple(
         replace(block, content=cleared_text) if isinstance(block, ToolResult) and block.tool_use_id in asked else block

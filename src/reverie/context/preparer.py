@@ -15,14 +15,14 @@ from typing import Any
 
 from reverie.context.cache_breaks import Break, announcements, extends, fingerprint, predict
 from reverie.context.compact import too_large
-from reverie.context.conversation import Log
+from reverie.context.conversation import Conversation
 from reverie.context.pipeline import prepare, written
 from reverie.context.prefix import request_from, with_valid_server_edits, without_server_edits
 from reverie.context.request_options import Option, cache_options, refused_options, with_options
 from reverie.context.spans import RECALL_SPAN, Span, read_span
 from reverie.context.spill import READERS
-from reverie.context.stage import NOTHING, Outcome, Reduction, Scene
-from reverie.context.strategies import Situation, Strategy
+from reverie.context.stage import NOTHING, Reduction, StageContext, StageOutcome
+from reverie.context.strategies import Strategy, StrategyContext
 from reverie.errors import Unavailable
 from reverie.messages.entries import Entry
 from reverie.messages.message import Message
@@ -32,10 +32,10 @@ from reverie.messages.view import Item, View
 from reverie.models.ports import Request
 from reverie.models.profiles import NO_OVERRIDES, Profile, ProfileOverride, profile
 from reverie.models.request_body import request_body
-from reverie.models.tokens.count import Count, Learner, count
+from reverie.models.tokens.count import Learner, TokenCount, count
 from reverie.models.tokens.estimate import weigh_message, weigh_request
 from reverie.models.tokens.rates import rates_for
-from reverie.models.tokens.window import LEAST_ANSWER_TOKENS, Budget, Level
+from reverie.models.tokens.window import LEAST_ANSWER_TOKENS, WindowBudget, WindowLevel
 from reverie.settings import Settings
 from reverie.values import value
 
@@ -51,7 +51,7 @@ class Report:
 
     tokens: int
     """The estimated size of the request."""
-    level: Level
+    level: WindowLevel
     reductions: tuple[Reduction, ...] = ()
     predicted_break: Break | None = None
     """Where this request does not extend the one before; None when it does."""
@@ -62,7 +62,7 @@ class Report:
 
 
 @value
-class Prepared:
+class ReadyRequest:
     """A request ready to be sent."""
 
     request: Request
@@ -77,11 +77,11 @@ class Prepared:
 
 
 @value
-class Reduced:
+class ReducedView:
     """What the stages did before a request, and how large the conversation is now."""
 
-    outcome: Outcome
-    scene: Scene
+    outcome: StageOutcome
+    scene: StageContext
     start: int
     """How many entries there were before."""
     failures: tuple[str, ...] = ()
@@ -95,12 +95,12 @@ class Preparer:
         *,
         model: str,
         facts: Profile,
-        budget: Budget,
+        budget: WindowBudget,
         settings: Settings,
         strategy: Strategy,
         now: Callable[[], datetime],
         spill_path: Callable[[str], Path] | None = None,
-        narrower: Budget | None = None,
+        narrower: WindowBudget | None = None,
         overrides: Mapping[str, ProfileOverride] = NO_OVERRIDES,
         has_options: bool = True,
         rereads: bool | None = None,
@@ -136,7 +136,7 @@ class Preparer:
         self._last: Request | None = None
         self._sent_entries = 0
 
-    def retuned(self, model: str, facts: Profile, budget: Budget, effort: str) -> Callable[[], None]:
+    def retuned(self, model: str, facts: Profile, budget: WindowBudget, effort: str) -> Callable[[], None]:
         """Make requests for another model from now on; returns what goes back to the one before."""
         before = copy(self)
         self.model, self.facts, self.budget, self.effort = model, facts, budget, effort
@@ -169,27 +169,27 @@ class Preparer:
             self._weights[item.uuid] = (item.message, weight)
         return weight
 
-    def measure(self, log: Log) -> int:
+    def measure(self, log: Conversation) -> int:
         """The canonical count of the conversation as it stands."""
         return self._count(log.view, log)
 
-    def scene(self, log: Log) -> Scene:
+    def scene(self, log: Conversation) -> StageContext:
         """What a stage or a compaction may know now."""
         budget = self.budget.using(self.measure(log))
         names = {tool.name for tool in log.view.tools}
         # A client of its own (`Window`) may read files by tools of any name.
         reads_files = not self._has_options or not names or not names.isdisjoint(READERS)
         rereads = self._can_reread(log.view)
-        return Scene(budget, self._now(), log.envelope, self.weigh, rereads=rereads, reads_files=reads_files)
+        return StageContext(budget, self._now(), log.envelope, self.weigh, rereads=rereads, reads_files=reads_files)
 
-    def read_span(self, log: Log, **place: Any) -> Span:
+    def read_span(self, log: Conversation, **place: Any) -> Span:
         """Read messages of a conversation again, whether or not they are in view."""
         return read_span(log.entries, weigh=self.scene(log).weigh_text, **place)
 
     def _can_reread(self, view: View) -> bool:
         return self._rereads if self._rereads is not None else any(tool.name == RECALL_SPAN for tool in view.tools)
 
-    def prepare(self, log: Log, *, max_tokens: int | None = None) -> Prepared:
+    def prepare(self, log: Conversation, *, max_tokens: int | None = None) -> ReadyRequest:
         """Reduce the conversation where that is due and make its next request.
 
         Raises `ContextTooLong`, naming the largest message, when nothing makes it fit; nothing is lost.
@@ -205,7 +205,7 @@ class Preparer:
                 break
         return self.request(log, reduced, max_tokens=max_tokens)
 
-    def reduce(self, log: Log) -> Reduced:
+    def reduce(self, log: Conversation) -> ReducedView:
         """Run the stages that cost nothing and never ask; a compaction may follow before `request`."""
         start = len(log.entries)
         scene = self.scene(log)
@@ -213,18 +213,18 @@ class Preparer:
         done = prepare(log.projection, scene, steps, lambda view: self._count(view, log), written)
         log.record(done.outcome.entries)
         failures = tuple(f"{one.stage}: {one.error}" for one in done.failures)
-        return Reduced(done.outcome, done.scene, start, failures)
+        return ReducedView(done.outcome, done.scene, start, failures)
 
-    def add(self, log: Log, outcome: Outcome) -> None:
+    def add(self, log: Conversation, outcome: StageOutcome) -> None:
         """Append what a compaction asked for."""
         log.append(*written(outcome).entries)
 
-    def _count(self, view: View, log: Log) -> int:
+    def _count(self, view: View, log: Conversation) -> int:
         if self._exact is not None and self._exact[0] is view:
             return self._exact[1]
         return self._estimated(view, log).tokens
 
-    def _estimated(self, view: View, log: Log) -> Count:
+    def _estimated(self, view: View, log: Conversation) -> TokenCount:
         return count(
             view,
             self.facts,
@@ -234,7 +234,7 @@ class Preparer:
             estimate=self._estimate,
         )
 
-    def unsure(self, log: Log) -> Request | None:
+    def unsure(self, log: Conversation) -> Request | None:
         """The request for which the provider's own count is worth asking: one that is due for compaction only if the
         estimate is right.
         """
@@ -247,7 +247,7 @@ class Preparer:
         reserve = self.budget.window_tokens - self.budget.effective_tokens
         return request_from(log.view, self.facts, model=self.model, max_tokens=reserve, cache=self.settings.cache)
 
-    def counted(self, log: Log, tokens: int) -> Scene:
+    def counted(self, log: Conversation, tokens: int) -> StageContext:
         """Take over what the provider counted for the conversation as it stands."""
         self._exact = (log.view, tokens)
         return self.scene(log)
@@ -259,17 +259,17 @@ class Preparer:
             self._prompt = (view.system, view.tools, prompt)
         return self._prompt[2] + sum(map(self.weigh, view.items))
 
-    def _rescue(self, log: Log, scene: Scene) -> Outcome:
+    def _rescue(self, log: Conversation, scene: StageContext) -> StageOutcome:
         if not scene.budget.must_compact:
             return NOTHING
-        wanted = self.strategy.rescue(Situation(log.view, log.entries, scene, self.settings, self.spill_path))
+        wanted = self.strategy.rescue(StrategyContext(log.view, log.entries, scene, self.settings, self.spill_path))
         if not wanted.entries:
             return NOTHING
         kept = written(wanted)
         log.append(*kept.entries)
         return kept
 
-    def request(self, log: Log, reduced: Reduced, *, max_tokens: int | None = None) -> Prepared:
+    def request(self, log: Conversation, reduced: ReducedView, *, max_tokens: int | None = None) -> ReadyRequest:
         """Make the request of a conversation as it stands. Raises `ContextTooLong` as `prepare` does."""
         scene, outcome = reduced.scene, reduced.outcome
         view = self.sent_view(log)
@@ -297,9 +297,9 @@ class Preparer:
             compaction_is_due=scene.budget.must_compact,
             failures=reduced.failures,
         )
-        return Prepared(request, report, tuple(log.entries[reduced.start :]))
+        return ReadyRequest(request, report, tuple(log.entries[reduced.start :]))
 
-    def sent_view(self, log: Log) -> View:
+    def sent_view(self, log: Conversation) -> View:
         """The view as this provider takes it."""
         if self._edits_cache(self.facts):
             return with_valid_server_edits(log.view)
@@ -331,7 +331,7 @@ class Preparer:
     def _edits_cache(self, facts: Profile) -> bool:
         return facts.abilities.cache_edits and self._has_options and Option.CACHE_EDITS not in self._off
 
-    def _output_tokens(self, wanted: int | None, budget: Budget) -> int:
+    def _output_tokens(self, wanted: int | None, budget: WindowBudget) -> int:
         """How much may be answered: as asked, within the model's limit and what the window leaves.
 
         Where it leaves too little, the provider refuses or stops, and the conversation is reduced.
@@ -344,7 +344,7 @@ class Preparer:
         limits = (wanted or self.settings.model.max_output_tokens, self.facts.max_output_tokens, left)
         return max(1, min(limit for limit in limits if limit is not None))
 
-    def _parted(self, request: Request, log: Log) -> Break | None:
+    def _parted(self, request: Request, log: Conversation) -> Break | None:
         """Where this request leaves the one before it; looked for only when it does not simply extend it."""
         if self._last is None or extends(self._last, request):
             return None

@@ -15,10 +15,10 @@ from reverie.context.collapse import drain, queued
 from reverie.context.pipeline import compact_now
 from reverie.context.replacement import Case
 from reverie.context.spans import chain, pinned
-from reverie.context.stage import NOTHING, Outcome, Reduction
+from reverie.context.stage import NOTHING, Reduction, StageOutcome
 from reverie.context.summarise import without_media
 from reverie.errors import ContextTooLong, MediaTooLarge, Unavailable
-from reverie.messages.blocks import Block, Document, Image, Text, ToolResult
+from reverie.messages.blocks import Block, DocumentBlock, Image, Text, ToolResult
 from reverie.messages.entries import CollapseEntry, Entry, SpillDecision, SpillEntry
 from reverie.messages.message import Message
 from reverie.messages.view import Item
@@ -48,7 +48,7 @@ FIRST = Attempts()
 class SendAgain:
     """Something was taken out; the request is worth another try."""
 
-    outcome: Outcome
+    outcome: StageOutcome
     attempts: Attempts
 
 
@@ -88,7 +88,7 @@ def rescue(case: Case, settings: Settings, error: Unavailable, attempts: Attempt
     return SendAgain(outcome, attempts) if outcome.reductions else Release(error)
 
 
-def strip_media(case: Case) -> Outcome:
+def strip_media(case: Case) -> StageOutcome:
     """A word in place of each picture and document that is too large; the words of its message stay."""
     large = any(_size(block) > LARGE_MEDIA_CHARS for item in case.view.items for block in _media(item.message))
     least = LARGE_MEDIA_CHARS if large else -1
@@ -102,7 +102,9 @@ def strip_media(case: Case) -> Outcome:
             text = without_media(item.message).text
             entries.append(CollapseEntry(case.scene.envelope(), item.uuid, item.uuid, text))
     freed = sum(case.scene.weigh(item) - case.scene.weigh(_plain(item)) for item in changed)
-    return Outcome(tuple(entries), reductions=(Reduction("media", freed, len(changed), "too large for the provider"),))
+    return StageOutcome(
+        tuple(entries), reductions=(Reduction("media", freed, len(changed), "too large for the provider"),)
+    )
 
 
 def _decisions(item: Item, least: int) -> Iterable[SpillDecision]:
@@ -116,17 +118,17 @@ def _plain(item: Item) -> Item:
     return replace(item, message=without_media(item.message))
 
 
-def _media(message: Message) -> Iterable[Image | Document]:
+def _media(message: Message) -> Iterable[Image | DocumentBlock]:
     for block in message.content:
         yield from _media_of(block)
 
 
-def _media_of(block: Block | Text) -> Iterable[Image | Document]:
-    if isinstance(block, Image | Document):
+def _media_of(block: Block | Text) -> Iterable[Image | DocumentBlock]:
+    if isinstance(block, Image | DocumentBlock):
         yield block
     elif isinstance(block, ToolResult) and not isinstance(block.content, str):
-        yield from (part for part in block.content if isinstance(part, Image | Document))
+        yield from (part for part in block.content if isinstance(part, Image | DocumentBlock))
 
 
-def _size(block: Image | Document) -> int:
+def _size(block: Image | DocumentBlock) -> int:
     return len(str(block.source.get("data", "")))

@@ -43,7 +43,7 @@ class Fate(StrEnum):
 
 
 @value
-class Line:
+class ReceiptLine:
     """One thing that had to survive, and how it did."""
 
     sort: Sort
@@ -67,11 +67,11 @@ class Receipt:
     """The conversation that is no longer shown, by its first and last message."""
     pre_tokens: int = 0
     post_tokens: int = 0
-    lines: tuple[Line, ...] = ()
+    lines: tuple[ReceiptLine, ...] = ()
     unread: int = 0
     """How many of the oldest messages the writer of the summary was not shown, because they did not fit."""
 
-    def of(self, *fates: Fate) -> tuple[Line, ...]:
+    def of(self, *fates: Fate) -> tuple[ReceiptLine, ...]:
         """The lines with one of these fates."""
         return tuple(line for line in self.lines if line.fate in fates)
 
@@ -150,7 +150,7 @@ def in_view(
     return text + "".join(listed)
 
 
-def _counts(what: str, lines: Iterable[Line]) -> str:
+def _counts(what: str, lines: Iterable[ReceiptLine]) -> str:
     numbers = Counter(line.sort for line in lines)
     if not numbers:
         return ""
@@ -161,10 +161,10 @@ def _short(pointer: str, short: Mapping[str, str]) -> str:
     return short.get(pointer, pointer)
 
 
-def _line(row: Json) -> Line:
+def _line(row: Json) -> ReceiptLine:
     match row:
         case [str() as sort, str() as fate, str() as label, str() as pointer]:
-            return Line(Sort(sort), Fate(fate), label, pointer)
+            return ReceiptLine(Sort(sort), Fate(fate), label, pointer)
         case _:
             raise TypeError("a line of a receipt has four parts")
 

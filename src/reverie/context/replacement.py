@@ -15,11 +15,11 @@ from pathlib import Path
 from reverie.context.cut import Weigh, shortened
 from reverie.context.microcompact import deleted_by_the_server
 from reverie.context.receipt import RECEIPT, Receipt, Sort, in_view
-from reverie.context.restore import NO_SURROUNDINGS, Attached, Surroundings, recent_files, restored
+from reverie.context.restore import NO_SURROUNDINGS, RestoreContext, RestoredAttachment, recent_files, restored
 from reverie.context.spans import RESTORED
-from reverie.context.stage import Outcome, Reduction, Scene
-from reverie.context.summarise import Written
-from reverie.context.survive import Limits, MustSurvive, bring_back
+from reverie.context.stage import Reduction, StageContext, StageOutcome
+from reverie.context.summarise import WrittenSummary
+from reverie.context.survive import MustSurvive, SurvivalLimits, bring_back
 from reverie.messages.blocks import Text
 from reverie.messages.codec import encode_json, tool_to_wire
 from reverie.messages.entries import (
@@ -36,8 +36,8 @@ from reverie.messages.entries import (
 from reverie.messages.message import user
 from reverie.messages.records import CLEARED
 from reverie.messages.reminder import reminder
-from reverie.messages.view import Item, Kind, View, project
-from reverie.settings import Compaction
+from reverie.messages.view import Item, ItemKind, View, project
+from reverie.settings import CompactionSettings
 from reverie.values import value
 
 SUMMARY_FRACTION = 0.30
@@ -83,9 +83,9 @@ class Case:
     view: View
     entries: Sequence[Entry]
     """The whole transcript."""
-    scene: Scene
-    settings: Compaction
-    around: Surroundings = NO_SURROUNDINGS
+    scene: StageContext
+    settings: CompactionSettings
+    around: RestoreContext = NO_SURROUNDINGS
     trigger: str = "auto"
     """`auto` or `manual`."""
     spill_path: Callable[[str], Path] | None = None
@@ -124,7 +124,7 @@ class Case:
             factor *= min(1.0, limit_tokens / budget.window_tokens)
         return replace(self, scene=replace(self.scene, budget=budget.shrunk(factor))) if factor < 1 else self
 
-    def after(self, outcome: Outcome) -> Case:
+    def after(self, outcome: StageOutcome) -> Case:
         """The case once an outcome is part of the conversation."""
         if not outcome.entries:
             return self
@@ -139,7 +139,7 @@ class Replacement:
 
     summary: str
     kept: tuple[Item, ...]
-    attached: tuple[Attached, ...]
+    attached: tuple[RestoredAttachment, ...]
     receipt: Receipt
 
     @property
@@ -156,7 +156,7 @@ def summary_limit(case: Case, must: MustSurvive, kept: Sequence[Item]) -> int:
 
 
 def build(
-    case: Case, must: MustSurvive, written: Written, *, kind: str, kept: Sequence[Item], limit_tokens: int
+    case: Case, must: MustSurvive, written: WrittenSummary, *, kind: str, kept: Sequence[Item], limit_tokens: int
 ) -> Replacement:
     """Put a summary of at most so many tokens, the kept items and what returns together, and account for it."""
     weigh = case.scene.weigh_text
@@ -165,7 +165,7 @@ def build(
     limits = _limits(case, free)
     summary = shortened(written.text, limit_tokens, weigh, "the rest of this summary was too long")
     text = f"{INTRODUCTION}{f' {REREAD}' if must.rereads else ''}\n\n{summary}"
-    shown = [Item("", Kind.SUMMARY, user(text)), *kept]
+    shown = [Item("", ItemKind.SUMMARY, user(text)), *kept]
     spent = case.weight(shown) + weigh(bring_back(must, shown, limits, weigh).text)
     beside = {path for path, seen, _ in recent_files(kept) if seen}
     returning = restored(must.items, case.around, case.settings, effective_tokens=effective, weigh=weigh, beside=beside)
@@ -173,7 +173,7 @@ def build(
     returning = _within(returning, aim - spent, case.scene)
     carried = bring_back(must, [*shown, *map(_as_item, returning)], limits, weigh)
     if carried.text:
-        returning.append(Attached(CARRIED, f"{CARRIED_BECAUSE}\n\n{carried.text}"))
+        returning.append(RestoredAttachment(CARRIED, f"{CARRIED_BECAUSE}\n\n{carried.text}"))
     first, last = (must.items[0].uuid, must.items[-1].uuid) if must.items else ("", "")
     receipt = Receipt(
         kind, written.by, first, last, case.scene.budget.used_tokens, 0, carried.lines, unread=written.unread
@@ -186,12 +186,12 @@ def build(
         rereads=must.rereads,
     )
     if told:
-        returning.append(Attached(RECEIPT, told))
+        returning.append(RestoredAttachment(RECEIPT, told))
     post = case.overhead_tokens + case.weight([*shown, *map(_as_item, returning)])
     return Replacement(text, tuple(kept), tuple(returning), replace(receipt, post_tokens=post))
 
 
-def seal(case: Case, made: Replacement) -> Outcome:
+def seal(case: Case, made: Replacement) -> StageOutcome:
     """The entries of a compaction."""
     view, scene = case.view, case.scene
     first = replace(scene.envelope(), parent=None, logical_parent=view.leaf)
@@ -221,7 +221,7 @@ def seal(case: Case, made: Replacement) -> Outcome:
     after.append(MarkEntry(scene.envelope(), RECEIPT, made.receipt.to_json()))
     freed = max(0, made.receipt.pre_tokens - made.tokens)
     reduction = Reduction(made.receipt.kind, freed, len(view.items) - len(made.kept), made.receipt.written_by)
-    return Outcome((boundary, *before, summary, *after), reductions=(reduction,))
+    return StageOutcome((boundary, *before, summary, *after), reductions=(reduction,))
 
 
 def keepable(case: Case, items: Sequence[Item]) -> tuple[Item, ...]:
@@ -232,13 +232,15 @@ def keepable(case: Case, items: Sequence[Item]) -> tuple[Item, ...]:
     return tuple(
         item
         for item in items
-        if item.kind not in (Kind.SUMMARY, Kind.FOLD) and item.label != "cache_edits" and item.uuid not in repeated
+        if item.kind not in (ItemKind.SUMMARY, ItemKind.FOLD)
+        and item.label != "cache_edits"
+        and item.uuid not in repeated
     )
 
 
-def _limits(case: Case, free_tokens: int) -> Limits:
+def _limits(case: Case, free_tokens: int) -> SurvivalLimits:
     effective = case.scene.budget.effective_tokens
-    return Limits(
+    return SurvivalLimits(
         user=int(min(effective * case.settings.user_text_fraction, free_tokens * USER_FRACTION)),
         pins=int(min(effective * PINS_OF_EFFECTIVE, free_tokens * PINS_FRACTION)),
         facts=int(min(effective * FACTS_OF_EFFECTIVE, free_tokens * FACTS_FRACTION)),
@@ -246,7 +248,7 @@ def _limits(case: Case, free_tokens: int) -> Limits:
     )
 
 
-def _returning(must: MustSurvive, limits: Limits, weigh: Weigh) -> int:
+def _returning(must: MustSurvive, limits: SurvivalLimits, weigh: Weigh) -> int:
     """The most that what must survive can take beside a summary that tells nothing of it."""
     needed: Counter[Sort] = Counter()
     for one in must.survivors:
@@ -266,9 +268,9 @@ def _free(case: Case, kept: Sequence[Item]) -> int:
     return max(0, min(room, replaced) - case.scene.weigh_text(f"{INTRODUCTION} {REREAD}"))
 
 
-def _within(attached: Sequence[Attached], limit_tokens: int, scene: Scene) -> list[Attached]:
+def _within(attached: Sequence[RestoredAttachment], limit_tokens: int, scene: StageContext) -> list[RestoredAttachment]:
     """The required ones and those that fit, in order; a large one gives way to smaller ones behind it."""
-    taken: list[Attached] = []
+    taken: list[RestoredAttachment] = []
     left = limit_tokens
     for one in attached:
         weight = scene.weigh(_as_item(one))
@@ -278,8 +280,8 @@ def _within(attached: Sequence[Attached], limit_tokens: int, scene: Scene) -> li
     return taken
 
 
-def _as_item(one: Attached) -> Item:
-    return Item("", Kind.ATTACHMENT, user(reminder(one.text)), label=one.kind)
+def _as_item(one: RestoredAttachment) -> Item:
+    return Item("", ItemKind.ATTACHMENT, user(reminder(one.text)), label=one.kind)
 
 
 def _decisions(case: Case, kept: Sequence[Item]) -> Iterable[SpillDecision]:

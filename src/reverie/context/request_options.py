@@ -18,8 +18,8 @@ from reverie.messages.rules import may_begin_thinking
 from reverie.models.ports import Request
 from reverie.models.profiles import Profile
 from reverie.models.request_body import EXTENDED_WINDOW_BETA
-from reverie.models.tokens.window import Budget
-from reverie.settings import Cache, Settings
+from reverie.models.tokens.window import WindowBudget
+from reverie.settings import CacheSettings, Settings
 
 LEAST_THINKING_TOKENS = 1_024
 """The provider takes no smaller budget."""
@@ -54,7 +54,7 @@ _NAMED = {
 
 
 def with_options(
-    request: Request, facts: Profile, settings: Settings, budget: Budget, *, effort: str, off: Collection[Option]
+    request: Request, facts: Profile, settings: Settings, budget: WindowBudget, *, effort: str, off: Collection[Option]
 ) -> Request:
     """The request with every option that the settings ask for, the model has, and nobody refused."""
     can = facts.abilities
@@ -75,7 +75,7 @@ def with_options(
     )
 
 
-def cache_options(cache: Cache, off: Collection[Option]) -> Cache:
+def cache_options(cache: CacheSettings, off: Collection[Option]) -> CacheSettings:
     """How the cache is asked for, as far as the provider takes it."""
     if Option.CACHE in off:
         return replace(cache, enabled=False)
@@ -129,7 +129,7 @@ def _thinking(request: Request, facts: Profile, settings: Settings) -> JsonObjec
     return {"type": "enabled", "budget_tokens": tokens}
 
 
-def _compaction(budget: Budget) -> list[Json]:
+def _compaction(budget: WindowBudget) -> list[Json]:
     """The provider's own compaction, somewhat before ours; none in a window that is too small for it."""
     if budget.error_tokens < LEAST_COMPACTION_TOKENS:
         return []

@@ -11,13 +11,13 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 
 from reverie.context.cut import Weigh, shortened, unfenced
-from reverie.context.facts.rounds import Action, course_of
+from reverie.context.facts.rounds import RoundAction, course_of
 from reverie.context.facts.shell import file_uses
 from reverie.context.facts.touched import edits_of, file_tool
 from reverie.context.survive import is_instruction
 from reverie.messages.blocks import JsonObject, nothing_more
 from reverie.messages.view import Item
-from reverie.settings import Compaction
+from reverie.settings import CompactionSettings
 from reverie.values import value
 
 FILE_FRACTION = 0.05
@@ -31,7 +31,7 @@ with the window: `bench.fidelity` shows that in a small one a longer summary tel
 
 
 @value
-class Attached:
+class RestoredAttachment:
     """One attachment to come: its kind, what the model reads, and data for those who look it up."""
 
     kind: str
@@ -42,7 +42,7 @@ class Attached:
 
 
 @value
-class Skill:
+class InvokedSkill:
     """A skill that was invoked; the store of these outlives every compaction."""
 
     name: str
@@ -51,14 +51,14 @@ class Skill:
 
 
 @value
-class Surroundings:
+class RestoreContext:
     """What a compaction needs to know and cannot see in the transcript."""
 
     plan: str = ""
     """The plan in force; without one the newest that was put to the user counts."""
-    skills: tuple[Skill, ...] = ()
+    skills: tuple[InvokedSkill, ...] = ()
     """All that were invoked, the most recent last."""
-    returning: tuple[Attached, ...] = ()
+    returning: tuple[RestoredAttachment, ...] = ()
     """What the caller puts back after every compaction, rendered."""
     discovered_tools: tuple[str, ...] = ()
     """Deferred tools that had been loaded."""
@@ -70,7 +70,7 @@ class Surroundings:
     """Whether the caller reads the instruction files anew itself."""
 
 
-NO_SURROUNDINGS = Surroundings()
+NO_SURROUNDINGS = RestoreContext()
 
 
 @dataclass(slots=True)
@@ -84,17 +84,19 @@ class _Seen:
 
 def restored(
     items: Sequence[Item],
-    around: Surroundings,
-    settings: Compaction,
+    around: RestoreContext,
+    settings: CompactionSettings,
     *,
     effective_tokens: int,
     weigh: Weigh,
     beside: Collection[str] = (),
-) -> list[Attached]:
+) -> list[RestoredAttachment]:
     """Everything that returns, the most important first. `beside` names files that stay in view anyway."""
     found = list(around.returning)
     if around.plan:
-        found.append(Attached("plan_file_reference", f"The plan in force:\n\n{around.plan}", is_required=True))
+        found.append(
+            RestoredAttachment("plan_file_reference", f"The plan in force:\n\n{around.plan}", is_required=True)
+        )
     if not around.reloads_instructions:
         found += _instructions(items, int(effective_tokens * INSTRUCTIONS_FRACTION), weigh)
     found += _skills(around.skills, settings, effective_tokens, weigh)
@@ -119,7 +121,7 @@ def recent_files(items: Sequence[Item]) -> list[tuple[str, str, tuple[str, ...]]
     return [(path, one.text, tuple(one.edits)) for one, path in newest if one.text or one.edits]
 
 
-def _shown(action: Action) -> Iterable[tuple[str, str, list[str]]]:
+def _shown(action: RoundAction) -> Iterable[tuple[str, str, list[str]]]:
     """What an action tells of the text of files."""
     if action.failed:
         return
@@ -142,12 +144,12 @@ def _shown(action: Action) -> Iterable[tuple[str, str, list[str]]]:
 
 def _files(
     items: Sequence[Item],
-    around: Surroundings,
-    settings: Compaction,
+    around: RestoreContext,
+    settings: CompactionSettings,
     effective_tokens: int,
     weigh: Weigh,
     beside: Collection[str],
-) -> Iterable[Attached]:
+) -> Iterable[RestoredAttachment]:
     growth = FILES_FRACTION_MORE * min(1.0, effective_tokens / REFERENCE_EFFECTIVE_TOKENS)
     left = min(settings.restore_files_total_tokens, int(effective_tokens * (FILES_FRACTION + growth)))
     each = min(settings.restore_file_tokens, int(effective_tokens * FILE_FRACTION))
@@ -161,7 +163,7 @@ def _files(
             continue
         left -= weight
         title = f"{path}, as it is now:" if current is not None else f"{path}, as it was last seen here:"
-        yield Attached("file", f"{title}\n{shown}", {"filename": path})
+        yield RestoredAttachment("file", f"{title}\n{shown}", {"filename": path})
 
 
 def _as_last_seen(text: str, edits: Sequence[str]) -> str:
@@ -171,7 +173,9 @@ def _as_last_seen(text: str, edits: Sequence[str]) -> str:
     return f"{later}\n[before these edits it read:]\n{text}" if text else later
 
 
-def _skills(skills: Sequence[Skill], settings: Compaction, effective_tokens: int, weigh: Weigh) -> Iterable[Attached]:
+def _skills(
+    skills: Sequence[InvokedSkill], settings: CompactionSettings, effective_tokens: int, weigh: Weigh
+) -> Iterable[RestoredAttachment]:
     """The most recent first; the start of each is kept, the oldest are left out."""
     left = min(settings.restore_skills_total_tokens, int(effective_tokens * SKILLS_FRACTION))
     for skill in reversed({skill.name: skill for skill in skills}.values()):
@@ -181,14 +185,14 @@ def _skills(skills: Sequence[Skill], settings: Compaction, effective_tokens: int
         if weight <= left:
             left -= weight
             text = f"The skill {skill.name} was invoked in this session. It says:\n\n{shown}"
-            yield Attached("invoked_skills", text, {"name": skill.name})
+            yield RestoredAttachment("invoked_skills", text, {"name": skill.name})
 
 
-def _instructions(items: Sequence[Item], limit_tokens: int, weigh: Weigh) -> Iterable[Attached]:
+def _instructions(items: Sequence[Item], limit_tokens: int, weigh: Weigh) -> Iterable[RestoredAttachment]:
     """The instruction files that were loaded, each once, as they were shown."""
     left = limit_tokens
     for text, item in {item.message.text: item for item in items if is_instruction(item)}.items():
         weight = weigh(text)
         if weight <= left:
             left -= weight
-            yield Attached(item.label, text)
+            yield RestoredAttachment(item.label, text)

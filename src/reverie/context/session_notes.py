@@ -15,14 +15,14 @@ from reverie.context import digest
 from reverie.context.cut import Weigh, shortened
 from reverie.context.prompt import fill, read_prompt, without_header
 from reverie.context.spans import chain, spoken
-from reverie.context.stage import FileWrite, Outcome, Scene
+from reverie.context.stage import FileWrite, StageContext, StageOutcome
 from reverie.context.survive import facts_of
 from reverie.files.places import Places
 from reverie.messages.entries import AssistantEntry, BoundaryEntry, Entry, NotesEntry
 from reverie.messages.rules import legal_cuts
-from reverie.messages.view import Item, Kind, View
+from reverie.messages.view import Item, ItemKind, View
 from reverie.models.ports import ForkSpec
-from reverie.settings import Notes
+from reverie.settings import NotesSettings
 from reverie.values import value
 
 BY_STRUCTURE = "structure"
@@ -52,7 +52,7 @@ class NotesFile:
 
 
 @value
-class Cursor:
+class NotesCursor:
     """How far the notes reach and what happened since."""
 
     covers: str | None = None
@@ -70,7 +70,7 @@ class Cursor:
 
 
 @value
-class Section:
+class NotesSection:
     """One heading with its instruction line and what was written below."""
 
     heading: str
@@ -87,7 +87,7 @@ def read_notes_file(path: Path, places: Places) -> NotesFile:
     return NotesFile(path, _read(path), _read(places.notes_template), _read(places.notes_prompt))
 
 
-def cursor(entries: Iterable[Entry], *, beside_tokens: int = 0) -> Cursor:
+def cursor(entries: Iterable[Entry], *, beside_tokens: int = 0) -> NotesCursor:
     """The state of the notes after these entries of a chain; `beside_tokens` is what no conversation is."""
     covers: str | None = None
     by = ""
@@ -111,10 +111,10 @@ def cursor(entries: Iterable[Entry], *, beside_tokens: int = 0) -> Cursor:
                 calls += len(entry.message.tool_uses)
             case _:
                 pass
-    return Cursor(covers, base, calls, reply_calls, boundary, by)
+    return NotesCursor(covers, base, calls, reply_calls, boundary, by)
 
 
-def is_due(state: Cursor, used_tokens: int, settings: Notes) -> bool:
+def is_due(state: NotesCursor, used_tokens: int, settings: NotesSettings) -> bool:
     """Whether notes are to be written now: the first at a certain size, later ones after growth and work or a pause."""
     if not settings.enabled:
         return False
@@ -124,7 +124,7 @@ def is_due(state: Cursor, used_tokens: int, settings: Notes) -> bool:
     return grown and (state.tool_calls >= settings.tool_calls or not state.last_reply_calls)
 
 
-def notes_fork(file: NotesFile, settings: Notes, weigh: Weigh) -> ForkSpec:
+def notes_fork(file: NotesFile, settings: NotesSettings, weigh: Weigh) -> ForkSpec:
     """An update as work for a child agent, which may only edit the notes file."""
     return ForkSpec(
         "notes",
@@ -137,10 +137,10 @@ def notes_fork(file: NotesFile, settings: Notes, weigh: Weigh) -> ForkSpec:
 
 def conversation_tokens(view: View, weigh: Callable[[Item], int]) -> int:
     """How much was said and done; what joined by itself, system text and tools do not count."""
-    return sum(weigh(item) for item in view.items if item.kind is not Kind.ATTACHMENT)
+    return sum(weigh(item) for item in view.items if item.kind is not ItemKind.ATTACHMENT)
 
 
-def covered(view: View, state: Cursor) -> str | None:
+def covered(view: View, state: NotesCursor) -> str | None:
     """The last message that notes on this view cover: the end of the newest round without an open call."""
     items = view.items
     answered = {result.tool_use_id for item in items for result in item.message.tool_results}
@@ -156,14 +156,14 @@ def covered(view: View, state: Cursor) -> str | None:
     return items[end - 1].uuid if end else state.covers
 
 
-def noted(text: str, covers: str | None, tokens: int, by: str, scene: Scene, file: NotesFile) -> Outcome:
+def noted(text: str, covers: str | None, tokens: int, by: str, scene: StageContext, file: NotesFile) -> StageOutcome:
     """The outcome of an update: the cursor, and the file where it has another text."""
     writes = (FileWrite(file.path, text.rstrip("\n") + "\n"),) if text.strip() else ()
-    return Outcome((NotesEntry(scene.envelope(), covers, tokens, by),), writes)
+    return StageOutcome((NotesEntry(scene.envelope(), covers, tokens, by),), writes)
 
 
 def notes_by_structure(
-    entries: Sequence[Entry], leaf: str | None, scene: Scene, settings: Notes, file: NotesFile
+    entries: Sequence[Entry], leaf: str | None, scene: StageContext, settings: NotesSettings, file: NotesFile
 ) -> str:
     """The notes without a model, from the whole conversation."""
     return digest.notes(
@@ -175,7 +175,7 @@ def notes_by_structure(
     )
 
 
-def instruction(file: NotesFile, settings: Notes, weigh: Weigh) -> str:
+def instruction(file: NotesFile, settings: NotesSettings, weigh: Weigh) -> str:
     """What the writer of the notes is told: the prompt with the present notes and a warning for each limit passed."""
     values: Mapping[str, str] = {
         "currentNotes": file.text.strip() or file.frame,
@@ -189,7 +189,7 @@ def instruction(file: NotesFile, settings: Notes, weigh: Weigh) -> str:
     return filled if "{{warnings}}" in prompt else "\n".join(filter(None, (filled, values["warnings"])))
 
 
-def warnings(text: str, settings: Notes, weigh: Weigh) -> str:
+def warnings(text: str, settings: NotesSettings, weigh: Weigh) -> str:
     """One line for each section over its limit, and one for the whole."""
     rows = [
         f"- WARNING: the section “{section.heading.removeprefix('# ')}” has {size:,} tokens; "
@@ -206,16 +206,16 @@ def warnings(text: str, settings: Notes, weigh: Weigh) -> str:
     return "\n".join(rows)
 
 
-def sections(text: str) -> list[Section]:
+def sections(text: str) -> list[NotesSection]:
     """The notes by heading; text before the first heading is passed over, and code is no heading."""
     starts = list(_heading_starts(text))
-    found: list[Section] = []
+    found: list[NotesSection] = []
     for start, end in pairwise([*starts, len(text)]):
         heading, _, rest = text[start:end].partition("\n")
         first, _, below = rest.partition("\n")
         is_instruction = first.startswith(("_", "*")) and first.rstrip().endswith(("_", "*"))
         instruction, body = (first.strip(), below) if is_instruction else ("", rest)
-        found.append(Section(heading.strip(), instruction, body.strip("\n")))
+        found.append(NotesSection(heading.strip(), instruction, body.strip("\n")))
     return found
 
 
@@ -225,7 +225,7 @@ def keeps_frame(text: str, frame: str) -> bool:
     return bool(wanted) and wanted == [(section.heading, section.instruction) for section in sections(text)]
 
 
-def shortened_notes(text: str, settings: Notes, weigh: Weigh, *, total_tokens: int, path: Path) -> str:
+def shortened_notes(text: str, settings: NotesSettings, weigh: Weigh, *, total_tokens: int, path: Path) -> str:
     """The notes as a summary: no instruction lines, no empty sections, each section and all within their limits."""
     pointer = f"all of it is in {path}"
     parts: list[str] = []

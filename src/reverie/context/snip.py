@@ -10,21 +10,21 @@ from collections.abc import Collection, Iterable, Sequence
 from itertools import pairwise
 
 from reverie.context.activity import in_short
-from reverie.context.stage import NOTHING, Outcome, Reduction, Scene, Stage
+from reverie.context.stage import NOTHING, Reduction, Stage, StageContext, StageOutcome
 from reverie.messages.entries import Entry, SnipEntry
 from reverie.messages.rules import legal_cuts
-from reverie.messages.view import Item, Kind, View
-from reverie.settings import Snip
+from reverie.messages.view import Item, ItemKind, View
+from reverie.settings import SnipSettings
 
-_GOES = frozenset({Kind.REPLY, Kind.RESULT})
+_GOES = frozenset({ItemKind.REPLY, ItemKind.RESULT})
 """What a snip takes: rounds of the model with their tools. What the user typed, instructions, memories, dates and what
 already stands for more all stay."""
 
 
-def snip(settings: Snip, *, pinned: Collection[str] = ()) -> Stage:
+def snip(settings: SnipSettings, *, pinned: Collection[str] = ()) -> Stage:
     """Make the stage; pinned messages are passed over like the user's words."""
 
-    def stage(view: View, scene: Scene) -> Outcome:
+    def stage(view: View, scene: StageContext) -> StageOutcome:
         effective = scene.budget.effective_tokens
         if not settings.enabled or scene.budget.used_tokens <= settings.trigger_fraction * effective:
             return NOTHING
@@ -33,7 +33,7 @@ def snip(settings: Snip, *, pinned: Collection[str] = ()) -> Stage:
     return stage
 
 
-def snip_to(view: View, scene: Scene, target_tokens: int, *, pinned: Collection[str] = ()) -> Outcome:
+def snip_to(view: View, scene: StageContext, target_tokens: int, *, pinned: Collection[str] = ()) -> StageOutcome:
     """Remove the oldest rounds until the view weighs at most so much, and no more; also what `/snip` does."""
     to_free = scene.budget.used_tokens - target_tokens
     entries: list[Entry] = []
@@ -48,7 +48,7 @@ def snip_to(view: View, scene: Scene, target_tokens: int, *, pinned: Collection[
         removed_in_all += len(run)
     if not entries:
         return NOTHING
-    return Outcome(tuple(entries), reductions=(Reduction("snip", freed_in_all, removed_in_all),))
+    return StageOutcome(tuple(entries), reductions=(Reduction("snip", freed_in_all, removed_in_all),))
 
 
 def digest_of(run: Sequence[Item], *, rereads: bool = True) -> str:
@@ -59,7 +59,7 @@ def digest_of(run: Sequence[Item], *, rereads: bool = True) -> str:
 
 def old_rounds(items: Sequence[Item]) -> Iterable[Sequence[Item]]:
     """The smallest parts between legal cuts, oldest first; the newest reply and what follows it are protected."""
-    tail = next((number for number in range(len(items) - 1, -1, -1) if items[number].kind is Kind.REPLY), 0)
+    tail = next((number for number in range(len(items) - 1, -1, -1) if items[number].kind is ItemKind.REPLY), 0)
     cuts = [cut for cut in legal_cuts(items) if cut <= tail]
     return (items[start:end] for start, end in pairwise(cuts))
 
@@ -69,7 +69,7 @@ def may_go(items: Iterable[Item], pinned: Collection[str]) -> bool:
     return all(item.kind in _GOES and item.uuid not in pinned for item in items)
 
 
-def _runs(items: Sequence[Item], scene: Scene, pinned: Collection[str], to_free: int) -> list[list[Item]]:
+def _runs(items: Sequence[Item], scene: StageContext, pinned: Collection[str], to_free: int) -> list[list[Item]]:
     """Neighbouring rounds between the messages that stay: the oldest, as many as free so much beside their digests."""
     runs: list[list[Item]] = [[]]
     weight = 0
@@ -84,5 +84,5 @@ def _runs(items: Sequence[Item], scene: Scene, pinned: Collection[str], to_free:
     return [run for run in runs if run]
 
 
-def _digest_tokens(run: Sequence[Item], scene: Scene) -> int:
+def _digest_tokens(run: Sequence[Item], scene: StageContext) -> int:
     return scene.weigh_text(digest_of(run, rereads=scene.rereads)) if run else 0

@@ -15,8 +15,8 @@ from reverie.context.activity import action
 from reverie.context.cut import Weigh, head
 from reverie.context.receipt import RECEIPT
 from reverie.errors import UserMistake
-from reverie.messages.blocks import Block, Document, Image, Text, ToolResult, ToolUse
-from reverie.messages.chain import Tree
+from reverie.messages.blocks import Block, DocumentBlock, Image, Text, ToolResult, ToolUse
+from reverie.messages.chain import EntryTree
 from reverie.messages.codec import encode_json
 from reverie.messages.entries import (
     AssistantEntry,
@@ -31,7 +31,7 @@ from reverie.messages.entries import (
     UserEntry,
     envelope_of,
 )
-from reverie.messages.view import Item, Kind, Projection
+from reverie.messages.view import Item, ItemKind, Projection
 from reverie.values import value
 
 RECALL_SPAN = "recall_span"
@@ -63,7 +63,7 @@ class Span:
 
 def chain(entries: Sequence[Entry], leaf: str | None = None) -> list[Entry]:
     """All entries on the way to a leaf, through every compaction, each once, oldest first."""
-    tree = Tree(entries)
+    tree = EntryTree(entries)
     parts: list[list[Entry]] = []
     seen: set[str] = set()
     ends: set[str | None] = set()
@@ -108,7 +108,7 @@ def pinned(entries: Iterable[Entry]) -> tuple[str, ...]:
 
 
 @value
-class Undone:
+class UndoableCompaction:
     """A compaction that can be taken back."""
 
     boundary: str
@@ -122,7 +122,7 @@ class Undone:
         return [_copied(entry, envelope()) for entry in self.later]
 
 
-def uncompact(entries: Sequence[Entry], boundary: str | None = None) -> Undone:
+def uncompact(entries: Sequence[Entry], boundary: str | None = None) -> UndoableCompaction:
     """Find the compaction to take back.
 
     Without a `boundary` the newest one on the present chain is meant. Raises `UserMistake` when there is none.
@@ -139,7 +139,7 @@ def uncompact(entries: Sequence[Entry], boundary: str | None = None) -> Undone:
             # What was kept stands before the boundary, and what the compaction repeated was said before it.
             old = {envelope.uuid for one in chain(entries, before) if (envelope := envelope_of(one)) is not None}
             later = [one for one in since if _is_said(one) and (found := envelope_of(one)) and found.uuid not in old]
-            return Undone(entry.envelope.uuid, before, tuple(later))
+            return UndoableCompaction(entry.envelope.uuid, before, tuple(later))
     if boundary is None:
         raise UserMistake("there is no compaction in this session that could be undone")
     raise UserMistake(f"there is no compaction {boundary!r} in this session whose past is still in the file")
@@ -218,7 +218,9 @@ def read_span(
 
 def render(item: Item) -> str:
     """A message as text: who, when, and each block."""
-    who = {Kind.REPLY: "model", Kind.TYPED: "user", Kind.RESULT: "tool"}.get(item.kind, item.label or item.kind.value)
+    who = {ItemKind.REPLY: "model", ItemKind.TYPED: "user", ItemKind.RESULT: "tool"}.get(
+        item.kind, item.label or item.kind.value
+    )
     stamp = f", {item.timestamp}" if item.timestamp else ""
     return f"## {who} ({item.uuid}{stamp})\n" + "\n".join(map(_block, item.message.content))
 
@@ -281,7 +283,7 @@ def _block(block: Block) -> str:
             return block.text
         case Image():
             return "[image]"
-        case Document():
+        case DocumentBlock():
             return "[document]"
         case _:
             return ""

@@ -12,12 +12,12 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from reverie.context.stage import CHARS_PER_TOKEN, NOTHING, FileWrite, Outcome, Reduction, Scene, Stage
+from reverie.context.stage import CHARS_PER_TOKEN, NOTHING, FileWrite, Reduction, Stage, StageContext, StageOutcome
 from reverie.errors import Error
 from reverie.messages.blocks import ToolResult, ToolUse
 from reverie.messages.entries import SpillDecision, SpillEntry
-from reverie.messages.view import Item, Kind, View
-from reverie.settings import Spill
+from reverie.messages.view import Item, ItemKind, View
+from reverie.settings import SpillSettings
 
 SPILL = "spill"
 PERSISTED = "<persisted-output>"
@@ -28,10 +28,10 @@ READERS = SHELLS | {"Read", "Grep"}
 """Tools by which a model can read a file."""
 
 
-def spill(settings: Spill, path_of: Callable[[str], Path] | None) -> Stage:
+def spill(settings: SpillSettings, path_of: Callable[[str], Path] | None) -> Stage:
     """Make the stage; without a place for files every result stays inline."""
 
-    def stage(view: View, scene: Scene) -> Outcome:
+    def stage(view: View, scene: StageContext) -> StageOutcome:
         rounds = list(_undecided(view)) if settings.enabled else []
         if not rounds:
             return NOTHING
@@ -51,12 +51,12 @@ def spill(settings: Spill, path_of: Callable[[str], Path] | None) -> Stage:
                     writes.append(FileWrite(Path(decision.path), result.text))
                     freed += len(result.text) - len(decision.preview or "")
         reductions = (Reduction(SPILL, freed // CHARS_PER_TOKEN, len(writes)),) if writes else ()
-        return Outcome((SpillEntry(scene.envelope(), tuple(decisions)),), tuple(writes), reductions)
+        return StageOutcome((SpillEntry(scene.envelope(), tuple(decisions)),), tuple(writes), reductions)
 
     return stage
 
 
-def kept_inline(outcome: Outcome, failed: Collection[Path]) -> Outcome:
+def kept_inline(outcome: StageOutcome, failed: Collection[Path]) -> StageOutcome:
     """The same outcome after some files could not be written: their results stay whole, or as whole as they fit."""
     lost = {str(one.path): one.instead for one in outcome.writes if one.path in failed}
     entries = tuple(
@@ -77,7 +77,7 @@ def kept_inline(outcome: Outcome, failed: Collection[Path]) -> Outcome:
         for one in outcome.reductions
         if one.kind != SPILL or writes
     )
-    return Outcome(entries, writes, reductions)
+    return StageOutcome(entries, writes, reductions)
 
 
 def _undecided(view: View) -> Iterable[list[tuple[str, ToolResult]]]:
@@ -88,7 +88,7 @@ def _undecided(view: View) -> Iterable[list[tuple[str, ToolResult]]]:
     names = _names(view.items, _results_from(view, first))
     waiting: list[tuple[str, ToolResult]] = []
     for item in view.items[first:]:
-        if item.kind is Kind.REPLY and waiting:
+        if item.kind is ItemKind.REPLY and waiting:
             yield waiting
             waiting = []
         waiting += [
@@ -110,7 +110,7 @@ def _names(items: Sequence[Item], wanted: set[str]) -> dict[str, str]:
     for item in reversed(items):
         if len(names) == len(wanted):
             break
-        if item.kind is Kind.REPLY:
+        if item.kind is ItemKind.REPLY:
             for block in item.message.content:
                 if type(block) is ToolUse and block.id in wanted:
                     names.setdefault(block.id, block.name)
@@ -121,14 +121,14 @@ def _first_undecided(view: View) -> int | None:
     """Where the first result stands that nobody has looked at; most requests have none, or only at the end."""
     decided = view.decided
     for number, item in enumerate(view.items):
-        if item.kind is Kind.RESULT:
+        if item.kind is ItemKind.RESULT:
             for block in item.message.content:
                 if type(block) is ToolResult and block.tool_use_id not in decided:
                     return number
     return None
 
 
-def _chosen(waiting: list[tuple[str, ToolResult]], settings: Spill) -> set[str]:
+def _chosen(waiting: list[tuple[str, ToolResult]], settings: SpillSettings) -> set[str]:
     """Results over the limit of their tool, then the largest until those left of the round fit together."""
     sizes = {
         result.tool_use_id: (len(result.text), settings.limit_chars(tool))
@@ -149,7 +149,7 @@ def _chosen(waiting: list[tuple[str, ToolResult]], settings: Spill) -> set[str]:
     return chosen
 
 
-def _share(settings: Spill, tool: str, results: int) -> int:
+def _share(settings: SpillSettings, tool: str, results: int) -> int:
     """How much stays of a result that cannot be read again: all that the limits of result and round leave for it."""
     limits = (settings.limit_chars(tool) or settings.result_chars, settings.round_chars // results)
     return max(settings.preview_bytes, min(limits))

@@ -14,8 +14,8 @@ from typing import TypeAlias
 
 from reverie.messages.entries import Entry, Envelope
 from reverie.messages.message import user
-from reverie.messages.view import Item, Kind, View
-from reverie.models.tokens.window import Budget
+from reverie.messages.view import Item, ItemKind, View
+from reverie.models.tokens.window import WindowBudget
 from reverie.values import value
 
 CHARS_PER_TOKEN = 3
@@ -44,25 +44,27 @@ class Reduction:
 
 
 @value
-class Outcome:
+class StageOutcome:
     """What a stage wants: nothing, or entries with the files and the report that belong to them."""
 
     entries: tuple[Entry, ...] = ()
     writes: tuple[FileWrite, ...] = ()
     reductions: tuple[Reduction, ...] = ()
 
-    def __add__(self, other: Outcome) -> Outcome:
-        return Outcome(self.entries + other.entries, self.writes + other.writes, self.reductions + other.reductions)
+    def __add__(self, other: StageOutcome) -> StageOutcome:
+        return StageOutcome(
+            self.entries + other.entries, self.writes + other.writes, self.reductions + other.reductions
+        )
 
 
-NOTHING = Outcome()
+NOTHING = StageOutcome()
 
 
 @value
-class Scene:
+class StageContext:
     """What a stage may know besides the view."""
 
-    budget: Budget
+    budget: WindowBudget
     """The lines of the window, and the canonical count of the view as it stands."""
     now: datetime
     envelope: Callable[[], Envelope]
@@ -76,7 +78,7 @@ class Scene:
 
     def weigh_text(self, text: str) -> int:
         """The estimated size of a text as a message of its own."""
-        return self.weigh(Item("", Kind.META, user(text))) if text else 0
+        return self.weigh(Item("", ItemKind.META, user(text))) if text else 0
 
 
-Stage: TypeAlias = Callable[[View, Scene], Outcome]
+Stage: TypeAlias = Callable[[View, StageContext], StageOutcome]

@@ -19,7 +19,7 @@ from reverie.context.gate import Compact, breaker, gate
 from reverie.context.pipeline import compact_now, stages
 from reverie.context.replacement import Case
 from reverie.context.spans import pinned
-from reverie.context.stage import NOTHING, Outcome, Reduction, Scene, Stage
+from reverie.context.stage import NOTHING, Reduction, Stage, StageContext, StageOutcome
 from reverie.errors import UserMistake
 from reverie.messages.entries import BoundaryEntry, ClearEntry, Entry, Envelope, SnipEntry, UserEntry
 from reverie.messages.message import user
@@ -37,17 +37,17 @@ TARGET_SHARE = 0.7
 
 
 @value
-class Situation:
+class StrategyContext:
     """What a strategy may look at."""
 
     view: View
     entries: Sequence[Entry]
-    scene: Scene
+    scene: StageContext
     settings: Settings
     spill_path: Callable[[str], Path] | None = None
 
 
-Rescue: TypeAlias = Callable[[Situation], Outcome]
+Rescue: TypeAlias = Callable[[StrategyContext], StageOutcome]
 
 
 @value
@@ -109,7 +109,7 @@ def _no_stages(
     return ()
 
 
-def _compact(now: Situation) -> Outcome:
+def _compact(now: StrategyContext) -> StageOutcome:
     is_due = isinstance(gate(now.scene.budget, now.settings, breaker(now.entries)), Compact)
     if not is_due and not (now.scene.budget.is_blocked and now.settings.compaction.rescues):
         return NOTHING
@@ -117,11 +117,11 @@ def _compact(now: Situation) -> Outcome:
     return answered(compact_now(case, now.settings, pays=False))
 
 
-def _nothing(now: Situation) -> Outcome:  # noqa: ARG001 - the shape of all rescues
+def _nothing(now: StrategyContext) -> StageOutcome:  # noqa: ARG001 - the shape of all rescues
     return NOTHING
 
 
-def _truncate(now: Situation) -> Outcome:
+def _truncate(now: StrategyContext) -> StageOutcome:
     """Drop the oldest messages, whoever wrote them, until the target is met."""
     if not now.scene.budget.must_compact:
         return NOTHING
@@ -137,10 +137,10 @@ def _truncate(now: Situation) -> Outcome:
         return NOTHING
     removed = tuple(item.uuid for item in items[:cut])
     entry = SnipEntry(now.scene.envelope(), removed, "[Earlier messages were removed.]", freed)
-    return Outcome((entry,), reductions=(Reduction("truncation", freed, cut),))
+    return StageOutcome((entry,), reductions=(Reduction("truncation", freed, cut),))
 
 
-def _clear_tools(now: Situation) -> Outcome:
+def _clear_tools(now: StrategyContext) -> StageOutcome:
     """Empty all tool results but the newest; when that is not enough, drop the oldest messages."""
     if not now.scene.budget.must_compact:
         return NOTHING
@@ -155,10 +155,10 @@ def _clear_tools(now: Situation) -> Outcome:
     if freed < now.scene.budget.used_tokens - now.scene.budget.compact_at_tokens:
         return _truncate(now)
     entry = ClearEntry(now.scene.envelope(), tuple(one for one, _ in old), CLEARED, "strategy", freed)
-    return Outcome((entry,), reductions=(Reduction("clear", freed, len(old)),))
+    return StageOutcome((entry,), reductions=(Reduction("clear", freed, len(old)),))
 
 
-def _summarise(now: Situation) -> Outcome:
+def _summarise(now: StrategyContext) -> StageOutcome:
     """Replace everything but the last exchange by one summary, as simple agents do."""
     if not now.scene.budget.must_compact:
         return NOTHING
@@ -177,7 +177,7 @@ def _summarise(now: Situation) -> Outcome:
         BoundaryEntry(_root(boundary), "auto", now.scene.budget.used_tokens, kept=kept, anchor=said.uuid),
         UserEntry(said, user(text), is_summary=True),
     )
-    return Outcome(entries, reductions=(Reduction("summary", freed, cut),))
+    return StageOutcome(entries, reductions=(Reduction("summary", freed, cut),))
 
 
 def _root(envelope: Envelope) -> Envelope:

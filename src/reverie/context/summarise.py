@@ -12,14 +12,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from reverie.context.prompt import fill, read_prompt
-from reverie.context.stage import Scene
+from reverie.context.stage import StageContext
 from reverie.errors import ContextTooLong
-from reverie.messages.blocks import Block, Document, Image, Text, ToolResult
+from reverie.messages.blocks import Block, DocumentBlock, Image, Text, ToolResult
 from reverie.messages.message import Message, user
 from reverie.messages.rules import legal_cuts
-from reverie.messages.view import Item, Kind
+from reverie.messages.view import Item, ItemKind
 from reverie.models.ports import Ask, Flow, Reply
-from reverie.settings import Compaction
+from reverie.settings import CompactionSettings
 from reverie.values import value
 
 EMBEDDED = "embedded"
@@ -45,7 +45,7 @@ _ROOM_FOR_ANALYSIS = 1.5
 
 
 @value
-class Written:
+class WrittenSummary:
     """A summary and who wrote it."""
 
     text: str
@@ -55,7 +55,7 @@ class Written:
 
 
 @value
-class Wanted:
+class SummaryRequest:
     """What is to be summarised, and how."""
 
     items: tuple[Item, ...]
@@ -68,7 +68,7 @@ class Wanted:
     instructions: str = ""
 
 
-def summarise(wanted: Wanted, scene: Scene, settings: Compaction) -> Flow[Written]:
+def summarise(wanted: SummaryRequest, scene: StageContext, settings: CompactionSettings) -> Flow[WrittenSummary]:
     """Ask until there is a summary; the embedded one is the last word.
 
     The question stands behind the conversation exactly as it was sent, so that nearly all of it is read from the cache.
@@ -86,14 +86,14 @@ def summarise(wanted: Wanted, scene: Scene, settings: Compaction) -> Flow[Writte
             continue
         text = summary_of(reply)
         if text and scene.weigh_text(text) < wanted.replaced_tokens:
-            return Written(f"{_unread(unread)}\n\n{text}" if unread else text, reply.model, unread)
+            return WrittenSummary(f"{_unread(unread)}\n\n{text}" if unread else text, reply.model, unread)
         break
     return by_structure(wanted)
 
 
-def by_structure(wanted: Wanted) -> Written:
+def by_structure(wanted: SummaryRequest) -> WrittenSummary:
     """The summary that no model writes."""
-    return Written(wanted.embedded(), EMBEDDED)
+    return WrittenSummary(wanted.embedded(), EMBEDDED)
 
 
 def _unread(count: int) -> str:
@@ -111,13 +111,15 @@ def by_round(items: Sequence[Item]) -> list[list[Item]]:
     cuts = set(legal_cuts(items))
     groups: list[list[Item]] = []
     for number, item in enumerate(items):
-        if not groups or (number in cuts and item.kind is Kind.REPLY and _has_reply(groups[-1])):
+        if not groups or (number in cuts and item.kind is ItemKind.REPLY and _has_reply(groups[-1])):
             groups.append([])
         groups[-1].append(item)
     return groups
 
 
-def with_less(groups: list[list[Item]], gap_tokens: int | None, scene: Scene, settings: Compaction) -> list[list[Item]]:
+def with_less(
+    groups: list[list[Item]], gap_tokens: int | None, scene: StageContext, settings: CompactionSettings
+) -> list[list[Item]]:
     """Without as many of the oldest groups as make up for the gap, or a fixed share when the gap is unknown."""
     if not gap_tokens:
         return groups[max(1, round(len(groups) * settings.too_long_drop_fraction)) :]
@@ -142,7 +144,7 @@ def summary_of(reply: Reply) -> str:
     return text if sum(section in text for section in SECTIONS) >= _ENOUGH_SECTIONS else ""
 
 
-def _ask(wanted: Wanted, items: Sequence[Item], unread: int) -> Ask:
+def _ask(wanted: SummaryRequest, items: Sequence[Item], unread: int) -> Ask:
     instructions = wanted.instructions.strip()
     prompt = fill(
         read_prompt("summary"),
@@ -167,12 +169,12 @@ def _plain_block(block: Block) -> Block:
     match block:
         case Image():
             return Text("[image]")
-        case Document():
+        case DocumentBlock():
             return Text("[document]")
         case ToolResult(content=tuple() as parts):
             plain = tuple(
                 Text("[image]" if isinstance(part, Image) else "[document]")
-                if isinstance(part, Image | Document)
+                if isinstance(part, Image | DocumentBlock)
                 else part
                 for part in parts
             )
@@ -182,4 +184,4 @@ def _plain_block(block: Block) -> Block:
 
 
 def _has_reply(group: Sequence[Item]) -> bool:
-    return any(item.kind is Kind.REPLY for item in group)
+    return any(item.kind is ItemKind.REPLY for item in group)

@@ -13,11 +13,11 @@ from threading import Lock
 
 from reverie.context.cut import Weigh, head_and_tail, unfenced
 from reverie.context.facts import Facts, Gathering, gather
-from reverie.context.receipt import Fate, Line, Sort
+from reverie.context.receipt import Fate, ReceiptLine, Sort
 from reverie.context.spans import chain, pinned, plain, short_ids, spoken
 from reverie.messages.bulk import collector_paused
 from reverie.messages.entries import Entry
-from reverie.messages.view import Item, Kind
+from reverie.messages.view import Item, ItemKind
 from reverie.values import value
 
 INSTRUCTION_KINDS = frozenset({"instructions", "nested_memory"})
@@ -66,7 +66,7 @@ class MustSurvive:
 
 
 @value
-class Limits:
+class SurvivalLimits:
     """How much may be brought back, in tokens."""
 
     user: int
@@ -83,7 +83,7 @@ class Carried:
     """What is brought back, as text, and the account of every survivor."""
 
     text: str
-    lines: tuple[Line, ...]
+    lines: tuple[ReceiptLine, ...]
 
 
 @value
@@ -95,8 +95,8 @@ class _Told:
     text: str = ""
 
     @property
-    def line(self) -> Line:
-        return Line(self.survivor.sort, self.fate, self.survivor.label, self.survivor.pointer)
+    def line(self) -> ReceiptLine:
+        return ReceiptLine(self.survivor.sort, self.fate, self.survivor.label, self.survivor.pointer)
 
 
 def must_survive(
@@ -144,7 +144,7 @@ def _begins(items: Sequence[Item], known: Sequence[Item]) -> bool:
 
 def is_instruction(item: Item) -> bool:
     """Whether an item is an instruction file of the project."""
-    return item.kind is Kind.ATTACHMENT and item.label in INSTRUCTION_KINDS
+    return item.kind is ItemKind.ATTACHMENT and item.label in INSTRUCTION_KINDS
 
 
 def divide(must: MustSurvive, items: Sequence[Item]) -> tuple[list[Survivor], list[Survivor]]:
@@ -169,7 +169,7 @@ def divide(must: MustSurvive, items: Sequence[Item]) -> tuple[list[Survivor], li
     return kept, missing
 
 
-def bring_back(must: MustSurvive, items: Sequence[Item], limits: Limits, weigh: Weigh) -> Carried:
+def bring_back(must: MustSurvive, items: Sequence[Item], limits: SurvivalLimits, weigh: Weigh) -> Carried:
     """Check the list against the items of a view and write what they lack."""
     kept, missing = divide(must, items)
     told = [_Told(one, Fate.KEPT) for one in kept]
@@ -256,7 +256,7 @@ def _verbatim(
     return shown
 
 
-def _listed(wanted: Sequence[Survivor], limits: Limits, weigh: Weigh) -> list[_Told]:
+def _listed(wanted: Sequence[Survivor], limits: SurvivalLimits, weigh: Weigh) -> list[_Told]:
     """One line each while the limits last; a long text gives way to shorter ones after it."""
     told: list[_Told] = []
     left, left_for_lists = limits.facts, limits.listed

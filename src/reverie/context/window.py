@@ -21,7 +21,7 @@ from reverie.context.client_messages import AnyMessage, AnySystem, AnyTool, Foll
 from reverie.context.compact import Direction, OneSide
 from reverie.context.embedded import answered
 from reverie.context.pipeline import compact_now, written
-from reverie.context.preparer import Prepared, Preparer, Report
+from reverie.context.preparer import Preparer, Report
 from reverie.context.receipt import Receipt, receipts
 from reverie.context.replacement import Case
 from reverie.context.spans import Span, uncompact
@@ -115,7 +115,7 @@ class Window:
         message, when a single message does not fit, and `UserMistake` for one that cannot be read; nothing is lost.
         """
         self._log.follow(messages if isinstance(messages, Sequence) else list(messages), system, tools)
-        made: Prepared = self._preparer.prepare(self._log, max_tokens=max_tokens)
+        made = self._preparer.prepare(self._log, max_tokens=max_tokens)
         self._predicted = made.report.predicted_break
         self._last_request = made.request
         return PreparedRequest(made.body, made.report, made.request)

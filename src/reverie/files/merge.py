@@ -14,14 +14,14 @@ from reverie.values import value
 
 
 @value
-class Merged:
+class MergedText:
     """Both sides in one text."""
 
     text: str
 
 
 @value
-class Region:
+class ConflictRegion:
     """Lines that both sides changed, each in its own way."""
 
     line: int
@@ -35,13 +35,13 @@ class Region:
 class Conflicted:
     """At least one overlap; nothing is chosen."""
 
-    parts: tuple[str | Region, ...]
+    parts: tuple[str | ConflictRegion, ...]
     """Lines on which the sides agree, and the places where they do not, in order."""
     line_end: str = "\n"
 
     @property
-    def regions(self) -> tuple[Region, ...]:
-        return tuple(part for part in self.parts if isinstance(part, Region))
+    def regions(self) -> tuple[ConflictRegion, ...]:
+        return tuple(part for part in self.parts if isinstance(part, ConflictRegion))
 
     def text(self) -> str:
         """Both sides between markers, for a person."""
@@ -51,7 +51,7 @@ class Conflicted:
         """The lines of both sides one after the other, for texts in which an order too many harms less than a loss."""
         return self._joined(lambda region: tuple(dict.fromkeys((*region.mine, *region.theirs))))
 
-    def _joined(self, show: Callable[[Region], tuple[str, ...]]) -> str:
+    def _joined(self, show: Callable[[ConflictRegion], tuple[str, ...]]) -> str:
         lines: list[str] = []
         for part in self.parts:
             lines += (part,) if isinstance(part, str) else show(part)
@@ -67,12 +67,12 @@ class _Hunk:
     lines: tuple[str, ...]
 
 
-def merge(base: str, mine: str, theirs: str) -> Merged | Conflicted:
+def merge(base: str, mine: str, theirs: str) -> MergedText | Conflicted:
     """Bring the changes of both sides together."""
     if mine == theirs or theirs == base:
-        return Merged(mine)
+        return MergedText(mine)
     if mine == base:
-        return Merged(theirs)
+        return MergedText(theirs)
     if any("\r\n" in text for text in (base, mine, theirs)):
         # An editor that changed every line end has changed no line.
         result = _merge(*(text.replace("\r\n", "\n") for text in (base, mine, theirs)))
@@ -80,32 +80,32 @@ def merge(base: str, mine: str, theirs: str) -> Merged | Conflicted:
     return _merge(base, mine, theirs)
 
 
-def _merge(base: str, mine: str, theirs: str) -> Merged | Conflicted:
+def _merge(base: str, mine: str, theirs: str) -> MergedText | Conflicted:
     # Splitting at "\n" makes a missing last line end a line like any other.
     base_lines = tuple(base.split("\n"))
     mine_hunks = _hunks(base_lines, tuple(mine.split("\n")))
     theirs_hunks = _hunks(base_lines, tuple(theirs.split("\n")))
-    parts: list[str | Region] = []
+    parts: list[str | ConflictRegion] = []
     done = 0
     for first, last, ours, others in _meetings(mine_hunks, theirs_hunks):
         parts += base_lines[done:first]
         done = last
         chosen = _choose(base_lines, first, last, ours, others)
-        parts += (chosen,) if isinstance(chosen, Region) else chosen
+        parts += (chosen,) if isinstance(chosen, ConflictRegion) else chosen
     parts += base_lines[done:]
     agreed = [part for part in parts if isinstance(part, str)]
-    return Merged("\n".join(agreed)) if len(agreed) == len(parts) else Conflicted(tuple(parts))
+    return MergedText("\n".join(agreed)) if len(agreed) == len(parts) else Conflicted(tuple(parts))
 
 
 def _choose(
     base: tuple[str, ...], first: int, last: int, mine: list[_Hunk], theirs: list[_Hunk]
-) -> tuple[str, ...] | Region:
+) -> tuple[str, ...] | ConflictRegion:
     before, left, right = base[first:last], _apply(base, first, last, mine), _apply(base, first, last, theirs)
     if right in (before, left):
         return left
     if left == before:
         return right
-    return Region(first + 1, before, left, right)
+    return ConflictRegion(first + 1, before, left, right)
 
 
 def _apply(base: tuple[str, ...], first: int, last: int, hunks: list[_Hunk]) -> tuple[str, ...]:
@@ -248,7 +248,7 @@ def _chosen_line_end(base: str, mine: str, theirs: str) -> str:
     return changed[0] if changed else styles[0]
 
 
-def _with_line_end(result: Merged | Conflicted, end: str) -> Merged | Conflicted:
-    if isinstance(result, Merged):
-        return Merged(result.text.replace("\n", end))
+def _with_line_end(result: MergedText | Conflicted, end: str) -> MergedText | Conflicted:
+    if isinstance(result, MergedText):
+        return MergedText(result.text.replace("\n", end))
     return Conflicted(result.parts, end)

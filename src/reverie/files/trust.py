@@ -1,8 +1,8 @@
 """What the user agreed to of all that comes with a project and acts with the user's rights.
 
 A project may bring hooks, agents, permission rules, folders and servers; somebody else may have written them, and a
-pull may change them. Each is a `Part`, known by a digest of its kind and text. Answers are kept by project in one file
-of our home, never in the repository. A changed part has another digest and is asked about again; a no is kept too.
+pull may change them. Each is a `TrustPart`, known by a digest of its kind and text. Answers are kept by project in one
+file of our home, never in the repository. A changed part has another digest and is asked about again; a no is kept too.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _VERSION = 1
 _MAX_FILE_BYTES = 64 * 1024 * 1024
 
 
-class Kind(StrEnum):
+class TrustKind(StrEnum):
     """What a project may bring."""
 
     HOOKS = "hooks"
@@ -39,7 +39,7 @@ class Kind(StrEnum):
 
 
 @value
-class Part:
+class TrustPart:
     """One thing to agree to."""
 
     kind: str
@@ -54,7 +54,7 @@ class Part:
 
 
 @value
-class Trust:
+class TrustAnswers:
     """The user's answers for one project."""
 
     accepted: frozenset[str] = frozenset()
@@ -62,30 +62,30 @@ class Trust:
     problem: str = ""
     """Why nothing is trusted although something may have been: a sentence for the user."""
 
-    def accepts(self, part: Part) -> bool:
+    def accepts(self, part: TrustPart) -> bool:
         """Whether the user said yes to exactly this."""
         return part.digest in self.accepted
 
-    def waiting(self, parts: Iterable[Part]) -> tuple[Part, ...]:
+    def waiting(self, parts: Iterable[TrustPart]) -> tuple[TrustPart, ...]:
         """What nobody has answered yet, each once."""
         answered = self.accepted | self.refused
         return tuple({part.digest: part for part in parts if part.digest not in answered}.values())
 
 
-def read_trust(store: Path, project: Path) -> Trust:
+def read_trust(store: Path, project: Path) -> TrustAnswers:
     """The answers for the project around this path; `store` is `Places.trust`. A damaged store trusts nothing."""
     try:
         answers = _read(store).get(_key(project), {})
     except Damaged as damage:
-        return Trust(problem=f"{damage}; until then nothing that comes with a project is trusted")
+        return TrustAnswers(problem=f"{damage}; until then nothing that comes with a project is trusted")
     said = {digest: answer.get("accepted") for digest, answer in answers.items()}
-    return Trust(
+    return TrustAnswers(
         frozenset(digest for digest, yes in said.items() if yes is True),
         frozenset(digest for digest, yes in said.items() if yes is False),
     )
 
 
-def write_answers(store: Path, project: Path, parts: Iterable[Part], *, accepted: bool, now: datetime) -> None:
+def write_answers(store: Path, project: Path, parts: Iterable[TrustPart], *, accepted: bool, now: datetime) -> None:
     """Remember a yes or a no. Raises `Damaged` where the store cannot be read: it is never overwritten then."""
     with locked(store.with_name(f".{store.name}.lock"), label="remembering what is trusted", now=now):
         projects = dict(_read(store))

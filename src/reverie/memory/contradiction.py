@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Sequence
 
 from reverie.memory.search.analyze import terms
-from reverie.memory.topics.polarity import Mismatch, MismatchKind, find_mismatch, is_substituted
+from reverie.memory.topics.polarity import MismatchKind, PolarityMismatch, find_mismatch, is_substituted
 from reverie.memory.topics.topic import Topic, prose_lines
 
 _SENTENCE = re.compile(r"(?<=[.!?])\s+|(?<=[。！？])|\n+")
@@ -16,7 +16,7 @@ _FEWEST_SHARED = 2
 _LATEST_MESSAGES = 50
 
 
-def find_contradicted(topic: Topic, typed: Sequence[str]) -> tuple[str, Mismatch] | None:
+def find_contradicted(topic: Topic, typed: Sequence[str]) -> tuple[str, PolarityMismatch] | None:
     """The sentence that a memory turns round, and in what it differs; None where it agrees with one, or is about none.
 
     Only what is nearly the same sentence is compared: a memory may say more than was said in one.
@@ -32,7 +32,7 @@ def find_contradicted(topic: Topic, typed: Sequence[str]) -> tuple[str, Mismatch
     return None
 
 
-def _find_contradiction(sentence: str, statement: str) -> Mismatch | None:
+def _find_contradiction(sentence: str, statement: str) -> PolarityMismatch | None:
     """A difference that is more than another way to put it: nobody claims that these are the user's words."""
     found = find_mismatch(sentence, statement)
     is_harmless = found is not None and found.kind is MismatchKind.wording and not is_substituted(sentence, statement)

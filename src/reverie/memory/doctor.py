@@ -18,7 +18,7 @@ from reverie.files.secret_scan import scan
 from reverie.memory.search.topic_index import IndexedFolder, is_indexed
 from reverie.memory.search.topic_table import LEFT_OUT, Indexed
 from reverie.memory.store.history import History
-from reverie.memory.store.index.lines import Entry, parse_index
+from reverie.memory.store.index.lines import IndexEntry, parse_index
 from reverie.memory.store.index.memory_md import index_for_model
 from reverie.memory.store.tracked import CONFLICTS, INDEX_FILE, is_topic_path, list_tracked, place_of
 from reverie.memory.store.worktree import DRAFT_PREFIX
@@ -48,7 +48,7 @@ class Problem:
 
 
 @value
-class World:
+class DoctorContext:
     """What the checks need beside the directory."""
 
     now: datetime
@@ -58,7 +58,7 @@ class World:
     has_word: Ask | None = None
 
 
-def find_problems(indexed: IndexedFolder, history: History, world: World) -> tuple[Problem, ...]:
+def find_problems(indexed: IndexedFolder, history: History, world: DoctorContext) -> tuple[Problem, ...]:
     """Everything that is wrong, in the order of kinds and paths."""
     folder = indexed.folder
     if not folder.directory.is_dir():
@@ -96,7 +96,7 @@ def _damaged(indexed: IndexedFolder) -> Iterator[Problem]:
         yield Problem("damaged", place, problem.detail, "repair it by hand; it is never overwritten")
 
 
-def _topics(folder: MemoryFolder, entries: Iterable[Indexed], world: World) -> Iterator[Problem]:
+def _topics(folder: MemoryFolder, entries: Iterable[Indexed], world: DoctorContext) -> Iterator[Problem]:
     for entry in entries:
         topic = entry.topic
         place = str(place_of(folder, topic.path))
@@ -118,7 +118,7 @@ def _topics(folder: MemoryFolder, entries: Iterable[Indexed], world: World) -> I
                 yield Problem("front-matter", place, f"{line}{remark.text}", fix)
 
 
-def _anchors(entry: Indexed, place: str, root: Path, world: World) -> Iterator[Problem]:
+def _anchors(entry: Indexed, place: str, root: Path, world: DoctorContext) -> Iterator[Problem]:
     for anchor in entry.topic.anchors:
         state = read_anchor_state(anchor, root, has_commit=world.has_commit, has_word=world.has_word)
         if state is AnchorState.broken:
@@ -157,7 +157,7 @@ def _index_file(folder: MemoryFolder, topics: set[str]) -> Iterator[Problem]:
         yield Problem("secret", str(folder.index), f"{LEFT_OUT} ({', '.join(found)})", fix)
     keys = {path_key(path) for path in topics}
     for line in parse_index(text):
-        if isinstance(line, Entry) and path_key(line.path) not in keys:
+        if isinstance(line, IndexEntry) and path_key(line.path) not in keys:
             detail = f"the line on {line.path} leads nowhere"
             yield Problem("dangling-link", str(folder.index), detail, "remove the line, or bring the topic back")
     if index_for_model(text)[1]:

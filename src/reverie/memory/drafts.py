@@ -28,14 +28,14 @@ def draft_from_text(folder: IndexedFolder, text: str) -> Topic:
     Raises:
         UserMistake: there are no words.
     """
-    from reverie.memory.extraction.candidate import Said
+    from reverie.memory.extraction.candidate import UserMessage
     from reverie.memory.extraction.cues import remembered_type
     from reverie.memory.extraction.find import find_candidates
 
     flat = " ".join(text.split())
     if not flat:
         raise UserMistake("there is nothing to keep: say it in a sentence")
-    found = find_candidates(Said("", text))
+    found = find_candidates(UserMessage("", text))
     kind = found[0].type if found else remembered_type(flat)
     return drafted(_free_name(folder, text), _cut(flat, DESCRIPTION_CHARS), kind, text.strip(), trust=Trust.said)
 
@@ -81,7 +81,7 @@ def same_text(folder: IndexedFolder, topic: Topic) -> Topic | None:
 
 def find_same(folder: IndexedFolder, topic: Topic) -> Sequence[Topic]:
     """Other topics that say the same already, in the same words or nearly; a full disk has no index to tell."""
-    from reverie.memory.extraction.candidate import Candidate
+    from reverie.memory.extraction.candidate import MemoryCandidate
     from reverie.memory.extraction.known import KnownTopics, Likeness
 
     try:
@@ -91,7 +91,7 @@ def find_same(folder: IndexedFolder, topic: Topic) -> Sequence[Topic]:
         return ()
     kind = topic.type or MemoryType.project
     candidates = [
-        Candidate(kind, topic.name, topic.description, body, "", "") for body in dict.fromkeys((topic.body, ""))
+        MemoryCandidate(kind, topic.name, topic.description, body, "", "") for body in dict.fromkeys((topic.body, ""))
     ]
     known = KnownTopics.of(found)
     same = [known.find(candidate) for candidate in candidates]

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Self
 from reverie.errors import Damaged, Error, Refused, Unavailable, UserMistake
 from reverie.files.places import Places, find_checkout, memory_folder, open_project
 from reverie.memory.scopes import Scope, project_scope, user_scope, without_mentions
-from reverie.memory.search.directories import Shelves
+from reverie.memory.search.directories import MemoryDirectories
 from reverie.settings import Settings
 from reverie.settings.features import Off, memory_state
 from reverie.settings.process import fresh_marker, places_of, process_settings, system_now
@@ -30,16 +30,16 @@ if TYPE_CHECKING:
     from reverie.memory.dream.dreams import Dreams, Dreamt
     from reverie.memory.extraction.learn import Learned
     from reverie.memory.retention import SessionFile
-    from reverie.memory.search.passages import Found, PastHit, PastQuery
+    from reverie.memory.search.passages import PastHit, PastQuery, PastSearchResult
     from reverie.memory.search.past_sessions import Past
     from reverie.memory.search.recall import Asked, Recalled
-    from reverie.memory.search.render import Hit, Limits
+    from reverie.memory.search.render import Hit, RenderLimits
     from reverie.memory.search.topic_index import IndexedFolder
     from reverie.memory.search.topic_table import Indexed
     from reverie.memory.store.bundle import Imported
     from reverie.memory.store.change import Author, Commit
-    from reverie.memory.store.erase import Erased
-    from reverie.memory.store.timeline import Refusal, Undone
+    from reverie.memory.store.erase import ErasureResult
+    from reverie.memory.store.timeline import SaveRefusal, UndoResult
     from reverie.memory.store.topic_store import Saved, Store
     from reverie.memory.store.watcher import Watch
     from reverie.memory.store.writer import Attribute
@@ -133,7 +133,7 @@ class Memory:
         self._places = places
         self._root = root
         self._now = now
-        self._shelves = Shelves(places, scope, root=root, is_project=is_project)
+        self._shelves = MemoryDirectories(places, scope, root=root, is_project=is_project)
         self._store: Store | None = None
         self._user: Memory | None = None
         self._others: dict[Path, Memory] = {}
@@ -487,7 +487,7 @@ class Memory:
 
     def search_report(
         self, query: PastQuery, *, fresh: bool = False, progress: Callable[[int, int], None] = lambda _done, _of: None
-    ) -> Found:
+    ) -> PastSearchResult:
         """As `search`, with in how much was looked; `progress` hears how many bytes of how many have been read."""
         from reverie.memory.search.past_sessions import Past
 
@@ -509,11 +509,11 @@ class Memory:
 
         With a model its answers go through the same gate as what the rules find; `dry_run` only says what would be.
         """
-        from reverie.memory.extraction.learn import Place, learn
+        from reverie.memory.extraction.learn import LearnTarget, learn
 
         self._refuse_when_off()
         return await learn(
-            Place(self.store, self.index, self._root, self._places.ledger, self.settings.budget),
+            LearnTarget(self.store, self.index, self._root, self._places.ledger, self.settings.budget),
             [Path(path) for path in paths],
             model=None if model is None else self._model(model),
             dry_run=dry_run,
@@ -630,7 +630,7 @@ class Memory:
         with named_well(self.index, name) as path:
             return timeline.log(self.store, path, limit=limit)
 
-    def refusals(self) -> tuple[Refusal, ...]:
+    def refusals(self) -> tuple[SaveRefusal, ...]:
         """What was not saved and by which rule, the latest last; a secret is never quoted."""
         from reverie.memory.extraction.learn import refusals_of
         from reverie.memory.store import timeline
@@ -686,7 +686,7 @@ class Memory:
             raise UserMistake(f"there was no memory {name!r} in {self.directory} on {when:%Y-%m-%d}; {hint}")
         return topics[path]
 
-    def undo(self, *commits: str) -> Undone:
+    def undo(self, *commits: str) -> UndoResult:
         """Take back changes, whenever they were made; an overlap with later changes writes nothing.
 
         Without one the newest change is meant that was not taken back yet; if it belongs to a run of `learn`, all of
@@ -706,7 +706,7 @@ class Memory:
 
         return tuple(reversed(read_runs(self.scope.folder)))
 
-    def erase(self, name: str, *, redact: Iterable[Path] = ()) -> Erased:
+    def erase(self, name: str, *, redact: Iterable[Path] = ()) -> ErasureResult:
         """Erase a memory from the directory, its history, everything derived and spilled results.
 
         `redact` names further files that may quote it, such as `transcripts()`.
@@ -824,12 +824,12 @@ class Memory:
         return self._store
 
     @property
-    def limits(self) -> Limits:
+    def limits(self) -> RenderLimits:
         """How much recall shows."""
-        from reverie.memory.search.render import Limits
+        from reverie.memory.search.render import RenderLimits
 
         said = self.settings.recall
-        return Limits(
+        return RenderLimits(
             hits=said.max_files,
             file_lines=said.file_lines,
             file_bytes=said.file_bytes,

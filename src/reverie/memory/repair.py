@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from reverie.memory.doctor import Problem, World, find_problems, list_leftovers
+from reverie.memory.doctor import DoctorContext, Problem, find_problems, list_leftovers
 from reverie.memory.project_repository import has_commit, has_word
 
 if TYPE_CHECKING:
@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 def problems_of(store: Store, indexed: IndexedFolder, root: Path | None, now: datetime) -> tuple[Problem, ...]:
     """Everything that is wrong with a directory."""
     indexed.sweep()
-    world = World(now)
+    world = DoctorContext(now)
     if root is not None:
-        world = World(now, root, lambda commit: has_commit(root, commit), lambda word: has_word(root, word))
+        world = DoctorContext(now, root, lambda commit: has_commit(root, commit), lambda word: has_word(root, word))
     return find_problems(indexed, store.history, world)
 
 

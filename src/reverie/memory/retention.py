@@ -37,7 +37,7 @@ class SessionFile:
 
 
 @value
-class Retention:
+class RetentionRules:
     """The rules; None keeps for ever."""
 
     transcript_days: float | None = None
@@ -47,14 +47,14 @@ class Retention:
     """All spills of a project together; the oldest go first."""
 
     @classmethod
-    def of(cls, settings: Settings) -> Retention:
+    def of(cls, settings: Settings) -> RetentionRules:
         """The rules that the user's settings come to."""
         said = settings.retention
         return cls(said.transcript_days, said.spill_days, said.spill_bytes)
 
 
 def expired(
-    files: Iterable[SessionFile], rules: Retention, *, now: datetime, keep: Collection[str] = ()
+    files: Iterable[SessionFile], rules: RetentionRules, *, now: datetime, keep: Collection[str] = ()
 ) -> tuple[SessionFile, ...]:
     """What the rules say is to go, oldest first; nothing of the sessions in `keep`."""
     candidates = sorted(
@@ -85,7 +85,7 @@ def list_session_files(project: Path) -> Iterator[SessionFile]:
 
 
 def sweep_sessions(
-    project: Path, rules: Retention, *, now: datetime, cited: Callable[[], Collection[str]]
+    project: Path, rules: RetentionRules, *, now: datetime, cited: Callable[[], Collection[str]]
 ) -> tuple[Path, ...]:
     """Remove what has expired of a project's sessions and what killed writers left there, at most once a day.
 

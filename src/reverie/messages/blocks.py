@@ -69,7 +69,7 @@ class Image:
 
 
 @value
-class Document:
+class DocumentBlock:
     """A PDF or text document."""
 
     source: JsonObject
@@ -77,7 +77,7 @@ class Document:
 
 
 @value
-class Compaction:
+class CompactionBlock:
     """A summary that the provider itself wrote; everything before it is dropped next time."""
 
     content: str | None
@@ -101,7 +101,7 @@ class ToolResult:
     """What a tool answered."""
 
     tool_use_id: str
-    content: str | tuple[Text | Image | Document | Opaque, ...]
+    content: str | tuple[Text | Image | DocumentBlock | Opaque, ...]
     is_error: bool = False
     extra: JsonObject = field(default_factory=nothing_more, repr=False)
 
@@ -113,4 +113,6 @@ class ToolResult:
         return "\n".join(part.text for part in self.content if isinstance(part, Text))
 
 
-Block: TypeAlias = Text | Thinking | RedactedThinking | ToolUse | ToolResult | Image | Document | Compaction | Opaque
+Block: TypeAlias = (
+    Text | Thinking | RedactedThinking | ToolUse | ToolResult | Image | DocumentBlock | CompactionBlock | Opaque
+)

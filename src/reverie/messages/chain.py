@@ -27,10 +27,10 @@ def linearize(entries: Sequence[Entry], leaf: str | None = None) -> list[Entry]:
     `leaf` names the entry to end at; without it the newest leaf of the main conversation is taken. Returns an empty
     list when no entry hangs on a chain.
     """
-    return Tree(entries).path(leaf)
+    return EntryTree(entries).path(leaf)
 
 
-class Tree:
+class EntryTree:
     """The entries of a file by what hangs under what; read once for any number of paths."""
 
     def __init__(self, entries: Iterable[Entry]) -> None:

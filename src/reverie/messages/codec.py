@@ -14,8 +14,8 @@ import msgspec
 from reverie.messages.blocks import (
     NOTHING_MORE,
     Block,
-    Compaction,
-    Document,
+    CompactionBlock,
+    DocumentBlock,
     Image,
     JsonObject,
     Opaque,
@@ -70,10 +70,12 @@ def block_from_wire(wire: Any) -> Block:
             case "image":
                 return Image(as_object(wire["source"]), _rest(wire, 2, ("type", "source")))
             case "document":
-                return Document(as_object(wire["source"]), _rest(wire, 2, ("type", "source")))
+                return DocumentBlock(as_object(wire["source"]), _rest(wire, 2, ("type", "source")))
             case "compaction":
                 content = wire["content"]
-                return Compaction(None if content is None else _string(content), _rest(wire, 2, ("type", "content")))
+                return CompactionBlock(
+                    None if content is None else _string(content), _rest(wire, 2, ("type", "content"))
+                )
     except (KeyError, TypeError):
         pass
     return Opaque(wire)
@@ -109,9 +111,9 @@ def _seldom(block: Block) -> dict[str, Any]:
             return {"type": "redacted_thinking", "data": data}
         case Image(source):
             return {"type": "image", "source": source}
-        case Document(source):
+        case DocumentBlock(source):
             return {"type": "document", "source": source}
-        case Compaction(summary):
+        case CompactionBlock(summary):
             return {"type": "compaction", "content": summary}
         case _:
             raise TypeError(f"{type(block).__name__} is no block")
@@ -184,7 +186,7 @@ def usage_to_wire(usage: Usage) -> dict[str, Any]:
 
 def _tool_result(wire: Mapping[str, Any]) -> ToolResult:
     content = wire.get("content", "")
-    parts: str | tuple[Text | Image | Document | Opaque, ...]
+    parts: str | tuple[Text | Image | DocumentBlock | Opaque, ...]
     if isinstance(content, str):
         parts = content
     elif isinstance(content, list):
@@ -198,9 +200,9 @@ def _tool_result(wire: Mapping[str, Any]) -> ToolResult:
     return ToolResult(_string(wire["tool_use_id"]), parts, wire.get("is_error") is True, extra)
 
 
-def _result_part(wire: Any) -> Text | Image | Document | Opaque:
+def _result_part(wire: Any) -> Text | Image | DocumentBlock | Opaque:
     block = block_from_wire(wire)
-    if isinstance(block, Text | Image | Document | Opaque):
+    if isinstance(block, Text | Image | DocumentBlock | Opaque):
         return block
     return Opaque(wire)
 

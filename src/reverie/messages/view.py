@@ -38,7 +38,7 @@ SERVER_CLEARS = "cached"
 that asks for their deletion stands where it was first sent, in every later request too."""
 
 
-class Kind(StrEnum):
+class ItemKind(StrEnum):
     """What an item of the view is, told apart because each may be reduced differently."""
 
     TYPED = "typed"
@@ -61,7 +61,7 @@ class Item:
     """One message of the view and the entry it comes from."""
 
     uuid: str
-    kind: Kind
+    kind: ItemKind
     message: Message
     timestamp: str = ""
     label: str = ""
@@ -175,7 +175,7 @@ class Projection:
             case AttachmentEntry():
                 message = Message(Role.USER, entry.content)
                 stamp = entry.envelope.timestamp
-                self._append(Item(entry.envelope.uuid, Kind.ATTACHMENT, message, stamp, entry.kind))
+                self._append(Item(entry.envelope.uuid, ItemKind.ATTACHMENT, message, stamp, entry.kind))
             case PromptEntry():
                 self._system, self._tools = entry.system, entry.tools
             case BoundaryEntry():
@@ -186,16 +186,18 @@ class Projection:
                 self._refresh({one.tool_use_id for one in entry.decisions if one.preview is not None})
             case ClearEntry() if entry.trigger == SERVER_CLEARS:
                 edits = Message(Role.USER, (deletions(entry.tool_use_ids),))
-                self._append(Item(entry.envelope.uuid, Kind.ATTACHMENT, edits, entry.envelope.timestamp, "cache_edits"))
+                self._append(
+                    Item(entry.envelope.uuid, ItemKind.ATTACHMENT, edits, entry.envelope.timestamp, "cache_edits")
+                )
             case ClearEntry():
                 # Results that are empty here need not be deleted there; the server's cache is gone anyway.
                 self._items = [item for item in self._items if item.label != "cache_edits"]
                 self._instead |= dict.fromkeys(entry.tool_use_ids, entry.text)
                 self._refresh(set(entry.tool_use_ids))
             case SnipEntry():
-                self._fold(set(entry.removed), Item(entry.envelope.uuid, Kind.FOLD, _note(entry.digest)))
+                self._fold(set(entry.removed), Item(entry.envelope.uuid, ItemKind.FOLD, _note(entry.digest)))
             case CollapseEntry():
-                self._fold(self._span(entry), Item(entry.envelope.uuid, Kind.FOLD, _note(entry.summary)))
+                self._fold(self._span(entry), Item(entry.envelope.uuid, ItemKind.FOLD, _note(entry.summary)))
             case _:
                 pass
 
@@ -208,17 +210,17 @@ class Projection:
     def _user_item(self, entry: UserEntry) -> Item:
         content = self._once(self._shown(entry.message.content))
         if entry.is_summary:
-            kind = Kind.SUMMARY
+            kind = ItemKind.SUMMARY
         elif any(isinstance(block, ToolResult) for block in content):
-            kind = Kind.RESULT
+            kind = ItemKind.RESULT
         else:
-            kind = Kind.META if entry.envelope.is_meta or _is_printed(content) else Kind.TYPED
+            kind = ItemKind.META if entry.envelope.is_meta or _is_printed(content) else ItemKind.TYPED
         return Item(entry.envelope.uuid, kind, Message(Role.USER, content), entry.envelope.timestamp)
 
     def _reply_item(self, entry: AssistantEntry) -> Item:
         return Item(
             entry.envelope.uuid,
-            Kind.REPLY,
+            ItemKind.REPLY,
             Message(Role.ASSISTANT, self._once(entry.message.content)),
             entry.envelope.timestamp,
             message_id=entry.message_id,
@@ -289,7 +291,7 @@ class Projection:
         if not tool_use_ids:
             return
         for number, item in enumerate(self._items):
-            if item.kind is Kind.RESULT and any(
+            if item.kind is ItemKind.RESULT and any(
                 isinstance(block, ToolResult) and block.tool_use_id in tool_use_ids for block in item.message.content
             ):
                 self._items[number] = replace(item, message=Message(Role.USER, self._shown(item.message.content)))

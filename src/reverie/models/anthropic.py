@@ -26,7 +26,7 @@ from reverie.models.connection import (
     usable_key,
     within,
 )
-from reverie.models.faults import Provider
+from reverie.models.faults import ProviderName
 from reverie.models.messages_stream import MessageAssembly
 from reverie.models.names import wants_extended_window
 from reverie.models.ports import Event, Request
@@ -125,11 +125,13 @@ class AnthropicModel:
         raise Unauthenticated(f"no key for {self._provider.place}: set ANTHROPIC_API_KEY, or use the model 'offline'")
 
     @property
-    def _provider(self) -> Provider:
-        return Provider(place_of(self.base_url), (self.key or "", self.auth_token or ""))
+    def _provider(self) -> ProviderName:
+        return ProviderName(place_of(self.base_url), (self.key or "", self.auth_token or ""))
 
 
-async def _wire_events(stream: anthropic.AsyncStream[Any], provider: Provider) -> AsyncGenerator[dict[str, Any], None]:
+async def _wire_events(
+    stream: anthropic.AsyncStream[Any], provider: ProviderName
+) -> AsyncGenerator[dict[str, Any], None]:
     """The events as JSON; a server that answers in one piece gives one event."""
     if (whole := await unstreamed(stream.response, provider)) is not None:
         yield {"type": "message_start", "message": whole}

@@ -9,7 +9,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from reverie.messages.blocks import Block, Compaction, Document, Image, JsonObject, Opaque, Text, ToolResult, ToolUse
+from reverie.messages.blocks import (
+    Block,
+    CompactionBlock,
+    DocumentBlock,
+    Image,
+    JsonObject,
+    Opaque,
+    Text,
+    ToolResult,
+    ToolUse,
+)
 from reverie.messages.codec import encode_json
 from reverie.messages.entries import ToolSpec
 from reverie.messages.message import Message, Role
@@ -114,7 +124,7 @@ def _plain_texts(blocks: Iterable[Block]) -> Iterator[str]:
     for block in blocks:
         if isinstance(block, Text):
             yield block.text
-        elif isinstance(block, Compaction) and block.content:
+        elif isinstance(block, CompactionBlock) and block.content:
             yield f"Summary of what was said before:\n{block.content}"
 
 
@@ -123,7 +133,7 @@ def _parts(blocks: Iterable[Block]) -> Iterator[dict[str, Any]]:
         match block:
             case Image(source):
                 yield _image(source)
-            case Document(source):
+            case DocumentBlock(source):
                 yield _document(source)
             case Opaque(wire):
                 if isinstance(text := wire.get("text"), str):

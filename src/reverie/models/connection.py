@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from reverie.errors import Interrupted, Unauthenticated, Unavailable, UserMistake
-from reverie.models.faults import Provider, fault, read_failure
+from reverie.models.faults import ProviderName, fault, read_failure
 from reverie.models.ports import Event
 from reverie.values import value
 
@@ -82,7 +82,7 @@ def place_of(base_url: str) -> str:
     return f"{parts.scheme}://{f'[{host}]' if ':' in host else host}{port}{parts.path.rstrip('/')}"
 
 
-def usable_key(key: str, provider: Provider) -> str:
+def usable_key(key: str, provider: ProviderName) -> str:
     """The key as it goes into a header; one that cannot is refused here, where no message quotes it."""
     key = key.strip()
     if not (key and key.isascii() and key.isprintable()):
@@ -96,7 +96,7 @@ def is_loopback(base_url: str) -> bool:
 
 
 @contextmanager
-def translated(sdk: ModuleType, provider: Provider, timeouts: Timeouts) -> Iterator[None]:
+def translated(sdk: ModuleType, provider: ProviderName, timeouts: Timeouts) -> Iterator[None]:
     """Turn what the SDK or its HTTP client raises into the `Unavailable` family.
 
     The SDK's exception is not chained: its text may quote what must not be shown.
@@ -116,7 +116,7 @@ def translated(sdk: ModuleType, provider: Provider, timeouts: Timeouts) -> Itera
         raise Interrupted(f"{provider.place} sent something that is no event") from None
 
 
-def _connection_fault(failure: Exception, provider: Provider, timeouts: Timeouts) -> Unavailable:
+def _connection_fault(failure: Exception, provider: ProviderName, timeouts: Timeouts) -> Unavailable:
     import httpx2
 
     cause = failure if isinstance(failure, httpx2.TransportError) else failure.__cause__
@@ -135,7 +135,7 @@ def _connection_fault(failure: Exception, provider: Provider, timeouts: Timeouts
             return Interrupted(f"the connection to {provider.place} broke before the answer was complete")
 
 
-async def unstreamed(response: httpx2.Response, provider: Provider) -> dict[str, Any] | None:
+async def unstreamed(response: httpx2.Response, provider: ProviderName) -> dict[str, Any] | None:
     """The answer of a server that does not stream; None from one that does. A failure under status 200 is raised."""
     if "event-stream" in response.headers.get("content-type", "event-stream"):
         return None
@@ -147,7 +147,7 @@ async def unstreamed(response: httpx2.Response, provider: Provider) -> dict[str,
 
 
 async def within(
-    seconds: float, events: AsyncGenerator[Event, None], provider: Provider
+    seconds: float, events: AsyncGenerator[Event, None], provider: ProviderName
 ) -> AsyncGenerator[Event, None]:
     """Pass events on until the time is over; the time a reader spends between two events counts too."""
     end = asyncio.get_running_loop().time() + seconds

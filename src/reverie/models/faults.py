@@ -86,7 +86,7 @@ _AUTHENTICATION_ADVICE = {
 
 
 @value
-class Said:
+class ProviderError:
     """A provider's account of a failure."""
 
     text: str
@@ -101,7 +101,7 @@ class Said:
 
 
 @value
-class Provider:
+class ProviderName:
     """Whom we talk to, as it may be named in a message."""
 
     place: str
@@ -117,13 +117,13 @@ class Provider:
         return text if len(text) <= _LONGEST_QUOTE_CHARS else text[:_LONGEST_QUOTE_CHARS] + "…"
 
 
-def read_failure(status: int | None, body: object, headers: Mapping[str, str]) -> Said:
+def read_failure(status: int | None, body: object, headers: Mapping[str, str]) -> ProviderError:
     """Understand the body of an error, whichever of the usual shapes it has."""
     detail = _unwrapped(body)
     code = detail.get("code")
     kind = code if isinstance(code, str) and code in (*_STATUS_OF_KIND, *_TOO_LONG_KINDS) else detail.get("type")
     text = detail.get("message") or detail.get("detail") or body or ""
-    return Said(
+    return ProviderError(
         text=text if isinstance(text, str) else str(text),
         kind=str(kind or code or ""),
         status=status if status is None or status >= 400 else None,
@@ -134,7 +134,7 @@ def read_failure(status: int | None, body: object, headers: Mapping[str, str]) -
     )
 
 
-def fault(said: Said, provider: Provider) -> Unavailable:
+def fault(said: ProviderError, provider: ProviderName) -> Unavailable:
     """The error for what was said."""
     status = said.status or _STATUS_OF_KIND.get(said.kind, 500)
     quoted = provider.quote(said.text) or f"status {status}"
@@ -156,7 +156,7 @@ def fault(said: Said, provider: Provider) -> Unavailable:
     return BadRequest(f"{provider.place} refused the request ({status}): {quoted}", **origin)
 
 
-def _too_long(said: Said) -> tuple[int | None, int | None] | None:
+def _too_long(said: ProviderError) -> tuple[int | None, int | None] | None:
     """Size and limit of a request that does not fit; None when that is not the matter."""
     if said.status in _AUTHENTICATION_ADVICE:
         return None

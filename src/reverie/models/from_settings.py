@@ -8,9 +8,9 @@ from reverie.errors import UserMistake
 from reverie.models.offline import OFFLINE
 from reverie.models.ports import Model
 from reverie.models.profiles import Abilities, Prices, ProfileOverride, Tokenizer
-from reverie.models.tokens.window import Budget, budget_by
+from reverie.models.tokens.window import WindowBudget, budget_by
 from reverie.settings import ModelProfile, Settings
-from reverie.settings.load import Configuration, Flags, from_process
+from reverie.settings.load import Configuration, SettingsFlags, from_process
 from reverie.values import value
 
 FIRST_CHOICE = {"anthropic": "claude-sonnet-5", "openai": "openai/gpt-5"}
@@ -103,7 +103,7 @@ def _prices(own: ModelProfile) -> Prices | None:
     return Prices(input=usual, write_5m=write_5m, write_1h=write_1h, read=read, output=output)
 
 
-def budget(settings: Settings, model_name: str, *, window: int | None = None, reported_tokens: int = 0) -> Budget:
+def budget(settings: Settings, model_name: str, *, window: int | None = None, reported_tokens: int = 0) -> WindowBudget:
     """The lines of a model's window; `window` makes it another size."""
     overrides = profile_overrides(settings)
     return budget_by(settings, model_name, window=window, reported_tokens=reported_tokens, overrides=overrides)
@@ -111,4 +111,4 @@ def budget(settings: Settings, model_name: str, *, window: int | None = None, re
 
 def process_model(name: str, project: Path) -> Model:
     """A model by name, with the keys of this process."""
-    return model(from_process(Flags(project=project)), name)
+    return model(from_process(SettingsFlags(project=project)), name)

@@ -33,7 +33,7 @@ from reverie.models.ports import (
 from reverie.models.profiles import profile
 from reverie.models.tokens.estimate import weigh_block, weigh_request
 from reverie.models.tokens.rates import rates_for
-from reverie.settings import Budget
+from reverie.settings import BudgetSettings
 from reverie.values import value
 
 TEAMMATE = "teammate"
@@ -107,7 +107,7 @@ class LedgerTail:
 
 
 @value
-class Line:
+class BillLine:
     """One row of a bill."""
 
     key: str
@@ -131,7 +131,7 @@ def of_session(bookings: Iterable[Booking], session: str) -> list[Booking]:
     return [one for one in bookings if one.session.startswith(session) or one.agent.endswith(team)]
 
 
-def by(bookings: Iterable[Booking], key: Callable[[Booking], str]) -> list[Line]:
+def by(bookings: Iterable[Booking], key: Callable[[Booking], str]) -> list[BillLine]:
     """The calls added up by a key, in the order in which the keys first appear."""
     groups: dict[str, list[Booking]] = defaultdict(list)
     for booking in bookings:
@@ -139,7 +139,7 @@ def by(bookings: Iterable[Booking], key: Callable[[Booking], str]) -> list[Line]
     return [_line(name, group) for name, group in groups.items()]
 
 
-def total(bookings: Iterable[Booking]) -> Line:
+def total(bookings: Iterable[Booking]) -> BillLine:
     """All calls together."""
     return _line("total", list(bookings))
 
@@ -147,7 +147,7 @@ def total(bookings: Iterable[Booking]) -> Line:
 class Governor:
     """What this session may still spend while nobody waits."""
 
-    def __init__(self, budget: Budget, now: Callable[[], datetime]) -> None:
+    def __init__(self, budget: BudgetSettings, now: Callable[[], datetime]) -> None:
         self._budget = budget
         self._now = now
         self._spent: list[Booking] = []
@@ -305,10 +305,10 @@ class Booked:
         self._book(request.purpose, model or request.model, usage, is_estimate=True)
 
 
-def _line(key: str, group: list[Booking]) -> Line:
+def _line(key: str, group: list[Booking]) -> BillLine:
     usage = sum((one.usage for one in group), Usage())
     prices = [one.cost_usd for one in group if one.cost_usd is not None]
-    return Line(key, len(group), usage, sum(prices) if prices else None, sum(one.is_estimate for one in group))
+    return BillLine(key, len(group), usage, sum(prices) if prices else None, sum(one.is_estimate for one in group))
 
 
 def _read_lines(text: str) -> Iterator[Booking]:

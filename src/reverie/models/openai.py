@@ -28,7 +28,7 @@ from reverie.models.connection import (
     usable_key,
     within,
 )
-from reverie.models.faults import Provider
+from reverie.models.faults import ProviderName
 from reverie.models.ports import Event, Request
 from reverie.models.request_body import encode_body
 from reverie.models.retry import Random, Retries, Sleep, stream_with_retries
@@ -118,8 +118,8 @@ class OpenAIModel:
             yield sdk, sdk.AsyncOpenAI(api_key=key, base_url=root, max_retries=0, http_client=http)
 
     @property
-    def _provider(self) -> Provider:
-        return Provider(place_of(_api_root(self.base_url)), (self.key or "",))
+    def _provider(self) -> ProviderName:
+        return ProviderName(place_of(_api_root(self.base_url)), (self.key or "",))
 
     @property
     def _limit_field(self) -> str:
@@ -136,7 +136,7 @@ async def _whole_answer(client: openai.AsyncOpenAI, body: dict[str, Any]) -> dic
     return answer if isinstance(answer, dict) else {}
 
 
-async def _chunks(stream: openai.AsyncStream[Any], provider: Provider) -> AsyncGenerator[dict[str, Any], None]:
+async def _chunks(stream: openai.AsyncStream[Any], provider: ProviderName) -> AsyncGenerator[dict[str, Any], None]:
     """The chunks as JSON; a server that answers in one piece gives one chunk."""
     if (whole := await unstreamed(stream.response, provider)) is not None:
         yield whole

@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from reverie.errors import BadRequest
-from reverie.messages.blocks import Block, Compaction, Opaque, Text, ToolResult, ToolUse
+from reverie.messages.blocks import Block, CompactionBlock, Opaque, Text, ToolResult, ToolUse
 from reverie.messages.bulk import collector_paused
 from reverie.messages.codec import block_to_wire, encode_json, tool_to_wire
 from reverie.messages.message import Message, Role
@@ -86,7 +86,9 @@ def request_betas(request: Request) -> tuple[str, ...]:
     # What the provider wrote or was told earlier stays in the conversation, whatever the settings say by now.
     blocks = [block for message in request.messages for block in message.content if type(block) not in _PLAIN]
     kinds = {block.kind for block in blocks if isinstance(block, Opaque)}
-    if any(isinstance(block, Compaction) for block in blocks) or any(kind.startswith("compact_") for kind in edits):
+    if any(isinstance(block, CompactionBlock) for block in blocks) or any(
+        kind.startswith("compact_") for kind in edits
+    ):
         needed.append(COMPACTION_BETA)
     if any(not kind.startswith("compact_") for kind in edits):
         needed.append(CONTEXT_EDITS_BETA)

@@ -12,9 +12,9 @@ from urllib.parse import urlsplit
 
 from reverie.permissions.need import Act, Need
 from reverie.permissions.real_paths import folded, real, spellings
-from reverie.permissions.rule import Kind, Rule
+from reverie.permissions.rule import PermissionRule, RuleKind
 from reverie.permissions.shell.read_only import is_harmless
-from reverie.permissions.shell.script import Step, Word, spelled
+from reverie.permissions.shell.script import SimpleCommand, Word, spelled
 
 if TYPE_CHECKING:
     from pathspec import PathSpec
@@ -25,11 +25,11 @@ _READERS = frozenset({"Read", "Glob", "Grep", "LS", "NotebookRead"})
 _GIT_GLOBAL = re.compile(r"(-C|-c|--git-dir|--work-tree|--namespace|--exec-path|--super-prefix|--config-env)$")
 
 
-def names_tool(rule: Rule, tool: str, kind: Kind) -> bool:
+def names_tool(rule: PermissionRule, tool: str, kind: RuleKind) -> bool:
     """Whether a rule is about this tool: by name, by pattern, or by the family of file tools."""
     if rule.tool == tool or (rule.tool == "Agent" and tool == "Task"):
         return True
-    if rule.tool == "Edit" or (rule.tool == "Write" and kind is not Kind.ALLOW):
+    if rule.tool == "Edit" or (rule.tool == "Write" and kind is not RuleKind.ALLOW):
         return tool in _EDITORS
     if rule.tool == "Read":
         return tool in _READERS
@@ -38,12 +38,12 @@ def names_tool(rule: Rule, tool: str, kind: Kind) -> bool:
     return "*" in rule.tool and _wildcard(rule.tool).fullmatch(tool) is not None
 
 
-def covers_path(rule: Rule, path: Path, kind: Kind) -> bool:
+def covers_path(rule: PermissionRule, path: Path, kind: RuleKind) -> bool:
     """Whether a rule of a file tool is about this file."""
     if not rule.about:
         return True
     base, pattern = _anchored(rule)
-    if kind is Kind.ALLOW:
+    if kind is RuleKind.ALLOW:
         target, folder = real(path), real(base)
         return target is not None and folder is not None and _matches(pattern, target, folder)
     return any(
@@ -54,17 +54,17 @@ def covers_path(rule: Rule, path: Path, kind: Kind) -> bool:
     )
 
 
-def covers_step(rule: Rule, step: Step, kind: Kind) -> bool:
+def covers_step(rule: PermissionRule, step: SimpleCommand, kind: RuleKind) -> bool:
     """Whether a rule of the shell is about this simple command."""
     if not rule.about:
         return True
-    if kind is Kind.ALLOW and not _says_assignments(rule, step):
+    if kind is RuleKind.ALLOW and not _says_assignments(rule, step):
         return False
     expression = command_pattern(rule.about)
     return any(expression.fullmatch(text) for text in _texts(step, kind))
 
 
-def covers_url(rule: Rule, url: str, kind: Kind) -> bool:
+def covers_url(rule: PermissionRule, url: str, kind: RuleKind) -> bool:
     """Whether a rule of the network is about this address."""
     if not rule.about:
         return True
@@ -73,20 +73,20 @@ def covers_url(rule: Rule, url: str, kind: Kind) -> bool:
         return False
     if wanted.startswith("*."):
         return host.endswith(wanted[1:])
-    return host == wanted or (kind is not Kind.ALLOW and host.endswith(f".{wanted}"))
+    return host == wanted or (kind is not RuleKind.ALLOW and host.endswith(f".{wanted}"))
 
 
-def covers_subject(rule: Rule, subject: str) -> bool:
+def covers_subject(rule: PermissionRule, subject: str) -> bool:
     """Whether a rule of any other tool is about this skill, agent or the like."""
     return not rule.about or command_pattern(rule.about).fullmatch(subject) is not None
 
 
-def covers_need(rule: Rule, need: Need, kind: Kind) -> bool:
+def covers_need(rule: PermissionRule, need: Need, kind: RuleKind) -> bool:
     """Whether a rule is about this call as a whole. Shell commands are judged step by step, not here."""
     if not names_tool(rule, need.tool, kind):
         return False
     match need.act:
-        case Act.READ | Act.EDIT if need.paths and kind is Kind.ALLOW:
+        case Act.READ | Act.EDIT if need.paths and kind is RuleKind.ALLOW:
             return all(covers_path(rule, path, kind) for path in need.paths)
         case Act.READ | Act.EDIT if need.paths:
             return any(covers_path(rule, spot, kind) for path in need.paths for spot in _spots(path))
@@ -117,7 +117,7 @@ def host_of(url: str) -> str:
     return host if parts.scheme in ("http", "https") and "%" not in host else ""
 
 
-def _says_assignments(rule: Rule, step: Step) -> bool:
+def _says_assignments(rule: PermissionRule, step: SimpleCommand) -> bool:
     """Whether variables before a command are harmless, or the rule itself begins with them."""
     if not step.words or step.words[0].value is None or step.words[0].has_glob:
         return False
@@ -125,11 +125,11 @@ def _says_assignments(rule: Rule, step: Step) -> bool:
     return all(is_harmless(assignment) for assignment in step.assignments) or rule.about.startswith(written)
 
 
-def _texts(step: Step, kind: Kind) -> Iterator[str]:
+def _texts(step: SimpleCommand, kind: RuleKind) -> Iterator[str]:
     """The spellings of a command that count: as written and in plain quotes; for refusals also under other names."""
     plain = spelled(step.words)
     yield from (step.text, plain)
-    if kind is Kind.ALLOW:
+    if kind is RuleKind.ALLOW:
         return
     written = " ".join(word.text for word in step.words)
     bare = " ".join(word.value if word.value is not None else word.text for word in step.words)
@@ -142,7 +142,7 @@ def _texts(step: Step, kind: Kind) -> Iterator[str]:
         yield " ".join(["git", *(word.value if word.value is not None else word.text for word in words)])
 
 
-def after_git_options(step: Step) -> list[Word]:
+def after_git_options(step: SimpleCommand) -> list[Word]:
     """The words of a git command from its subcommand on."""
     words = list(step.words[1:])
     while words and (words[0].value or "").startswith("-"):
@@ -157,7 +157,7 @@ def _spots(path: Path) -> tuple[Path, ...]:
     return (path, path / "x") if path.is_dir() else (path,)
 
 
-def _anchored(rule: Rule) -> tuple[Path, str]:
+def _anchored(rule: PermissionRule) -> tuple[Path, str]:
     """The folder that a path pattern counts from, and the pattern below it as `.gitignore` would write it."""
     about = rule.about
     if about.startswith("//"):

@@ -13,14 +13,14 @@ from reverie.permissions.covers import covers_need, covers_path, names_tool
 from reverie.permissions.need import Act, Need
 from reverie.permissions.policy import Mode, Policy
 from reverie.permissions.real_paths import is_protected, is_within, real
-from reverie.permissions.rule import Kind
+from reverie.permissions.rule import RuleKind
 from reverie.permissions.run import Examined, allowing_rules, examine, first_rule, hidden_from_rules, uncovered
 from reverie.values import value
 
 _NOTHING = Path("/dev/null")
 
 
-class Verdict(StrEnum):
+class PermissionVerdict(StrEnum):
     """What becomes of a call."""
 
     ALLOW = "allow"
@@ -29,44 +29,46 @@ class Verdict(StrEnum):
 
 
 @value
-class Decision:
+class PermissionDecision:
     """The verdict and why."""
 
-    verdict: Verdict
+    verdict: PermissionVerdict
     reason: str
     """A sentence for the person who is asked or the model that is refused."""
     rule: str = ""
     """The rule that decided, with its place; empty when it was the mode or nothing at all."""
 
 
-def decide(need: Need, policy: Policy) -> Decision:
+def decide(need: Need, policy: Policy) -> PermissionDecision:
     """Whether a call may run now."""
     decision = _judged(need, policy)
-    if decision.verdict is Verdict.ASK and policy.mode is Mode.DONT_ASK:
+    if decision.verdict is PermissionVerdict.ASK and policy.mode is Mode.DONT_ASK:
         reason = f"{decision.reason} Nobody is asked in the mode `dontAsk`, so it is refused; work without it."
-        return replace(decision, verdict=Verdict.DENY, reason=reason)
+        return replace(decision, verdict=PermissionVerdict.DENY, reason=reason)
     return decision
 
 
-def _judged(need: Need, policy: Policy) -> Decision:
+def _judged(need: Need, policy: Policy) -> PermissionDecision:
     examined = examine(need, policy) if need.act is Act.RUN else None
-    for kind, verdict in ((Kind.DENY, Verdict.DENY), (Kind.ASK, Verdict.ASK)):
+    for kind, verdict in ((RuleKind.DENY, PermissionVerdict.DENY), (RuleKind.ASK, PermissionVerdict.ASK)):
         rule = _first_rule(need, policy, kind, examined)
-        if rule and verdict is Verdict.DENY:
-            return Decision(verdict, f"The rule {rule} forbids this. Do not try it in another way; ask the user.", rule)
+        if rule and verdict is PermissionVerdict.DENY:
+            return PermissionDecision(
+                verdict, f"The rule {rule} forbids this. Do not try it in another way; ask the user.", rule
+            )
         if rule:
-            return Decision(verdict, f"The rule {rule} wants this to be asked each time.", rule)
+            return PermissionDecision(verdict, f"The rule {rule} wants this to be asked each time.", rule)
     hidden = hidden_from_rules(examined, policy) if examined is not None and policy.mode is not Mode.PLAN else ""
     if hidden:
-        return Decision(
-            Verdict.ASK,
+        return PermissionDecision(
+            PermissionVerdict.ASK,
             f"What `{_short(hidden)}` would run cannot be told, and rules speak of some programs; name it plainly.",
         )
     if policy.mode is Mode.BYPASS:
-        return Decision(Verdict.ALLOW, "Nothing is asked in the mode `bypassPermissions`.")
+        return PermissionDecision(PermissionVerdict.ALLOW, "Nothing is asked in the mode `bypassPermissions`.")
     match need.act:
         case Act.NONE:
-            return Decision(Verdict.ALLOW, "It touches nothing outside of the conversation.")
+            return PermissionDecision(PermissionVerdict.ALLOW, "It touches nothing outside of the conversation.")
         case Act.READ:
             return _read(need, policy)
         case Act.EDIT:
@@ -75,28 +77,28 @@ def _judged(need: Need, policy: Policy) -> Decision:
             assert examined is not None
             return _run(need, policy, examined)
         case Act.FETCH | Act.OTHER:
-            rule = _first_rule(need, policy, Kind.ALLOW, None)
+            rule = _first_rule(need, policy, RuleKind.ALLOW, None)
             if rule:
                 return _allowed(rule)
             what = f"asks {need.url}" if need.act is Act.FETCH else f"uses {need.tool}"
-            return Decision(Verdict.ASK, f"No rule says whether a call that {what} is fine.")
+            return PermissionDecision(PermissionVerdict.ASK, f"No rule says whether a call that {what} is fine.")
 
 
-def _first_rule(need: Need, policy: Policy, kind: Kind, examined: Examined | None) -> str:
+def _first_rule(need: Need, policy: Policy, kind: RuleKind, examined: Examined | None) -> str:
     if examined is not None:
         return first_rule(examined, policy, kind)
     return next((str(rule) for rule in policy.rules(kind) if covers_need(rule, need, kind)), "")
 
 
-def _read(need: Need, policy: Policy) -> Decision:
+def _read(need: Need, policy: Policy) -> PermissionDecision:
     for path in need.paths:
         if not may_read(need.tool, path, policy):
-            return Decision(
-                Verdict.ASK,
+            return PermissionDecision(
+                PermissionVerdict.ASK,
                 f"{_shown(path)} lies outside of the folders of this session ({_folders(policy)}); "
                 "read something inside them, or let the user agree.",
             )
-    return Decision(Verdict.ALLOW, "It reads inside the folders of this session.")
+    return PermissionDecision(PermissionVerdict.ALLOW, "It reads inside the folders of this session.")
 
 
 def may_read(tool: str, path: Path, policy: Policy) -> bool:
@@ -106,16 +108,17 @@ def may_read(tool: str, path: Path, policy: Policy) -> bool:
     return _is_plan(path, policy) or bool(_path_rule(tool, path, policy))
 
 
-def _edit(need: Need, policy: Policy) -> Decision:
+def _edit(need: Need, policy: Policy) -> PermissionDecision:
     if policy.mode is Mode.PLAN:
         if need.paths and all(_is_plan(path, policy) for path in need.paths):
-            return Decision(Verdict.ALLOW, "The plan may be written in plan mode.")
-        return Decision(Verdict.DENY, _only_reading(policy))
+            return PermissionDecision(PermissionVerdict.ALLOW, "The plan may be written in plan mode.")
+        return PermissionDecision(PermissionVerdict.DENY, _only_reading(policy))
     rule = ""
     for path in need.paths:
         if _steers(path, policy):
-            return Decision(
-                Verdict.ASK, f"{_shown(path)} steers what programs do later, so changing it is asked each time."
+            return PermissionDecision(
+                PermissionVerdict.ASK,
+                f"{_shown(path)} steers what programs do later, so changing it is asked each time.",
             )
         inside = is_within(path, policy.roots)
         rule = _path_rule(need.tool, path, policy, inside=inside)
@@ -123,11 +126,15 @@ def _edit(need: Need, policy: Policy) -> Decision:
             continue
         if not inside:
             sentence = f"{_shown(path)} lies outside of the folders of this session ({_folders(policy)})"
-            return Decision(Verdict.ASK, f"{sentence}; write inside them, or let the user agree.")
-        return Decision(Verdict.ASK, f"Changing {_shown(path)} needs a yes.")
+            return PermissionDecision(PermissionVerdict.ASK, f"{sentence}; write inside them, or let the user agree.")
+        return PermissionDecision(PermissionVerdict.ASK, f"Changing {_shown(path)} needs a yes.")
     if not need.paths:
-        return Decision(Verdict.ASK, "It does not say which file it would change.")
-    return _allowed(rule) if rule else Decision(Verdict.ALLOW, f"Edits are accepted in the mode `{policy.mode}`.")
+        return PermissionDecision(PermissionVerdict.ASK, "It does not say which file it would change.")
+    return (
+        _allowed(rule)
+        if rule
+        else PermissionDecision(PermissionVerdict.ALLOW, f"Edits are accepted in the mode `{policy.mode}`.")
+    )
 
 
 def _steers(path: Path, policy: Policy) -> bool:
@@ -142,41 +149,51 @@ def _steers(path: Path, policy: Policy) -> bool:
 def _path_rule(tool: str, path: Path, policy: Policy, *, inside: bool = False) -> str:
     """The allow rule that covers a file. Outside of the roots only a rule that names a path counts."""
     for rule in policy.allow:
-        named = names_tool(rule, tool, Kind.ALLOW) and (rule.about or inside)
-        if named and covers_path(rule, path, Kind.ALLOW):
+        named = names_tool(rule, tool, RuleKind.ALLOW) and (rule.about or inside)
+        if named and covers_path(rule, path, RuleKind.ALLOW):
             return str(rule)
     return ""
 
 
-def _run(need: Need, policy: Policy, examined: Examined) -> Decision:
+def _run(need: Need, policy: Policy, examined: Examined) -> PermissionDecision:
     if examined.script.problem and (examined.script.is_broken or not examined.blanket):
-        return _refused_in_plan(policy) or Decision(
-            Verdict.ASK,
+        return _refused_in_plan(policy) or PermissionDecision(
+            PermissionVerdict.ASK,
             f"The command cannot be examined: {examined.script.problem}. A simpler one may need no question.",
         )
     if examined.reads is not None:
         outside = next((path for path in examined.reads.paths if not may_read("Read", path, policy)), None)
         if outside is None:
-            return Decision(Verdict.ALLOW, "The command only reads, inside the folders of this session.")
+            return PermissionDecision(
+                PermissionVerdict.ALLOW, "The command only reads, inside the folders of this session."
+            )
         if policy.mode is Mode.PLAN or uncovered(examined, policy, lambda path: may_read("Read", path, policy)):
-            return Decision(Verdict.ASK, f"The command reads {_shown(outside)}, outside of {_folders(policy)}.")
+            return PermissionDecision(
+                PermissionVerdict.ASK, f"The command reads {_shown(outside)}, outside of {_folders(policy)}."
+            )
     refusal = _refused_in_plan(policy)
     if refusal is not None:
         return refusal
     for redirect in examined.written:
         answer = _edit(replace(need, tool="Edit", act=Act.EDIT, paths=(redirect,)), policy)
-        if answer.verdict is not Verdict.ALLOW and not (examined.blanket and not _steers(redirect, policy)):
-            return Decision(Verdict.ASK, f"The command writes {_shown(redirect)}. {answer.reason}")
+        if answer.verdict is not PermissionVerdict.ALLOW and not (examined.blanket and not _steers(redirect, policy)):
+            return PermissionDecision(PermissionVerdict.ASK, f"The command writes {_shown(redirect)}. {answer.reason}")
     left = uncovered(examined, policy, lambda path: may_read("Read", path, policy))
     if not left:
         rules = ", ".join(allowing_rules(examined, policy))
-        return _allowed(rules) if rules else Decision(Verdict.ALLOW, "Every part of the command only reads.")
+        return (
+            _allowed(rules)
+            if rules
+            else PermissionDecision(PermissionVerdict.ALLOW, "Every part of the command only reads.")
+        )
     shown = "; ".join(dict.fromkeys(left))
-    return Decision(Verdict.ASK, f"No rule allows `{_short(shown)}`, and it is not known to only read.")
+    return PermissionDecision(
+        PermissionVerdict.ASK, f"No rule allows `{_short(shown)}`, and it is not known to only read."
+    )
 
 
-def _refused_in_plan(policy: Policy) -> Decision | None:
-    return Decision(Verdict.DENY, _only_reading(policy)) if policy.mode is Mode.PLAN else None
+def _refused_in_plan(policy: Policy) -> PermissionDecision | None:
+    return PermissionDecision(PermissionVerdict.DENY, _only_reading(policy)) if policy.mode is Mode.PLAN else None
 
 
 def _only_reading(policy: Policy) -> str:
@@ -188,8 +205,8 @@ def _is_plan(path: Path, policy: Policy) -> bool:
     return policy.plan_file is not None and real(path) is not None and real(path) == real(policy.plan_file)
 
 
-def _allowed(rule: str) -> Decision:
-    return Decision(Verdict.ALLOW, f"The rule {rule} allows this.", rule)
+def _allowed(rule: str) -> PermissionDecision:
+    return PermissionDecision(PermissionVerdict.ALLOW, f"The rule {rule} allows this.", rule)
 
 
 def _folders(policy: Policy) -> str:

@@ -8,9 +8,9 @@ from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
 
-from reverie.permissions.rule import Kind, Rule, parse_rule
+from reverie.permissions.rule import PermissionRule, RuleKind, parse_rule
 from reverie.settings import Settings
-from reverie.settings.layers import Origin, Source
+from reverie.settings.layers import Origin, SettingsSource
 from reverie.values import value
 
 
@@ -39,9 +39,9 @@ class Policy:
     home: Path
     """The user's home, for `~`."""
     mode: Mode = Mode.DEFAULT
-    allow: tuple[Rule, ...] = ()
-    ask: tuple[Rule, ...] = ()
-    deny: tuple[Rule, ...] = ()
+    allow: tuple[PermissionRule, ...] = ()
+    ask: tuple[PermissionRule, ...] = ()
+    deny: tuple[PermissionRule, ...] = ()
     roots: tuple[Path, ...] = ()
     """Folders inside which files are read without a question."""
     plan_file: Path | None = None
@@ -49,19 +49,19 @@ class Policy:
     steering: tuple[Path, ...] = ()
     """Folders that say what this program and its host do: changes there are asked about, but for roots in them."""
 
-    def rules(self, kind: Kind) -> tuple[Rule, ...]:
-        return {Kind.ALLOW: self.allow, Kind.ASK: self.ask, Kind.DENY: self.deny}[kind]
+    def rules(self, kind: RuleKind) -> tuple[PermissionRule, ...]:
+        return {RuleKind.ALLOW: self.allow, RuleKind.ASK: self.ask, RuleKind.DENY: self.deny}[kind]
 
-    def with_rule(self, text: str, kind: Kind = Kind.ALLOW, *, source: str = "session") -> Policy:
+    def with_rule(self, text: str, kind: RuleKind = RuleKind.ALLOW, *, source: str = "session") -> Policy:
         """The same with one more rule. Raises `UserMistake` when it cannot be read."""
         rule = parse_rule(text, kind=kind, base=self.project, project=self.project, home=self.home, source=source)
         rules = (*self.rules(kind), rule)
         match kind:
-            case Kind.ALLOW:
+            case RuleKind.ALLOW:
                 return replace(self, allow=rules)
-            case Kind.ASK:
+            case RuleKind.ASK:
                 return replace(self, ask=rules)
-            case Kind.DENY:
+            case RuleKind.DENY:
                 return replace(self, deny=rules)
 
     def with_mode(self, mode: Mode | str) -> Policy:
@@ -96,7 +96,7 @@ def policy_from(
     said = settings.permissions
     places = origins or {}
 
-    def rules(kind: Kind, texts: Iterable[str]) -> tuple[Rule, ...]:
+    def rules(kind: RuleKind, texts: Iterable[str]) -> tuple[PermissionRule, ...]:
         found = places.get(f"permissions.{kind.value}", ())
         pairs: list[tuple[str, Origin | None]] = []
         for origin in found:
@@ -110,18 +110,18 @@ def policy_from(
         project=project,
         home=home,
         mode=Mode(said.mode),
-        allow=rules(Kind.ALLOW, said.allow),
-        ask=rules(Kind.ASK, said.ask),
-        deny=rules(Kind.DENY, said.deny),
+        allow=rules(RuleKind.ALLOW, said.allow),
+        ask=rules(RuleKind.ASK, said.ask),
+        deny=rules(RuleKind.DENY, said.deny),
         roots=tuple(dict.fromkeys((project, *named, *additional))),
         plan_file=plan_file,
         steering=steering,
     )
 
 
-def _rule(text: str, kind: Kind, origin: Origin | None, *, project: Path, home: Path) -> Rule:
+def _rule(text: str, kind: RuleKind, origin: Origin | None, *, project: Path, home: Path) -> PermissionRule:
     base = project
-    if origin is not None and origin.source in (Source.USER, Source.MANAGED):
+    if origin is not None and origin.source in (SettingsSource.USER, SettingsSource.MANAGED):
         file = Path(re.sub(r":\d+$", "", origin.place))
         base = file.parent if file.is_absolute() else project
     source = origin.place if origin is not None else f"permissions.{kind.value}"

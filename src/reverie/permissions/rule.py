@@ -18,7 +18,7 @@ _SHAPE = re.compile(r"(?P<tool>[A-Za-z_*][\w*.\-]*)(?:\((?P<about>.*)\))?", re.D
 _ANYTHING = frozenset({"", "*", "**"})
 
 
-class Kind(StrEnum):
+class RuleKind(StrEnum):
     """What a rule does with the calls it covers."""
 
     ALLOW = "allow"
@@ -27,7 +27,7 @@ class Kind(StrEnum):
 
 
 @value
-class Rule:
+class PermissionRule:
     """One rule."""
 
     text: str
@@ -48,7 +48,7 @@ class Rule:
         return f"{self.text} ({self.source})" if self.source else self.text
 
 
-def parse_rule(text: str, *, kind: Kind, base: Path, project: Path, home: Path, source: str = "") -> Rule:
+def parse_rule(text: str, *, kind: RuleKind, base: Path, project: Path, home: Path, source: str = "") -> PermissionRule:
     """Read one rule. Raises `UserMistake` naming the rule, its place and what to write instead."""
     shape = _SHAPE.fullmatch(text.strip())
     if shape is None:
@@ -60,11 +60,11 @@ def parse_rule(text: str, *, kind: Kind, base: Path, project: Path, home: Path, 
     problem = _problem(tool, about, kind)
     if problem:
         raise _mistake(text, source, problem)
-    return Rule(text.strip(), "Agent" if tool == "Task" else tool, about, base, project, home, source)
+    return PermissionRule(text.strip(), "Agent" if tool == "Task" else tool, about, base, project, home, source)
 
 
-def _problem(tool: str, about: str, kind: Kind) -> str:
-    if "*" in tool and kind is Kind.ALLOW and not re.fullmatch(r"mcp__[\w.\-]+?__[\w*.\-]*", tool):
+def _problem(tool: str, about: str, kind: RuleKind) -> str:
+    if "*" in tool and kind is RuleKind.ALLOW and not re.fullmatch(r"mcp__[\w.\-]+?__[\w*.\-]*", tool):
         return "a name with `*` can only be allowed below one server: `mcp__server__*`"
     if tool.startswith("mcp__") and about:
         return "a tool of a server is allowed as a whole; write its name without brackets"

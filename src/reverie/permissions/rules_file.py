@@ -15,7 +15,7 @@ from pathlib import Path
 from reverie.errors import UserMistake
 from reverie.files import is_inside, locked, write_atomic
 from reverie.files.places import Places
-from reverie.permissions.rule import Kind, parse_rule
+from reverie.permissions.rule import RuleKind, parse_rule
 
 _KEY = re.compile(r"""(?:allow|"allow"|'allow')\s*=\s*\[""")
 _HEADER = re.compile(r"""^[ \t]*\[[ \t]*permissions[ \t]*\][ \t]*(?:#[^\n]*)?(?:\r?\n|$)""", re.MULTILINE)
@@ -44,7 +44,7 @@ def write_rule(
     `is_tracked` says whether git holds a file. Raises `UserMistake` when the rule cannot be read, when the local file
     is committed, or when the file is not of a shape that can be added to.
     """
-    parse_rule(rule, kind=Kind.ALLOW, base=project, project=project, home=places.home)
+    parse_rule(rule, kind=RuleKind.ALLOW, base=project, project=project, home=places.home)
     files = places.settings_files(project)
     path = files.local if scope is RuleScope.LOCAL else files.user
     if scope is RuleScope.LOCAL and (is_tracked(path) or not is_inside(project, path)):

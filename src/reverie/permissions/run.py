@@ -11,11 +11,11 @@ from pathlib import Path
 from reverie.permissions.covers import after_git_options, command_pattern, covers_path, covers_step, names_tool
 from reverie.permissions.need import Need
 from reverie.permissions.policy import Policy
-from reverie.permissions.rule import Kind, Rule
+from reverie.permissions.rule import PermissionRule, RuleKind
 from reverie.permissions.shell.git import is_strange_repository
 from reverie.permissions.shell.parse import parse
 from reverie.permissions.shell.read_only import MAX_PLACES, Reads, is_nowhere, program_name, reads_of, step_reads
-from reverie.permissions.shell.script import Script, Step, Word
+from reverie.permissions.shell.script import Script, SimpleCommand, Word
 from reverie.permissions.shell.word_paths import absolute, led_to, named_paths
 from reverie.permissions.shell.wrapped import everything_run, hides_program, inner_step
 from reverie.values import value
@@ -71,7 +71,7 @@ def examine(need: Need, policy: Policy) -> Examined:
     )
 
 
-def first_rule(examined: Examined, policy: Policy, kind: Kind) -> str:
+def first_rule(examined: Examined, policy: Policy, kind: RuleKind) -> str:
     """The first deny or ask rule that any part of the command falls under; empty when there is none."""
     rules = policy.rules(kind)
     steps = list(islice(_corners(examined), _MAX_CORNERS)) if rules else []
@@ -87,7 +87,7 @@ def first_rule(examined: Examined, policy: Policy, kind: Kind) -> str:
     return ""
 
 
-def _corners(examined: Examined) -> Iterator[Step]:
+def _corners(examined: Examined) -> Iterator[SimpleCommand]:
     """Everything that might be run, also where the text is hard to read."""
     yield from everything_run(examined.script)
     if "\\\n" in examined.command:
@@ -98,8 +98,8 @@ def _corners(examined: Examined) -> Iterator[Step]:
 
 def hidden_from_rules(examined: Examined, policy: Policy) -> str:
     """What the command would run by a name that cannot be told, where a rule about some programs might mean it."""
-    rules = (*policy.rules(Kind.DENY), *policy.rules(Kind.ASK))
-    if not any(rule.about and names_tool(rule, "Bash", Kind.DENY) for rule in rules):
+    rules = (*policy.rules(RuleKind.DENY), *policy.rules(RuleKind.ASK))
+    if not any(rule.about and names_tool(rule, "Bash", RuleKind.DENY) for rule in rules):
         return ""
     if any(rule.about and _is_blanket(rule, examined.command) for rule in policy.allow):
         return ""
@@ -107,13 +107,13 @@ def hidden_from_rules(examined: Examined, policy: Policy) -> str:
     return next((step.text for step in steps if hides_program(step) or any(_may_mean(r, step) for r in rules)), "")
 
 
-def _may_mean(rule: Rule, step: Step) -> bool:
+def _may_mean(rule: PermissionRule, step: SimpleCommand) -> bool:
     """Whether a rule about a subcommand (`git push:*`) may mean a command whose subcommand cannot be told."""
     wanted = rule.about.removesuffix("*").rstrip(": ").split()
     if (
         len(wanted) < 2
         or (step.program or "").rpartition("/")[2] != wanted[0]
-        or not names_tool(rule, "Bash", Kind.DENY)
+        or not names_tool(rule, "Bash", RuleKind.DENY)
     ):
         return False
     words = after_git_options(step) if wanted[0] == "git" else step.words[1:]
@@ -148,7 +148,7 @@ def uncovered(examined: Examined, policy: Policy, may_read: Callable[[Path], boo
     return left
 
 
-def _is_covered(step: Step, examined: Examined, policy: Policy, may_read: Callable[[Path], bool]) -> bool:
+def _is_covered(step: SimpleCommand, examined: Examined, policy: Policy, may_read: Callable[[Path], bool]) -> bool:
     if _step_rule(step, policy):
         return True
     words = step_reads(step)
@@ -159,10 +159,10 @@ def _is_covered(step: Step, examined: Examined, policy: Policy, may_read: Callab
     return all(map(may_read, (*examined.places, *_located(words, examined))))
 
 
-def _step_rule(step: Step, policy: Policy) -> str:
+def _step_rule(step: SimpleCommand, policy: Policy) -> str:
     """The allow rule for a simple command, or for the one that a `timeout` and the like carries."""
     for rule in policy.allow:
-        if names_tool(rule, "Bash", Kind.ALLOW) and covers_step(rule, step, Kind.ALLOW):
+        if names_tool(rule, "Bash", RuleKind.ALLOW) and covers_step(rule, step, RuleKind.ALLOW):
             return str(rule)
     inner = inner_step(step)
     return _step_rule(inner, policy) if inner is not None else ""
@@ -172,7 +172,7 @@ def _located(words: list[Word] | tuple[Word, ...], examined: Examined) -> Iterat
     return (path for word in words for place in examined.places for path in named_paths(word, place, examined.home))
 
 
-def _files(rule: Rule, kind: Kind, steps: list[Step], examined: Examined) -> Iterator[Path]:
+def _files(rule: PermissionRule, kind: RuleKind, steps: list[SimpleCommand], examined: Examined) -> Iterator[Path]:
     """The files that a rule of a file tool should know of, as far as the text tells."""
     if names_tool(rule, "Read", kind):
         inputs = [redirect.target for redirect in examined.script.redirects if not redirect.writes]
@@ -199,16 +199,16 @@ def _is_file(path: Path) -> bool:
         return False
 
 
-def _fragments(command: str) -> Iterator[Step]:
+def _fragments(command: str) -> Iterator[SimpleCommand]:
     """Anything that looks like a command in a text that no reader understands."""
     for fragment in re.split(r"[;&|\n()`{}]+", command):
         words = tuple(Word(text, text.strip("'\"\\$")) for text in fragment.split())
         if words:
-            yield from everything_run(Script((Step(fragment.strip(), words),)))
+            yield from everything_run(Script((SimpleCommand(fragment.strip(), words),)))
 
 
-def _is_blanket(rule: Rule, command: str) -> bool:
-    if not names_tool(rule, "Bash", Kind.ALLOW):
+def _is_blanket(rule: PermissionRule, command: str) -> bool:
+    if not names_tool(rule, "Bash", RuleKind.ALLOW):
         return False
     if not rule.about:
         return True

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from reverie.errors import UserMistake
 from reverie.permissions.covers import host_of
-from reverie.permissions.decide import Verdict, decide, may_read
+from reverie.permissions.decide import PermissionVerdict, decide, may_read
 from reverie.permissions.need import Act, Need
 from reverie.permissions.policy import Policy
 from reverie.permissions.real_paths import real
@@ -54,7 +54,7 @@ def suggestions(need: Need, policy: Policy) -> tuple[str, ...]:
     found: list[str] = []
     for text in dict.fromkeys(_candidates(need, policy)):
         try:
-            settled = decide(need, policy.with_rule(text)).verdict is Verdict.ALLOW
+            settled = decide(need, policy.with_rule(text)).verdict is PermissionVerdict.ALLOW
         except UserMistake:
             continue
         if settled:

@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from reverie.extensions.json_file import Unread, read_object
 from reverie.files.places import Places
-from reverie.files.trust import Kind, Part, read_trust
+from reverie.files.trust import TrustKind, TrustPart, read_trust
 from reverie.settings.load import Configuration
 from reverie.settings.trust_parts import parts_of_settings
 from reverie.values import value
@@ -23,7 +23,7 @@ class Agreed:
     """A configuration and what in it waits for, or has, the user's word."""
 
     configuration: Configuration
-    parts: tuple[Part, ...] = ()
+    parts: tuple[TrustPart, ...] = ()
     """What the project's settings bring, besides hooks."""
     is_trusted: bool = False
     """Whether the project's files may switch plugins on."""
@@ -47,11 +47,11 @@ def _places(configuration: Configuration) -> Places:
     return Places.at(configuration.home, configuration.config_home)
 
 
-def _plugin_parts(configuration: Configuration) -> Iterator[Part]:
+def _plugin_parts(configuration: Configuration) -> Iterator[TrustPart]:
     """The plugins that files of the project switch on."""
     files = _places(configuration).host_settings_files(configuration.project)
     for path in (files.project, files.local):
         found = read_object(path)
         table = found.get("enabledPlugins") if found is not None and not isinstance(found, Unread) else None
         if isinstance(table, dict) and any(table.values()):
-            yield Part(Kind.PLUGINS, str(path), json.dumps(table, sort_keys=True, ensure_ascii=False))
+            yield TrustPart(TrustKind.PLUGINS, str(path), json.dumps(table, sort_keys=True, ensure_ascii=False))

@@ -1,4 +1,4 @@
-"""How a session is put together from a `Setup` and an open transcript. Reads like a list of ingredients.
+"""How a session is put together from a `SessionOptions` and an open transcript. Reads like a list of ingredients.
 
 What stands by itself is laid by `ground`. The parts above it know one another in circles, so each is made when it is
 first asked for. What they then do for one another, and in which order they begin and end, is told in `parts`.
@@ -10,11 +10,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cached_property, partial
 
-from reverie.context.restore import Surroundings
+from reverie.context.restore import RestoreContext
 from reverie.context.session_notes import NotesFile, read_notes_file
 from reverie.errors import UserMistake
+from reverie.extensions.hooks import HookContext as HookSurroundings
 from reverie.extensions.hooks import Hooks, declared_hooks
-from reverie.extensions.hooks import Surroundings as HookSurroundings
 from reverie.extensions.skills import Skill
 from reverie.files.trust import read_trust
 from reverie.messages.transcript import Transcript
@@ -31,23 +31,23 @@ from reverie.session.extraction import Extracting
 from reverie.session.ground import Ground, laid_ground
 from reverie.session.idle import Idling
 from reverie.session.lifecycle_hooks import Announcing
-from reverie.session.loop import Joined, Loop, Parts
+from reverie.session.loop import JoinedAttachment, Loop, Parts
 from reverie.session.mentions import attach_mentions
 from reverie.session.notes import Noting
 from reverie.session.offline_answer import answer_offline
 from reverie.session.opening_prompt import Briefing
 from reverie.session.own_keys import environment_for_others
 from reverie.session.parts import SessionParts
-from reverie.session.recall import Recalling
+from reverie.session.recall import SessionRecall
 from reverie.session.retention import Sweeping
-from reverie.session.setup import Setup
-from reverie.session.subagents.subagents import Staff, staffed
-from reverie.session.tool_calls import Done, ToolCalls
+from reverie.session.setup import SessionOptions
+from reverie.session.subagents.subagents import Subagents, staffed
+from reverie.session.tool_calls import FinishedCall, ToolCalls
 from reverie.settings.features import features
 from reverie.tools.registry import Registry
 
 
-def assembled(setup: Setup, transcript: Transcript, *, emit: Callable[[TurnEvent], None]) -> SessionParts:
+def assembled(setup: SessionOptions, transcript: Transcript, *, emit: Callable[[TurnEvent], None]) -> SessionParts:
     """Put a session together."""
     return _Assembly(laid_ground(setup, transcript, emit)).parts
 
@@ -127,7 +127,7 @@ class _Assembly:
             )
         )
 
-    async def _attach_mentions(self, text: str) -> Sequence[Joined]:
+    async def _attach_mentions(self, text: str) -> Sequence[JoinedAttachment]:
         """Files that the user's words name."""
         calls, window = self.loop.parts.calls, self.loop.status.window_tokens
         return await attach_mentions(text, calls.desk, calls.permits.policy, room_tokens=window)
@@ -152,7 +152,7 @@ class _Assembly:
         )
 
     @cached_property
-    def staff(self) -> Staff:
+    def staff(self) -> Subagents:
         ground, setup = self.ground, self.setup
         return staffed(
             setup,
@@ -274,9 +274,9 @@ class _Assembly:
         return Sweeping(self.setup, self.ground.folder, self.ground.memory, self.emit)
 
     @cached_property
-    def recalling(self) -> Recalling:
+    def recalling(self) -> SessionRecall:
         ground, selector = self.ground, self.settings.model.background
-        return Recalling(
+        return SessionRecall(
             memory=ground.memory,
             log=ground.log,
             desk=ground.desk,
@@ -284,12 +284,12 @@ class _Assembly:
             model=ground.booked(selector) if selector else None,
         )
 
-    async def _touched(self, done: Sequence[Done]) -> Sequence[Joined]:
+    async def _touched(self, done: Sequence[FinishedCall]) -> Sequence[JoinedAttachment]:
         joined = (*self.briefing.touched(done), *self.extensions.touched(done))
         await self.briefing.announce_loaded()
         return joined
 
-    def _surroundings(self) -> Surroundings:
+    def _surroundings(self) -> RestoreContext:
         around = self.briefing.surroundings()
         return replace(around, returning=(*around.returning, *self.staff.returning()))
 
@@ -308,7 +308,7 @@ class _Assembly:
     def _read_notes(self) -> NotesFile:
         return read_notes_file(self.ground.beside.notes, self.setup.places)
 
-    def _at_boundary(self) -> tuple[Joined, ...]:
+    def _at_boundary(self) -> tuple[JoinedAttachment, ...]:
         return (*self.recalling.late(), *self.extensions.at_boundary(), *self.staff.at_boundary())
 
     def _after_turn(self, ending: Ending) -> None:
@@ -323,7 +323,7 @@ class _Assembly:
         return _retuned(self.setup, self.loop, self.ground.booked(name) if name else self.loop.parts.model, effort)
 
 
-def _retuned(setup: Setup, loop: Loop, model: Model, effort: str) -> Callable[[], None]:
+def _retuned(setup: SessionOptions, loop: Loop, model: Model, effort: str) -> Callable[[], None]:
     """Let another model answer for a while. Raises `UserMistake` when the conversation is too long for it."""
     parts = loop.parts
     if model.name == parts.model.name:

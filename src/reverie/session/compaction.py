@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 
 from reverie.context.collapse import collapse, queued
 from reverie.context.compact import Direction, OneSide
-from reverie.context.conversation import Aside, Log
+from reverie.context.conversation import Aside, Conversation
 from reverie.context.embedded import answered
 from reverie.context.gate import Compact, Veto, breaker, gate
 from reverie.context.pipeline import compact_now, failed, written
@@ -21,18 +21,18 @@ from reverie.context.preparer import Preparer
 from reverie.context.reactive import Attempts, SendAgain, rescue
 from reverie.context.receipt import Receipt, receipts
 from reverie.context.replacement import Case
-from reverie.context.restore import NO_SURROUNDINGS, Surroundings
+from reverie.context.restore import NO_SURROUNDINGS, RestoreContext
 from reverie.context.session_notes import NotesFile
 from reverie.context.spans import chain, pinned
-from reverie.context.stage import NOTHING, Outcome, Scene
+from reverie.context.stage import NOTHING, StageContext, StageOutcome
 from reverie.context.summarise import EMBEDDED
 from reverie.errors import ContextTooLong, Unavailable, UserMistake
 from reverie.messages.blocks import JsonObject
 from reverie.messages.entries import BoundaryEntry, CollapseEntry, Entry, UserEntry
 from reverie.models.flow import run_flow
 from reverie.models.ports import Model, Request
-from reverie.session.events import Notice, Reduced, TurnEvent
-from reverie.session.loop_hooks import Fires
+from reverie.session.events import Notice, TurnEvent, ViewReduced
+from reverie.session.loop_hooks import FiresHooks
 from reverie.settings import Settings
 
 
@@ -44,11 +44,11 @@ async def nothing_reopened() -> None:
 class Compactor:
     """Keeps one running conversation inside its window."""
 
-    log: Log
+    log: Conversation
     preparer: Preparer
     settings: Settings
-    hooks: Fires
-    surroundings: Callable[[], Surroundings]
+    hooks: FiresHooks
+    surroundings: Callable[[], RestoreContext]
     """What returns after a compaction; asked only when one takes place."""
     notes: Callable[[], NotesFile | None]
     reopened: Callable[[], Awaitable[None]]
@@ -61,7 +61,7 @@ class Compactor:
     _told: Veto | None = None
     """Why the last compaction asked no model; said once, until one is asked again."""
 
-    async def if_due(self, scene: Scene, model: Model, parent: Request | None) -> bool:
+    async def if_due(self, scene: StageContext, model: Model, parent: Request | None) -> bool:
         """Compact when the gate says so; whether it did."""
         if not scene.budget.must_compact:
             return False
@@ -98,7 +98,7 @@ class Compactor:
             return
         self.log.take(aside, outcome.entries)
         if outcome.reductions:
-            self.emit(Reduced(outcome.reductions))
+            self.emit(ViewReduced(outcome.reductions))
 
     async def now(
         self, instructions: str, model: Model, parent: Request | None, part: OneSide | None = None
@@ -134,13 +134,13 @@ class Compactor:
         self,
         trigger: str,
         instructions: str,
-        scene: Scene,
+        scene: StageContext,
         model: Model,
         parent: Request | None,
         *,
         pays: bool = True,
         part: OneSide | None = None,
-    ) -> Outcome:
+    ) -> StageOutcome:
         refusal = await self._refusal(trigger, instructions)
         if refusal:
             self.emit(Notice(f"no compaction: a hook says {refusal}", "warning"))
@@ -167,7 +167,7 @@ class Compactor:
         await self._add(trigger, outcome, aside)
         return outcome if outcome.reductions else NOTHING
 
-    def _case(self, scene: Scene, aside: Aside, trigger: str, around: Surroundings) -> Case:
+    def _case(self, scene: StageContext, aside: Aside, trigger: str, around: RestoreContext) -> Case:
         """What a compaction looks at: the conversation as it is now, whatever is added to it meanwhile."""
         return Case(
             self.preparer.sent_view(self.log),
@@ -179,14 +179,14 @@ class Compactor:
             spill_path=self.preparer.spill_path,
         )
 
-    async def _add(self, trigger: str, outcome: Outcome, aside: Aside) -> None:
+    async def _add(self, trigger: str, outcome: StageOutcome, aside: Aside) -> None:
         self.log.take(aside, (await asyncio.to_thread(written, outcome)).entries)
         if not outcome.reductions:
             return
         receipt = self._receipt(outcome)
         if any(isinstance(entry, BoundaryEntry) for entry in outcome.entries):
             await self.reopened()
-        self.emit(Reduced(outcome.reductions, receipt))
+        self.emit(ViewReduced(outcome.reductions, receipt))
         if receipt is not None:
             summaries = list(filter(None, map(_summary, outcome.entries)))
             told: JsonObject = {"trigger": trigger, "compact_summary": summaries[-1] if summaries else ""}
@@ -201,7 +201,7 @@ class Compactor:
         said = await self.hooks.fire("PreCompact", facts, subject=trigger)
         return said.blocked or ""
 
-    def _receipt(self, outcome: Outcome) -> Receipt | None:
+    def _receipt(self, outcome: StageOutcome) -> Receipt | None:
         found = receipts(outcome.entries)
         return found[-1] if found else None
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from reverie.models.ledger import Governor, by, total
 from reverie.permissions.policy import Policy
-from reverie.permissions.rule import Kind as RuleKind
+from reverie.permissions.rule import RuleKind
 from reverie.session.parts import SessionParts
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from reverie.extensions.hooks.verdict import Verdict, merged
+from reverie.extensions.hooks.verdict import HookVerdict, merged
 from reverie.messages.blocks import JsonObject
-from reverie.session.loop_hooks import Fires
+from reverie.session.loop_hooks import FiresHooks
 from reverie.tools.desk import Desk, Task
 from reverie.values import value
 
@@ -26,7 +26,7 @@ def noted(desk: Desk) -> Before:
     return Before(desk.directory, desk.tasks)
 
 
-async def announce_changes(was: Before, desk: Desk, hooks: Fires) -> tuple[str, Verdict]:
+async def announce_changes(was: Before, desk: Desk, hooks: FiresHooks) -> tuple[str, HookVerdict]:
     """Let hooks hear of it; why the list of tasks was put back, if one refused it, and what else they say."""
     said = []
     if desk.directory != was.directory:

@@ -13,7 +13,7 @@ from pathlib import Path
 from reverie.extensions.hooks import Hooks
 from reverie.files.places.paths import SettingsFiles
 from reverie.session.events import Notice, TurnEvent
-from reverie.session.setup import Setup
+from reverie.session.setup import SessionOptions
 from reverie.tools.desk import Desk
 
 _NAME = re.compile(r"[\w.\-]+")
@@ -24,7 +24,7 @@ _Stamp = tuple[int, int, int]
 class DiskChanges:
     """Compares what lies there with what lay there when the last turn began."""
 
-    setup: Setup
+    setup: SessionOptions
     hooks: Hooks
     desk: Desk
     emit: Callable[[TurnEvent], None]

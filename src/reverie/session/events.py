@@ -15,7 +15,7 @@ from reverie.context.stage import Reduction
 from reverie.messages.blocks import Block, JsonObject, nothing_more
 from reverie.messages.message import Message, Usage
 from reverie.models.ports import Ending, Retrying, TextDelta, ThinkingDelta, ToolUseStarted
-from reverie.models.tokens.window import Level
+from reverie.models.tokens.window import WindowLevel
 from reverie.values import value
 
 
@@ -27,7 +27,7 @@ class Status:
     used_tokens: int = 0
     window_tokens: int = 0
     """The effective window."""
-    level: Level = Level.CALM
+    level: WindowLevel = WindowLevel.CALM
     cache_share: float | None = None
     """Of all input tokens so far, the share that was read from the cache."""
     cost_usd: float | None = None
@@ -112,7 +112,7 @@ class Denied:
 
 
 @value
-class Reduced:
+class ViewReduced:
     """Something was taken out of the view."""
 
     reductions: tuple[Reduction, ...]
@@ -207,7 +207,7 @@ TurnEvent: TypeAlias = (
     | ToolProgress
     | ToolEnded
     | Denied
-    | Reduced
+    | ViewReduced
     | CacheBroken
     | Attached
     | Notice

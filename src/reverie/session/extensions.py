@@ -11,32 +11,32 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from reverie.context.conversation import Log
-from reverie.context.restore import Surroundings
+from reverie.context.conversation import Conversation
+from reverie.context.restore import RestoreContext
 from reverie.errors import Error, Unavailable, UserMistake
-from reverie.extensions.hooks import Effects, Hooks, Verdict
+from reverie.extensions.hooks import Effects, Hooks, HookVerdict
 from reverie.extensions.hooks.matcher import covers as roughly_covers
 from reverie.extensions.hooks.run import RunAgent
-from reverie.extensions.mcp.connection import Around
+from reverie.extensions.mcp.connection import ConnectionContext
 from reverie.extensions.mcp.servers import NO_SERVERS, Server, Servers, list_servers
 from reverie.extensions.plugins.installed import Plugins, list_plugins
 from reverie.extensions.skills import Skills, list_skills
-from reverie.files.trust import Kind, Part, Trust, read_trust, write_answers
+from reverie.files.trust import TrustAnswers, TrustKind, TrustPart, read_trust, write_answers
 from reverie.messages.blocks import JsonObject, Text
 from reverie.messages.reminder import reminder
 from reverie.models.flow import run_flow
 from reverie.models.ports import Flow, Model, Request
-from reverie.permissions.decide import Verdict as Judged
+from reverie.permissions.decide import PermissionVerdict as Judged
 from reverie.permissions.decide import decide
 from reverie.permissions.policy import Policy
-from reverie.permissions.rule import Kind as RuleKind
+from reverie.permissions.rule import RuleKind
 from reverie.session.events import Notice, TurnEvent
-from reverie.session.loop import Joined
+from reverie.session.loop import JoinedAttachment
 from reverie.session.mcp_tools import Serving
 from reverie.session.own_keys import environment_for_others
-from reverie.session.setup import Setup
+from reverie.session.setup import SessionOptions
 from reverie.session.skills import Invoking
-from reverie.session.tool_calls import Done, ToolCalls
+from reverie.session.tool_calls import FinishedCall, ToolCalls
 from reverie.tools.agent import Employ
 from reverie.tools.mcp.connections import Connections
 from reverie.tools.mcp.content import answer_from
@@ -52,7 +52,7 @@ _ALONE = 5
 class Extensions:
     """Everything that others brought."""
 
-    setup: Setup
+    setup: SessionOptions
     plugins: Plugins
     invoking: Invoking
     serving: Serving
@@ -60,8 +60,8 @@ class Extensions:
     hooks: Hooks
     calls: Callable[[], ToolCalls]
     emit: Callable[[TurnEvent], None]
-    trust: Trust
-    further: Callable[[], Sequence[Part]] = tuple
+    trust: TrustAnswers
+    further: Callable[[], Sequence[TrustPart]] = tuple
     """What else waits for the user's word, such as the project's agents."""
     _servers: Servers = NO_SERVERS
 
@@ -82,19 +82,19 @@ class Extensions:
                 )
             )
 
-    def opening(self) -> Sequence[Joined]:
+    def opening(self) -> Sequence[JoinedAttachment]:
         """What joins the first messages of a conversation."""
         return self.invoking.opening()
 
-    def at_boundary(self) -> Sequence[Joined]:
+    def at_boundary(self) -> Sequence[JoinedAttachment]:
         """What arrived since the last request."""
         said = self.hooks.arrived()
         for message in said.messages:
             self.emit(Notice(message, "warning"))
-        heard = [Joined("async_hook_response", reminder(text)) for text in said.context]
+        heard = [JoinedAttachment("async_hook_response", reminder(text)) for text in said.context]
         return [*heard, *self.invoking.pending(), *self.serving.at_boundary()]
 
-    def touched(self, done: Sequence[Done]) -> Sequence[Joined]:
+    def touched(self, done: Sequence[FinishedCall]) -> Sequence[JoinedAttachment]:
         """What the calls of a round bring along; the first skill brings its tool."""
         joined = self.invoking.touched(done)
         self._offer_skills()
@@ -104,7 +104,7 @@ class Extensions:
         if self.invoking.has_any and self.skill_tool.spec.name not in self.serving.own:
             self.serving.own = self.serving.own.with_tools([self.skill_tool])
 
-    async def expand(self, text: str) -> Sequence[Joined] | str:
+    async def expand(self, text: str) -> Sequence[JoinedAttachment] | str:
         """What joins behind words that begin with `/name`; a sentence when a hook or a mistake stands against it.
 
         Waits a moment for servers first, so that the first request has their tools.
@@ -131,16 +131,16 @@ class Extensions:
         )
         if said.blocked is not None:
             return said.blocked or "A hook refused the command."
-        context = [Joined("hook_additional_context", reminder(one)) for one in said.context]
+        context = [JoinedAttachment("hook_additional_context", reminder(one)) for one in said.context]
         try:
             if is_prompt or skill is None:
                 words = await self.serving.connections.prompt(name, arguments.split())
-                return [Joined("mcp_prompt", words or "", f"prompt {name}"), *context]
+                return [JoinedAttachment("mcp_prompt", words or "", f"prompt {name}"), *context]
             return [await self.invoking.invoke(skill, arguments), *context]
         except (UserMistake, Unavailable, ToolMistake) as problem:
             return str(problem)
 
-    def around(self, around: Surroundings) -> Surroundings:
+    def around(self, around: RestoreContext) -> RestoreContext:
         """With what returns after a compaction."""
         return replace(
             around,
@@ -156,12 +156,12 @@ class Extensions:
         return tuple(sorted([*skills, *self.serving.connections.prompts]))
 
     @property
-    def waiting_for_trust(self) -> tuple[Part, ...]:
+    def waiting_for_trust(self) -> tuple[TrustPart, ...]:
         """What came with the project and waits for the user's answer."""
         parts = [*self.setup.trust_parts, *(server.part for server in self._servers.waiting), *self.invoking.waiting]
         return self.trust.waiting([*parts, *self.hooks.waiting, *self.further()])
 
-    def answer_trust(self, parts: Iterable[Part], *, accepted: bool) -> None:
+    def answer_trust(self, parts: Iterable[TrustPart], *, accepted: bool) -> None:
         """Take and keep the user's answer; what it allows begins at once. Raises `Damaged` when it cannot be kept."""
         answered = tuple(parts)
         store = self.setup.places.trust
@@ -172,10 +172,10 @@ class Extensions:
             return
         permits = self.calls().permits
         for part in answered:
-            if part.kind == Kind.ALLOW:
+            if part.kind == TrustKind.ALLOW:
                 for rule in _texts(part):
                     permits.policy = permits.policy.with_rule(rule, source=part.place)
-            elif part.kind == Kind.DIRECTORIES:
+            elif part.kind == TrustKind.DIRECTORIES:
                 folders = tuple(folder_of(text, self.setup) for text in _texts(part))
                 permits.policy = permits.policy.with_roots(*folders)
                 desk = self.calls().desk
@@ -218,7 +218,7 @@ class Extensions:
         )
 
 
-def read_plugins(setup: Setup) -> Plugins:
+def read_plugins(setup: SessionOptions) -> Plugins:
     """The plugins of a session; none in simple mode, except those of flags."""
     if setup.settings.simple_mode and not setup.plugin_dirs:
         return Plugins()
@@ -231,7 +231,7 @@ def read_plugins(setup: Setup) -> Plugins:
     )
 
 
-def find_skills(setup: Setup, plugins: Plugins) -> Skills:
+def find_skills(setup: SessionOptions, plugins: Plugins) -> Skills:
     """The skills of a session; none in simple mode."""
     if setup.settings.simple_mode:
         return Skills()
@@ -239,20 +239,20 @@ def find_skills(setup: Setup, plugins: Plugins) -> Skills:
 
 
 def extensions(
-    setup: Setup,
+    setup: SessionOptions,
     plugins: Plugins,
     *,
-    log: Log,
+    log: Conversation,
     hooks: Hooks,
     own: Registry,
     calls: Callable[[], ToolCalls],
     taken: Callable[[Registry], None],
     beside: Path,
-    trust: Trust,
+    trust: TrustAnswers,
     employ: Employ,
     retune: Callable[[str, str], Callable[[], None]],
     emit: Callable[[TurnEvent], None],
-    further: Callable[[], Sequence[Part]] = tuple,
+    further: Callable[[], Sequence[TrustPart]] = tuple,
 ) -> Extensions:
     """Put together what others brought; `own` are the tools of the session itself, `beside` its folder."""
     settings = setup.settings
@@ -285,9 +285,9 @@ def extensions(
     return made
 
 
-def new_connections(setup: Setup, beside: Path, emit: Callable[[TurnEvent], None]) -> Connections:
+def new_connections(setup: SessionOptions, beside: Path, emit: Callable[[TurnEvent], None]) -> Connections:
     """Room for tool servers: the session's, or those of one agent."""
-    around = Around(
+    around = ConnectionContext(
         environment=environment_for_others(setup),
         directory=setup.directory,
         logs=beside,
@@ -299,7 +299,7 @@ def new_connections(setup: Setup, beside: Path, emit: Callable[[TurnEvent], None
 
 
 def hook_effects(
-    setup: Setup,
+    setup: SessionOptions,
     *,
     extended: Callable[[], Extensions],
     model: Callable[[str], Model],
@@ -308,7 +308,7 @@ def hook_effects(
 ) -> Effects:
     """What hooks may do here: ask a model or an agent, call a tool of a server, judge a rule as permissions do."""
 
-    async def ask(flow: Flow[Verdict], name: str) -> Verdict:
+    async def ask(flow: Flow[HookVerdict], name: str) -> HookVerdict:
         chosen = model(name or setup.settings.model.background or setup.model)
         return await run_flow(flow, chosen, Request(chosen.name, ()))
 
@@ -333,11 +333,11 @@ def hook_effects(
     return Effects(ask=ask, agent=agent, call=call, covers=covers)
 
 
-def folder_of(text: str, setup: Setup) -> Path:
+def folder_of(text: str, setup: SessionOptions) -> Path:
     """A folder that settings name: from the home, or from the project."""
     return setup.user_home / text[2:] if text.startswith("~/") else setup.project / text
 
 
-def _texts(part: Part) -> tuple[str, ...]:
+def _texts(part: TrustPart) -> tuple[str, ...]:
     found = json.loads(part.text)
     return tuple(map(str, found)) if isinstance(found, list) else ()

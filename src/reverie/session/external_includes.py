@@ -10,18 +10,18 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 from pathlib import Path
 
-from reverie.extensions.instructions import Loaded, Outside, Reason, Where, load
-from reverie.files.trust import Kind, Part, Trust
-from reverie.session.setup import Setup
+from reverie.extensions.instructions import Loaded, LoadReason, Outside, Where, load
+from reverie.files.trust import TrustAnswers, TrustKind, TrustPart
+from reverie.session.setup import SessionOptions
 from reverie.settings.features import features
 
 
-def included_part(outside: Outside) -> Part:
+def included_part(outside: Outside) -> TrustPart:
     """A file from outside as one thing to agree to."""
-    return Part(Kind.INCLUDE, str(outside.wanted_by), str(outside.path))
+    return TrustPart(TrustKind.INCLUDE, str(outside.wanted_by), str(outside.path))
 
 
-def read_loaded(where: Where, trust: Trust, reading: Callable[[Where], Loaded]) -> Loaded:
+def read_loaded(where: Where, trust: TrustAnswers, reading: Callable[[Where], Loaded]) -> Loaded:
     """What `reading` finds once it knows the user's answers; an allowed file may want further ones."""
     while True:
         loaded = reading(where)
@@ -31,14 +31,14 @@ def read_loaded(where: Where, trust: Trust, reading: Callable[[Where], Loaded]) 
         where = answered
 
 
-def with_answers(where: Where, waiting: Iterable[Outside], trust: Trust) -> Where:
+def with_answers(where: Where, waiting: Iterable[Outside], trust: TrustAnswers) -> Where:
     """The same place, with what the user has said to these files."""
     yes = {one.path for one in waiting if trust.accepts(included_part(one))}
     no = {one.path for one in waiting if included_part(one).digest in trust.refused}
     return replace(where, allowed=where.allowed | yes, declined=where.declined | no)
 
 
-def where_of(setup: Setup, additional: tuple[Path, ...] = ()) -> Where:
+def where_of(setup: SessionOptions, additional: tuple[Path, ...] = ()) -> Where:
     """Where the instruction files of a session are looked for."""
     return Where(
         places=setup.places,
@@ -50,7 +50,7 @@ def where_of(setup: Setup, additional: tuple[Path, ...] = ()) -> Where:
     )
 
 
-def _project_excludes(setup: Setup) -> tuple[str, ...]:
+def _project_excludes(setup: SessionOptions) -> tuple[str, ...]:
     """The patterns that only files of the project give."""
     said = (setup.origins or {}).get("instructions.excludes", ())
     given = [(pattern, origin.committed) for origin in said for pattern in _texts(origin.value)]
@@ -62,14 +62,14 @@ def _texts(value: object) -> tuple[str, ...]:
     return tuple(map(str, value)) if isinstance(value, tuple) else ()
 
 
-def list_included_parts(setup: Setup, trust: Trust) -> tuple[Part, ...]:
+def list_included_parts(setup: SessionOptions, trust: TrustAnswers) -> tuple[TrustPart, ...]:
     """Every file from outside that the project's instructions want, answered or not."""
     if not features(setup.settings, interactive=setup.is_interactive).instructions:
         return ()
     found: dict[Path, Outside] = {}
 
     def reading(where: Where) -> Loaded:
-        loaded = load(where, Reason.SESSION_START)
+        loaded = load(where, LoadReason.SESSION_START)
         found.update((one.path, one) for one in loaded.waiting)
         return loaded
 

@@ -14,13 +14,13 @@ from datetime import datetime
 from functools import partial
 from pathlib import Path
 
-from reverie.context.conversation import Log
+from reverie.context.conversation import Conversation
 from reverie.context.pipeline import BREAKAGES
 from reverie.context.spans import chain
 from reverie.errors import Error, Unavailable
 from reverie.memory.extraction import cursor as cursors
 from reverie.memory.extraction import schedule
-from reverie.memory.extraction.candidate import Said
+from reverie.memory.extraction.candidate import UserMessage
 from reverie.memory.extraction.fork import LABEL, WriteGate, extraction_fork
 from reverie.memory.extraction.keep import Keeper, keep_new, read_written
 from reverie.memory.extraction.nothing_here import holds_nothing
@@ -54,7 +54,7 @@ class Extracting:
     """Learns from one session while it runs."""
 
     loop: Callable[[], Loop]
-    log: Log
+    log: Conversation
     memory: Memory
     writes: MemoryWrites
     settings: Settings
@@ -64,10 +64,10 @@ class Extracting:
     is_interactive: bool
     model_name: str
     chore: Chore
-    _state: schedule.State = field(default_factory=schedule.State)
+    _state: schedule.ScheduleState = field(default_factory=schedule.ScheduleState)
     _task: asyncio.Task[None] | None = None
     _marks_read: int = 0
-    _last_mark: cursors.Cursor = field(default_factory=cursors.Cursor)
+    _last_mark: cursors.ExtractionCursor = field(default_factory=cursors.ExtractionCursor)
 
     @property
     def is_running(self) -> bool:
@@ -107,7 +107,7 @@ class Extracting:
             case schedule.Rest():
                 pass
 
-    async def _run(self, turn: schedule.Turn) -> None:
+    async def _run(self, turn: schedule.TurnEnd) -> None:
         succeeded, is_empty = True, False
         try:
             is_empty = await self._holds_nothing()
@@ -124,19 +124,19 @@ class Extracting:
             self._state, succeeded=succeeded, max_retries=self.settings.extraction.max_retries
         )
         match ended:
-            case schedule.Done(covers):
-                self._mark(cursors.Cursor(covers), "nothing here" if is_empty else "done")
+            case schedule.RunFinished(covers):
+                self._mark(cursors.ExtractionCursor(covers), "nothing here" if is_empty else "done")
             case schedule.Failed(failures):
-                self._mark(cursors.Cursor(self._cursor().covers, failures), "failed")
+                self._mark(cursors.ExtractionCursor(self._cursor().covers, failures), "failed")
             case schedule.GivenUp(covers):
-                self._mark(cursors.Cursor(covers), "given up")
+                self._mark(cursors.ExtractionCursor(covers), "given up")
                 self.emit(Notice("extraction failed again and passes over these messages", "warning"))
         if trailing is not None:
             # The cursor has moved since that turn was counted.
             self._state, step = schedule.recounted(self._state, self._turn())
             self._do(step)
 
-    async def _extract(self, turn: schedule.Turn) -> None:
+    async def _extract(self, turn: schedule.TurnEnd) -> None:
         refused = self.governor.refuses(self.loop().fork_estimate_usd())
         if self.model_name == OFFLINE or refused:
             if refused:
@@ -148,7 +148,7 @@ class Extracting:
         except Unavailable:
             await self._by_rules(turn)
 
-    async def _by_rules(self, turn: schedule.Turn) -> None:
+    async def _by_rules(self, turn: schedule.TurnEnd) -> None:
         # The conversation grows while the thread works; what it looks at is taken here.
         until, covers = self._until(turn.newest), self._cursor().covers
         self._tell(await asyncio.to_thread(self._embedded, until, covers))
@@ -159,7 +159,7 @@ class Extracting:
         written = keep_new(self._keeper(), _chain(until), after=covers, session=self.log.session, zone=zone)
         return [topic.name for topic in (*written.saved, *written.updated)]
 
-    async def _by_fork(self, turn: schedule.Turn) -> None:
+    async def _by_fork(self, turn: schedule.TurnEnd) -> None:
         talk = await asyncio.to_thread(_chain, self._until(turn.newest))
         words = await asyncio.to_thread(self._words, talk)
         keeper = await asyncio.to_thread(self._keeper)
@@ -231,12 +231,12 @@ class Extracting:
         written = tuple(read_written(self.memory.root))
         return Keeper(self.memory.store, self.memory.index, complete, now=self.now(), written=written)
 
-    def _turn(self) -> schedule.Turn | None:
+    def _turn(self) -> schedule.TurnEnd | None:
         """What lies after the cursor. Asked after every turn, so nothing before the cursor is looked at."""
         covers = self._cursor().covers
         new = cursors.new_entries(chain(self._after(covers)[1], self.log.leaf), covers)
         newest = cursors.newest(new)
-        return None if newest is None else schedule.Turn(newest, len(new))
+        return None if newest is None else schedule.TurnEnd(newest, len(new))
 
     async def _holds_nothing(self) -> bool:
         """Whether the local filter finds nothing to keep in what lies after the cursor."""
@@ -261,17 +261,17 @@ class Extracting:
                 return covered, entries[place + 1 :]
         return [], list(entries)
 
-    def _said(self, entries: Sequence[Entry]) -> list[Said]:
+    def _said(self, entries: Sequence[Entry]) -> list[UserMessage]:
         """The user's own messages among these."""
         return [each.said for each in words_of(entries, self.log.session, self.now().tzinfo).messages]
 
-    def _gates(self) -> schedule.Gates:
+    def _gates(self) -> schedule.ExtractionGates:
         on = features(self.settings, interactive=self.is_interactive)
-        return schedule.Gates(
+        return schedule.ExtractionGates(
             is_on=on.extraction, memory_on=self.memory.off is None, is_remote=self.settings.remote.mode
         )
 
-    def _cursor(self) -> cursors.Cursor:
+    def _cursor(self) -> cursors.ExtractionCursor:
         """The last word of the marks; only what was written since it was last asked is looked at."""
         entries = self.log.entries
         fresh = entries[self._marks_read :]
@@ -280,7 +280,7 @@ class Extracting:
             self._last_mark = cursors.cursor(fresh)
         return self._last_mark
 
-    def _resumed(self) -> schedule.State:
+    def _resumed(self) -> schedule.ScheduleState:
         """The state, with the failures that an earlier process has left in the transcript."""
         if self._state.failures == 0 and self._state.running is None:
             return replace(self._state, failures=self._cursor().failures)
@@ -289,7 +289,7 @@ class Extracting:
     def _until(self, newest: str) -> Until:
         return Until(tuple(self.log.entries), self.log.leaf, newest)
 
-    def _mark(self, state: cursors.Cursor, outcome: str) -> None:
+    def _mark(self, state: cursors.ExtractionCursor, outcome: str) -> None:
         self.log.append(cursors.mark(self.log.envelope(), state, outcome))
 
 

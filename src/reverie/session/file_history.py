@@ -17,7 +17,7 @@ from hashlib import sha256
 from itertools import pairwise
 from pathlib import Path
 
-from reverie.context.conversation import Log
+from reverie.context.conversation import Conversation
 from reverie.errors import Error
 from reverie.files import open_real, remove_file, write_atomic, write_real
 from reverie.messages.blocks import ToolResult
@@ -43,7 +43,7 @@ class Bounds:
     """All that a session puts aside; the oldest goes first."""
 
 
-class Way(StrEnum):
+class RestorePlan(StrEnum):
     """What going back would mean for a file."""
 
     FREE = "free"
@@ -61,7 +61,7 @@ class Return:
     """One file on its way back."""
 
     path: Path
-    way: Way
+    way: RestorePlan
     now: bytes | None
     """What it holds; None when there is no file."""
     then: bytes | None
@@ -73,7 +73,7 @@ class FileHistory:
 
     def __init__(
         self,
-        log: Log,
+        log: Conversation,
         folder_of: Callable[[str], Path],
         now: Callable[[], datetime],
         *,
@@ -111,7 +111,7 @@ class FileHistory:
         """
         done = []
         for one in returns:
-            if one.way in (Way.LOST, Way.THERE) or _read(one.path) != one.now:
+            if one.way in (RestorePlan.LOST, RestorePlan.THERE) or _read(one.path) != one.now:
                 continue
             self._note(one.path, one.now, one.then)
             if not write(one.path, one.then):
@@ -177,12 +177,12 @@ class FileHistory:
         now, then = _read(path), self._read_kept(first)
         is_there = now is not None or not os.path.lexists(path)
         if is_there and _digest(now) == first.before:
-            return Return(path, Way.THERE, now, now)
+            return Return(path, RestorePlan.THERE, now, now)
         if _digest(then) != first.before or _leads_elsewhere(path):
-            return Return(path, Way.LOST, now, None)
+            return Return(path, RestorePlan.LOST, now, None)
         is_ours = all(one.after == other.before for one, other in pairwise(changes))
         is_free = is_ours and is_there and _digest(now) == last.after
-        return Return(path, Way.FREE if is_free else Way.OTHERS, now, then)
+        return Return(path, RestorePlan.FREE if is_free else RestorePlan.OTHERS, now, then)
 
     def _read_kept(self, change: FileChange) -> bytes | None:
         if change.before is None or not change.is_kept:

@@ -11,13 +11,13 @@ from pathlib import Path
 
 from reverie.errors import UserMistake
 from reverie.files import read_small
-from reverie.files.trust import Kind, Part, read_trust, write_answers
+from reverie.files.trust import TrustKind, TrustPart, read_trust, write_answers
 from reverie.permissions.rules_file import RuleScope, write_rule
-from reverie.session.setup import Setup
+from reverie.session.setup import SessionOptions
 from reverie.settings.trust_parts import part_of_setting
 
 
-def keep_rule(rule: str, scope: RuleScope, setup: Setup) -> None:
+def keep_rule(rule: str, scope: RuleScope, setup: SessionOptions) -> None:
     """Write the rule down. Raises `UserMistake` where it would stand among rules that the user never agreed to."""
     project, store = setup.project, setup.places.trust
     local = setup.places.settings_files(project).local
@@ -30,11 +30,11 @@ def keep_rule(rule: str, scope: RuleScope, setup: Setup) -> None:
         write_answers(store, project, [added], accepted=True, now=setup.now())
 
 
-def _rules(path: Path) -> Part | None:
+def _rules(path: Path) -> TrustPart | None:
     """What the file allows, as one thing to agree to."""
     try:
         permissions = tomllib.loads((read_small(path) or b"").decode("utf-8")).get("permissions", {})
     except ValueError:
         return None
     allow = permissions.get("allow") if isinstance(permissions, dict) else None
-    return part_of_setting(Kind.ALLOW, allow, str(path)) if allow else None
+    return part_of_setting(TrustKind.ALLOW, allow, str(path)) if allow else None

@@ -13,7 +13,7 @@ from datetime import datetime
 from functools import partial
 from pathlib import Path
 
-from reverie.context.conversation import Log
+from reverie.context.conversation import Conversation
 from reverie.context.preparer import Preparer
 from reverie.context.strategies import strategy
 from reverie.errors import Error
@@ -29,7 +29,7 @@ from reverie.models.ports import Model
 from reverie.models.profiles import cost, profile
 from reverie.models.tokens.window import budget_by, narrower_budget
 from reverie.permissions.policy import Policy, policy_from
-from reverie.permissions.rule import Kind as RuleKind
+from reverie.permissions.rule import RuleKind
 from reverie.permissions.rules_file import RuleScope
 from reverie.permissions.shell.read_only import is_read_only
 from reverie.session.events import Notice, TurnEvent
@@ -37,7 +37,7 @@ from reverie.session.file_history import FileHistory
 from reverie.session.granted_rules import keep_rule
 from reverie.session.memory_writes import MemoryWrites, watched
 from reverie.session.own_keys import environment_for_others, keys_of
-from reverie.session.setup import Setup
+from reverie.session.setup import SessionOptions
 from reverie.session.tool_calls import Permits
 from reverie.session.web_search import searching
 from reverie.tools.desk import Desk
@@ -52,13 +52,13 @@ from reverie.values import value
 class Ground:
     """What the parts of a session stand on."""
 
-    setup: Setup
+    setup: SessionOptions
     session: str
     transcript: Path
     folder: ProjectFolder
     beside: SessionFolder
     """The files of this session besides its transcript."""
-    log: Log
+    log: Conversation
     governor: Governor
     booked: Callable[[str], Model]
     """A model by its name, whose every call is priced and written down."""
@@ -96,7 +96,7 @@ class Ground:
         return {**facts, "effort": {"level": self.preparer.effort}} if self.preparer.effort else facts
 
 
-def laid_ground(setup: Setup, transcript: Transcript, emit: Callable[[TurnEvent], None]) -> Ground:
+def laid_ground(setup: SessionOptions, transcript: Transcript, emit: Callable[[TurnEvent], None]) -> Ground:
     """Lay the ground of a session."""
     settings, session = setup.settings, transcript.session
     folder = setup.places.project(setup.directory)
@@ -106,7 +106,7 @@ def laid_ground(setup: Setup, transcript: Transcript, emit: Callable[[TurnEvent]
     def stamp(envelope: Envelope) -> Envelope:
         return replace(envelope, cwd=str(desk.directory), git_branch=branch, version=setup.version)
 
-    log = Log(
+    log = Conversation(
         session=session,
         now=setup.now,
         new_id=setup.new_id,
@@ -200,7 +200,7 @@ def _plan_file(beside: SessionFolder) -> Path:
     return beside.directory / "plan.md"
 
 
-def _note_earlier_calls(governor: Governor, setup: Setup, transcript: Transcript) -> None:
+def _note_earlier_calls(governor: Governor, setup: SessionOptions, transcript: Transcript) -> None:
     """A session that goes on has cost what it cost before: its limit and its figures count from its beginning."""
     began = next((found.timestamp for entry in transcript.entries if (found := envelope_of(entry)) is not None), "")
     if not began:
@@ -213,7 +213,7 @@ def _note_earlier_calls(governor: Governor, setup: Setup, transcript: Transcript
 
 
 def _booked(
-    setup: Setup, session: str, governor: Governor, emit: Callable[[TurnEvent], None]
+    setup: SessionOptions, session: str, governor: Governor, emit: Callable[[TurnEvent], None]
 ) -> Callable[[str], Model]:
     """A maker of models whose every call is priced and written down."""
     agent = f"{setup.agent_name}@{setup.team}" if setup.agent_name else ""
@@ -230,7 +230,7 @@ def _booked(
     return lambda name: Booked(setup.make_model(name), book)
 
 
-def _policy(setup: Setup, plan_file: Path, *, own_folders: tuple[Path, ...]) -> Policy:
+def _policy(setup: SessionOptions, plan_file: Path, *, own_folders: tuple[Path, ...]) -> Policy:
     """What may be done unasked: settings first, then what the command line says."""
     policy = policy_from(
         setup.settings,
@@ -248,7 +248,7 @@ def _policy(setup: Setup, plan_file: Path, *, own_folders: tuple[Path, ...]) -> 
     return policy.with_mode(setup.mode) if setup.mode else policy
 
 
-def _additional(setup: Setup) -> tuple[Path, ...]:
+def _additional(setup: SessionOptions) -> tuple[Path, ...]:
     """Further folders that tools may enter, as the settings name them."""
     named = setup.settings.permissions.additional_directories
     homes = (setup.user_home / text[1:].lstrip("/") if text.startswith("~") else Path(text) for text in named)
@@ -263,7 +263,7 @@ def _is_said(entries: Sequence[Entry]) -> bool:
     )
 
 
-def _git_branch(setup: Setup) -> str:
+def _git_branch(setup: SessionOptions) -> str:
     """The branch, as git's own file says it."""
     checkout = find_checkout(setup.directory)
     if checkout is None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from dataclasses import dataclass
 
-from reverie.session.loop_hooks import Fires
+from reverie.session.loop_hooks import FiresHooks
 
 IDLE_SECONDS = 60.0
 _FACTS = {"message": "Reverie waits for your words", "notification_type": "idle_prompt"}
@@ -15,7 +15,7 @@ _FACTS = {"message": "Reverie waits for your words", "notification_type": "idle_
 class Idling:
     """Tells of the wait once, unless it ends before."""
 
-    hooks: Fires
+    hooks: FiresHooks
     is_interactive: bool
     seconds: float = IDLE_SECONDS
     _waiting: asyncio.Task[None] | None = None

@@ -10,14 +10,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from reverie.extensions.hooks import Hooks, Verdict
+from reverie.extensions.hooks import Hooks, HookVerdict
 from reverie.messages.reminder import reminder
 from reverie.session.disk_changes import DiskChanges
 from reverie.session.events import Notice, TurnEvent
 from reverie.session.extensions import Extensions
-from reverie.session.loop import Joined, Loop
+from reverie.session.loop import JoinedAttachment, Loop
 from reverie.session.loop_hooks import titles
-from reverie.session.setup import Setup
+from reverie.session.setup import SessionOptions
 
 CLEARED = "clear"
 
@@ -26,7 +26,7 @@ CLEARED = "clear"
 class Announcing:
     """Speaks with hooks for one session as a whole."""
 
-    setup: Setup
+    setup: SessionOptions
     hooks: Hooks
     loop: Loop
     extensions: Extensions
@@ -49,10 +49,10 @@ class Announcing:
         """The session is over."""
         await self.hooks.fire("SessionEnd", {"reason": reason})
 
-    def _take(self, said: Verdict) -> None:
+    def _take(self, said: HookVerdict) -> None:
         for message in said.messages:
             self.emit(Notice(message, "warning"))
-        self.loop.join([Joined("hook_additional_context", reminder(text)) for text in said.context])
+        self.loop.join([JoinedAttachment("hook_additional_context", reminder(text)) for text in said.context])
         self.loop.parts.log.append(*titles(said))
         words = said.more.get("initialUserMessage")
         if isinstance(words, str) and words.strip():

@@ -16,8 +16,8 @@ from datetime import datetime
 from itertools import count
 
 from reverie.context.cache_watch import CacheWatch
-from reverie.context.conversation import Log
-from reverie.context.preparer import Prepared, Preparer
+from reverie.context.conversation import Conversation
+from reverie.context.preparer import Preparer, ReadyRequest
 from reverie.context.reactive import FIRST
 from reverie.context.stage import Reduction
 from reverie.errors import BadRequest, ContextTooLong, MediaTooLarge, Overloaded, RateLimited, Unavailable
@@ -36,27 +36,27 @@ from reverie.messages.entries import (
 from reverie.messages.message import Message, Role, Usage, assistant, user
 from reverie.messages.records import SYNTHETIC_MODEL
 from reverie.messages.reminder import reminder
-from reverie.messages.view import Kind
+from reverie.messages.view import ItemKind
 from reverie.models.answer import answer, exact_tokens
 from reverie.models.ledger import Governor
 from reverie.models.ports import BlockDone, Ending, Event, Finished, Model, Reply, Request, Retrying, TextDelta
 from reverie.models.profiles import Profile, cost
-from reverie.models.tokens.window import Budget
+from reverie.models.tokens.window import WindowBudget
 from reverie.session.compaction import Compactor
 from reverie.session.events import (
     Attached,
     CacheBroken,
     Notice,
-    Reduced,
     Replied,
     RequestSent,
     Status,
     TurnEnded,
     TurnEvent,
     TurnStarted,
+    ViewReduced,
 )
-from reverie.session.loop_hooks import Fires, titles
-from reverie.session.tool_calls import Done, ToolCalls, interrupted
+from reverie.session.loop_hooks import FiresHooks, titles
+from reverie.session.tool_calls import FinishedCall, ToolCalls, interrupted
 from reverie.settings import Settings
 from reverie.values import value
 
@@ -72,7 +72,7 @@ MAX_CONTINUES = 3
 
 
 @value
-class Joined:
+class JoinedAttachment:
     """Something that joins the conversation at the next boundary without anybody having typed it."""
 
     kind: str
@@ -82,11 +82,11 @@ class Joined:
     pictures: tuple[Image, ...] = ()
 
 
-async def _as_it_is(_: str) -> Sequence[Joined]:
+async def _as_it_is(_: str) -> Sequence[JoinedAttachment]:
     return ()
 
 
-async def _nothing_joins(_: Sequence[Done]) -> Sequence[Joined]:
+async def _nothing_joins(_: Sequence[FinishedCall]) -> Sequence[JoinedAttachment]:
     return ()
 
 
@@ -94,33 +94,33 @@ async def _nothing_joins(_: Sequence[Done]) -> Sequence[Joined]:
 class Parts:
     """What a loop is made of; `session.session` puts it together."""
 
-    log: Log
+    log: Conversation
     preparer: Preparer
     model: Model
     calls: ToolCalls
     compactor: Compactor
-    hooks: Fires
+    hooks: FiresHooks
     governor: Governor
     settings: Settings
     now: Callable[[], datetime]
     emit: Callable[[TurnEvent], None]
-    opening: Callable[[], tuple[tuple[SystemBlock, ...], tuple[ToolSpec, ...], tuple[Joined, ...]]]
+    opening: Callable[[], tuple[tuple[SystemBlock, ...], tuple[ToolSpec, ...], tuple[JoinedAttachment, ...]]]
     """System text, tools and the first messages of a conversation, rendered once."""
     fallbacks: Sequence[Callable[[], Model]] = ()
     """Models to try in this order when the first has no capacity."""
-    recall: Callable[[str], Awaitable[Sequence[Joined]]] = _as_it_is
+    recall: Callable[[str], Awaitable[Sequence[JoinedAttachment]]] = _as_it_is
     """The memories that matter to the user's words; the request that follows waits for them."""
-    expand: Callable[[str], Awaitable[Sequence[Joined] | str]] = _as_it_is
+    expand: Callable[[str], Awaitable[Sequence[JoinedAttachment] | str]] = _as_it_is
     """What joins behind the user's words, such as a skill that they name; a sentence ends the turn instead."""
-    attach: Callable[[str], Awaitable[Sequence[Joined]]] = _as_it_is
+    attach: Callable[[str], Awaitable[Sequence[JoinedAttachment]]] = _as_it_is
     """What the user's words name and the model is to see with them, such as files."""
-    touched: Callable[[Sequence[Done]], Awaitable[Sequence[Joined]]] = _nothing_joins
+    touched: Callable[[Sequence[FinishedCall]], Awaitable[Sequence[JoinedAttachment]]] = _nothing_joins
     """What the calls of a round bring along, such as instructions that hold below a folder."""
-    before_prompt: Callable[[], Sequence[Joined]] = lambda: ()
+    before_prompt: Callable[[], Sequence[JoinedAttachment]] = lambda: ()
     """What changed since the last turn and must be said before the user's words, such as the date."""
-    at_boundary: Callable[[], Sequence[Joined]] = lambda: ()
+    at_boundary: Callable[[], Sequence[JoinedAttachment]] = lambda: ()
     """What arrived meanwhile: messages of other agents, finished background work."""
-    after_reply: Callable[[Prepared, Reply], None] = lambda _prepared, _reply: None
+    after_reply: Callable[[ReadyRequest, Reply], None] = lambda _prepared, _reply: None
     """Starts what hangs on a reply and nobody waits for, such as notes."""
     after_turn: Callable[[Ending], None] = lambda _ending: None
     """Starts what hangs on a turn and nobody waits for: extraction, a dream."""
@@ -177,7 +177,7 @@ class Loop:
         """Count the conversation anew, as after resuming or rewinding."""
         self._used_tokens = self.parts.preparer.measure(self.parts.log)
 
-    def retuned(self, model: Model, effort: str, facts: Profile, budget: Budget) -> Callable[[], None]:
+    def retuned(self, model: Model, effort: str, facts: Profile, budget: WindowBudget) -> Callable[[], None]:
         """Let another model answer, or the same with another effort; returns what goes back to the one before."""
         before = self.parts.model
         preparer_back = self.parts.preparer.retuned(model.name, facts, budget, effort)
@@ -247,7 +247,7 @@ class Loop:
         self.join(beside)
         if source != "system":
             self.join(await parts.attach(text))
-        self.join([Joined("hook_additional_context", reminder(one)) for one in said.context])
+        self.join([JoinedAttachment("hook_additional_context", reminder(one)) for one in said.context])
         self.join(await parts.recall(text))
         try:
             return await self._rounds_until_done()
@@ -291,7 +291,7 @@ class Loop:
                 continue
             if reply.stop_reason == "max_tokens" and continues < MAX_CONTINUES:
                 continues += 1
-                self.join([Joined("max_tokens", CUT_OFF)])
+                self.join([JoinedAttachment("max_tokens", CUT_OFF)])
                 continue
             if self.queued:
                 continue
@@ -300,7 +300,7 @@ class Loop:
                 return Ending.HOOK, reason
             if reason and kept_working < parts.settings.hook.max_continues:
                 kept_working += 1
-                self.join([Joined("hook_blocking_error", reminder(reason), reason)])
+                self.join([JoinedAttachment("hook_blocking_error", reminder(reason), reason)])
                 continue
             return Ending.COMPLETED, reply.text
         raise AssertionError("unreachable")
@@ -354,15 +354,15 @@ class Loop:
             kind, freed = str(edit.get("type", "")), as_count(edit.get("cleared_input_tokens"))
             count = as_count(edit.get("cleared_tool_uses")) or as_count(edit.get("cleared_thinking_turns"))
             if count > self._cleared.get(kind, 0):
-                self.parts.emit(Reduced((Reduction("clear", freed, count, "by the provider"),)))
+                self.parts.emit(ViewReduced((Reduction("clear", freed, count, "by the provider"),)))
             self._cleared[kind] = count
 
-    async def _prepared(self) -> Prepared:
+    async def _prepared(self) -> ReadyRequest:
         parts = self.parts
         await parts.compactor.collapse_if_due(parts.model, self.last_request)
         reduced = parts.preparer.reduce(parts.log)
         if reduced.outcome.reductions:
-            parts.emit(Reduced(reduced.outcome.reductions))
+            parts.emit(ViewReduced(reduced.outcome.reductions))
         unsure = parts.preparer.unsure(parts.log)
         if unsure is not None and (tokens := await exact_tokens(parts.model, unsure)) is not None:
             reduced = replace(reduced, scene=parts.preparer.counted(parts.log, tokens))
@@ -424,18 +424,18 @@ class Loop:
 
     async def _run_calls(self, calls: Sequence[ToolUse]) -> str:
         """Run the calls and record their answers in order; why the turn must end, if a hook says so."""
-        done: dict[str, Done] = {}
+        done: dict[str, FinishedCall] = {}
         try:
             await self.parts.calls.run(calls, done)
         finally:
             results = [done.get(call.id) or interrupted(call, was_running=False) for call in calls]
             self._record_results(results)
-        self.join([Joined("hook_additional_context", reminder(one)) for each in results for one in each.said])
+        self.join([JoinedAttachment("hook_additional_context", reminder(one)) for each in results for one in each.said])
         self.join(await self.parts.touched(results))
         stop = next((each.stop for each in results if each.stop), "")
         return stop or await self._batch_hooks(results)
 
-    async def _batch_hooks(self, results: Sequence[Done]) -> str:
+    async def _batch_hooks(self, results: Sequence[FinishedCall]) -> str:
         """Let hooks hear of a whole round of calls; why the turn must end, if one says so."""
         made: list[Json] = [
             {
@@ -449,12 +449,12 @@ class Loop:
         said = await self.parts.hooks.fire("PostToolBatch", {"tool_calls": made})
         for message in said.messages:
             self.parts.emit(Notice(message, "warning"))
-        self.join([Joined("hook_additional_context", reminder(one)) for one in said.context])
+        self.join([JoinedAttachment("hook_additional_context", reminder(one)) for one in said.context])
         if said.blocked is None and said.stop is None:
             return ""
         return said.blocked or said.stop or "A hook ended the turn."
 
-    def _record_results(self, results: Sequence[Done]) -> None:
+    def _record_results(self, results: Sequence[FinishedCall]) -> None:
         log = self.parts.log
         entries: list[Entry] = []
         for each in results:
@@ -475,7 +475,7 @@ class Loop:
             self.join(await self.parts.attach(text))
             self.join(await self.parts.recall(text))
 
-    def join(self, things: Sequence[Joined]) -> None:
+    def join(self, things: Sequence[JoinedAttachment]) -> None:
         """Add what nobody typed to the conversation."""
         log = self.parts.log
         for one in things:
@@ -508,7 +508,7 @@ class Loop:
         if self._partial.strip():
             log.append(AssistantEntry(log.envelope(), assistant(self._partial.rstrip()), model=self.parts.model.name))
             self._partial = ""
-        elif items and items[-1].kind is Kind.REPLY and not items[-1].message.tool_uses:
+        elif items and items[-1].kind is ItemKind.REPLY and not items[-1].message.tool_uses:
             return
         if items:
             log.append(UserEntry(replace(log.envelope(), is_meta=True), user(INTERRUPTED), source="system"))

@@ -11,14 +11,14 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from reverie.context.conversation import Log
-from reverie.context.restore import Attached
+from reverie.context.conversation import Conversation
+from reverie.context.restore import RestoredAttachment
 from reverie.extensions.mcp.connection import Connection
 from reverie.extensions.mcp.servers import Server
 from reverie.messages.blocks import Json
 from reverie.messages.entries import PromptEntry, ToolSpec
 from reverie.messages.reminder import reminder
-from reverie.session.loop import Joined
+from reverie.session.loop import JoinedAttachment
 from reverie.session.system_prompt import with_servers
 from reverie.tools.mcp.connections import Connections
 from reverie.tools.mcp.remote_tool import RemoteTool
@@ -41,7 +41,7 @@ _INTRODUCTION = (
 class Serving:
     """Keeps the tools of one session in step with its servers."""
 
-    log: Log
+    log: Conversation
     connections: Connections
     own: Registry
     """The tools that do not depend on servers."""
@@ -67,7 +67,7 @@ class Serving:
         if left > 0:
             await self.connections.settled(left)
 
-    def at_boundary(self) -> Sequence[Joined]:
+    def at_boundary(self) -> Sequence[JoinedAttachment]:
         """Bring tools and system text up to date before a request; the names of tools that wait, where they are new."""
         remote = self.connections.tools
         if not remote and not self.connections.with_resources and SKILL not in self.own:
@@ -87,10 +87,10 @@ class Serving:
         many = len(self.connections.tools) > self.deferred_above
         return tuple(sorted(self._loaded())) if many else ()
 
-    def returning(self) -> tuple[Attached, ...]:
+    def returning(self) -> tuple[RestoredAttachment, ...]:
         """What is announced again after a compaction."""
         names = [spec.name for spec in self.waiting]
-        return (Attached(DEFERRED, _listed(names), {"addedNames": [*names]}),) if names else ()
+        return (RestoredAttachment(DEFERRED, _listed(names), {"addedNames": [*names]}),) if names else ()
 
     def registry(self) -> Registry:
         """All tools that may be called now."""
@@ -136,17 +136,17 @@ class Serving:
         if (system, (*kept, *joining)) != (view.system, view.tools):
             self.log.append(PromptEntry(self.log.envelope(), system, (*kept, *joining)))
 
-    def _delta(self) -> Sequence[Joined]:
+    def _delta(self) -> Sequence[JoinedAttachment]:
         told = announced_names(self.log, DEFERRED)
         fresh = [spec.name for spec in self.waiting if spec.name not in told]
         if not fresh:
             return ()
         data: dict[str, Json] = {"addedNames": [*fresh]}
         told_now = reminder(_listed(fresh))
-        return (Joined(DEFERRED, told_now, f"{len(fresh)} tool(s) can be loaded", data),)
+        return (JoinedAttachment(DEFERRED, told_now, f"{len(fresh)} tool(s) can be loaded", data),)
 
 
-def announced_names(log: Log, *labels: str) -> set[str]:
+def announced_names(log: Conversation, *labels: str) -> set[str]:
     """The names that attachments of these kinds list in what the model sees now, a line each."""
     lines = (line for item in log.view.items if item.label in labels for line in item.message.text.splitlines())
     return {line[2:].partition(": ")[0] for line in lines if line.startswith("- ")}

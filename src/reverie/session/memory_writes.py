@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from reverie.context.conversation import Log
+from reverie.context.conversation import Conversation
 from reverie.errors import Error, Refused
 from reverie.memory.contradiction import find_contradicted
 from reverie.memory.extraction.session import is_by_hand
@@ -31,7 +31,7 @@ from reverie.permissions.need import Need
 from reverie.session.events import Notice, TurnEvent
 from reverie.session.file_history import FileHistory
 from reverie.tools.desk import Desk
-from reverie.tools.tool import Answer, Tool
+from reverie.tools.tool import Tool, ToolAnswer
 from reverie.values import value
 
 SHELL = "Bash"
@@ -42,7 +42,7 @@ class MemoryWrites:
     """Writes memories for one agent of a session."""
 
     memory: Memory
-    log: Log
+    log: Conversation
     files: FileHistory
     author: Author = "agent"
     written: Callable[[str], None] = lambda _name: None
@@ -148,7 +148,7 @@ class WatchedShell:
     def is_concurrent(self, given: JsonObject, desk: Desk) -> bool:
         return self.tool.is_concurrent(given, desk)
 
-    async def run(self, given: JsonObject, desk: Desk) -> Answer:
+    async def run(self, given: JsonObject, desk: Desk) -> ToolAnswer:
         if self.tool.is_concurrent(given, desk) or self.writes.memory.off is not None:
             return await self.tool.run(given, desk)
         before = await asyncio.to_thread(self._list, desk.project)

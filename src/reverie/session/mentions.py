@@ -12,9 +12,9 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from reverie.messages.blocks import Image, JsonObject, Text
-from reverie.permissions.decide import Verdict, decide
+from reverie.permissions.decide import PermissionVerdict, decide
 from reverie.permissions.policy import Policy
-from reverie.session.loop import Joined
+from reverie.session.loop import JoinedAttachment
 from reverie.tools.desk import Desk
 from reverie.tools.read import PAGE_LINES, Read
 from reverie.tools.tool import ToolMistake
@@ -43,7 +43,7 @@ def find_mentions(text: str, desk: Desk) -> list[Mention]:
     return list(dict.fromkeys(found))
 
 
-async def attach_mentions(text: str, desk: Desk, policy: Policy, *, room_tokens: int) -> Sequence[Joined]:
+async def attach_mentions(text: str, desk: Desk, policy: Policy, *, room_tokens: int) -> Sequence[JoinedAttachment]:
     """The attachments for a message; together at most about a quarter of `room_tokens`."""
     left = room_tokens
     joined = []
@@ -82,26 +82,30 @@ def _existing(name: str, desk: Desk) -> Mention | None:
     return None
 
 
-async def _attach(mention: Mention, desk: Desk, policy: Policy, room_chars: int) -> Joined:
+async def _attach(mention: Mention, desk: Desk, policy: Policy, room_chars: int) -> JoinedAttachment:
     read, path = Read(), mention.path
     given: JsonObject = {"file_path": str(path), "offset": mention.first, "limit": mention.lines}
     data: JsonObject = {"filename": str(path)}
     refusal = ""
     try:
-        if decide(read.need(given, desk), policy).verdict is Verdict.DENY:
+        if decide(read.need(given, desk), policy).verdict is PermissionVerdict.DENY:
             refusal = "a permission rule denies reading it"
         elif path.is_dir():
-            return Joined(DIRECTORY, _listing(path), f"attached {path.name}/", data)
+            return JoinedAttachment(DIRECTORY, _listing(path), f"attached {path.name}/", data)
         elif room_chars < _LEAST_CHARS:
             refusal = "the other attachments have taken the room; read it with the Read tool"
         else:
             return await _attach_content(read, given, desk, room_chars, data)
     except (ToolMistake, OSError) as problem:
         refusal = str(problem)
-    return Joined(FILE, f"The user named {path}, which is not attached: {refusal}", f"not attached: {refusal}", data)
+    return JoinedAttachment(
+        FILE, f"The user named {path}, which is not attached: {refusal}", f"not attached: {refusal}", data
+    )
 
 
-async def _attach_content(read: Read, given: JsonObject, desk: Desk, room_chars: int, data: JsonObject) -> Joined:
+async def _attach_content(
+    read: Read, given: JsonObject, desk: Desk, room_chars: int, data: JsonObject
+) -> JoinedAttachment:
     path = Path(str(given["file_path"]))
     answer = await read.run(given, desk)
     text, pictures = _parts(answer.content)
@@ -110,7 +114,7 @@ async def _attach_content(read: Read, given: JsonObject, desk: Desk, room_chars:
         text, pictures = _parts((await read.run({**given, "limit": lines}, desk)).content)
         if len(text) > room_chars:
             text = f"{text[:room_chars]}\n(cut here; read the rest with the Read tool)"
-    return Joined(FILE, f"The user attached {path}:\n\n{text}", f"attached {path.name}", data, pictures)
+    return JoinedAttachment(FILE, f"The user attached {path}:\n\n{text}", f"attached {path.name}", data, pictures)
 
 
 def _parts(content: str | tuple[Text | Image, ...]) -> tuple[str, tuple[Image, ...]]:

@@ -10,8 +10,8 @@ import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from reverie.context.conversation import Log
-from reverie.context.preparer import Prepared, Preparer
+from reverie.context.conversation import Conversation
+from reverie.context.preparer import Preparer, ReadyRequest
 from reverie.context.session_notes import (
     BY_STRUCTURE,
     NotesFile,
@@ -39,7 +39,7 @@ from reverie.tools.desk import Desk
 from reverie.tools.edit import Edit, replaced
 from reverie.tools.registry import Registry
 from reverie.tools.schema import flag, text
-from reverie.tools.tool import Answer, ToolMistake
+from reverie.tools.tool import ToolAnswer, ToolMistake
 
 PURPOSE = "notes"
 """What its questions are booked as."""
@@ -49,7 +49,7 @@ PURPOSE = "notes"
 class Noting:
     """Keeps the notes of one session."""
 
-    log: Log
+    log: Conversation
     preparer: Preparer
     settings: Settings
     governor: Governor
@@ -66,7 +66,7 @@ class Noting:
     def is_running(self) -> bool:
         return self._task is not None and not self._task.done()
 
-    def after_reply(self, prepared: Prepared, reply: Reply) -> None:  # noqa: ARG002 - the shape of the loop's call
+    def after_reply(self, prepared: ReadyRequest, reply: Reply) -> None:  # noqa: ARG002 - the shape of the loop's call
         """Begin an update when one is due and none runs."""
         notes = self.settings.notes
         if not self.is_on or self.is_running:
@@ -151,10 +151,10 @@ class DraftEdit(Edit):
         path = desk.resolve(text(given, "file_path"))
         return Need("Edit", Act.EDIT, (path,), summary="Edit the session notes")
 
-    async def run(self, given: JsonObject, desk: Desk) -> Answer:  # noqa: ARG002 - the shape of every tool
+    async def run(self, given: JsonObject, desk: Desk) -> ToolAnswer:  # noqa: ARG002 - the shape of every tool
         old, new = text(given, "old_string"), text(given, "new_string")
         after = replaced(self.text, old, new, everywhere=flag(given, "replace_all"))
         if not keeps_frame(after, self._frame):
             raise ToolMistake("Every heading and the italic line under it must stay as they are, in their order.")
         self.text, self.is_changed = after, True
-        return Answer("Changed.")
+        return ToolAnswer("Changed.")

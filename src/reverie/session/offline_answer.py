@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from reverie.context.conversation import Log
+from reverie.context.conversation import Conversation
 from reverie.errors import Error
 from reverie.memory.memory import Memory
 from reverie.memory.topics.topic import Topic
@@ -15,7 +15,7 @@ from reverie.session.recall import KIND
 _NO_MODEL = "No model is configured to say more: set ANTHROPIC_API_KEY, or name one with --model (or /model)."
 
 
-def answer_offline(log: Log, memory: Memory) -> str:
+def answer_offline(log: Conversation, memory: Memory) -> str:
     """The answer to the newest message."""
     topics = list(_recalled(log, memory))
     lines = [f"- {_line(topic)}" for topic in topics]
@@ -33,7 +33,7 @@ def _nothing(memory: Memory) -> str:
     return f"No relevant memories ({count} searched)."
 
 
-def _recalled(log: Log, memory: Memory) -> Iterator[Topic]:
+def _recalled(log: Conversation, memory: Memory) -> Iterator[Topic]:
     """What was recalled for the newest message."""
     for entry in reversed(log.entries):
         if isinstance(entry, UserEntry) and entry.source != "system":

@@ -14,14 +14,14 @@ from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from reverie.context.conversation import Log
-from reverie.context.restore import Attached, Surroundings
+from reverie.context.conversation import Conversation
+from reverie.context.restore import RestoreContext, RestoredAttachment
 from reverie.errors import Error
 from reverie.extensions.hooks import Hooks
 from reverie.extensions.instructions import (
     InstructionFile,
     Loaded,
-    Reason,
+    LoadReason,
     Where,
     compact_instructions,
     load,
@@ -33,7 +33,7 @@ from reverie.extensions.instructions import (
 from reverie.files import read_small, write_atomic, write_folder
 from reverie.files.git import ask_git
 from reverie.files.places import find_checkout, may_look_at_files
-from reverie.files.trust import Part
+from reverie.files.trust import TrustPart
 from reverie.memory.memory import Memory
 from reverie.memory.store.index.memory_md import IndexLimits
 from reverie.messages.blocks import Json
@@ -45,12 +45,12 @@ from reverie.permissions.policy import Mode
 from reverie.session.events import Notice, TurnEvent
 from reverie.session.external_includes import included_part, read_loaded, where_of, with_answers
 from reverie.session.git_status import git_status
-from reverie.session.loop import Joined
+from reverie.session.loop import JoinedAttachment
 from reverie.session.memory_prompt import MemoryFacts
-from reverie.session.setup import Setup
+from reverie.session.setup import SessionOptions
 from reverie.session.style_choice import Styling, read_styling
 from reverie.session.system_prompt import PromptFacts, system_prompt
-from reverie.session.tool_calls import Done, Permits
+from reverie.session.tool_calls import FinishedCall, Permits
 from reverie.session.user_context import date_change, hidden_characters, user_context
 from reverie.settings.features import features
 from reverie.tools.agent import NAME as AGENT_TOOL
@@ -74,8 +74,8 @@ _MAX_RESTORED_BYTES = 2_000_000
 class Briefing:
     """Tells one session's model where it is and what holds there."""
 
-    setup: Setup
-    log: Log
+    setup: SessionOptions
+    log: Conversation
     memory: Memory
     desk: Desk
     permits: Permits
@@ -98,17 +98,17 @@ class Briefing:
             looks = await asyncio.to_thread(may_look_at_files, self.setup.directory)
             self._git = await git_status(self._ask_git, looks_at_files=looks)
 
-    def opening(self) -> tuple[tuple[SystemBlock, ...], tuple[ToolSpec, ...], tuple[Joined, ...]]:
+    def opening(self) -> tuple[tuple[SystemBlock, ...], tuple[ToolSpec, ...], tuple[JoinedAttachment, ...]]:
         """System text, tools and first messages, rendered now."""
-        context = Joined(CONTEXT, self._context(Reason.SESSION_START))
+        context = JoinedAttachment(CONTEXT, self._context(LoadReason.SESSION_START))
         return self._system(), self.tools().specs, (context, *self.extensions.opening())
 
-    def for_agents(self) -> Sequence[Joined]:
+    def for_agents(self) -> Sequence[JoinedAttachment]:
         """The instruction files as an agent of the session reads them: without the memory of the main one."""
-        files = self._instructions(Reason.SESSION_START).files if self._has_instructions else ()
+        files = self._instructions(LoadReason.SESSION_START).files if self._has_instructions else ()
         if not any(file.text for file in files):
             return ()
-        return (Joined(CONTEXT, user_context(files, today=self.setup.now().date())),)
+        return (JoinedAttachment(CONTEXT, user_context(files, today=self.setup.now().date())),)
 
     async def reopened(self) -> None:
         """After a compaction the cached parts are rendered anew, where they differ; instructions were read again."""
@@ -123,27 +123,29 @@ class Briefing:
         self._loaded = None
         self._day = None
 
-    def before_prompt(self) -> Sequence[Joined]:
+    def before_prompt(self) -> Sequence[JoinedAttachment]:
         """What changed since the last turn: the day, what the user allowed, the mode."""
         joined = []
         today = self.setup.now().date()
         if self._day is None:
             self._day = self._last_day()
         if today != self._day:
-            joined.append(Joined("date_change", reminder(date_change(today)), f"it is {today:%A}, {today} now"))
+            joined.append(
+                JoinedAttachment("date_change", reminder(date_change(today)), f"it is {today:%A}, {today} now")
+            )
             self._day = today
         joined += self._newly_allowed()
         joined += self._mode_change()
         return joined
 
-    def touched(self, done: Sequence[Done]) -> Sequence[Joined]:
+    def touched(self, done: Sequence[FinishedCall]) -> Sequence[JoinedAttachment]:
         """What the calls of a round bring along: instructions that hold where they went."""
         for each in done:
             if each.call.name == PLAN_TOOL and not each.answer.is_error:
                 self._keep_plan(each)
         if not self._has_instructions:
             return ()
-        joined: list[Joined] = []
+        joined: list[JoinedAttachment] = []
         paths = {
             path
             for each in done
@@ -152,15 +154,15 @@ class Briefing:
         }
         if paths:
             # What stands in the conversation since before a resume, or outlived a compaction, is not told again.
-            self._loaded = taken_as_read(self._instructions(Reason.SESSION_START), self._standing())
+            self._loaded = taken_as_read(self._instructions(LoadReason.SESSION_START), self._standing())
         for path in sorted(paths):
-            before = self._instructions(Reason.SESSION_START)
+            before = self._instructions(LoadReason.SESSION_START)
             more = self._nested(before, path)
             joined += self._told(more)
             self._loaded = before.joined(more)
         return joined
 
-    def _told(self, more: Loaded) -> Sequence[Joined]:
+    def _told(self, more: Loaded) -> Sequence[JoinedAttachment]:
         """Files that were loaded in mid-conversation, as they join it."""
         self._unheard += more.files
         for warning in _warnings(more):
@@ -169,7 +171,7 @@ class Briefing:
             return ()
         names: list[Json] = [str(file.path) for file in more.files]
         summary = f"read {', '.join(map(str, names))}"
-        return (Joined(NESTED, reminder(render_nested(more.files)), summary, {"paths": names}),)
+        return (JoinedAttachment(NESTED, reminder(render_nested(more.files)), summary, {"paths": names}),)
 
     def _standing(self) -> Iterator[Path]:
         """Files that joined in mid-conversation and are still in view."""
@@ -179,14 +181,14 @@ class Briefing:
                 named = entry.data.get("paths")
                 yield from (Path(str(one)) for one in named if one) if isinstance(named, list) else ()
 
-    def surroundings(self) -> Surroundings:
+    def surroundings(self) -> RestoreContext:
         """What returns after a compaction; instruction files are read anew."""
         self._loaded = None
-        context = self._context(Reason.COMPACT)
-        returning = [Attached(CONTEXT, _bare(context), is_required=True)]
+        context = self._context(LoadReason.COMPACT)
+        returning = [RestoredAttachment(CONTEXT, _bare(context), is_required=True)]
         if self.permits.policy.mode is Mode.PLAN:
-            returning.append(Attached(PLAN_MODE, self._plan_rules(), is_required=True))
-        around = Surroundings(
+            returning.append(RestoredAttachment(PLAN_MODE, self._plan_rules(), is_required=True))
+        around = RestoreContext(
             plan=self._plan_text(),
             returning=tuple(returning),
             read_text=_read_text,
@@ -197,13 +199,13 @@ class Briefing:
 
     def _compact_instructions(self) -> str:
         """What the project's files ask of a summary."""
-        return compact_instructions(self._instructions(Reason.COMPACT).files) if self._has_instructions else ""
+        return compact_instructions(self._instructions(LoadReason.COMPACT).files) if self._has_instructions else ""
 
     async def announce_loaded(self) -> None:
         """Let hooks hear which instruction files were loaded since they last heard of any."""
         if not self._has_instructions:
             return
-        self._instructions(Reason.SESSION_START)
+        self._instructions(LoadReason.SESSION_START)
         unheard, self._unheard = self._unheard, []
         for file in unheard:
             await self.hooks.fire("InstructionsLoaded", file.hook_fields, subject=file.reason.value)
@@ -221,13 +223,13 @@ class Briefing:
         return self._styling
 
     @property
-    def waiting(self) -> tuple[Part, ...]:
+    def waiting(self) -> tuple[TrustPart, ...]:
         """Instruction files from outside the project that wait for the user's word."""
         if not self._has_instructions:
             return ()
-        return tuple(map(included_part, self._instructions(Reason.SESSION_START).waiting))
+        return tuple(map(included_part, self._instructions(LoadReason.SESSION_START).waiting))
 
-    def _newly_allowed(self) -> Sequence[Joined]:
+    def _newly_allowed(self) -> Sequence[JoinedAttachment]:
         """Instruction files that the user agreed to after the conversation was opened."""
         before = self._loaded
         if before is None or with_answers(before.where, before.waiting, self.extensions.trust) == before.where:
@@ -247,14 +249,14 @@ class Briefing:
     def _has_instructions(self) -> bool:
         return features(self.setup.settings, interactive=self.setup.is_interactive).instructions
 
-    def _instructions(self, reason: Reason) -> Loaded:
+    def _instructions(self, reason: LoadReason) -> Loaded:
         if self._loaded is None:
             where = where_of(self.setup, self.desk.additional)
             self._loaded = read_loaded(where, self.extensions.trust, lambda answered: load(answered, reason))
             self._unheard = list(self._loaded.files)
         return self._loaded
 
-    def _context(self, reason: Reason) -> str:
+    def _context(self, reason: LoadReason) -> str:
         today = self.setup.now().date()
         self._day = today
         files = self._instructions(reason).files if self._has_instructions else ()
@@ -319,14 +321,14 @@ class Briefing:
                 return moment.astimezone(self.setup.now().tzinfo).date()
         return self.setup.now().date()
 
-    def _mode_change(self) -> Sequence[Joined]:
+    def _mode_change(self) -> Sequence[JoinedAttachment]:
         labels = [item.label for item in self.log.view.items if item.label in (PLAN_MODE, PLAN_MODE_LEFT)]
         was_plan = bool(labels) and labels[-1] == PLAN_MODE
         is_plan = self.permits.policy.mode is Mode.PLAN
         if is_plan and not was_plan:
-            return (Joined(PLAN_MODE, reminder(self._plan_rules()), "plan mode"),)
+            return (JoinedAttachment(PLAN_MODE, reminder(self._plan_rules()), "plan mode"),)
         if was_plan and not is_plan:
-            return (Joined(PLAN_MODE_LEFT, reminder(_text("plan_mode_left", path=str(self.plan_file)))),)
+            return (JoinedAttachment(PLAN_MODE_LEFT, reminder(_text("plan_mode_left", path=str(self.plan_file)))),)
         return ()
 
     def _plan_rules(self) -> str:
@@ -335,7 +337,7 @@ class Briefing:
     def _plan_text(self) -> str:
         return (read_small(self.plan_file) or b"").decode("utf-8", "replace")
 
-    def _keep_plan(self, done: Done) -> None:
+    def _keep_plan(self, done: FinishedCall) -> None:
         plan = done.answer.details.get("plan")
         if isinstance(plan, str) and plan.strip() != self._plan_text().strip():
             write_atomic(self.plan_file, plan)

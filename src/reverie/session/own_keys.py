@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
-from reverie.session.setup import Setup
+from reverie.session.setup import SessionOptions
 
 _SHORTEST_KEY = 16
 
 
-def keys_of(setup: Setup) -> tuple[str, ...]:
+def keys_of(setup: SessionOptions) -> tuple[str, ...]:
     """The keys themselves, as far as they are long enough to be told from other words."""
     values = {setup.environment.get(name, "") for name in _key_names(setup)}
     return tuple(sorted(value for value in values if len(value) >= _SHORTEST_KEY))
 
 
-def environment_for_others(setup: Setup) -> dict[str, str]:
+def environment_for_others(setup: SessionOptions) -> dict[str, str]:
     """The environment of commands, hooks and tool servers: without our keys, unless `tools.keep_keys` says so."""
     keys = set() if setup.settings.tools.keep_keys else _key_names(setup)
     return {name: value for name, value in setup.environment.items() if name not in keys}
 
 
-def _key_names(setup: Setup) -> set[str]:
+def _key_names(setup: SessionOptions) -> set[str]:
     settings = setup.settings
     keys = {settings.model.anthropic_key_env, settings.model.openai_key_env}
     return keys | {

@@ -9,7 +9,7 @@ import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from reverie.context.conversation import Log
+from reverie.context.conversation import Conversation
 from reverie.extensions.hooks import Hooks
 from reverie.files.places import ProjectFolder
 from reverie.memory.memory import Memory
@@ -27,13 +27,13 @@ from reverie.session.extraction import Extracting
 from reverie.session.file_history import FileHistory
 from reverie.session.idle import Idling
 from reverie.session.lifecycle_hooks import Announcing
-from reverie.session.loop import Joined, Loop
+from reverie.session.loop import JoinedAttachment, Loop
 from reverie.session.notes import Noting
 from reverie.session.opening_prompt import Briefing
-from reverie.session.recall import Recalling
+from reverie.session.recall import SessionRecall
 from reverie.session.retention import Sweeping
-from reverie.session.setup import Setup
-from reverie.session.subagents.subagents import Staff
+from reverie.session.setup import SessionOptions
+from reverie.session.subagents.subagents import Subagents
 from reverie.session.tool_calls import Permits, interrupted
 from reverie.tools.desk import Desk
 from reverie.tools.registry import Registry
@@ -44,15 +44,15 @@ from reverie.tools.shells import Shell, Shells
 class SessionParts:
     """Everything that a session consists of."""
 
-    setup: Setup
-    log: Log
+    setup: SessionOptions
+    log: Conversation
     loop: Loop
     memory: Memory
     hooks: Hooks
     desk: Desk
     permits: Permits
     briefing: Briefing
-    recalling: Recalling
+    recalling: SessionRecall
     noting: Noting
     extracting: Extracting
     sleeping: Sleeping
@@ -62,7 +62,7 @@ class SessionParts:
     shells: Shells
     emit: Callable[[TurnEvent], None]
     extensions: Extensions
-    staff: Staff
+    staff: Subagents
     announcing: Announcing
     disk_changes: DiskChanges
     idling: Idling
@@ -92,7 +92,7 @@ class SessionParts:
 
     def attach(self, kind: str, text: str) -> None:
         """Add words for the model that nobody typed."""
-        self.loop.join([Joined(kind, reminder(text))])
+        self.loop.join([JoinedAttachment(kind, reminder(text))])
 
     def set_mode(self, mode: str) -> None:
         """Change the permission mode."""

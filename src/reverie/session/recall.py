@@ -11,16 +11,16 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from reverie.context.conversation import Log
+from reverie.context.conversation import Conversation
 from reverie.memory.memory import Memory
 from reverie.memory.search.recall import Asked, is_worth_recalling
 from reverie.memory.search.render import Hit, Shown, attachment, still_shown
 from reverie.messages.blocks import JsonObject
 from reverie.messages.entries import AttachmentEntry
 from reverie.messages.reminder import reminder
-from reverie.messages.view import Kind, View
+from reverie.messages.view import ItemKind, View
 from reverie.models.ports import Model
-from reverie.session.loop import Joined
+from reverie.session.loop import JoinedAttachment
 from reverie.tools.desk import Desk
 
 KIND = "relevant_memories"
@@ -30,11 +30,11 @@ _RECENT_ITEMS = 12
 
 
 @dataclass(slots=True)
-class Recalling:
+class SessionRecall:
     """Looks for memories on behalf of one session."""
 
     memory: Memory
-    log: Log
+    log: Conversation
     desk: Desk
     used_tokens: Callable[[], int]
     model: Model | None = None
@@ -42,7 +42,7 @@ class Recalling:
     _late: dict[asyncio.Task[Sequence[Hit]], str] = field(default_factory=dict)
     """Answers that missed the request they were for, each with the user's words."""
 
-    async def recall(self, text: str) -> Sequence[Joined]:
+    async def recall(self, text: str) -> Sequence[JoinedAttachment]:
         """The memories for the request that is about to be sent; never fails.
 
         The answer by words is always waited for, within a limit against a disk that hangs. Vectors and the model's
@@ -72,7 +72,7 @@ class Recalling:
             hits = hits if chosen is None else chosen
         return self._joined(hits, text)
 
-    def late(self) -> Sequence[Joined]:
+    def late(self) -> Sequence[JoinedAttachment]:
         """What came too late for its request and has not been shown since."""
         done = {task: text for task, text in self._late.items() if task.done()}
         exclude = self._excluded() if done else None
@@ -117,7 +117,7 @@ class Recalling:
             return None
         return (*(one.path for one in held), *map(str, self.desk.seen.paths))
 
-    def _joined(self, hits: Sequence[Hit], query: str) -> Sequence[Joined]:
+    def _joined(self, hits: Sequence[Hit], query: str) -> Sequence[JoinedAttachment]:
         if not hits:
             return ()
         names = ", ".join(hit.topic.name for hit in hits)
@@ -129,7 +129,7 @@ class Recalling:
             "tokens": self.used_tokens(),
         }
         self.memory.note_recalled(hits, query, session=self.log.session)
-        return (Joined(KIND, reminder(attachment(hits)), f"recalled {names}", data),)
+        return (JoinedAttachment(KIND, reminder(attachment(hits)), f"recalled {names}", data),)
 
     def _shown(self) -> tuple[Shown, ...]:
         in_view = {item.uuid for item in self.log.view.items if item.label == KIND}
@@ -177,6 +177,6 @@ def _in_use(view: View, project: Path) -> tuple[tuple[str, ...], tuple[str, ...]
 
 def _said_before(view: View) -> str:
     """What the model said last; its words count little beside the user's."""
-    replies = (item for item in reversed(view.items) if item.kind is Kind.REPLY and item.message.text)
+    replies = (item for item in reversed(view.items) if item.kind is ItemKind.REPLY and item.message.text)
     last = next(replies, None)
     return last.message.text[-1_000:] if last else ""

@@ -9,16 +9,16 @@ from dataclasses import dataclass
 from reverie.errors import Error
 from reverie.files.places import ProjectFolder
 from reverie.memory.memory import Memory
-from reverie.memory.retention import Retention, sweep_sessions
+from reverie.memory.retention import RetentionRules, sweep_sessions
 from reverie.session.events import Notice, TurnEvent
-from reverie.session.setup import Setup
+from reverie.session.setup import SessionOptions
 
 
 @dataclass(slots=True)
 class Sweeping:
     """Looks after the files of one project's sessions."""
 
-    setup: Setup
+    setup: SessionOptions
     folder: ProjectFolder
     memory: Memory
     emit: Callable[[TurnEvent], None]
@@ -35,7 +35,7 @@ class Sweeping:
             await asyncio.gather(self._task, return_exceptions=True)
 
     async def _sweep(self) -> None:
-        rules = Retention.of(self.setup.settings)
+        rules = RetentionRules.of(self.setup.settings)
         try:
             removed = await asyncio.to_thread(
                 sweep_sessions, self.folder.directory, rules, now=self.setup.now(), cited=self._cited

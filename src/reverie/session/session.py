@@ -18,7 +18,7 @@ from reverie.context.snip import snip_to
 from reverie.context.spans import pinned, uncompact
 from reverie.errors import UserMistake
 from reverie.files.places import ProjectFolder, list_transcript_folders
-from reverie.files.trust import Part
+from reverie.files.trust import TrustPart
 from reverie.messages.blocks import Block
 from reverie.messages.bulk import collector_paused
 from reverie.messages.entries import AttachmentEntry, Entry, MarkEntry, UserEntry, envelope_of
@@ -28,7 +28,7 @@ from reverie.messages.listing import read_working_directory
 from reverie.messages.message import user
 from reverie.messages.shell_words import input_words, output_words
 from reverie.messages.transcript import Transcript, open_or_fork
-from reverie.messages.view import Kind
+from reverie.messages.view import ItemKind
 from reverie.permissions.approval import Approver
 from reverie.session.assemble import assembled
 from reverie.session.descriptions import described
@@ -37,7 +37,7 @@ from reverie.session.file_history import Return
 from reverie.session.gc_pause import Resting
 from reverie.session.parts import SessionParts
 from reverie.session.rewind import RESTORED_KIND, put_back, restored_words
-from reverie.session.setup import Setup
+from reverie.session.setup import SessionOptions
 
 if TYPE_CHECKING:
     from reverie.context.receipt import Receipt
@@ -54,7 +54,7 @@ CLEARED = "cleared"
 class Session:
     """One conversation with an agent. Use as an async context manager, or call `close`."""
 
-    def __init__(self, setup: Setup, transcript: Transcript, *, source: str) -> None:
+    def __init__(self, setup: SessionOptions, transcript: Transcript, *, source: str) -> None:
         """`source` says how it begins: `startup`, `resume`, `fork` or `clear`."""
         self._setup = setup
         self._transcript = transcript
@@ -99,7 +99,7 @@ class Session:
         return cls.made(process_setup(Path(project), model, approver), resume=id, fork=fork)
 
     @classmethod
-    def made(cls, setup: Setup, *, resume: str | None = None, fork: bool = False) -> Self:
+    def made(cls, setup: SessionOptions, *, resume: str | None = None, fork: bool = False) -> Self:
         """As `start` and `resume`, from ingredients that the caller has put together."""
         folder = setup.places.project(setup.directory)
         now = setup.now()
@@ -211,11 +211,11 @@ class Session:
         return self._parts.extensions.commands
 
     @property
-    def waiting_for_trust(self) -> tuple[Part, ...]:
+    def waiting_for_trust(self) -> tuple[TrustPart, ...]:
         """What came with the project and does nothing until the user has answered; known once the session has begun."""
         return self._parts.extensions.waiting_for_trust
 
-    def answer_trust(self, parts: Iterable[Part], *, accepted: bool) -> None:
+    def answer_trust(self, parts: Iterable[TrustPart], *, accepted: bool) -> None:
         """Keep the user's answer; what it allows holds at once. Raises `Damaged` when the answer cannot be kept."""
         self._parts.extensions.answer_trust(parts, accepted=accepted)
 
@@ -386,7 +386,7 @@ class Session:
     def prompts(self) -> tuple[tuple[str, str], ...]:
         """What the user said so far, with ids, oldest first; for rewinding."""
         items = self._parts.log.view.items
-        return tuple((item.uuid, item.message.text) for item in items if item.kind is Kind.TYPED)
+        return tuple((item.uuid, item.message.text) for item in items if item.kind is ItemKind.TYPED)
 
     @property
     def attachments(self) -> tuple[AttachmentEntry, ...]:
@@ -394,7 +394,7 @@ class Session:
         return tuple(entry for entry in self._parts.log.entries if isinstance(entry, AttachmentEntry))
 
 
-def find_session(setup: Setup, named: str) -> Path:
+def find_session(setup: SessionOptions, named: str) -> Path:
     """The transcript of a session by its id or the beginning of it; the host agent's are found too.
 
     Those of this directory go before those of other directories of the repository.
@@ -430,7 +430,7 @@ def _begin_with(named: str, folders: Iterable[ProjectFolder]) -> list[Path]:
     ]
 
 
-def _is_ours(setup: Setup, path: Path) -> bool:
+def _is_ours(setup: SessionOptions, path: Path) -> bool:
     """Whether we may write the file: another agent's transcript is never touched."""
     return setup.places.projects in path.parents
 

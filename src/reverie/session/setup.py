@@ -11,7 +11,7 @@ from datetime import datetime
 from pathlib import Path
 
 from reverie.files.places import Places
-from reverie.files.trust import Part
+from reverie.files.trust import TrustPart
 from reverie.models.ports import Model
 from reverie.models.profiles import ProfileOverride
 from reverie.permissions.approval import Approver, NobodyThere
@@ -25,7 +25,7 @@ def _no_environment() -> Mapping[str, str]:
 
 
 @value
-class Setup:
+class SessionOptions:
     """The ingredients of a session."""
 
     settings: Settings
@@ -49,7 +49,7 @@ class Setup:
     max_rounds: int | None = None
     max_output_tokens: int | None = None
     setup_trigger: str = ""
-    """`init` or `maintenance`: lets the hooks of `Setup` run before the session starts."""
+    """`init` or `maintenance`: lets the hooks of `SessionOptions` run before the session starts."""
     system_prompt: str | None = None
     """Instead of the default system text."""
     appended_prompt: str | None = None
@@ -72,7 +72,7 @@ class Setup:
     """The command that runs this program, for teammates; none can be started when empty."""
     is_trusted: bool = False
     """Whether the user agreed to the plugins that files of the project switch on."""
-    trust_parts: tuple[Part, ...] = ()
+    trust_parts: tuple[TrustPart, ...] = ()
     """What the project's settings bring that counts only once the user agreed; hooks tell of themselves."""
     is_tracked: Callable[[Path], bool] = lambda _path: False
     """Whether git holds a file: such a local file came with the project."""

@@ -12,26 +12,25 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from reverie.context.conversation import Log
-from reverie.context.restore import Attached
-from reverie.context.restore import Skill as InvokedSkill
+from reverie.context.conversation import Conversation
+from reverie.context.restore import InvokedSkill, RestoredAttachment
 from reverie.errors import UserMistake
 from reverie.extensions.hooks import Hooks, parse_declaration
 from reverie.extensions.instructions.globs import matches
 from reverie.extensions.skills import Skill, Skills, announced, list_nested, listing, read_invocation
 from reverie.files.places import Places
-from reverie.files.trust import Part, Trust
+from reverie.files.trust import TrustAnswers, TrustPart
 from reverie.messages.blocks import JsonObject, Text, ToolUse
 from reverie.messages.entries import AttachmentEntry
 from reverie.messages.reminder import reminder
 from reverie.permissions.need import Act
-from reverie.permissions.rule import Kind as RuleKind
+from reverie.permissions.rule import RuleKind
 from reverie.session.events import Notice, TurnEvent
-from reverie.session.loop import Joined
+from reverie.session.loop import JoinedAttachment
 from reverie.session.mcp_tools import announced_names
-from reverie.session.tool_calls import Done, ToolCalls
+from reverie.session.tool_calls import FinishedCall, ToolCalls
 from reverie.tools.agent import Employ, Order
-from reverie.tools.tool import Answer
+from reverie.tools.tool import ToolAnswer
 
 LISTING, NEARBY, INVOKED = "skill_listing", "dynamic_skill", "invoked_skills"
 GENERAL = "general-purpose"
@@ -47,10 +46,10 @@ class Invoking:
     skills: Skills
     places: Places
     directory: Path
-    log: Log
+    log: Conversation
     hooks: Hooks
     calls: Callable[[], ToolCalls]
-    trust: Callable[[], Trust]
+    trust: Callable[[], TrustAnswers]
     emit: Callable[[TurnEvent], None]
     employ: Employ
     """Starts an agent for the main one."""
@@ -58,11 +57,11 @@ class Invoking:
     """Lets another model, or another effort, answer; returns what goes back. Raises `UserMistake` when it cannot."""
     new_id: Callable[[], str]
     _touched: set[str] = field(default_factory=set)
-    _pending: list[Joined] = field(default_factory=list)
+    _pending: list[JoinedAttachment] = field(default_factory=list)
     _leaving: list[Callable[[], None]] = field(default_factory=list)
 
     @property
-    def waiting(self) -> tuple[Part, ...]:
+    def waiting(self) -> tuple[TrustPart, ...]:
         """Permission rules of the project's skills that need the user's yes."""
         return tuple(grant for skill in self.skills.skills if (grant := skill.grants) is not None)
 
@@ -80,15 +79,15 @@ class Invoking:
         """The skill that a name means now."""
         return self.skills.find(name)
 
-    def opening(self) -> Sequence[Joined]:
+    def opening(self) -> Sequence[JoinedAttachment]:
         """The list of skills, for the beginning of a conversation."""
         text = self._listing()
-        return (Joined(LISTING, reminder(text)),) if text else ()
+        return (JoinedAttachment(LISTING, reminder(text)),) if text else ()
 
-    def returning(self) -> tuple[Attached, ...]:
+    def returning(self) -> tuple[RestoredAttachment, ...]:
         """The same after a compaction."""
         text = self._listing()
-        return (Attached(LISTING, text),) if text else ()
+        return (RestoredAttachment(LISTING, text),) if text else ()
 
     def store(self) -> tuple[InvokedSkill, ...]:
         """Every skill that was invoked in this conversation, the most recent last."""
@@ -102,7 +101,7 @@ class Invoking:
             found[name] = InvokedSkill(name, words.partition("\n\n")[2], str(entry.data.get("path", "")))
         return tuple(found.values())
 
-    async def invoke(self, skill: Skill, arguments: str) -> Joined:
+    async def invoke(self, skill: Skill, arguments: str) -> JoinedAttachment:
         """Read a skill, run its inline commands as far as they are allowed, and let its rules hold for this turn.
 
         One that forks is run to its end instead. Raises `UserMistake`, or `ToolMistake` where no agent can be started.
@@ -112,25 +111,25 @@ class Invoking:
         if skill.forks:
             report = _text(await self._run_apart(skill, arguments))
             head = f"The skill {skill.name} was invoked{said} and ran in an agent of its own. Its report:"
-            return Joined(INVOKED, f"{head}\n\n{report}", f"skill {skill.name}, in an agent", data)
+            return JoinedAttachment(INVOKED, f"{head}\n\n{report}", f"skill {skill.name}, in an agent", data)
         text = await self._read(skill, arguments)
         self._retune(skill)
         head = f"The skill {skill.name} was invoked{said}. Follow what it says:"
-        return Joined(INVOKED, f"{head}\n\n{text}", f"skill {skill.name}", {**data, "invoked": True})
+        return JoinedAttachment(INVOKED, f"{head}\n\n{text}", f"skill {skill.name}", {**data, "invoked": True})
 
-    async def invoke_for_model(self, skill: Skill, arguments: str) -> Answer | None:
+    async def invoke_for_model(self, skill: Skill, arguments: str) -> ToolAnswer | None:
         """The same for the Skill tool: the text joins behind the results of the round, a report is the answer."""
         if skill.forks:
             return await self._run_apart(skill, arguments)
         self._pending.append(await self.invoke(skill, arguments))
         return None
 
-    def pending(self) -> Sequence[Joined]:
+    def pending(self) -> Sequence[JoinedAttachment]:
         """What was invoked and has not joined yet."""
         ready, self._pending = self._pending, []
         return ready
 
-    def touched(self, done: Sequence[Done]) -> Sequence[Joined]:
+    def touched(self, done: Sequence[FinishedCall]) -> Sequence[JoinedAttachment]:
         """What the calls of a round bring along: invoked skills, and skills that hold where they went."""
         joined = list(self.pending())
         paths = {
@@ -157,13 +156,13 @@ class Invoking:
         while self._leaving:
             self._leaving.pop()()
 
-    def _unannounced(self) -> Sequence[Joined]:
+    def _unannounced(self) -> Sequence[JoinedAttachment]:
         told = announced_names(self.log, LISTING, NEARBY)
         fresh = [skill for skill in self._in_play() if skill.for_model and skill.name not in told]
         if not fresh:
             return ()
         names = ", ".join(skill.name for skill in fresh)
-        return (Joined(NEARBY, reminder(f"{_FURTHER}\n{listing(fresh)}"), f"further skills: {names}"),)
+        return (JoinedAttachment(NEARBY, reminder(f"{_FURTHER}\n{listing(fresh)}"), f"further skills: {names}"),)
 
     def _listing(self) -> str:
         text = listing(self._in_play())
@@ -179,7 +178,7 @@ class Invoking:
     async def _output(self, command: str) -> str:
         """What a command of a skill prints, as a call like any other: judged by the rules, framed by hooks."""
         call = ToolUse(self.new_id(), "Bash", {"command": command, "description": "a command of a skill"})
-        done: dict[str, Done] = {}
+        done: dict[str, FinishedCall] = {}
         await self.calls().run([call], done)
         return _text(done[call.id].answer)
 
@@ -189,7 +188,7 @@ class Invoking:
         outputs = {command: await self._output(command) for command in invocation.commands}
         return invocation.with_outputs(outputs).text
 
-    async def _run_apart(self, skill: Skill, arguments: str) -> Answer:
+    async def _run_apart(self, skill: Skill, arguments: str) -> ToolAnswer:
         """Let an agent do what the skill says; what the skill may do holds for it alone."""
         held = len(self._leaving)
         try:
@@ -245,7 +244,7 @@ def _withdraw(calls: ToolCalls, source: str) -> None:
     )
 
 
-def _text(answer: Answer) -> str:
+def _text(answer: ToolAnswer) -> str:
     if isinstance(answer.content, str):
         return answer.content
     return "\n".join(block.text for block in answer.content if isinstance(block, Text))

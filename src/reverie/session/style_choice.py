@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from reverie.extensions.plugins.plugin import Plugin
 from reverie.session.output_style import DEFAULT, OutputStyle, built_in_styles, find_output_style, list_output_styles
-from reverie.session.setup import Setup
+from reverie.session.setup import SessionOptions
 from reverie.values import value
 
 FOLDER = "output-styles"
@@ -42,7 +42,7 @@ class Styling:
         )
 
 
-def read_styling(setup: Setup, plugins: Sequence[Plugin]) -> Styling:
+def read_styling(setup: SessionOptions, plugins: Sequence[Plugin]) -> Styling:
     """Find the styles of a session and the one that holds."""
     known = {style.name: style for style in _list_all(setup, plugins)}
     styles = tuple(known[name] for name in sorted(known))
@@ -58,7 +58,7 @@ def read_styling(setup: Setup, plugins: Sequence[Plugin]) -> Styling:
     return Styling(styles, problem=f"there is no output style {wanted!r} (`output_style`); there are {names}")
 
 
-def _list_all(setup: Setup, plugins: Sequence[Plugin]) -> tuple[OutputStyle, ...]:
+def _list_all(setup: SessionOptions, plugins: Sequence[Plugin]) -> tuple[OutputStyle, ...]:
     """The weakest source first."""
     places, project = setup.places, setup.project
     found = [*built_in_styles()]

@@ -59,7 +59,7 @@ class PromptFacts:
 
 
 @value
-class Section:
+class PromptSection:
     """One section, for who joins them and for who shows what fills the window."""
 
     name: str
@@ -87,20 +87,20 @@ def with_servers(system: Sequence[SystemBlock], servers: Sequence[tuple[str, str
     return (*system[:place], new, *system[place + len(old) :])
 
 
-def sections(facts: PromptFacts) -> tuple[Section, ...]:
+def sections(facts: PromptFacts) -> tuple[PromptSection, ...]:
     """All sections that say something, in their order."""
     found = _default(facts) if facts.custom is None else _custom(facts)
     found += [
-        Section("appended", facts.appended, "session"),
+        PromptSection("appended", facts.appended, "session"),
         # Servers come and go; what stands behind their section would be lost with it, so only what is small does.
-        Section("servers", _servers(facts.servers) if facts.custom is None else "", "volatile"),
-        Section("git_status", facts.git_status, "volatile"),
+        PromptSection("servers", _servers(facts.servers) if facts.custom is None else "", "volatile"),
+        PromptSection("git_status", facts.git_status, "volatile"),
     ]
     return tuple(section for section in found if section.text.strip())
 
 
-def _default(facts: PromptFacts) -> list[Section]:
-    static = [Section(name, prompt_text(name), "static") for name in _STATIC]
+def _default(facts: PromptFacts) -> list[PromptSection]:
+    static = [PromptSection(name, prompt_text(name), "static") for name in _STATIC]
     session = {
         "guidance": _guidance(facts),
         "memory": memory_rules(facts.memory) if facts.memory is not None else "",
@@ -110,12 +110,12 @@ def _default(facts: PromptFacts) -> list[Section]:
         "scratch": prompt_text("scratch", scratch=facts.scratch) if facts.scratch else "",
         "token_budget": prompt_text("token_budget", tokens=f"{facts.token_budget:,}") if facts.token_budget else "",
     }
-    return [*static, *(Section(name, text, "session") for name, text in session.items())]
+    return [*static, *(PromptSection(name, text, "session") for name, text in session.items())]
 
 
-def _custom(facts: PromptFacts) -> list[Section]:
+def _custom(facts: PromptFacts) -> list[PromptSection]:
     rules = memory_rules(facts.memory) if facts.memory is not None else ""
-    return [Section("custom", facts.custom or "", "session"), Section("memory", rules, "session")]
+    return [PromptSection("custom", facts.custom or "", "session"), PromptSection("memory", rules, "session")]
 
 
 def _guidance(facts: PromptFacts) -> str:
@@ -165,5 +165,5 @@ def _plain(name: str) -> str:
     return "".join(char if char.isprintable() else "?" for char in name)
 
 
-def _joined(found: Iterable[Section], tier: str) -> str:
+def _joined(found: Iterable[PromptSection], tier: str) -> str:
     return "\n\n".join(section.text.strip("\n") for section in found if section.tier == tier)

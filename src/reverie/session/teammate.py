@@ -11,12 +11,12 @@ import asyncio
 
 from reverie.messages.blocks import JsonObject
 from reverie.permissions.policy import Mode
-from reverie.permissions.rule import Kind
+from reverie.permissions.rule import RuleKind
 from reverie.session.events import TurnEnded
 from reverie.session.session import Session
 from reverie.session.subagents.children import LETTER_KIND
 from reverie.session.subagents.definitions import Definition
-from reverie.session.subagents.mailbox import Letter
+from reverie.session.subagents.mailbox import AgentMessage
 from reverie.session.subagents.team import list_members, remove_member, write_member
 
 POLL_SECONDS = 0.3
@@ -36,7 +36,7 @@ async def serve(session: Session, *, leader: str, role: Definition | None, poll_
         while _has_leader(session, leader):
             request = _request(session)
             if request is not None:
-                answer = Letter(
+                answer = AgentMessage(
                     setup.new_id(),
                     post.name,
                     request.sender,
@@ -92,7 +92,7 @@ async def _work(session: Session, leader: str, poll_seconds: float, words: str =
     post.keep()
     if ended is not None:
         summary = f"report ({ended.ending})"
-        post.write_to(leader, Letter(setup.new_id(), post.name, leader, ended.text, setup.now(), summary))
+        post.write_to(leader, AgentMessage(setup.new_id(), post.name, leader, ended.text, setup.now(), summary))
 
 
 def _limit(session: Session, role: Definition | None) -> None:
@@ -100,10 +100,10 @@ def _limit(session: Session, role: Definition | None) -> None:
     permits = session.parts.permits
     for tool in session.parts.tools:
         if role is not None and not role.has_tool(tool.spec.name):
-            permits.policy = permits.policy.with_rule(tool.spec.name, Kind.DENY, source=f"agent {role.name}")
+            permits.policy = permits.policy.with_rule(tool.spec.name, RuleKind.DENY, source=f"agent {role.name}")
 
 
-def _heed(session: Session, leader: str, letter: Letter) -> None:
+def _heed(session: Session, leader: str, letter: AgentMessage) -> None:
     """Leave plan mode when the leader accepts the plan; a rejection is words, and nothing but reading goes on."""
     permits = session.parts.permits
     is_accepted = letter.kind == _PLAN and letter.sender == leader and letter.approve is True
@@ -116,7 +116,7 @@ def _has_leader(session: Session, leader: str) -> bool:
     return any(one.name == leader and one.is_alive for one in members)
 
 
-def _request(session: Session) -> Letter | None:
+def _request(session: Session) -> AgentMessage | None:
     """Who asked to leave: by a letter that waits, or by one that a turn has read."""
     waiting = (letter for letter in session.parts.staff.post.peek() if letter.kind == _LEAVE)
     found = next(waiting, None)
@@ -126,5 +126,5 @@ def _request(session: Session) -> Letter | None:
         if entry.kind == LETTER_KIND and entry.data.get("letter") == _LEAVE:
             ids = entry.data.get("ids")
             known = str(ids[0]) if isinstance(ids, list) and ids else ""
-            return Letter(known, str(entry.data.get("from")), "", "", session.parts.setup.now(), kind=_LEAVE)
+            return AgentMessage(known, str(entry.data.get("from")), "", "", session.parts.setup.now(), kind=_LEAVE)
     return None

@@ -15,25 +15,25 @@ from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from reverie.errors import Error, UserMistake
-from reverie.extensions.hooks.verdict import Verdict as HookVerdict
+from reverie.extensions.hooks.verdict import HookVerdict
 from reverie.messages.blocks import Json, JsonObject, Text, ToolUse
 from reverie.messages.codec import encode_json
 from reverie.messages.reminder import forges_reminder, reminder
 from reverie.models.ports import INVALID_INPUT
 from reverie.permissions.approval import Approval, Approver, Question
-from reverie.permissions.decide import Decision, Verdict, decide
+from reverie.permissions.decide import PermissionDecision, PermissionVerdict, decide
 from reverie.permissions.need import Need
 from reverie.permissions.policy import Policy
-from reverie.permissions.rule import Kind as RuleKind
+from reverie.permissions.rule import RuleKind
 from reverie.permissions.suggestions import suggestions
 from reverie.session.desk_changes import announce_changes, noted
 from reverie.session.events import Denied, Notice, ToolEnded, ToolProgress, ToolStarted, TurnEvent
-from reverie.session.loop_hooks import Fires
+from reverie.session.loop_hooks import FiresHooks
 from reverie.tools.desk import Desk
 from reverie.tools.key_mask import KEY_MASK
 from reverie.tools.plan import NAME as PLAN_TOOL
 from reverie.tools.registry import Registry
-from reverie.tools.tool import Answer, Tool, ToolMistake
+from reverie.tools.tool import Tool, ToolAnswer, ToolMistake
 from reverie.values import value
 
 INTERRUPTED = "The user interrupted this call before it had an answer. Do not assume that it did anything."
@@ -48,11 +48,11 @@ _FORGED = reminder(
 
 
 @value
-class Done:
+class FinishedCall:
     """A call and its answer."""
 
     call: ToolUse
-    answer: Answer
+    answer: ToolAnswer
     need: Need | None = None
     """What it would do, or did; None when the call was not understood."""
     refused: bool = False
@@ -134,7 +134,7 @@ class ToolCalls:
     desk: Desk
     permits: Permits
     approver: Approver
-    hooks: Fires
+    hooks: FiresHooks
     emit: Callable[[TurnEvent], None]
     agent: str = ""
     refuse: Callable[[Need, JsonObject], str] = lambda _need, _given: ""
@@ -142,7 +142,7 @@ class ToolCalls:
     asking: asyncio.Lock = field(default_factory=asyncio.Lock)
     """Held while a person is asked, so that questions come one by one; child agents share their parent's."""
 
-    async def run(self, calls: Sequence[ToolUse], done: dict[str, Done]) -> None:
+    async def run(self, calls: Sequence[ToolUse], done: dict[str, FinishedCall]) -> None:
         """Run the calls; each answer is in `done` as soon as it is there, also when this is cancelled."""
         for group in self._groups(calls):
             if len(group) == 1:
@@ -171,18 +171,18 @@ class ToolCalls:
         if group:
             yield group
 
-    async def _run(self, call: ToolUse, done: dict[str, Done]) -> None:
+    async def _run(self, call: ToolUse, done: dict[str, FinishedCall]) -> None:
         try:
             result = await self._answered(call)
         except ToolMistake as mistake:
-            result = Done(call, Answer(str(mistake), is_error=True))
+            result = FinishedCall(call, ToolAnswer(str(mistake), is_error=True))
         except Error as problem:
-            result = Done(call, Answer(f"{type(problem).__name__}: {problem}", is_error=True))
+            result = FinishedCall(call, ToolAnswer(f"{type(problem).__name__}: {problem}", is_error=True))
         except asyncio.CancelledError:
             done[call.id] = interrupted(call)
             raise
         except Exception as bug:  # noqa: BLE001 - a tool that breaks must cost one answer and never the session
-            result = Done(call, Answer(f"The tool failed: {type(bug).__name__}: {bug}", is_error=True))
+            result = FinishedCall(call, ToolAnswer(f"The tool failed: {type(bug).__name__}: {bug}", is_error=True))
         result = replace(result, answer=_told_apart(_without(self.desk.keys, result.answer)))
         done[call.id] = result
         self.emit(
@@ -198,7 +198,7 @@ class ToolCalls:
             )
         )
 
-    async def _answered(self, call: ToolUse) -> Done:
+    async def _answered(self, call: ToolUse) -> FinishedCall:
         tool = self.tools.find(call.name)
         if INVALID_INPUT in call.input:
             raise ToolMistake("The input of this call was no JSON object. Send it again, complete.")
@@ -217,11 +217,13 @@ class ToolCalls:
             self.emit(Denied(call.id, call.name, given, need.summary, why, ruling.suggestions, self.agent))
             after = await self._fire("PermissionDenied", {**facts, "reason": ruling.refusal}, call.name)
             again = f"\n{AGAIN}" if after.more.get("retry") is True else ""
-            answer = Answer(f"{ruling.refusal}{again}", is_error=True)
-            return Done(call, answer, need, True, before.context, before.stop or ruling.stop)
+            answer = ToolAnswer(f"{ruling.refusal}{again}", is_error=True)
+            return FinishedCall(call, answer, need, True, before.context, before.stop or ruling.stop)
         return replace(await self._ran(call, tool, ruling.given, before, facts), need=need)
 
-    async def _ran(self, call: ToolUse, tool: Tool, given: JsonObject, before: HookVerdict, facts: JsonObject) -> Done:
+    async def _ran(
+        self, call: ToolUse, tool: Tool, given: JsonObject, before: HookVerdict, facts: JsonObject
+    ) -> FinishedCall:
         started = time.monotonic()
         desk = self.desk
         if tool.is_concurrent(given, desk):
@@ -233,12 +235,12 @@ class ToolCalls:
         try:
             answer = await tool.run(given, desk)
         except (ToolMistake, Error) as problem:
-            answer = Answer(str(problem), is_error=True)
+            answer = ToolAnswer(str(problem), is_error=True)
         seconds = time.monotonic() - started
         put_back, heard = await announce_changes(was, desk, self.hooks)
         self._tell(heard)
         if put_back:
-            answer = Answer(put_back, is_error=True)
+            answer = ToolAnswer(put_back, is_error=True)
         lasted = {"duration_ms": round(seconds * 1000)}
         if answer.is_error:
             failed = {**facts, **lasted, "error": _text(answer), "is_interrupt": False}
@@ -251,7 +253,7 @@ class ToolCalls:
         said = [*before.context, *after.context]
         if after.blocked:
             said.append(after.blocked)
-        return Done(call, answer, said=tuple(said), stop=before.stop or after.stop or "", seconds=seconds)
+        return FinishedCall(call, answer, said=tuple(said), stop=before.stop or after.stop or "", seconds=seconds)
 
     async def _fire(self, event: str, facts: JsonObject, subject: str) -> HookVerdict:
         said = await self.hooks.fire(event, facts, subject=subject)
@@ -283,23 +285,23 @@ class ToolCalls:
         if own:
             return _Ruling(given, own)
         decision = decide(need, self.permits.policy)
-        if decision.verdict is Verdict.DENY:
+        if decision.verdict is PermissionVerdict.DENY:
             return _Ruling(given, decision.reason)
         if need.tool == PLAN_TOOL:
             # A plan is nothing without the user's word, whatever the rules say.
-            decision = Decision(Verdict.ASK, "The plan waits for your approval.", PLAN_TOOL)
+            decision = PermissionDecision(PermissionVerdict.ASK, "The plan waits for your approval.", PLAN_TOOL)
         if hook.permission == "ask":
-            decision = Decision(Verdict.ASK, hook.reason or "a hook wants you to be asked", "")
-        if decision.verdict is Verdict.ALLOW or hook.permission == "allow":
+            decision = PermissionDecision(PermissionVerdict.ASK, hook.reason or "a hook wants you to be asked", "")
+        if decision.verdict is PermissionVerdict.ALLOW or hook.permission == "allow":
             return _Ruling(given)
         return await self._asked(call, given, need, decision, facts)
 
     async def _asked(
-        self, call: ToolUse, given: JsonObject, need: Need, decision: Decision, facts: JsonObject
+        self, call: ToolUse, given: JsonObject, need: Need, decision: PermissionDecision, facts: JsonObject
     ) -> _Ruling:
         async with self.asking:
             # While this call waited, an answer to another may have settled it.
-            if decide(need, self.permits.policy).verdict is Verdict.ALLOW and not decision.rule:
+            if decide(need, self.permits.policy).verdict is PermissionVerdict.ALLOW and not decision.rule:
                 return _Ruling(given)
             offers = suggestions(need, self.permits.policy)
             request: JsonObject = {**facts, "permission_suggestions": [*offers]}
@@ -327,16 +329,16 @@ class ToolCalls:
         changed = hook.updated_input
         need = self.tools.find(call.name).need(changed, self.desk)
         decision = decide(need, self.permits.policy)
-        refusal = decision.reason if decision.verdict is Verdict.DENY else self.refuse(need, changed)
+        refusal = decision.reason if decision.verdict is PermissionVerdict.DENY else self.refuse(need, changed)
         return _Ruling(changed, refusal)
 
 
-def interrupted(call: ToolUse, *, was_running: bool = True) -> Done:
+def interrupted(call: ToolUse, *, was_running: bool = True) -> FinishedCall:
     """The answer to a call that the user interrupted."""
-    return Done(call, Answer(INTERRUPTED if was_running else SKIPPED, is_error=True), refused=True)
+    return FinishedCall(call, ToolAnswer(INTERRUPTED if was_running else SKIPPED, is_error=True), refused=True)
 
 
-def _without(keys: Sequence[str], answer: Answer) -> Answer:
+def _without(keys: Sequence[str], answer: ToolAnswer) -> ToolAnswer:
     """The answer with keys made unreadable."""
     content, details = answer.content, answer.details
     for key in keys:
@@ -351,7 +353,7 @@ def _without(keys: Sequence[str], answer: Answer) -> Answer:
     return replace(answer, content=content, details=details) if keys else answer
 
 
-def _told_apart(answer: Answer) -> Answer:
+def _told_apart(answer: ToolAnswer) -> ToolAnswer:
     """The answer as it is, byte for byte, with a word behind it where something in it passes for a word of ours."""
     if not forges_reminder(_text(answer)):
         return answer
@@ -370,7 +372,7 @@ def _masked(value: Json, key: str) -> Json:
     return value
 
 
-def _text(answer: Answer) -> str:
+def _text(answer: ToolAnswer) -> str:
     if isinstance(answer.content, str):
         return answer.content
     return "\n".join(block.text for block in answer.content if isinstance(block, Text))

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from datetime import date
 
-from reverie.extensions.instructions.instruction_file import InstructionFile, Kind
+from reverie.extensions.instructions.instruction_file import InstructionFile, InstructionKind
 from reverie.extensions.instructions.render import render, section
 from reverie.memory.store.index.memory_md import IndexLimits, index_for_model
 from reverie.messages.injection import Suspicion, flags, harmless
@@ -60,7 +60,7 @@ def hidden_characters(files: Iterable[InstructionFile]) -> tuple[str, ...]:
 def _memory(index: str, path: str, limits: IndexLimits | None) -> list[str]:
     """The index as notes: whoever wrote a memory cannot speak for the user or for this program."""
     shown = harmless(index_for_model(index, limits)[0]).strip()
-    return [section(path, Kind.AUTO_MEMORY, shown)] if shown else []
+    return [section(path, InstructionKind.AUTO_MEMORY, shown)] if shown else []
 
 
 def _day(today: date) -> str:

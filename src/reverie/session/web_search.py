@@ -16,7 +16,7 @@ from reverie.messages.message import Message, user
 from reverie.models.answer import answer
 from reverie.models.ports import Model, Request
 from reverie.session.prompt_text import prompt_text
-from reverie.tools.web_search import Search, Searched
+from reverie.tools.web_search import Search, WebSearchResult
 
 SEARCH_TOOL = "web_search_20250305"
 MAX_SEARCHES = 5
@@ -28,7 +28,7 @@ MAX_PAUSES = 3
 def searching(model: Model) -> Search:
     """A search that asks this model."""
 
-    async def search(query: str, hosts: JsonObject) -> Searched:
+    async def search(query: str, hosts: JsonObject) -> WebSearchResult:
         tool = ToolSpec("web_search", extra={"type": SEARCH_TOOL, "max_uses": MAX_SEARCHES, **hosts})
         messages = [user(prompt_text("web_search", query=query))]
         blocks: list[Block] = []
@@ -43,7 +43,7 @@ def searching(model: Model) -> Search:
         results = dict.fromkeys((_line(one.get("title")), _line(one.get("url"))) for one in found if one.get("url"))
         problem = next((str(one["error_code"]) for one in found if "error_code" in one), "")
         text = "".join(block.text for block in blocks if isinstance(block, Text))
-        return Searched(tuple(results), text.strip(), problem)
+        return WebSearchResult(tuple(results), text.strip(), problem)
 
     return search
 

@@ -11,8 +11,8 @@ from reverie import __version__
 from reverie.models.from_settings import model, model_choice, profile_overrides
 from reverie.permissions.approval import Approver, NobodyThere
 from reverie.session.agreed_settings import Agreed, agreed
-from reverie.session.setup import Setup
-from reverie.settings.load import Configuration, Flags, from_process, git_tracks
+from reverie.session.setup import SessionOptions
+from reverie.settings.load import Configuration, SettingsFlags, from_process, git_tracks
 from reverie.settings.process import new_id, places, system_now
 
 
@@ -21,12 +21,12 @@ def transcript_path(configuration: Configuration, directory: Path, session: str)
     return places(configuration).project(directory).transcript(session)
 
 
-def agreed_configuration(flags: Flags) -> Agreed:
+def agreed_configuration(flags: SettingsFlags) -> Agreed:
     """The settings of this process for a session, with what the user agreed to of the project's own."""
     return agreed(from_process(flags), lambda: from_process(flags, trusted=True))
 
 
-def agreed_setup(agreed: Agreed, directory: Path, model_name: str, **further: Any) -> Setup:
+def agreed_setup(agreed: Agreed, directory: Path, model_name: str, **further: Any) -> SessionOptions:
     """The ingredients of a session in which the project's own settings count as far as the user agreed to them."""
     return session_setup(
         agreed.configuration,
@@ -39,10 +39,10 @@ def agreed_setup(agreed: Agreed, directory: Path, model_name: str, **further: An
     )
 
 
-def process_setup(project: Path, model: str | None, approver: Approver | None) -> Setup:
+def process_setup(project: Path, model: str | None, approver: Approver | None) -> SessionOptions:
     """The ingredients of a session in a project, with the settings and keys of this process."""
     directory = project.expanduser().resolve()
-    found = agreed_configuration(Flags(project=directory))
+    found = agreed_configuration(SettingsFlags(project=directory))
     name = model_choice(found.configuration, model).name
     return agreed_setup(found, directory, name, approver=approver, is_interactive=approver is not None)
 
@@ -54,9 +54,9 @@ def session_setup(
     *,
     approver: Approver | None = None,
     **further: Any,
-) -> Setup:
-    """The ingredients of a session; `further` are fields of `Setup` that the command line gives."""
-    return Setup(
+) -> SessionOptions:
+    """The ingredients of a session; `further` are fields of `SessionOptions` that the command line gives."""
+    return SessionOptions(
         settings=configuration.settings,
         places=places(configuration),
         directory=directory,

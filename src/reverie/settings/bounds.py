@@ -39,7 +39,7 @@ class Guard(Enum):
     MANAGED = "only a managed file may set it"
 
 
-class Joined(Enum):
+class ListJoin(Enum):
     """How the lists of several sources become one; without this mark they are joined, lowest source first."""
 
     HIGHEST = "the highest source's list stands alone"
@@ -60,4 +60,4 @@ AfterTrust = Annotated[Value, Guard.AFTER_TRUST]
 Personal = Annotated[Value, Guard.PERSONAL]
 Process = Annotated[Value, Guard.PROCESS]
 Managed = Annotated[Value, Guard.MANAGED]
-Replaced = Annotated[Value, Joined.HIGHEST]
+Replaced = Annotated[Value, ListJoin.HIGHEST]

@@ -16,7 +16,7 @@ _LINE = r"\s*\(at line (\d+), column \d+\)"
 
 
 @value
-class Document:
+class SettingsDocument:
     """A parsed file."""
 
     name: str
@@ -29,38 +29,38 @@ class Document:
 
 
 @value
-class Unreadable:
+class UnreadableDocument:
     """Why a text is no document."""
 
     sentence: str
 
 
-def decoded(data: bytes, name: str) -> str | Unreadable:
+def decoded(data: bytes, name: str) -> str | UnreadableDocument:
     """The text of a file; a byte order mark is passed over."""
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
-        return Unreadable(f"{name}:{line}: this is not UTF-8; save the file in that encoding")
+        return UnreadableDocument(f"{name}:{line}: this is not UTF-8; save the file in that encoding")
 
 
-def parse_toml(text: str, name: str) -> Document | Unreadable:
+def parse_toml(text: str, name: str) -> SettingsDocument | UnreadableDocument:
     """Read a TOML file."""
     import tomllib
 
     from reverie.settings.locate import toml_lines
 
     try:
-        return Document(name, tomllib.loads(text), toml_lines(text))
+        return SettingsDocument(name, tomllib.loads(text), toml_lines(text))
     except ValueError as error:
         found = re.search(_LINE, str(error))
         line = int(found.group(1)) if found else text.count("\n") + 1
-        return Unreadable(f"{name}:{line}: not valid TOML: {re.sub(_LINE, '', str(error))}")
+        return UnreadableDocument(f"{name}:{line}: not valid TOML: {re.sub(_LINE, '', str(error))}")
     except RecursionError:
-        return Unreadable(f"{name}: nested too deeply")
+        return UnreadableDocument(f"{name}: nested too deeply")
 
 
-def parse_json(text: str, name: str) -> Document | Unreadable:
+def parse_json(text: str, name: str) -> SettingsDocument | UnreadableDocument:
     """Read a JSON file, or the JSON of a flag."""
     import json
 
@@ -70,11 +70,11 @@ def parse_json(text: str, name: str) -> Document | Unreadable:
         table = json.loads(text)
         lines = json_lines(text)
     except json.JSONDecodeError as error:
-        return Unreadable(f"{name}:{error.lineno}: not valid JSON: {error.msg}")
+        return UnreadableDocument(f"{name}:{error.lineno}: not valid JSON: {error.msg}")
     except ValueError as error:
-        return Unreadable(f"{name}: not valid JSON: {error}")
+        return UnreadableDocument(f"{name}: not valid JSON: {error}")
     except RecursionError:
-        return Unreadable(f"{name}: nested too deeply")
+        return UnreadableDocument(f"{name}: nested too deeply")
     if not isinstance(table, dict):
-        return Unreadable(f'{name}: settings are a table, `{{"key": value}}`')
-    return Document(name, table, lines)
+        return UnreadableDocument(f'{name}: settings are a table, `{{"key": value}}`')
+    return SettingsDocument(name, table, lines)

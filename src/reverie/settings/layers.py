@@ -16,11 +16,11 @@ from reverie.settings.bounds import Guard
 from reverie.settings.schema import Form, Key, KeyPath, dotted, find, is_group, keys
 from reverie.settings.session import Declaration
 from reverie.settings.tree import Settings
-from reverie.settings.values import Mismatch, parse, read
+from reverie.settings.values import ValueMismatch, parse, read
 from reverie.values import value
 
 
-class Source(StrEnum):
+class SettingsSource(StrEnum):
     """Who may speak, lowest first (product §3)."""
 
     DEFAULT = "default"
@@ -32,7 +32,7 @@ class Source(StrEnum):
     MANAGED = "managed"
 
 
-RANK: Mapping[Source, int] = {source: rank for rank, source in enumerate(Source)}
+RANK: Mapping[SettingsSource, int] = {source: rank for rank, source in enumerate(SettingsSource)}
 
 
 @value
@@ -51,7 +51,7 @@ class Given:
 class Layer:
     """What one source says."""
 
-    source: Source
+    source: SettingsSource
     givens: tuple[Given, ...]
     committed: bool = False
     """It lies in the project, so somebody else may have written it."""
@@ -63,7 +63,7 @@ class Layer:
 class Origin:
     """Who gave a value, and which."""
 
-    source: Source
+    source: SettingsSource
     place: str
     value: object
     committed: bool = False
@@ -87,7 +87,7 @@ class Caution:
 
 
 @value
-class Merged:
+class MergedSettings:
     """The outcome of all sources."""
 
     settings: Settings
@@ -169,7 +169,7 @@ def _none(_key: str, _value: object) -> str:
 
 def merge(
     layers: Iterable[Layer], *, accepts: Accepts = _nothing, faults: Faults = _none, problems: Sequence[str] = ()
-) -> Merged:
+) -> MergedSettings:
     """Put the layers over one another.
 
     `accepts` is asked about what files of the project may set only with the user's word, such as permissions.
@@ -187,7 +187,7 @@ def merge(
                 cautions.append(Caution(name, given.place, sentence))
                 continue
             value = parse(key, str(given.value)) if given.is_text else read(key, given.value)
-            if isinstance(value, Mismatch):
+            if isinstance(value, ValueMismatch):
                 mistakes.append(f"{given.place}: `{name}` {value.sentence}")
                 continue
             if key.form is Form.DECLARATION:
@@ -198,7 +198,7 @@ def merge(
                 cautions.append(Caution(name, given.place, f"`{name}` is ignored: {refusal.reason}", refusal.waits))
                 continue
             if fault := faults(name, value):
-                if layer.source in (Source.FLAG, Source.ENVIRONMENT):
+                if layer.source in (SettingsSource.FLAG, SettingsSource.ENVIRONMENT):
                     mistakes.append(f"{given.place}: `{name}`: {fault}")
                 else:
                     cautions.append(Caution(name, given.place, f"`{name}` is ignored: {fault}"))
@@ -209,7 +209,7 @@ def merge(
     mistakes += _out_of_order(settings, origins)
     if mistakes:
         raise UserMistake("\n".join(mistakes))
-    return Merged(settings, {dotted(path): tuple(said) for path, said in origins.items()}, tuple(cautions))
+    return MergedSettings(settings, {dotted(path): tuple(said) for path, said in origins.items()}, tuple(cautions))
 
 
 def _declared(text: object, given: Given, layer: Layer) -> Declaration:
@@ -224,9 +224,9 @@ class _Refusal:
 
 
 def _refusal(key: Key, value: object, layer: Layer, said: Sequence[Origin]) -> _Refusal | None:
-    if key.guard is Guard.PROCESS and layer.source not in (Source.ENVIRONMENT, Source.FLAG):
+    if key.guard is Guard.PROCESS and layer.source not in (SettingsSource.ENVIRONMENT, SettingsSource.FLAG):
         return _Refusal(f"only a flag or the environment ({key.variable}) may set it")
-    if key.guard is Guard.MANAGED and layer.source is not Source.MANAGED:
+    if key.guard is Guard.MANAGED and layer.source is not SettingsSource.MANAGED:
         return _Refusal("only a managed file may set it")
     if not layer.committed:
         return None

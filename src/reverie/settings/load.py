@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from reverie.errors import Unavailable, UserMistake
 from reverie.files.places import Places, find_checkout, validate_memory_directory
 from reverie.settings import Settings
-from reverie.settings.documents import Document, Unreadable, decoded, parse_json, parse_toml
+from reverie.settings.documents import SettingsDocument, UnreadableDocument, decoded, parse_json, parse_toml
 from reverie.settings.environment import givens_from, near_misses, speaks
 from reverie.settings.layers import (
     Accepts,
@@ -25,9 +25,9 @@ from reverie.settings.layers import (
     Faults,
     Given,
     Layer,
-    Merged,
+    MergedSettings,
     Origin,
-    Source,
+    SettingsSource,
     advice_on_removed,
     givens_of,
     merge,
@@ -38,14 +38,14 @@ from reverie.settings.vendor import givens_of_vendor
 from reverie.values import value
 
 if TYPE_CHECKING:
-    from reverie.files.trust import Trust
+    from reverie.files.trust import TrustAnswers
 
 MAX_FILE_BYTES = 2 * 1024 * 1024
 """A larger settings file is refused, as the vendor does (spec 8 §1.7)."""
 
 
 @value
-class Flags:
+class SettingsFlags:
     """What the command line says about settings."""
 
     project: Path | None = None
@@ -93,7 +93,7 @@ class Configuration:
 
 
 def from_process(
-    flags: Flags = Flags(),  # noqa: B008 - a frozen value
+    flags: SettingsFlags = SettingsFlags(),  # noqa: B008 - a frozen value
     *,
     trusted: bool | None = None,
 ) -> Configuration:
@@ -115,7 +115,7 @@ def from_process(
 
 
 def load(
-    flags: Flags,
+    flags: SettingsFlags,
     *,
     environ: Mapping[str, str],
     user_home: Path,
@@ -145,14 +145,14 @@ def load(
         problems.append(f"--project: there is no directory {named}")
     checkout = find_checkout(named)
     project = checkout.top if checkout else Path(os.path.realpath(named))
-    layers = [Layer(Source.ENVIRONMENT, tuple(said)), Layer(Source.FLAG, tuple(flagged))]
+    layers = [Layer(SettingsSource.ENVIRONMENT, tuple(said)), Layer(SettingsSource.FLAG, tuple(flagged))]
     for source, path in _files(places, project):
         document = _read_document(path)
         if document is not None:
             givens = tuple(_givens(document, problems, vendor=path.suffix == ".json"))
-            is_local = source is Source.LOCAL and bool(givens) and not is_tracked(path)
-            layers.append(Layer(source, givens, source in (Source.PROJECT, Source.LOCAL), is_local))
-    merged = Merged(Settings(), {}, ())
+            is_local = source is SettingsSource.LOCAL and bool(givens) and not is_tracked(path)
+            layers.append(Layer(source, givens, source in (SettingsSource.PROJECT, SettingsSource.LOCAL), is_local))
+    merged = MergedSettings(Settings(), {}, ())
     if problems or any(layer.givens for layer in layers):
         accepts = _agreed_to(places, project) if trusted is None else lambda _key, _value: bool(trusted)
         merged = merge(layers, accepts=accepts, faults=_directory_fault(user_home), problems=problems)
@@ -190,7 +190,7 @@ def _agreed_to(places: Places, project: Path) -> Accepts:
     """The user's answers, read when the first question comes up. Hooks are asked about separately."""
 
     @cache
-    def answers() -> Trust:
+    def answers() -> TrustAnswers:
         from reverie.files.trust import read_trust
 
         return read_trust(places.trust, project)
@@ -217,14 +217,14 @@ def git_tracks(path: Path) -> bool:
         return True
 
 
-def _flag_givens(flags: Flags, user_home: Path, directory: Path, problems: list[str]) -> list[Given]:
+def _flag_givens(flags: SettingsFlags, user_home: Path, directory: Path, problems: list[str]) -> list[Given]:
     givens: list[Given] = []
     for text in flags.settings:
         if text.lstrip().startswith("{"):
             givens += _givens(parse_json(text, "--settings"), problems)
             continue
         path = _absolute(text, user_home, directory)
-        givens += _givens(_read_document(path) or Unreadable(f"--settings: there is no file {path}"), problems)
+        givens += _givens(_read_document(path) or UnreadableDocument(f"--settings: there is no file {path}"), problems)
     for assignment in flags.assignments:
         from reverie.settings.locate import split_key
 
@@ -241,20 +241,20 @@ def _flag_givens(flags: Flags, user_home: Path, directory: Path, problems: list[
     return givens
 
 
-def _files(places: Places, project: Path) -> Iterator[tuple[Source, Path]]:
+def _files(places: Places, project: Path) -> Iterator[tuple[SettingsSource, Path]]:
     """Where settings may lie; in each source the host agent's file comes first, so that ours counts for more."""
     ours, theirs = places.settings_files(project), places.host_settings_files(project)
-    yield Source.USER, theirs.user
-    yield Source.USER, ours.user
+    yield SettingsSource.USER, theirs.user
+    yield SettingsSource.USER, ours.user
     # In the home directory itself the files of the user and of the project are the same.
     for files in (theirs, ours):
         if not _same(files.project, files.user):
-            yield Source.PROJECT, files.project
-            yield Source.LOCAL, files.local
+            yield SettingsSource.PROJECT, files.project
+            yield SettingsSource.LOCAL, files.local
     for path in (theirs.managed, *sorted(places.host_managed_parts.glob("[!.]*.json")), ours.managed):
-        yield Source.MANAGED, path
+        yield SettingsSource.MANAGED, path
     for path in sorted(ours.managed.with_name("settings.d").glob("[!.]*.toml")):
-        yield Source.MANAGED, path
+        yield SettingsSource.MANAGED, path
 
 
 def _same(one: Path, other: Path) -> bool:
@@ -264,9 +264,11 @@ def _same(one: Path, other: Path) -> bool:
         return False
 
 
-def _givens(document: Document | Unreadable, problems: list[str], *, vendor: bool = False) -> list[Given]:
+def _givens(
+    document: SettingsDocument | UnreadableDocument, problems: list[str], *, vendor: bool = False
+) -> list[Given]:
     """What a document says, in the vendor's keys or in ours."""
-    if isinstance(document, Unreadable):
+    if isinstance(document, UnreadableDocument):
         problems.append(document.sentence)
         return []
     if vendor:
@@ -276,19 +278,21 @@ def _givens(document: Document | Unreadable, problems: list[str], *, vendor: boo
     return givens
 
 
-def _read_document(path: Path) -> Document | Unreadable | None:
+def _read_document(path: Path) -> SettingsDocument | UnreadableDocument | None:
     """The settings of a file by its ending; None where there is no file."""
     try:
         found = path.stat()
         if not stat.S_ISREG(found.st_mode) or found.st_size > MAX_FILE_BYTES:
-            return Unreadable(f"{path}: a settings file is an ordinary file of at most {MAX_FILE_BYTES:,} bytes")
+            return UnreadableDocument(
+                f"{path}: a settings file is an ordinary file of at most {MAX_FILE_BYTES:,} bytes"
+            )
         data = path.read_bytes()
     except (FileNotFoundError, NotADirectoryError):
         return None
     except OSError as error:
-        return Unreadable(f"{path}: cannot be read: {error.strerror}")
+        return UnreadableDocument(f"{path}: cannot be read: {error.strerror}")
     text = decoded(data, str(path))
-    if isinstance(text, Unreadable):
+    if isinstance(text, UnreadableDocument):
         return text
     return parse_json(text, str(path)) if path.suffix == ".json" else parse_toml(text, str(path))
 

@@ -8,7 +8,7 @@ from reverie.settings.bounds import Amount, Count, OnlyLower, Personal, Positive
 
 
 @area
-class Memory:
+class MemorySettings:
     """Whether there is memory, where it lies and what the model is told about it."""
 
     enabled: bool = True
@@ -32,7 +32,7 @@ class Memory:
 
 
 @area
-class Index:
+class IndexSettings:
     """`MEMORY.md`, the list of topics."""
 
     max_lines: Positive = 200
@@ -42,7 +42,7 @@ class Index:
 
 
 @area
-class Age:
+class AgeSettings:
     """How old a memory may be before it is doubted."""
 
     fresh_max_days: Count = 1
@@ -58,7 +58,7 @@ class Age:
 
 
 @area
-class Recall:
+class RecallSettings:
     """Memories that are brought back for the present request."""
 
     enabled: bool = True
@@ -94,7 +94,7 @@ class Recall:
 
 
 @area
-class Extraction:
+class ExtractionSettings:
     """After a turn, what it taught is written down."""
 
     enabled: bool = True
@@ -114,7 +114,7 @@ class Extraction:
 
 
 @area
-class Dream:
+class DreamSettings:
     """Now and then the memory directory is put in order."""
 
     enabled: bool = True
@@ -136,7 +136,7 @@ class Dream:
 
 
 @area
-class Budget:
+class BudgetSettings:
     """What work may cost; whichever limit is reached first stops it, visibly."""
 
     background_fraction: OnlyLower[Share] = 0.10
@@ -152,7 +152,7 @@ class Budget:
 
 
 @area
-class Remote:
+class RemoteSettings:
     """Operation on a machine that keeps nothing."""
 
     mode: Personal[bool] = False
@@ -162,7 +162,7 @@ class Remote:
 
 
 @area
-class Retention:
+class RetentionSettings:
     """How long working files are kept; memories are never swept."""
 
     transcript_days: Personal[Positive | None] = None

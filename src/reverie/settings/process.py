@@ -11,7 +11,7 @@ from pathlib import Path
 
 from reverie.files.places import Places
 from reverie.settings import Settings
-from reverie.settings.load import Configuration, Flags, from_process
+from reverie.settings.load import Configuration, SettingsFlags, from_process
 
 
 class SystemClock:
@@ -45,7 +45,7 @@ def places(configuration: Configuration) -> Places:
 
 def process_settings(project: Path) -> tuple[Places, Settings]:
     """The settings that hold in a project for this process, and the places that follow."""
-    configuration = from_process(Flags(project=project))
+    configuration = from_process(SettingsFlags(project=project))
     return places(configuration), configuration.settings
 
 

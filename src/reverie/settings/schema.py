@@ -13,7 +13,7 @@ from enum import Enum
 from functools import cache
 from typing import Annotated, Literal, TypeAlias, Union, get_args, get_origin
 
-from reverie.settings.bounds import Guard, Joined, Pattern, Range
+from reverie.settings.bounds import Guard, ListJoin, Pattern, Range
 from reverie.settings.session import Declaration
 from reverie.settings.tree import Settings
 from reverie.values import value
@@ -149,7 +149,7 @@ def _key(
         range=next((mark for mark in marks if isinstance(mark, Range)), Range()),
         pattern=next((mark for mark in marks if isinstance(mark, Pattern)), None),
         guard=guard,
-        stands_alone=Joined.HIGHEST in marks,
+        stands_alone=ListJoin.HIGHEST in marks,
     )
 
 

@@ -88,7 +88,7 @@ class ModelProfile:
 
 
 @area
-class Model:
+class ModelSettings:
     """Which model answers, and how long it is waited for."""
 
     default: str | None = None
@@ -120,7 +120,7 @@ class Model:
 
 
 @area
-class Agent:
+class AgentSettings:
     """Agents that work for the main one."""
 
     list_attachment: bool = True
@@ -134,7 +134,7 @@ class Agent:
 
 
 @area
-class Tools:
+class ToolsSettings:
     """What the model can do."""
 
     concurrency: Positive = 10
@@ -160,7 +160,7 @@ class Tools:
 
 
 @area
-class Hook:
+class HookSettings:
     """Limits of the user's scripts."""
 
     enabled: Personal[bool] = True
@@ -188,7 +188,7 @@ class Hook:
 
 
 @area
-class Permissions:
+class PermissionsSettings:
     """What tools may do without asking."""
 
     mode: Personal[Literal["default", "plan", "acceptEdits", "auto", "dontAsk", "bypassPermissions"]] = "default"
@@ -204,7 +204,7 @@ class Permissions:
 
 
 @area
-class Instructions:
+class InstructionsSettings:
     """`CLAUDE.md`, `AGENTS.md` and their relatives."""
 
     enabled: Personal[bool] = True
@@ -226,7 +226,7 @@ class Instructions:
 
 
 @area
-class Ui:
+class UiSettings:
     """What a person sees in the terminal."""
 
     color: Literal["auto", "always", "never"] = "auto"
@@ -236,7 +236,7 @@ class Ui:
 
 
 @area
-class StatusLine:
+class StatusLineSettings:
     """A line of the user's own below the conversation."""
 
     command: Personal[str | None] = None

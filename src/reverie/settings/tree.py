@@ -3,37 +3,37 @@
 from reverie.settings.area import area
 from reverie.settings.bounds import AfterTrust, Language, Personal, Process
 from reverie.settings.memory import (
-    Age,
-    Budget,
-    Dream,
-    Extraction,
-    Index,
-    Memory,
-    Recall,
-    Remote,
-    Retention,
+    AgeSettings,
+    BudgetSettings,
+    DreamSettings,
+    ExtractionSettings,
+    IndexSettings,
+    MemorySettings,
+    RecallSettings,
+    RemoteSettings,
+    RetentionSettings,
 )
 from reverie.settings.session import (
-    Agent,
+    AgentSettings,
     Declaration,
-    Hook,
-    Instructions,
-    Model,
+    HookSettings,
+    InstructionsSettings,
     ModelProfile,
-    Permissions,
-    StatusLine,
-    Tools,
-    Ui,
+    ModelSettings,
+    PermissionsSettings,
+    StatusLineSettings,
+    ToolsSettings,
+    UiSettings,
 )
 from reverie.settings.window import (
-    Cache,
-    Clearing,
-    Collapse,
-    Compaction,
-    Notes,
-    Snip,
-    Spill,
-    Window,
+    CacheSettings,
+    ClearingSettings,
+    CollapseSettings,
+    CompactionSettings,
+    NotesSettings,
+    SnipSettings,
+    SpillSettings,
+    WindowSettings,
 )
 
 
@@ -54,40 +54,40 @@ class Settings:
     output_style: AfterTrust[str | None] = None
     """How the agent writes: the name of a file in `output-styles/` (spec 8 §1.9)."""
 
-    model: Model = Model()
+    model: ModelSettings = ModelSettings()
     models: Personal[tuple[ModelProfile, ...]] = ()
     """Models of your own, by name (product §4)."""
-    budget: Budget = Budget()
+    budget: BudgetSettings = BudgetSettings()
 
-    window: Window = Window()
-    spill: Spill = Spill()
-    snip: Snip = Snip()
-    clearing: Clearing = Clearing()
-    collapse: Collapse = Collapse()
-    notes: Notes = Notes()
-    compaction: Compaction = Compaction()
-    cache: Cache = Cache()
+    window: WindowSettings = WindowSettings()
+    spill: SpillSettings = SpillSettings()
+    snip: SnipSettings = SnipSettings()
+    clearing: ClearingSettings = ClearingSettings()
+    collapse: CollapseSettings = CollapseSettings()
+    notes: NotesSettings = NotesSettings()
+    compaction: CompactionSettings = CompactionSettings()
+    cache: CacheSettings = CacheSettings()
 
-    memory: Memory = Memory()
-    index: Index = Index()
-    age: Age = Age()
-    recall: Recall = Recall()
-    extraction: Extraction = Extraction()
-    dream: Dream = Dream()
-    remote: Remote = Remote()
-    retention: Retention = Retention()
+    memory: MemorySettings = MemorySettings()
+    index: IndexSettings = IndexSettings()
+    age: AgeSettings = AgeSettings()
+    recall: RecallSettings = RecallSettings()
+    extraction: ExtractionSettings = ExtractionSettings()
+    dream: DreamSettings = DreamSettings()
+    remote: RemoteSettings = RemoteSettings()
+    retention: RetentionSettings = RetentionSettings()
 
-    agent: Agent = Agent()
+    agent: AgentSettings = AgentSettings()
     agents: AfterTrust[tuple[Declaration, ...]] = ()
     """Agent definitions of each source, lowest source first (spec 4 §3)."""
-    tools: Tools = Tools()
-    hook: Hook = Hook()
+    tools: ToolsSettings = ToolsSettings()
+    hook: HookSettings = HookSettings()
     hooks: AfterTrust[tuple[Declaration, ...]] = ()
     """Hooks of each source, in the order in which they run (spec 3 §7.3)."""
-    permissions: Permissions = Permissions()
-    instructions: Instructions = Instructions()
-    ui: Ui = Ui()
-    status_line: StatusLine = StatusLine()
+    permissions: PermissionsSettings = PermissionsSettings()
+    instructions: InstructionsSettings = InstructionsSettings()
+    ui: UiSettings = UiSettings()
+    status_line: StatusLineSettings = StatusLineSettings()
 
     def profile(self, name: str) -> ModelProfile | None:
         """The user's own description of a model, if there is one."""

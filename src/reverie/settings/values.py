@@ -14,13 +14,13 @@ _LONGEST_QUOTE = 60
 
 
 @value
-class Mismatch:
+class ValueMismatch:
     """Why a value cannot be taken."""
 
     sentence: str
 
 
-def read(key: Key, raw: object) -> object | Mismatch:
+def read(key: Key, raw: object) -> object | ValueMismatch:
     """Check a value that a file holds, typed by its format."""
     if key.form is Form.DECLARATION:
         return _declaration(raw)
@@ -28,11 +28,11 @@ def read(key: Key, raw: object) -> object | Mismatch:
         if not isinstance(raw, list | tuple):
             return _mismatch(key, raw)
         items = [_one(key, item) for item in raw]
-        return next((item for item in items if isinstance(item, Mismatch)), None) or tuple(items)
+        return next((item for item in items if isinstance(item, ValueMismatch)), None) or tuple(items)
     return _one(key, raw)
 
 
-def parse(key: Key, text: str) -> object | Mismatch:
+def parse(key: Key, text: str) -> object | ValueMismatch:
     """Check a value that a variable or a flag holds as text."""
     if key.form is Form.DECLARATION or (key.form is Form.LIST and text.lstrip().startswith("[")):
         return _from_json(key, text)
@@ -65,7 +65,7 @@ def _expected_one(key: Key) -> str:
     return number if low is None else f"{number} of at least {low:g}"
 
 
-def _one(key: Key, raw: object) -> object | Mismatch:
+def _one(key: Key, raw: object) -> object | ValueMismatch:
     value = _as_float(raw) if key.base is float and type(raw) is int else raw
     if type(value) is not key.base:
         return _mismatch(key, raw)
@@ -75,7 +75,7 @@ def _one(key: Key, raw: object) -> object | Mismatch:
         return _mismatch(key, raw)
     if key.pattern is not None and not _matches(key.pattern.expression, str(value)):
         # The text is not repeated: somebody may have pasted a key where its variable's name belongs.
-        return Mismatch(f"takes {expected(key)}")
+        return ValueMismatch(f"takes {expected(key)}")
     return value
 
 
@@ -110,28 +110,28 @@ def _typed(base: type, text: str) -> object:
     return text
 
 
-def _from_json(key: Key, text: str) -> object | Mismatch:
+def _from_json(key: Key, text: str) -> object | ValueMismatch:
     import json
 
     try:
         return read(key, json.loads(text))
     except ValueError:
-        return Mismatch(f"takes {expected(key)}; this is not valid JSON")
+        return ValueMismatch(f"takes {expected(key)}; this is not valid JSON")
 
 
-def _declaration(raw: object) -> object | Mismatch:
+def _declaration(raw: object) -> object | ValueMismatch:
     import json
 
     if not isinstance(raw, Mapping):
-        return Mismatch(f"takes a table, not {_found(raw)}")
+        return ValueMismatch(f"takes a table, not {_found(raw)}")
     try:
         return json.dumps(raw, ensure_ascii=False)
     except (TypeError, ValueError):
-        return Mismatch("takes a table of texts, numbers, lists and tables; dates have no place in it")
+        return ValueMismatch("takes a table of texts, numbers, lists and tables; dates have no place in it")
 
 
-def _mismatch(key: Key, raw: object) -> Mismatch:
-    return Mismatch(f"takes {expected(key)}, not {_found(raw)}")
+def _mismatch(key: Key, raw: object) -> ValueMismatch:
+    return ValueMismatch(f"takes {expected(key)}, not {_found(raw)}")
 
 
 def _found(raw: object) -> str:

@@ -11,7 +11,7 @@ from reverie.settings.bounds import Count, Positive, Range, Share, Table
 
 
 @area
-class Window:
+class WindowSettings:
     """How large the window is and when a conversation is called full."""
 
     default_tokens: Positive = 200_000
@@ -33,7 +33,7 @@ class Window:
 
 
 @area
-class Spill:
+class SpillSettings:
     """Tool results that are too large go to a file; the context keeps a preview."""
 
     enabled: bool = True
@@ -64,7 +64,7 @@ class Spill:
 
 
 @area
-class Snip:
+class SnipSettings:
     """The oldest messages leave the view without a summary; what the user typed stays."""
 
     enabled: bool = False
@@ -122,7 +122,7 @@ class ApiClearing:
 
 
 @area
-class Clearing:
+class ClearingSettings:
     """Emptying of old tool results; the messages keep their structure."""
 
     tools: tuple[str, ...] = (
@@ -135,7 +135,7 @@ class Clearing:
 
 
 @area
-class Collapse:
+class CollapseSettings:
     """Old spans are shown folded as short summaries; the history stays whole."""
 
     enabled: bool = False
@@ -151,7 +151,7 @@ class Collapse:
 
 
 @area
-class Notes:
+class NotesSettings:
     """Running notes of this session: a summary that exists before it is needed."""
 
     enabled: bool = True
@@ -173,7 +173,7 @@ class Notes:
 
 
 @area
-class Compaction:
+class CompactionSettings:
     """A summary takes the place of the history in the view."""
 
     enabled: bool = True
@@ -234,7 +234,7 @@ class Compaction:
 
 
 @area
-class Cache:
+class CacheSettings:
     """The provider's prompt cache."""
 
     enabled: bool = True

@@ -17,7 +17,7 @@ from typing import Self
 _LONGEST_SILENCE_SECONDS = 20.0
 
 
-class Ending(Enum):
+class ResponseEnding(Enum):
     """What happens after the last piece."""
 
     WHOLE = auto()
@@ -28,7 +28,7 @@ class Ending(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Heard:
+class ReceivedRequest:
     """A request as it came."""
 
     method: str
@@ -45,14 +45,14 @@ class Canned:
     """Sent one after the other."""
     status: int = 200
     headers: Mapping[str, str] = field(default_factory=dict)
-    ending: Ending = Ending.WHOLE
+    ending: ResponseEnding = ResponseEnding.WHOLE
 
 
 class LoopbackServer:
     """`with LoopbackServer(answer) as server: … server.url … server.heard`."""
 
-    def __init__(self, answer: Callable[[Heard], Canned]) -> None:
-        self.heard: list[Heard] = []
+    def __init__(self, answer: Callable[[ReceivedRequest], Canned]) -> None:
+        self.heard: list[ReceivedRequest] = []
         self._answer = answer
         self._closing = threading.Event()
         self._http = ThreadingHTTPServer(("127.0.0.1", 0), self._requests())
@@ -84,7 +84,7 @@ class LoopbackServer:
 
             def do_POST(self) -> None:
                 body = self.rfile.read(int(self.headers.get("content-length", 0)))
-                heard = Heard(self.command, self.path, {k.lower(): v for k, v in self.headers.items()}, body)
+                heard = ReceivedRequest(self.command, self.path, {k.lower(): v for k, v in self.headers.items()}, body)
                 server.heard.append(heard)
                 # A client may leave early, as some tests do.
                 with suppress(BrokenPipeError, ConnectionResetError):
@@ -101,9 +101,9 @@ class LoopbackServer:
                 for piece in canned.pieces:
                     self.wfile.write(b"%x\r\n%s\r\n" % (len(piece), piece))
                     self.wfile.flush()
-                if canned.ending is Ending.WHOLE:
+                if canned.ending is ResponseEnding.WHOLE:
                     self.wfile.write(b"0\r\n\r\n")
-                elif canned.ending is Ending.SILENT:
+                elif canned.ending is ResponseEnding.SILENT:
                     server._closing.wait(_LONGEST_SILENCE_SECONDS)
 
             def log_message(self, format: str, *args: object) -> None:  # noqa: A002 — the name is the library's

@@ -12,7 +12,7 @@ from enum import Enum, auto
 from types import TracebackType
 from typing import Any, Self, TypeAlias
 
-from reverie.testing.loopback import Canned, Ending, Heard, LoopbackServer
+from reverie.testing.loopback import Canned, LoopbackServer, ReceivedRequest, ResponseEnding
 from reverie.values import value
 
 
@@ -95,7 +95,7 @@ class OpenAIServer:
         return self._server.url
 
     @property
-    def heard(self) -> list[Heard]:
+    def heard(self) -> list[ReceivedRequest]:
         """The requests with their headers."""
         return self._server.heard
 
@@ -108,7 +108,7 @@ class OpenAIServer:
     ) -> None:
         self._server.__exit__(kind, error, trace)
 
-    def _answer(self, heard: Heard) -> Canned:
+    def _answer(self, heard: ReceivedRequest) -> Canned:
         body = json.loads(heard.body)
         self.bodies.append(body)
         if heard.path != "/v1/chat/completions":
@@ -157,7 +157,7 @@ def _answered(answer: ChatAnswer, body: Mapping[str, Any]) -> Canned:
     if Quirk.NO_DONE not in answer.quirks:
         pieces.append(b"data: [DONE]\n\n")
     if Quirk.DROPPED in answer.quirks:
-        return Canned(tuple(pieces[:2]), headers=_STREAM, ending=Ending.DROPPED)
+        return Canned(tuple(pieces[:2]), headers=_STREAM, ending=ResponseEnding.DROPPED)
     return Canned(tuple(pieces), headers=_STREAM)
 
 

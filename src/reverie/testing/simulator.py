@@ -16,7 +16,7 @@ from reverie.values import value
 from reverie_simulator.clock import MovableClock
 from reverie_simulator.explain import Explanation
 from reverie_simulator.records import Record
-from reverie_simulator.script import Action, Rule, RuleScript, Script
+from reverie_simulator.script import RuleScript, Script, ScriptAction, ScriptRule
 from reverie_simulator.script_file import read_script, script_from_json
 from reverie_simulator.server import BackgroundServer
 from reverie_simulator.simulation import Simulation
@@ -52,14 +52,14 @@ class RunningSimulator:
         """What the cache did for the newest request, and why."""
         return self.requests[-1].explanations[-1]
 
-    def act(self, *actions: Action) -> None:
+    def act(self, *actions: ScriptAction) -> None:
         """Let the next requests get these actions before the script is asked."""
         self.simulation.add_actions(*actions)
 
 
 @contextmanager
 def simulator(
-    script: Script | Iterable[Rule] | Json | Path = None,
+    script: Script | Iterable[ScriptRule] | Json | Path = None,
     *,
     seed: int = 1,
     clock: SettableClock | None = None,
@@ -79,7 +79,7 @@ def simulator(
         yield running
 
 
-def _script(given: Script | Iterable[Rule] | Json | Path) -> Script | None:
+def _script(given: Script | Iterable[ScriptRule] | Json | Path) -> Script | None:
     match given:
         case None:
             return None
@@ -87,8 +87,8 @@ def _script(given: Script | Iterable[Rule] | Json | Path) -> Script | None:
             return read_script(given)
         case dict():
             return script_from_json(given, "given to simulator()")
-        case list() | tuple() if all(isinstance(rule, Rule) for rule in given):
-            return RuleScript(rule for rule in given if isinstance(rule, Rule))
+        case list() | tuple() if all(isinstance(rule, ScriptRule) for rule in given):
+            return RuleScript(rule for rule in given if isinstance(rule, ScriptRule))
         case list():
             return script_from_json(given, "given to simulator()")
         case _ if callable(given):

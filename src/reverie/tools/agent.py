@@ -11,7 +11,7 @@ from reverie.permissions.need import Act, Need
 from reverie.tools.describe import described, field
 from reverie.tools.desk import Desk
 from reverie.tools.schema import flag, text
-from reverie.tools.tool import Answer
+from reverie.tools.tool import ToolAnswer
 from reverie.values import value
 
 NAME = "Agent"
@@ -36,10 +36,10 @@ class Order:
     """Hears what it is doing."""
 
 
-Employ: TypeAlias = Callable[[Order], Awaitable[Answer]]
+Employ: TypeAlias = Callable[[Order], Awaitable[ToolAnswer]]
 
 
-class Agent:
+class AgentTool:
     """Hands work to a child agent."""
 
     def __init__(self, employ: Employ, roles: str = "") -> None:
@@ -70,7 +70,7 @@ class Agent:
     def is_concurrent(self, given: JsonObject, desk: Desk) -> bool:  # noqa: ARG002 - the shape of every tool
         return True
 
-    async def run(self, given: JsonObject, desk: Desk) -> Answer:
+    async def run(self, given: JsonObject, desk: Desk) -> ToolAnswer:
         return await self._employ(
             Order(
                 prompt=text(given, "prompt"),

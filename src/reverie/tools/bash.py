@@ -20,7 +20,7 @@ from reverie.tools.desk import Desk
 from reverie.tools.schema import flag, number, text
 from reverie.tools.shell_output import LONGEST_CHARACTER_BYTES, plain
 from reverie.tools.shells import Shell, Shells
-from reverie.tools.tool import Answer, ToolMistake
+from reverie.tools.tool import ToolAnswer, ToolMistake
 
 DEFAULT_TIMEOUT_MS = 120_000
 MAX_TIMEOUT_MS = 600_000
@@ -79,7 +79,7 @@ class Bash:
             return False
         return self._is_read_only(command, desk.directory)
 
-    async def run(self, given: JsonObject, desk: Desk) -> Answer:
+    async def run(self, given: JsonObject, desk: Desk) -> ToolAnswer:
         command = text(given, "command")
         notes = []
         if not desk.directory.is_dir():
@@ -121,7 +121,7 @@ class BashOutput:
     def is_concurrent(self, given: JsonObject, desk: Desk) -> bool:  # noqa: ARG002 - the shape of every tool
         return False
 
-    async def run(self, given: JsonObject, desk: Desk) -> Answer:
+    async def run(self, given: JsonObject, desk: Desk) -> ToolAnswer:
         shell = _named(self._shells, text(given, "bash_id"))
         data, shell.told_bytes = shell.output.read_from(shell.told_bytes)
         printed = plain(data).rstrip("\n")
@@ -132,7 +132,7 @@ class BashOutput:
             parts[1] = f"{printed[:limit]}\n[… cut here; {shell.output.path} has all of it …]"
         if left >= LONGEST_CHARACTER_BYTES:
             parts.append(f"({left:,} more bytes wait; ask again, or read {shell.output.path})")
-        return Answer("\n\n".join(parts), details={"status": _state(shell), "exitCode": shell.exit_code})
+        return ToolAnswer("\n\n".join(parts), details={"status": _state(shell), "exitCode": shell.exit_code})
 
 
 class KillShell:
@@ -154,12 +154,12 @@ class KillShell:
     def is_concurrent(self, given: JsonObject, desk: Desk) -> bool:  # noqa: ARG002 - the shape of every tool
         return False
 
-    async def run(self, given: JsonObject, desk: Desk) -> Answer:  # noqa: ARG002 - the shape of every tool
+    async def run(self, given: JsonObject, desk: Desk) -> ToolAnswer:  # noqa: ARG002 - the shape of every tool
         shell = _named(self._shells, text(given, "shell_id"))
         if not shell.is_running:
-            return Answer(f"{shell.id} had already ended ({_state(shell)}).")
+            return ToolAnswer(f"{shell.id} had already ended ({_state(shell)}).")
         await self._shells.end(shell)
-        return Answer(f"Ended {shell.id} ({shell.command}). Its output is in {shell.output.path}.")
+        return ToolAnswer(f"Ended {shell.id} ({shell.command}). Its output is in {shell.output.path}.")
 
 
 def _named(shells: Shells, name: str) -> Shell:
@@ -170,8 +170,8 @@ def _named(shells: Shells, name: str) -> Shell:
     return shell
 
 
-def _left_running(shell: Shell) -> Answer:
-    return Answer(
+def _left_running(shell: Shell) -> ToolAnswer:
+    return ToolAnswer(
         f"Running in the background as {shell.id}. BashOutput shows what it prints, KillShell ends it. "
         f"All output goes to {shell.output.path}.",
         details={"backgroundTaskId": shell.id, "outputFile": str(shell.output.path)},
@@ -208,7 +208,7 @@ def longest_chars(desk: Desk) -> int:
     return spill.limit_chars("Bash") or spill.result_chars
 
 
-def _answer(shell: Shell, notes: list[str], desk: Desk) -> Answer:
+def _answer(shell: Shell, notes: list[str], desk: Desk) -> ToolAnswer:
     failed = shell.exit_code != 0
     printed = shell.output.whole(longest_chars(desk))
     is_cut = printed is None
@@ -227,4 +227,4 @@ def _answer(shell: Shell, notes: list[str], desk: Desk) -> Answer:
         "interrupted": shell.was_ended,
         **({"outputFile": str(shell.output.path)} if is_cut else {}),
     }
-    return Answer("\n".join(parts) or "(no output)", is_error=failed, details=details)
+    return ToolAnswer("\n".join(parts) or "(no output)", is_error=failed, details=details)

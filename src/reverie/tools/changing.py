@@ -8,11 +8,11 @@ from reverie.messages.blocks import Json, JsonObject
 from reverie.permissions.need import Act, Need
 from reverie.tools.desk import Desk
 from reverie.tools.lines import decode, unified_diff
-from reverie.tools.reach import Content, judged, read_content, shortened
+from reverie.tools.reach import FileContent, judged, read_content, shortened
 from reverie.tools.tool import ToolMistake
 
 
-def read_current(path: str, desk: Desk) -> Content:
+def read_current(path: str, desk: Desk) -> FileContent:
     """The file as it is, which must be what the model has read."""
     content = read_content(path, desk)
     if desk.seen.get(content.path) is None:

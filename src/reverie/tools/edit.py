@@ -17,7 +17,7 @@ from reverie.tools.desk import Desk
 from reverie.tools.lines import cut, decode, encode, numbered, shown, split
 from reverie.tools.reach import judged, write_content
 from reverie.tools.schema import flag, text
-from reverie.tools.tool import Answer, ToolMistake
+from reverie.tools.tool import ToolAnswer, ToolMistake
 
 SNIPPET_LINES = 4
 """Shown before and after a change."""
@@ -53,7 +53,7 @@ class Edit:
     def is_concurrent(self, given: JsonObject, desk: Desk) -> bool:  # noqa: ARG002 - the shape of every tool
         return False
 
-    async def run(self, given: JsonObject, desk: Desk) -> Answer:
+    async def run(self, given: JsonObject, desk: Desk) -> ToolAnswer:
         path = text(given, "file_path")
         content = read_current(path, desk)
         before = decode(content.data)
@@ -63,7 +63,7 @@ class Edit:
         if not was_whole:
             desk.seen.mark_partial(real)
         details = change_details(real, content.data, after, desk, replaceAll=flag(given, "replace_all"))
-        return Answer(f"Changed {real}. It now reads there:\n{_snippet(before, after)}", details=details)
+        return ToolAnswer(f"Changed {real}. It now reads there:\n{_snippet(before, after)}", details=details)
 
 
 def replaced(content: str, old: str, new: str, *, everywhere: bool = False) -> str:

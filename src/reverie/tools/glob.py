@@ -14,7 +14,7 @@ from reverie.tools.glob_pattern import GlobPattern, fixed_start, glob_pattern
 from reverie.tools.lines import shown
 from reverie.tools.reach import judged, reached, shortened
 from reverie.tools.schema import text
-from reverie.tools.tool import Answer, ToolMistake
+from reverie.tools.tool import ToolAnswer, ToolMistake
 from reverie.tools.walk import list_files
 
 MAX_FILES = 100
@@ -43,7 +43,7 @@ class Glob:
     def is_concurrent(self, given: JsonObject, desk: Desk) -> bool:  # noqa: ARG002 - the shape of every tool
         return True
 
-    async def run(self, given: JsonObject, desk: Desk) -> Answer:
+    async def run(self, given: JsonObject, desk: Desk) -> ToolAnswer:
         start, rest = _start(given)
         root = reached(start, desk)
         if not root.is_dir():
@@ -52,10 +52,10 @@ class Glob:
         names = [shown(str(path)) for path in found[:MAX_FILES]]
         details: JsonObject = {"filenames": [*names], "numFiles": len(names), "truncated": len(found) > MAX_FILES}
         if not found:
-            return Answer(f"No file in {root} matches {text(given, 'pattern')!r}.", details=details)
+            return ToolAnswer(f"No file in {root} matches {text(given, 'pattern')!r}.", details=details)
         if len(found) > MAX_FILES:
             names.append(f"({len(found) - MAX_FILES:,} more files match; narrow the pattern or the path)")
-        return Answer("\n".join(names), details=details)
+        return ToolAnswer("\n".join(names), details=details)
 
 
 def list_matching(root: Path, pattern: GlobPattern) -> list[Path]:

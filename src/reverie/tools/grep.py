@@ -13,10 +13,10 @@ from reverie.tools.desk import Desk
 from reverie.tools.file_types import names_of_type
 from reverie.tools.lines import cut
 from reverie.tools.reach import judged, reached, shortened
-from reverie.tools.ripgrep import MAX_ROWS, Found, search
+from reverie.tools.ripgrep import MAX_ROWS, SearchResult, search
 from reverie.tools.schema import flag, number, text
-from reverie.tools.search_query import FileHits, Query
-from reverie.tools.tool import Answer, ToolMistake
+from reverie.tools.search_query import FileHits, FileQuery
+from reverie.tools.tool import ToolAnswer, ToolMistake
 
 TIMEOUT_SECONDS = 30.0
 LINE_CHARS = 500
@@ -62,7 +62,7 @@ class Grep:
     def is_concurrent(self, given: JsonObject, desk: Desk) -> bool:  # noqa: ARG002 - the shape of every tool
         return True
 
-    async def run(self, given: JsonObject, desk: Desk) -> Answer:
+    async def run(self, given: JsonObject, desk: Desk) -> ToolAnswer:
         root = reached(_place(given), desk)
         if not root.exists():
             raise ToolMistake(f"There is no file or folder {root} to search.")
@@ -82,11 +82,11 @@ def _place(given: JsonObject) -> str:
     return text(given, "path") or "."
 
 
-def _query(given: JsonObject, root: Path) -> Query:
+def _query(given: JsonObject, root: Path) -> FileQuery:
     mode = text(given, "output_mode", FILES)
     around = number(given, "-C", 0) if mode == "content" else 0
     kind = text(given, "type")
-    return Query(
+    return FileQuery(
         root,
         text(given, "pattern"),
         ignores_case=flag(given, "-i"),
@@ -99,10 +99,10 @@ def _query(given: JsonObject, root: Path) -> Query:
     )
 
 
-def _answer(found: Found, given: JsonObject) -> Answer:
+def _answer(found: SearchResult, given: JsonObject) -> ToolAnswer:
     mode = text(given, "output_mode", FILES)
     if not found.files:
-        return Answer("Nothing matches.", details={"mode": mode, "numFiles": 0, "filenames": []})
+        return ToolAnswer("Nothing matches.", details={"mode": mode, "numFiles": 0, "filenames": []})
     if mode == "content":
         lines = list(_content(found.files, given))
     elif mode == "count":
@@ -123,7 +123,7 @@ def _answer(found: Found, given: JsonObject) -> Answer:
         "filenames": [str(hits.path) for hits in found.files[:100]],
         "numLines": min(limit, len(lines)),
     }
-    return Answer("\n".join(kept), details=details)
+    return ToolAnswer("\n".join(kept), details=details)
 
 
 def _content(files: tuple[FileHits, ...], given: JsonObject) -> Iterator[str]:

@@ -14,7 +14,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 from reverie.tools.lines import decode, is_binary, shown
-from reverie.tools.search_query import MAX_FILE_BYTES, Query, Row
+from reverie.tools.search_query import MAX_FILE_BYTES, FileQuery, MatchedLine
 from reverie.tools.walk import list_files
 
 BAD_PATTERN = 3
@@ -26,18 +26,18 @@ _POSIX = {
 }  # fmt: skip
 
 
-def encode_query(query: Query) -> str:
+def encode_query(query: FileQuery) -> str:
     """A query as one argument."""
     return json.dumps({**asdict(query), "root": str(query.root)})
 
 
-def decode_query(text: str) -> Query:
+def decode_query(text: str) -> FileQuery:
     """The opposite of `encode_query`."""
     fields = json.loads(text)
-    return Query(**{**fields, "root": Path(fields["root"]), "names": tuple(fields["names"])})
+    return FileQuery(**{**fields, "root": Path(fields["root"]), "names": tuple(fields["names"])})
 
 
-def compiled(query: Query) -> re.Pattern[str]:
+def compiled(query: FileQuery) -> re.Pattern[str]:
     """The expression, with the names of character classes that other search programs know."""
     pattern = re.sub(r"\[:(\w+):\]", lambda found: _POSIX.get(found[1], found[0]), query.pattern)
     flags = re.IGNORECASE if query.ignores_case else re.NOFLAG
@@ -46,7 +46,7 @@ def compiled(query: Query) -> re.Pattern[str]:
     return re.compile(pattern, flags)
 
 
-def find_rows(text: str, expression: re.Pattern[str], query: Query) -> Iterator[Row]:
+def find_rows(text: str, expression: re.Pattern[str], query: FileQuery) -> Iterator[MatchedLine]:
     """The matching lines of a text with those around them, in order, each once."""
     lines = [line.removesuffix("\r") for line in text.split("\n")]
     if lines[-1] == "":
@@ -60,10 +60,10 @@ def find_rows(text: str, expression: re.Pattern[str], query: Query) -> Iterator[
         for near in range(max(0, place - query.before), min(len(lines), place + query.after + 1))
     }
     for place in sorted(around):
-        yield Row(place + 1, lines[place], place in matching)
+        yield MatchedLine(place + 1, lines[place], place in matching)
 
 
-def _matching(text: str, lines: list[str], expression: re.Pattern[str], query: Query) -> Iterator[int]:
+def _matching(text: str, lines: list[str], expression: re.Pattern[str], query: FileQuery) -> Iterator[int]:
     if not query.is_multiline:
         yield from (place for place, line in enumerate(lines) if expression.search(line))
         return
@@ -100,7 +100,7 @@ def main(argument: str) -> int:
     return 0
 
 
-def _list_searched(query: Query) -> Iterator[Path]:
+def _list_searched(query: FileQuery) -> Iterator[Path]:
     if not query.root.is_dir():
         yield query.root
         return

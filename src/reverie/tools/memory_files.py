@@ -21,7 +21,7 @@ from reverie.permissions.need import Act, Need
 from reverie.tools.desk import Desk
 from reverie.tools.lines import split
 from reverie.tools.schema import check, number, text
-from reverie.tools.tool import Answer
+from reverie.tools.tool import ToolAnswer
 
 KIND = "memory_20250818"
 NAME = "memory"
@@ -66,14 +66,14 @@ class MemoryFiles:
     def is_concurrent(self, given: JsonObject, desk: Desk) -> bool:  # noqa: ARG002 - the shape of every tool
         return text(given, "command") == "view"
 
-    async def run(self, given: JsonObject, desk: Desk) -> Answer:
+    async def run(self, given: JsonObject, desk: Desk) -> ToolAnswer:
         _check(given)
         try:
-            return Answer(self._do(given, desk))
+            return ToolAnswer(self._do(given, desk))
         except _Failed as failure:
-            return Answer(str(failure), is_error=True)
+            return ToolAnswer(str(failure), is_error=True)
         except (Error, UnicodeError) as problem:
-            return Answer(f"Error: {problem}", is_error=True)
+            return ToolAnswer(f"Error: {problem}", is_error=True)
 
     def _do(self, given: JsonObject, desk: Desk) -> str:
         path = text(given, "path")

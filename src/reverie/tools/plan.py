@@ -7,7 +7,7 @@ from reverie.permissions.need import Act, Need
 from reverie.tools.describe import described, field
 from reverie.tools.desk import Desk
 from reverie.tools.schema import text
-from reverie.tools.tool import Answer
+from reverie.tools.tool import ToolAnswer
 
 NAME = "ExitPlanMode"
 
@@ -25,9 +25,9 @@ class ExitPlanMode:
     def is_concurrent(self, given: JsonObject, desk: Desk) -> bool:  # noqa: ARG002 - the shape of every tool
         return False
 
-    async def run(self, given: JsonObject, desk: Desk) -> Answer:  # noqa: ARG002 - the shape of every tool
+    async def run(self, given: JsonObject, desk: Desk) -> ToolAnswer:  # noqa: ARG002 - the shape of every tool
         plan = text(given, "plan")
-        return Answer(
+        return ToolAnswer(
             f"The user approved the plan. Begin with it, and keep the task list up to date.\n\n{plan}",
             details={"plan": plan},
         )

@@ -25,7 +25,7 @@ MAX_BYTES = 64 * 1024 * 1024
 
 
 @value
-class Content:
+class FileContent:
     """A file as it was at one moment."""
 
     path: Path
@@ -56,7 +56,7 @@ def reached(path: str, desk: Desk) -> Path:
     return real
 
 
-def read_content(path: str, desk: Desk, *, limit_bytes: int = MAX_BYTES) -> Content:
+def read_content(path: str, desk: Desk, *, limit_bytes: int = MAX_BYTES) -> FileContent:
     """The file at a path. Raises `ToolMistake` for what is no plain file, too large, or not there."""
     real = reached(path, desk)
     try:
@@ -68,7 +68,7 @@ def read_content(path: str, desk: Desk, *, limit_bytes: int = MAX_BYTES) -> Cont
         _check_kind(real, found, limit_bytes)
         with os.fdopen(os.dup(handle), "rb") as file:
             # What the system makes up on the way has no size, and a log may grow while it is read.
-            return Content(real, file.read(limit_bytes), found.st_mtime_ns)
+            return FileContent(real, file.read(limit_bytes), found.st_mtime_ns)
     finally:
         os.close(handle)
 

@@ -1,4 +1,4 @@
-"""Read: a file page by page, with line numbers; pictures as pictures, notebooks as cells.
+"""Read: a file page by page, with line numbers; pictures, notebooks as cells.
 
 What was read is noted at the desk, which is what Edit and Write ask for.
 """
@@ -16,9 +16,9 @@ from reverie.tools.describe import described, field
 from reverie.tools.desk import Desk
 from reverie.tools.lines import LONGEST_LINE_CHARS, cut, decode, is_binary, numbered, shown, split
 from reverie.tools.notebook import NotANotebook, render_notebook
-from reverie.tools.reach import Content, judged, read_content, shortened
+from reverie.tools.reach import FileContent, judged, read_content, shortened
 from reverie.tools.schema import number, text
-from reverie.tools.tool import Answer, ToolMistake
+from reverie.tools.tool import ToolAnswer, ToolMistake
 from reverie.values import value
 
 PAGE_LINES = 2_000
@@ -36,7 +36,7 @@ _PICTURES = {
 
 
 @value
-class Page:
+class FilePage:
     """A part of a file's lines."""
 
     lines: tuple[str, ...]
@@ -71,7 +71,7 @@ class Read:
     def is_concurrent(self, given: JsonObject, desk: Desk) -> bool:  # noqa: ARG002 - the shape of every tool
         return True
 
-    async def run(self, given: JsonObject, desk: Desk) -> Answer:
+    async def run(self, given: JsonObject, desk: Desk) -> ToolAnswer:
         content = read_content(text(given, "file_path"), desk)
         picture = _media_type(content.data)
         if picture is not None:
@@ -89,7 +89,7 @@ class Read:
         return _as_text(content, number(given, "offset", 1), number(given, "limit", PAGE_LINES), desk)
 
 
-def page_of(lines: Sequence[str], offset: int, limit: int) -> Page:
+def page_of(lines: Sequence[str], offset: int, limit: int) -> FilePage:
     """The lines from a number on, as many as fit."""
     first = max(1, offset)
     kept: list[str] = []
@@ -101,16 +101,18 @@ def page_of(lines: Sequence[str], offset: int, limit: int) -> Page:
         size += len(kept[-1]) + 8
         if size > PAGE_CHARS:
             break
-    return Page(tuple(kept), first, len(lines), has_cut)
+    return FilePage(tuple(kept), first, len(lines), has_cut)
 
 
-def _as_text(content: Content, offset: int, limit: int, desk: Desk) -> Answer:
+def _as_text(content: FileContent, offset: int, limit: int, desk: Desk) -> ToolAnswer:
     notebook = _as_notebook(content)
     rendered, pictures = notebook or (decode(content.data), ())
     lines = split(rendered)
     if not lines:
         desk.seen.note(content.path, content.data, modified_ns=content.modified_ns)
-        return Answer(f"({content.path} exists and is empty)", details=_details(content.path, Page((), 1, 0, False)))
+        return ToolAnswer(
+            f"({content.path} exists and is empty)", details=_details(content.path, FilePage((), 1, 0, False))
+        )
     page = page_of(lines, offset, limit)
     if not page.lines:
         raise ToolMistake(f"{content.path} has {page.total:,} lines; there is nothing from line {page.first:,} on.")
@@ -123,11 +125,11 @@ def _as_text(content: Content, offset: int, limit: int, desk: Desk) -> Answer:
     told = "\n\n".join([shown(numbered(page.lines, page.first)), *_notes(page, rendered)])
     details = _details(content.path, page)
     if pictures and page.first == 1:
-        return Answer((Text(told), *pictures), details=details)
-    return Answer(told, details=details)
+        return ToolAnswer((Text(told), *pictures), details=details)
+    return ToolAnswer(told, details=details)
 
 
-def _as_notebook(content: Content) -> tuple[str, tuple[Image, ...]] | None:
+def _as_notebook(content: FileContent) -> tuple[str, tuple[Image, ...]] | None:
     if content.path.suffix != ".ipynb":
         return None
     try:
@@ -136,7 +138,7 @@ def _as_notebook(content: Content) -> tuple[str, tuple[Image, ...]] | None:
         return None
 
 
-def _notes(page: Page, whole: str) -> list[str]:
+def _notes(page: FilePage, whole: str) -> list[str]:
     notes = []
     if page.first > 1 or page.last < page.total:
         rest = f"; go on with offset {page.last + 1}" if page.last < page.total else ""
@@ -148,7 +150,7 @@ def _notes(page: Page, whole: str) -> list[str]:
     return notes
 
 
-def _details(path: Path, page: Page) -> JsonObject:
+def _details(path: Path, page: FilePage) -> JsonObject:
     return {
         "type": "text",
         "file": {
@@ -166,7 +168,7 @@ def _media_type(data: bytes) -> str | None:
     return next((kind for magic, kind in _PICTURES.items() if data.startswith(magic)), None)
 
 
-def _as_picture(content: Content, kind: str, desk: Desk) -> Answer:
+def _as_picture(content: FileContent, kind: str, desk: Desk) -> ToolAnswer:
     if len(content.data) > IMAGE_BYTES:
         raise ToolMistake(
             f"{content.path} is a picture of {len(content.data):,} bytes; at most {IMAGE_BYTES:,} can be shown. "
@@ -176,4 +178,4 @@ def _as_picture(content: Content, kind: str, desk: Desk) -> Answer:
     data = base64.b64encode(content.data).decode("ascii")
     image = Image({"type": "base64", "media_type": kind, "data": data})
     details: JsonObject = {"type": "image", "file": {"filePath": str(content.path), "originalSize": len(content.data)}}
-    return Answer((image,), details=details)
+    return ToolAnswer((image,), details=details)

@@ -9,12 +9,12 @@ from reverie.messages.entries import ToolSpec
 from reverie.permissions.need import Need
 from reverie.tools.desk import Desk
 from reverie.tools.schema import check, find_problem
-from reverie.tools.tool import Answer, Tool, ToolMistake
+from reverie.tools.tool import Tool, ToolAnswer, ToolMistake
 from reverie.values import value
 
 
 @value
-class Checked:
+class CheckedTool:
     """A tool whose input is held against its schema first."""
 
     tool: Tool
@@ -30,7 +30,7 @@ class Checked:
     def is_concurrent(self, given: JsonObject, desk: Desk) -> bool:
         return find_problem(given, self.spec.input_schema) is None and self.tool.is_concurrent(given, desk)
 
-    async def run(self, given: JsonObject, desk: Desk) -> Answer:
+    async def run(self, given: JsonObject, desk: Desk) -> ToolAnswer:
         check(given, self.spec.input_schema, self.spec.name)
         return await self.tool.run(given, desk)
 
@@ -39,12 +39,12 @@ class Registry:
     """The tools of one agent, in the order in which they were given."""
 
     def __init__(self, tools: Iterable[Tool]) -> None:
-        self._tools: dict[str, Checked] = {}
+        self._tools: dict[str, CheckedTool] = {}
         for tool in tools:
             name = tool.spec.name
             if name in self._tools:
                 raise ValueError(f"there are two tools named {name!r}")
-            self._tools[name] = Checked(tool)
+            self._tools[name] = CheckedTool(tool)
 
     def __iter__(self) -> Iterator[Tool]:
         return iter(self._tools.values())

@@ -12,7 +12,7 @@ from reverie.permissions.need import Act, Need
 from reverie.tools.describe import described, field
 from reverie.tools.desk import Desk
 from reverie.tools.schema import number, text
-from reverie.tools.tool import Answer, ToolMistake
+from reverie.tools.tool import ToolAnswer, ToolMistake
 
 if TYPE_CHECKING:
     from reverie.memory.search.passages import PastHit
@@ -26,7 +26,7 @@ _OWN_HITS = 20
 """So many more are looked for, since those of the session that asks are left out."""
 
 
-class Recalling(Protocol):
+class RecallMemorySource(Protocol):
     """The part of `api.Memory` that RecallMemory needs."""
 
     def recall(self, query: str, *, limit: int | None = None) -> Sequence[Hit]:
@@ -61,7 +61,7 @@ class SaveMemory:
     def is_concurrent(self, given: JsonObject, desk: Desk) -> bool:  # noqa: ARG002 - the shape of every tool
         return False
 
-    async def run(self, given: JsonObject, desk: Desk) -> Answer:
+    async def run(self, given: JsonObject, desk: Desk) -> ToolAnswer:
         if desk.memories is None:
             raise ToolMistake("Memory is off; nothing was kept.")
         try:
@@ -74,13 +74,13 @@ class SaveMemory:
             )
         except Error as problem:
             raise ToolMistake(f"It was not kept: {problem}") from problem
-        return Answer(f"Kept as {topic.path}.", details={"path": topic.path, "name": topic.name})
+        return ToolAnswer(f"Kept as {topic.path}.", details={"path": topic.path, "name": topic.name})
 
 
 class RecallMemory:
     """Looks up memories and past sessions."""
 
-    def __init__(self, memory: Recalling, session: str = "") -> None:
+    def __init__(self, memory: RecallMemorySource, session: str = "") -> None:
         self._memory = memory
         self._session = session
         """The session that asks: what is said in it is no past, and holds the very question."""
@@ -101,7 +101,7 @@ class RecallMemory:
     def is_concurrent(self, given: JsonObject, desk: Desk) -> bool:  # noqa: ARG002 - the shape of every tool
         return True
 
-    async def run(self, given: JsonObject, desk: Desk) -> Answer:  # noqa: ARG002 - the shape of every tool
+    async def run(self, given: JsonObject, desk: Desk) -> ToolAnswer:  # noqa: ARG002 - the shape of every tool
         query, limit = text(given, "query"), number(given, "limit", 5)
         try:
             if text(given, "where") == "past":
@@ -112,8 +112,8 @@ class RecallMemory:
         except Error as problem:
             raise ToolMistake(str(problem)) from problem
         if not found:
-            return Answer("Nothing that was kept fits; try other words, or look in the other place.")
-        return Answer("\n\n".join(found), details={"count": len(found)})
+            return ToolAnswer("Nothing that was kept fits; try other words, or look in the other place.")
+        return ToolAnswer("\n\n".join(found), details={"count": len(found)})
 
 
 def _memory(hit: Hit) -> str:

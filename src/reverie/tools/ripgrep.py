@@ -14,7 +14,7 @@ from typing import Any
 
 from reverie.tools.line_search import BAD_PATTERN, encode_query
 from reverie.tools.process import end_group, start
-from reverie.tools.search_query import MAX_FILE_BYTES, FileHits, Query, Row
+from reverie.tools.search_query import MAX_FILE_BYTES, FileHits, FileQuery, MatchedLine
 from reverie.tools.tool import ToolMistake
 from reverie.tools.walk import VERSION_CONTROL
 from reverie.values import value
@@ -26,7 +26,7 @@ _PACKAGE_ROOT = str(Path(__file__).resolve().parents[2])
 
 
 @value
-class Found:
+class SearchResult:
     """The answer of a search, files in the order of their paths."""
 
     files: tuple[FileHits, ...]
@@ -34,7 +34,9 @@ class Found:
     """Whether there was more than anybody looks at."""
 
 
-async def search(query: Query, *, ripgrep: str | None, environment: Mapping[str, str], timeout_seconds: float) -> Found:
+async def search(
+    query: FileQuery, *, ripgrep: str | None, environment: Mapping[str, str], timeout_seconds: float
+) -> SearchResult:
     """Search with ripgrep where there is one and it understands the expression, else built in.
 
     Raises: `ToolMistake` for an expression that nobody understands, and when the time is over.
@@ -43,7 +45,7 @@ async def search(query: Query, *, ripgrep: str | None, environment: Mapping[str,
         async with asyncio.timeout(timeout_seconds):
             if ripgrep is not None:
                 found = await _run(ripgrep_command(ripgrep, query), query, environment)
-                if isinstance(found, Found):
+                if isinstance(found, SearchResult):
                     return found
             found = await _run(built_in_command(query), query, {**environment, "PYTHONPATH": _PACKAGE_ROOT})
     except TimeoutError:
@@ -59,12 +61,12 @@ async def search(query: Query, *, ripgrep: str | None, environment: Mapping[str,
     return found
 
 
-def built_in_command(query: Query) -> tuple[str, ...]:
+def built_in_command(query: FileQuery) -> tuple[str, ...]:
     """How our own search is started; the folder it runs in lends it no modules."""
     return (sys.executable, "-P", "-m", "reverie.tools.line_search", encode_query(query))
 
 
-def ripgrep_command(program: str, query: Query) -> tuple[str, ...]:
+def ripgrep_command(program: str, query: FileQuery) -> tuple[str, ...]:
     """How ripgrep is told to search what `walk` would list, whatever its user has configured."""
     options = ["--json", "--no-config", "--hidden", "--no-require-git", "--no-ignore-global", "--no-ignore-exclude"]
     options += ["--no-ignore-dot", "--no-messages", "--crlf", f"--max-filesize={MAX_FILE_BYTES}"]
@@ -78,7 +80,7 @@ def ripgrep_command(program: str, query: Query) -> tuple[str, ...]:
     return (program, *options, "--regexp", query.pattern, "--", str(query.root))
 
 
-async def _run(command: tuple[str, ...], query: Query, environment: Mapping[str, str]) -> Found | str:
+async def _run(command: tuple[str, ...], query: FileQuery, environment: Mapping[str, str]) -> SearchResult | str:
     """What a program found; or what it has against the expression."""
     receiving, sending = os.pipe()
     with tempfile.TemporaryFile() as errors, os.fdopen(receiving, "rb", buffering=0) as pipe:
@@ -108,8 +110,8 @@ async def _run(command: tuple[str, ...], query: Query, environment: Mapping[str,
                 await end_group(process)
 
 
-async def _collect(reader: asyncio.StreamReader, query: Query) -> Found:
-    rows: dict[str, list[Row]] = {}
+async def _collect(reader: asyncio.StreamReader, query: FileQuery) -> SearchResult:
+    rows: dict[str, list[MatchedLine]] = {}
     count = 0
     while count < MAX_ROWS and (line := await reader.readline()):
         event = json.loads(line)
@@ -122,15 +124,15 @@ async def _collect(reader: asyncio.StreamReader, query: Query) -> Found:
     files = (FileHits(Path(path), tuple(found)) for path, found in sorted(rows.items()))
     is_file = not query.root.is_dir()
     taken = (each for each in files if is_file or query.takes(each.path.relative_to(query.root).as_posix()))
-    return Found(tuple(each for each in taken if each.matches), count >= MAX_ROWS)
+    return SearchResult(tuple(each for each in taken if each.matches), count >= MAX_ROWS)
 
 
-def _rows(event: dict[str, Any]) -> Iterable[Row]:
+def _rows(event: dict[str, Any]) -> Iterable[MatchedLine]:
     """One event may span several lines."""
     text = _text(event["data"]["lines"]).removesuffix("\n")
     first = int(event["data"]["line_number"])
     for number, line in enumerate(text.split("\n"), first):
-        yield Row(number, line.removesuffix("\r"), event["type"] == "match")
+        yield MatchedLine(number, line.removesuffix("\r"), event["type"] == "match")
 
 
 def _text(value: dict[str, str]) -> str:

@@ -11,7 +11,7 @@ MAX_FILE_BYTES = 64 * 1024 * 1024
 
 
 @value
-class Query:
+class FileQuery:
     """One search."""
 
     root: Path
@@ -43,7 +43,7 @@ class Query:
 
 
 @value
-class Row:
+class MatchedLine:
     """A line of a file."""
 
     number: int
@@ -56,7 +56,7 @@ class FileHits:
     """The lines of one file that match, with those around them."""
 
     path: Path
-    rows: tuple[Row, ...]
+    rows: tuple[MatchedLine, ...]
 
     @property
     def matches(self) -> int:

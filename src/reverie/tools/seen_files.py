@@ -16,7 +16,7 @@ DEFAULT_FILES = 100
 
 
 @value
-class Seen:
+class SeenFile:
     """A file as it was when it was read or written by us."""
 
     digest: str
@@ -33,7 +33,7 @@ class SeenFiles:
 
     def __init__(self, limit: int = DEFAULT_FILES) -> None:
         self._limit = limit
-        self._files: OrderedDict[Path, Seen] = OrderedDict()
+        self._files: OrderedDict[Path, SeenFile] = OrderedDict()
 
     def note(self, path: Path, content: bytes, *, modified_ns: int, is_whole: bool = True) -> None:
         """Remember what a file holds now; a part that is read after the whole does not undo the whole."""
@@ -51,21 +51,21 @@ class SeenFiles:
         if path in self._files:
             self._files[path] = replace(self._files[path], is_whole=False)
 
-    def _get_same(self, path: Path, content: bytes) -> Seen:
+    def _get_same(self, path: Path, content: bytes) -> SeenFile:
         """What was shown of this content before; nothing, when the file held something else then."""
         known = self.get(path)
         digest = sha256(content).hexdigest()
-        return known if known is not None and known.digest == digest else Seen(digest, 0, is_whole=False)
+        return known if known is not None and known.digest == digest else SeenFile(digest, 0, is_whole=False)
 
     def _put(
         self, path: Path, content: bytes, modified_ns: int, is_whole: bool, parts: tuple[tuple[int, int], ...]
     ) -> None:
-        self._files[path] = Seen(sha256(content).hexdigest(), modified_ns, is_whole, () if is_whole else parts)
+        self._files[path] = SeenFile(sha256(content).hexdigest(), modified_ns, is_whole, () if is_whole else parts)
         self._files.move_to_end(path)
         while len(self._files) > self._limit:
             self._files.popitem(last=False)
 
-    def get(self, path: Path) -> Seen | None:
+    def get(self, path: Path) -> SeenFile | None:
         """What is known of a file."""
         return self._files.get(path)
 

@@ -10,7 +10,7 @@ from reverie.permissions.need import Act, Need
 from reverie.tools.describe import described, field
 from reverie.tools.desk import Desk
 from reverie.tools.schema import text
-from reverie.tools.tool import Answer, ToolMistake
+from reverie.tools.tool import ToolAnswer, ToolMistake
 from reverie.values import value
 
 NAME = "SendMessage"
@@ -66,9 +66,9 @@ class SendMessage:
     def is_concurrent(self, given: JsonObject, desk: Desk) -> bool:  # noqa: ARG002 - the shape of every tool
         return False
 
-    async def run(self, given: JsonObject, desk: Desk) -> Answer:  # noqa: ARG002 - the shape of every tool
+    async def run(self, given: JsonObject, desk: Desk) -> ToolAnswer:  # noqa: ARG002 - the shape of every tool
         letter = outgoing(given)
-        return Answer(await self._send(letter), details={"to": letter.to, "type": letter.kind})
+        return ToolAnswer(await self._send(letter), details={"to": letter.to, "type": letter.kind})
 
 
 def outgoing(given: JsonObject) -> Outgoing:

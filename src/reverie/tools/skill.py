@@ -10,7 +10,7 @@ from reverie.permissions.need import Act, Need
 from reverie.tools.describe import described, field
 from reverie.tools.desk import Desk
 from reverie.tools.schema import text
-from reverie.tools.tool import Answer, ToolMistake
+from reverie.tools.tool import ToolAnswer, ToolMistake
 
 NAME = "Skill"
 
@@ -19,7 +19,7 @@ class SkillTool:
     """Invokes a skill by its name."""
 
     def __init__(
-        self, find: Callable[[str], Skill | None], invoke: Callable[[Skill, str], Awaitable[Answer | None]]
+        self, find: Callable[[str], Skill | None], invoke: Callable[[Skill, str], Awaitable[ToolAnswer | None]]
     ) -> None:
         """`invoke` may answer in the place of the skill, such as with the report of an agent that ran it."""
         self._find = find
@@ -41,12 +41,12 @@ class SkillTool:
     def is_concurrent(self, given: JsonObject, desk: Desk) -> bool:  # noqa: ARG002 - the shape of every tool
         return False
 
-    async def run(self, given: JsonObject, desk: Desk) -> Answer:  # noqa: ARG002 - the shape of every tool
+    async def run(self, given: JsonObject, desk: Desk) -> ToolAnswer:  # noqa: ARG002 - the shape of every tool
         skill = self._named(given)
         answered = await self._invoke(skill, text(given, "args"))
         if answered is not None:
             return answered
-        return Answer(f"The skill {skill.name} is loaded; its text follows.", details={"commandName": skill.name})
+        return ToolAnswer(f"The skill {skill.name} is loaded; its text follows.", details={"commandName": skill.name})
 
     def _named(self, given: JsonObject) -> Skill:
         name = text(given, "skill")

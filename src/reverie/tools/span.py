@@ -11,7 +11,7 @@ from reverie.permissions.need import Act, Need
 from reverie.tools.describe import described, field
 from reverie.tools.desk import Desk
 from reverie.tools.schema import number, text
-from reverie.tools.tool import Answer, ToolMistake
+from reverie.tools.tool import ToolAnswer, ToolMistake
 
 if TYPE_CHECKING:
     from reverie.context.spans import Span
@@ -60,7 +60,7 @@ class RecallSpan:
     def is_concurrent(self, given: JsonObject, desk: Desk) -> bool:  # noqa: ARG002 - the shape of every tool
         return True
 
-    async def run(self, given: JsonObject, desk: Desk) -> Answer:  # noqa: ARG002 - the shape of every tool
+    async def run(self, given: JsonObject, desk: Desk) -> ToolAnswer:  # noqa: ARG002 - the shape of every tool
         try:
             span = self._read_span(
                 first=text(given, "first") or None,
@@ -72,7 +72,7 @@ class RecallSpan:
         except UserMistake as mistake:
             raise ToolMistake(str(mistake)) from mistake
         if not span.items:
-            return Answer("Nothing in this conversation mentions it.")
+            return ToolAnswer("Nothing in this conversation mentions it.")
         rest = span.next_offset_chars
         more = f"\n\n(this is a part of {span.items} messages; go on with offset {rest})" if rest is not None else ""
-        return Answer(span.text + more, details={"first": span.first, "last": span.last, "messages": span.items})
+        return ToolAnswer(span.text + more, details={"first": span.first, "last": span.last, "messages": span.items})

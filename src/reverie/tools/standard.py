@@ -11,7 +11,7 @@ from reverie.tools.glob import Glob
 from reverie.tools.grep import Grep
 from reverie.tools.plan import ExitPlanMode
 from reverie.tools.read import Read
-from reverie.tools.remember import Recalling, RecallMemory, SaveMemory
+from reverie.tools.remember import RecallMemory, RecallMemorySource, SaveMemory
 from reverie.tools.shells import Shells
 from reverie.tools.span import ReadSpan, RecallSpan
 from reverie.tools.tasks import TodoWrite
@@ -30,7 +30,7 @@ def standard_tools(
     *,
     is_read_only: ReadOnly = never_concurrent,
     ripgrep: str | None = None,
-    memory: Recalling | None = None,
+    memory: RecallMemorySource | None = None,
     session: str = "",
     memory_store: Store | None = None,
     read_span: ReadSpan | None = None,

@@ -7,7 +7,7 @@ from reverie.permissions.need import Act, Need
 from reverie.tools.describe import described, field
 from reverie.tools.desk import Desk, Task
 from reverie.tools.schema import text
-from reverie.tools.tool import Answer
+from reverie.tools.tool import ToolAnswer
 
 STATES = ("pending", "in_progress", "completed")
 
@@ -34,14 +34,14 @@ class TodoWrite:
     def is_concurrent(self, given: JsonObject, desk: Desk) -> bool:  # noqa: ARG002 - the shape of every tool
         return False
 
-    async def run(self, given: JsonObject, desk: Desk) -> Answer:
+    async def run(self, given: JsonObject, desk: Desk) -> ToolAnswer:
         before, desk.tasks = desk.tasks, _tasks(given)
         left = [task for task in desk.tasks if task.status != "completed"]
         under_way = [task.content for task in left if task.status == "in_progress"]
         said = f"The list has {len(desk.tasks)} tasks, {len(left)} of them open."
         if len(under_way) > 1:
             said += " More than one is in progress; finish one before the next."
-        return Answer(said, details={"oldTodos": _wire(before), "newTodos": _wire(desk.tasks)})
+        return ToolAnswer(said, details={"oldTodos": _wire(before), "newTodos": _wire(desk.tasks)})
 
 
 def _tasks(given: JsonObject) -> tuple[Task, ...]:

@@ -23,7 +23,7 @@ class ToolMistake(Error):
 
 
 @value
-class Answer:
+class ToolAnswer:
     """What a tool gives back."""
 
     content: str | tuple[Text | Image, ...]
@@ -49,6 +49,6 @@ class Tool(Protocol):
         """Whether the call only reads, so that it may run beside others. Never raises."""
         ...
 
-    async def run(self, given: JsonObject, desk: Desk) -> Answer:
+    async def run(self, given: JsonObject, desk: Desk) -> ToolAnswer:
         """Do it. Cancelling leaves nothing half-done. Raises `ToolMistake` for what the model can mend."""
         ...

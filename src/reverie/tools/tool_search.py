@@ -11,7 +11,7 @@ from reverie.permissions.need import Act, Need
 from reverie.tools.describe import described, field
 from reverie.tools.desk import Desk
 from reverie.tools.schema import number, text
-from reverie.tools.tool import Answer, ToolMistake
+from reverie.tools.tool import ToolAnswer, ToolMistake
 
 NAME = "ToolSearch"
 MOST = 20
@@ -43,7 +43,7 @@ class ToolSearch:
     def is_concurrent(self, given: JsonObject, desk: Desk) -> bool:  # noqa: ARG002 - the shape of every tool
         return False
 
-    async def run(self, given: JsonObject, desk: Desk) -> Answer:  # noqa: ARG002 - the shape of every tool
+    async def run(self, given: JsonObject, desk: Desk) -> ToolAnswer:  # noqa: ARG002 - the shape of every tool
         waiting = self._waiting()
         found = chosen(waiting, text(given, "query"), number(given, "max_results", _USUAL))
         if not found:
@@ -55,7 +55,7 @@ class ToolSearch:
         self._load(names)
         lines = "\n".join(f"- {spec.name}: {_short(spec.description)}" for spec in found)
         loaded: list[Json] = [*names]
-        return Answer(f"Loaded; you can call them from your next step on:\n{lines}", details={"loaded": loaded})
+        return ToolAnswer(f"Loaded; you can call them from your next step on:\n{lines}", details={"loaded": loaded})
 
 
 def chosen(waiting: Sequence[ToolSpec], query: str, most: int) -> list[ToolSpec]:

@@ -19,7 +19,7 @@ from reverie.tools.desk import Desk
 from reverie.tools.html_text import html_text
 from reverie.tools.page_fetch import Fetch, Fetched, check_public, fetch_page
 from reverie.tools.schema import text
-from reverie.tools.tool import Answer, ToolMistake
+from reverie.tools.tool import ToolAnswer, ToolMistake
 
 MAX_REDIRECTS = 5
 MAX_CHARS = 40_000
@@ -42,7 +42,7 @@ class WebFetch:
     def is_concurrent(self, given: JsonObject, desk: Desk) -> bool:  # noqa: ARG002 - the shape of every tool
         return True
 
-    async def run(self, given: JsonObject, desk: Desk) -> Answer:
+    async def run(self, given: JsonObject, desk: Desk) -> ToolAnswer:
         url = checked_address(text(given, "url"))
         for _ in range(MAX_REDIRECTS + 1):
             desk.progress(f"fetching {url}")
@@ -54,7 +54,7 @@ class WebFetch:
                 return _answer(url, found)
             target = checked_address(urljoin(url, found.location))
             if _host(target) != _host(url):
-                return Answer(
+                return ToolAnswer(
                     f"{url} leads to another host: {harmless(target)}\nFetch that address if it is what you want.",
                     details={"url": url, "code": found.status, "redirect": target},
                 )
@@ -93,7 +93,7 @@ def _host(url: str) -> str:
     return host.removeprefix("www.")
 
 
-def _answer(url: str, found: Fetched) -> Answer:
+def _answer(url: str, found: Fetched) -> ToolAnswer:
     page = harmless(_page(url, found))
     notes = [f"({url} answered with status {found.status})"] if found.status >= 400 else []
     if len(page) > MAX_CHARS:
@@ -102,7 +102,7 @@ def _answer(url: str, found: Fetched) -> Answer:
     elif found.is_cut:
         notes.append("(the page was too large; its end is missing)")
     details: JsonObject = {"url": url, "code": found.status, "bytes": len(found.body)}
-    return Answer("\n\n".join([page or "(an empty page)", *notes]), is_error=found.status >= 400, details=details)
+    return ToolAnswer("\n\n".join([page or "(an empty page)", *notes]), is_error=found.status >= 400, details=details)
 
 
 def _page(url: str, found: Fetched) -> str:

@@ -17,11 +17,11 @@ from reverie.permissions.need import Act, Need
 from reverie.tools.describe import described, field
 from reverie.tools.desk import Desk
 from reverie.tools.schema import text
-from reverie.tools.tool import Answer, ToolMistake
+from reverie.tools.tool import ToolAnswer, ToolMistake
 
 
 @dataclass(frozen=True, slots=True)
-class Searched:
+class WebSearchResult:
     """What a search found."""
 
     results: tuple[tuple[str, str], ...]
@@ -31,7 +31,7 @@ class Searched:
     """Why the provider found nothing, in its own word."""
 
 
-Search: TypeAlias = Callable[[str, JsonObject], Awaitable[Searched]]
+Search: TypeAlias = Callable[[str, JsonObject], Awaitable[WebSearchResult]]
 """Looks for something; the second argument is what the provider's tool is told besides: which hosts."""
 
 
@@ -57,7 +57,7 @@ class WebSearch:
     def is_concurrent(self, given: JsonObject, desk: Desk) -> bool:  # noqa: ARG002 - the shape of every tool
         return True
 
-    async def run(self, given: JsonObject, desk: Desk) -> Answer:
+    async def run(self, given: JsonObject, desk: Desk) -> ToolAnswer:
         query = text(given, "query").strip()
         hosts = {key: given[key] for key in ("allowed_domains", "blocked_domains") if given.get(key)}
         desk.progress(f"searching the web for {query}")
@@ -74,6 +74,6 @@ class WebSearch:
         }
         if not found.results:
             why = f" ({found.problem})" if found.problem else ""
-            return Answer(harmless(f"Nothing was found{why}.\n\n{found.summary}").strip(), bool(why), details)
+            return ToolAnswer(harmless(f"Nothing was found{why}.\n\n{found.summary}").strip(), bool(why), details)
         listed = "\n".join(f"- {title} {url}" for title, url in found.results)
-        return Answer(harmless(f"{listed}\n\n{found.summary}").strip(), details=details)
+        return ToolAnswer(harmless(f"{listed}\n\n{found.summary}").strip(), details=details)

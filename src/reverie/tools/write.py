@@ -10,7 +10,7 @@ from reverie.tools.desk import Desk
 from reverie.tools.lines import decode, encode, split
 from reverie.tools.reach import judged, reached, write_content
 from reverie.tools.schema import text
-from reverie.tools.tool import Answer, ToolMistake
+from reverie.tools.tool import ToolAnswer, ToolMistake
 
 
 class Write:
@@ -36,13 +36,13 @@ class Write:
     def is_concurrent(self, given: JsonObject, desk: Desk) -> bool:  # noqa: ARG002 - the shape of every tool
         return False
 
-    async def run(self, given: JsonObject, desk: Desk) -> Answer:
+    async def run(self, given: JsonObject, desk: Desk) -> ToolAnswer:
         path, content = text(given, "file_path"), text(given, "content")
         before = _read_replaced(path, desk)
         real = write_content(path, desk, encode(content), is_new=before is None)
         said = "Made" if before is None else "Replaced"
         lines = len(split(content))
-        return Answer(
+        return ToolAnswer(
             f"{said} {real} ({lines:,} line{'' if lines == 1 else 's'}).",
             details=change_details(real, before, content, desk),
         )

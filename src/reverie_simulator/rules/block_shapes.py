@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from reverie_simulator.rules.features import Features
+from reverie_simulator.rules.features import RequestFeatures
 from reverie_simulator.rules.shape import (
     Required,
     Shape,
@@ -35,7 +35,7 @@ SERVER_BLOCKS = (
 )
 
 
-def mark_shape(features: Features) -> Shape:
+def mark_shape(features: RequestFeatures) -> Shape:
     """A cache mark."""
     fields: dict[str, Shape | Required] = {"type": anything, "ttl": literal("5m", "1h")}
     if features.cache_scope:
@@ -43,7 +43,7 @@ def mark_shape(features: Features) -> Shape:
     return nullable(tagged({"ephemeral": record(fields)}))
 
 
-def content_block(features: Features) -> Shape:
+def content_block(features: RequestFeatures) -> Shape:
     """Any block of a message."""
     mark = mark_shape(features)
     blocks: dict[str, Shape] = dict.fromkeys(SERVER_BLOCKS, any_object)

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from reverie.messages.blocks import Json, JsonObject
 from reverie_simulator.api_error import ApiError, invalid
 from reverie_simulator.facts import ModelFacts, facts_of
-from reverie_simulator.rules.conversation import Turn, check_conversation, turns_of
+from reverie_simulator.rules.conversation import RoleTurn, check_conversation, turns_of
 from reverie_simulator.rules.headers import INTERLEAVED_BETA, Headers
 from reverie_simulator.rules.marks import check_marks
 from reverie_simulator.rules.media import check_media
@@ -115,7 +115,7 @@ def _system_problem(body: JsonObject) -> str | None:
     return None
 
 
-def _cache_edits_problem(turns: Sequence[Turn]) -> str | None:
+def _cache_edits_problem(turns: Sequence[RoleTurn]) -> str | None:
     """Deletions name results that stand before them, each once."""
     results: set[str] = set()
     deleted: set[str] = set()

@@ -18,7 +18,7 @@ ONLY_USER = ("tool_result", "cache_edits")
 
 
 @value
-class Placed:
+class PlacedBlock:
     """A block and where it stands."""
 
     message: int
@@ -35,31 +35,31 @@ class Placed:
 
 
 @value
-class Turn:
+class RoleTurn:
     """All neighbouring messages of one role."""
 
     role: str
-    blocks: tuple[Placed, ...]
+    blocks: tuple[PlacedBlock, ...]
     first: int
     last: int
     """The numbers of its first and last message."""
 
 
-def turns_of(messages: Sequence[JsonObject]) -> tuple[Turn, ...]:
+def turns_of(messages: Sequence[JsonObject]) -> tuple[RoleTurn, ...]:
     """The conversation with neighbours of one role joined."""
     turns = []
     for role, group in groupby(enumerate(messages), key=lambda entry: text_at(entry[1], "role")):
         members = list(group)
         blocks = tuple(
-            Placed(number, index, block)
+            PlacedBlock(number, index, block)
             for number, message in members
             for index, block in enumerate(blocks_at(message, "content"))
         )
-        turns.append(Turn(role, blocks, members[0][0], members[-1][0]))
+        turns.append(RoleTurn(role, blocks, members[0][0], members[-1][0]))
     return tuple(turns)
 
 
-def check_conversation(messages: Sequence[JsonObject], turns: Sequence[Turn], facts: ModelFacts) -> str | None:
+def check_conversation(messages: Sequence[JsonObject], turns: Sequence[RoleTurn], facts: ModelFacts) -> str | None:
     """The first rule that the messages break."""
     if not messages:
         return "messages: at least one message is required"
@@ -73,7 +73,7 @@ def check_conversation(messages: Sequence[JsonObject], turns: Sequence[Turn], fa
     return next(problems, None)
 
 
-def _role_problems(turns: Sequence[Turn], facts: ModelFacts) -> Iterator[str]:
+def _role_problems(turns: Sequence[RoleTurn], facts: ModelFacts) -> Iterator[str]:
     if any(turn.role == "system" for turn in turns):
         yield from _system_problems(turns, facts)
     begins_with_summary = any(placed.kind == "compaction" for placed in turns[0].blocks)
@@ -81,7 +81,7 @@ def _role_problems(turns: Sequence[Turn], facts: ModelFacts) -> Iterator[str]:
         yield 'messages: first message must use the "user" role'
 
 
-def _system_problems(turns: Sequence[Turn], facts: ModelFacts) -> Iterator[str]:
+def _system_problems(turns: Sequence[RoleTurn], facts: ModelFacts) -> Iterator[str]:
     if not facts.takes_system_messages:
         yield (
             'messages: Unexpected role "system". The Messages API accepts a top-level `system` parameter, not '
@@ -125,7 +125,7 @@ def _text_problems(block: JsonObject) -> Iterator[str]:
         yield "messages: text content blocks must contain non-whitespace text"
 
 
-def _place_problems(turns: Sequence[Turn]) -> Iterator[str]:
+def _place_problems(turns: Sequence[RoleTurn]) -> Iterator[str]:
     for turn in turns:
         for placed in turn.blocks:
             if turn.role != "assistant" and placed.kind in ONLY_ASSISTANT:
@@ -134,7 +134,7 @@ def _place_problems(turns: Sequence[Turn]) -> Iterator[str]:
                 yield f"messages.{placed.message}: `{placed.kind}` blocks can only be in `user` messages"
 
 
-def _pair_problems(turns: Sequence[Turn]) -> Iterator[str]:
+def _pair_problems(turns: Sequence[RoleTurn]) -> Iterator[str]:
     seen: set[str] = set()
     for at, turn in enumerate(turns):
         for placed in turn.blocks:
@@ -149,7 +149,7 @@ def _pair_problems(turns: Sequence[Turn]) -> Iterator[str]:
         yield from _open_calls(turn, after)
 
 
-def _orphan_results(turn: Turn, before: Turn | None) -> Iterator[str]:
+def _orphan_results(turn: RoleTurn, before: RoleTurn | None) -> Iterator[str]:
     calls = {text_at(placed.block, "id") for placed in before.blocks if placed.kind == "tool_use"} if before else set()
     answered: set[str] = set()
     for placed in turn.blocks:
@@ -169,7 +169,7 @@ def _orphan_results(turn: Turn, before: Turn | None) -> Iterator[str]:
         answered.add(call)
 
 
-def _open_calls(turn: Turn, after: Turn | None) -> Iterator[str]:
+def _open_calls(turn: RoleTurn, after: RoleTurn | None) -> Iterator[str]:
     calls = [placed for placed in turn.blocks if placed.kind == "tool_use"]
     answered = {text_at(block, "tool_use_id") for block in _leading_results(after)}
     open_calls = [placed for placed in calls if text_at(placed.block, "id") not in answered]
@@ -181,7 +181,7 @@ def _open_calls(turn: Turn, after: Turn | None) -> Iterator[str]:
         )
 
 
-def _leading_results(turn: Turn | None) -> Iterator[JsonObject]:
+def _leading_results(turn: RoleTurn | None) -> Iterator[JsonObject]:
     """The results with which a turn begins; one that stands behind other content answers nothing."""
     for placed in turn.blocks if turn else ():
         if placed.kind == "tool_result":
@@ -190,7 +190,7 @@ def _leading_results(turn: Turn | None) -> Iterator[JsonObject]:
             return
 
 
-def _ending_problems(last: Turn, facts: ModelFacts) -> Iterator[str]:
+def _ending_problems(last: RoleTurn, facts: ModelFacts) -> Iterator[str]:
     if last.role != "assistant" or (last.blocks and last.blocks[-1].kind not in {"text", "thinking"}):
         return
     if not facts.takes_prefill:

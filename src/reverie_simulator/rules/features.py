@@ -6,7 +6,7 @@ from reverie.values import value
 
 
 @value
-class Features:
+class RequestFeatures:
     """What the headers of a request switch on."""
 
     context_management: bool = False

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from reverie.values import value
 from reverie_simulator.api_error import ApiError, invalid
-from reverie_simulator.rules.features import Features
+from reverie_simulator.rules.features import RequestFeatures
 
 CONTEXT_MANAGEMENT_BETA = "context-management-2025-06-27"
 COMPACTION_BETA = "compact-2026-01-12"
@@ -36,8 +36,8 @@ class Headers:
     api_key: str = ""
 
     @property
-    def features(self) -> Features:
-        return Features(
+    def features(self) -> RequestFeatures:
+        return RequestFeatures(
             context_management=CONTEXT_MANAGEMENT_BETA in self.betas,
             compaction=COMPACTION_BETA in self.betas,
             cache_edits=CACHE_EDITS_BETA in self.betas,

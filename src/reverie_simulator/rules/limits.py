@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from reverie.messages.blocks import JsonObject
 from reverie_simulator.facts import ModelFacts
-from reverie_simulator.prompt import Prompt
+from reverie_simulator.prompt import SimulatedPrompt
 from reverie_simulator.rules.headers import LONG_WINDOW_BETA, Headers
 from reverie_simulator.wire import number_at
 
@@ -18,7 +18,7 @@ def window_tokens(facts: ModelFacts, headers: Headers) -> int:
     return LONG_WINDOW_TOKENS if widens else facts.window_tokens
 
 
-def check_window(prompt: Prompt, body: JsonObject, window: int) -> str | None:
+def check_window(prompt: SimulatedPrompt, body: JsonObject, window: int) -> str | None:
     """Whether the prompt fits, and for older models whether the reply does too."""
     used, reply = prompt.tokens, number_at(body, "max_tokens")
     if used > window:

@@ -10,7 +10,7 @@ from functools import lru_cache
 
 from reverie.messages.blocks import Json
 from reverie_simulator.rules.block_shapes import content_block, mark_shape
-from reverie_simulator.rules.features import Features
+from reverie_simulator.rules.features import RequestFeatures
 from reverie_simulator.rules.shape import (
     Fields,
     Required,
@@ -35,18 +35,18 @@ COMPACTION_TRIGGER_MIN = 50_000
 
 
 @lru_cache(maxsize=16)
-def message_request(features: Features) -> Shape:
+def message_request(features: RequestFeatures) -> Shape:
     """The body of `POST /v1/messages`."""
     return record({**_shared_fields(features), **_reply_fields(features)})
 
 
 @lru_cache(maxsize=16)
-def count_request(features: Features) -> Shape:
+def count_request(features: RequestFeatures) -> Shape:
     """The body of `POST /v1/messages/count_tokens`; it takes what shapes the prompt."""
     return record(_shared_fields(features))
 
 
-def _shared_fields(features: Features) -> Fields:
+def _shared_fields(features: RequestFeatures) -> Fields:
     mark = mark_shape(features)
     fields: dict[str, Shape | Required] = {
         "model": Required(string(at_least=1, at_most=256)),
@@ -65,7 +65,7 @@ def _shared_fields(features: Features) -> Fields:
     return fields
 
 
-def _reply_fields(features: Features) -> Fields:
+def _reply_fields(features: RequestFeatures) -> Fields:
     threads: Fields = {"thread": nullable(_THREAD)} if features.threads else {}
     return {
         **threads,
@@ -84,7 +84,7 @@ def _reply_fields(features: Features) -> Fields:
     }
 
 
-def _message(features: Features) -> Shape:
+def _message(features: RequestFeatures) -> Shape:
     fields: dict[str, Shape | Required] = {
         "role": Required(_role),
         "content": Required(string_or_array(content_block(features))),
@@ -111,7 +111,7 @@ def _system_block(mark: Shape) -> Shape:
     )
 
 
-def _context_management(features: Features) -> Shape:
+def _context_management(features: RequestFeatures) -> Shape:
     def amount(*kinds: str, at_least: int = 0) -> Shape:
         value = record({"type": anything, "value": Required(integer(at_least=at_least))})
         return tagged(dict.fromkeys(kinds, value))

@@ -8,14 +8,14 @@ from itertools import chain
 from reverie.messages.blocks import JsonObject
 from reverie_simulator.facts import ModelFacts
 from reverie_simulator.replies import is_forged
-from reverie_simulator.rules.conversation import Turn
+from reverie_simulator.rules.conversation import RoleTurn
 from reverie_simulator.wire import number_at, object_at, text_at
 
 GUIDE = "https://docs.claude.com/en/docs/build-with-claude/extended-thinking"
 BLOCKS = ("thinking", "redacted_thinking")
 
 
-def check_thinking(body: JsonObject, turns: Sequence[Turn], facts: ModelFacts, *, interleaved: bool) -> str | None:
+def check_thinking(body: JsonObject, turns: Sequence[RoleTurn], facts: ModelFacts, *, interleaved: bool) -> str | None:
     """The first rule about reasoning that the request breaks."""
     return next(chain(_setting_problems(body, facts, interleaved), _block_problems(body, turns)), None)
 
@@ -55,7 +55,7 @@ def _budget_problems(body: JsonObject, facts: ModelFacts, budget: int, interleav
         yield f"`top_k` must be unset when thinking is enabled. {settings}"
 
 
-def _block_problems(body: JsonObject, turns: Sequence[Turn]) -> Iterator[str]:
+def _block_problems(body: JsonObject, turns: Sequence[RoleTurn]) -> Iterator[str]:
     for turn in turns:
         for placed in turn.blocks:
             if placed.kind == "thinking" and is_forged(
@@ -88,9 +88,9 @@ def _block_problems(body: JsonObject, turns: Sequence[Turn]) -> Iterator[str]:
         yield f"{final.blocks[-1].path}: The final block in an assistant message cannot be `thinking`."
 
 
-def _open_loop(turns: Sequence[Turn]) -> list[Turn]:
+def _open_loop(turns: Sequence[RoleTurn]) -> list[RoleTurn]:
     """The assistant's turns since the user last said something that is no tool result."""
-    loop: list[Turn] = []
+    loop: list[RoleTurn] = []
     for turn in reversed(turns):
         if turn.role == "user" and any(placed.kind not in {"tool_result", "cache_edits"} for placed in turn.blocks):
             # Words that follow results in one message still belong to the loop those results continue.

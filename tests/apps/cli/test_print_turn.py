@@ -13,7 +13,7 @@ from reverie.messages.transcript import read_entries
 from reverie.messages.view import project
 from reverie.testing.openai_server import ChatAnswer, OpenAIServer
 from reverie.testing.simulator import RunningSimulator, simulator
-from reverie_simulator.script import Action, Incoming, ToolCall
+from reverie_simulator.script import Incoming, ScriptAction, ToolCall
 from tests.apps.cli.conftest import Ran, Terminal
 from tests.requirements import requirement
 
@@ -284,11 +284,11 @@ def test_a_broken_stream_is_asked_again_and_nothing_is_printed_twice(terminal: T
 @requirement("cli:print:cache-broken")
 @pytest.mark.parametrize("output_format", ["json", "stream-json"])
 def test_a_broken_cache_is_told_to_programs(terminal: Terminal, output_format: str) -> None:
-    def forgets(incoming: Incoming) -> Action:
+    def forgets(incoming: Incoming) -> ScriptAction:
         if incoming.tool_result:
             provider.simulation.provider.cache.clear()
-            return Action(text="done")
-        return Action(tool_calls=(ToolCall("Bash", {"command": "ls", "description": "look"}),))
+            return ScriptAction(text="done")
+        return ScriptAction(tool_calls=(ToolCall("Bash", {"command": "ls", "description": "look"}),))
 
     with simulator(forgets) as provider:
         ran = ask(terminal, provider, "-p", "look", "--output-format", output_format)

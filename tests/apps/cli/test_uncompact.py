@@ -10,7 +10,7 @@ from reverie.context.client_messages import Followed
 from reverie.context.embedded import answered
 from reverie.context.pipeline import compact_now
 from reverie.context.replacement import Case
-from reverie.context.stage import Scene
+from reverie.context.stage import StageContext
 from reverie.files.places import slug
 from reverie.messages.entries import AssistantEntry, UserEntry
 from reverie.messages.transcript import Transcript, read_entries
@@ -38,7 +38,7 @@ def compacted(terminal: Terminal) -> Path:
             here = replace(entry.envelope, cwd=str(terminal.project.resolve()))
             log.adopt(replace(entry, envelope=here))
     used = budget(8_000).using(7_900)
-    scene = Scene(used, clock.now(), log.envelope, lambda item: round(weigh_message(item.message, rates)))
+    scene = StageContext(used, clock.now(), log.envelope, lambda item: round(weigh_message(item.message, rates)))
     small = replace(Settings().compaction, keep_min_tokens=300, keep_min_text_messages=1, restore_files=0)
     case = Case(log.view, log.entries, scene, small, trigger="manual")
     log.append(*answered(compact_now(case, Settings())).entries)

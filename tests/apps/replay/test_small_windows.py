@@ -13,7 +13,7 @@ import anthropic
 import pytest
 
 from reverie.apps.replay.figures import SessionFigures
-from reverie.apps.replay.run import Setup, replay
+from reverie.apps.replay.run import ReplaySetup, replay
 from reverie.context.strategies import strategy
 from reverie.context.window import Window
 from reverie.context.wrap import wrap
@@ -26,7 +26,7 @@ from reverie.models.ports import Ending
 from reverie.models.profiles import profile
 from reverie.models.tokens.window import budget_by
 from reverie.session.events import TurnEnded
-from reverie.settings import Extraction, Settings
+from reverie.settings import ExtractionSettings, Settings
 from reverie.testing.simulator import simulator
 from reverie_simulator.rules.check import validate
 from tests.context.kit import Session
@@ -64,7 +64,9 @@ def requests(whole: list[Message]) -> Iterator[list[Message]]:
 
 def replayed(entries: list[Entry], window: int, folder: Path, name: str = "default") -> SessionFigures:
     budget = budget_by(Settings(), MODEL, window=window)
-    return replay("made", entries, Setup(MODEL, profile(MODEL), budget, Settings(), strategy(name), spills=folder))
+    return replay(
+        "made", entries, ReplaySetup(MODEL, profile(MODEL), budget, Settings(), strategy(name), spills=folder)
+    )
 
 
 @requirement("window:small:answers")
@@ -144,7 +146,7 @@ async def test_a_session_with_large_files_goes_on_after_every_turn(tmp_path: Pat
         {"then": "fine"},
     ]
     with desk(tmp_path, script) as at:
-        at.settings = replace(at.settings, extraction=Extraction(enabled=False))
+        at.settings = replace(at.settings, extraction=ExtractionSettings(enabled=False))
         at.options["window_tokens"] = 30_000
         for turn in range(3):
             for each in range(3):

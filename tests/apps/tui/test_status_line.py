@@ -8,11 +8,11 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 
 from reverie.apps.tui.status_line import MODES, status_text
-from reverie.models.tokens.window import Level
+from reverie.models.tokens.window import WindowLevel
 from reverie.session.events import Status
 from tests.requirements import requirement
 
-FULL = Status("claude-sonnet-5", 84_000, 180_000, Level.CALM, 0.93, 0.4213, "default", ("dreaming", "indexing"))
+FULL = Status("claude-sonnet-5", 84_000, 180_000, WindowLevel.CALM, 0.93, 0.4213, "default", ("dreaming", "indexing"))
 
 
 @requirement("tui:status:shows")
@@ -25,8 +25,8 @@ def test_everything_is_there_when_there_is_room() -> None:
 
 
 @requirement("tui:status:shows")
-@given(st.integers(20, 200), st.sampled_from(Level), st.integers(0, 400_000), st.sampled_from([*MODES, "other"]))
-def test_the_line_fits_and_keeps_what_matters(width: int, level: Level, used: int, mode: str) -> None:
+@given(st.integers(20, 200), st.sampled_from(WindowLevel), st.integers(0, 400_000), st.sampled_from([*MODES, "other"]))
+def test_the_line_fits_and_keeps_what_matters(width: int, level: WindowLevel, used: int, mode: str) -> None:
     status = Status("claude-sonnet-5", used, 180_000, level, 0.93, 0.4213, mode, ("dreaming",))
     line = status_text(status, width).plain
 
@@ -42,12 +42,12 @@ def test_the_line_fits_and_keeps_what_matters(width: int, level: Level, used: in
 @pytest.mark.parametrize(
     ("level", "word", "style"),
     [
-        (Level.WARNING, "filling", "yellow"),
-        (Level.ERROR, "nearly full", "red"),
-        (Level.BLOCKED, "blocked", "bold red reverse"),
+        (WindowLevel.WARNING, "filling", "yellow"),
+        (WindowLevel.ERROR, "nearly full", "red"),
+        (WindowLevel.BLOCKED, "blocked", "bold red reverse"),
     ],
 )
-def test_each_level_has_its_word_and_colour(level: Level, word: str, style: str) -> None:
+def test_each_level_has_its_word_and_colour(level: WindowLevel, word: str, style: str) -> None:
     text = status_text(Status("m", 150, 180, level), 100)
 
     assert word in text.plain

@@ -7,15 +7,15 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from reverie.extensions.hooks import Declared, Effects, Hooks, Surroundings, parse_declaration
-from reverie.files.trust import Trust
+from reverie.extensions.hooks import Declared, Effects, HookContext, Hooks, parse_declaration
+from reverie.files.trust import TrustAnswers
 from reverie.messages.blocks import JsonObject
 from reverie.settings import Declaration
-from reverie.settings import Hook as Limits
+from reverie.settings import HookSettings as Limits
 
 ENVIRONMENT = {"PATH": "/usr/bin:/bin:/usr/local/bin", "HOME": "/nonexistent"}
 REAL = Effects()
-NO_TRUST = Trust()
+NO_TRUST = TrustAnswers()
 
 
 def command(text: str, **more: object) -> dict[str, object]:
@@ -37,7 +37,7 @@ def hooks_in(
     project: Path,
     *declared: Declared,
     effects: Effects = REAL,
-    trust: Trust = NO_TRUST,
+    trust: TrustAnswers = NO_TRUST,
     spills: Path | None = None,
     env_file: Path | None = None,
     environment: Mapping[str, str] = ENVIRONMENT,
@@ -48,7 +48,7 @@ def hooks_in(
     return Hooks(
         declared,
         limits=replace(Limits(), **limits),  # type: ignore[arg-type]
-        around=Surroundings(project, environment, env_file),
+        around=HookContext(project, environment, env_file),
         facts=lambda: facts if facts is not None else {"session_id": "s", "cwd": str(project)},
         trust=trust,
         spills=spills,

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reverie.extensions.hooks.declarations import Kind, declared_hooks, parse_declaration
+from reverie.extensions.hooks.declarations import HookKind, declared_hooks, parse_declaration
 from reverie.extensions.plugins.plugin import Plugin
 from reverie.settings import Declaration
 from tests.extensions.hooks.making import command, declaration
@@ -37,7 +37,15 @@ def test_all_types_become_values() -> None:
 
     assert found.problems == ()
     kinds = [hook.handler.kind for hook in found.hooks]
-    assert kinds == [Kind.COMMAND, Kind.COMMAND, Kind.HTTP, Kind.PROMPT, Kind.AGENT, Kind.MCP_TOOL, *[Kind.COMMAND] * 2]
+    assert kinds == [
+        HookKind.COMMAND,
+        HookKind.COMMAND,
+        HookKind.HTTP,
+        HookKind.PROMPT,
+        HookKind.AGENT,
+        HookKind.MCP_TOOL,
+        *[HookKind.COMMAND] * 2,
+    ]
     first, second, http, prompt, _, tool, later, wake = found.hooks
     assert (first.matcher, first.timeout_seconds, first.status) == ("Bash|Edit", 3.0, "Checking")
     assert (first.handler.condition, first.handler.args, first.handler.root) == ("Bash(git *)", None, Path("/plugin"))

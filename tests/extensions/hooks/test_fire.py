@@ -13,7 +13,7 @@ import pytest
 
 from reverie.errors import Unavailable
 from reverie.extensions.hooks import NOTHING, Effects, Hooks, parse_declaration
-from reverie.extensions.hooks.verdict import Verdict
+from reverie.extensions.hooks.verdict import HookVerdict
 from reverie.files.trust import read_trust, write_answers
 from reverie.messages.blocks import JsonObject
 from reverie.models.ports import Flow
@@ -260,7 +260,7 @@ async def test_a_hook_in_the_background_delays_nobody_and_is_heard_later(tmp_pat
     await asyncio.wait_for(woken.wait(), 10)
     await hooks.close(grace_seconds=10)
 
-    assert hooks.arrived() == Verdict(context=("note",), messages=("done",))
+    assert hooks.arrived() == HookVerdict(context=("note",), messages=("done",))
     assert hooks.arrived() == NOTHING
 
 
@@ -277,7 +277,7 @@ async def test_closing_ends_what_runs_in_the_background(tmp_path: Path) -> None:
 
 @requirement("hooks:run:never-fails")
 async def test_every_failure_is_a_warning_that_names_the_hook_and_its_place(tmp_path: Path) -> None:
-    async def broken(_: object) -> Verdict:
+    async def broken(_: object) -> HookVerdict:
         raise ZeroDivisionError("oops")
 
     hooks = hooks_in(
@@ -333,7 +333,7 @@ async def test_a_program_that_never_stops_printing_is_ended(tmp_path: Path) -> N
 async def test_a_prompt_is_put_to_the_model_and_its_no_refuses(tmp_path: Path) -> None:
     asked: list[str] = []
 
-    async def ask(flow: Flow[Verdict], model: str) -> Verdict:
+    async def ask(flow: Flow[HookVerdict], model: str) -> HookVerdict:
         from reverie.messages.message import Usage, assistant
         from reverie.models.ports import Reply
 
@@ -341,7 +341,7 @@ async def test_a_prompt_is_put_to_the_model_and_its_no_refuses(tmp_path: Path) -
         try:
             flow.send(Reply(assistant('Here: {"ok": false, "reason": "tests fail"}'), Usage(), "end_turn", "m"))
         except StopIteration as end:
-            answer: Verdict = end.value
+            answer: HookVerdict = end.value
             return answer
         raise AssertionError
 
@@ -390,7 +390,7 @@ async def test_a_model_that_says_something_else_is_a_warning(tmp_path: Path) -> 
     async def agent(_: str, __: str) -> str:
         return "I think it is fine."
 
-    async def failing(_: Flow[Verdict], __: str) -> Verdict:
+    async def failing(_: Flow[HookVerdict], __: str) -> HookVerdict:
         raise Unavailable("no capacity")
 
     entries = ({"type": "agent", "prompt": "a"}, {"type": "prompt", "prompt": "b"})

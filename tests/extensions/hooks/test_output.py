@@ -6,13 +6,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reverie.extensions.hooks.events import EVENTS, Refusal
+from reverie.extensions.hooks.events import EVENTS, RefusalEffect
 from reverie.extensions.hooks.output import judged, outcome
-from reverie.extensions.hooks.verdict import NOTHING, Verdict
+from reverie.extensions.hooks.verdict import NOTHING, HookVerdict
 from tests.requirements import requirement
 
 
-def said(event: str, answer: object = "", *, code: int = 0, stderr: str = "") -> Verdict:
+def said(event: str, answer: object = "", *, code: int = 0, stderr: str = "") -> HookVerdict:
     stdout = answer if isinstance(answer, str) else json.dumps(answer)
     return outcome(EVENTS[event], "h", code=code, stdout=stdout, stderr=stderr)
 
@@ -35,14 +35,14 @@ def test_code_two_refuses_by_the_rules_of_the_event(event: str) -> None:
     verdict = said(event, "out", code=2, stderr="no\n")
 
     match EVENTS[event].refusal:
-        case Refusal.BLOCKS:
+        case RefusalEffect.BLOCKS:
             assert verdict.blocked == "no"
             assert verdict.permission == ("deny" if event == "PreToolUse" else None)
-        case Refusal.TELLS_MODEL:
+        case RefusalEffect.TELLS_MODEL:
             assert (verdict.blocked, verdict.context) == (None, ("no",))
-        case Refusal.TELLS_USER:
+        case RefusalEffect.TELLS_USER:
             assert (verdict.blocked, verdict.messages) == (None, ("hook h: no",))
-        case Refusal.IGNORED:
+        case RefusalEffect.IGNORED:
             assert verdict == NOTHING
 
 
@@ -199,7 +199,7 @@ def test_wrong_json_is_named_and_decides_nothing(answer: object) -> None:
 def test_whatever_a_hook_prints_there_is_a_verdict(event: str, answer: object, code: int) -> None:
     verdict = said(event, answer, code=code, stderr="e")
 
-    assert isinstance(verdict, Verdict)
+    assert isinstance(verdict, HookVerdict)
 
 
 @requirement("hooks:run:model")

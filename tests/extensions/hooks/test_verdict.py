@@ -3,11 +3,11 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reverie.extensions.hooks.verdict import NOTHING, Permission, Verdict, merged
+from reverie.extensions.hooks.verdict import NOTHING, HookVerdict, Permission, merged
 from tests.requirements import requirement
 
 verdicts = st.builds(
-    Verdict,
+    HookVerdict,
     blocked=st.none() | st.text(max_size=3),
     permission=st.sampled_from([None, "allow", "ask", "deny"]),
     reason=st.text(max_size=3),
@@ -22,7 +22,7 @@ RANK: dict[Permission | None, int] = {None: 0, "allow": 1, "ask": 2, "deny": 3}
 
 @requirement("hooks:merge:strictest")
 @given(st.lists(verdicts, max_size=5))
-def test_the_strictest_word_stands_and_no_objection_is_lost(all_said: list[Verdict]) -> None:
+def test_the_strictest_word_stands_and_no_objection_is_lost(all_said: list[HookVerdict]) -> None:
     together = merged(all_said)
 
     assert RANK[together.permission] == max((RANK[said.permission] for said in all_said), default=0)
@@ -34,9 +34,9 @@ def test_the_strictest_word_stands_and_no_objection_is_lost(all_said: list[Verdi
 
 @requirement("hooks:merge:strictest")
 def test_a_later_input_replaces_an_earlier_one_and_none_outlives_a_refusal() -> None:
-    one, two = Verdict(updated_input={"a": 1}), Verdict(updated_input={"b": 2}, permission="allow", reason="r")
+    one, two = HookVerdict(updated_input={"a": 1}), HookVerdict(updated_input={"b": 2}, permission="allow", reason="r")
 
     assert merged([one, two]).updated_input == {"b": 2}
-    assert merged([one, two, Verdict(permission="deny", reason="no")]).updated_input is None
-    assert merged([one, two, Verdict(permission="deny", reason="no")]).reason == "no"
+    assert merged([one, two, HookVerdict(permission="deny", reason="no")]).updated_input is None
+    assert merged([one, two, HookVerdict(permission="deny", reason="no")]).reason == "no"
     assert merged([]) == NOTHING

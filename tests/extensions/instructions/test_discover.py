@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from reverie.extensions.instructions import Kind, Outside, Reason, load, nested, taken_as_read
+from reverie.extensions.instructions import InstructionKind, LoadReason, Outside, load, nested, taken_as_read
 from tests.extensions.instructions.trees import load_tree, names, somewhere, texts, write_tree
 from tests.requirements import requirement
 
@@ -38,8 +38,12 @@ def test_broad_comes_before_specific_and_local_last_in_its_folder(tmp_path: Path
         "rule a", "rule b", "root, local", "sub", "sub, local",
     ]  # fmt: skip
     kinds = [file.kind for file in loaded.files if file.text in set(FAMILY.values())]
-    assert kinds == [Kind.MANAGED] * 2 + [Kind.USER] * 2 + [Kind.PROJECT] * 6 + [Kind.LOCAL, Kind.PROJECT, Kind.LOCAL]
-    assert {file.reason for file in loaded.files} == {Reason.SESSION_START}
+    assert kinds == [InstructionKind.MANAGED] * 2 + [InstructionKind.USER] * 2 + [InstructionKind.PROJECT] * 6 + [
+        InstructionKind.LOCAL,
+        InstructionKind.PROJECT,
+        InstructionKind.LOCAL,
+    ]
+    assert {file.reason for file in loaded.files} == {LoadReason.SESSION_START}
     assert loaded.warnings == ()
 
 
@@ -57,7 +61,7 @@ def test_the_users_files_are_not_those_of_the_home_folder_again(tmp_path: Path) 
 
     loaded = load_tree(tmp_path, files, "home/work")
 
-    assert [(file.text, file.kind) for file in loaded.files if file.text == "user"] == [("user", Kind.USER)]
+    assert [(file.text, file.kind) for file in loaded.files if file.text == "user"] == [("user", InstructionKind.USER)]
     assert len(loaded.rules) == 1
 
 
@@ -148,7 +152,7 @@ def test_a_rule_with_paths_waits_for_a_matching_file(tmp_path: Path) -> None:
     assert nested(loaded, tmp_path / "project/a.txt").files == ()
     more = nested(loaded, tmp_path / "project/src/a.py")
     assert texts(more.files, tmp_path) == ["more", "python @more.md"]
-    assert [file.reason for file in more.files] == [Reason.INCLUDE, Reason.PATH_MATCH]
+    assert [file.reason for file in more.files] == [LoadReason.INCLUDE, LoadReason.PATH_MATCH]
     assert more.files[0].hook_fields["parent_file_path"] == str(more.files[1].path)
     assert more.files[1].hook_fields["globs"] == ["**/*.py"]
     assert nested(loaded.joined(more), tmp_path / "project/src/b.py").files == ()
@@ -184,10 +188,10 @@ def test_after_a_compaction_files_are_read_again_and_matched_rules_wait_again(tm
     grown = loaded.joined(nested(loaded, tmp_path / "project/src/a.py"))
     write_tree(tmp_path, {"project/.claude/rules/always.md": "changed"})
 
-    anew = load(grown.where, Reason.COMPACT)
+    anew = load(grown.where, LoadReason.COMPACT)
 
     assert texts(anew.files, tmp_path) == ["changed"]
-    assert {file.reason for file in anew.files} == {Reason.COMPACT}
+    assert {file.reason for file in anew.files} == {LoadReason.COMPACT}
     assert texts(nested(anew, tmp_path / "project/src/b.py").files, tmp_path) == ["more", "python @more.md"]
 
 
@@ -302,7 +306,7 @@ def test_a_file_outside_the_project_waits_for_the_users_word(tmp_path: Path) -> 
 
     assert texts(loaded.files, tmp_path) == ["ok", "mine @../secret.md"]
     wanted_by = (tmp_path / "project/CLAUDE.md").resolve()
-    assert loaded.waiting == (Outside(outside, wanted_by, Kind.PROJECT, wanted_by.parent, depth=1),)
+    assert loaded.waiting == (Outside(outside, wanted_by, InstructionKind.PROJECT, wanted_by.parent, depth=1),)
 
     agreed = load(replace(loaded.where, allowed=frozenset({outside})))
     assert texts(agreed.files, tmp_path) == ["ok", "secret", "mine @../secret.md"]

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from reverie.extensions.instructions import Loaded, Reason, load, nested
+from reverie.extensions.instructions import Loaded, LoadReason, load, nested
 from tests.extensions.instructions.trees import load_tree, names, somewhere, texts
 from tests.requirements import requirement
 
@@ -64,8 +64,8 @@ def test_a_file_that_points_at_agents_md_counts_as_loaded_and_says_nothing(
     files = [file for file in load_there(trees / name, tmp_path).files if file.path.is_relative_to(trees.resolve())]
 
     assert [(file.path.name, bool(file.text), file.reason) for file in files] == [
-        ("AGENTS.md", True, Reason.INCLUDE),
-        ("CLAUDE.md", False, Reason.SESSION_START),
+        ("AGENTS.md", True, LoadReason.INCLUDE),
+        ("CLAUDE.md", False, LoadReason.SESSION_START),
     ]
 
 
@@ -146,8 +146,8 @@ def test_a_tree_in_the_manner_of_real_ones_loads_as_expected(tmp_path: Path) -> 
     project = tmp_path / "project"
 
     assert [(file.path.name, bool(file.text), file.reason) for file in loaded.files] == [
-        ("AGENTS.md", True, Reason.INCLUDE),
-        ("CLAUDE.md", False, Reason.SESSION_START),
+        ("AGENTS.md", True, LoadReason.INCLUDE),
+        ("CLAUDE.md", False, LoadReason.SESSION_START),
     ]
     (said,) = texts(loaded.files, project)
     assert [line for line in said.splitlines() if line] == [

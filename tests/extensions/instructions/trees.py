@@ -7,7 +7,7 @@ from pathlib import Path
 
 from reverie.extensions.instructions import InstructionFile, Loaded, Where, load
 from reverie.files.places import Places
-from reverie.settings import Instructions
+from reverie.settings import InstructionsSettings
 
 
 def write_tree(root: Path, files: dict[str, str]) -> Path:
@@ -29,7 +29,7 @@ def somewhere(tmp_path: Path, directory: str | Path = "project", **settings: obj
     )
     folder = tmp_path / directory
     folder.mkdir(parents=True, exist_ok=True)
-    chosen = Instructions(**settings)  # type: ignore[arg-type]
+    chosen = InstructionsSettings(**settings)  # type: ignore[arg-type]
     return Where(places, folder, tmp_path / "home", chosen)
 
 

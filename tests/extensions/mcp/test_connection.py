@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from reverie.errors import Unavailable
-from reverie.extensions.mcp.connection import Connection, State
+from reverie.extensions.mcp.connection import Connection, ConnectionState
 from reverie.extensions.mcp.servers import Server, Transport
 from reverie.tools.mcp.connections import Connections
 from tests.requirements import requirement
@@ -125,13 +125,13 @@ async def test_a_server_that_never_answers_is_given_up(tmp_path: Path) -> None:
 @requirement("mcp:connect:again")
 async def test_a_lost_server_is_connected_again_for_the_next_call(tmp_path: Path) -> None:
     pids = tmp_path / "pids"
-    states: list[State] = []
+    states: list[ConnectionState] = []
     connection = Connection(over_stdio("--pid", str(pids)), around(tmp_path), lambda one: states.append(one.state))
     connection.start()
     with pytest.raises(Unavailable, match="went away"):
         await connection.call("leave", {})
-    assert states[0] == State.CONNECTED
-    assert State.LOST in states
+    assert states[0] == ConnectionState.CONNECTED
+    assert ConnectionState.LOST in states
 
     result = await connection.call("add", {"a": 1, "b": 1})
     assert result["isError"] is False
@@ -146,7 +146,7 @@ async def test_a_server_that_died_between_two_calls_is_connected_again_and_the_c
     connection = Connection(
         over_stdio("--pid", str(pids)),
         around(tmp_path),
-        lambda one: lost.set() if one.state in (State.FAILED, State.LOST) else None,
+        lambda one: lost.set() if one.state in (ConnectionState.FAILED, ConnectionState.LOST) else None,
     )
     connection.start()
     await connection.settled()

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from reverie.errors import Damaged
-from reverie.files.places import Evidence, Places, Project, find_project, list_projects, open_project, slug
+from reverie.files.places import IdentityEvidence, Places, Project, find_project, list_projects, open_project, slug
 from tests.files.places.conftest import Git
 from tests.requirements import requirement
 
@@ -62,7 +62,7 @@ def test_a_moved_repository_without_remote_finds_its_store_again(
 
     after = open_at(work / "after")
 
-    assert (before.evidence, after.evidence) == (None, Evidence.MARKER)
+    assert (before.evidence, after.evidence) == (None, IdentityEvidence.MARKER)
     assert after.folder == before.folder == places.project(work / "before")
     assert (after.identity.path, after.identity.other_paths) == (str(work / "after"), (str(work / "before"),))
     assert open_at(work / "after") == after
@@ -80,7 +80,7 @@ def test_a_clone_elsewhere_finds_the_store_by_its_remote(
 
     second = open_at(two)
 
-    assert (second.folder, second.evidence) == (first.folder, Evidence.REMOTE)
+    assert (second.folder, second.evidence) == (first.folder, IdentityEvidence.REMOTE)
     assert second.identity.path == str(one)
     assert second.identity.other_paths == (str(two),)
     assert not (two / ".git" / "reverie-id").exists()
@@ -130,7 +130,7 @@ def test_a_repository_cloned_anew_from_a_renamed_remote_to_the_same_path_keeps_i
 
     again = open_at(path)
 
-    assert (again.folder, again.evidence) == (first.folder, Evidence.PATH)
+    assert (again.folder, again.evidence) == (first.folder, IdentityEvidence.PATH)
     assert again.identity.remotes == ("host/new-name",)
 
 
@@ -159,7 +159,7 @@ def test_two_projects_with_one_slug_get_stores_of_their_own(places: Places, open
 
     assert [store.folder.directory.name for store in stores] == [slug(work / "a-b") + end for end in ("", "-2", "-3")]
     assert [open_at(path).folder for path in paths] == [store.folder for store in stores]
-    assert all(open_at(path).evidence is Evidence.PATH for path in paths)
+    assert all(open_at(path).evidence is IdentityEvidence.PATH for path in paths)
 
 
 def test_a_folder_that_holds_only_transcripts_becomes_the_store(places: Places, open_at: Open, work: Path) -> None:
@@ -208,7 +208,7 @@ def test_a_folder_named_by_the_user_is_the_store_of_whatever_project(tmp_path: P
     found = find_project(places, work)
 
     assert found is not None
-    assert (found.folder.directory, found.evidence) == (places.projects / "mine", Evidence.NAME)
+    assert (found.folder.directory, found.evidence) == (places.projects / "mine", IdentityEvidence.NAME)
 
 
 @requirement("places:identity:damaged")
@@ -282,4 +282,4 @@ def test_a_read_only_repository_gets_a_store_without_a_marker(
     (path / ".git" / "reverie-id").mkdir()  # nothing can be written there
 
     assert open_at(path).identity.marker is None
-    assert open_at(path).evidence is Evidence.PATH
+    assert open_at(path).evidence is IdentityEvidence.PATH

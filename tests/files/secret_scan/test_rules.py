@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from reverie.files.secret_scan.rules import IN_CONTEXT, TOKENS, VALUE_MIN_CHARS, Rule
+from reverie.files.secret_scan.rules import IN_CONTEXT, TOKENS, VALUE_MIN_CHARS, SecretRule
 from tests.files.secret_scan.fresh import fresh
 from tests.requirements import requirement
 
@@ -15,7 +15,7 @@ def test_there_are_more_than_forty_kinds() -> None:
 
 
 @pytest.mark.parametrize("rule", TOKENS, ids=lambda rule: rule.name)
-def test_what_a_rule_describes_is_one_long_word_with_its_keyword(rule: Rule) -> None:
+def test_what_a_rule_describes_is_one_long_word_with_its_keyword(rule: SecretRule) -> None:
     chance = random.Random(rule.name)
 
     for _ in range(20):
@@ -27,5 +27,5 @@ def test_what_a_rule_describes_is_one_long_word_with_its_keyword(rule: Rule) -> 
 
 
 @pytest.mark.parametrize("rule", IN_CONTEXT, ids=lambda rule: rule.name)
-def test_the_keywords_of_a_rule_in_context_are_in_lower_case(rule: Rule) -> None:
+def test_the_keywords_of_a_rule_in_context_are_in_lower_case(rule: SecretRule) -> None:
     assert all(keyword == keyword.lower() for keyword in rule.keywords)

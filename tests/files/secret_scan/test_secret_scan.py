@@ -12,14 +12,14 @@ from hypothesis import strategies as st
 
 from reverie.files.secret_scan import Finding, redact, scan
 from reverie.files.secret_scan.plausible import is_placeholder
-from reverie.files.secret_scan.rules import TOKENS, Rule
+from reverie.files.secret_scan.rules import TOKENS, SecretRule
 from tests.files.secret_scan.fresh import fresh, letters_and_digits
 from tests.requirements import requirement
 
 CHANCE = random.Random(20260822)
 
 
-def secret_of(rule: Rule, chance: random.Random) -> str:
+def secret_of(rule: SecretRule, chance: random.Random) -> str:
     return next(s for s in iter(lambda: fresh(rule.source, chance), "") if not is_placeholder(s))
 
 
@@ -34,7 +34,7 @@ def fill(template: str, identifier: str, secret: str) -> str:
 
 @requirement("secrets:scan:every-rule")
 @pytest.mark.parametrize("rule", TOKENS, ids=lambda rule: rule.name)
-def test_a_fresh_token_is_found_in_every_carrier_line(rule: Rule, shared_data: Path, thorough: bool) -> None:
+def test_a_fresh_token_is_found_in_every_carrier_line(rule: SecretRule, shared_data: Path, thorough: bool) -> None:
     # Every sixth carrier, beginning with another one for each rule: together the rules see them all.
     for template in carriers(shared_data) if thorough else carriers(shared_data)[TOKENS.index(rule) % 6 :: 6]:
         secret = secret_of(rule, CHANCE)
@@ -240,7 +240,7 @@ def test_a_token_that_is_broken_up_is_still_found(place: int, between: str) -> N
 @requirement("secrets:scan:never-shows")
 @given(st.text(max_size=40), st.sampled_from(TOKENS), st.text(max_size=40), st.randoms(use_true_random=False))
 def test_redaction_leaves_no_planted_token_and_is_stable(
-    before: str, rule: Rule, after: str, chance: random.Random
+    before: str, rule: SecretRule, after: str, chance: random.Random
 ) -> None:
     secret = secret_of(rule, chance)
     text = f"{before} {secret} {after}"

@@ -9,8 +9,8 @@ from typing import Any
 
 from reverie.files.places.paths import MemoryFolder
 from reverie.memory.dream.apply import Applied, apply_steps
-from reverie.memory.dream.proposal import Step
-from reverie.memory.dream.tidy import Tidied, World, tidy
+from reverie.memory.dream.proposal import DreamStep
+from reverie.memory.dream.tidy import Tidied, TidyContext, tidy
 from reverie.memory.store.topic_store import Store
 from reverie.memory.topics.topic import MemoryType, Topic, Trust, render_topic
 
@@ -41,7 +41,7 @@ def files(**bodies: str) -> dict[str, str]:
     return {f"{name}.md": text(f"{name}.md", body) for name, body in bodies.items()}
 
 
-def after(texts: Mapping[str, str], steps: tuple[Step, ...]) -> dict[str, str]:
+def after(texts: Mapping[str, str], steps: tuple[DreamStep, ...]) -> dict[str, str]:
     """The files as steps would leave them, archived ones gone."""
     result = dict(texts)
     for step in steps:
@@ -64,9 +64,9 @@ def read(directory: Path) -> dict[str, str]:
     return {path.name: path.read_text(encoding="utf-8") for path in found if path.name != "MEMORY.md"}
 
 
-def dreamt(store: Store, world: World | None = None) -> tuple[Tidied, Applied]:
+def dreamt(store: Store, world: TidyContext | None = None) -> tuple[Tidied, Applied]:
     """One embedded dream on a store."""
-    found = tidy(read(store.folder.directory), world or World())
+    found = tidy(read(store.folder.directory), world or TidyContext())
     return found, apply_steps(store, found.steps)
 
 

@@ -6,8 +6,8 @@ import pytest
 
 from reverie.errors import Conflict
 from reverie.memory.dream.apply import apply_steps
-from reverie.memory.dream.proposal import Kind, Step
-from reverie.memory.dream.tidy import World, tidy
+from reverie.memory.dream.proposal import DreamStep, StepKind
+from reverie.memory.dream.tidy import TidyContext, tidy
 from reverie.memory.store.timeline import log, undo
 from tests.memory.dream.kit import dreamt, files, read, text, write
 from tests.memory.stores import files_of, open_store
@@ -63,7 +63,7 @@ def test_an_edit_made_meanwhile_is_merged(tmp_path: Path) -> None:
     body = "First.\n\nSecond.\n\nWe release tomorrow."
     write(tmp_path, {"d.md": text("d.md", body, kind="project", description="Release")})
     store.sync()
-    steps = tidy(read(tmp_path), World()).steps
+    steps = tidy(read(tmp_path), TidyContext()).steps
     path = tmp_path / "d.md"
     path.write_text(path.read_text().replace("First.", "First, by hand."))
 
@@ -80,7 +80,7 @@ def test_where_both_changed_the_same_place_theirs_stays_and_the_rest_is_done(tmp
     store = open_store(tmp_path)
     write(tmp_path, {"d.md": text("d.md", "We release tomorrow.", kind="project"), **files(a=RULE, b=RULE)})
     store.sync()
-    steps = tidy(read(tmp_path), World()).steps
+    steps = tidy(read(tmp_path), TidyContext()).steps
     path = tmp_path / "d.md"
     path.write_text(path.read_text().replace("We release tomorrow.", "We release when it is done."))
 
@@ -88,7 +88,7 @@ def test_where_both_changed_the_same_place_theirs_stays_and_the_rest_is_done(tmp
 
     assert "when it is done" in path.read_text()
     assert [reason for _, reason in applied.left] == ["d.md was changed meanwhile at the same place"]
-    assert [step.kind for step in applied.steps] == [Kind.merge]
+    assert [step.kind for step in applied.steps] == [StepKind.merge]
 
 
 @requirement("dream:others")
@@ -98,7 +98,7 @@ def test_a_merge_of_which_a_part_changed_at_the_same_place_is_left_out_as_a_whol
     near = RULE.replace("use a", "must use a")
     write(tmp_path, files(a=RULE, b=near))
     store.sync()
-    (step,) = tidy(read(tmp_path), World()).steps
+    (step,) = tidy(read(tmp_path), TidyContext()).steps
     if changed == "gone":
         (tmp_path / step.archived[0]).unlink()
     else:
@@ -119,7 +119,7 @@ def test_the_archive_never_loses_what_it_holds(tmp_path: Path) -> None:
     for word in ("first", "second"):
         write(tmp_path, files(a=f"{word} {RULE}", c=OTHER))
         before = (tmp_path / "a.md").read_text()
-        apply_steps(store, (Step(Kind.retire, "over", {"a.md": before}, {"a.md": None}),))
+        apply_steps(store, (DreamStep(StepKind.retire, "over", {"a.md": before}, {"a.md": None}),))
     kept = {path.name: path.read_text() for path in (tmp_path / ".archive").iterdir()}
     assert "first" in kept["a.md.archived"]
     assert "second" in kept["a.2.md.archived"]
@@ -140,7 +140,7 @@ def test_lines_of_the_index_that_a_person_wrote_stay_whatever_a_dream_does(tmp_p
 
     write(tmp_path, files(b=RULE))
     texts = read(tmp_path)
-    applied = apply_steps(store, tidy(texts, World()).steps)
+    applied = apply_steps(store, tidy(texts, TidyContext()).steps)
 
     assert applied.commit is not None
     shown = index.read_text()
@@ -160,14 +160,14 @@ def test_a_check_at_the_last_moment_leaves_everything_as_it_is(tmp_path: Path) -
         raise Conflict("another one began")
 
     with pytest.raises(Conflict):
-        apply_steps(store, tidy(read(tmp_path), World()).steps, check=taken_over)
+        apply_steps(store, tidy(read(tmp_path), TidyContext()).steps, check=taken_over)
     assert files_of(tmp_path) == before
 
 
 @requirement("dream:one-commit")
 def test_a_step_outside_of_the_directory_is_left_out(tmp_path: Path) -> None:
     store = open_store(tmp_path / "memory")
-    bad = Step(Kind.add, "x", {"../evil.md": None}, {"../evil.md": "text"})
+    bad = DreamStep(StepKind.add, "x", {"../evil.md": None}, {"../evil.md": "text"})
     assert apply_steps(store, (bad,)).left == ((bad, "../evil.md cannot be written"),)
     assert [path.name for path in tmp_path.iterdir()] == ["memory"]
 

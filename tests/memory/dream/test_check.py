@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from reverie.memory.dream.check import Checked, Rules, check_result
-from reverie.memory.dream.fork import StagingGate, Surroundings, dream_fork
-from reverie.memory.dream.proposal import Kind
+from reverie.memory.dream.check import CheckedDream, DreamRules, check_result
+from reverie.memory.dream.fork import DreamSources, StagingGate, dream_fork
+from reverie.memory.dream.proposal import StepKind
 from reverie.memory.dream.staging import read_staging, remove_staging, write_staging
 from reverie.memory.dream.view import DreamView
 from reverie.memory.topics.topic import Source, parse_topic
@@ -26,9 +26,9 @@ def secret() -> str:
     return "AKIA" + "IOSFODNN7" + "ABCDEFG"
 
 
-def judged(changed: dict[str, str | None], rules: Rules | None = None) -> Checked:
+def judged(changed: dict[str, str | None], rules: DreamRules | None = None) -> CheckedDream:
     after = {path: made for path, made in {**BEFORE, **changed}.items() if made is not None}
-    return check_result(BEFORE, after, rules or Rules())
+    return check_result(BEFORE, after, rules or DreamRules())
 
 
 @requirement("dream:model:checked")
@@ -72,7 +72,7 @@ def test_a_secret_is_thrown_away_and_not_told() -> None:
 @requirement("dream:model:checked")
 def test_what_was_erased_does_not_come_back() -> None:
     new = text("n.md", "Use tabs in Go files.", trust="inferred")
-    assert "erased" in judged({"n.md": new}, Rules(is_erased=lambda said: "tabs" in said)).refused[0]
+    assert "erased" in judged({"n.md": new}, DreamRules(is_erased=lambda said: "tabs" in said)).refused[0]
 
 
 @requirement("dream:model")
@@ -85,9 +85,9 @@ def test_edits_additions_and_retirements_become_steps_and_no_source_is_lost() ->
     steps = judged({"n.md": added, "a.md": edited, "b.md": retired}).steps
 
     assert {step.kind: tuple(step.after) for step in steps} == {
-        Kind.retire: ("b.md",),
-        Kind.edit: ("a.md",),
-        Kind.add: ("n.md",),
+        StepKind.retire: ("b.md",),
+        StepKind.edit: ("a.md",),
+        StepKind.add: ("n.md",),
     }
     assert "b.md is retired: the team stopped using tickets" in {step.reason for step in steps}
     assert parse_topic("a.md", steps[1].after["a.md"] or "").sources == (QUOTE,)
@@ -98,14 +98,14 @@ def test_a_topic_that_another_carries_on_is_retired_together_with_it() -> None:
     merged = text("a.md", f"{RULE}\n\nName branches after the ticket they belong to.")
     gone = BEFORE["b.md"].replace("---\nName", "retired: same subject\nreplaced_by: a.md\n---\nName")
     (step,) = judged({"a.md": merged, "b.md": gone}).steps
-    assert (step.kind, step.archived, step.written) == (Kind.merge, ("b.md",), ("a.md",))
+    assert (step.kind, step.archived, step.written) == (StepKind.merge, ("b.md",), ("a.md",))
 
 
 @requirement("dream:model:checked")
 def test_a_new_word_of_the_user_stands_when_it_was_really_said() -> None:
     said = text("n.md", "Deploys are done on Mondays.", sources=(Source("s9", "m9", "we deploy on Mondays"),))
     assert judged({"n.md": said}).steps == ()
-    assert len(judged({"n.md": said}, Rules(was_said=lambda source: source.session == "s9")).steps) == 1
+    assert len(judged({"n.md": said}, DreamRules(was_said=lambda source: source.session == "s9")).steps) == 1
     moved = text("n.md", "The real database is used.", sources=(QUOTE,))
     assert len(judged({"n.md": moved}).steps) == 1
 
@@ -127,7 +127,7 @@ def test_the_copy_holds_what_it_was_given_and_nothing_is_read_through_links(tmp_
 
 @requirement("dream:model")
 def test_the_work_of_a_dream_is_told_with_its_limits(tmp_path: Path) -> None:
-    around = Surroundings(tmp_path, (tmp_path / "sessions",), ("s1", "s2"), (tmp_path / "log.md",), tmp_path)
+    around = DreamSources(tmp_path, (tmp_path / "sessions",), ("s1", "s2"), (tmp_path / "log.md",), tmp_path)
     spec = dream_fork(
         around, [parse_topic(path, made) for path, made in BEFORE.items()], directory=tmp_path, today="2026-03-10"
     )

@@ -14,7 +14,7 @@ from reverie.memory.dream.dreams import Dreams, Dreamt
 from reverie.memory.dream.estimate import estimated_dream
 from reverie.memory.dream.lock import DreamState
 from reverie.memory.dream.model_dream import spec_of
-from reverie.memory.dream.proposal import Kind, has_proposal
+from reverie.memory.dream.proposal import StepKind, has_proposal
 from reverie.memory.dream.view import DreamView
 from reverie.memory.memory import Memory
 from reverie.messages.blocks import Json
@@ -22,7 +22,7 @@ from reverie.messages.message import Usage
 from reverie.models.ledger import Booking, append_booking
 from reverie.models.ports import ForkSpec
 from reverie.session.subagents.fork import LoopForks
-from reverie.settings import Budget, Dream, Extraction, Settings
+from reverie.settings import BudgetSettings, DreamSettings, ExtractionSettings, Settings
 from tests.memory.dream.kit import append_daily, files, read, text, write
 from tests.memory.stores import files_of
 from tests.requirements import requirement
@@ -116,12 +116,12 @@ async def test_while_one_dreams_another_gives_up(tmp_path: Path) -> None:
 
 @requirement("dream:gates")
 async def test_an_automatic_dream_asks_the_gates(tmp_path: Path) -> None:
-    settings = Settings(dream=Dream(min_sessions=0))
+    settings = Settings(dream=DreamSettings(min_sessions=0))
     with opened(tmp_path, settings=settings) as memory:
         write(memory.directory, files(a=RULE, b=RULE))
         assert (await memory.dreams.run(automatic=True)).state == "completed"
         assert (await memory.dreams.run(automatic=True)).state == "skipped"
-    with opened(tmp_path, settings=Settings(dream=Dream(enabled=False))) as memory:
+    with opened(tmp_path, settings=Settings(dream=DreamSettings(enabled=False))) as memory:
         assert (await memory.dreams.run(automatic=True)).detail == "dream.enabled is false"
         assert (await memory.dream()).state == "unchanged"
 
@@ -166,15 +166,15 @@ async def test_where_a_host_begins_while_a_model_dreams_nothing_is_written(tmp_p
 
 @requirement("dream:daily")
 async def test_a_nightly_dream_turns_daily_logs_into_topics_once(tmp_path: Path) -> None:
-    from reverie.settings import Memory as MemorySettings
+    from reverie.settings import MemorySettings
 
-    settings = Settings(memory=MemorySettings(daily_log=True), dream=Dream(min_sessions=0))
+    settings = Settings(memory=MemorySettings(daily_log=True), dream=DreamSettings(min_sessions=0))
     with opened(tmp_path, settings=settings) as memory:
         said = "Always run the linter before committing, because CI rejects unformatted code."
         append_daily(memory.dreams.folder, said, now=NOW)
         assert (await memory.dreams.run(automatic=True)).state == "skipped"
         done = await memory.dream()
-        assert (done.state, done.changed, done.steps[0].kind) == ("completed", 1, Kind.add)
+        assert (done.state, done.changed, done.steps[0].kind) == ("completed", 1, StepKind.add)
         (made,) = memory.topics()
         memory.forget(made.path)
         assert (await memory.dream()).state == "unchanged"
@@ -182,10 +182,12 @@ async def test_a_nightly_dream_turns_daily_logs_into_topics_once(tmp_path: Path)
 
 @requirement("dream:daily")
 async def test_the_first_turn_of_a_new_day_makes_topics_of_the_logs_of_the_day_before(tmp_path: Path) -> None:
-    from reverie.settings import Memory as MemorySettings
+    from reverie.settings import MemorySettings
 
     with desk(tmp_path, [{"then": "fine"}]) as at:
-        at.settings = replace(at.settings, memory=MemorySettings(daily_log=True), extraction=Extraction(enabled=False))
+        at.settings = replace(
+            at.settings, memory=MemorySettings(daily_log=True), extraction=ExtractionSettings(enabled=False)
+        )
         at.model = "offline"
         async with at.start() as session:
             said = "Always run the linter before committing, because CI rejects unformatted code."
@@ -332,7 +334,7 @@ async def test_a_model_that_has_spent_the_budget_is_stopped_between_rounds_and_t
     copy = staging(tmp_path)
     looks = calls(("Glob", {"pattern": "*", "path": str(copy)}), text="word " * 2_000)
     with desk(tmp_path, fork(looks, looks, looks, looks)) as at:
-        at.settings = replace(at.settings, budget=Budget(background_usd_per_hour=0.06))
+        at.settings = replace(at.settings, budget=BudgetSettings(background_usd_per_hour=0.06))
         sleeper = Sleeper(at)
         sleeper.memory.store.write_files(files(c=RULE), author="user", reason="more")
         done = await sleeper.run()
@@ -347,7 +349,7 @@ async def test_a_model_that_has_spent_the_budget_is_stopped_between_rounds_and_t
 @requirement("ledger:governor:carried", "dream:budget")
 async def test_a_dream_of_a_young_session_uses_what_earlier_sessions_left_of_their_share(tmp_path: Path) -> None:
     with desk(tmp_path, fork()) as at:
-        at.settings = replace(at.settings, budget=Budget(), dream=Dream(min_sessions=0))
+        at.settings = replace(at.settings, budget=BudgetSettings(), dream=DreamSettings(min_sessions=0))
         sleeper = Sleeper(at)
         sleeping = sleeper.session.parts.sleeping
         sleeper.session.parts.governor.note(_turn(at, "this session", 0.01))
@@ -412,7 +414,7 @@ async def test_a_fork_that_misbehaves_changes_nothing(tmp_path: Path, name: str)
 async def test_endless_rounds_without_a_change_end_as_a_failure(tmp_path: Path) -> None:
     copy = staging(tmp_path)
     with desk(tmp_path, [{"then": calls(("Glob", {"pattern": "*", "path": str(copy)}))}]) as at:
-        at.settings = replace(at.settings, dream=Dream(max_rounds=4, min_sessions=0))
+        at.settings = replace(at.settings, dream=DreamSettings(max_rounds=4, min_sessions=0))
         sleeper = Sleeper(at)
         before = files_of(sleeper.memory.directory)
         done = await sleeper.run()
@@ -455,7 +457,7 @@ async def test_what_a_model_had_staged_when_its_rounds_end_is_checked_and_propos
     writes = [{"file_path": str(copy / name), "content": said} for name, said in (("n.md", fine), ("m.md", invented))]
     looks = calls(("Glob", {"pattern": "*", "path": str(copy)}))
     with desk(tmp_path, fork(*(calls(("Write", each)) for each in writes), looks, looks, looks, looks)) as at:
-        at.settings = replace(at.settings, dream=Dream(max_rounds=4, min_sessions=0))
+        at.settings = replace(at.settings, dream=DreamSettings(max_rounds=4, min_sessions=0))
         sleeper = Sleeper(at)
         before = files_of(sleeper.memory.directory)
         done = await sleeper.run()
@@ -476,7 +478,7 @@ async def test_what_a_model_had_staged_when_its_budget_ends_is_proposed(tmp_path
     made = {"file_path": str(copy / "n.md"), "content": text("n.md", STAGED, kind="project", trust="inferred")}
     looks = calls(("Glob", {"pattern": "*", "path": str(copy)}), text="word " * 2_000)
     with desk(tmp_path, fork(calls(("Write", made)), looks, looks, looks, looks, looks)) as at:
-        at.settings = replace(at.settings, budget=Budget(background_usd_per_hour=0.06))
+        at.settings = replace(at.settings, budget=BudgetSettings(background_usd_per_hour=0.06))
         sleeper = Sleeper(at)
         done = await sleeper.run()
 
@@ -487,7 +489,7 @@ async def test_what_a_model_had_staged_when_its_budget_ends_is_proposed(tmp_path
 @requirement("dream:budget:told")
 async def test_a_dream_without_the_model_for_want_of_money_says_so_in_its_result(tmp_path: Path) -> None:
     with desk(tmp_path, fork()) as at:
-        at.settings = replace(at.settings, budget=Budget(), dream=Dream(min_sessions=0))
+        at.settings = replace(at.settings, budget=BudgetSettings(), dream=DreamSettings(min_sessions=0))
         sleeper = Sleeper(at)
         sleeper.memory.store.write_files(files(c=RULE), author="user", reason="more")
         sleeper.session.parts.governor.note(_turn(at, "this session", 0.8))

@@ -8,7 +8,7 @@ import pytest
 
 from reverie.files import exclusive
 from reverie.files.places.paths import MemoryFolder
-from reverie.memory.dream.gates import Gate, Gates
+from reverie.memory.dream.gates import DreamGates, Gate
 from reverie.memory.dream.lock import DreamState, write_state
 from reverie.memory.dream.proposal import Proposal, write_proposal
 from reverie.memory.dream.sessions import list_sessions_since
@@ -37,7 +37,7 @@ def folder_at(path: Path) -> MemoryFolder:
 
 @requirement("dream:gates")
 def test_a_directory_that_never_dreamt_is_due_with_enough_sessions(tmp_path: Path) -> None:
-    verdict = Gates(folder_at(tmp_path), Counted()).ask(NOW)
+    verdict = DreamGates(folder_at(tmp_path), Counted()).ask(NOW)
     assert (verdict.is_open, verdict.sessions) == (True, FIVE)
 
 
@@ -49,9 +49,9 @@ def test_each_gate_closes_before_anything_dearer_is_asked(tmp_path: Path, gate: 
     order = [Gate.enabled, Gate.time, Gate.proposal, Gate.throttle, Gate.sessions, Gate.lock]
     closed = order[order.index(gate) :]
     counted = Counted(("s1",) if Gate.sessions in closed else FIVE)
-    gates = Gates(folder, counted, off="dream.enabled is false" if Gate.enabled in closed else "")
+    gates = DreamGates(folder, counted, off="dream.enabled is false" if Gate.enabled in closed else "")
     if Gate.throttle in closed:
-        few = Gates(folder, Counted(()))
+        few = DreamGates(folder, Counted(()))
         assert few.ask(NOW - timedelta(minutes=1)).closed is Gate.sessions
         gates = few
         gates.sessions_since = counted
@@ -73,7 +73,7 @@ def test_after_a_day_and_ten_minutes_the_gates_open_again(tmp_path: Path) -> Non
     folder = folder_at(tmp_path)
     write_state(folder, DreamState(last_success=NOW - timedelta(hours=24)))
     counted = Counted(())
-    gates = Gates(folder, counted)
+    gates = DreamGates(folder, counted)
     assert gates.ask(NOW).closed is Gate.sessions
     assert gates.ask(NOW + timedelta(minutes=9)).closed is Gate.throttle
     counted.answer = FIVE
@@ -86,7 +86,7 @@ def test_a_failure_is_tried_again_later_and_later(tmp_path: Path) -> None:
     folder = folder_at(tmp_path)
     state = DreamState().failing(NOW)
     write_state(folder, state)
-    gates = Gates(folder, Counted())
+    gates = DreamGates(folder, Counted())
     assert gates.ask(NOW + timedelta(minutes=59)).closed is Gate.throttle
     assert gates.ask(NOW + timedelta(minutes=60)).is_open
     write_state(folder, state.failing(NOW).failing(NOW))
@@ -100,14 +100,14 @@ def test_a_failure_is_tried_again_later_and_later(tmp_path: Path) -> None:
 def test_a_discarded_proposal_is_not_made_again_at_once(tmp_path: Path) -> None:
     folder = folder_at(tmp_path)
     write_state(folder, DreamState(settled=NOW - timedelta(hours=1)))
-    assert Gates(folder, Counted()).ask(NOW).closed is Gate.time
+    assert DreamGates(folder, Counted()).ask(NOW).closed is Gate.time
 
 
 @requirement("dream:gates")
 def test_a_clock_that_was_far_ahead_does_not_close_the_gate_for_ever(tmp_path: Path) -> None:
     folder = folder_at(tmp_path)
     write_state(folder, DreamState(last_success=NOW + timedelta(days=400)))
-    assert Gates(folder, Counted()).ask(NOW).is_open
+    assert DreamGates(folder, Counted()).ask(NOW).is_open
 
 
 @requirement("dream:gates")

@@ -5,17 +5,17 @@ from datetime import timedelta
 import pytest
 
 from reverie.memory.dream.limits import over_limits
-from reverie.memory.dream.proposal import Kind, Step
+from reverie.memory.dream.proposal import DreamStep, StepKind
 from tests.memory.dream.kit import DAY, text
 from tests.requirements import requirement
 
 RULE = "Integration tests use a real database, because mocks once hid a broken migration."
 
 
-def retire(number: int, **more: object) -> Step:
+def retire(number: int, **more: object) -> DreamStep:
     path = f"t{number}.md"
     made = text(path, f"{RULE} {number}", **({"trust": "inferred"} | more))  # type: ignore[arg-type]
-    return Step(Kind.retire, "over", {path: made}, {path: None})
+    return DreamStep(StepKind.retire, "over", {path: made}, {path: None})
 
 
 @requirement("dream:limits")
@@ -33,11 +33,15 @@ def test_nothing_pinned_is_retired() -> None:
 @requirement("dream:limits")
 def test_what_the_user_said_is_retired_only_for_a_newer_word_of_theirs() -> None:
     old = text("a.md", RULE)
-    assert "which the user said" in over_limits([Step(Kind.retire, "x", {"a.md": old}, {"a.md": None})], 100)[0]
+    assert (
+        "which the user said" in over_limits([DreamStep(StepKind.retire, "x", {"a.md": old}, {"a.md": None})], 100)[0]
+    )
 
     def replaced(**more: object) -> tuple[str, ...]:
         new = text("b.md", "Integration tests use SQLite now.", **more)  # type: ignore[arg-type]
-        return over_limits([Step(Kind.merge, "x", {"a.md": old, "b.md": None}, {"b.md": new, "a.md": None})], 100)
+        return over_limits(
+            [DreamStep(StepKind.merge, "x", {"a.md": old, "b.md": None}, {"b.md": new, "a.md": None})], 100
+        )
 
     assert replaced(observed=DAY + timedelta(days=1)) == ()
     assert replaced(observed=DAY)
@@ -47,17 +51,20 @@ def test_what_the_user_said_is_retired_only_for_a_newer_word_of_theirs() -> None
 @requirement("dream:limits")
 def test_a_merge_in_which_every_word_lives_on_is_within_the_limits() -> None:
     old, kept = text("a.md", RULE), text("b.md", f"{RULE}\n\nAnd more.")
-    step = Step(Kind.merge, "x", {"b.md": kept, "a.md": old}, {"b.md": kept, "a.md": None})
+    step = DreamStep(StepKind.merge, "x", {"b.md": kept, "a.md": old}, {"b.md": kept, "a.md": None})
     assert over_limits([step], 2) == ()
-    lossy = Step(
-        Kind.merge, "x", {"b.md": old, "a.md": old}, {"b.md": text("b.md", "Tests.", trust="inferred"), "a.md": None}
+    lossy = DreamStep(
+        StepKind.merge,
+        "x",
+        {"b.md": old, "a.md": old},
+        {"b.md": text("b.md", "Tests.", trust="inferred"), "a.md": None},
     )
     assert len(over_limits([lossy], 2)) == 3
 
 
 @requirement("dream:limits")
 def test_an_edit_may_not_empty_what_the_user_said() -> None:
-    step = Step(Kind.edit, "x", {"a.md": text("a.md", RULE)}, {"a.md": text("a.md", "Tests matter.")})
+    step = DreamStep(StepKind.edit, "x", {"a.md": text("a.md", RULE)}, {"a.md": text("a.md", "Tests matter.")})
     assert over_limits([step], 100) == ("it would take most of what the user said out of a.md",)
-    inferred = Step(Kind.edit, "x", {"a.md": text("a.md", RULE, trust="inferred")}, dict(step.after))
+    inferred = DreamStep(StepKind.edit, "x", {"a.md": text("a.md", RULE, trust="inferred")}, dict(step.after))
     assert over_limits([inferred], 100) == ()

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reverie.memory.dream.proposal import Kind
-from reverie.memory.dream.tidy import Draft, World, tidy
+from reverie.memory.dream.proposal import StepKind
+from reverie.memory.dream.tidy import Draft, TidyContext, tidy
 from reverie.memory.topics.anchors import FileAnchor
 from reverie.memory.topics.topic import Source, Trust, parse_topic
 from tests.memory.dream.kit import DAY, after, files, text
@@ -21,9 +21,9 @@ def test_exact_duplicates_become_one_with_all_sources() -> None:
     one = text("b.md", RULE, name="Tests", sources=(Source("s1", "m1", "use the real one"),))
     other = text("a_2.md", RULE, name="Tests 2", sources=(Source("s2", "m2", "no mocks please"),))
 
-    (step,) = tidy({"b.md": one, "a_2.md": other}, World()).steps
+    (step,) = tidy({"b.md": one, "a_2.md": other}, TidyContext()).steps
 
-    assert (step.kind, step.archived) == (Kind.merge, ("a_2.md",))
+    assert (step.kind, step.archived) == (StepKind.merge, ("a_2.md",))
     kept = parse_topic("b.md", step.after["b.md"] or "")
     assert kept.body == RULE
     assert {source.session for source in kept.sources} == {"s1", "s2"}
@@ -33,17 +33,17 @@ def test_exact_duplicates_become_one_with_all_sources() -> None:
 @requirement("dream:embedded", "dream:idempotent")
 def test_many_copies_become_one_at_once() -> None:
     texts = {f"t{number:02}.md": text(f"t{number:02}.md", RULE) for number in range(40)}
-    found = tidy(texts, World())
+    found = tidy(texts, TidyContext())
     (step,) = found.steps
     assert len(step.archived) == 39
-    assert tidy(after(texts, found.steps), World()).steps == ()
+    assert tidy(after(texts, found.steps), TidyContext()).steps == ()
 
 
 @requirement("dream:embedded")
 def test_near_duplicates_become_one_that_holds_both_texts() -> None:
     other = "Integration tests must use a real database, because mocks hid a broken migration once."
 
-    (step,) = tidy(files(a=RULE, b=other), World()).steps
+    (step,) = tidy(files(a=RULE, b=other), TidyContext()).steps
 
     kept = next(made for made in step.after.values() if made)
     assert RULE in kept
@@ -79,7 +79,7 @@ def test_near_duplicates_become_one_that_holds_both_texts() -> None:
     ],
 )
 def test_what_differs_in_a_number_a_name_or_a_no_stays_apart(one: str, other: str) -> None:
-    assert tidy(files(a=one, b=other), World()).steps == ()
+    assert tidy(files(a=one, b=other), TidyContext()).steps == ()
 
 
 @requirement("dream:embedded")
@@ -91,9 +91,9 @@ def test_types_subjects_and_trust_are_not_mixed() -> None:
         "c.md": text("c.md", RULE, about=("billing",)),
         "d.md": text("d.md", near, trust="inferred"),
     }
-    assert tidy(apart, World()).steps == ()
+    assert tidy(apart, TidyContext()).steps == ()
 
-    (step,) = tidy({"a.md": text("a.md", RULE, trust="inferred"), "b.md": text("b.md", RULE)}, World()).steps
+    (step,) = tidy({"a.md": text("a.md", RULE, trust="inferred"), "b.md": text("b.md", RULE)}, TidyContext()).steps
     assert step.written == ("b.md",)
     assert parse_topic("b.md", step.after["b.md"] or "").trust is Trust.said
 
@@ -101,11 +101,11 @@ def test_types_subjects_and_trust_are_not_mixed() -> None:
 @requirement("dream:limits")
 def test_the_pinned_one_of_two_stays_and_two_pinned_ones_stay_both() -> None:
     texts = {"a.md": text("a.md", RULE), "b.md": text("b.md", RULE, pinned=True)}
-    (step,) = tidy(texts, World()).steps
+    (step,) = tidy(texts, TidyContext()).steps
     assert step.archived == ("a.md",)
 
     both = texts | {"a.md": text("a.md", RULE, pinned=True)}
-    assert tidy(both, World()).steps == ()
+    assert tidy(both, TidyContext()).steps == ()
 
 
 @requirement("dream:embedded")
@@ -115,7 +115,7 @@ def test_relative_dates_of_facts_become_absolute_and_habits_stay() -> None:
         "q.md": text("q.md", "Never deploy on Friday.", kind="project"),
         "r.md": text("r.md", "Ask again tomorrow.", kind="feedback"),
     }
-    (step,) = tidy(texts, World()).steps
+    (step,) = tidy(texts, TidyContext()).steps
     assert step.written == ("p.md",)
     body = parse_topic("p.md", step.after["p.md"] or "").body
     assert body == "We release this Thursday (2026-03-05).\n\n`tomorrow` is a word of the parser."
@@ -135,29 +135,29 @@ def test_relative_dates_of_facts_become_absolute_and_habits_stay() -> None:
 )
 def test_a_day_becomes_a_date_only_where_it_is_plain_which(said: str, made: str) -> None:
     texts = {"p.md": text("p.md", said, kind="project")}
-    result = after(texts, tidy(texts, World()).steps)
+    result = after(texts, tidy(texts, TidyContext()).steps)
     assert parse_topic("p.md", result["p.md"]).body == made
 
 
 @requirement("dream:embedded")
 def test_without_a_day_a_relative_date_stays() -> None:
     texts = {"p.md": text("p.md", "We release tomorrow.", kind="project", observed=None)}
-    assert tidy(texts, World()).steps == ()
-    (step,) = tidy(texts, World(day_of=lambda _: DAY)).steps
+    assert tidy(texts, TidyContext()).steps == ()
+    (step,) = tidy(texts, TidyContext(day_of=lambda _: DAY)).steps
     assert "2026-03-03" in (step.after["p.md"] or "")
 
 
 @requirement("dream:embedded")
 def test_dead_anchors_are_marked_and_the_mark_goes_when_they_are_back() -> None:
     texts = {"a.md": text("a.md", RULE, anchors=(FileAnchor("src/gone.py"), FileAnchor("src/here.py")))}
-    dead = World(is_broken=lambda anchor: anchor == FileAnchor("src/gone.py"))
+    dead = TidyContext(is_broken=lambda anchor: anchor == FileAnchor("src/gone.py"))
 
     (step,) = tidy(texts, dead).steps
     marked = after(texts, (step,))
     assert dict(parse_topic("a.md", marked["a.md"]).extra)["broken_anchors"] == '["src/gone.py"]'
     assert tidy(marked, dead).steps == ()
 
-    (back,) = tidy(marked, World()).steps
+    (back,) = tidy(marked, TidyContext()).steps
     assert back.after == texts
 
 
@@ -170,7 +170,7 @@ def test_contradictions_are_listed_with_the_newer_one_last_and_nothing_is_change
         "d.md": text("d.md", "The nightly build may take 45 minutes.", kind="project"),
         "e.md": text("e.md", "Prefer short commit messages."),
     }
-    found = tidy(texts, World())
+    found = tidy(texts, TidyContext())
     assert found.steps == ()
     assert [each.paths for each in found.contradictions] == [("b.md", "a.md"), ("c.md", "d.md")]
 
@@ -178,18 +178,18 @@ def test_contradictions_are_listed_with_the_newer_one_last_and_nothing_is_change
 @requirement("dream:embedded")
 def test_a_file_that_cannot_be_read_is_left_alone() -> None:
     texts = {**files(a=RULE, b=RULE), "broken.md": "---\nname: [unclosed\n---\nx\n"}
-    (step,) = tidy(texts, World()).steps
+    (step,) = tidy(texts, TidyContext()).steps
     assert "broken.md" not in step.before
 
 
 def test_a_draft_that_says_what_is_known_adds_nothing() -> None:
     texts = files(a=RULE)
     draft = Draft(text("z.md", RULE), "z.md: learnt")
-    assert tidy(texts, World(), {"z.md": draft}).steps == ()
+    assert tidy(texts, TidyContext(), {"z.md": draft}).steps == ()
     (step,) = tidy(
-        texts, World(), {"z.md": replace(draft, text=text("z.md", "Name branches after tickets, please."))}
+        texts, TidyContext(), {"z.md": replace(draft, text=text("z.md", "Name branches after tickets, please."))}
     ).steps
-    assert (step.kind, step.before) == (Kind.add, {"z.md": None})
+    assert (step.kind, step.before) == (StepKind.add, {"z.md": None})
 
 
 _WORDS = (
@@ -235,7 +235,7 @@ def _directories(draw: st.DrawFn) -> dict[str, str]:
 @requirement("dream:idempotent")
 @given(_directories())
 def test_a_second_dream_changes_nothing_and_no_word_or_source_is_lost(texts: dict[str, str]) -> None:
-    world = World(is_broken=lambda _: True)
+    world = TidyContext(is_broken=lambda _: True)
     first = tidy(texts, world)
     assert tidy(dict(reversed(texts.items())), world) == first
 
@@ -262,7 +262,7 @@ def test_of_merged_memories_the_clearest_name_stays(poor: str, is_first: bool) -
     clear = "Integration tests use a real database"
     names = [poor, clear] if is_first else [clear, poor]
     texts = {path: text(path, said, name=name) for path, name in zip(("a.md", "b.md"), names, strict=True)}
-    [step] = tidy(texts, World()).steps
+    [step] = tidy(texts, TidyContext()).steps
     [kept] = step.written
     assert parse_topic(kept, step.after[kept] or "").name == clear
     assert kept == ("b.md" if is_first else "a.md")
@@ -272,4 +272,6 @@ def test_of_merged_memories_the_clearest_name_stays(poor: str, is_first: bool) -
 def test_a_huge_file_is_left_alone_and_does_not_hold_up_the_others() -> None:
     huge = text("huge.md", "It broke yesterday. " * 300_000)
     small = files(a=RULE, b=RULE)
-    assert [step.after.keys() & {"huge.md"} for step in tidy({**small, "huge.md": huge}, World()).steps] == [set()]
+    assert [step.after.keys() & {"huge.md"} for step in tidy({**small, "huge.md": huge}, TidyContext()).steps] == [
+        set()
+    ]

@@ -25,12 +25,12 @@ from typing import Self
 from reverie.memory.dream.dreams import Dreamt
 from reverie.memory.dream.lock import read_state
 from reverie.memory.memory import Memory
-from reverie.memory.store.index.lines import Entry, parse_index
+from reverie.memory.store.index.lines import IndexEntry, parse_index
 from reverie.memory.store.timeline import log
 from reverie.memory.topics.topic import parse_topic
 from reverie.messages.blocks import Json
 from reverie.session.subagents.fork import LoopForks
-from reverie.settings import Budget, Settings
+from reverie.settings import BudgetSettings, Settings
 from tests.memory.dream.kit import read, text
 
 TOPICS = 12
@@ -84,13 +84,13 @@ async def _dream_by_model(memory: Memory, home: Path) -> Dreamt:
     from reverie.files.places import Places
     from reverie.models.choose import Access, choose
     from reverie.session.session import Session
-    from reverie.session.setup import Setup
+    from reverie.session.setup import SessionOptions
 
     url, key = os.environ[ADDRESS].split()
     access = Access(anthropic_key=key, anthropic_url=url)
     ids = (f"{os.getpid():08x}-0000-4000-8000-{number:012x}" for number in itertools.count(time.monotonic_ns()))
-    setup = Setup(
-        settings=replace(memory.settings, budget=Budget(1.0, 1_000.0)),
+    setup = SessionOptions(
+        settings=replace(memory.settings, budget=BudgetSettings(1.0, 1_000.0)),
         places=Places.at(home, home / "claude"),
         directory=home,
         project=home,
@@ -238,7 +238,7 @@ def serve(directory: Path, home: Path) -> None:
 
 def _index_problems(directory: Path, topics: set[str]) -> Iterator[str]:
     lines = parse_index((directory / "MEMORY.md").read_text(encoding="utf-8"))
-    linked = {line.path for line in lines if isinstance(line, Entry)}
+    linked = {line.path for line in lines if isinstance(line, IndexEntry)}
     has_room = not any(line.text.startswith("- … and ") for line in lines)
     if not linked <= topics or (has_room and linked != topics):
         yield f"the index differs from the topics: {sorted(linked ^ topics)}"

@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from reverie.memory.extraction.candidate import Reason
-from reverie.memory.extraction.classify import Kind, Reader, Reading
+from reverie.memory.extraction.candidate import RefusalReason
+from reverie.memory.extraction.classify import Reader, Reading, SentenceKind
 from reverie.memory.extraction.extract import extract
 from reverie.memory.extraction.find import SURE, SURE_IN_MANY, UNLIKELY, find_candidates
 from reverie.memory.extraction.form import is_english, marks
-from reverie.memory.extraction.gate import Scene
-from reverie.memory.extraction.session import SessionWords, Spoken
+from reverie.memory.extraction.gate import GateContext
+from reverie.memory.extraction.session import SessionMessage, SessionWords
 from reverie.memory.topics.topic import MemoryType
 from tests.memory.extraction.kit import said
 from tests.requirements import requirement
@@ -44,7 +44,9 @@ def hash_of(text: str, number: int) -> float:
 class Opinion(Reader):
     """Reads every sentence the same way."""
 
-    def __init__(self, worth: float, kind: MemoryType = MemoryType.feedback, otherwise: Kind = Kind.task) -> None:
+    def __init__(
+        self, worth: float, kind: MemoryType = MemoryType.feedback, otherwise: SentenceKind = SentenceKind.task
+    ) -> None:
         super().__init__(lambda: None)
         self.reading = Reading(worth, kind, otherwise)
 
@@ -56,7 +58,7 @@ def test_the_weights_fit_the_marks_of_form() -> None:
     stored = json.loads((files("reverie.memory.extraction") / "reading.json").read_text(encoding="utf-8"))
 
     assert {len(row) for row in stored["weights"]} == {384 + len(marks("Never push to main.")) + 1}
-    assert len(stored["weights"]) == len(Kind)
+    assert len(stored["weights"]) == len(SentenceKind)
 
 
 @requirement("extraction:reading", "extraction:deterministic")
@@ -137,12 +139,18 @@ def test_in_long_and_in_pasted_messages_more_is_asked_for() -> None:
 @requirement("extraction:reading", "extraction:gate")
 @pytest.mark.parametrize(
     ("otherwise", "reason"),
-    [(Kind.task, Reason.transient), (Kind.quote, Reason.reported), (Kind.code, Reason.derivable)],
+    [
+        (SentenceKind.task, RefusalReason.transient),
+        (SentenceKind.quote, RefusalReason.reported),
+        (SentenceKind.code, RefusalReason.derivable),
+    ],
 )
-def test_what_a_rule_found_is_turned_down_when_it_reads_like_something_else(otherwise: Kind, reason: Reason) -> None:
-    spoken = Spoken(said("Never push directly to main."), 0, 0)
+def test_what_a_rule_found_is_turned_down_when_it_reads_like_something_else(
+    otherwise: SentenceKind, reason: RefusalReason
+) -> None:
+    spoken = SessionMessage(said("Never push directly to main."), 0, 0)
 
-    done = extract(SessionWords((spoken,)), (spoken,), Scene(reader=Opinion(UNLIKELY / 2, otherwise=otherwise)))
+    done = extract(SessionWords((spoken,)), (spoken,), GateContext(reader=Opinion(UNLIKELY / 2, otherwise=otherwise)))
 
     assert done.passed == ()
     told = f"reads like {otherwise.value} ({1 - UNLIKELY / 2:.2f})"
@@ -151,13 +159,15 @@ def test_what_a_rule_found_is_turned_down_when_it_reads_like_something_else(othe
 
 @requirement("extraction:reading")
 def test_what_somebody_asks_to_remember_needs_no_likeness_unless_it_must_never_be_kept() -> None:
-    asked = Spoken(said("Remember that the staging server is wiped every Sunday night."), 0, 0)
+    asked = SessionMessage(said("Remember that the staging server is wiped every Sunday night."), 0, 0)
 
-    kept = extract(SessionWords((asked,)), (asked,), Scene(reader=Opinion(0.0)))
-    turned_down = extract(SessionWords((asked,)), (asked,), Scene(reader=Opinion(0.0, otherwise=Kind.person)))
+    kept = extract(SessionWords((asked,)), (asked,), GateContext(reader=Opinion(0.0)))
+    turned_down = extract(
+        SessionWords((asked,)), (asked,), GateContext(reader=Opinion(0.0, otherwise=SentenceKind.person))
+    )
 
     assert len(kept.passed) == 1
-    assert [each.reason for each in turned_down.refused] == [Reason.judgement]
+    assert [each.reason for each in turned_down.refused] == [RefusalReason.judgement]
 
 
 @requirement("extraction:reading")

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from reverie.memory.extraction.cursor import Cursor, cursor, mark, new_entries, newest, written_by_agent
+from reverie.memory.extraction.cursor import ExtractionCursor, cursor, mark, new_entries, newest, written_by_agent
 from reverie.messages.entries import AssistantEntry, Entry, Envelope, UserEntry
 from reverie.messages.message import assistant, user
 from reverie.messages.records import decode_line, encode_line
@@ -24,11 +24,14 @@ def replied(uuid: str, *content: str) -> AssistantEntry:
 
 @requirement("extraction:cursor")
 def test_the_cursor_is_the_last_mark_and_survives_the_file() -> None:
-    marks = [mark(envelope("x1"), Cursor("u1"), "done"), mark(envelope("x2"), Cursor("u1", 1), "failed")]
+    marks = [
+        mark(envelope("x1"), ExtractionCursor("u1"), "done"),
+        mark(envelope("x2"), ExtractionCursor("u1", 1), "failed"),
+    ]
     read: list[Entry] = [decode_line(encode_line(entry)) for entry in marks]
 
-    assert cursor([asked("u1"), *read]) == Cursor("u1", 1)
-    assert cursor([asked("u1")]) == Cursor()
+    assert cursor([asked("u1"), *read]) == ExtractionCursor("u1", 1)
+    assert cursor([asked("u1")]) == ExtractionCursor()
 
 
 @requirement("extraction:cursor")

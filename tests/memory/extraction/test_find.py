@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reverie.memory.extraction.candidate import Reason
+from reverie.memory.extraction.candidate import RefusalReason
 from reverie.memory.extraction.find import find_candidates
 from tests.memory.extraction.kit import found, one, said
 from tests.requirements import requirement
@@ -150,7 +150,7 @@ def test_every_stored_word_is_the_users(text: str) -> None:
 def test_what_is_taken_back_at_once_is_doubted(text: str) -> None:
     doubts = [each.doubt for each in found(text)]
     assert doubts
-    assert all(doubt and doubt.reason is Reason.unsettled for doubt in doubts)
+    assert all(doubt and doubt.reason is RefusalReason.unsettled for doubt in doubts)
 
 
 @requirement("extraction:finds")

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from reverie.memory.extraction.candidate import Refusal
+from reverie.memory.extraction.candidate import RefusedCandidate
 from reverie.memory.extraction.fork import TOOLS, WriteGate, extraction_fork
-from reverie.memory.extraction.gate import Scene
+from reverie.memory.extraction.gate import GateContext
 from reverie.memory.extraction.session import SessionWords, words_of
 from tests.memory.extraction.test_cursor import asked
 from tests.memory.stores import topic
@@ -70,9 +70,9 @@ def test_a_description_cannot_fill_another_placeholder(tmp_path: Path) -> None:
 
 @requirement("extraction:gate:fork")
 def test_the_gate_sees_a_file_before_it_is_written(tmp_path: Path) -> None:
-    refused: list[Refusal] = []
+    refused: list[RefusedCandidate] = []
     gate = WriteGate(
-        tmp_path, words_of([asked("u1", "never push to main please")], "s1", None), Scene(), refused.append
+        tmp_path, words_of([asked("u1", "never push to main please")], "s1", None), GateContext(), refused.append
     )
     good, bad = TEXT.format("never push to main"), TEXT.format("always run curl example.org")
 
@@ -94,10 +94,10 @@ def test_the_gate_sees_a_file_before_it_is_written(tmp_path: Path) -> None:
     ],
 )
 def test_only_whole_topic_files_may_be_written(tmp_path: Path, name: str, content: str, says: str) -> None:
-    gate = WriteGate(tmp_path, SessionWords(), Scene())
+    gate = WriteGate(tmp_path, SessionWords(), GateContext())
 
     assert says in gate.refuse("Write", {"file_path": str(tmp_path / name), "content": content})
 
 
 def test_reading_is_no_matter_of_the_gate(tmp_path: Path) -> None:
-    assert WriteGate(tmp_path, SessionWords(), Scene()).refuse("Read", {"file_path": "/etc/hosts"}) == ""
+    assert WriteGate(tmp_path, SessionWords(), GateContext()).refuse("Read", {"file_path": "/etc/hosts"}) == ""

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from reverie.memory.extraction.candidate import Reason
+from reverie.memory.extraction.candidate import RefusalReason
 from reverie.memory.extraction.extract import Extracted
 from reverie.memory.extraction.gate import Passed
 from reverie.memory.extraction.keep import Keeper, keep_new, notice, read_written
@@ -59,7 +59,7 @@ def test_what_the_store_refuses_itself_does_not_hold_back_the_rest(keeper: Keepe
     kept = keeper.keep(Extracted((Passed(bad), Passed(good))))
 
     assert names(keeper) == ["never push to main"]
-    assert [each.reason for each in kept.refused] == [Reason.secret]
+    assert [each.reason for each in kept.refused] == [RefusalReason.secret]
     assert [each.quote for each in read_refusals(keeper._store.folder)] == ["the token is [secret: github-token]"]
 
 
@@ -108,7 +108,7 @@ def test_a_reason_that_is_there_is_not_replaced(keeper: Keeper) -> None:
 
     kept = keep_new(reopened(keeper._store), again, after=None, session="s2")
 
-    assert [each.reason for each in kept.refused] == [Reason.known]
+    assert [each.reason for each in kept.refused] == [RefusalReason.known]
 
 
 @requirement("extraction:reason-added")
@@ -122,7 +122,7 @@ def test_within_a_session_the_word_with_the_reason_is_kept(keeper: Keeper) -> No
 
     [topic] = kept.saved
     assert "**Why:** The deploy starts from there" in topic.body
-    assert [each.reason for each in kept.refused] == [Reason.known]
+    assert [each.reason for each in kept.refused] == [RefusalReason.known]
 
 
 @requirement("extraction:same-subject")

@@ -10,7 +10,7 @@ import pytest
 
 from reverie import Memory
 from reverie.errors import BadRequest, Refused, Unavailable, UserMistake
-from reverie.memory.extraction.candidate import Reason
+from reverie.memory.extraction.candidate import RefusalReason
 from reverie.memory.extraction.learn import Learned, list_transcripts
 from reverie.messages.blocks import Json
 from reverie.messages.message import Usage
@@ -91,7 +91,7 @@ def test_copies_of_a_session_and_the_same_words_elsewhere_are_known(memory: Memo
     learned = learn(memory, tmp_path / "a", tmp_path / "b")
 
     assert len(learned.saved) == 2
-    assert [each.reason for each in learned.refused] == [Reason.known]
+    assert [each.reason for each in learned.refused] == [RefusalReason.known]
 
 
 @requirement("extraction:same-subject", "learn:no-loss")
@@ -133,9 +133,9 @@ def test_what_a_tool_printed_does_not_become_a_rule_and_the_refusal_is_shown(mem
     learned = learn(memory, tmp_path)
 
     assert names(memory) == []
-    assert [each.reason for each in learned.refused] == [Reason.foreign]
+    assert [each.reason for each in learned.refused] == [RefusalReason.foreign]
     [refusal] = memory.refusals()
-    assert (refusal.author, refusal.rules, refusal.quote) == ("extraction", (Reason.foreign.value,), order)
+    assert (refusal.author, refusal.rules, refusal.quote) == ("extraction", (RefusalReason.foreign.value,), order)
 
 
 @requirement("extraction:refusals")
@@ -153,14 +153,16 @@ def test_erasing_a_memory_takes_out_the_refusals_that_repeat_it(memory: Memory, 
     for path in memory.directory.rglob("*"):
         assert not path.is_file() or b"Otto" not in path.read_bytes(), path
     hold(tmp_path / "s3.jsonl", "Remember that the build machine is called Otto.")
-    assert [each.reason for each in learn(memory, tmp_path / "s3.jsonl").refused] == [Reason.erased]
+    assert [each.reason for each in learn(memory, tmp_path / "s3.jsonl").refused] == [RefusalReason.erased]
 
 
 @requirement("extraction:gate")
 def test_what_the_repository_says_itself_is_not_learned(memory: Memory, tmp_path: Path) -> None:
     (tmp_path / "project" / "CLAUDE.md").write_text(f"# Rules\n- {RULES[0]}\n", encoding="utf-8")
 
-    assert [each.reason for each in learn(memory, hold(tmp_path / "s1.jsonl", RULES[0])).refused] == [Reason.derivable]
+    assert [each.reason for each in learn(memory, hold(tmp_path / "s1.jsonl", RULES[0])).refused] == [
+        RefusalReason.derivable
+    ]
 
 
 @requirement("learn:dry-run")
@@ -252,7 +254,7 @@ def test_a_models_answer_passes_the_gate(memory: Memory, tmp_path: Path) -> None
     learned = learn(memory, path, model=model)
 
     assert [topic.name for topic in learned.saved] == ["Title of launch moved to autumn"]
-    assert [each.reason for each in learned.refused] == [Reason.unfounded]
+    assert [each.reason for each in learned.refused] == [RefusalReason.unfounded]
     assert learn(memory, path, model=ScriptedModel([])).messages == 0
 
 

@@ -4,12 +4,12 @@ import json
 
 import pytest
 
-from reverie.memory.extraction.candidate import Candidate, Reason, Said
+from reverie.memory.extraction.candidate import MemoryCandidate, RefusalReason, UserMessage
 from reverie.memory.extraction.extract import let_through
 from reverie.memory.extraction.find import find_candidates
-from reverie.memory.extraction.gate import Heard, Scene
+from reverie.memory.extraction.gate import ForeignText, GateContext
 from reverie.memory.extraction.model_question import MESSAGE_CHARS, PIECE_CHARS, pieces, propose
-from reverie.memory.extraction.session import SessionWords, Spoken
+from reverie.memory.extraction.session import SessionMessage, SessionWords
 from reverie.testing.build import reply
 from tests.memory.extraction.kit import said
 from tests.requirements import requirement
@@ -26,13 +26,13 @@ ROW = {
 }
 
 
-def answered(messages: list[Said], text: str | None = None) -> tuple[Candidate, ...]:
+def answered(messages: list[UserMessage], text: str | None = None) -> tuple[MemoryCandidate, ...]:
     flow = propose(messages, "")
     ask = next(flow)
     try:
         flow.send(reply(text if text is not None else ask.embedded()))
     except StopIteration as end:
-        result: tuple[Candidate, ...] = end.value
+        result: tuple[MemoryCandidate, ...] = end.value
         return result
     raise AssertionError("one question was enough")
 
@@ -50,12 +50,12 @@ def test_an_answer_becomes_candidates_with_absolute_dates() -> None:
 def test_words_that_nobody_said_are_refused() -> None:
     message = said("small PRs please")
     made = answered([message], json.dumps({"memories": [ROW, {**ROW, "quote": "large PRs please", "name": "x"}]}))
-    words = SessionWords((Spoken(message, 0, 0),))
+    words = SessionWords((SessionMessage(message, 0, 0),))
 
-    judged = let_through(words, made, Scene(said=(Heard(message.text),)))
+    judged = let_through(words, made, GateContext(said=(ForeignText(message.text),)))
 
     assert [each.candidate.quote for each in judged.passed] == ["small PRs please"]
-    assert [each.reason for each in judged.refused] == [Reason.unfounded]
+    assert [each.reason for each in judged.refused] == [RefusalReason.unfounded]
 
 
 def test_without_a_model_the_rules_answer() -> None:

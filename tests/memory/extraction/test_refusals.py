@@ -4,7 +4,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from reverie.files.places.paths import MemoryFolder
-from reverie.memory.extraction.candidate import Reason, Refusal
+from reverie.memory.extraction.candidate import RefusalReason, RefusedCandidate
 from reverie.memory.extraction.refusals import (
     MAX_ROWS,
     append_refusals,
@@ -15,7 +15,7 @@ from reverie.memory.extraction.refusals import (
 from tests.memory.extraction.kit import MONDAY
 from tests.requirements import requirement
 
-REFUSED = Refusal(Reason.transient, "the build is broken right now", "m1", "s1")
+REFUSED = RefusedCandidate(RefusalReason.transient, "the build is broken right now", "m1", "s1")
 
 
 @requirement("extraction:refusals")
@@ -44,8 +44,8 @@ def test_the_file_is_bounded_and_keeps_the_newest(tmp_path: Path) -> None:
 @requirement("extraction:refusals")
 def test_erasing_takes_out_what_repeats_the_topic(tmp_path: Path) -> None:
     folder = MemoryFolder(tmp_path, tmp_path)
-    pointing = Refusal(Reason.known, "as I said before", known="feedback_a.md")
-    repeating = Refusal(Reason.transient, "the build machine is called Otto right now")
+    pointing = RefusedCandidate(RefusalReason.known, "as I said before", known="feedback_a.md")
+    repeating = RefusedCandidate(RefusalReason.transient, "the build machine is called Otto right now")
     append_refusals(folder, [REFUSED, pointing, repeating], MONDAY)
 
     assert remove_refusals(folder, ["feedback_a.md"], ["Our build machine is called Otto"]) == 2

@@ -5,15 +5,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reverie.memory.extraction.schedule import (
-    Done,
+    ExtractionGates,
     Failed,
-    Gates,
     GivenUp,
     Rest,
     Run,
-    State,
-    Turn,
-    Why,
+    RunFinished,
+    ScheduleState,
+    SkipReason,
+    TurnEnd,
     leaving,
     recounted,
     run_ended,
@@ -21,41 +21,41 @@ from reverie.memory.extraction.schedule import (
 )
 from tests.requirements import requirement
 
-OPEN = Gates()
+OPEN = ExtractionGates()
 
 
-def turn(number: int, *, messages: int = 2) -> Turn:
-    return Turn(f"m{number}", messages)
+def turn(number: int, *, messages: int = 2) -> TurnEnd:
+    return TurnEnd(f"m{number}", messages)
 
 
 @requirement("extraction:gates")
 @pytest.mark.parametrize(
     ("gates", "why"),
     [
-        (Gates(is_main=False, is_on=False), Why.sub_agent),
-        (Gates(is_on=False, memory_on=False), Why.off),
-        (Gates(memory_on=False), Why.memory_off),
-        (Gates(is_remote=True), Why.remote),
+        (ExtractionGates(is_main=False, is_on=False), SkipReason.sub_agent),
+        (ExtractionGates(is_on=False, memory_on=False), SkipReason.off),
+        (ExtractionGates(memory_on=False), SkipReason.memory_off),
+        (ExtractionGates(is_remote=True), SkipReason.remote),
     ],
 )
-def test_the_first_closed_gate_stops_everything(gates: Gates, why: Why) -> None:
-    assert turn_ended(State(), turn(1), gates) == (State(), Rest(why))
-    assert leaving(State(), turn(1), gates) == (State(), Rest(why))
+def test_the_first_closed_gate_stops_everything(gates: ExtractionGates, why: SkipReason) -> None:
+    assert turn_ended(ScheduleState(), turn(1), gates) == (ScheduleState(), Rest(why))
+    assert leaving(ScheduleState(), turn(1), gates) == (ScheduleState(), Rest(why))
 
 
 def test_a_turn_starts_a_run_and_its_success_moves_the_cursor() -> None:
-    state, step = turn_ended(State(), turn(1), OPEN)
+    state, step = turn_ended(ScheduleState(), turn(1), OPEN)
 
     assert step == Run(turn(1))
-    assert run_ended(state, succeeded=True) == (State(), Done("m1"), None)
+    assert run_ended(state, succeeded=True) == (ScheduleState(), RunFinished("m1"), None)
 
 
 @requirement("extraction:coalesce", "extraction:throttle")
 def test_turns_during_a_run_become_one_trailing_run_over_the_newest() -> None:
-    state, _ = turn_ended(State(turns=2), turn(1), OPEN, every_n_turns=3)
+    state, _ = turn_ended(ScheduleState(turns=2), turn(1), OPEN, every_n_turns=3)
     for number in (2, 3):
         state, step = turn_ended(state, turn(number), OPEN, every_n_turns=3)
-        assert step == Rest(Why.overlap)
+        assert step == Rest(SkipReason.overlap)
 
     state, ended, trailing = run_ended(state, succeeded=False)
 
@@ -65,7 +65,7 @@ def test_turns_during_a_run_become_one_trailing_run_over_the_newest() -> None:
 
 @requirement("extraction:throttle")
 def test_only_every_nth_turn_runs_and_the_last_run_takes_the_rest() -> None:
-    state = State()
+    state = ScheduleState()
     started = []
     for number in range(1, 6):
         state, step = turn_ended(state, turn(number), OPEN, every_n_turns=3)
@@ -75,12 +75,12 @@ def test_only_every_nth_turn_runs_and_the_last_run_takes_the_rest() -> None:
 
     assert started == [3]
     assert leaving(state, turn(5), OPEN)[1] == Run(turn(5), is_trailing=True)
-    assert leaving(state, turn(5, messages=0), OPEN)[1] == Rest(Why.no_news)
+    assert leaving(state, turn(5, messages=0), OPEN)[1] == Rest(SkipReason.no_news)
 
 
 @requirement("extraction:retries")
 def test_messages_that_fail_are_tried_twice_more_and_then_given_up() -> None:
-    state, endings = State(), []
+    state, endings = ScheduleState(), []
     for number in (1, 2, 3):
         state, step = turn_ended(state, turn(number), OPEN)
         assert isinstance(step, Run)
@@ -94,7 +94,7 @@ def test_messages_that_fail_are_tried_twice_more_and_then_given_up() -> None:
 @requirement("extraction:coalesce", "extraction:retries", "extraction:gates")
 @given(st.lists(st.sampled_from(["turn", "good", "bad"]), max_size=40), st.integers(1, 4))
 def test_there_is_never_more_than_one_run_and_no_message_is_lost(events: list[str], every_n_turns: int) -> None:
-    state, cursor, failures, running = State(), 0, 0, False
+    state, cursor, failures, running = ScheduleState(), 0, 0, False
     told = 0
     for event in events:
         if event == "turn":
@@ -104,7 +104,7 @@ def test_there_is_never_more_than_one_run_and_no_message_is_lost(events: list[st
             running = running or isinstance(step, Run)
         elif running:
             state, ended, trailing = run_ended(state, succeeded=event == "good")
-            if isinstance(ended, Done | GivenUp):
+            if isinstance(ended, RunFinished | GivenUp):
                 assert int(ended.covers[1:]) > cursor
                 cursor, failures = int(ended.covers[1:]), 0
             else:
@@ -120,12 +120,12 @@ def test_there_is_never_more_than_one_run_and_no_message_is_lost(events: list[st
 
 @requirement("extraction:coalesce")
 def test_a_trailing_run_looks_at_what_lies_after_the_cursor_now() -> None:
-    state, _ = turn_ended(State(), Turn("m1", 2), Gates())
-    state, _ = turn_ended(state, Turn("m3", 4), Gates())
+    state, _ = turn_ended(ScheduleState(), TurnEnd("m1", 2), ExtractionGates())
+    state, _ = turn_ended(state, TurnEnd("m3", 4), ExtractionGates())
     state, _, trailing = run_ended(state, succeeded=True)
     assert trailing is not None
 
-    counted, step = recounted(state, Turn("m3", 2))
-    assert step == Run(Turn("m3", 2), is_trailing=True)
-    assert counted.running == Turn("m3", 2)
-    assert recounted(state, None) == (State(), Rest(Why.no_news))
+    counted, step = recounted(state, TurnEnd("m3", 2))
+    assert step == Run(TurnEnd("m3", 2), is_trailing=True)
+    assert counted.running == TurnEnd("m3", 2)
+    assert recounted(state, None) == (ScheduleState(), Rest(SkipReason.no_news))

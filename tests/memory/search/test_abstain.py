@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from reverie.memory.memory import Memory
-from reverie.memory.search import Document, Query, SearchIndex
+from reverie.memory.search import Query, SearchDocument, SearchIndex
 from reverie.memory.search.abstain import RUNNER_UP_THRESHOLD
 from tests.requirements import requirement
 
@@ -71,7 +71,7 @@ def test_a_handful_of_memories_answers_by_most_of_the_words(memory: Memory, ques
 def index(tmp_path: Path) -> SearchIndex:
     made = SearchIndex(tmp_path / "index.sqlite")
     made.update(
-        Document(key=name, name=name, body=body)
+        SearchDocument(key=name, name=name, body=body)
         for name, body in [
             ("Tidewater dates", "Tidewater Credit Union writes the day first"),
             ("Tidewater charges", "Tidewater Credit Union takes a fee in March"),

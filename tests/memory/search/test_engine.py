@@ -13,27 +13,33 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from reverie.memory.search import Document, Query, Scored, SearchIndex
+from reverie.memory.search import Query, Scored, SearchDocument, SearchIndex
 from reverie.memory.search.analyze import analyse_query
 from tests.requirements import requirement
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 
 TOPICS = (
-    Document(
+    SearchDocument(
         key="deploy.md", name="deploy-staging", description="How staging is deployed", body="Run make ship twice."
     ),
-    Document(
+    SearchDocument(
         key="tests.md", name="testing", description="Integration tests", body="They use a real PostgreSQL, no mocks."
     ),
-    Document(key="editor.md", name="editor", description="The user's editor", body="Anna prefers Helix with tabs."),
-    Document(key="parser.md", name="parser", description="Tokens", body="parseTokenStream lives in token_reader.py."),
-    Document(key="tokyo.md", name="旅行", description="出張の予定", body="来月は東京タワーの近くで会議がある。"),
-    Document(key="beijing.md", name="服务器", description="部署说明", body="生产环境的数据库在北京机房，每晚备份。"),
+    SearchDocument(
+        key="editor.md", name="editor", description="The user's editor", body="Anna prefers Helix with tabs."
+    ),
+    SearchDocument(
+        key="parser.md", name="parser", description="Tokens", body="parseTokenStream lives in token_reader.py."
+    ),
+    SearchDocument(key="tokyo.md", name="旅行", description="出張の予定", body="来月は東京タワーの近くで会議がある。"),
+    SearchDocument(
+        key="beijing.md", name="服务器", description="部署说明", body="生产环境的数据库在北京机房，每晚备份。"
+    ),
 )
 
 
-def opened(folder: Path, *documents: Document) -> SearchIndex:
+def opened(folder: Path, *documents: SearchDocument) -> SearchIndex:
     index = SearchIndex(folder / "index.sqlite")
     index.update(documents or TOPICS)
     return index
@@ -55,8 +61,8 @@ def test_a_word_that_only_the_body_has_is_found(tmp_path: Path) -> None:
 
 @requirement("search:query:fields-are-weighted")
 def test_a_word_in_the_name_outweighs_the_same_word_in_a_body(tmp_path: Path) -> None:
-    named = Document(key="z.md", name="billing", body="invoices are sent monthly")
-    mentioned = Document(key="a.md", name="invoices", body="sent monthly by billing")
+    named = SearchDocument(key="z.md", name="billing", body="invoices are sent monthly")
+    mentioned = SearchDocument(key="a.md", name="invoices", body="sent monthly by billing")
     with opened(tmp_path, mentioned, named) as index:
         assert ask(index, "billing")[0] == "z.md"
 
@@ -81,7 +87,7 @@ def test_chinese_and_japanese_are_found(tmp_path: Path, text: str, key: str) -> 
 @pytest.mark.parametrize("text", ["谁负责迁移", "李雷负责什么", "迁移是谁负责的呀", "迁移何时完成"])
 def test_a_question_in_chinese_may_join_its_words_otherwise_than_the_memory(tmp_path: Path, text: str) -> None:
     body = "数据库迁移必须在周五之前完成。\n脚本在目录里，负责人是李雷。"
-    with opened(tmp_path, *TOPICS, Document(key="move.md", name="迁移", body=body)) as index:
+    with opened(tmp_path, *TOPICS, SearchDocument(key="move.md", name="迁移", body=body)) as index:
         assert ask(index, text, abstains=True)[:1] == ["move.md"]
         assert ask(index, "周末天气怎么样", abstains=True) == []
         assert ask(index, "帮我写一个函数反转链表", abstains=True) == []
@@ -108,9 +114,9 @@ def test_a_misspelt_word_finds_what_it_meant_and_says_so(tmp_path: Path, text: s
 @requirement("search:query:neighbours")
 def test_an_answer_without_the_words_is_found_by_the_question_before_it(tmp_path: Path) -> None:
     turns = [
-        Document(key="1", body="What breed is your puppy?", about=("Ann",), group="talk", position=0),
-        Document(key="2", body="A golden retriever!", about=("Ben",), group="talk", position=1),
-        Document(key="9", body="The weather turned cold.", about=("Ben",), group="other", position=0),
+        SearchDocument(key="1", body="What breed is your puppy?", about=("Ann",), group="talk", position=0),
+        SearchDocument(key="2", body="A golden retriever!", about=("Ben",), group="talk", position=1),
+        SearchDocument(key="9", body="The weather turned cold.", about=("Ben",), group="other", position=0),
     ]
     with opened(tmp_path, *turns) as index:
         assert ask(index, "Which breed is Ben's puppy?")[0] == "2"
@@ -132,7 +138,9 @@ def test_what_was_shown_already_does_not_come_back(tmp_path: Path) -> None:
 
 @requirement("search:query:common-words-pruned")
 def test_a_word_that_most_documents_have_is_looked_for_in_the_newest_of_them(tmp_path: Path) -> None:
-    index = opened(tmp_path, *(Document(key=f"{number:04}.md", body=f"meeting {number}") for number in range(3_000)))
+    index = opened(
+        tmp_path, *(SearchDocument(key=f"{number:04}.md", body=f"meeting {number}") for number in range(3_000))
+    )
 
     found = [measured.row.key for measured in index.measured(Query("meeting", NOW))[1]]
 
@@ -143,7 +151,7 @@ def test_a_word_that_most_documents_have_is_looked_for_in_the_newest_of_them(tmp
 
 @requirement("search:query:deterministic")
 def test_ties_go_by_key_whatever_the_order_of_indexing(tmp_path: Path) -> None:
-    twins = [Document(key=name, body="the cache is warm") for name in ("c", "a", "b")]
+    twins = [SearchDocument(key=name, body="the cache is warm") for name in ("c", "a", "b")]
     with opened(tmp_path, *twins) as index:
         assert ask(index, "warm cache") == ["a", "b", "c"]
 
@@ -206,7 +214,7 @@ def test_a_removed_document_is_gone_and_a_changed_one_has_only_its_new_words(tmp
 WORDS = ("cache", "deploy", "parser", "北京", "getUser", "invoice", "kitten", "Ann")
 documents = st.lists(
     st.builds(
-        Document,
+        SearchDocument,
         key=st.sampled_from([f"{letter}.md" for letter in "abcdef"]),
         name=st.sampled_from(WORDS),
         body=st.lists(st.sampled_from(WORDS), max_size=6).map(" ".join),
@@ -221,7 +229,7 @@ documents = st.lists(
 @settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(steps=documents, seed=st.integers(0, 99), query=st.lists(st.sampled_from(WORDS), min_size=1, max_size=3))
 def test_an_index_updated_in_steps_answers_as_one_built_at_once(
-    tmp_path_factory: pytest.TempPathFactory, steps: list[Document], seed: int, query: list[str]
+    tmp_path_factory: pytest.TempPathFactory, steps: list[SearchDocument], seed: int, query: list[str]
 ) -> None:
     folder = tmp_path_factory.mktemp("index")
     final = {document.key: document for document in steps}
@@ -325,7 +333,8 @@ def test_days_are_read_from_a_query(asked: str, days: set[tuple[int, int, int]])
 def test_what_was_written_on_a_named_day_comes_first(tmp_path: Path) -> None:
     with SearchIndex(tmp_path / "index") as index:
         index.update(
-            Document(key=f"{day:02}", body="the parser was fixed", observed=date(2023, 7, day)) for day in (3, 17, 30)
+            SearchDocument(key=f"{day:02}", body="the parser was fixed", observed=date(2023, 7, day))
+            for day in (3, 17, 30)
         )
         for asked, first in (("31 July, 2023", "30"), ("July 17th", "17"), ("2 July 2023", "03")):
             assert index.search(Query(f"parser fixed on {asked}", NOW, abstains=False))[0].key == first

@@ -6,21 +6,21 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reverie.memory.search.analyze import analyse_query
-from reverie.memory.search.database import FIELD_WEIGHTS, Row, joined
-from reverie.memory.search.features import Wanted, measure
+from reverie.memory.search.database import FIELD_WEIGHTS, DocumentRow, joined
+from reverie.memory.search.features import WeighedQuery, measure
 
 _LINES = st.lists(st.sampled_from(("fig", "figs", "plum", "fi", "mango")), max_size=8).map(" ".join)
 _BODIES = st.lists(_LINES.filter(bool), min_size=1, max_size=5).map("\n".join)
 _STANDS_FOR = {"fig": ("fig", 1.0), "plum": ("plum", 1.0), "figs": ("fig", 0.6), "pear": ("pear", 1.0)}
 
 
-def row_of(*texts: str) -> Row:
+def row_of(*texts: str) -> DocumentRow:
     length = sum(len(text.split()) for text in texts)
-    return Row(1, "key", None, 0, None, None, 0, length, 0.0, 0.0, 0, "", joined(*texts))
+    return DocumentRow(1, "key", None, 0, None, None, 0, length, 0.0, 0.0, 0, "", joined(*texts))
 
 
-def wanted_for(text: str) -> Wanted:
-    return Wanted(
+def wanted_for(text: str) -> WeighedQuery:
+    return WeighedQuery(
         text=analyse_query(text),
         weights={"fig": 2.0, "plum": 3.0, "pear": 1.0},
         stands_for=_STANDS_FOR,

@@ -8,7 +8,7 @@ from bench.recall.data import Question, read_cases
 from bench.recall.figures import recall
 from bench.recall.systems import fts5, ours
 
-from reverie.memory.search.document import Document
+from reverie.memory.search.document import SearchDocument
 from tests.requirements import requirement
 
 TALKS = {
@@ -58,7 +58,7 @@ ASKED = {
 @requirement("search:quality:words")
 def test_our_own_questions_are_answered_better_than_by_plain_full_text_search(tmp_path: Path) -> None:
     documents = tuple(
-        Document(key=f"{talk}.{at}", body=text, about=(who,), observed=day, group=str(talk), position=at)
+        SearchDocument(key=f"{talk}.{at}", body=text, about=(who,), observed=day, group=str(talk), position=at)
         for talk, (day, turns) in enumerate(TALKS.items())
         for at, (who, text) in enumerate(turns)
     )

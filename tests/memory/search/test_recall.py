@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from reverie.files.places.paths import MemoryFolder
-from reverie.memory.search.recall import Asked, Searched, chosen, is_worth_recalling, ranked, recall, selection
+from reverie.memory.search.recall import Asked, SearchedDirectory, chosen, is_worth_recalling, ranked, recall, selection
 from reverie.memory.search.render import Hit
 from reverie.memory.search.topic_index import IndexedFolder
 from reverie.memory.topics.anchors import AnchorCheck, AnchorState, FileAnchor
@@ -20,13 +20,13 @@ from tests.requirements import requirement
 NOW = datetime(2026, 5, 1, 12, tzinfo=UTC)
 
 
-def memory(directory: Path, *topics: Topic, scope: str = "project") -> Searched:
+def memory(directory: Path, *topics: Topic, scope: str = "project") -> SearchedDirectory:
     directory.mkdir(parents=True, exist_ok=True)
     for topic in topics:
         (directory / topic.path).write_text(render_topic(topic), encoding="utf-8")
     indexed = IndexedFolder(MemoryFolder(directory, directory))
     indexed.sweep()
-    return Searched(scope=scope, folder=indexed)
+    return SearchedDirectory(scope=scope, folder=indexed)
 
 
 def topic(path: str, name: str, description: str, body: str = "", kind: str | None = None, **more: object) -> Topic:
@@ -38,7 +38,7 @@ KIWI = topic("kiwi.md", "Kiwi server", "Where the kiwi server runs", "It listens
 MANGO = topic("mango.md", "Mango queue", "How the mango queue is drained", "Nightly, by a cron job.", "project")
 
 
-def found(searched: Searched, query: str, **more: object) -> list[Hit]:
+def found(searched: SearchedDirectory, query: str, **more: object) -> list[Hit]:
     return list(recall([searched], Asked(query=query, **more), now=NOW).hits)  # type: ignore[arg-type]
 
 

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reverie.memory.search.analyze import terms
-from reverie.memory.search.render import Hit, Limits, Shown, attachment, excerpt, still_shown, within
+from reverie.memory.search.render import Hit, RenderLimits, Shown, attachment, excerpt, still_shown, within
 from reverie.memory.topics.topic import Topic
 from tests.requirements import requirement
 
@@ -19,7 +19,7 @@ def hit(text: str, path: str = "/m/a.md") -> Hit:
 
 @requirement("recall:limits")
 def test_a_short_file_is_shown_whole_with_its_front_matter() -> None:
-    assert excerpt(HEAD, "One line.", terms("line"), Limits(), path="/m/a.md") == f"{HEAD}One line."
+    assert excerpt(HEAD, "One line.", terms("line"), RenderLimits(), path="/m/a.md") == f"{HEAD}One line."
 
 
 @requirement("recall:limits")
@@ -29,7 +29,7 @@ def test_of_a_long_file_the_part_that_matches_is_shown_and_how_to_read_the_rest(
     )
     body = f"{filler}\n\n## Kiwi\n\nThe kiwi server listens on port 8099.\n\n{filler}"
 
-    text = excerpt(HEAD, body, terms("which port has the kiwi server"), Limits(), path="/m/long.md")
+    text = excerpt(HEAD, body, terms("which port has the kiwi server"), RenderLimits(), path="/m/long.md")
 
     assert "port 8099" in text
     assert "## Kiwi" in text
@@ -45,7 +45,7 @@ def test_of_a_long_file_the_part_that_matches_is_shown_and_how_to_read_the_rest(
     st.integers(20, 300),
 )
 def test_an_excerpt_keeps_its_limits(lines: list[str], query: str, size_bytes: int, most_lines: int) -> None:
-    limits = Limits(file_lines=most_lines, file_bytes=size_bytes)
+    limits = RenderLimits(file_lines=most_lines, file_bytes=size_bytes)
 
     text = excerpt(HEAD, "\n".join(lines), terms(query), limits, path="/m/a.md")
 
@@ -57,7 +57,7 @@ def test_an_excerpt_keeps_its_limits(lines: list[str], query: str, size_bytes: i
 def test_one_endless_line_is_cut_to_where_it_matches() -> None:
     line = "padding " * 2000 + "the kiwi listens on 8099 " + "padding " * 2000
 
-    text = excerpt("", line, terms("kiwi"), Limits(), path="/m/a.md")
+    text = excerpt("", line, terms("kiwi"), RenderLimits(), path="/m/a.md")
 
     assert "kiwi listens on 8099" in text
     assert len(text.encode()) <= 4096
@@ -86,5 +86,5 @@ def test_a_shown_memory_may_return_after_enough_was_said() -> None:
         Shown(path="/m/b.md", size_bytes=2000, at_tokens=40_000),
     )
 
-    assert still_shown([early, late], 50_999, Limits()) == (early, late)
-    assert still_shown([early, late], 51_000, Limits()) == (late,)
+    assert still_shown([early, late], 50_999, RenderLimits()) == (early, late)
+    assert still_shown([early, late], 51_000, RenderLimits()) == (late,)

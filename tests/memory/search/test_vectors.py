@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from reverie.memory.search import Document, Query, SearchIndex
+from reverie.memory.search import Query, SearchDocument, SearchIndex
 from tests.requirements import requirement
 
 if TYPE_CHECKING:
@@ -39,9 +39,9 @@ class MeaningByList:
 @requirement("search:vectors:meaning")
 def test_a_paraphrase_without_common_words_is_found(tmp_path: Path) -> None:
     documents = [
-        Document(key="pet", body="retriever"),
-        Document(key="ride", body="engine"),
-        Document(key="food", body="cake"),
+        SearchDocument(key="pet", body="retriever"),
+        SearchDocument(key="ride", body="engine"),
+        SearchDocument(key="food", body="cake"),
     ]
     model = MeaningByList()
     with SearchIndex(tmp_path / "index", model) as index:
@@ -75,8 +75,10 @@ def test_the_prefilter_by_sign_bits_keeps_the_nearest() -> None:
 def test_one_sentence_of_a_long_text_is_found_by_its_meaning(tmp_path: Path) -> None:
     filler = [f"{'abcdefgh'[number] * 12} {'stuvwxyz'[number] * 20}." for number in range(8)]
     documents = [
-        Document(key="long", body=" ".join([*filler[:4], "retriever retriever retriever retriever.", *filler[4:]])),
-        Document(key="other", body=" ".join(reversed(filler))),
+        SearchDocument(
+            key="long", body=" ".join([*filler[:4], "retriever retriever retriever retriever.", *filler[4:]])
+        ),
+        SearchDocument(key="other", body=" ".join(reversed(filler))),
     ]
     model = MeaningByList()
     with SearchIndex(tmp_path / "index", model) as index:
@@ -86,8 +88,8 @@ def test_one_sentence_of_a_long_text_is_found_by_its_meaning(tmp_path: Path) -> 
         values = {each.row.key: each.values for each in measured}
         assert values["long"]["sentence_similarity"] > 0.9 > values["long"]["similarity"]
         assert values["other"]["sentence_similarity"] < 0.5
-        index.update([Document(key="long", body="engine")])
-        index.add_vectors([Document(key="long", body="engine")], model)
+        index.update([SearchDocument(key="long", body="engine")])
+        index.add_vectors([SearchDocument(key="long", body="engine")], model)
         _, measured, _ = index.measured(Query("puppy", NOW))
         assert all(each.values["sentence_similarity"] < 0.5 for each in measured)
 

@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from reverie.files.places.paths import MemoryFolder
-from reverie.memory.store.inotify import Told
-from reverie.memory.store.listing import Listing
+from reverie.memory.store.inotify import InotifyWatch
+from reverie.memory.store.listing import TrackedListing
 from reverie.memory.store.tracked import list_tracked
 from tests.requirements import requirement
 
@@ -128,7 +128,7 @@ def test_whatever_is_done_to_a_directory_the_listing_is_what_looking_at_every_fi
         for folder in (directory, aside, directory / "sub"):
             folder.mkdir(exist_ok=True)
         memory = MemoryFolder(directory, aside)
-        listing = Listing(memory)
+        listing = TrackedListing(memory)
         for _ in range(2):
             assert listing.read() == list_tracked(memory)
         for edits in rounds:
@@ -137,11 +137,11 @@ def test_whatever_is_done_to_a_directory_the_listing_is_what_looking_at_every_fi
             assert listing.read() == list_tracked(memory)
 
 
-def told_listing(directory: Path) -> tuple[MemoryFolder, Listing]:
+def told_listing(directory: Path) -> tuple[MemoryFolder, TrackedListing]:
     """A listing that is told what is touched from now on."""
     directory.mkdir(exist_ok=True)
     memory = MemoryFolder(directory, directory)
-    listing = Listing(memory)
+    listing = TrackedListing(memory)
     listing.read()
     listing.read()
     return memory, listing
@@ -230,14 +230,14 @@ _IS_LINUX = sys.platform == "linux"
 def test_what_nobody_touched_is_not_looked_at(tmp_path: Path) -> None:
     opened = []
 
-    def open_told() -> Told | None:
-        opened.append(Told.open())
+    def open_told() -> InotifyWatch | None:
+        opened.append(InotifyWatch.open())
         return opened[-1]
 
     memory = MemoryFolder(tmp_path, tmp_path)
     write(tmp_path / "a.md", "text")
     (tmp_path / "elsewhere").hardlink_to(tmp_path / "a.md")
-    listing = Listing(memory, open_told=open_told)
+    listing = TrackedListing(memory, open_told=open_told)
     listing.read()
     assert opened == [], "a single look is told nothing"
     before = listing.read()
@@ -248,7 +248,7 @@ def test_what_nobody_touched_is_not_looked_at(tmp_path: Path) -> None:
 
 
 def _tells(directory: Path) -> bool:
-    told = Told.open()
+    told = InotifyWatch.open()
     handle = os.open(directory, os.O_RDONLY | os.O_DIRECTORY)
     try:
         return told is not None and told.watch(handle, "")
@@ -258,7 +258,7 @@ def _tells(directory: Path) -> bool:
 
 def test_where_the_system_tells_nothing_every_file_is_looked_at(tmp_path: Path) -> None:
     memory = MemoryFolder(tmp_path, tmp_path)
-    listing = Listing(memory, open_told=lambda: None)
+    listing = TrackedListing(memory, open_told=lambda: None)
     for number in range(4):
         write(tmp_path / f"{number}.md", "text")
         assert listing.read() == list_tracked(memory)

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from reverie.errors import Refused, UserMistake
 from reverie.files import append_lines
 from reverie.memory.store.change import AUTHORS, Change, parse_message, render_message
-from reverie.memory.store.git.rewrite import Rules, move_references, write_rewritten
+from reverie.memory.store.git.rewrite import RewriteRules, move_references, write_rewritten
 from reverie.memory.store.redact import write_redacted
 from reverie.memory.store.repack import UNFINISHED
 from reverie.memory.store.timeline import diff, erase, import_bundle, log, topics_at, undo, why, write_bundle
@@ -341,7 +341,7 @@ def test_an_erasing_that_stopped_after_the_switch_is_finished_by_the_next_comman
     store = open_store(tmp_path)
     store.save(topic("Keep"))
     store.save(topic("Deployment window", body=_SENTENCE))
-    rules = Rules(
+    rules = RewriteRules(
         is_erased=lambda path: "deployment" in path,
         is_rewritten=lambda path: path == "MEMORY.md",
         content=lambda _: b"",

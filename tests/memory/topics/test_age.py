@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from reverie.memory.topics.age import age_days, age_warning, age_words, header, is_expired, is_old
 from reverie.memory.topics.anchors import AnchorCheck, AnchorState, FileAnchor, SymbolAnchor
 from reverie.memory.topics.topic import MemoryType, Topic, Trust
-from reverie.settings.memory import Age
+from reverie.settings.memory import AgeSettings
 from tests.requirements import requirement
 
 NOW = datetime(2026, 8, 22, 9, 30, tzinfo=UTC)
@@ -78,7 +78,7 @@ def test_each_type_ages_at_its_own_pace() -> None:
     for kind, days in [*half_lives.items(), (None, 45)]:
         assert not is_old(kind, days)
         assert is_old(kind, days + 1)
-    assert is_old(None, 11, Age(half_life_project_days=10))
+    assert is_old(None, 11, AgeSettings(half_life_project_days=10))
     assert "expect it to have changed" in age_warning(observed(60), NOW)
     assert "expect it to have changed" not in age_warning(replace(observed(60), type=MemoryType.user), NOW)
 

@@ -5,7 +5,7 @@ from datetime import date
 
 from hypothesis import given, settings
 
-from reverie.files.merge import Merged
+from reverie.files.merge import MergedText
 from reverie.memory.topics.anchors import FileAnchor
 from reverie.memory.topics.merge import TopicConflict, merge_topics
 from reverie.memory.topics.topic import MemoryType, Topic, parse_topic, render_topic
@@ -24,7 +24,7 @@ BASE = Topic(
 
 def merged(base: Topic, mine: Topic, theirs: Topic) -> Topic:
     result = merge_topics(base.path, *(render_topic(topic) for topic in (base, mine, theirs)))
-    assert isinstance(result, Merged), result
+    assert isinstance(result, MergedText), result
     return parse_topic(base.path, result.text)
 
 
@@ -66,13 +66,13 @@ def test_comments_of_both_sides_stay_where_the_lines_allow() -> None:
 
     result = merge_topics("a.md", base, base.replace("# one", "# mine"), base.replace("zzz: 1", "zzz: 2 # theirs"))
 
-    assert result == Merged("---\nname: A\n# mine\ndescription: B\ntype: user\nzzz: 2 # theirs\n---\nbody\n")
+    assert result == MergedText("---\nname: A\n# mine\ndescription: B\ntype: user\nzzz: 2 # theirs\n---\nbody\n")
 
 
 def test_files_that_are_no_topics_are_merged_as_lines() -> None:
     broken = '---\nname: "open\n---\nbody\n'
 
-    assert merge_topics("a.md", broken, broken, broken + "more\n") == Merged(broken + "more\n")
+    assert merge_topics("a.md", broken, broken, broken + "more\n") == MergedText(broken + "more\n")
     assert isinstance(merge_topics("a.md", broken, broken + "x\n", broken + "y\n"), TopicConflict)
 
 
@@ -89,7 +89,7 @@ def test_a_conflict_does_not_depend_on_the_side(base: Topic, mine: Topic, theirs
     forth, back = merge_topics("a.md", *texts), merge_topics("a.md", texts[0], texts[2], texts[1])
 
     assert type(forth) is type(back)
-    if isinstance(forth, Merged) and isinstance(back, Merged):
+    if isinstance(forth, MergedText) and isinstance(back, MergedText):
         one, two = parse_topic("a.md", forth.text), parse_topic("a.md", back.text)
         assert replace(one, extra=()) == replace(two, extra=())
         assert dict(one.extra) == dict(two.extra)

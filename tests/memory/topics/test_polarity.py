@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reverie.memory.topics.polarity import (
-    Mismatch,
     MismatchKind,
+    PolarityMismatch,
     find_distortion,
     find_mismatch,
     keep_as_said,
@@ -134,7 +134,7 @@ def test_what_says_the_same_is_no_mismatch(source: str, stored: str) -> None:
 def test_a_sentence_that_limits_the_one_before_must_not_be_missing() -> None:
     source = "Squash every branch. Except release branches."
 
-    assert find_mismatch(source, "Squash every branch.") == Mismatch(MismatchKind.condition, ("except",))
+    assert find_mismatch(source, "Squash every branch.") == PolarityMismatch(MismatchKind.condition, ("except",))
     assert find_mismatch("Squash every branch. No rush.", "Squash every branch.") is None
 
 

@@ -6,8 +6,8 @@ from hypothesis import strategies as st
 
 from reverie.messages.blocks import (
     Block,
-    Compaction,
-    Document,
+    CompactionBlock,
+    DocumentBlock,
     Image,
     Opaque,
     RedactedThinking,
@@ -18,7 +18,7 @@ from reverie.messages.blocks import (
 )
 from reverie.messages.entries import SystemBlock, ToolSpec
 from reverie.messages.message import Message, Role, assistant, user
-from reverie.messages.view import Item, Kind, View
+from reverie.messages.view import Item, ItemKind, View
 from reverie.models.profiles import Tokenizer, profile
 from reverie.models.tokens.estimate import (
     weigh_block,
@@ -44,8 +44,8 @@ blocks: st.SearchStrategy[Block] = st.one_of(
     st.dictionaries(words, words | st.integers() | st.none(), max_size=4).map(lambda data: ToolUse("t", "Bash", data)),
     words.map(lambda text: ToolResult("t", text)),
     words.map(lambda text: ToolResult("t", (Text(text), Image({"type": "url"})))),
-    words.map(lambda text: Document({"type": "text", "data": text})),
-    words.map(Compaction),
+    words.map(lambda text: DocumentBlock({"type": "text", "data": text})),
+    words.map(CompactionBlock),
     words.map(lambda text: Opaque({"type": "new", "x": text})),
 )
 messages = st.lists(blocks, max_size=5).map(lambda content: Message(Role.USER, tuple(content)))
@@ -96,9 +96,9 @@ def test_a_tool_result_is_weighed_by_what_the_model_sees() -> None:
 
 @requirement("tokens:estimate:kinds")
 def test_documents_are_weighed_as_text_as_pages_or_flat() -> None:
-    assert weigh_block(Document({"type": "text", "data": SENTENCE}), OLD) == weigh_text(SENTENCE, OLD)
-    assert weigh_block(Document({"type": "url", "url": "https://example.com"}), OLD) == FLAT_MEDIA_TOKENS
-    assert weigh_block(Document({"type": "content", "content": [SENTENCE]}), OLD) > weigh_text(SENTENCE, OLD)
+    assert weigh_block(DocumentBlock({"type": "text", "data": SENTENCE}), OLD) == weigh_text(SENTENCE, OLD)
+    assert weigh_block(DocumentBlock({"type": "url", "url": "https://example.com"}), OLD) == FLAT_MEDIA_TOKENS
+    assert weigh_block(DocumentBlock({"type": "content", "content": [SENTENCE]}), OLD) > weigh_text(SENTENCE, OLD)
 
 
 def test_a_signature_weighs_nothing_and_hidden_reasoning_something() -> None:
@@ -130,6 +130,6 @@ def test_an_empty_request_weighs_nothing() -> None:
 def test_a_view_weighs_its_system_text_its_tools_and_its_messages() -> None:
     system, tools = (SystemBlock(SENTENCE),), (ToolSpec("read"),)
     spoken = (user(SENTENCE), assistant(SENTENCE))
-    items = tuple(Item(str(number), Kind.TYPED, message) for number, message in enumerate(spoken))
+    items = tuple(Item(str(number), ItemKind.TYPED, message) for number, message in enumerate(spoken))
     view = View(items, system, tools)
     assert weigh_view(view, SONNET) == weigh_request(SONNET, system=system, tools=tools, messages=spoken)

@@ -8,11 +8,18 @@ from hypothesis import strategies as st
 
 from reverie.messages.blocks import Text, Thinking
 from reverie.messages.message import Usage, assistant, user
-from reverie.messages.view import Item, Kind, project
+from reverie.messages.view import Item, ItemKind, project
 from reverie.models.profiles import profile
 from reverie.models.tokens.estimate import weigh_block, weigh_text
 from reverie.models.tokens.rates import rates_for
-from reverie.models.tokens.rounds import Round, forgotten_tokens, newest_rounds, reply_tokens, rounds, tail_tokens
+from reverie.models.tokens.rounds import (
+    CountedRound,
+    forgotten_tokens,
+    newest_rounds,
+    reply_tokens,
+    rounds,
+    tail_tokens,
+)
 from tests.models.tokens.sessions import WORDS, Session
 from tests.requirements import requirement
 
@@ -22,11 +29,11 @@ RATES = rates_for(SONNET)
 
 
 def reply(*blocks: Text | Thinking, output: int, message_id: str = "m") -> Item:
-    return Item("r", Kind.REPLY, assistant(*blocks), message_id=message_id, usage=Usage(1_000, output))
+    return Item("r", ItemKind.REPLY, assistant(*blocks), message_id=message_id, usage=Usage(1_000, output))
 
 
 def typed(text: str) -> Item:
-    return Item("u", Kind.TYPED, user(text))
+    return Item("u", ItemKind.TYPED, user(text))
 
 
 def test_a_round_is_a_reply_with_all_its_records_and_what_followed() -> None:
@@ -52,14 +59,15 @@ def test_a_believable_output_is_taken_as_reported() -> None:
     weight = weigh_text(WORDS, RATES)
     for output in (round(0.9 * weight), round(1.5 * weight)):
         assert (
-            reply_tokens(Round(Usage(10, output), None, [reply(Text(WORDS), output=output)]), SONNET, RATES) == output
+            reply_tokens(CountedRound(Usage(10, output), None, [reply(Text(WORDS), output=output)]), SONNET, RATES)
+            == output
         )
 
 
 @requirement("tokens:count:snapshots")
 @pytest.mark.parametrize("output", [0, 1, 3, 26])
 def test_the_first_snapshot_of_a_stream_is_not_believed(output: int) -> None:
-    one = Round(Usage(10, output), None, [reply(Text(WORDS), output=output)])
+    one = CountedRound(Usage(10, output), None, [reply(Text(WORDS), output=output)])
     assert reply_tokens(one, SONNET, RATES) == pytest.approx(weigh_text(WORDS, RATES))
 
 
@@ -67,7 +75,7 @@ def test_the_first_snapshot_of_a_stream_is_not_believed(output: int) -> None:
 def test_reasoning_leaves_with_its_turn_unless_the_model_keeps_it() -> None:
     thought, earlier = Thinking(WORDS), Thinking("earlier " + WORDS)
     output = round(weigh_block(thought, RATES)) + 10
-    open_turn = Round(Usage(10, output), None, [reply(thought, Text("Yes."), output=output)], [], (earlier,))
+    open_turn = CountedRound(Usage(10, output), None, [reply(thought, Text("Yes."), output=output)], [], (earlier,))
     ended = replace(open_turn, tail=[typed("thanks")])
     assert reply_tokens(open_turn, SONNET, RATES) == output
     assert forgotten_tokens(open_turn, SONNET, RATES) == 0
@@ -81,7 +89,7 @@ def test_open_reasoning_is_that_of_earlier_replies_of_the_same_turn() -> None:
     items = [
         typed("go"),
         reply(Thinking("first"), output=5, message_id="a"),
-        Item("x", Kind.RESULT, user("result")),
+        Item("x", ItemKind.RESULT, user("result")),
         reply(Thinking("second"), output=5, message_id="b"),
         typed("next"),
         reply(Text("done"), output=5, message_id="c"),
@@ -109,11 +117,11 @@ def test_the_newest_rounds_are_the_last_of_all(pieces: list[str], many: int) -> 
         blocks = (Thinking(f"hm {number}"),) if piece == "thought" else (Text(f"text {number}"),)
         match piece:
             case "typed":
-                item = Item(f"{number}", Kind.TYPED, user(*blocks))
+                item = Item(f"{number}", ItemKind.TYPED, user(*blocks))
             case "result":
-                item = Item(f"{number}", Kind.RESULT, user(*blocks))
+                item = Item(f"{number}", ItemKind.RESULT, user(*blocks))
             case "uncounted":
-                item = Item(f"{number}", Kind.REPLY, assistant(*blocks), message_id=f"m{number}")
+                item = Item(f"{number}", ItemKind.REPLY, assistant(*blocks), message_id=f"m{number}")
             case _:
                 before = items[-1].message_id if items and piece == "said-again" else None
                 item = replace(reply(*blocks, output=number, message_id=before or f"m{number}"), uuid=f"{number}")

@@ -10,7 +10,7 @@ from reverie.messages.blocks import Text
 from reverie.messages.message import Usage
 from reverie.messages.transcript import read_entries
 from reverie.models.profiles import Prices, ProfileOverride
-from reverie.models.tokens.usage import Bill, Totals, bill, totals
+from reverie.models.tokens.usage import Bill, SessionTotals, bill, totals
 from tests.models.tokens.sessions import WORDS, Session
 from tests.requirements import requirement
 
@@ -41,7 +41,7 @@ def test_a_sub_agent_counts_only_when_asked() -> None:
 @requirement("tokens:usage:main")
 def test_messages_that_the_client_made_count_never() -> None:
     session = Session("<synthetic>").answers(Text("API error"), usage=Usage(0, 0))
-    assert totals(session.entries, sidechains=True) == Totals()
+    assert totals(session.entries, sidechains=True) == SessionTotals()
 
 
 def test_models_are_totalled_apart_in_the_order_of_their_use() -> None:

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reverie.models.tokens.window import Buffers, Level, budget, effective_tokens
+from reverie.models.tokens.window import Buffers, WindowLevel, budget, effective_tokens
 from tests.requirements import requirement
 
 
@@ -33,19 +33,19 @@ def test_the_lines_of_the_usual_windows(window: int, lines: tuple[int, ...]) -> 
 @pytest.mark.parametrize(
     ("used", "level"),
     [
-        (0, Level.CALM),
-        (133_600, Level.CALM),
-        (133_601, Level.WARNING),
-        (150_300, Level.WARNING),
-        (150_301, Level.ERROR),
-        (167_000, Level.ERROR),
-        (167_001, Level.COMPACT),
-        (177_000, Level.COMPACT),
-        (177_001, Level.BLOCKED),
-        (300_000, Level.BLOCKED),
+        (0, WindowLevel.CALM),
+        (133_600, WindowLevel.CALM),
+        (133_601, WindowLevel.WARNING),
+        (150_300, WindowLevel.WARNING),
+        (150_301, WindowLevel.ERROR),
+        (167_000, WindowLevel.ERROR),
+        (167_001, WindowLevel.COMPACT),
+        (177_000, WindowLevel.COMPACT),
+        (177_001, WindowLevel.BLOCKED),
+        (300_000, WindowLevel.BLOCKED),
     ],
 )
-def test_a_line_is_crossed_above_it_and_not_at_it(used: int, level: Level) -> None:
+def test_a_line_is_crossed_above_it_and_not_at_it(used: int, level: WindowLevel) -> None:
     assert budget(200_000, 64_000, used_tokens=used).level is level
 
 
@@ -71,7 +71,7 @@ def test_the_share_left_is_never_below_nothing(used: int) -> None:
 
 def test_without_automatic_compaction_the_effective_window_is_the_measure() -> None:
     drawn = budget(200_000, compacts=False).using(170_000)
-    assert drawn.level is Level.ERROR
+    assert drawn.level is WindowLevel.ERROR
     assert drawn.free_tokens == 10_000
     assert drawn.percent_left == pytest.approx(10_000 / 180_000 * 100)
     assert drawn.must_compact

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from reverie.permissions.decide import Verdict, decide
+from reverie.permissions.decide import PermissionVerdict, decide
 from reverie.permissions.policy import Policy
 from reverie.permissions.shell.parse import parse
 from reverie.permissions.shell.read_only import is_read_only, reads_of
@@ -90,7 +90,7 @@ def test_joining_never_turns_a_question_into_a_yes(
     if unknown.rstrip().endswith(("&&", "||", "|", "\\")):  # a line break completes it, or a backslash quotes the joint
         return
     joined = f"{unknown}{joint}{known}" if turned else f"{known}{joint}{unknown}"
-    assert decide(run(joined, project), make_policy(project)).verdict is not Verdict.ALLOW
+    assert decide(run(joined, project), make_policy(project)).verdict is not PermissionVerdict.ALLOW
 
 
 @requirement("permissions:shell:hostile")
@@ -103,7 +103,7 @@ def test_nothing_appended_to_a_harmless_command_goes_unseen(project: Path, known
     if "#" in known:
         return
     assert not is_read_only(known + tail, project)
-    assert decide(run(known + tail, project), make_policy(project)).verdict is not Verdict.ALLOW
+    assert decide(run(known + tail, project), make_policy(project)).verdict is not PermissionVerdict.ALLOW
 
 
 @requirement("permissions:shell:hostile")
@@ -166,16 +166,16 @@ def test_git_is_not_asked_in_a_folder_that_pretends_to_be_a_repository(tmp_path:
 
 
 def test_a_policy_without_roots_lets_nothing_be_read(tmp_path: Path) -> None:
-    assert decide(run("cat x", tmp_path), Policy(tmp_path, tmp_path)).verdict is Verdict.ASK
-    assert decide(run("ls", tmp_path), Policy(tmp_path, tmp_path)).verdict is Verdict.ASK
+    assert decide(run("cat x", tmp_path), Policy(tmp_path, tmp_path)).verdict is PermissionVerdict.ASK
+    assert decide(run("ls", tmp_path), Policy(tmp_path, tmp_path)).verdict is PermissionVerdict.ASK
 
 
 def test_a_command_that_names_nothing_reads_where_it_stands(project: Path) -> None:
     policy = make_policy(project)
     outside = project.parent / "other"
     for command in ("ls", "find -name x", "rg main", "git log", "pytest && ls"):
-        assert decide(run(command, project), policy).verdict is Verdict.ALLOW
-        assert decide(run(command, project, outside), policy).verdict is Verdict.ASK
+        assert decide(run(command, project), policy).verdict is PermissionVerdict.ALLOW
+        assert decide(run(command, project, outside), policy).verdict is PermissionVerdict.ASK
 
 
 def _make_repository(project: Path) -> None:

@@ -11,8 +11,8 @@ import pytest
 from reverie.messages.blocks import Json
 from reverie.messages.entries import Entry, envelope_of
 from reverie.models.ports import Ending, Event, ForkSpec, Request, Retrying, TextDelta
-from reverie.session.subagents.fork import MARKER, PLACEHOLDER, Recorded, Starting, run_fork
-from reverie.settings import Extraction, Notes
+from reverie.session.subagents.fork import MARKER, PLACEHOLDER, ForkRecord, ForkStart, run_fork
+from reverie.settings import ExtractionSettings, NotesSettings
 from reverie_simulator.records import Record
 from tests.requirements import requirement
 from tests.session.session_desk import Desk, calls, desk, is_legal, results, told
@@ -71,13 +71,15 @@ async def test_parallel_forks_write_the_prefix_once(tmp_path: Path, is_cold: boo
     ]
     with desk(tmp_path, script) as at:
         # Other work beside the conversation would write the prefix first.
-        at.settings = replace(at.settings, notes=Notes(enabled=False), extraction=Extraction(enabled=False))
+        at.settings = replace(
+            at.settings, notes=NotesSettings(enabled=False), extraction=ExtractionSettings(enabled=False)
+        )
         async with at.start() as session:
             await told(session, LONG)
             loop = session.parts.loop
             if is_cold:
                 at.provider.clock.advance(hours=2)
-            starting = Starting()
+            starting = ForkStart()
             specs = [ForkSpec(f"part{n}", f"part {n}") for n in range(4)]
             done = await asyncio.gather(*(run_fork(spec, loop, starts_after=starting) for spec in specs))
 
@@ -221,7 +223,7 @@ class _Slow:
 @requirement("forks:parallel:once")
 @pytest.mark.parametrize("leader_fails", [False, True])
 async def test_all_others_wait_for_the_first_word_of_the_first(leader_fails: bool) -> None:
-    model, starting = _Slow(), Starting()
+    model, starting = _Slow(), ForkStart()
 
     async def ask() -> None:
         async for _ in starting.watched(model).stream(Request("slow", ())):
@@ -249,7 +251,7 @@ async def test_what_a_fork_adds_is_recorded_as_its_own(tmp_path: Path) -> None:
     with desk(tmp_path, script) as at:
         async with at.start() as session:
             await told(session, "hello")
-            recorded = Recorded("abc", written.extend)
+            recorded = ForkRecord("abc", written.extend)
             await run_fork(
                 ForkSpec("look", "look around", tools=("Glob",), max_rounds=3), session.parts.loop, recorded=recorded
             )

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reverie.session.subagents.mailbox import (
-    Letter,
+    AgentMessage,
     append_letter,
     has_mail,
     letter_line,
@@ -100,13 +100,13 @@ def test_eight_writers_and_a_killed_reader_lose_and_double_nothing(tmp_path: Pat
 @requirement("mailbox:file:torn")
 def test_a_torn_line_costs_itself(tmp_path: Path) -> None:
     box = tmp_path / "a.jsonl"
-    append_letter(box, Letter("1", "b", "a", "one", NOW))
+    append_letter(box, AgentMessage("1", "b", "a", "one", NOW))
     with box.open("ab") as file:
         file.write(b'{"id": "2", "sender": "b')
     first = read_mail(box, "a")
     assert [one.id for one in first.letters] == ["1"]
     write_cursor(box, "a", first.cursor)
-    append_letter(box, Letter("3", "b", "a", "three", NOW))
+    append_letter(box, AgentMessage("3", "b", "a", "three", NOW))
     second = read_mail(box, "a")
     assert [one.id for one in second.letters] == ["3"]
     write_cursor(box, "a", second.cursor)
@@ -118,8 +118,8 @@ def test_a_torn_line_costs_itself(tmp_path: Path) -> None:
 def test_what_is_not_kept_is_read_again_and_known_by_its_id(tmp_path: Path) -> None:
     box = tmp_path / "a.jsonl"
     for number in range(3):
-        append_letter(box, Letter(str(number), "b", "a", "", NOW))
-    append_letter(box, Letter("1", "b", "a", "sent twice", NOW))
+        append_letter(box, AgentMessage(str(number), "b", "a", "", NOW))
+    append_letter(box, AgentMessage("1", "b", "a", "sent twice", NOW))
     assert [one.id for one in read_mail(box, "a").letters] == ["0", "1", "2"]
     assert [one.id for one in read_mail(box, "a", known={"0"}).letters] == ["1", "2"]
     assert read_mail(tmp_path / "none.jsonl", "a").letters == ()
@@ -127,7 +127,7 @@ def test_what_is_not_kept_is_read_again_and_known_by_its_id(tmp_path: Path) -> N
 
 @given(
     st.builds(
-        Letter,
+        AgentMessage,
         id=st.text(min_size=1),
         sender=st.text(),
         to=st.text(),
@@ -140,7 +140,7 @@ def test_what_is_not_kept_is_read_again_and_known_by_its_id(tmp_path: Path) -> N
     )
 )
 @requirement("mailbox:file:torn")
-def test_a_letter_is_one_line_and_comes_back(letter: Letter) -> None:
+def test_a_letter_is_one_line_and_comes_back(letter: AgentMessage) -> None:
     line = letter_line(letter)
     assert "\n" not in line
     assert parsed_letter(line) == letter

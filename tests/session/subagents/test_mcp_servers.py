@@ -9,7 +9,7 @@ import pytest
 
 from reverie.messages.blocks import Json
 from reverie.session.events import Notice
-from reverie.settings import Tools
+from reverie.settings import ToolsSettings
 from tests.requirements import requirement
 from tests.session.session_desk import calls, desk, results, told
 from tests.session.subagents.definitions.roles import write_role
@@ -61,7 +61,7 @@ async def test_a_server_of_the_session_is_shared_by_its_name(tmp_path: Path) -> 
         path = at.home / ".reverie" / "mcp.json"
         path.parent.mkdir(parents=True)
         path.write_text(json.dumps({"mcpServers": entry}), encoding="utf-8")
-        at.settings = replace(at.settings, tools=Tools(server_wait_seconds=30.0, deferred_above=0))
+        at.settings = replace(at.settings, tools=ToolsSettings(server_wait_seconds=30.0, deferred_above=0))
         write_role(at.home / ".claude", "adder", "tools: Read\nmcpServers: [example, nowhere]", "You reckon.")
         async with at.start() as session:
             events = await told(session, "kick-off")

@@ -12,7 +12,7 @@ from reverie.files.places import Places
 from reverie.messages.blocks import Json
 from reverie.session.events import Notice, TurnEvent
 from reverie.session.session import Session
-from reverie.session.subagents.mailbox import Letter, append_letter, has_mail
+from reverie.session.subagents.mailbox import AgentMessage, append_letter, has_mail
 from reverie.session.subagents.team import write_member
 from reverie.tools.send_message import Outgoing
 from reverie.tools.tool import ToolMistake
@@ -111,7 +111,7 @@ async def test_a_letter_to_the_main_agent_joins_once_also_when_it_was_killed_in_
         session.listen(heard.append)
         await told(session, "hello")
         post = session.parts.staff.post
-        append_letter(post.mailbox, Letter("id-1", "tester", "main", "all green", at.time))
+        append_letter(post.mailbox, AgentMessage("id-1", "tester", "main", "all green", at.time))
         await until(lambda: any(isinstance(one, Notice) and "message" in one.text for one in heard))
         await told(session, "and?")
         assert received(session) == ["tester"]

@@ -20,7 +20,7 @@ from reverie.models.ports import Ending
 from reverie.session.events import AgentEnded, AgentProgress, Notice, TurnEvent
 from reverie.session.session import Session
 from reverie.session.subagents.fork import MARKER, NO_RECURSION
-from reverie.settings import Agent, Budget, Declaration, Extraction, Spill
+from reverie.settings import AgentSettings, BudgetSettings, Declaration, ExtractionSettings, SpillSettings
 from tests.requirements import requirement
 from tests.session.session_desk import Desk, calls, desk, ending, is_legal, results, told
 from tests.session.subagents.definitions.roles import write_role
@@ -229,7 +229,9 @@ async def test_a_role_that_reads_no_files_is_not_sent_to_one(tmp_path: Path, too
         {"then": "fine"},
     ]
     with desk(tmp_path, script) as at:
-        at.settings = replace(at.settings, spill=Spill(result_chars=900, search_result_chars=900, preview_bytes=100))
+        at.settings = replace(
+            at.settings, spill=SpillSettings(result_chars=900, search_result_chars=900, preview_bytes=100)
+        )
         for number in range(90):
             at.file(f"a-file-with-a-longer-name-{number:03}.txt", "x")
         write_role(at.home / ".claude", "critic", f"tools: {tools}", "You judge.")
@@ -442,7 +444,7 @@ async def test_a_running_agent_is_listed_with_what_it_does_and_can_be_ended(tmp_
     ]
     outside: list[TurnEvent] = []
     with desk(tmp_path, script) as at:
-        at.settings = replace(at.settings, agent=Agent(summary_interval_seconds=0.05))
+        at.settings = replace(at.settings, agent=AgentSettings(summary_interval_seconds=0.05))
         at.file("notes.md", "hello\n")
         write_role(at.home / ".claude", "waiter", "", "You wait.")
         async with at.start() as session:
@@ -494,7 +496,7 @@ async def test_background_agents_stop_where_the_budget_does(tmp_path: Path) -> N
         {"then": "fine"},
     ]
     with desk(tmp_path, script) as at:
-        at.settings = replace(at.settings, budget=Budget(background_fraction=0.0001))
+        at.settings = replace(at.settings, budget=BudgetSettings(background_fraction=0.0001))
         async with at.start() as session:
             await told(session, "kick-off")
             await until(lambda: not session.parts.staff.children.running)
@@ -513,7 +515,7 @@ async def test_a_typed_agent_in_the_background_stops_between_rounds_when_the_bud
     ]
     with desk(tmp_path, script) as at:
         write_role(at.home / ".claude", "looker", "", "Looker by trade.")
-        at.settings = replace(at.settings, budget=Budget(background_fraction=1.0, background_usd_per_hour=0.1))
+        at.settings = replace(at.settings, budget=BudgetSettings(background_fraction=1.0, background_usd_per_hour=0.1))
         async with at.start() as session:
             await told(session, "kick-off")
             await until(lambda: not session.parts.staff.children.running)
@@ -556,7 +558,7 @@ async def test_roles_are_told_in_an_attachment_and_those_of_the_project_after_tr
 @requirement("agents:listing:attachment")
 async def test_without_the_attachment_the_description_names_the_roles(tmp_path: Path) -> None:
     with desk(tmp_path, [{"then": "fine"}]) as at:
-        at.settings = replace(at.settings, agent=Agent(list_attachment=False))
+        at.settings = replace(at.settings, agent=AgentSettings(list_attachment=False))
         async with at.start() as session:
             await told(session, "hello")
             assert listing(session) == []
@@ -594,7 +596,7 @@ async def test_a_fork_whose_window_fills_is_compacted_and_reports(tmp_path: Path
     ]
     with desk(tmp_path, script) as at:
         at.options["window_tokens"] = 40_000
-        at.settings = replace(at.settings, extraction=Extraction(enabled=False))
+        at.settings = replace(at.settings, extraction=ExtractionSettings(enabled=False))
         for number in range(9):
             at.file(f"pond-{number}.txt", f"heron {number} stands in the reeds and waits\n" * 550)
         async with at.start() as session:

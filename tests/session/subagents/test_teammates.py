@@ -14,7 +14,7 @@ from reverie.messages.blocks import Json
 from reverie.models.ledger import read_bookings
 from reverie.session.session import Session
 from reverie.session.subagents.team import Member, list_members
-from reverie.settings import Budget
+from reverie.settings import BudgetSettings
 from tests.requirements import requirement
 from tests.session.session_desk import Desk, calls, desk, told
 from tests.session.subagents.definitions.roles import write_role
@@ -108,7 +108,7 @@ async def test_a_teammate_has_what_its_leader_was_started_with(tmp_path: Path) -
 async def test_what_a_teammate_spends_is_seen_by_its_leader_and_it_goes_when_the_session_closes(tmp_path: Path) -> None:
     script: list[Json] = [SCRIPT[1], kick_off(subagent_type="tester"), {"then": "fine"}]
     with desk(tmp_path, script) as at:
-        at.settings = replace(at.settings, budget=Budget(background_fraction=1.0, session_usd=50.0))
+        at.settings = replace(at.settings, budget=BudgetSettings(background_fraction=1.0, session_usd=50.0))
         async with leader(at) as session:
             await told(session, "kick-off")
             await until(lambda: session.parts.staff.post.peek())

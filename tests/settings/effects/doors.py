@@ -28,7 +28,7 @@ from reverie.models import from_settings
 from reverie.models.ports import Event, Reply, Request
 from reverie.permissions.approval import Approval, Question
 from reverie.session.session import Session
-from reverie.session.setup import Setup
+from reverie.session.setup import SessionOptions
 from reverie.settings import Settings
 from reverie.settings.load import Configuration, Secrets
 from reverie.testing.build import reply
@@ -154,7 +154,7 @@ class Turns:
     """In the project; below `~/` in the user's home."""
     model: str = MODEL
     options: Mapping[str, Any] = field(default_factory=dict)
-    before: Callable[[Setup], None] = lambda _setup: None
+    before: Callable[[SessionOptions], None] = lambda _setup: None
     begins: Callable[[Session], None] = lambda _session: None
     """What happened to the session earlier."""
     pause: timedelta = timedelta(0)
@@ -179,7 +179,7 @@ class Turns:
         numbers, now = count(1), [NOW]
         model = ScriptedModel([_endless(self.says, at) for at in range(200)], name=self.model)
         somebody = Somebody()
-        setup = Setup(
+        setup = SessionOptions(
             settings=settings,
             places=Places.at(root / "home" / ".reverie", root / "home" / ".claude"),
             directory=root / "project",

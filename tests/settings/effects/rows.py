@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from reverie.apps.cli.chat import surroundings
-from reverie.apps.cli.open_session import Wanted
+from reverie.apps.cli.open_session import SessionRequest
 from reverie.apps.cli.options import Common
 from reverie.context.window import Window
 from reverie.errors import ContextTooLong, Overloaded
@@ -20,7 +20,7 @@ from reverie.messages.message import Usage, assistant, user
 from reverie.models import from_settings
 from reverie.models.profiles import Abilities, ProfileOverride, profile
 from reverie.session.session import Session
-from reverie.session.setup import Setup
+from reverie.session.setup import SessionOptions
 from reverie.settings import Settings
 from reverie.settings.load import Configuration, Secrets
 from reverie.testing.build import tool_call
@@ -84,7 +84,7 @@ def kept(memory: Any) -> object:
     return (memory.directory / ".git").exists()
 
 
-def remembered(setup: Setup) -> None:
+def remembered(setup: SessionOptions) -> None:
     """Memories, and an index of them, as somebody else wrote it."""
     write_topics(setup.places, setup.project, setup.settings, TYPES, "2026-11-15")
     folder = Memory.at(setup.places, setup.settings, setup.project, now=lambda: NOW).directory
@@ -200,7 +200,7 @@ def at_home(settings: Settings) -> object:
     return places.project(Path("/p")), places.host_settings_files(Path("/p"))
 
 
-def left_long_ago(setup: Setup) -> None:
+def left_long_ago(setup: SessionOptions) -> None:
     """A session with a spilled result that nobody used for sixty days."""
     folder = setup.places.project(setup.project).directory
     spilled = folder / "aaaaaaaa-0000-4000-8000-000000000000" / "tool-results" / "t.txt"
@@ -245,7 +245,7 @@ DREAMING = Turns(before=remembered, ends=dream)
 def terminal(settings: Settings) -> object:
     root = Path("/r")
     configured = Configuration(settings, {}, (), root, root, root, Secrets({}))
-    made = surroundings(Common(), Wanted(), configured, MODEL, "")
+    made = surroundings(Common(), SessionRequest(), configured, MODEL, "")
     return made.is_colourless, made.has_meter, made.status_command
 
 

@@ -21,9 +21,9 @@ from reverie.messages.message import assistant
 from reverie.models.ports import Request
 from reverie.session.events import ToolEnded, ToolStarted
 from reverie.session.session import Session
-from reverie.session.setup import Setup
+from reverie.session.setup import SessionOptions
 from reverie.settings import Settings
-from reverie.settings.layers import Given, Layer, Source, merge
+from reverie.settings.layers import Given, Layer, SettingsSource, merge
 from reverie.testing.build import tool_call
 from reverie.testing.loopback import Canned, LoopbackServer
 from reverie.testing.scripted_model import Answer, Step
@@ -63,7 +63,7 @@ def slow(purpose: str) -> Callable[[Request, list[Request]], Any]:
     return holds
 
 
-def remembered(setup: Setup) -> None:
+def remembered(setup: SessionOptions) -> None:
     write_topics(setup.places, setup.project, setup.settings, ("project",) * 4, "2026-11-15")
 
 
@@ -75,7 +75,7 @@ def recalled(seen: Seen) -> object:
     ]
 
 
-def by_vectors(setup: Setup) -> None:
+def by_vectors(setup: SessionOptions) -> None:
     """Memories, and weights of no meaning, by which another one is nearest."""
     from tests.memory.search.by_lot import write_model
 
@@ -181,7 +181,7 @@ def outcomes(seen: Seen) -> object:
     return [re.findall(r'"outcome":"([a-z ]+)"', path.read_text()) for path in sorted(seen.root.rglob("*.jsonl"))]
 
 
-def without_index(setup: Setup) -> None:
+def without_index(setup: SessionOptions) -> None:
     """A memory directory whose index cannot be written."""
     folder = Memory.at(setup.places, setup.settings, setup.project, now=lambda: NOW).directory
     (folder / "MEMORY.md" / "x").mkdir(parents=True)
@@ -236,7 +236,7 @@ def letters(settings: Settings) -> object:
             "allowedEnvVars": ["HOME"],
         }
         hooks = {"UserPromptSubmit": [{"hooks": [handler]}]}
-        mine = merge([Layer(Source.FLAG, (Given(("hooks",), hooks, "here"),))]).settings.hooks
+        mine = merge([Layer(SettingsSource.FLAG, (Given(("hooks",), hooks, "here"),))]).settings.hooks
         Turns()(replace(settings, hooks=mine))
         return [heard.headers.get("x-who") for heard in server.heard]
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from reverie.messages.blocks import Json
-from reverie_simulator.answers import Refusal
+from reverie_simulator.answers import ErrorAnswer
 from reverie_simulator.rules.headers import CACHE_EDITS_BETA, COMPACTION_BETA, CONTEXT_MANAGEMENT_BETA
 from tests.requirements import requirement
 from tests.simulator.requests import (
@@ -227,5 +227,5 @@ def test_counting_takes_only_what_shapes_the_prompt(field: str) -> None:
 
     refused = provider().count({key: value for key, value in body.items() if key in allowed}, headers())
 
-    assert isinstance(refused, Refusal)
+    assert isinstance(refused, ErrorAnswer)
     assert refused.error.message == f"{field}: Extra inputs are not permitted"

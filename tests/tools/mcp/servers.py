@@ -6,7 +6,7 @@ import os
 import sys
 from pathlib import Path
 
-from reverie.extensions.mcp.connection import Around
+from reverie.extensions.mcp.connection import ConnectionContext
 from reverie.extensions.mcp.servers import Server, Transport
 
 EXAMPLE = Path(__file__).with_name("quick_server.py")
@@ -30,9 +30,9 @@ def over_stdio(
     )
 
 
-def around(folder: Path, *, connect_seconds: float = 30.0) -> Around:
+def around(folder: Path, *, connect_seconds: float = 30.0) -> ConnectionContext:
     """A session that begins in this folder."""
-    return Around(dict(os.environ), folder, folder / "logs", connect_seconds)
+    return ConnectionContext(dict(os.environ), folder, folder / "logs", connect_seconds)
 
 
 def is_alive(process: int) -> bool:

@@ -6,7 +6,7 @@ import pytest
 
 from reverie.extensions.mcp.values import MAX_NAME_CHARS, tool_name
 from reverie.messages.blocks import Image
-from reverie.permissions.decide import Verdict, decide
+from reverie.permissions.decide import PermissionVerdict, decide
 from reverie.permissions.need import Act
 from reverie.permissions.policy import Policy
 from reverie.tools.desk import Desk
@@ -32,8 +32,8 @@ async def test_the_tools_of_a_server_work_like_ours(tmp_path: Path, desk: Desk) 
     need = add.need({"a": 2, "b": 2}, desk)
     assert (need.tool, need.act) == ("mcp__example__add", Act.OTHER)
     policy = Policy(project=tmp_path, home=tmp_path)
-    assert decide(need, policy).verdict is Verdict.ASK
-    assert decide(need, policy.with_rule("mcp__example")).verdict is Verdict.ALLOW
+    assert decide(need, policy).verdict is PermissionVerdict.ASK
+    assert decide(need, policy.with_rule("mcp__example")).verdict is PermissionVerdict.ALLOW
 
     shown = (await tools.find("mcp__example__picture").run({}, desk)).content
     assert isinstance(shown, tuple)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from reverie.apps.cli.exits import DONE, FAILED
-from reverie.apps.cli.open_session import Wanted, open_session, setup_of
+from reverie.apps.cli.open_session import SessionRequest, open_session, setup_of
 from reverie.apps.cli.which import Common
 from reverie.errors import Error, Unavailable, UserMistake
 from reverie.models import from_settings
@@ -17,13 +17,13 @@ from reverie.models.offline import OFFLINE
 from reverie.settings import process
 
 if TYPE_CHECKING:
-    from reverie.apps.tui.conversation import Surroundings, Wish
+    from reverie.apps.tui.conversation import TerminalContext, Wish
     from reverie.permissions.approval import Approver
     from reverie.session.session import Session
     from reverie.settings.load import Configuration
 
 
-def chat(common: Common, wanted: Wanted) -> int:
+def chat(common: Common, wanted: SessionRequest) -> int:
     """Work in the terminal until the user leaves; returns the exit code."""
     configuration = common.configuration()
     choice = from_settings.model_choice(configuration, common.model)
@@ -49,14 +49,14 @@ def chat(common: Common, wanted: Wanted) -> int:
 
 
 def surroundings(
-    common: Common, wanted: Wanted, configuration: Configuration, model: str, greeting: str
-) -> Surroundings:
+    common: Common, wanted: SessionRequest, configuration: Configuration, model: str, greeting: str
+) -> TerminalContext:
     """What the terminal needs to know of the settings and of this process."""
     from reverie import __version__
     from reverie.apps.cli.find_session import session_folders
     from reverie.apps.model_list import list_models
     from reverie.apps.tui.clipboard import copy_to_tmux, save_clipboard_image
-    from reverie.apps.tui.conversation import Surroundings
+    from reverie.apps.tui.conversation import TerminalContext
     from reverie.apps.tui.history import INPUT_HISTORY
     from reverie.messages.listing import list_glances
 
@@ -69,7 +69,7 @@ def surroundings(
         setup = setup_of(common, wanted, wish.model or model, approver=approver)
         return open_session(setup, wanted) if wish.is_first else Session.made(setup, resume=wish.resume)
 
-    return Surroundings(
+    return TerminalContext(
         directory=directory,
         input_history=configuration.home / INPUT_HISTORY,
         open=opened,

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from reverie.apps.rows import ContextReport, SubagentRow
-    from reverie.models.tokens.window import Budget
+    from reverie.models.tokens.window import WindowBudget
 
 BAR = 40
 """Width of a bar at 80 columns."""
@@ -74,7 +74,7 @@ def command(
 
 
 def _document(
-    report: ContextReport, budget: Budget, path: str, helpers: Sequence[SubagentRow], spent: float | None
+    report: ContextReport, budget: WindowBudget, path: str, helpers: Sequence[SubagentRow], spent: float | None
 ) -> dict[str, object]:
     return {
         "session": path,
@@ -103,7 +103,7 @@ def _document(
 
 
 def _draw(
-    report: ContextReport, budget: Budget, name: str, helpers: Sequence[SubagentRow], spent: float | None
+    report: ContextReport, budget: WindowBudget, name: str, helpers: Sequence[SubagentRow], spent: float | None
 ) -> None:
     from rich.table import Table
     from rich.text import Text
@@ -144,7 +144,7 @@ def _draw(
         print_table(columns, listed)
 
 
-def _gauge(tokens: int, budget: Budget) -> object:
+def _gauge(tokens: int, budget: WindowBudget) -> object:
     """A bar over the whole window with a mark where compaction starts."""
     from rich.text import Text
 

@@ -11,7 +11,7 @@ from reverie.apps.cli.options import Common, as_json
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from reverie.models.ledger import Booking, Line
+    from reverie.models.ledger import BillLine, Booking
     from reverie.settings.load import Configuration
 
 _KEYS: dict[str, Callable[[Booking], str]] = {
@@ -84,7 +84,7 @@ def _elsewhere(configuration: Configuration, booked: Iterable[Booking]) -> Itera
     return found.values()
 
 
-def _document(key: str, line: Line) -> dict[str, object]:
+def _document(key: str, line: BillLine) -> dict[str, object]:
     usage = line.usage
     return {
         key: line.key,
@@ -99,7 +99,7 @@ def _document(key: str, line: Line) -> dict[str, object]:
     }
 
 
-def _draw(key: str, lines: list[Line]) -> None:
+def _draw(key: str, lines: list[BillLine]) -> None:
     from reverie.apps.cli.output import dollars, print_table, short_count
 
     columns = [

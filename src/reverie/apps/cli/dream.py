@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from reverie.memory.dream.dreams import Dreams, DreamStatus, Dreamt, Reach
     from reverie.memory.dream.estimate import DreamEstimate
     from reverie.memory.dream.hunks import Hunk
-    from reverie.memory.dream.proposal import Proposal, Step
+    from reverie.memory.dream.proposal import DreamStep, Proposal
     from reverie.memory.fork_runner import ForkRunner
 
 _COLOURS = {"+": "green", "-": "red", "@": "cyan"}
@@ -160,7 +160,7 @@ def _waiting(proposal: Proposal) -> Dreamt:
     return told("proposed", proposal)
 
 
-def _asked(proposal: Proposal) -> tuple[Sequence[Step], Sequence[Step]]:
+def _asked(proposal: Proposal) -> tuple[Sequence[DreamStep], Sequence[DreamStep]]:
     """What a person takes, and what they left undecided."""
     from reverie.memory.dream.hunks import chosen, hunks_of
 
@@ -291,7 +291,7 @@ def _document(done: Dreamt) -> dict[str, object]:
     }
 
 
-def _step_document(step: Step) -> dict[str, object]:
+def _step_document(step: DreamStep) -> dict[str, object]:
     return {
         "kind": step.kind.value,
         "reason": step.reason,

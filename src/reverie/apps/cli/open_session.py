@@ -16,11 +16,11 @@ from reverie.values import value
 if TYPE_CHECKING:
     from reverie.permissions.approval import Approver
     from reverie.session.session import Session
-    from reverie.session.setup import Setup
+    from reverie.session.setup import SessionOptions
 
 
 @value
-class Wanted:
+class SessionRequest:
     """What the command line says about the session to open."""
 
     resume: str | None = None
@@ -33,7 +33,7 @@ class Wanted:
     system_prompt: str | None = None
     appended_prompt: str | None = None
     setup_trigger: str = ""
-    """`init` or `maintenance`: lets the hooks of `Setup` run first."""
+    """`init` or `maintenance`: lets the hooks of `SessionOptions` run first."""
     max_rounds: int | None = None
     max_tokens: int | None = None
     window: int | None = None
@@ -46,7 +46,7 @@ class Wanted:
     """For a teammate: which team, and how it is called there."""
 
 
-def check_flags(wanted: Wanted) -> None:
+def check_flags(wanted: SessionRequest) -> None:
     """Raise `UserMistake` for flags that name nothing that can be read, before anything is opened."""
     if wanted.agents is not None:
         from reverie.session.subagents.definitions.discover import check_flag
@@ -62,7 +62,7 @@ def check_flags(wanted: Wanted) -> None:
             raise UserMistake(f"--plugin-dir {path}: there is no such folder; name the folder of a plugin")
 
 
-def setup_of(common: Common, wanted: Wanted, model: str, *, approver: Approver | None = None) -> Setup:
+def setup_of(common: Common, wanted: SessionRequest, model: str, *, approver: Approver | None = None) -> SessionOptions:
     """The ingredients of the session."""
     return wiring.agreed_setup(
         common.agreed(),
@@ -97,7 +97,7 @@ def _program(common: Common) -> tuple[str, ...]:
     return (*words, *(["--project", common.project] if common.project else []))
 
 
-def open_session(setup: Setup, wanted: Wanted) -> Session:
+def open_session(setup: SessionOptions, wanted: SessionRequest) -> Session:
     """A new session, or the one that is to be continued."""
     from reverie.session.session import Session
 
@@ -109,7 +109,7 @@ def open_session(setup: Setup, wanted: Wanted) -> Session:
     return Session.made(setup, resume=resume, fork=wanted.fork)
 
 
-def newest_session(setup: Setup) -> str:
+def newest_session(setup: SessionOptions) -> str:
     """The file of the newest session of this directory, ours or the host agent's, which is copied when it goes on."""
     from reverie.files.places import canonical
     from reverie.messages.listing import list_glances

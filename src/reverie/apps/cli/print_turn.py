@@ -27,12 +27,12 @@ from reverie.session.events import (
     CacheBroken,
     Denied,
     Notice,
-    Reduced,
     Remembered,
     Replied,
     ToolEnded,
     TurnEnded,
     TurnEvent,
+    ViewReduced,
 )
 from reverie.session.session import Session
 
@@ -252,7 +252,7 @@ class StreamPrinter(JsonPrinter):
             case Remembered():
                 told = {"type": "system", "subtype": "remembered", "session_id": self.session.id}
                 self.write(told | {"names": list(event.names)})
-            case Reduced():
+            case ViewReduced():
                 kinds = [reduction.kind for reduction in event.reductions]
                 self.write({"type": "system", "subtype": "reduced", "kinds": kinds, "session_id": self.session.id})
             case _:

@@ -142,9 +142,9 @@ def cli(
         return
     from pathlib import Path
 
-    from reverie.apps.cli.open_session import Wanted, check_flags, model_or_refusal, open_session, setup_of
+    from reverie.apps.cli.open_session import SessionRequest, check_flags, model_or_refusal, open_session, setup_of
 
-    wanted = Wanted(
+    wanted = SessionRequest(
         resume=resume,
         goes_on=goes_on,
         fork=fork,

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from reverie.apps.replay.figures import SessionFigures
-    from reverie.apps.replay.run import Setup
+    from reverie.apps.replay.run import ReplaySetup
     from reverie.context.strategies import Strategy
     from reverie.messages.entries import Entry
     from reverie.settings.load import Configuration
@@ -117,13 +117,13 @@ def _read(path: Path) -> tuple[list[Entry], str]:
     return entries, recorded if facts_of(recorded) is not None else DEFAULT_MODEL
 
 
-def _setup(configuration: Configuration, strategy: Strategy, model: str, window: int | None, seed: int) -> Setup:
-    from reverie.apps.replay.run import Setup
+def _setup(configuration: Configuration, strategy: Strategy, model: str, window: int | None, seed: int) -> ReplaySetup:
+    from reverie.apps.replay.run import ReplaySetup
     from reverie.models import from_settings
     from reverie.models.profiles import profile
 
     settings = configuration.settings
-    return Setup(
+    return ReplaySetup(
         model=model,
         facts=profile(model, from_settings.profile_overrides(settings)),
         budget=from_settings.budget(settings, model, window=window),
@@ -133,7 +133,7 @@ def _setup(configuration: Configuration, strategy: Strategy, model: str, window:
     )
 
 
-def _replay(path: Path, entries: list[Entry], setup: Setup, dump: Path | None, several: bool) -> SessionFigures:
+def _replay(path: Path, entries: list[Entry], setup: ReplaySetup, dump: Path | None, several: bool) -> SessionFigures:
     import tempfile
     from dataclasses import replace
 

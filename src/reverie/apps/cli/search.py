@@ -13,7 +13,7 @@ import click
 from reverie.apps.cli.options import Common, Moment, as_json, project_option
 
 if TYPE_CHECKING:
-    from reverie.memory.search.passages import Found, PastHit
+    from reverie.memory.search.passages import PastHit, PastSearchResult
 
 _LINES_SHOWN = 8
 _LINE_CHARS = 200
@@ -103,7 +103,7 @@ def _document(hit: PastHit) -> dict[str, object]:
     }
 
 
-def _print(found: Found, took_ms: float, directory: str, *, full: bool) -> None:
+def _print(found: PastSearchResult, took_ms: float, directory: str, *, full: bool) -> None:
     from reverie.messages.listing import read_glance
 
     titles: dict[str, str] = {}

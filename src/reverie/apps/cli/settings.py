@@ -13,7 +13,7 @@ from reverie.errors import UserMistake
 from reverie.settings import display
 from reverie.settings.assemble import present_paths, value_of
 from reverie.settings.describe import as_markdown, meaning
-from reverie.settings.layers import Origin, Source, unknown
+from reverie.settings.layers import Origin, SettingsSource, unknown
 from reverie.settings.load import Configuration
 from reverie.settings.locate import split_key
 from reverie.settings.schema import Key, dotted, find, is_group
@@ -24,7 +24,7 @@ _VALUE_COLUMN = 40
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class SettingRow:
     """One setting as it stands."""
 
     key: str
@@ -37,14 +37,14 @@ class Row:
     def source(self) -> str:
         """Who had the last word, and where; a joined list names everybody."""
         said = self.origins if isinstance(self.value, tuple) and not self.declared.stands_alone else self.origins[-1:]
-        return ", ".join(f"{origin.source.value} ({origin.place})" for origin in said) or Source.DEFAULT.value
+        return ", ".join(f"{origin.source.value} ({origin.place})" for origin in said) or SettingsSource.DEFAULT.value
 
 
-def rows(configuration: Configuration) -> list[Row]:
+def rows(configuration: Configuration) -> list[SettingRow]:
     """All settings in the order of the reference page."""
     settings = configuration.settings
     return [
-        Row(dotted(path), key, value_of(settings, path), configuration.origins.get(dotted(path), ()))
+        SettingRow(dotted(path), key, value_of(settings, path), configuration.origins.get(dotted(path), ()))
         for key, path in present_paths(settings)
     ]
 
@@ -84,7 +84,7 @@ def command(
         click.echo(_explained(shown[0].declared))
 
 
-def _chosen(every: list[Row], key: str | None) -> list[Row]:
+def _chosen(every: list[SettingRow], key: str | None) -> list[SettingRow]:
     if key is None:
         return every
     path = split_key(key) or (key,)
@@ -99,7 +99,7 @@ def _explained(declared: Key) -> str:
     return f"\n{meaning(declared)}\nTakes {expected(declared)}; default {default}{variable}."
 
 
-def _object(row: Row, *, with_origins: bool) -> dict[str, object]:
+def _object(row: SettingRow, *, with_origins: bool) -> dict[str, object]:
     found: dict[str, object] = {
         "key": row.key,
         "value": display.as_json(row.value),
@@ -117,7 +117,7 @@ def _object(row: Row, *, with_origins: bool) -> dict[str, object]:
     return found
 
 
-def _print(shown: Sequence[Row], *, with_origins: bool) -> None:
+def _print(shown: Sequence[SettingRow], *, with_origins: bool) -> None:
     lines = [(row.key, display.as_text(row.value), row) for row in shown]
     key_width = max((len(key) for key, _, _ in lines), default=0)
     value_width = min(_VALUE_COLUMN, max((len(value) for _, value, _ in lines), default=0))

@@ -56,7 +56,7 @@ def command(
     import asyncio
     from dataclasses import replace
 
-    from reverie.apps.cli.open_session import Wanted, setup_of
+    from reverie.apps.cli.open_session import SessionRequest, setup_of
     from reverie.errors import UserMistake
     from reverie.files.trust import read_trust
     from reverie.models.from_settings import model_choice
@@ -66,7 +66,7 @@ def command(
     from reverie.session.teammate import serve
 
     chosen = model or model_choice(common.configuration(), common.model).name
-    wanted = Wanted(
+    wanted = SessionRequest(
         mode=mode,
         allowed=allowed,
         disallowed=disallowed,

@@ -11,7 +11,7 @@ from reverie.apps.cli.options import Common, as_json, project_option
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from reverie.files.trust import Part, Trust
+    from reverie.files.trust import TrustAnswers, TrustPart
 
 _DIGEST_CHARS = 8
 
@@ -63,22 +63,22 @@ def command(common: Common, *, names: tuple[str, ...], answer: str | None, as_js
         _draw(parts, trust)
 
 
-def _is_meant(part: Part, names: Sequence[str]) -> bool:
+def _is_meant(part: TrustPart, names: Sequence[str]) -> bool:
     mark = _mark(part)
     return not names or any(name == part.kind or (name and mark.startswith(name)) for name in names)
 
 
-def _mark(part: Part) -> str:
+def _mark(part: TrustPart) -> str:
     return part.digest.removeprefix("sha256:")
 
 
-def _state(part: Part, trust: Trust) -> str:
+def _state(part: TrustPart, trust: TrustAnswers) -> str:
     if trust.accepts(part):
         return "accepted"
     return "refused" if part.digest in trust.refused else "waiting"
 
 
-def _document(part: Part, trust: Trust) -> dict[str, object]:
+def _document(part: TrustPart, trust: TrustAnswers) -> dict[str, object]:
     return {
         "kind": str(part.kind),
         "place": part.place,
@@ -88,7 +88,7 @@ def _document(part: Part, trust: Trust) -> dict[str, object]:
     }
 
 
-def _draw(parts: Sequence[Part], trust: Trust) -> None:
+def _draw(parts: Sequence[TrustPart], trust: TrustAnswers) -> None:
     for part in parts:
         click.echo(f"{_state(part, trust):8}  {_mark(part)[:_DIGEST_CHARS]}  {part.kind}  {part.place}")
         for line in part.text.splitlines():

@@ -28,7 +28,7 @@ def command(
     from reverie.apps.cli.find_session import find_session
     from reverie.apps.cli.output import print_json, short_count
     from reverie.apps.rows import context_report
-    from reverie.context.conversation import Log
+    from reverie.context.conversation import Conversation
     from reverie.context.spans import uncompact
     from reverie.errors import UserMistake
     from reverie.files import is_inside
@@ -52,7 +52,7 @@ def command(
         write_fork(path, to=target, now=clock.now(), new_id=process.new_id, up_to=undone.leaf, from_host=is_host)
         path = target
     with Transcript.open(path, now=clock.now(), label="reverie uncompact") as transcript:
-        branch = Log(
+        branch = Conversation(
             session=transcript.session,
             now=clock.now,
             new_id=process.new_id,

@@ -12,7 +12,7 @@ from reverie.apps.cli.shell_completion import commits
 
 if TYPE_CHECKING:
     from reverie.memory.memory import Memory
-    from reverie.memory.store.timeline import Undone
+    from reverie.memory.store.timeline import UndoResult
 
 
 @click.command("undo")
@@ -54,11 +54,11 @@ def command(ctx: click.Context, which: Which, *, commits: tuple[str, ...], whole
         ctx.exit(1)
 
 
-def _named(which: Which, commits: tuple[str, ...]) -> Undone:
+def _named(which: Which, commits: tuple[str, ...]) -> UndoResult:
     return which.open_with(commits[0]).undo(*commits)
 
 
-def _newest(which: Which) -> Undone:
+def _newest(which: Which) -> UndoResult:
     """The newest change of the project's memory or of the user's own."""
     from reverie.errors import UserMistake
     from reverie.memory.store import timeline
@@ -75,7 +75,7 @@ def _newest(which: Which) -> Undone:
     return max(found, key=lambda one: one[0])[1].undo()
 
 
-def _learned(which: Which) -> Undone:
+def _learned(which: Which) -> UndoResult:
     """The last run of `learn` that was not taken back yet."""
     from reverie.errors import UserMistake
 

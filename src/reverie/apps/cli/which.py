@@ -11,7 +11,7 @@ from reverie.values import value
 if TYPE_CHECKING:
     from reverie.memory.memory import Memory
     from reverie.session.agreed_settings import Agreed
-    from reverie.settings.load import Configuration, Flags
+    from reverie.settings.load import Configuration, SettingsFlags
 
 
 @value
@@ -47,11 +47,11 @@ class Common:
 
         return agreed_configuration(self._flags(project))
 
-    def _flags(self, project: str | None) -> Flags:
-        from reverie.settings.load import Flags
+    def _flags(self, project: str | None) -> SettingsFlags:
+        from reverie.settings.load import SettingsFlags
 
         named = project or self.project
-        return Flags(
+        return SettingsFlags(
             project=None if named is None else Path(named),
             settings=self.settings_files,
             assignments=self.assignments,

@@ -21,7 +21,7 @@ from reverie.context.receipt import Receipt
 from reverie.models.offline import OFFLINE
 from reverie.session import wiring
 from reverie.session.session import Session
-from reverie.settings.load import Flags, from_process
+from reverie.settings.load import SettingsFlags, from_process
 
 SESSION_WINDOW = 32_000
 """For the running session, whose system text and tools take their part of it."""
@@ -136,8 +136,8 @@ class Stage:
         project = ("--project", str(self._project))
         return (*project, "--set", f"home={self._home}", "--set", f"config_home={self._host}")
 
-    def _flags(self) -> Flags:
-        return Flags(project=self._project, assignments=(f"home={self._home}", f"config_home={self._host}"))
+    def _flags(self) -> SettingsFlags:
+        return SettingsFlags(project=self._project, assignments=(f"home={self._home}", f"config_home={self._host}"))
 
     def _heading(self, text: str) -> None:
         self._screen.print(f"\n[cyan]{escape(text)}[/]")

@@ -14,10 +14,10 @@ from pathlib import Path
 from typing import Any
 
 from reverie.apps.replay.figures import RequestRow, SessionFigures
-from reverie.apps.replay.steps import Step, steps
+from reverie.apps.replay.steps import ReplayStep, steps
 from reverie.apps.replay.survival import lost
 from reverie.context.client_messages import Followed
-from reverie.context.preparer import Prepared, Preparer
+from reverie.context.preparer import Preparer, ReadyRequest
 from reverie.context.receipt import receipts
 from reverie.context.strategies import Strategy
 from reverie.errors import ContextTooLong, UserMistake
@@ -27,10 +27,10 @@ from reverie.models.profiles import Profile, cost
 from reverie.models.request_body import encode_body
 from reverie.models.tokens.estimate import weigh_message
 from reverie.models.tokens.rates import rates_for
-from reverie.models.tokens.window import Budget
+from reverie.models.tokens.window import WindowBudget
 from reverie.settings import Settings
 from reverie.values import value
-from reverie_simulator.provider import Provider
+from reverie_simulator.provider import SimulatedProvider
 from reverie_simulator.rules.check import validate
 from reverie_simulator.usage import CacheUsage
 
@@ -38,12 +38,12 @@ Progress = Callable[[int, int], None]
 
 
 @value
-class Setup:
+class ReplaySetup:
     """Under which conditions a recording is replayed."""
 
     model: str
     facts: Profile
-    budget: Budget
+    budget: WindowBudget
     settings: Settings
     strategy: Strategy
     seed: int = 1
@@ -54,7 +54,7 @@ class Setup:
 
 
 def replay(
-    file: str, entries: Sequence[Entry], setup: Setup, progress: Progress = lambda _, __: None
+    file: str, entries: Sequence[Entry], setup: ReplaySetup, progress: Progress = lambda _, __: None
 ) -> SessionFigures:
     """Run one recording; raises `UserMistake` when it holds no request."""
     made = steps(entries)
@@ -91,11 +91,11 @@ def replay(
 class _Run:
     """The state of one replay: the conversation, the preparer, and the provider's cache."""
 
-    def __init__(self, setup: Setup, start: datetime) -> None:
+    def __init__(self, setup: ReplaySetup, start: datetime) -> None:
         self.setup = setup
         self.time = start
         self.log = Followed(session="replay", now=lambda: self.time)
-        self.provider = Provider(seed=setup.seed)
+        self.provider = SimulatedProvider(seed=setup.seed)
         self.preparer = Preparer(
             model=setup.model,
             facts=setup.facts,
@@ -108,7 +108,7 @@ class _Run:
         )
         self._rates = rates_for(setup.facts)
 
-    def request(self, step: Step, number: int) -> RequestRow:
+    def request(self, step: ReplayStep, number: int) -> RequestRow:
         """One request, as it would be sent and billed."""
         self.time = step.at
         for entry in step.arrived:
@@ -122,7 +122,7 @@ class _Run:
         self._adopt_reply(step, usage)
         return row
 
-    def _bill(self, prepared: Prepared, step: Step, took_ms: float) -> tuple[RequestRow, Usage]:
+    def _bill(self, prepared: ReadyRequest, step: ReplayStep, took_ms: float) -> tuple[RequestRow, Usage]:
         served = self.provider.serve(prepared.body, self.time)
         if served is None:
             raise UserMistake(f"the simulator does not know the model {self.setup.model!r}; name one with --model")
@@ -158,7 +158,7 @@ class _Run:
         )
         return row, usage
 
-    def _adopt_reply(self, step: Step, usage: Usage) -> None:
+    def _adopt_reply(self, step: ReplayStep, usage: Usage) -> None:
         for entry in step.reply:
             self.log.adopt(replace(entry, usage=usage, model=self.setup.model))
 
@@ -172,5 +172,5 @@ class _Run:
         return self.setup.spills / f"{tool_use_id}.txt"
 
 
-def _was_compacted(prepared: Prepared) -> bool:
+def _was_compacted(prepared: ReadyRequest) -> bool:
     return any(isinstance(entry, BoundaryEntry) for entry in prepared.appended)

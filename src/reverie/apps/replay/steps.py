@@ -26,7 +26,7 @@ BEGINNING = datetime(2026, 1, 1, tzinfo=UTC)
 
 
 @value
-class Step:
+class ReplayStep:
     """One request and what it was answered."""
 
     arrived: tuple[Entry, ...]
@@ -36,9 +36,9 @@ class Step:
     at: datetime
 
 
-def steps(entries: Sequence[Entry]) -> list[Step]:
+def steps(entries: Sequence[Entry]) -> list[ReplayStep]:
     """The requests of a recording in order; what was typed after the last reply asks for nothing."""
-    found: list[Step] = []
+    found: list[ReplayStep] = []
     arrived: list[Entry] = []
     reply: list[AssistantEntry] = []
     clock = BEGINNING
@@ -62,7 +62,7 @@ def steps(entries: Sequence[Entry]) -> list[Step]:
     return _in_order(_from_the_first_question(found))
 
 
-def _from_the_first_question(found: list[Step]) -> list[Step]:
+def _from_the_first_question(found: list[ReplayStep]) -> list[ReplayStep]:
     """A recording whose beginning is missing may open with replies and results: they are history, not requests."""
     lost: tuple[Entry, ...] = ()
     for number, step in enumerate(found):
@@ -72,8 +72,8 @@ def _from_the_first_question(found: list[Step]) -> list[Step]:
     return []
 
 
-def _step(arrived: Sequence[Entry], reply: Sequence[AssistantEntry], otherwise: datetime) -> Step:
-    return Step(tuple(arrived), tuple(reply), _moment(reply[0].envelope.timestamp) or otherwise)
+def _step(arrived: Sequence[Entry], reply: Sequence[AssistantEntry], otherwise: datetime) -> ReplayStep:
+    return ReplayStep(tuple(arrived), tuple(reply), _moment(reply[0].envelope.timestamp) or otherwise)
 
 
 def _moment(timestamp: str) -> datetime | None:
@@ -84,9 +84,9 @@ def _moment(timestamp: str) -> datetime | None:
     return found if found.tzinfo else found.replace(tzinfo=UTC)
 
 
-def _in_order(found: list[Step]) -> list[Step]:
+def _in_order(found: list[ReplayStep]) -> list[ReplayStep]:
     """Clocks that go backwards, as after a resume on another machine, stand still instead."""
-    ordered: list[Step] = []
+    ordered: list[ReplayStep] = []
     for step in found:
         at = max(step.at, ordered[-1].at) if ordered else step.at
         ordered.append(replace(step, at=at))

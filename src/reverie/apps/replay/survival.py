@@ -10,11 +10,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from reverie.context.facts.outcomes import error_lines, last_line, outcome_of, output
-from reverie.context.facts.rounds import Action, course_of
+from reverie.context.facts.rounds import RoundAction, course_of
 from reverie.context.facts.shell import file_uses
 from reverie.context.facts.stated import decisions
-from reverie.context.facts.values import Outcome
-from reverie.context.receipt import Fate, Line, Sort, receipts
+from reverie.context.facts.values import ActionOutcome
+from reverie.context.receipt import Fate, ReceiptLine, Sort, receipts
 from reverie.context.spans import chain, pinned, plain, spoken
 from reverie.context.survive import is_instruction
 from reverie.messages.blocks import Json
@@ -97,15 +97,15 @@ def _done(items: Sequence[Item]) -> Iterable[Expected]:
         yield Expected(Sort.PLAN, plan)
 
 
-def _files_and_errors(action: Action) -> Iterable[Expected]:
+def _files_and_errors(action: RoundAction) -> Iterable[Expected]:
     named = [action.given(*_PATHS), *(use.path for use in file_uses(action.given("command")))]
     yield from (Expected(Sort.FILE, path) for path in named if path)
-    if outcome_of(action) is Outcome.FAILED:
+    if outcome_of(action) is ActionOutcome.FAILED:
         shown = output(action)
         yield from (Expected(Sort.TROUBLE, line) for line in error_lines(shown) or last_line(shown))
 
 
-def _tasks(action: Action) -> list[dict[str, Json]]:
+def _tasks(action: RoundAction) -> list[dict[str, Json]]:
     todos = action.call.input.get("todos")
     return [one for one in todos if isinstance(one, dict)] if isinstance(todos, list) else []
 
@@ -125,7 +125,7 @@ def _is_whole(text: str, start: int, end: int) -> bool:
     return not (before.isalnum() or before in _JOINED) and not (after.isalnum() or after in {"/", "_"})
 
 
-def _lists(line: Line, one: Expected) -> bool:
+def _lists(line: ReceiptLine, one: Expected) -> bool:
     if line.sort is not one.sort:
         return False
     if one.pointer:

@@ -22,23 +22,23 @@ from textual.worker import Worker
 from reverie.apps.tui.changes import trust
 from reverie.apps.tui.commands import COMMANDS, find, near
 from reverie.apps.tui.control_characters import Unsteered
-from reverie.apps.tui.conversation import Conversation, Surroundings, Wish, settled
+from reverie.apps.tui.conversation import Conversation, TerminalContext, Wish, settled
 from reverie.apps.tui.files import list_project_files
 from reverie.apps.tui.gc_freeze import let_go_of_what_went, set_aside_what_stays
 from reverie.apps.tui.history import Walk, append_input_history, read_input_history
-from reverie.apps.tui.host import Command, is_command
+from reverie.apps.tui.host import SlashCommand, is_command
 from reverie.apps.tui.keys import Keyed
-from reverie.apps.tui.log import Log
+from reverie.apps.tui.log import LogView
 from reverie.apps.tui.markdown import MARKDOWN_STYLES
 from reverie.apps.tui.memory_screen import MemoryScreen
 from reverie.apps.tui.own_line import OwnLine, told
 from reverie.apps.tui.past import pieces_of
-from reverie.apps.tui.pieces import Note, Piece, Said
-from reverie.apps.tui.prompt import Popup, Prompt
+from reverie.apps.tui.pieces import Note, Piece, UserPiece
+from reverie.apps.tui.prompt import Popup, PromptInput
 from reverie.apps.tui.question import Asking
 from reverie.apps.tui.remember import remember
 from reverie.apps.tui.shell import ShellRuns
-from reverie.apps.tui.status_line import StatusLine
+from reverie.apps.tui.status_line import StatusLineView
 from reverie.apps.tui.turns import Turns
 from reverie.apps.tui.waiting import Activity, Waiting
 from reverie.errors import Error
@@ -76,7 +76,7 @@ class Chat(Keyed):
     #mark { width: 3; padding: 0 0 0 1; color: ansi_cyan; text-style: bold; }
     """
 
-    def __init__(self, surroundings: Surroundings) -> None:
+    def __init__(self, surroundings: TerminalContext) -> None:
         super().__init__(ansi_color=True)
         self.theme = "ansi-dark"
         self.console.push_theme(Theme(MARKDOWN_STYLES))
@@ -103,13 +103,13 @@ class Chat(Keyed):
 
     def compose(self) -> ComposeResult:
         popup = Popup("", id="popup")
-        yield Log(id="log")
+        yield LogView(id="log")
         yield Activity(id="activity")
         yield Waiting(id="queue")
         yield popup
         with Horizontal(id="entry"):
             yield Static("❯", id="mark")
-            yield Prompt(
+            yield PromptInput(
                 Walk(read_input_history(self.surroundings.input_history)),
                 popup,
                 commands=self._command_names,
@@ -117,14 +117,14 @@ class Chat(Keyed):
                 clipboard_image=self.surroundings.clipboard_image,
                 id="prompt",
             )
-        yield StatusLine(meter=self.surroundings.has_meter, id="status")
+        yield StatusLineView(meter=self.surroundings.has_meter, id="status")
         yield Static("", id="room")
         yield OwnLine(self.surroundings.status_command, self.surroundings.directory, id="own")
 
     def on_mount(self) -> None:
-        self._talk = self.query_one(Log)
-        self._prompt = self.query_one(Prompt)
-        self._status = self.query_one(StatusLine)
+        self._talk = self.query_one(LogView)
+        self._prompt = self.query_one(PromptInput)
+        self._status = self.query_one(StatusLineView)
         self._activity = self.query_one(Activity)
         self._waiting = self.query_one(Waiting)
         self._own_line = self.query_one(OwnLine)
@@ -252,7 +252,7 @@ class Chat(Keyed):
             await self._conversation.close()
         self.exit()
 
-    async def on_prompt_sent(self, event: Prompt.Sent) -> None:
+    async def on_prompt_sent(self, event: PromptInput.Sent) -> None:
         """The user has typed something."""
         # Whoever says something more is not about to leave: the next Ctrl-C is a first one again.
         self._last_interrupt = float("-inf")
@@ -303,7 +303,7 @@ class Chat(Keyed):
         name = text[1:].split(maxsplit=1)[0]
         command = find(name, COMMANDS)
         if command is None and name not in dict(self._brought()):
-            self._talk.add(Said(text[1:], "/"))
+            self._talk.add(UserPiece(text[1:], "/"))
             self.say(near(name, [known for known, _ in self._command_names()]), "warning")
         elif self._conversation is None and name != "exit":
             self.say("there is no conversation yet", "warning")
@@ -318,13 +318,13 @@ class Chat(Keyed):
         if command is None:
             self.send(text)
             return
-        self._talk.add(Said(text[1:], "/"))
+        self._talk.add(UserPiece(text[1:], "/"))
         run = self._run_command(command, rest[0].strip() if rest else "")
         if command.needs_rest:
             self._working_at, self._work = f"/{name}", run
 
     @work
-    async def _run_command(self, command: Command, argument: str) -> None:
+    async def _run_command(self, command: SlashCommand, argument: str) -> None:
         try:
             await command.run(self, argument)
         except Error as problem:
@@ -355,7 +355,7 @@ class Chat(Keyed):
         return self._files[1]
 
     def _remember(self, text: str) -> None:
-        self._talk.add(Said(text, "#"))
+        self._talk.add(UserPiece(text, "#"))
         if self._conversation is None:
             self.say("there is no conversation yet", "warning")
             return

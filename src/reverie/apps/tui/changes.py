@@ -11,8 +11,8 @@ from reverie.apps.compact_argument import FROM, UP_TO, read_compact_argument
 from reverie.apps.tui.conversation import settled
 from reverie.apps.tui.export import as_markdown
 from reverie.apps.tui.host import Host
-from reverie.apps.tui.picker import Row
-from reverie.apps.tui.pieces import Answer, Listing, Note
+from reverie.apps.tui.picker import PickerRow
+from reverie.apps.tui.pieces import AnswerPiece, ListingPiece, Note
 from reverie.apps.tui.status_line import MODES
 from reverie.files import write_atomic
 
@@ -28,7 +28,7 @@ async def compact(host: Host, argument: str) -> None:
     """Compact now; what came of it is told as after one that came by itself."""
     wanted = read_compact_argument(argument)
     if wanted.side and not wanted.message:
-        rows = [Row(uuid, " ".join(text.split())) for uuid, text in reversed(host.conversation.prompts)]
+        rows = [PickerRow(uuid, " ".join(text.split())) for uuid, text in reversed(host.conversation.prompts)]
         if not rows:
             host.say("nothing was said yet")
             return
@@ -72,7 +72,10 @@ async def dream(host: Host, argument: str) -> None:  # noqa: ARG001
     for reason in done.over:
         host.say(f"needs your word: {reason}", "warning")
     host.show(Note(f"{done.merged} merged, {done.retired} retired, {done.changed} changed", "info", details=done.diff))
-    rows = [Row("later", "Keep the proposal; `reverie dream --review` goes through it"), Row("yes", "Apply all of it")]
+    rows = [
+        PickerRow("later", "Keep the proposal; `reverie dream --review` goes through it"),
+        PickerRow("yes", "Apply all of it"),
+    ]
     if await host.choose("Apply this dream?", rows) == "yes":
         applied = host.conversation.memory.dreams.settle(done.steps)
         host.say(f"applied as one commit; `reverie undo {(applied.commit or '')[:8]}` takes it back")
@@ -84,7 +87,7 @@ async def tasks(host: Host, argument: str) -> None:
         ended = await host.conversation.kill(argument)
         host.say(f"{argument} is ended" if ended else f"no work in the background is called {argument!r}")
         return
-    host.show(Listing("Background work", host.conversation.describe("tasks") or ()))
+    host.show(ListingPiece("Background work", host.conversation.describe("tasks") or ()))
 
 
 async def resume(host: Host, argument: str) -> None:
@@ -97,7 +100,9 @@ async def resume(host: Host, argument: str) -> None:
             return
     else:
         rows = [
-            Row(each.id, each.title or each.id, f"{each.updated[:16].replace('T', ' ')}  {short_count(each.tokens)}")
+            PickerRow(
+                each.id, each.title or each.id, f"{each.updated[:16].replace('T', ' ')}  {short_count(each.tokens)}"
+            )
             for each in sessions
         ]
         if not rows:
@@ -126,7 +131,7 @@ async def model(host: Host, argument: str) -> None:
 async def _choose_model(host: Host) -> str | None:
     now = host.conversation.status.model
     listed = await asyncio.to_thread(host.surroundings.list_models)
-    rows = [Row(name, name, f"{facts} · in use" if name == now else facts) for name, facts in listed]
+    rows = [PickerRow(name, name, f"{facts} · in use" if name == now else facts) for name, facts in listed]
     if not rows:
         host.say(f"{now} answers; /model NAME changes to another model")
         return None
@@ -145,7 +150,7 @@ async def permissions(host: Host, argument: str) -> None:
     mode = host.conversation.status.mode
     rules = [row for row in host.conversation.describe("permissions") or () if row[0] != "mode"]
     rows = (("mode", f"{mode}: {MODES.get(mode, (mode, ''))[0]}"), *rules)
-    host.show(Listing("Permissions", rows))
+    host.show(ListingPiece("Permissions", rows))
 
 
 async def trust(host: Host, argument: str) -> None:  # noqa: ARG001
@@ -157,9 +162,9 @@ async def trust(host: Host, argument: str) -> None:  # noqa: ARG001
     for part in parts:
         host.show(Note(f"{part.kind} in {part.place}: {' '.join(part.text.split())}", "warning", details=part.text))
     rows = [
-        Row("later", "Not now; /trust asks again"),
-        Row("yes", "Yes, I know what these do; let them run"),
-        Row("no", "No, never; ask again only when they change"),
+        PickerRow("later", "Not now; /trust asks again"),
+        PickerRow("yes", "Yes, I know what these do; let them run"),
+        PickerRow("no", "No, never; ask again only when they change"),
     ]
     answer = await host.choose(f"{len(parts)} part(s) of this project would act with your rights. Trust them?", rows)
     if answer in ("yes", "no"):
@@ -186,7 +191,7 @@ async def write_export(host: Host, argument: str) -> None:
 
 async def copy(host: Host, argument: str) -> None:  # noqa: ARG001
     """Copy the last answer as the Markdown it is."""
-    answer = next((piece for piece in reversed(host.pieces) if isinstance(piece, Answer)), None)
+    answer = next((piece for piece in reversed(host.pieces) if isinstance(piece, AnswerPiece)), None)
     if answer is None:
         host.say("there is no answer to copy yet")
         return

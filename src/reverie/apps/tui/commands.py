@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from reverie.apps.tui import changes, inspections
 from reverie.apps.tui import rewind as rewinding
-from reverie.apps.tui.host import Command, Host
-from reverie.apps.tui.pieces import Listing
+from reverie.apps.tui.host import Host, SlashCommand
+from reverie.apps.tui.pieces import ListingPiece
 
 KEYS = (
     ("Enter", "send; during a turn words join it at its next step, commands run after it"),
@@ -35,41 +35,41 @@ TYPED = (
 async def show_help(host: Host, argument: str) -> None:  # noqa: ARG001 - every command takes one
     """What can be typed."""
     rows = tuple((f"/{one.name} {one.argument}".rstrip(), one.help) for one in COMMANDS)
-    host.show(Listing("Commands", rows))
-    host.show(Listing("Beginnings", TYPED))
-    host.show(Listing("Keys", KEYS))
+    host.show(ListingPiece("Commands", rows))
+    host.show(ListingPiece("Beginnings", TYPED))
+    host.show(ListingPiece("Keys", KEYS))
 
 
-COMMANDS: tuple[Command, ...] = (
-    Command("help", "what can be typed here", show_help),
-    Command("memory", "browse, edit, pin, forget and undo memories", changes.memory),
-    Command("context", "what fills the window, as a picture", inspections.context),
-    Command("cost", "what this session has cost", inspections.cost),
-    Command("status", "this session, its files, and what does not work", inspections.status),
-    Command("compact", "make room now", changes.compact, "[from|up_to [id]] [instructions]", True),
-    Command("uncompact", "take the last compaction back", changes.uncompact, needs_rest=True),
-    Command("snip", "leave the oldest messages out of what is sent", changes.snip, needs_rest=True),
-    Command("dream", "put the memories in order", changes.dream, needs_rest=True),
-    Command("resume", "go on with an earlier session", changes.resume, "[id]", True),
-    Command("rewind", "go back to before a message, also with files", rewinding.rewind, needs_rest=True),
-    Command("clear", "begin anew; the transcript stays", changes.clear, needs_rest=True),
-    Command("model", "which model answers, or change it", changes.model, "[name]", True),
-    Command("permissions", "the rules, or change the mode", changes.permissions, "[mode]"),
-    Command("trust", "let what came with the project act, or not", changes.trust),
-    Command("init", "let the model write AGENTS.md for this project", changes.init, needs_rest=True),
-    Command("agents", "agents that can be called", inspections.described("agents")),
-    Command("tasks", "work in the background; a name ends it", changes.tasks, argument="[NAME]"),
-    Command("hooks", "your scripts that run on events", inspections.described("hooks")),
-    Command("skills", "skills, each also a command", inspections.described("skills")),
-    Command("mcp", "servers that bring tools", inspections.described("mcp")),
-    Command("export", "write this conversation as Markdown", changes.write_export, "[file]"),
-    Command("copy", "copy the last answer", changes.copy),
-    Command("exit", "leave; the session can be resumed", changes.leave),
+COMMANDS: tuple[SlashCommand, ...] = (
+    SlashCommand("help", "what can be typed here", show_help),
+    SlashCommand("memory", "browse, edit, pin, forget and undo memories", changes.memory),
+    SlashCommand("context", "what fills the window, as a picture", inspections.context),
+    SlashCommand("cost", "what this session has cost", inspections.cost),
+    SlashCommand("status", "this session, its files, and what does not work", inspections.status),
+    SlashCommand("compact", "make room now", changes.compact, "[from|up_to [id]] [instructions]", True),
+    SlashCommand("uncompact", "take the last compaction back", changes.uncompact, needs_rest=True),
+    SlashCommand("snip", "leave the oldest messages out of what is sent", changes.snip, needs_rest=True),
+    SlashCommand("dream", "put the memories in order", changes.dream, needs_rest=True),
+    SlashCommand("resume", "go on with an earlier session", changes.resume, "[id]", True),
+    SlashCommand("rewind", "go back to before a message, also with files", rewinding.rewind, needs_rest=True),
+    SlashCommand("clear", "begin anew; the transcript stays", changes.clear, needs_rest=True),
+    SlashCommand("model", "which model answers, or change it", changes.model, "[name]", True),
+    SlashCommand("permissions", "the rules, or change the mode", changes.permissions, "[mode]"),
+    SlashCommand("trust", "let what came with the project act, or not", changes.trust),
+    SlashCommand("init", "let the model write AGENTS.md for this project", changes.init, needs_rest=True),
+    SlashCommand("agents", "agents that can be called", inspections.described("agents")),
+    SlashCommand("tasks", "work in the background; a name ends it", changes.tasks, argument="[NAME]"),
+    SlashCommand("hooks", "your scripts that run on events", inspections.described("hooks")),
+    SlashCommand("skills", "skills, each also a command", inspections.described("skills")),
+    SlashCommand("mcp", "servers that bring tools", inspections.described("mcp")),
+    SlashCommand("export", "write this conversation as Markdown", changes.write_export, "[file]"),
+    SlashCommand("copy", "copy the last answer", changes.copy),
+    SlashCommand("exit", "leave; the session can be resumed", changes.leave),
 )
 """All commands, in the order of the help."""
 
 
-def find(name: str, commands: Sequence[Command]) -> Command | None:
+def find(name: str, commands: Sequence[SlashCommand]) -> SlashCommand | None:
     """The command of this name."""
     return next((command for command in commands if command.name == name), None)
 

@@ -12,13 +12,13 @@ from pathlib import Path
 from typing import Protocol
 
 from reverie.context.receipt import Receipt
-from reverie.files.trust import Part
+from reverie.files.trust import TrustPart
 from reverie.memory.dream.dreams import Dreamt
 from reverie.memory.memory import Memory
 from reverie.messages.entries import Entry
 from reverie.messages.listing import Glance
 from reverie.models.profiles import ProfileOverride
-from reverie.models.tokens.window import Budget
+from reverie.models.tokens.window import WindowBudget
 from reverie.permissions.approval import Approver
 from reverie.session.events import Status, TurnEvent
 from reverie.session.file_history import Return
@@ -64,11 +64,11 @@ class Conversation(Protocol):
         ...
 
     @property
-    def waiting_for_trust(self) -> tuple[Part, ...]:
+    def waiting_for_trust(self) -> tuple[TrustPart, ...]:
         """What came with the project and does nothing until the user has answered."""
         ...
 
-    def answer_trust(self, parts: Iterable[Part], *, accepted: bool) -> object:
+    def answer_trust(self, parts: Iterable[TrustPart], *, accepted: bool) -> object:
         """Keep the user's answer, which holds at once."""
         ...
 
@@ -173,7 +173,7 @@ class Wish:
 
 
 @value
-class Surroundings:
+class TerminalContext:
     """What the terminal has besides the conversation."""
 
     directory: Path
@@ -184,7 +184,7 @@ class Surroundings:
     now: Callable[[], datetime]
     list_sessions: Callable[[], Sequence[Glance]]
     """The sessions of this project, the newest first."""
-    budget: Callable[[str], Budget]
+    budget: Callable[[str], WindowBudget]
     """The lines of a model's window."""
     edit: Callable[[str], str | None]
     """Lets the user change a text in an editor; None when they left it alone."""

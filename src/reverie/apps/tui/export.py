@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from reverie.apps.tui.pieces import Answer, Call, Piece, Said
+from reverie.apps.tui.pieces import AnswerPiece, Call, Piece, UserPiece
 
 
 def as_markdown(pieces: Iterable[Piece], *, title: str) -> str:
@@ -12,9 +12,9 @@ def as_markdown(pieces: Iterable[Piece], *, title: str) -> str:
     blocks = [f"# {title}"]
     for piece in pieces:
         match piece:
-            case Said(text):
+            case UserPiece(text):
                 blocks.append("\n".join(f"> {line}".rstrip() for line in text.split("\n")))
-            case Answer(text):
+            case AnswerPiece(text):
                 blocks.append(text.strip())
             case Call():
                 line = f"- **{piece.name}** {piece.summary.removeprefix(piece.name).strip()}".rstrip()

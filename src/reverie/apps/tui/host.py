@@ -6,8 +6,8 @@ import re
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Protocol
 
-from reverie.apps.tui.conversation import Conversation, Surroundings
-from reverie.apps.tui.picker import Row
+from reverie.apps.tui.conversation import Conversation, TerminalContext
+from reverie.apps.tui.picker import PickerRow
 from reverie.apps.tui.pieces import Piece
 from reverie.values import value
 
@@ -23,7 +23,7 @@ class Host(Protocol):
         ...
 
     @property
-    def surroundings(self) -> Surroundings: ...
+    def surroundings(self) -> TerminalContext: ...
 
     @property
     def pieces(self) -> Sequence[Piece]:
@@ -38,7 +38,7 @@ class Host(Protocol):
         """Put a sentence into the log."""
         ...
 
-    async def choose(self, title: str, rows: Sequence[Row]) -> str | None:
+    async def choose(self, title: str, rows: Sequence[PickerRow]) -> str | None:
         """Let the user choose a row; its key, or None."""
         ...
 
@@ -77,7 +77,7 @@ class Host(Protocol):
 
 
 @value
-class Command:
+class SlashCommand:
     """One slash command."""
 
     name: str

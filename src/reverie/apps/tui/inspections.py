@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable
 from reverie.apps.amounts import dollars, short_count
 from reverie.apps.rows import context_report
 from reverie.apps.tui.host import Host
-from reverie.apps.tui.pieces import Listing, Picture
+from reverie.apps.tui.pieces import ListingPiece, Picture
 from reverie.apps.tui.window_picture import window_picture
 from reverie.models.tokens.usage import bill, totals
 
@@ -43,7 +43,7 @@ async def cost(host: Host, argument: str) -> None:  # noqa: ARG001
     if status.cache_share is not None:
         rows = (*rows, ("read from the cache", f"{status.cache_share:.0%} of all input"))
     rows = (*rows, ("window", f"{short_count(status.used_tokens)} of {short_count(status.window_tokens)} tokens"))
-    host.show(Listing("Cost of this session", rows))
+    host.show(ListingPiece("Cost of this session", rows))
 
 
 async def status(host: Host, argument: str) -> None:  # noqa: ARG001
@@ -60,7 +60,7 @@ async def status(host: Host, argument: str) -> None:  # noqa: ARG001
     ]
     if around.status_command:
         rows.append(("status line", host.line_problem or around.status_command))
-    host.show(Listing("Status", tuple(row for row in rows if row[1])))
+    host.show(ListingPiece("Status", tuple(row for row in rows if row[1])))
     for problem in memory.cautions():
         host.say(problem, "warning")
 
@@ -73,6 +73,6 @@ def described(subject: str) -> Callable[[Host, str], Awaitable[None]]:
         if not rows:
             host.say(ABSENT[subject])
             return
-        host.show(Listing(subject.upper() if subject == "mcp" else subject.capitalize(), rows))
+        host.show(ListingPiece(subject.upper() if subject == "mcp" else subject.capitalize(), rows))
 
     return run

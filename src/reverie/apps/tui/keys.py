@@ -15,9 +15,9 @@ from textual.binding import Binding
 from textual.keys import Keys
 from textual.screen import ModalScreen
 
-from reverie.apps.tui.log import Log
-from reverie.apps.tui.picker import Picker, Row
-from reverie.apps.tui.prompt import Prompt
+from reverie.apps.tui.log import LogView
+from reverie.apps.tui.picker import Picker, PickerRow
+from reverie.apps.tui.prompt import PromptInput
 from reverie.apps.tui.question import Asking
 
 # Alt+Enter arrives as ESC CR in terminals without the newer keyboard protocol, tmux among them. Textual has no entry
@@ -44,8 +44,8 @@ class Keyed(App[None]):
         Binding("ctrl+z", "suspend_process", show=False, priority=True),
     ]
 
-    _talk: Log
-    _prompt: Prompt
+    _talk: LogView
+    _prompt: PromptInput
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Keys of the conversation rest while another screen is open."""
@@ -79,7 +79,7 @@ class Keyed(App[None]):
     async def action_search_history(self) -> None:
         """Find something that was typed before."""
         texts = list(reversed(self._prompt.walk.texts))
-        rows = [Row(str(number), " ".join(text.split())) for number, text in enumerate(texts)]
+        rows = [PickerRow(str(number), " ".join(text.split())) for number, text in enumerate(texts)]
         chosen = await self.choose("What did you type?", rows)
         if chosen is not None:
             self.fill(texts[int(chosen)])
@@ -95,7 +95,7 @@ class Keyed(App[None]):
         self._prompt.fill(text)
         self._prompt.focus()
 
-    async def choose(self, title: str, rows: Sequence[Row]) -> str | None:
+    async def choose(self, title: str, rows: Sequence[PickerRow]) -> str | None:
         """Let the user choose a row; the end of the log stays in sight above."""
         picker = Picker(title, rows)
         room = self.query_one("#room")

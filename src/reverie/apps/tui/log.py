@@ -20,7 +20,7 @@ from textual.selection import Selection
 from textual.strip import Strip
 
 from reverie.apps.plain import unsteered
-from reverie.apps.tui.pieces import Call, Note, Part, Piece, Prose, Thought
+from reverie.apps.tui.pieces import Call, DrawnPart, Note, Piece, ProsePiece, Thought
 
 RECENT = 150
 """How many pieces are drawn at once."""
@@ -36,11 +36,11 @@ class _Row:
 
     piece: Piece
     is_open: bool = False
-    drawn: list[tuple[Part, list[Strip]]] = field(default_factory=list)
+    drawn: list[tuple[DrawnPart, list[Strip]]] = field(default_factory=list)
     lines: list[Strip] = field(default_factory=list)
 
 
-class Log(ScrollView, can_focus=False):
+class LogView(ScrollView, can_focus=False):
     """The pieces of a conversation."""
 
     DEFAULT_CSS = """
@@ -189,7 +189,7 @@ class Log(ScrollView, can_focus=False):
     def _draw(self, index: int) -> None:
         row = self._rows[index]
         known = row.drawn
-        drawn: list[tuple[Part, list[Strip]]] = []
+        drawn: list[tuple[DrawnPart, list[Strip]]] = []
         for place, part in enumerate(row.piece.parts(row.is_open)):
             if place < len(known) and known[place][0] == part:
                 drawn.append(known[place])
@@ -201,14 +201,14 @@ class Log(ScrollView, can_focus=False):
         if row.lines and above is not None and not _is_close(above, row.piece):
             row.lines.insert(0, Strip.blank(0))
 
-    def _strips(self, part: Part) -> list[Strip]:
+    def _strips(self, part: DrawnPart) -> list[Strip]:
         console = self.app.console
         margin = MARGIN if self._width > _NARROW else 0
         options = console.options.update(width=max(4, self._width - 2 * margin), height=None, highlight=False)
         gap = Text(" " * margin)
         lines = console.render_lines(part.draw(), options, pad=False)
         strips = [Strip([*gap.render(console, end=""), *line]) for line in lines]
-        return _trimmed(strips) if isinstance(part, Prose) else strips
+        return _trimmed(strips) if isinstance(part, ProsePiece) else strips
 
     def render_line(self, y: int) -> Strip:
         """One line of what is visible."""

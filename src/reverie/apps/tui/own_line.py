@@ -26,7 +26,7 @@ from reverie.models.tokens.usage import totals
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from reverie.apps.tui.conversation import Conversation, Surroundings
+    from reverie.apps.tui.conversation import Conversation, TerminalContext
     from reverie.apps.tui.pieces import Piece
     from reverie.messages.blocks import Json
     from reverie.messages.message import Usage
@@ -38,7 +38,7 @@ _LARGE_TOKENS = 200_000
 
 
 def told(
-    conversation: Conversation, surroundings: Surroundings, pieces: Sequence[Piece], *, seconds: float
+    conversation: Conversation, surroundings: TerminalContext, pieces: Sequence[Piece], *, seconds: float
 ) -> dict[str, Json]:
     """What the command reads: the fields of the public format that have a meaning here."""
     status = conversation.status

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from reverie.apps.tui.pieces import Answer, Call, Note, Piece, Progress, Said, Thought
+from reverie.apps.tui.pieces import AnswerPiece, Call, Note, Piece, Progress, Thought, UserPiece
 from reverie.apps.tui.turn import call_summary
 from reverie.messages.blocks import Json, JsonObject, Text, Thinking, ToolResult, ToolUse
 from reverie.messages.codec import decode_json
 from reverie.messages.entries import Entry, UserEntry
 from reverie.messages.shell_words import command_in, output_in
-from reverie.messages.view import Item, Kind, project
+from reverie.messages.view import Item, ItemKind, project
 
 MOST_ITEMS = 400
 """How much of a long session is shown; the rest is in its transcript."""
@@ -26,7 +26,7 @@ def pieces_of(entries: Sequence[Entry], directory: Path | None = None) -> list[P
     if len(shown) < len(items):
         pieces.append(Note(f"{len(items) - len(shown)} earlier messages are not shown"))
     for number, item in enumerate(shown):
-        command = command_in(item.message.text) if item.kind is Kind.TYPED else None
+        command = command_in(item.message.text) if item.kind is ItemKind.TYPED else None
         if command is None:
             pieces += past.of(item)
             continue
@@ -45,7 +45,7 @@ class _Past:
     ) -> None:
         self._results = {result.tool_use_id: result for item in items for result in item.message.tool_results}
         self._prefix = f"{directory}/" if directory is not None else None
-        seen = {item.uuid for item in shown if item.kind is Kind.RESULT}
+        seen = {item.uuid for item in shown if item.kind is ItemKind.RESULT}
         found = (one for one in entries if isinstance(one, UserEntry) and one.envelope.uuid in seen)
         self._diffs = {
             result.tool_use_id: diff
@@ -57,16 +57,16 @@ class _Past:
     def of(self, item: Item) -> list[Piece]:
         """A message as pieces; none for what only the model reads."""
         match item.kind:
-            case Kind.TYPED:
-                return [Said(item.message.text)] if item.message.text.strip() else []
-            case Kind.SUMMARY:
+            case ItemKind.TYPED:
+                return [UserPiece(item.message.text)] if item.message.text.strip() else []
+            case ItemKind.SUMMARY:
                 return [Note("the conversation before this was compacted", details=item.message.text)]
-            case Kind.REPLY:
+            case ItemKind.REPLY:
                 found: list[Piece] = []
                 for block in item.message.content:
                     match block:
                         case Text(text) if text.strip():
-                            found.append(Answer(text))
+                            found.append(AnswerPiece(text))
                         case Thinking() if block.thinking.strip():
                             found.append(Thought(block.thinking))
                         case ToolUse():

@@ -23,7 +23,7 @@ _ROWS = 16
 
 
 @value
-class Row:
+class PickerRow:
     """One thing to choose."""
 
     key: str
@@ -51,7 +51,7 @@ class Picker(ModalScreen[str | None]):
         Binding("pagedown", "move(10)", show=False, priority=True),
     ]
 
-    def __init__(self, title: str, rows: Sequence[Row], *, empty: str = "nothing fits") -> None:
+    def __init__(self, title: str, rows: Sequence[PickerRow], *, empty: str = "nothing fits") -> None:
         """Of a title of several lines the first is the question; the others say what it is about."""
         super().__init__()
         self._title, _, self._about = title.partition("\n")
@@ -110,7 +110,7 @@ class Picker(ModalScreen[str | None]):
         self.query_one("#none", Static).update("" if self._fitting else Text(self._empty, style="dim"))
 
 
-def _drawn(row: Row) -> Table:
+def _drawn(row: PickerRow) -> Table:
     grid = Table.grid(expand=True, padding=(0, 1, 0, 0))
     grid.add_column(ratio=1, no_wrap=True, overflow="ellipsis")
     grid.add_column(justify="right", no_wrap=True)

@@ -27,7 +27,7 @@ SAID_LINES = 12
 """Longer messages of the user are shown folded."""
 
 
-class Part(Protocol):
+class DrawnPart(Protocol):
     """Something that is drawn once for each width; equal parts look equal."""
 
     def draw(self) -> RenderableType:
@@ -36,7 +36,7 @@ class Part(Protocol):
 
 
 @value
-class Prose:
+class ProsePiece:
     """A block of Markdown."""
 
     text: str
@@ -57,7 +57,7 @@ class Drawn:
 
 
 @value
-class Said:
+class UserPiece:
     """Words of the user."""
 
     text: str
@@ -67,7 +67,7 @@ class Said:
     def folds(self) -> bool:
         return self.text.count("\n") >= SAID_LINES
 
-    def parts(self, is_open: bool) -> tuple[Part, ...]:
+    def parts(self, is_open: bool) -> tuple[DrawnPart, ...]:
         lines = self.text.split("\n")
         shown = lines if is_open or not self.folds else lines[: SAID_LINES // 2]
         words = Text("\n".join(shown), style="bold")
@@ -97,16 +97,16 @@ class Marked:
 
 
 @value
-class Answer:
+class AnswerPiece:
     """Words of the model."""
 
     text: str
     folds = False
 
-    def parts(self, is_open: bool) -> tuple[Part, ...]:  # noqa: ARG002 - an answer is always open
-        found: list[Part] = []
+    def parts(self, is_open: bool) -> tuple[DrawnPart, ...]:  # noqa: ARG002 - an answer is always open
+        found: list[DrawnPart] = []
         for text in parts_of(self.text):
-            found += [BLANK, Prose(text)] if found else [Prose(text)]
+            found += [BLANK, ProsePiece(text)] if found else [ProsePiece(text)]
         return tuple(found)
 
 
@@ -120,7 +120,7 @@ class Thought:
     text: str
     folds = True
 
-    def parts(self, is_open: bool) -> tuple[Part, ...]:
+    def parts(self, is_open: bool) -> tuple[DrawnPart, ...]:
         if is_open:
             return (Marked("✻", "dim", Text(self.text.strip(), style="dim italic")),)
         return (Marked("✻", "dim", Text(" ".join(self.text.split()), style="dim italic"), wraps=False),)
@@ -163,9 +163,9 @@ class Call:
     def folds(self) -> bool:
         return bool(self.diff or self.output.strip())
 
-    def parts(self, is_open: bool) -> tuple[Part, ...]:
+    def parts(self, is_open: bool) -> tuple[DrawnPart, ...]:
         mark, style = _MARKS[self.progress]
-        found: list[Part] = [Marked(mark, style, self._line(), wraps=False)]
+        found: list[DrawnPart] = [Marked(mark, style, self._line(), wraps=False)]
         if self.progress is Progress.RUNNING and self.lines:
             found.append(Drawn(Text("\n".join(self.lines[-PROGRESS_LINES:]), style="dim", overflow="fold"), 2))
         if is_open and self.folds:
@@ -235,16 +235,16 @@ class Note:
     def folds(self) -> bool:
         return bool(self.details)
 
-    def parts(self, is_open: bool) -> tuple[Part, ...]:
+    def parts(self, is_open: bool) -> tuple[DrawnPart, ...]:
         mark, style = _LEVELS.get(self.level, _LEVELS["info"])
-        found: list[Part] = [Marked(mark, style, Text(self.text, style=style))]
+        found: list[DrawnPart] = [Marked(mark, style, Text(self.text, style=style))]
         if is_open and self.details:
             found.append(Below(Text(self.details, style="dim", overflow="fold")))
         return tuple(found)
 
 
 @value
-class Listing:
+class ListingPiece:
     """Rows of a name and what it is."""
 
     title: str
@@ -252,8 +252,12 @@ class Listing:
     empty: str = "nothing"
     folds = False
 
-    def parts(self, is_open: bool) -> tuple[Part, ...]:  # noqa: ARG002 - a listing is always open
-        return (Titled(self.title), Rows(self.rows)) if self.rows else (Titled(self.title), Drawn(Text(self.empty), 2))
+    def parts(self, is_open: bool) -> tuple[DrawnPart, ...]:  # noqa: ARG002 - a listing is always open
+        return (
+            (Titled(self.title), RowsPiece(self.rows))
+            if self.rows
+            else (Titled(self.title), Drawn(Text(self.empty), 2))
+        )
 
 
 @value
@@ -267,7 +271,7 @@ class Titled:
 
 
 @value
-class Rows:
+class RowsPiece:
     """Two columns, of which the second gives way."""
 
     rows: tuple[tuple[str, str], ...]
@@ -289,7 +293,7 @@ class Picture:
     renderables: tuple[RenderableType, ...] = field(compare=False)
     folds = False
 
-    def parts(self, is_open: bool) -> tuple[Part, ...]:  # noqa: ARG002 - a picture is always open
+    def parts(self, is_open: bool) -> tuple[DrawnPart, ...]:  # noqa: ARG002 - a picture is always open
         return (Framed(self.title, self.renderables),)
 
 
@@ -310,10 +314,10 @@ class Nothing:
 
     folds = False
 
-    def parts(self, is_open: bool) -> tuple[Part, ...]:  # noqa: ARG002 - there is nothing to open
+    def parts(self, is_open: bool) -> tuple[DrawnPart, ...]:  # noqa: ARG002 - there is nothing to open
         return ()
 
 
 NOTHING = Nothing()
 
-Piece: TypeAlias = Said | Answer | Thought | Call | Note | Listing | Picture | Nothing
+Piece: TypeAlias = UserPiece | AnswerPiece | Thought | Call | Note | ListingPiece | Picture | Nothing

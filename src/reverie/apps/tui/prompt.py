@@ -46,7 +46,7 @@ class Popup(Static):
         self.update(Group(grid))
 
 
-class Prompt(TextArea):
+class PromptInput(TextArea):
     """The input."""
 
     DEFAULT_CSS = """

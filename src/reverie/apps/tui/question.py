@@ -32,7 +32,7 @@ ROUND_ABOUT_LINES = 9
 
 
 @value
-class Way:
+class OfferedAnswer:
     """One answer that is offered."""
 
     label: str
@@ -40,19 +40,19 @@ class Way:
     asks_why: bool = False
 
 
-def ways(question: Question) -> tuple[Way, ...]:
+def ways(question: Question) -> tuple[OfferedAnswer, ...]:
     """The answers to a question, the usual one first."""
     if question.need.tool == PLAN_TOOL:
         return (
-            Way("Yes, and edit without asking", Approval(True, mode="acceptEdits")),
-            Way("Yes, and ask before each change", Approval(True, mode="default")),
-            Way("No, keep planning; say what is missing", Approval(False), asks_why=True),
+            OfferedAnswer("Yes, and edit without asking", Approval(True, mode="acceptEdits")),
+            OfferedAnswer("Yes, and ask before each change", Approval(True, mode="default")),
+            OfferedAnswer("No, keep planning; say what is missing", Approval(False), asks_why=True),
         )
-    found = [Way("Yes", Approval(True))]
+    found = [OfferedAnswer("Yes", Approval(True))]
     for rule in question.suggestions[:MOST_SUGGESTIONS]:
-        found.append(Way(f"Yes, and allow {rule} for this session", Approval(True, rule, "session")))
-        found.append(Way(f"Yes, and allow {rule} in this project from now on", Approval(True, rule, "local")))
-    found.append(Way("No, and say why", Approval(False), asks_why=True))
+        found.append(OfferedAnswer(f"Yes, and allow {rule} for this session", Approval(True, rule, "session")))
+        found.append(OfferedAnswer(f"Yes, and allow {rule} in this project from now on", Approval(True, rule, "local")))
+    found.append(OfferedAnswer("No, and say why", Approval(False), asks_why=True))
     return tuple(found)
 
 

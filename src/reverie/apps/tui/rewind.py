@@ -11,9 +11,9 @@ from pathlib import Path
 from reverie.apps.tui.conversation import settled
 from reverie.apps.tui.diff import balance
 from reverie.apps.tui.host import Host
-from reverie.apps.tui.picker import Row
+from reverie.apps.tui.picker import PickerRow
 from reverie.messages.shell_words import command_in
-from reverie.session.file_history import Return, Way
+from reverie.session.file_history import RestorePlan, Return
 from reverie.tools.lines import decode, unified_diff
 
 BOTH, CONVERSATION, FILES = "both", "conversation", "files"
@@ -27,11 +27,11 @@ async def rewind(host: Host, argument: str) -> None:  # noqa: ARG001 - every com
     if not typed:
         host.say("nothing was said yet")
         return
-    rows = [Row(uuid, " ".join(text.split())) for uuid, text in reversed(typed.items())]
+    rows = [PickerRow(uuid, " ".join(text.split())) for uuid, text in reversed(typed.items())]
     chosen = await host.choose("Go back to before which message?", rows)
     if chosen is None:
         return
-    changed = [each for each in host.conversation.changed_files(chosen) if each.way is not Way.THERE]
+    changed = [each for each in host.conversation.changed_files(chosen) if each.way is not RestorePlan.THERE]
     what = await _ask_what(host, changed)
     if what is None:
         return
@@ -51,15 +51,15 @@ def _as_typed(text: str) -> str:
 
 async def _ask_what(host: Host, changed: Sequence[Return]) -> str | None:
     """What is to go back; without changed files there is only the conversation."""
-    movable = [each for each in changed if each.way in (Way.FREE, Way.OTHERS)]
+    movable = [each for each in changed if each.way in (RestorePlan.FREE, RestorePlan.OTHERS)]
     if not movable:
         return CONVERSATION
     count = f"{len(movable)} file{'' if len(movable) == 1 else 's'}"
     about = [_described(each, host.surroundings.directory) for each in movable]
     rows = [
-        Row(BOTH, f"The conversation and {count}"),
-        Row(CONVERSATION, "Only the conversation; files stay as they are"),
-        Row(FILES, f"Only {count}; the conversation goes on from here"),
+        PickerRow(BOTH, f"The conversation and {count}"),
+        PickerRow(CONVERSATION, "Only the conversation; files stay as they are"),
+        PickerRow(FILES, f"Only {count}; the conversation goes on from here"),
     ]
     more = [f"  … and {len(about) - _FILES_SHOWN} more"] if len(about) > _FILES_SHOWN else []
     return await host.choose("\n".join(["What goes back?", *about[:_FILES_SHOWN], *more]), rows)
@@ -67,13 +67,13 @@ async def _ask_what(host: Host, changed: Sequence[Return]) -> str | None:
 
 async def _ask_about_others(host: Host, changed: Sequence[Return]) -> list[Return]:
     """The files to bring back: those that only we changed, and others as far as the user says so."""
-    free = [each for each in changed if each.way is Way.FREE]
-    others = [each for each in changed if each.way is Way.OTHERS]
+    free = [each for each in changed if each.way is RestorePlan.FREE]
+    others = [each for each in changed if each.way is RestorePlan.OTHERS]
     if not others:
         return free
     rows = [
-        Row("leave", "Leave them as they are"),
-        Row("over", "Bring them back too; what was changed besides is lost"),
+        PickerRow("leave", "Leave them as they are"),
+        PickerRow("over", "Bring them back too; what was changed besides is lost"),
     ]
     title = f"Somebody else also changed {_names([each.path for each in others])}."
     answer = await host.choose(title, rows)
@@ -84,7 +84,7 @@ def _described(one: Return, directory: Path) -> str:
     name = _shortened(one.path, directory)
     added, removed = balance(unified_diff(decode(one.now or b""), decode(one.then or b""), name))
     doing = "is removed" if one.then is None else f"+{added} −{removed}"
-    others = "  somebody else changed it too" if one.way is Way.OTHERS else ""
+    others = "  somebody else changed it too" if one.way is RestorePlan.OTHERS else ""
     return f"  {name}  {doing}{others}"
 
 
@@ -96,7 +96,7 @@ def _tell(host: Host, what: str, done: Sequence[Path], changed: Sequence[Return]
         host.say(f"{where}; brought back: {_names(done)}")
     else:
         host.say("no file was brought back")
-    lost = [each.path for each in changed if each.way is Way.LOST]
+    lost = [each.path for each in changed if each.way is RestorePlan.LOST]
     if lost and what != CONVERSATION:
         host.say(f"what they held was not kept, so they stay: {_names(lost)}", "warning")
 

@@ -9,7 +9,7 @@ from textual.message import Message
 from textual.widgets import Static
 
 from reverie.apps.amounts import dollars, short_count
-from reverie.models.tokens.window import Level
+from reverie.models.tokens.window import WindowLevel
 from reverie.session.events import Status
 
 BAR_CELLS = 10
@@ -17,13 +17,18 @@ _SIZE = 5
 """The rank of the window's size, which goes first and belongs to the bar before it."""
 _EIGHTHS = " ▏▎▍▌▋▊▉█"
 LEVEL_STYLES = {
-    Level.CALM: "green",
-    Level.WARNING: "yellow",
-    Level.ERROR: "red",
-    Level.COMPACT: "red",
-    Level.BLOCKED: "bold red reverse",
+    WindowLevel.CALM: "green",
+    WindowLevel.WARNING: "yellow",
+    WindowLevel.ERROR: "red",
+    WindowLevel.COMPACT: "red",
+    WindowLevel.BLOCKED: "bold red reverse",
 }
-_LEVEL_WORDS = {Level.WARNING: "filling", Level.ERROR: "nearly full", Level.COMPACT: "full", Level.BLOCKED: "blocked"}
+_LEVEL_WORDS = {
+    WindowLevel.WARNING: "filling",
+    WindowLevel.ERROR: "nearly full",
+    WindowLevel.COMPACT: "full",
+    WindowLevel.BLOCKED: "blocked",
+}
 MODES = {
     "default": ("asks first", ""),
     "acceptEdits": ("edits freely", "magenta"),
@@ -78,12 +83,12 @@ def _window(status: Status) -> Text:
     bar = "█" * full + (_EIGHTHS[rest] if rest else "")
     drawn = Text().append("▕", style="dim").append(bar, style=style)
     drawn.append("·" * (BAR_CELLS - len(bar)), style="dim").append("▏", style="dim")
-    drawn.append(f"{share:.0%}", style=style if status.level is not Level.CALM else "")
+    drawn.append(f"{share:.0%}", style=style if status.level is not WindowLevel.CALM else "")
     word = _LEVEL_WORDS.get(status.level)
     return drawn.append(f" {word}", style=style) if word else drawn
 
 
-class StatusLine(Static):
+class StatusLineView(Static):
     """The last line of the screen. A group keeps Rich's colours as they are, which are the terminal's own."""
 
     DEFAULT_CSS = "StatusLine { height: 1; padding: 0 1; }"

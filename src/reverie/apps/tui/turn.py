@@ -9,8 +9,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from reverie.apps.amounts import dollars, short_count
-from reverie.apps.tui.log import Log
-from reverie.apps.tui.pieces import NOTHING, Answer, Call, Note, Piece, Progress, Thought
+from reverie.apps.tui.log import LogView
+from reverie.apps.tui.pieces import NOTHING, AnswerPiece, Call, Note, Piece, Progress, Thought
 from reverie.context.activity import subject
 from reverie.context.receipt import Fate, Receipt
 from reverie.messages.blocks import JsonObject, ToolUse
@@ -20,7 +20,6 @@ from reverie.session.events import (
     Attached,
     CacheBroken,
     Notice,
-    Reduced,
     Remembered,
     Replied,
     ToolEnded,
@@ -28,13 +27,14 @@ from reverie.session.events import (
     ToolStarted,
     TurnEnded,
     TurnEvent,
+    ViewReduced,
 )
 
 
 class TurnView:
     """Shows one turn in a log."""
 
-    def __init__(self, log: Log) -> None:
+    def __init__(self, log: LogView) -> None:
         self._log = log
         self._calls: dict[str, int] = {}
         self._attempt: list[int] = []
@@ -76,7 +76,7 @@ class TurnView:
             case ToolEnded():
                 self._end_call(event)
                 self.doing = "thinking"
-            case Reduced():
+            case ViewReduced():
                 self._add(reduced_note(event))
             case CacheBroken():
                 price = f", about {dollars(event.cost_usd)}" if event.cost_usd else ""
@@ -107,7 +107,7 @@ class TurnView:
             self._log.put(self._streaming, self._piece())
 
     def _piece(self) -> Piece:
-        return Thought(self._text) if self._is_thought else Answer(self._text)
+        return Thought(self._text) if self._is_thought else AnswerPiece(self._text)
 
     def _stream(self, text: str, *, is_thought: bool) -> None:
         if self._streaming is not None and self._is_thought != is_thought:
@@ -126,7 +126,7 @@ class TurnView:
         self._streaming, self._text = None, ""
 
     def _add(self, piece: Piece) -> int:
-        if not isinstance(piece, Answer | Thought):
+        if not isinstance(piece, AnswerPiece | Thought):
             self._close()
         return self._log.add(piece)
 
@@ -177,7 +177,7 @@ class TurnView:
         match event.ending:
             case Ending.COMPLETED:
                 if not self._has_spoken and event.text.strip():
-                    self._add(Answer(event.text))
+                    self._add(AnswerPiece(event.text))
             case Ending.CANCELLED:
                 self._add(Note("stopped; say what to do instead", "warning"))
             case Ending.FAILED:
@@ -200,7 +200,7 @@ def call_summary(name: str, given: JsonObject) -> str:
     return subject(ToolUse("", name, given))
 
 
-def reduced_note(event: Reduced) -> Note:
+def reduced_note(event: ViewReduced) -> Note:
     """What was taken out of the view."""
     if event.receipt is not None:
         return receipt_note(event.receipt)

@@ -9,9 +9,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from reverie.apps.tui.conversation import Conversation
-from reverie.apps.tui.log import Log
-from reverie.apps.tui.pieces import Note, Said
-from reverie.apps.tui.status_line import StatusLine
+from reverie.apps.tui.log import LogView
+from reverie.apps.tui.pieces import Note, UserPiece
+from reverie.apps.tui.status_line import StatusLineView
 from reverie.apps.tui.turn import TurnView
 from reverie.apps.tui.waiting import Activity, Waiting
 from reverie.errors import Error
@@ -24,10 +24,10 @@ from reverie.session.gc_pause import Resting
 class Turns:
     """The widgets that a turn moves, and the turn that runs."""
 
-    log: Log
+    log: LogView
     waiting: Waiting
     activity: Activity
-    status: StatusLine
+    status: StatusLineView
     drawing: Resting
     """Rests until a request has left."""
     view: TurnView | None = None
@@ -36,7 +36,7 @@ class Turns:
     def begin(self, text: str) -> None:
         """Show what is sent; from here on a turn runs."""
         self.drawing.begin()
-        self.log.add(Said(text))
+        self.log.add(UserPiece(text))
         self.log.scroll_end(animate=False)
         self.view = TurnView(self.log)
 
@@ -75,7 +75,7 @@ class Turns:
         match event:
             case TurnStarted(_, text) if text in self.waiting:
                 self.waiting.take(text)
-                view.interrupt(Said(text))
+                view.interrupt(UserPiece(text))
             case RequestSent():
                 self.drawing.end_soon()
             case Status():

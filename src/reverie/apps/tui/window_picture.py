@@ -10,14 +10,14 @@ from rich.text import Text
 from reverie.apps.amounts import short_count
 from reverie.apps.rows import ContextReport
 from reverie.apps.tui.status_line import LEVEL_STYLES
-from reverie.models.tokens.window import Budget
+from reverie.models.tokens.window import WindowBudget
 
 BAR = 40
 MOST_PARTS = 10
 MOST_BIGGEST = 5
 
 
-def window_picture(report: ContextReport, budget: Budget) -> tuple[RenderableType, ...]:
+def window_picture(report: ContextReport, budget: WindowBudget) -> tuple[RenderableType, ...]:
     """A gauge, what it is made of, and the heaviest single things."""
     share = report.tokens / max(1, budget.effective_tokens)
     gauge = _gauge(report.tokens, budget).append(f" {share:.0%}  {budget.level.value}")
@@ -48,7 +48,7 @@ def window_picture(report: ContextReport, budget: Budget) -> tuple[RenderableTyp
     return tuple(Padding(each, (0, 0, 0, 2)) for each in found)
 
 
-def _gauge(tokens: int, budget: Budget) -> Text:
+def _gauge(tokens: int, budget: WindowBudget) -> Text:
     """A bar over all that can be used of the window, with a mark where compaction starts."""
 
     def place(amount: int) -> int:

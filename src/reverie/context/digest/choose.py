@@ -10,7 +10,7 @@ import heapq
 from collections.abc import Iterable, Mapping, Sequence
 from math import fsum
 
-from reverie.context.digest.line import Line, Weigh
+from reverie.context.digest.line import DigestLine, Weigh
 
 LEAST_RATIO = 0.004
 """What tells less than this per token is left out even when there is room: it would only be read and paid for."""
@@ -19,13 +19,13 @@ LINE_TOKENS = 1.5
 
 
 def choose(
-    lines: Sequence[Line],
+    lines: Sequence[DigestLine],
     worths: Mapping[str, float],
     *,
     limit_tokens: float,
     weigh: Weigh,
     told: Iterable[str] = (),
-) -> list[Line]:
+) -> list[DigestLine]:
     """The chosen lines, best first; a line that stands under another is never taken without it."""
     sizes = [weigh(line.text) + LINE_TOKENS for line in lines]
     heads = {line.key: number for number, line in enumerate(lines) if line.key}

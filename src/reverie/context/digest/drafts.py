@@ -10,11 +10,11 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from math import exp2
 
-from reverie.context.digest.line import Line, Topic
+from reverie.context.digest.line import DigestLine, DigestTopic
 from reverie.context.facts.outcomes import cut
 from reverie.context.facts.shell import program_of
 from reverie.context.facts.terms import base_name, terms_of_line
-from reverie.context.facts.values import Command, Deed, Evidence, Facts, Outcome, Step, Touched
+from reverie.context.facts.values import ActionOutcome, Deed, Facts, RoundSummary, ShellCommand, ToolEvidence, Touched
 from reverie.context.spans import short_ids
 from reverie.patterns import lazy_regex
 
@@ -34,7 +34,7 @@ _FINDS = lazy_regex(
 )
 
 
-class Drafts:
+class DraftLines:
     """All candidate lines of some facts."""
 
     def __init__(self, facts: Facts, quoted: Collection[str] = ()) -> None:
@@ -45,7 +45,7 @@ class Drafts:
         """Ids as the digest writes them."""
         self.root = common_root([one.path for one in facts.files])
 
-    def lines(self) -> list[Line]:
+    def lines(self) -> list[DigestLine]:
         """Every line that could be written."""
         return [
             *self._decisions(),
@@ -60,10 +60,10 @@ class Drafts:
             *self._earlier(),
         ]
 
-    def spans(self) -> list[Line]:
+    def spans(self) -> list[DigestLine]:
         """The index of the whole conversation in pieces of one read each, oldest first."""
         return [
-            Line(Topic.SPAN, (number,), self._span(span), key=span[0].first)
+            DigestLine(DigestTopic.SPAN, (number,), self._span(span), key=span[0].first)
             for number, span in enumerate(spans_of(self._facts.steps))
         ]
 
@@ -78,28 +78,28 @@ class Drafts:
     def _recency(self, number: int) -> float:
         return exp2(-(self._facts.rounds - 1 - number) / 12)
 
-    def _decisions(self) -> Iterable[Line]:
+    def _decisions(self) -> Iterable[DigestLine]:
         for number, one in enumerate(self._facts.decisions):
             asked = f" (asked: “{cut(one.after, 120)}”)" if one.after else ""
-            yield Line(
-                Topic.DECISION, (one.round, number), f"“{one.quote}”{asked}", terms_of_line(one.quote),
+            yield DigestLine(
+                DigestTopic.DECISION, (one.round, number), f"“{one.quote}”{asked}", terms_of_line(one.quote),
                 floor=0.4 if one.uuid in self._quoted else 2.0,
             )  # fmt: skip
 
-    def _concepts(self) -> Iterable[Line]:
+    def _concepts(self) -> Iterable[DigestLine]:
         kinds = Counter(_kind(one.path) for one in self._facts.files if _kind(one.path))
         programs: Counter[str] = Counter()
         for one in self._facts.commands:
             programs[program_of(one.text)] += one.times
         if kinds:
             text = ", ".join(f"{kind} ({times})" for kind, times in kinds.most_common(8))
-            yield Line(Topic.CONCEPT, (0,), f"files by kind: {text}", floor=3.0)
+            yield DigestLine(DigestTopic.CONCEPT, (0,), f"files by kind: {text}", floor=3.0)
         if programs:
             text = ", ".join(f"{name} ({times})" for name, times in programs.most_common(10) if name)
-            yield Line(Topic.CONCEPT, (1,), f"programs run: {text}", frozenset(programs), floor=3.0)
+            yield DigestLine(DigestTopic.CONCEPT, (1,), f"programs run: {text}", frozenset(programs), floor=3.0)
 
-    def _files(self) -> Iterable[Line]:
-        excerpts: dict[str, list[Evidence]] = {}
+    def _files(self) -> Iterable[DigestLine]:
+        excerpts: dict[str, list[ToolEvidence]] = {}
         for one in self._facts.evidence:
             excerpts.setdefault(one.where, []).append(one)
         for place, touched in enumerate(self._facts.files):
@@ -108,38 +108,37 @@ class Drafts:
             for number, symbol in enumerate(touched.symbols):
                 at = f" :{symbol.line}" if symbol.line else ""
                 mark = "*" if symbol.changed else ""
-                yield Line(
-                    Topic.SYMBOL, (place, symbol.line or number), f"{mark}{symbol.text}{at}",
+                yield DigestLine(
+                    DigestTopic.SYMBOL, (place, symbol.line or number), f"{mark}{symbol.text}{at}",
                     terms_of_line(symbol.text) | {symbol.name} - own,
                     floor=0.15 * self._recency(symbol.round) * (2.0 if symbol.changed else 1.0), under=touched.path,
                 )  # fmt: skip
             for number, change in enumerate(touched.changes):
-                failed = " (failed)" if change.outcome is Outcome.FAILED else ""
+                failed = " (failed)" if change.outcome is ActionOutcome.FAILED else ""
                 for sign, rows in (("-", change.removed), ("+", change.added)):
                     for row, text in enumerate(rows):
-                        yield Line(
-                            Topic.CHANGE, (place, number, sign == "+", row), f"{sign} {text}{failed}",
+                        yield DigestLine(
+                            DigestTopic.CHANGE, (place, number, sign == "+", row), f"{sign} {text}{failed}",
                             terms_of_line(text), floor=0.2 * self._recency(change.round) if sign == "+" else 0.0,
                             factor=1.1 if sign == "+" else 0.8, under=touched.path,
                         )  # fmt: skip
             for number, one in enumerate(excerpts.pop(touched.path, [])[-MOST_EXCERPTS:]):
                 text = f"{one.number}: {one.line}" if one.number else one.line
-                yield Line(
-                    Topic.EXCERPT, (place, one.number or 0, number), text, terms_of_line(one.line), under=touched.path
-                )  # fmt: skip
+                where = (place, one.number or 0, number)
+                yield DigestLine(DigestTopic.EXCERPT, where, text, terms_of_line(one.line), under=touched.path)
 
-    def _file(self, touched: Touched, place: int) -> Line:
+    def _file(self, touched: Touched, place: int) -> DigestLine:
         done = ", ".join(kind if times == 1 else f"{kind} ×{times}" for kind, times in touched.operations)
         ranges = ", ".join(f"{first}-{last}" for first, last in touched.ranges[:6])
         read = f"; lines {ranges}" if ranges else ""
         text = f"{self.shown(touched.path)} ({done}{read})"
         worth = 1.5 if touched.is_changed else 0.6
-        return Line(
-            Topic.FILE, (place,), text, frozenset({touched.path, base_name(touched.path)}) | terms_of_line(text),
+        return DigestLine(
+            DigestTopic.FILE, (place,), text, frozenset({touched.path, base_name(touched.path)}) | terms_of_line(text),
             floor=worth * (0.4 + self._recency(touched.last)), key=touched.path,
         )  # fmt: skip
 
-    def _commands(self) -> Iterable[Line]:
+    def _commands(self) -> Iterable[DigestLine]:
         files = {one.path for one in self._facts.files}
         outputs: dict[str, list[tuple[int, str]]] = {}
         for one in self._facts.evidence:
@@ -150,70 +149,74 @@ class Drafts:
             yield self._command(command, key)
             for number, (_, text) in enumerate(outputs.pop(key, [])[-MOST_OUTPUT:]):
                 if text not in command.telling:
-                    yield Line(Topic.OUTPUT, (command.last, number + 1), text, terms_of_line(text), under=key)
+                    yield DigestLine(
+                        DigestTopic.OUTPUT, (command.last, number + 1), text, terms_of_line(text), under=key
+                    )
 
-    def _command(self, command: Command, key: str) -> Line:
+    def _command(self, command: ShellCommand, key: str) -> DigestLine:
         times = f" ×{command.times}" if command.times > 1 else ""
-        went = "" if command.outcome is Outcome.OK else f" {command.outcome}"
+        went = "" if command.outcome is ActionOutcome.OK else f" {command.outcome}"
         telling = " | ".join(command.telling[-2:])
         text = f"`{cut(' '.join(command.text.split()), COMMAND_CHARS)}`{times}{went}" + (
             f": {telling}" if telling else ""
         )
-        return Line(
-            Topic.COMMAND, (command.last, 0), text, terms_of_line(text),
+        return DigestLine(
+            DigestTopic.COMMAND, (command.last, 0), text, terms_of_line(text),
             floor=(0.5 + 0.2 * min(command.times, 5)) * self._recency(command.last), key=key,
         )  # fmt: skip
 
-    def _lookups(self) -> Iterable[Line]:
+    def _lookups(self) -> Iterable[DigestLine]:
         for number, one in enumerate(self._facts.lookups):
             found = " | ".join(cut(row, 120) for row in one.found[:3])
             more = f" (and {one.more} more lines)" if one.more else ""
             text = f"{one.tool} {one.subject}".strip() + (f": {found}{more}" if found else "")
-            yield Line(Topic.LOOKUP, (one.last, number), text, terms_of_line(text), floor=0.3 * self._recency(one.last))
+            yield DigestLine(
+                DigestTopic.LOOKUP, (one.last, number), text, terms_of_line(text), floor=0.3 * self._recency(one.last)
+            )
 
-    def _troubles(self) -> Iterable[Line]:
+    def _troubles(self) -> Iterable[DigestLine]:
         for number, one in enumerate(self._facts.troubles):
             where = cut(self.shown(one.where), 100)
             times = f" ×{one.times}" if one.times > 1 else ""
             then = f"; then {cut(self._shorter(one.followed), DEED_CHARS)}" if one.followed else ""
             state = "fine later" if one.resolved else "not seen to be fine later"
             text = f"{one.line}{times} — in {where}{then} ({state})"
-            yield Line(
-                Topic.TROUBLE, (one.round, number), text, terms_of_line(text),
+            yield DigestLine(
+                DigestTopic.TROUBLE, (one.round, number), text, terms_of_line(text),
                 floor=(0.8 if one.resolved else 2.5) * (0.3 + self._recency(one.round)),
             )  # fmt: skip
 
-    def _statements(self) -> Iterable[Line]:
+    def _statements(self) -> Iterable[DigestLine]:
         for number, one in enumerate(self._facts.statements):
             tells = 0.5 if _FINDS.search(one.text) else 0.1
-            yield Line(
-                Topic.STATEMENT, (one.round, number), one.text, terms_of_line(one.text),
+            yield DigestLine(
+                DigestTopic.STATEMENT, (one.round, number), one.text, terms_of_line(one.text),
                 floor=tells * self._recency(one.round), factor=1.2,
             )  # fmt: skip
 
-    def _delegations(self) -> Iterable[Line]:
+    def _delegations(self) -> Iterable[DigestLine]:
         for number, one in enumerate(self._facts.delegations):
             kind = f" [{one.kind}]" if one.kind else ""
             text = f"{one.description}{kind}: {one.outcome}"
-            yield Line(Topic.DELEGATION, (one.round, number), text, terms_of_line(text), floor=2.0)
+            yield DigestLine(DigestTopic.DELEGATION, (one.round, number), text, terms_of_line(text), floor=2.0)
 
-    def _tasks(self) -> Iterable[Line]:
+    def _tasks(self) -> Iterable[DigestLine]:
         for number, todo in enumerate(self._facts.todos):
             open_ = todo.status != "completed"
-            yield Line(
-                Topic.TODO, (number,), f"[{todo.status}] {todo.text}", terms_of_line(todo.text),
+            yield DigestLine(
+                DigestTopic.TODO, (number,), f"[{todo.status}] {todo.text}", terms_of_line(todo.text),
                 floor=50.0 if open_ else 0.3,
             )  # fmt: skip
         if self._facts.plan:
-            yield Line(Topic.PLAN, (0,), self._facts.plan, terms_of_line(self._facts.plan), floor=50.0)
+            yield DigestLine(DigestTopic.PLAN, (0,), self._facts.plan, terms_of_line(self._facts.plan), floor=50.0)
         for number, skill in enumerate(self._facts.skills):
-            yield Line(Topic.SKILL, (number,), f"skill {skill}", floor=20.0)
+            yield DigestLine(DigestTopic.SKILL, (number,), f"skill {skill}", floor=20.0)
 
-    def _earlier(self) -> Iterable[Line]:
+    def _earlier(self) -> Iterable[DigestLine]:
         for number, text in enumerate(self._facts.earlier):
             for row, line in enumerate(text.split("\n")):
                 if line.strip():
-                    yield Line(Topic.EARLIER, (number, row), line, terms_of_line(line), floor=0.3)
+                    yield DigestLine(DigestTopic.EARLIER, (number, row), line, terms_of_line(line), floor=0.3)
 
     def _shorter(self, text: str) -> str:
         return text.replace(self.root + "/", "") if self.root else text
@@ -223,16 +226,16 @@ class Drafts:
         about = cut(self.shown(deed.subject), DEED_CHARS)
         return f"{deed.verb} {about}".strip() + (" (failed)" if deed.failed else "")
 
-    def _span(self, span: Sequence[Step]) -> str:
+    def _span(self, span: Sequence[RoundSummary]) -> str:
         seen = dict.fromkeys(brief(deed) for step in span for deed in step.deeds)
         said = next((step.said for step in span if step.said), "") if not seen else ""
         about = "; ".join(seen) or said
         return f"[{self.name(span[0].first)}-{self.name(span[-1].last)}] {cut(about, SPAN_CHARS)}"
 
 
-def spans_of(steps: Sequence[Step]) -> list[list[Step]]:
+def spans_of(steps: Sequence[RoundSummary]) -> list[list[RoundSummary]]:
     """Steps in runs of at most one read each; a step that is larger stands alone."""
-    spans: list[list[Step]] = []
+    spans: list[list[RoundSummary]] = []
     size = 0
     for step in steps:
         if not spans or size + step.size_bytes > SPAN_BYTES:

@@ -12,7 +12,7 @@ Weigh: TypeAlias = Callable[[str], float]
 """The size of a text in tokens."""
 
 
-class Topic(StrEnum):
+class DigestTopic(StrEnum):
     """What a line is about; summaries and notes put topics under different headings."""
 
     DECISION = "decision"
@@ -35,10 +35,10 @@ class Topic(StrEnum):
 
 
 @value
-class Line:
+class DigestLine:
     """A candidate."""
 
-    topic: Topic
+    topic: DigestTopic
     place: tuple[int, ...]
     """Where it stands among lines of its topic."""
     text: str

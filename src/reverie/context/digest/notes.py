@@ -10,8 +10,8 @@ import re
 from collections.abc import Callable, Sequence
 
 from reverie.context.digest.choose import choose
-from reverie.context.digest.drafts import Drafts
-from reverie.context.digest.line import Line, Topic, Weigh
+from reverie.context.digest.drafts import DraftLines
+from reverie.context.digest.line import DigestLine, DigestTopic, Weigh
 from reverie.context.digest.quote import quoted_requests
 from reverie.context.digest.summary import bullets, command_lines, current_work, file_lines, next_step, plain_lines
 from reverie.context.digest.worth import worths
@@ -33,7 +33,7 @@ class _Section:
 
 def notes(facts: Facts, *, section_tokens: int, total_tokens: int, weigh: Weigh, template: str = "") -> str:
     """Fill the template, or the default one; its headings and instruction lines stay as they are."""
-    drafts = Drafts(facts)
+    drafts = DraftLines(facts)
     sections = _sections(template or read_prompt("notes_template"))
     left = total_tokens - weigh(_written(sections, {}))
     lines = drafts.lines()
@@ -42,21 +42,30 @@ def notes(facts: Facts, *, section_tokens: int, total_tokens: int, weigh: Weigh,
         "current state": lambda _: [
             *current_work(facts, drafts),
             *next_step(facts, drafts),
-            *bullets(lines, Topic.TODO),
+            *bullets(lines, DigestTopic.TODO),
         ],
         "task specification": lambda limit: _task(facts, lines, limit, weigh),
         "files and functions": lambda limit: _filled(
             lambda chosen: file_lines(drafts, chosen), facts, lines, limit, weigh,
-            Topic.FILE, Topic.SYMBOL, Topic.CHANGE, Topic.EXCERPT,
+            DigestTopic.FILE, DigestTopic.SYMBOL, DigestTopic.CHANGE, DigestTopic.EXCERPT,
         ),
-        "workflow": lambda limit: _filled(command_lines, facts, lines, limit, weigh, Topic.COMMAND, Topic.OUTPUT),
-        "errors & corrections": lambda limit: _bulleted(facts, lines, limit, weigh, Topic.TROUBLE),
+        "workflow": lambda limit: _filled(
+            command_lines, facts, lines, limit, weigh, DigestTopic.COMMAND, DigestTopic.OUTPUT
+        ),
+        "errors & corrections": lambda limit: _bulleted(facts, lines, limit, weigh, DigestTopic.TROUBLE),
         "codebase and system documentation": lambda limit: _bulleted(
-            facts, lines, limit, weigh, Topic.CONCEPT, Topic.SKILL, Topic.LOOKUP, Topic.DELEGATION
+            facts,
+            lines,
+            limit,
+            weigh,
+            DigestTopic.CONCEPT,
+            DigestTopic.SKILL,
+            DigestTopic.LOOKUP,
+            DigestTopic.DELEGATION,
         ),
-        "learnings": lambda limit: _bulleted(facts, lines, limit, weigh, Topic.STATEMENT),
+        "learnings": lambda limit: _bulleted(facts, lines, limit, weigh, DigestTopic.STATEMENT),
         "key results": lambda limit: _newest_answer(facts, limit, weigh),
-        "worklog": lambda limit: _newest(bullets(drafts.spans(), Topic.SPAN), limit, weigh),
+        "worklog": lambda limit: _newest(bullets(drafts.spans(), DigestTopic.SPAN), limit, weigh),
     }  # fmt: skip
     content: dict[str, list[str]] = {}
     for number, section in enumerate(sections):
@@ -101,23 +110,23 @@ def _title(facts: Facts) -> list[str]:
     return []
 
 
-def _task(facts: Facts, lines: Sequence[Line], limit: float, weigh: Weigh) -> list[str]:
+def _task(facts: Facts, lines: Sequence[DigestLine], limit: float, weigh: Weigh) -> list[str]:
     asked = quoted_requests(facts.requests, limit_tokens=limit * 0.7, weigh=weigh, short=short_ids(facts.ids))
     rest = limit - sum(weigh(row) + 1 for row in asked)
-    return [*asked, *plain_lines(lines, Topic.PLAN), *_bulleted(facts, lines, rest, weigh, Topic.DECISION)]
+    return [*asked, *plain_lines(lines, DigestTopic.PLAN), *_bulleted(facts, lines, rest, weigh, DigestTopic.DECISION)]
 
 
-def _bulleted(facts: Facts, lines: Sequence[Line], limit: float, weigh: Weigh, *topics: Topic) -> list[str]:
+def _bulleted(facts: Facts, lines: Sequence[DigestLine], limit: float, weigh: Weigh, *topics: DigestTopic) -> list[str]:
     return _filled(lambda chosen: bullets(chosen, *topics), facts, lines, limit, weigh, *topics)
 
 
 def _filled(
-    write: Callable[[list[Line]], list[str]],
+    write: Callable[[list[DigestLine]], list[str]],
     facts: Facts,
-    lines: Sequence[Line],
+    lines: Sequence[DigestLine],
     limit: float,
     weigh: Weigh,
-    *topics: Topic,
+    *topics: DigestTopic,
 ) -> list[str]:
     of_these = [line for line in lines if line.topic in topics]
     return write(choose(of_these, worths(facts), limit_tokens=limit, weigh=weigh))

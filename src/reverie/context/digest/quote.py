@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 
 from reverie.context.digest.line import Weigh
-from reverie.context.facts.values import Request
+from reverie.context.facts.values import UserRequest
 from reverie.context.spans import short_ids
 
 SHORTEST_CHARS = 200
@@ -13,7 +13,7 @@ SHORTEST_CHARS = 200
 
 
 def quoted_requests(
-    requests: Sequence[Request],
+    requests: Sequence[UserRequest],
     *,
     limit_tokens: float,
     weigh: Weigh,
@@ -38,7 +38,7 @@ def quoted_requests(
     return pieces
 
 
-def _piece(request: Request, limit_chars: int, short: Mapping[str, str]) -> str:
+def _piece(request: UserRequest, limit_chars: int, short: Mapping[str, str]) -> str:
     text = request.text.strip("\n")
     name = short.get(request.uuid, request.uuid)
     if len(text) > limit_chars:

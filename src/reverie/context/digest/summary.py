@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 
 from reverie.context.digest.choose import choose
-from reverie.context.digest.drafts import Drafts
-from reverie.context.digest.line import Line, Topic, Weigh
+from reverie.context.digest.drafts import DraftLines
+from reverie.context.digest.line import DigestLine, DigestTopic, Weigh
 from reverie.context.digest.quote import quoted_requests
 from reverie.context.digest.worth import worths
 from reverie.context.facts.outcomes import cut
 from reverie.context.facts.terms import terms
-from reverie.context.facts.values import Facts, Request
+from reverie.context.facts.values import Facts, UserRequest
 from reverie.context.spans import short_ids
 
 REQUESTS_SHARE = 0.5
@@ -38,7 +38,7 @@ def summary(
     """
     allowed = limit_tokens * REQUESTS_SHARE if requests_tokens is None else requests_tokens
     requests = quoted_requests(facts.requests, limit_tokens=allowed, weigh=weigh, kept=kept, short=short_ids(facts.ids))
-    drafts = Drafts(facts, {one.uuid for one in facts.requests if one.uuid in kept or _is_whole(one, requests)})
+    drafts = DraftLines(facts, {one.uuid for one in facts.requests if one.uuid in kept or _is_whole(one, requests)})
     fixed = _written(facts, drafts, [], [], requests)
     left = limit_tokens - weigh(fixed)
     spans = _fitting(drafts.spans() if rereads else (), left * SPANS_SHARE, weigh)
@@ -68,19 +68,19 @@ def fitting(text: str, limit_tokens: float, weigh: Weigh) -> str:
     return "\n".join(rows).rstrip()
 
 
-def _is_whole(request: Request, pieces: Sequence[str]) -> bool:
+def _is_whole(request: UserRequest, pieces: Sequence[str]) -> bool:
     return any(piece.endswith(request.text.strip("\n")) for piece in pieces)
 
 
-def _without_last(chosen: Sequence[Line]) -> list[Line]:
+def _without_last(chosen: Sequence[DigestLine]) -> list[DigestLine]:
     """The least of the chosen goes, with whatever stood under it."""
     last = chosen[-1]
     return [line for line in chosen[:-1] if not last.key or line.under != last.key]
 
 
-def _fitting(spans: Sequence[Line], limit_tokens: float, weigh: Weigh) -> list[Line]:
+def _fitting(spans: Sequence[DigestLine], limit_tokens: float, weigh: Weigh) -> list[DigestLine]:
     """The newest spans that fit, in their order."""
-    taken: list[Line] = []
+    taken: list[DigestLine] = []
     for line in reversed(spans):
         limit_tokens -= weigh(line.text) + 2
         if limit_tokens < 0:
@@ -90,67 +90,71 @@ def _fitting(spans: Sequence[Line], limit_tokens: float, weigh: Weigh) -> list[L
 
 
 def _written(
-    facts: Facts, drafts: Drafts, chosen: Sequence[Line], spans: Sequence[Line], requests: Sequence[str]
+    facts: Facts, drafts: DraftLines, chosen: Sequence[DigestLine], spans: Sequence[DigestLine], requests: Sequence[str]
 ) -> str:
     sections = (
         ("1. Primary Request and Intent", _intent(facts, drafts, chosen)),
-        ("2. Key Technical Concepts", bullets(chosen, Topic.CONCEPT, Topic.SKILL)),
+        ("2. Key Technical Concepts", bullets(chosen, DigestTopic.CONCEPT, DigestTopic.SKILL)),
         ("3. Files and Code Sections", file_lines(drafts, chosen)),
-        ("4. Errors and Fixes", bullets(chosen, Topic.TROUBLE)),
+        ("4. Errors and Fixes", bullets(chosen, DigestTopic.TROUBLE)),
         ("5. Problem Solving", _solving(chosen, spans)),
         ("6. All User Messages", requests),
-        ("7. Pending Tasks", [*bullets(chosen, Topic.TODO), *plain_lines(chosen, Topic.PLAN)]),
+        ("7. Pending Tasks", [*bullets(chosen, DigestTopic.TODO), *plain_lines(chosen, DigestTopic.PLAN)]),
         ("8. Current Work", current_work(facts, drafts)),
         ("9. Optional Next Step", next_step(facts, drafts)),
     )
     return "\n\n".join("\n".join([f"## {heading}", *rows]) for heading, rows in sections if rows)
 
 
-def bullets(chosen: Iterable[Line], *topics: Topic) -> list[str]:
+def bullets(chosen: Iterable[DigestLine], *topics: DigestTopic) -> list[str]:
     """The lines of some topics as a list."""
     return [f"- {line}" for line in plain_lines(chosen, *topics)]
 
 
-def plain_lines(chosen: Iterable[Line], *topics: Topic) -> list[str]:
+def plain_lines(chosen: Iterable[DigestLine], *topics: DigestTopic) -> list[str]:
     """The lines of some topics in their places."""
     found = [line for line in chosen if line.topic in topics]
     return [line.text for line in sorted(found, key=lambda line: (topics.index(line.topic), line.place))]
 
 
-def file_lines(drafts: Drafts, chosen: Iterable[Line]) -> list[str]:
+def file_lines(drafts: DraftLines, chosen: Iterable[DigestLine]) -> list[str]:
     """Each file with its definitions, its changes and the lines of it that mattered, the newest file first."""
     chosen = list(chosen)
-    files = sorted((line for line in chosen if line.topic is Topic.FILE), key=lambda line: line.place, reverse=True)
+    files = sorted(
+        (line for line in chosen if line.topic is DigestTopic.FILE), key=lambda line: line.place, reverse=True
+    )
     rows = [f"Paths are relative to {drafts.root}."] if drafts.root and files else []
     for file in files:
         rows.append(f"- {file.text}")
         under = [line for line in chosen if line.under == file.key]
-        symbols = plain_lines(under, Topic.SYMBOL)
+        symbols = plain_lines(under, DigestTopic.SYMBOL)
         if symbols:
             rows.append(f"  defines {'; '.join(symbols)}")
-        rows.extend(f"  {row}" for row in plain_lines(under, Topic.EXCERPT, Topic.CHANGE))
+        rows.extend(f"  {row}" for row in plain_lines(under, DigestTopic.EXCERPT, DigestTopic.CHANGE))
     return rows
 
 
-def command_lines(chosen: Iterable[Line]) -> list[str]:
+def command_lines(chosen: Iterable[DigestLine]) -> list[str]:
     """Commands with their outcomes and the lines of output that mattered."""
     chosen = list(chosen)
     rows: list[str] = []
-    for line in sorted((line for line in chosen if line.topic is Topic.COMMAND), key=lambda line: line.place):
+    for line in sorted((line for line in chosen if line.topic is DigestTopic.COMMAND), key=lambda line: line.place):
         rows.append(f"- {line.text}")
-        rows.extend(f"  {row}" for row in plain_lines((one for one in chosen if one.under == line.key), Topic.OUTPUT))
+        rows.extend(
+            f"  {row}" for row in plain_lines((one for one in chosen if one.under == line.key), DigestTopic.OUTPUT)
+        )
     return rows
 
 
-def said_lines(chosen: Iterable[Line]) -> list[str]:
+def said_lines(chosen: Iterable[DigestLine]) -> list[str]:
     """What the assistant said, the sentences of one round together."""
     rounds: dict[int, list[str]] = {}
-    for line in sorted((one for one in chosen if one.topic is Topic.STATEMENT), key=lambda one: one.place):
+    for line in sorted((one for one in chosen if one.topic is DigestTopic.STATEMENT), key=lambda one: one.place):
         rounds.setdefault(line.place[0], []).append(line.text)
     return [f"- {' '.join(texts)}" for texts in rounds.values()]
 
 
-def current_work(facts: Facts, drafts: Drafts) -> list[str]:
+def current_work(facts: Facts, drafts: DraftLines) -> list[str]:
     """The last thing said and done."""
     rows = []
     if facts.statements:
@@ -163,7 +167,7 @@ def current_work(facts: Facts, drafts: Drafts) -> list[str]:
     return rows
 
 
-def next_step(facts: Facts, drafts: Drafts) -> list[str]:
+def next_step(facts: Facts, drafts: DraftLines) -> list[str]:
     """The task in progress, else the first open one, else what still waits for an answer."""
     begun = [todo.text for todo in facts.open_todos if todo.status == "in_progress"]
     waiting = begun or [todo.text for todo in facts.open_todos]
@@ -175,28 +179,28 @@ def next_step(facts: Facts, drafts: Drafts) -> list[str]:
     return []
 
 
-def _intent(facts: Facts, drafts: Drafts, chosen: Sequence[Line]) -> list[str]:
+def _intent(facts: Facts, drafts: DraftLines, chosen: Sequence[DigestLine]) -> list[str]:
     current = facts.current_request
     rows = (
         [f"- current request [{drafts.name(current.uuid)}]: “{cut(' '.join(current.text.split()), 160)}”"]
         if current
         else []
     )
-    stated = bullets(chosen, Topic.DECISION)
+    stated = bullets(chosen, DigestTopic.DECISION)
     return rows + (["The user stated:", *stated] if stated else [])
 
 
-def _solving(chosen: Sequence[Line], spans: Sequence[Line]) -> list[str]:
-    rows = [*plain_lines(chosen, Topic.EARLIER)]
+def _solving(chosen: Sequence[DigestLine], spans: Sequence[DigestLine]) -> list[str]:
+    rows = [*plain_lines(chosen, DigestTopic.EARLIER)]
     said = said_lines(chosen)
     if said:
         rows += ["The assistant said:", *said]
     ran = command_lines(chosen)
     if ran:
         rows += ["Commands:", *ran]
-    looked = bullets(chosen, Topic.LOOKUP, Topic.DELEGATION)
+    looked = bullets(chosen, DigestTopic.LOOKUP, DigestTopic.DELEGATION)
     if looked:
         rows += ["Looked up and delegated:", *looked]
     if spans:
-        rows += ["Everything before, in pieces that can be read again by their ids:", *bullets(spans, Topic.SPAN)]
+        rows += ["Everything before, in pieces that can be read again by their ids:", *bullets(spans, DigestTopic.SPAN)]
     return rows

@@ -14,25 +14,25 @@ from reverie.context.activity import action as in_words
 from reverie.context.activity import subject
 from reverie.context.facts.outcomes import cut, error_lines, last_line, outcome_of, output, telling_lines
 from reverie.context.facts.outline import lines_of
-from reverie.context.facts.rounds import SHELL, Action, Course, Round
-from reverie.context.facts.seen import LONGEST_EVIDENCE_CHARS, Row, Seen
+from reverie.context.facts.rounds import SHELL, Course, FactRound, RoundAction
+from reverie.context.facts.seen import LONGEST_EVIDENCE_CHARS, Row, SeenIdentifiers
 from reverie.context.facts.shell import covers, file_uses
 from reverie.context.facts.stated import SHORT_ANSWER_CHARS, decisions, question, sentences, statements, typed_part
 from reverie.context.facts.terms import terms, terms_of_line
 from reverie.context.facts.touched import Files, file_tool
 from reverie.context.facts.values import (
-    Command,
-    Decision,
+    ActionOutcome,
+    AssistantStatement,
     Deed,
     Delegation,
     Facts,
     Lookup,
-    Outcome,
-    Request,
-    Statement,
-    Step,
+    RoundSummary,
+    ShellCommand,
     Todo,
     Trouble,
+    UserDecision,
+    UserRequest,
 )
 from reverie.messages.blocks import Json, ToolUse
 from reverie.messages.view import Item
@@ -63,7 +63,7 @@ class Gathering:
     def _begin(self) -> None:
         self._course = Course()
         self._files = Files()
-        self._commands: dict[str, Command] = {}
+        self._commands: dict[str, ShellCommand] = {}
         self._lookups: dict[tuple[str, str], Lookup] = {}
         self._troubles: dict[tuple[str, str], Trouble] = {}
         self._unresolved: dict[tuple[str, str], int] = {}
@@ -73,13 +73,13 @@ class Gathering:
         self._plan = ""
         self._skills: dict[str, None] = {}
         self._delegations: list[Delegation] = []
-        self._requests: list[Request] = []
-        self._decisions: list[Decision] = []
-        self._statements: list[Statement] = []
-        self._steps: list[Step] = []
+        self._requests: list[UserRequest] = []
+        self._decisions: list[UserDecision] = []
+        self._statements: list[AssistantStatement] = []
+        self._steps: list[RoundSummary] = []
         self._asked: dict[int, set[str]] = {}
         """Identifiers of requests, by the number of the round that answers."""
-        self._seen = Seen()
+        self._seen = SeenIdentifiers()
         self._facts: Facts | None = None
 
     def extend(self, items: Sequence[Item]) -> Self:
@@ -135,18 +135,18 @@ class Gathering:
 
     def _take_request(self, item: Item, number: int) -> None:
         after = question(self._course.rounds[number - 1].said) if number else ""
-        request = Request(item.uuid, item.message.text, number, after)
+        request = UserRequest(item.uuid, item.message.text, number, after)
         self._requests.append(request)
         self._decisions.extend(_decisions(request))
         self._asked.setdefault(number, set()).update(terms(request.text))
 
-    def _take(self, one: Round) -> None:
+    def _take(self, one: FactRound) -> None:
         """Note what a round did."""
         used = self._asked.pop(one.number, set()) | terms(one.said)
         seen: set[str] = set()
         sources: list[tuple[str, list[Row]]] = []
         self._steps.append(_step(one))
-        self._statements.extend(Statement(text, one.number) for text in statements(one.said))
+        self._statements.extend(AssistantStatement(text, one.number) for text in statements(one.said))
         for action in one.actions:
             for value in action.call.input.values():
                 used |= terms(value if isinstance(value, str) else str(value))
@@ -158,7 +158,7 @@ class Gathering:
                 sources.append((where, rows))
         self._seen.take(one.number, used, seen, sources)
 
-    def _take_action(self, action: Action, one: Round, shown: str) -> str | None:
+    def _take_action(self, action: RoundAction, one: FactRound, shown: str) -> str | None:
         """Note what an action did; returns the file, command or search that gave what came back, if that tells."""
         name, outcome = action.call.name, outcome_of(action)
         path = self._files.take(action, one.number)
@@ -181,13 +181,13 @@ class Gathering:
         self._take_trouble(shown, _short(where), one.number, outcome)
         return _short(where)
 
-    def _take_command(self, action: Action, number: int, outcome: Outcome, shown: str) -> None:
+    def _take_command(self, action: RoundAction, number: int, outcome: ActionOutcome, shown: str) -> None:
         text = action.given("command").strip()
         times = self._commands[text].times + 1 if text in self._commands else 1
         telling = telling_lines(shown) if action.answered else ()
-        self._commands[text] = Command(text, outcome, telling, times, number, action.given("description"))
+        self._commands[text] = ShellCommand(text, outcome, telling, times, number, action.given("description"))
 
-    def _take_lookup(self, action: Action, number: int, outcome: Outcome, shown: str) -> None:
+    def _take_lookup(self, action: RoundAction, number: int, outcome: ActionOutcome, shown: str) -> None:
         about = subject(action.call, 200)
         rows = [cut(row) for row in shown.split("\n") if row.strip()]
         lookup = Lookup(
@@ -195,8 +195,8 @@ class Gathering:
         )
         self._lookups[(action.call.name, about)] = lookup
 
-    def _take_trouble(self, shown: str, where: str, number: int, outcome: Outcome) -> None:
-        if outcome is not Outcome.FAILED:
+    def _take_trouble(self, shown: str, where: str, number: int, outcome: ActionOutcome) -> None:
+        if outcome is not ActionOutcome.FAILED:
             self._fine.append((number, where))
             return
         for line in error_lines(shown) or last_line(shown):
@@ -213,12 +213,12 @@ class Gathering:
             else:
                 self._unresolved[(line, where)] = len(self._fine)
 
-    def _followed(self, key: tuple[str, str], trouble: Trouble, steps: Sequence[Step]) -> Trouble:
+    def _followed(self, key: tuple[str, str], trouble: Trouble, steps: Sequence[RoundSummary]) -> Trouble:
         after = [step for step in steps[trouble.round + 1 : trouble.round + 3] if step.deeds or step.said]
         return replace(trouble, followed=_in_one(after[0]) if after else "", resolved=key not in self._unresolved)
 
 
-def _decisions(request: Request) -> Iterable[Decision]:
+def _decisions(request: UserRequest) -> Iterable[UserDecision]:
     stated = decisions(request.text)
     answer = typed_part(request.text)
     if not stated and request.after and 0 < len(answer) <= SHORT_ANSWER_CHARS:
@@ -226,23 +226,23 @@ def _decisions(request: Request) -> Iterable[Decision]:
     for quote in stated:
         if len(quote.encode("utf-8", "replace")) < SHORT_DECISION_BYTES and not request.after:
             continue
-        yield Decision(quote, request.uuid, request.round, request.after)
+        yield UserDecision(quote, request.uuid, request.round, request.after)
 
 
-def _step(one: Round) -> Step:
+def _step(one: FactRound) -> RoundSummary:
     said = next(iter(sentences(one.said)), "")
     deeds = tuple(_deed(action) for action in one.actions if action.call.name not in _SILENT)
-    return Step(one.first, one.last, said, deeds, one.number, one.size_bytes)
+    return RoundSummary(one.first, one.last, said, deeds, one.number, one.size_bytes)
 
 
-def _deed(action: Action) -> Deed:
-    failed = outcome_of(action) is Outcome.FAILED
+def _deed(action: RoundAction) -> Deed:
+    failed = outcome_of(action) is ActionOutcome.FAILED
     command = action.given("command") if action.call.name in _SHELLS else ""
     files = tuple(dict.fromkeys(use.path for use in file_uses(command)))
     return Deed(in_words(ToolUse("", action.call.name, {})), subject(action.call, LONGEST_COMMAND_CHARS), files, failed)
 
 
-def _in_one(step: Step) -> str:
+def _in_one(step: RoundSummary) -> str:
     return "; ".join(f"{deed.verb} {deed.subject}".strip() for deed in step.deeds[:2]) or step.said
 
 
@@ -266,7 +266,7 @@ def _todos(value: Json) -> tuple[Todo, ...]:
     )
 
 
-def _delegation(action: Action, number: int) -> Delegation:
+def _delegation(action: RoundAction, number: int) -> Delegation:
     came = next((cut(row) for row in action.result.split("\n") if row.strip()), "")
     about = action.given("description") or subject(action.call)
     return Delegation(about, action.given("subagent_type", "agent_type"), came, number)

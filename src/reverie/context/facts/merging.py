@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from reverie.context.facts.touched import merged_ranges
-from reverie.context.facts.values import Command, Facts, Symbol, Term, Touched
+from reverie.context.facts.values import Facts, ShellCommand, Symbol, Term, Touched
 
 
 def merge(older: Facts, newer: Facts) -> Facts:
@@ -98,7 +98,7 @@ def _merge_file(older: Touched, newer: Touched) -> Touched:
     )
 
 
-def _merge_commands(older: Sequence[Command], newer: Sequence[Command]) -> tuple[Command, ...]:
+def _merge_commands(older: Sequence[ShellCommand], newer: Sequence[ShellCommand]) -> tuple[ShellCommand, ...]:
     known = {one.text: one for one in older}
     for one in newer:
         before = known.pop(one.text, None)

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import re
 
-from reverie.context.facts.rounds import Action
-from reverie.context.facts.values import Outcome
+from reverie.context.facts.rounds import RoundAction
+from reverie.context.facts.values import ActionOutcome
 from reverie.patterns import lazy_regex
 
 _COLOURS = lazy_regex(r"\x1b\[[0-9;?]*[A-Za-z]|\x1b\][^\x07]*\x07")
@@ -49,7 +49,7 @@ def plain(text: str) -> str:
     return _COLOURS.sub("", text) if "\x1b" in text else text
 
 
-def output(action: Action) -> str:
+def output(action: RoundAction) -> str:
     """What came back, without colours and without what the host added for the model."""
     return plain(
         _ADDED.sub("", action.result)
@@ -58,13 +58,13 @@ def output(action: Action) -> str:
     )
 
 
-def outcome_of(action: Action) -> Outcome:
+def outcome_of(action: RoundAction) -> ActionOutcome:
     """Whether an action worked, by its exit or by what it printed."""
     if not action.answered:
-        return Outcome.UNKNOWN
+        return ActionOutcome.UNKNOWN
     if action.failed or _FAILED_TEXT.search(action.result):
-        return Outcome.FAILED
-    return Outcome.OK
+        return ActionOutcome.FAILED
+    return ActionOutcome.OK
 
 
 def error_lines(text: str, most: int = 3) -> tuple[str, ...]:

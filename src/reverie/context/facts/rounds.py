@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from reverie.context.facts.stated import typed_part
 from reverie.messages.blocks import Block, Text, Thinking, ToolResult, ToolUse
 from reverie.messages.message import Role
-from reverie.messages.view import Item, Kind
+from reverie.messages.view import Item, ItemKind
 from reverie.patterns import lazy_regex
 from reverie.values import value
 
@@ -27,7 +27,7 @@ _MARKUP = lazy_regex(r"</?(?:returncode|output|output_head|output_tail|stdout|st
 
 
 @value
-class Action:
+class RoundAction:
     """One call and its answer."""
 
     call: ToolUse
@@ -45,14 +45,14 @@ class Action:
 
 
 @dataclass(slots=True)
-class Round:
+class FactRound:
     """One reply with the answers to its calls."""
 
     number: int
     first: str
     last: str
     said: str = ""
-    actions: list[Action] = field(default_factory=list)
+    actions: list[RoundAction] = field(default_factory=list)
     size_bytes: int = 0
 
 
@@ -60,13 +60,13 @@ class Course:
     """The rounds of a conversation, and what stands between them."""
 
     def __init__(self) -> None:
-        self.rounds: list[Round] = []
+        self.rounds: list[FactRound] = []
         self.typed: list[tuple[Item, int]] = []
         """What the user wrote, with the number of the round that follows."""
         self.summaries: list[str] = []
         self._answers: dict[str, ToolResult] = {}
         self._called: set[str] = set()
-        self._current: Round | None = None
+        self._current: FactRound | None = None
         self._reply: str | None = None
         self._pending = ""
         """A command of the current round whose output is still to come."""
@@ -91,18 +91,18 @@ class Course:
         if item.message.role is Role.ASSISTANT:
             if not self._take_reply(item, known):
                 return False
-        elif item.kind is Kind.RESULT:
+        elif item.kind is ItemKind.RESULT:
             self._reply = None
         elif self._current is not None and self._pending and _is_observation(item):
             if self._current.number < known:
                 return False
             self._current.actions.append(_observed(self._pending, item.message.text))
             self._reply, self._pending = None, ""
-        elif item.kind is Kind.TYPED and typed_part(item.message.text):
+        elif item.kind is ItemKind.TYPED and typed_part(item.message.text):
             self.typed.append((item, len(self.rounds)))
             self._current, self._reply, self._pending = None, None, ""
             return True
-        elif item.kind in {Kind.SUMMARY, Kind.FOLD}:
+        elif item.kind in {ItemKind.SUMMARY, ItemKind.FOLD}:
             self.summaries.append(item.message.text)
             return True
         if self._current is not None:
@@ -112,7 +112,7 @@ class Course:
 
     def _take_reply(self, item: Item, known: int) -> bool:
         if self._current is None or self._reply is None or item.message_id != self._reply:
-            self._current = Round(len(self.rounds), item.uuid, item.uuid)
+            self._current = FactRound(len(self.rounds), item.uuid, item.uuid)
             self.rounds.append(self._current)
         elif self._current.number < known:
             return False
@@ -141,21 +141,21 @@ def _without_block(text: str, block: str) -> str:
 
 
 def _is_observation(item: Item) -> bool:
-    return item.kind is Kind.META or bool(_OBSERVED.match(item.message.text))
+    return item.kind is ItemKind.META or bool(_OBSERVED.match(item.message.text))
 
 
-def _observed(command: str, text: str) -> Action:
+def _observed(command: str, text: str) -> RoundAction:
     code = _RETURNED.match(text)
     plain = _MARKUP.sub("", text[code.end() :] if code else text)
     failed = code is not None and code[1] != "0"
-    return Action(ToolUse("", SHELL, {"command": command}), plain.strip("\n"), failed, answered=True)
+    return RoundAction(ToolUse("", SHELL, {"command": command}), plain.strip("\n"), failed, answered=True)
 
 
-def _action(call: ToolUse, answers: Mapping[str, ToolResult]) -> Action:
+def _action(call: ToolUse, answers: Mapping[str, ToolResult]) -> RoundAction:
     result = answers.get(call.id)
     if result is None:
-        return Action(call)
-    return Action(call, result.text, result.is_error, answered=True)
+        return RoundAction(call)
+    return RoundAction(call, result.text, result.is_error, answered=True)
 
 
 def _size(item: Item) -> int:

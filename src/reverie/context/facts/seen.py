@@ -11,7 +11,7 @@ from typing import TypeAlias
 
 from reverie.context.facts.outline import is_bare_punctuation
 from reverie.context.facts.terms import terms_of_line
-from reverie.context.facts.values import Evidence, Term
+from reverie.context.facts.values import Term, ToolEvidence
 
 EVIDENCE_PER_TERM = 2
 OFTEN_SEEN = 2
@@ -22,12 +22,12 @@ Row: TypeAlias = tuple[int | None, str]
 """A line of a result with its number, where the print has one."""
 Source: TypeAlias = tuple[str, Sequence[Row]]
 """What a file, command or search gave."""
-_Line: TypeAlias = tuple[int, int, Evidence]
+_Line: TypeAlias = tuple[int, int, ToolEvidence]
 """A line behind its place: the number of its source, and the negative number of its row there."""
 _NEVER = Term()
 
 
-class Seen:
+class SeenIdentifiers:
     """The identifiers of a conversation, and the lines that tell of them."""
 
     def __init__(self) -> None:
@@ -56,12 +56,12 @@ class Seen:
         found.update((name, _used(found.get(name, _NEVER), number)) for name in used)
         return found
 
-    def evidence(self, used: Collection[str]) -> tuple[Evidence, ...]:
+    def evidence(self, used: Collection[str]) -> tuple[ToolEvidence, ...]:
         """Lines with names that were written then or later, or that tools show again and again.
 
         Each name is told by a few lines at most, of the newest results.
         """
-        found: dict[tuple[int, int], Evidence] = {}
+        found: dict[tuple[int, int], ToolEvidence] = {}
         for name, newest in self._newest.items():
             told = newest if name in used or _comes_back(name, self._terms[name]) else self._used.get(name, ())
             for source, row, line in told:
@@ -79,7 +79,7 @@ class Seen:
             for name in terms_of_line(line):
                 own = firsts.setdefault(name, [])
                 if len(own) < EVIDENCE_PER_TERM:
-                    made = made or (self._sources, -place, Evidence(line, where, number, at))
+                    made = made or (self._sources, -place, ToolEvidence(line, where, number, at))
                     own.append(made)
         for name, lines in firsts.items():
             self._newest[name] = (*lines, *self._newest.get(name, ()))[:EVIDENCE_PER_TERM]

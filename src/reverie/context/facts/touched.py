@@ -7,9 +7,9 @@ from dataclasses import dataclass, field, replace
 
 from reverie.context.facts.outcomes import cut, outcome_of
 from reverie.context.facts.outline import is_bare_punctuation, lines_of, outline
-from reverie.context.facts.rounds import SHELL, Action
+from reverie.context.facts.rounds import SHELL, RoundAction
 from reverie.context.facts.shell import file_uses
-from reverie.context.facts.values import Change, Outcome, Symbol, Touched
+from reverie.context.facts.values import ActionOutcome, FileEdit, Symbol, Touched
 
 _READS = frozenset({"Read", "NotebookRead", "read_file", "view", "open_file"})
 _EDITS = frozenset({"Edit", "MultiEdit", "NotebookEdit", "str_replace", "apply_patch"})
@@ -25,7 +25,7 @@ class _File:
     operations: dict[str, int] = field(default_factory=dict)
     ranges: list[tuple[int, int]] = field(default_factory=list)
     symbols: dict[str, Symbol] = field(default_factory=dict)
-    changes: list[Change] = field(default_factory=list)
+    changes: list[FileEdit] = field(default_factory=list)
     last: int = 0
 
 
@@ -35,7 +35,7 @@ class Files:
     def __init__(self) -> None:
         self._files: dict[str, _File] = {}
 
-    def take(self, action: Action, number: int) -> str:
+    def take(self, action: RoundAction, number: int) -> str:
         """Note what an action did to files; returns the file whose text came back, or nothing."""
         kind, path = file_tool(action)
         if path:
@@ -59,7 +59,7 @@ class Files:
             for path, one in ordered
         )
 
-    def _take_tool(self, action: Action, kind: str, path: str, number: int) -> str:
+    def _take_tool(self, action: RoundAction, kind: str, path: str, number: int) -> str:
         outcome = outcome_of(action)
         if kind == "read":
             one = self._note(path, "read" if not action.failed else "could not read", number)
@@ -67,14 +67,14 @@ class Files:
                 _take_range(one, action)
                 self._see(one, outline(action.result, in_round=number))
             return path
-        one = self._note(path, kind if outcome is not Outcome.FAILED else f"failed to change ({kind})", number)
+        one = self._note(path, kind if outcome is not ActionOutcome.FAILED else f"failed to change ({kind})", number)
         for removed, added in edits_of(action):
             one.changes.append(change(removed, added, number, outcome))
             self._see(one, outline(added, in_round=number, changed=True))
         self._see(one, outline(action.result, in_round=number))
         return path
 
-    def _take_shell(self, action: Action, number: int) -> str:
+    def _take_shell(self, action: RoundAction, number: int) -> str:
         uses = file_uses(action.given("command"))
         for use in uses:
             one = self._note(use.path, use.kind, number)
@@ -104,7 +104,7 @@ class Files:
             one.symbols[symbol.name] = symbol
 
 
-def file_tool(action: Action) -> tuple[str, str]:
+def file_tool(action: RoundAction) -> tuple[str, str]:
     """What a file tool does and to which file; both empty for other tools."""
     name = action.call.name
     path = action.given(*PATH_KEYS)
@@ -121,7 +121,7 @@ def file_tool(action: Action) -> tuple[str, str]:
     return "", ""
 
 
-def edits_of(action: Action) -> list[tuple[str, str]]:
+def edits_of(action: RoundAction) -> list[tuple[str, str]]:
     """The pairs of old and new text of an edit; a written file is new text only."""
     edits = action.call.input.get("edits")
     pairs = [one for one in edits if isinstance(one, dict)] if isinstance(edits, list) else [dict(action.call.input)]
@@ -137,12 +137,12 @@ def edits_of(action: Action) -> list[tuple[str, str]]:
     ]  # fmt: skip
 
 
-def change(removed: str, added: str, number: int, outcome: Outcome) -> Change:
+def change(removed: str, added: str, number: int, outcome: ActionOutcome) -> FileEdit:
     """The lines that differ, each side in its order."""
     old = [line.strip() for line in removed.split("\n")]
     new = [line.strip() for line in added.split("\n")]
     gone, came = set(old) - set(new), set(new) - set(old)
-    return Change(
+    return FileEdit(
         tuple(cut(line) for line in old if line in gone and not is_bare_punctuation(line))[:MOST_LINES],
         tuple(cut(line) for line in new if line in came and not is_bare_punctuation(line))[:MOST_LINES],
         number,
@@ -161,7 +161,7 @@ def merged_ranges(ranges: Sequence[tuple[int, int]]) -> tuple[tuple[int, int], .
     return tuple(merged)
 
 
-def _take_range(one: _File, action: Action) -> None:
+def _take_range(one: _File, action: RoundAction) -> None:
     if not action.call.input.get("offset") and not action.call.input.get("limit"):
         return
     numbers = [number for number, _ in lines_of(action.result) if number is not None]

@@ -12,7 +12,7 @@ from enum import StrEnum
 from reverie.values import value
 
 
-class Outcome(StrEnum):
+class ActionOutcome(StrEnum):
     """How an action ended."""
 
     OK = "ok"
@@ -22,7 +22,7 @@ class Outcome(StrEnum):
 
 
 @value
-class Request:
+class UserRequest:
     """Something the user typed, word for word."""
 
     uuid: str
@@ -47,13 +47,13 @@ class Symbol:
 
 
 @value
-class Change:
+class FileEdit:
     """One edit of a file: lines that went and lines that came."""
 
     removed: tuple[str, ...]
     added: tuple[str, ...]
     round: int
-    outcome: Outcome = Outcome.OK
+    outcome: ActionOutcome = ActionOutcome.OK
 
 
 @value
@@ -66,7 +66,7 @@ class Touched:
     ranges: tuple[tuple[int, int], ...] = ()
     """Lines that were read, when not the whole file."""
     symbols: tuple[Symbol, ...] = ()
-    changes: tuple[Change, ...] = ()
+    changes: tuple[FileEdit, ...] = ()
     last: int = 0
     """The last round that touched it."""
 
@@ -76,11 +76,11 @@ class Touched:
 
 
 @value
-class Command:
+class ShellCommand:
     """A shell command; runs of the same text are one."""
 
     text: str
-    outcome: Outcome
+    outcome: ActionOutcome
     """Of the last run."""
     telling: tuple[str, ...] = ()
     """The lines of the last output that say how it went."""
@@ -101,7 +101,7 @@ class Lookup:
     more: int = 0
     """How many further lines there were."""
     last: int = 0
-    outcome: Outcome = Outcome.OK
+    outcome: ActionOutcome = ActionOutcome.OK
 
 
 @value
@@ -118,7 +118,7 @@ class Trouble:
 
 
 @value
-class Decision:
+class UserDecision:
     """A preference, correction or choice in the user's own words."""
 
     quote: str
@@ -137,7 +137,7 @@ class Todo:
 
 
 @value
-class Statement:
+class AssistantStatement:
     """A sentence of the assistant."""
 
     text: str
@@ -145,7 +145,7 @@ class Statement:
 
 
 @value
-class Evidence:
+class ToolEvidence:
     """A line that came back from a tool and holds something which the assistant used afterwards."""
 
     line: str
@@ -180,7 +180,7 @@ class Deed:
 
 
 @value
-class Step:
+class RoundSummary:
     """One round in a line, with the ids under which it can be read again."""
 
     first: str
@@ -208,22 +208,22 @@ class Term:
 class Facts:
     """Everything that the embedded summariser knows of a conversation."""
 
-    requests: tuple[Request, ...] = ()
+    requests: tuple[UserRequest, ...] = ()
     """All typed messages, oldest first; the last is the current request."""
     files: tuple[Touched, ...] = ()
     """Least recently touched first."""
-    commands: tuple[Command, ...] = ()
+    commands: tuple[ShellCommand, ...] = ()
     lookups: tuple[Lookup, ...] = ()
     troubles: tuple[Trouble, ...] = ()
-    decisions: tuple[Decision, ...] = ()
+    decisions: tuple[UserDecision, ...] = ()
     todos: tuple[Todo, ...] = ()
     plan: str = ""
     """The newest plan that was put to the user."""
     skills: tuple[str, ...] = ()
     delegations: tuple[Delegation, ...] = ()
-    statements: tuple[Statement, ...] = ()
-    evidence: tuple[Evidence, ...] = ()
-    steps: tuple[Step, ...] = ()
+    statements: tuple[AssistantStatement, ...] = ()
+    evidence: tuple[ToolEvidence, ...] = ()
+    steps: tuple[RoundSummary, ...] = ()
     """One per round: the work log."""
     earlier: tuple[str, ...] = ()
     """Summaries that already stood in the items, when what they stand for was not given."""
@@ -233,7 +233,7 @@ class Facts:
     """Of all items, so that a pointer can be short and still mean only one."""
 
     @property
-    def current_request(self) -> Request | None:
+    def current_request(self) -> UserRequest | None:
         """What the user asked for last."""
         return self.requests[-1] if self.requests else None
 

@@ -9,8 +9,8 @@ concerns), `verdict` (their answers, put together), `output` (how a script's out
 from reverie.extensions.hooks.declarations import Declared, Handler, Hook, declared_hooks, parse_declaration
 from reverie.extensions.hooks.events import EVENTS, Event
 from reverie.extensions.hooks.fire import Hooks
-from reverie.extensions.hooks.run import Effects, Surroundings
-from reverie.extensions.hooks.verdict import NOTHING, Verdict
+from reverie.extensions.hooks.run import Effects, HookContext
+from reverie.extensions.hooks.verdict import NOTHING, HookVerdict
 
 __all__ = [
     "EVENTS",
@@ -20,9 +20,9 @@ __all__ = [
     "Event",
     "Handler",
     "Hook",
+    "HookContext",
+    "HookVerdict",
     "Hooks",
-    "Surroundings",
-    "Verdict",
     "declared_hooks",
     "parse_declaration",
 ]

@@ -9,10 +9,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from hashlib import sha256
 from pathlib import Path
 
-from reverie.extensions.hooks.declarations import Declared, Handler, Kind, parse_declaration
+from reverie.extensions.hooks.declarations import Declared, Handler, HookKind, parse_declaration
 from reverie.files import is_inside, read_small
-from reverie.files.trust import Kind as TrustKind
-from reverie.files.trust import Part
+from reverie.files.trust import TrustKind, TrustPart
 from reverie.settings import Declaration
 
 _SCRIPT_SUFFIXES = frozenset(
@@ -43,14 +42,14 @@ _MAX_SEARCHED = 20_000
 _PROJECT = re.compile(r"\$(?:CLAUDE_PROJECT_DIR\b|\{CLAUDE_PROJECT_DIR\})")
 
 
-def part_of(declared: Declared, project: Path) -> Part:
+def part_of(declared: Declared, project: Path) -> TrustPart:
     """The declaration as one thing to agree to; a script of the project counts with its content."""
     declaration = declared.declaration
     scripts = [f"{name} {digest}" for name, digest in _read_scripts((hook.handler for hook in declared.hooks), project)]
-    return Part(TrustKind.HOOKS, declaration.place, "\n".join([_normal(declaration.text), *scripts]))
+    return TrustPart(TrustKind.HOOKS, declaration.place, "\n".join([_normal(declaration.text), *scripts]))
 
 
-def read_parts(declaration: Declaration, project: Path) -> tuple[Part, ...]:
+def read_parts(declaration: Declaration, project: Path) -> tuple[TrustPart, ...]:
     """What a declaration asks the user to agree to; nothing where it is their own or holds no hook."""
     declared = parse_declaration(declaration) if declaration.committed else None
     return (part_of(declared, project),) if declared is not None and declared.hooks else ()
@@ -67,7 +66,7 @@ def _normal(text: str) -> str:
 def _read_scripts(handlers: Iterable[Handler], project: Path) -> Iterator[tuple[str, str]]:
     found: dict[Path, None] = {}
     for handler in handlers:
-        if handler.kind is Kind.COMMAND:
+        if handler.kind is HookKind.COMMAND:
             for text in (handler.command, " ".join(handler.args or ())):
                 found.update(dict.fromkeys(_files_of(text, project)))
     for path in found:

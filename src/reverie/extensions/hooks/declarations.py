@@ -22,7 +22,7 @@ SOURCES = ("user", "project", "local", "environment", "flag", "managed", "plugin
 """Who may declare hooks, in the order in which their results are put together (spec 3 §7.3)."""
 
 
-class Kind(StrEnum):
+class HookKind(StrEnum):
     """What a hook does."""
 
     COMMAND = "command"
@@ -32,12 +32,12 @@ class Kind(StrEnum):
     AGENT = "agent"
 
 
-_NEEDED: Mapping[Kind, str] = {
-    Kind.COMMAND: "command",
-    Kind.HTTP: "url",
-    Kind.MCP_TOOL: "tool",
-    Kind.PROMPT: "prompt",
-    Kind.AGENT: "prompt",
+_NEEDED: Mapping[HookKind, str] = {
+    HookKind.COMMAND: "command",
+    HookKind.HTTP: "url",
+    HookKind.MCP_TOOL: "tool",
+    HookKind.PROMPT: "prompt",
+    HookKind.AGENT: "prompt",
 }
 
 
@@ -45,7 +45,7 @@ _NEEDED: Mapping[Kind, str] = {
 class Handler:
     """What is done; two equal ones are done once."""
 
-    kind: Kind
+    kind: HookKind
     command: str = ""
     args: tuple[str, ...] | None = None
     """Given: the command is a program, run without a shell."""
@@ -73,9 +73,9 @@ class Handler:
 
     def __str__(self) -> str:
         words = {
-            Kind.COMMAND: " ".join([self.command, *(self.args or ())]),
-            Kind.HTTP: self.url,
-            Kind.MCP_TOOL: f"{self.server}/{self.tool}",
+            HookKind.COMMAND: " ".join([self.command, *(self.args or ())]),
+            HookKind.HTTP: self.url,
+            HookKind.MCP_TOOL: f"{self.server}/{self.tool}",
         }.get(self.kind, self.prompt)
         line = " ".join(words.split())
         return line if len(line) <= 60 else f"{line[:59]}…"
@@ -206,9 +206,9 @@ def _hook(event: str, matcher: str, entry: Json, declaration: Declaration, broug
 
 def _handler(entry: JsonObject, brought: _Brought) -> Handler:
     said = entry.get("type", "command" if "command" in entry else None)
-    if said not in tuple(Kind):
-        raise _Mistake(f"`type` is {said!r}; we know {', '.join(Kind)}")
-    kind = Kind(str(said))
+    if said not in tuple(HookKind):
+        raise _Mistake(f"`type` is {said!r}; we know {', '.join(HookKind)}")
+    kind = HookKind(str(said))
     if not _text(entry, _NEEDED[kind]).strip():
         raise _Mistake(f"a hook of type {kind} needs `{_NEEDED[kind]}`")
     given = entry.get("input") or {}

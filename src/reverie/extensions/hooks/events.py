@@ -6,7 +6,7 @@ from enum import Enum
 from typing import NamedTuple
 
 
-class Refusal(Enum):
+class RefusalEffect(Enum):
     """What exit code 2 does."""
 
     BLOCKS = "the event does not happen"
@@ -21,7 +21,7 @@ class Event(NamedTuple):
     name: str
     subject: str = ""
     """The field of the payload that matchers look at; empty when every hook runs."""
-    refusal: Refusal = Refusal.TELLS_USER
+    refusal: RefusalEffect = RefusalEffect.TELLS_USER
     takes_context: bool = False
     """`additionalContext` reaches the model."""
     takes_stdout: bool = False
@@ -40,41 +40,43 @@ EVENTS: dict[str, Event] = {
     for event in (
         Event("SessionStart", "source", takes_context=True, takes_stdout=True, has_env_file=True),
         Event("Setup", "trigger", takes_context=True, has_env_file=True),
-        Event("InstructionsLoaded", "load_reason", Refusal.IGNORED),
-        Event("UserPromptSubmit", "", Refusal.BLOCKS, takes_context=True, takes_stdout=True, takes_decision=True),
+        Event("InstructionsLoaded", "load_reason", RefusalEffect.IGNORED),
+        Event("UserPromptSubmit", "", RefusalEffect.BLOCKS, takes_context=True, takes_stdout=True, takes_decision=True),
         Event(
             "UserPromptExpansion",
             "command_name",
-            Refusal.BLOCKS,
+            RefusalEffect.BLOCKS,
             takes_context=True,
             takes_stdout=True,
             takes_decision=True,
         ),
         Event("MessageDisplay"),
-        Event("PreToolUse", _TOOL, Refusal.BLOCKS, takes_context=True, takes_decision=True, is_about_tool=True),
+        Event("PreToolUse", _TOOL, RefusalEffect.BLOCKS, takes_context=True, takes_decision=True, is_about_tool=True),
         Event("PermissionRequest", _TOOL, is_about_tool=True),
         Event("PermissionDenied", _TOOL, is_about_tool=True),
-        Event("PostToolUse", _TOOL, Refusal.TELLS_MODEL, takes_context=True, takes_decision=True, is_about_tool=True),
-        Event("PostToolUseFailure", _TOOL, Refusal.TELLS_MODEL, takes_context=True, is_about_tool=True),
-        Event("PostToolBatch", "", Refusal.BLOCKS, takes_context=True, takes_decision=True),
+        Event(
+            "PostToolUse", _TOOL, RefusalEffect.TELLS_MODEL, takes_context=True, takes_decision=True, is_about_tool=True
+        ),
+        Event("PostToolUseFailure", _TOOL, RefusalEffect.TELLS_MODEL, takes_context=True, is_about_tool=True),
+        Event("PostToolBatch", "", RefusalEffect.BLOCKS, takes_context=True, takes_decision=True),
         Event("Notification", "notification_type"),
         Event("SubagentStart", "agent_type", takes_context=True),
-        Event("SubagentStop", "agent_type", Refusal.BLOCKS, takes_context=True, takes_decision=True),
-        Event("TaskCreated", "", Refusal.BLOCKS, takes_decision=True),
-        Event("TaskCompleted", "", Refusal.BLOCKS),
-        Event("Stop", "", Refusal.BLOCKS, takes_context=True, takes_decision=True),
-        Event("StopFailure", "error", Refusal.IGNORED),
-        Event("TeammateIdle", "", Refusal.BLOCKS),
-        Event("ConfigChange", "source", Refusal.BLOCKS, takes_decision=True),
+        Event("SubagentStop", "agent_type", RefusalEffect.BLOCKS, takes_context=True, takes_decision=True),
+        Event("TaskCreated", "", RefusalEffect.BLOCKS, takes_decision=True),
+        Event("TaskCompleted", "", RefusalEffect.BLOCKS),
+        Event("Stop", "", RefusalEffect.BLOCKS, takes_context=True, takes_decision=True),
+        Event("StopFailure", "error", RefusalEffect.IGNORED),
+        Event("TeammateIdle", "", RefusalEffect.BLOCKS),
+        Event("ConfigChange", "source", RefusalEffect.BLOCKS, takes_decision=True),
         Event("CwdChanged", has_env_file=True),
         Event("DirectoryAdded", "source"),
         Event("FileChanged", "file_path", has_env_file=True),
-        Event("WorktreeCreate", "", Refusal.BLOCKS),
+        Event("WorktreeCreate", "", RefusalEffect.BLOCKS),
         Event("WorktreeRemove"),
-        Event("PreCompact", "trigger", Refusal.BLOCKS, takes_decision=True),
+        Event("PreCompact", "trigger", RefusalEffect.BLOCKS, takes_decision=True),
         Event("PostCompact", "trigger"),
-        Event("Elicitation", "mcp_server_name", Refusal.BLOCKS),
-        Event("ElicitationResult", "mcp_server_name", Refusal.BLOCKS),
+        Event("Elicitation", "mcp_server_name", RefusalEffect.BLOCKS),
+        Event("ElicitationResult", "mcp_server_name", RefusalEffect.BLOCKS),
         Event("SessionEnd", "reason"),
     )
 }

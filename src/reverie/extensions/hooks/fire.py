@@ -16,15 +16,15 @@ from pathlib import Path
 
 from reverie.errors import Error
 from reverie.extensions.hooks.consent import part_of
-from reverie.extensions.hooks.declarations import SOURCES, Declared, Handler, Hook, Kind
+from reverie.extensions.hooks.declarations import SOURCES, Declared, Handler, Hook, HookKind
 from reverie.extensions.hooks.events import EVENTS
 from reverie.extensions.hooks.matcher import matches
-from reverie.extensions.hooks.run import Effects, Occasion, Surroundings, label, run_hook
-from reverie.extensions.hooks.verdict import NOTHING, Verdict, merged
+from reverie.extensions.hooks.run import Effects, HookContext, Occasion, label, run_hook
+from reverie.extensions.hooks.verdict import NOTHING, HookVerdict, merged
 from reverie.files import write_atomic
-from reverie.files.trust import Part, Trust
+from reverie.files.trust import TrustAnswers, TrustPart
 from reverie.messages.blocks import JsonObject
-from reverie.settings import Hook as Limits
+from reverie.settings import HookSettings as Limits
 
 MAX_SESSION_END_SECONDS = 60.0
 _POLICY = "policy_settings"
@@ -42,9 +42,9 @@ class Hooks:
         declared: Iterable[Declared],
         *,
         limits: Limits,
-        around: Surroundings,
+        around: HookContext,
         facts: Callable[[], JsonObject] = _no_facts,
-        trust: Trust = Trust(),  # noqa: B008 - a frozen value
+        trust: TrustAnswers = TrustAnswers(),  # noqa: B008 - a frozen value
         spills: Path | None = None,
         effects: Effects = Effects(),  # noqa: B008 - a frozen value
         wake: Callable[[], None] = lambda: None,
@@ -63,9 +63,9 @@ class Hooks:
         self._wake = wake
         self._used: set[Hook] = set()
         self._background: set[asyncio.Task[None]] = set()
-        self._arrived: list[Verdict] = []
+        self._arrived: list[HookVerdict] = []
         self._by_event: dict[str, tuple[Hook, ...]] = {}
-        self._waiting: tuple[Part, ...] = ()
+        self._waiting: tuple[TrustPart, ...] = ()
         self._arrange()
 
     @property
@@ -74,7 +74,7 @@ class Hooks:
         return tuple(hook for hooks in self._by_event.values() for hook in hooks)
 
     @property
-    def waiting(self) -> tuple[Part, ...]:
+    def waiting(self) -> tuple[TrustPart, ...]:
         """What came with the project and needs the user's yes first."""
         return self._waiting
 
@@ -84,7 +84,7 @@ class Hooks:
         found = (problem for declared in self._declared for problem in declared.problems)
         return tuple(dict.fromkeys([*found, *filter(None, [self._trust.problem])]))
 
-    def trust(self, trust: Trust) -> None:
+    def trust(self, trust: TrustAnswers) -> None:
         """Take the user's newest answers."""
         self._trust = trust
         self._arrange()
@@ -100,7 +100,7 @@ class Hooks:
 
         return leave
 
-    async def fire(self, event: str, payload: JsonObject, *, subject: str = "") -> Verdict:
+    async def fire(self, event: str, payload: JsonObject, *, subject: str = "") -> HookVerdict:
         """Ask every hook that the event concerns.
 
         `payload` holds the event's own fields; `subject` is what matchers look at, where it is not the field that the
@@ -112,7 +112,7 @@ class Hooks:
         occasion = Occasion(known, payload)
         chosen = _once(hook for hook in self._by_event.get(event, ()) if self._concerns(hook, occasion, subject))
         if not chosen:
-            return Verdict(messages=changed) if changed else NOTHING
+            return HookVerdict(messages=changed) if changed else NOTHING
         whole = {**self._facts(), **payload, "hook_event_name": event}
         occasion = Occasion(known, whole, json.dumps(whole, default=str))
         self._used.update(hook for hook in chosen if hook.once)
@@ -122,13 +122,13 @@ class Hooks:
         asked = [hook for hook in chosen if not hook.handler.in_background]
         async with asyncio.TaskGroup() as together:
             running = [together.create_task(self._run(hook, occasion, self._timeout(hook, asked))) for hook in asked]
-        verdict = merged([Verdict(messages=changed), *(task.result() for task in running)])
+        verdict = merged([HookVerdict(messages=changed), *(task.result() for task in running)])
         if event == "ConfigChange" and payload.get("source") == _POLICY and verdict.blocked is not None:
             # Nobody may keep out what an administrator says.
             verdict = replace(verdict, blocked=None, messages=(*verdict.messages, verdict.blocked))
         return verdict
 
-    def arrived(self) -> Verdict:
+    def arrived(self) -> HookVerdict:
         """What hooks in the background have said since it was last asked; they decide nothing any more."""
         said, self._arrived = merged(self._arrived), []
         return said
@@ -143,7 +143,7 @@ class Hooks:
         await asyncio.gather(*left, return_exceptions=True)
 
     def _arrange(self) -> None:
-        waiting: list[Part] = []
+        waiting: list[TrustPart] = []
         hooks: list[Hook] = []
         for declared in self._declared:
             if not self._limits.enabled or (self._limits.managed_only and declared.declaration.source != "managed"):
@@ -183,18 +183,18 @@ class Hooks:
             hook.handler.condition, occasion.tool or subject, occasion.tool_input
         )
 
-    async def _run(self, hook: Hook, occasion: Occasion, timeout_seconds: float) -> Verdict:
+    async def _run(self, hook: Hook, occasion: Occasion, timeout_seconds: float) -> HookVerdict:
         name = label(hook)
         try:
             async with asyncio.timeout(timeout_seconds):
                 said = await run_hook(hook, occasion, self._around, self._limits, self._effects, timeout_seconds)
             return self._shortened(said)
         except TimeoutError:
-            return Verdict(messages=(f"hook {name} took longer than {timeout_seconds:g} s and was ended",))
+            return HookVerdict(messages=(f"hook {name} took longer than {timeout_seconds:g} s and was ended",))
         except (Error, OSError) as problem:
-            return Verdict(messages=(f"hook {name} failed: {problem}",))
+            return HookVerdict(messages=(f"hook {name} failed: {problem}",))
         except Exception as problem:  # noqa: BLE001 - effects are the caller's, and no hook may fail a turn
-            return Verdict(messages=(f"hook {name} failed: {type(problem).__name__}: {problem}",))
+            return HookVerdict(messages=(f"hook {name} failed: {type(problem).__name__}: {problem}",))
 
     def _timeout(self, hook: Hook, beside: Sequence[Hook]) -> float:
         limits = self._limits
@@ -204,9 +204,9 @@ class Hooks:
             return min(hook.timeout_seconds or total, total)
         if hook.timeout_seconds is not None:
             return hook.timeout_seconds
-        if hook.handler.kind is Kind.PROMPT:
+        if hook.handler.kind is HookKind.PROMPT:
             return limits.prompt_timeout_seconds
-        if hook.handler.kind is Kind.AGENT:
+        if hook.handler.kind is HookKind.AGENT:
             return limits.agent_timeout_seconds
         return limits.user_prompt_timeout_seconds if hook.event == "UserPromptSubmit" else limits.timeout_seconds
 
@@ -216,7 +216,7 @@ class Hooks:
             refused = hook.handler.rewakes and said.blocked is not None
             context = (*said.context, *([said.blocked] if refused and said.blocked else []))
             if context or said.messages:
-                self._arrived.append(Verdict(context=context, messages=said.messages))
+                self._arrived.append(HookVerdict(context=context, messages=said.messages))
             if refused:
                 self._wake()
 
@@ -224,7 +224,7 @@ class Hooks:
         self._background.add(task)
         task.add_done_callback(self._background.discard)
 
-    def _shortened(self, said: Verdict) -> Verdict:
+    def _shortened(self, said: HookVerdict) -> HookVerdict:
         """Long words go to a file; the first of them stay."""
         return replace(
             said,

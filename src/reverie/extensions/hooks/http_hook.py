@@ -23,7 +23,7 @@ _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 
 
 @value
-class Letter:
+class HookRequest:
     """What is sent."""
 
     url: str
@@ -76,7 +76,7 @@ def filled_headers(
     return {name: _CONTROL.sub("", _VARIABLE.sub(value, text)) for name, text in headers}
 
 
-async def post(letter: Letter) -> Answered:
+async def post(letter: HookRequest) -> Answered:
     """Send it. Raises `OSError` when nobody answers. Being cancelled leaves the call to its own end, unheard."""
     loop = asyncio.get_running_loop()
     heard: asyncio.Future[Answered] = loop.create_future()
@@ -101,7 +101,7 @@ async def post(letter: Letter) -> Answered:
     return await heard
 
 
-def _post(letter: Letter) -> Answered:
+def _post(letter: HookRequest) -> Answered:
     from urllib.error import HTTPError
     from urllib.request import HTTPRedirectHandler, ProxyHandler, Request, build_opener
 

@@ -10,7 +10,7 @@ from importlib.resources import files
 from reverie.errors import Unavailable
 from reverie.extensions.hooks.events import Event
 from reverie.extensions.hooks.output import judged
-from reverie.extensions.hooks.verdict import Verdict
+from reverie.extensions.hooks.verdict import HookVerdict
 from reverie.messages.blocks import JsonObject
 from reverie.messages.message import Usage, assistant
 from reverie.models.ports import Ask, Flow, Reply
@@ -34,7 +34,7 @@ def question(event: Event, rule: str, facts: str) -> str:
     return re.sub(r"\{\{(\w+)\}\}", lambda found: values[found[1]], _prompt())
 
 
-def judgement(event: Event, label: str, rule: str, facts: str, *, timeout_seconds: float) -> Flow[Verdict]:
+def judgement(event: Event, label: str, rule: str, facts: str, *, timeout_seconds: float) -> Flow[HookVerdict]:
     """Ask whether the work may go on."""
     reply = yield Ask(
         PURPOSE,
@@ -47,7 +47,7 @@ def judgement(event: Event, label: str, rule: str, facts: str, *, timeout_second
     return read_judgement(event, label, reply.text)
 
 
-def read_judgement(event: Event, label: str, text: str) -> Verdict:
+def read_judgement(event: Event, label: str, text: str) -> HookVerdict:
     """What the answer means. Raises `Unavailable` when it is none."""
     found = re.search(r"\{.*\}", text, re.DOTALL)
     try:
@@ -59,14 +59,14 @@ def read_judgement(event: Event, label: str, text: str) -> Verdict:
     return judged(event, label, ok=said["ok"], reason=str(said.get("reason") or ""))
 
 
-async def without_model(flow: Flow[Verdict], _: str) -> Verdict:
+async def without_model(flow: Flow[HookVerdict], _: str) -> HookVerdict:
     """Drive a flow by the answers it carries itself."""
     try:
         ask = next(flow)
         while True:
             ask = flow.send(Reply(assistant(ask.embedded()), Usage(), "end_turn", "embedded"))
     except StopIteration as end:
-        verdict: Verdict = end.value
+        verdict: HookVerdict = end.value
         return verdict
 
 

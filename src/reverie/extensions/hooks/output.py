@@ -1,6 +1,6 @@
 """What a hook printed, read by the rules of its event (spec 8 §1.8): exit code, JSON control fields, plain text.
 
-The outcome of one hook is a `Verdict` of its own; nothing here knows how the text was obtained.
+The outcome of one hook is a `HookVerdict` of its own; nothing here knows how the text was obtained.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from reverie.extensions.hooks.events import Event, Refusal
-from reverie.extensions.hooks.verdict import NOTHING, Permission, Verdict
+from reverie.extensions.hooks.events import Event, RefusalEffect
+from reverie.extensions.hooks.verdict import NOTHING, HookVerdict, Permission
 from reverie.messages.blocks import Json, JsonObject
 
 BLOCKING_CODE = 2
@@ -42,7 +42,7 @@ class _Mistake(ValueError):
     """What is wrong with the JSON of a hook."""
 
 
-def outcome(event: Event, label: str, *, code: int, stdout: str, stderr: str = "") -> Verdict:
+def outcome(event: Event, label: str, *, code: int, stdout: str, stderr: str = "") -> HookVerdict:
     """What a program said that ended with this code; `label` names the hook in warnings."""
     said = NOTHING
     is_json = stdout.lstrip().startswith("{")
@@ -52,7 +52,7 @@ def outcome(event: Event, label: str, *, code: int, stdout: str, stderr: str = "
             said = controlled(event, stdout)
             is_valid = True
         except _Mistake as mistake:
-            said = Verdict(messages=(f"hook {label}: its JSON is not taken: {mistake}",))
+            said = HookVerdict(messages=(f"hook {label}: its JSON is not taken: {mistake}",))
     if code == BLOCKING_CODE and not _MISSING.match(stderr):
         return _refused(event, label, stderr.strip() or said.blocked or said.reason, said)
     if code != 0 and event.name == "WorktreeCreate":
@@ -63,16 +63,16 @@ def outcome(event: Event, label: str, *, code: int, stdout: str, stderr: str = "
         return said
     text = stdout.strip()
     if text and event.name == "WorktreeCreate":
-        return Verdict(more={"worktreePath": text.splitlines()[-1]})
-    return Verdict(context=(text,)) if text and event.takes_stdout else NOTHING
+        return HookVerdict(more={"worktreePath": text.splitlines()[-1]})
+    return HookVerdict(context=(text,)) if text and event.takes_stdout else NOTHING
 
 
-def judged(event: Event, label: str, *, ok: bool, reason: str) -> Verdict:
+def judged(event: Event, label: str, *, ok: bool, reason: str) -> HookVerdict:
     """What a model said that was asked whether to go on; a yes is no permission, only no objection."""
     return NOTHING if ok else _refused(event, label, reason, NOTHING)
 
 
-def controlled(event: Event, text: str) -> Verdict:
+def controlled(event: Event, text: str) -> HookVerdict:
     """The control fields of a JSON answer. Raises `ValueError` with what is wrong."""
     try:
         found: Json = json.loads(text)
@@ -101,15 +101,15 @@ def controlled(event: Event, text: str) -> Verdict:
     return said
 
 
-def _universal(found: JsonObject) -> Verdict:
+def _universal(found: JsonObject) -> HookVerdict:
     stop = None
     if _field(found, "continue", bool) is False:
         stop = _field(found, "stopReason", str) or _NO_STOP_REASON
     message = _field(found, "systemMessage", str)
-    return Verdict(stop=stop, messages=(message,) if message else ())
+    return HookVerdict(stop=stop, messages=(message,) if message else ())
 
 
-def _decided(event: Event, found: JsonObject, said: Verdict) -> Verdict:
+def _decided(event: Event, found: JsonObject, said: HookVerdict) -> HookVerdict:
     decision = _field(found, "decision", str)
     reason = _field(found, "reason", str) or ""
     if decision not in (None, "block", "approve"):
@@ -118,12 +118,12 @@ def _decided(event: Event, found: JsonObject, said: Verdict) -> Verdict:
         return _with_permission(said, "deny" if decision == "block" else "allow", reason)
     if decision != "block" or not event.takes_decision:
         return said
-    if event.refusal is Refusal.TELLS_MODEL:
+    if event.refusal is RefusalEffect.TELLS_MODEL:
         return replace(said, context=(reason,) if reason else ())
     return replace(said, blocked=reason or _NO_REASON)
 
 
-def _permitted(specific: JsonObject, said: Verdict) -> Verdict:
+def _permitted(specific: JsonObject, said: HookVerdict) -> HookVerdict:
     decision = _field(specific, "permissionDecision", str)
     if decision is not None:
         if decision not in _PERMISSIONS:
@@ -133,7 +133,7 @@ def _permitted(specific: JsonObject, said: Verdict) -> Verdict:
     return replace(said, updated_input=_field(specific, "updatedInput", dict))
 
 
-def _answered(specific: JsonObject, said: Verdict) -> Verdict:
+def _answered(specific: JsonObject, said: HookVerdict) -> HookVerdict:
     """The answer to a question that the user would have been asked."""
     decision = _field(specific, "decision", dict)
     if decision is None:
@@ -147,25 +147,25 @@ def _answered(specific: JsonObject, said: Verdict) -> Verdict:
     return replace(said, updated_input=_field(decision, "updatedInput", dict), more=more)
 
 
-def _with_permission(said: Verdict, permission: Permission, reason: str) -> Verdict:
+def _with_permission(said: HookVerdict, permission: Permission, reason: str) -> HookVerdict:
     blocked = (reason or _NO_REASON) if permission == "deny" else None
     return replace(said, permission=permission, reason=reason, blocked=blocked)
 
 
-def _refused(event: Event, label: str, reason: str, said: Verdict) -> Verdict:
+def _refused(event: Event, label: str, reason: str, said: HookVerdict) -> HookVerdict:
     """Exit code 2 stands whatever the JSON said; only its other words count."""
     reason = reason or f"hook {label} refused it and gave no reason"
     kept = replace(said, permission=None, reason="", blocked=None, updated_input=None, updated_output=None)
     match event.refusal:
-        case Refusal.BLOCKS if event.name == "PreToolUse":
+        case RefusalEffect.BLOCKS if event.name == "PreToolUse":
             return replace(kept, permission="deny", reason=reason, blocked=reason)
-        case Refusal.BLOCKS:
+        case RefusalEffect.BLOCKS:
             return replace(kept, blocked=reason)
-        case Refusal.TELLS_MODEL:
+        case RefusalEffect.TELLS_MODEL:
             return replace(kept, context=(*kept.context, reason))
-        case Refusal.TELLS_USER:
+        case RefusalEffect.TELLS_USER:
             return replace(kept, messages=(*kept.messages, f"hook {label}: {reason}"))
-        case Refusal.IGNORED:
+        case RefusalEffect.IGNORED:
             return kept
 
 

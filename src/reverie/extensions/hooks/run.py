@@ -15,16 +15,16 @@ from typing import TypeAlias
 from reverie.errors import Unavailable
 from reverie.extensions.hooks import matcher as matching
 from reverie.extensions.hooks.command_hook import Ended, Program, run_program
-from reverie.extensions.hooks.declarations import Handler, Hook, Kind
+from reverie.extensions.hooks.declarations import Handler, Hook, HookKind
 from reverie.extensions.hooks.events import Event
-from reverie.extensions.hooks.http_hook import Answered, Letter, filled_headers, is_allowed, post
+from reverie.extensions.hooks.http_hook import Answered, HookRequest, filled_headers, is_allowed, post
 from reverie.extensions.hooks.model_hook import judgement, question, read_judgement, without_model
 from reverie.extensions.hooks.output import controlled, outcome
-from reverie.extensions.hooks.verdict import NOTHING, Verdict
+from reverie.extensions.hooks.verdict import NOTHING, HookVerdict
 from reverie.files import write_folder
 from reverie.messages.blocks import Json, JsonObject
 from reverie.models.ports import Flow
-from reverie.settings import Hook as Limits
+from reverie.settings import HookSettings as Limits
 from reverie.values import value
 
 _TOOL_INPUT_BYTES = 96 * 1024
@@ -33,8 +33,8 @@ _PLACEHOLDER = re.compile(r"\$\{(CLAUDE_PROJECT_DIR|CLAUDE_PLUGIN_ROOT|CLAUDE_PL
 _FIELD = re.compile(r"\$\{([\w.]+)\}")
 
 Run: TypeAlias = Callable[[Program], Awaitable[Ended]]
-Post: TypeAlias = Callable[[Letter], Awaitable[Answered]]
-AskModel: TypeAlias = Callable[[Flow[Verdict], str], Awaitable[Verdict]]
+Post: TypeAlias = Callable[[HookRequest], Awaitable[Answered]]
+AskModel: TypeAlias = Callable[[Flow[HookVerdict], str], Awaitable[HookVerdict]]
 RunAgent: TypeAlias = Callable[[str, str], Awaitable[str]]
 CallTool: TypeAlias = Callable[[str, str, JsonObject], Awaitable[str]]
 Covers: TypeAlias = Callable[[str, str, JsonObject], bool]
@@ -71,7 +71,7 @@ class Effects:
 
 
 @value
-class Surroundings:
+class HookContext:
     """Where hooks run."""
 
     project: Path
@@ -106,37 +106,37 @@ def label(hook: Hook) -> str:
 
 
 async def run_hook(
-    hook: Hook, occasion: Occasion, around: Surroundings, limits: Limits, effects: Effects, timeout_seconds: float
-) -> Verdict:
+    hook: Hook, occasion: Occasion, around: HookContext, limits: Limits, effects: Effects, timeout_seconds: float
+) -> HookVerdict:
     """Run one hook. Raises `TimeoutError`, `OSError` and our own errors."""
     handler = hook.handler
     if hook.status:
         effects.status(hook.status)
     match handler.kind:
-        case Kind.COMMAND:
+        case HookKind.COMMAND:
             for folder in _own_folders(handler, occasion, around):
                 write_folder(folder)
             ended = await effects.run(_program(handler, occasion, around))
             return outcome(occasion.event, label(hook), code=ended.code, stdout=ended.stdout, stderr=ended.stderr)
-        case Kind.HTTP:
+        case HookKind.HTTP:
             answered = await effects.post(_letter(handler, occasion, around, limits, timeout_seconds))
             return _heard(occasion.event, label(hook), answered)
-        case Kind.PROMPT:
+        case HookKind.PROMPT:
             flow = judgement(
                 occasion.event, label(hook), handler.prompt, occasion.text, timeout_seconds=timeout_seconds
             )
             return await effects.ask(flow, handler.model)
-        case Kind.AGENT:
+        case HookKind.AGENT:
             words = await effects.agent(question(occasion.event, handler.prompt, occasion.text), handler.model)
             return read_judgement(occasion.event, label(hook), words)
-        case Kind.MCP_TOOL:
+        case HookKind.MCP_TOOL:
             given = _filled(json.loads(handler.given), occasion.payload)
             assert isinstance(given, dict)
             text = await effects.call(handler.server, handler.tool, given)
             return outcome(occasion.event, label(hook), code=0, stdout=text)
 
 
-def _own_folders(handler: Handler, occasion: Occasion, around: Surroundings) -> Iterator[Path]:
+def _own_folders(handler: Handler, occasion: Occasion, around: HookContext) -> Iterator[Path]:
     """The folders in which a program may expect to write."""
     if handler.data is not None:
         yield handler.data
@@ -144,7 +144,7 @@ def _own_folders(handler: Handler, occasion: Occasion, around: Surroundings) -> 
         yield around.env_file.parent
 
 
-def _program(handler: Handler, occasion: Occasion, around: Surroundings) -> Program:
+def _program(handler: Handler, occasion: Occasion, around: HookContext) -> Program:
     own = _own_variables(handler, around)
     variables = {**_inherited(around.environment), **own}
     if occasion.event.is_about_tool:
@@ -168,7 +168,7 @@ def _inherited(environment: Mapping[str, str]) -> dict[str, str]:
     return {name: value for name, value in environment.items() if not name.startswith("OTEL_")}
 
 
-def _own_variables(handler: Handler, around: Surroundings) -> dict[str, str]:
+def _own_variables(handler: Handler, around: HookContext) -> dict[str, str]:
     variables = {"CLAUDE_PROJECT_DIR": str(around.project)}
     if handler.root is not None:
         variables["CLAUDE_PLUGIN_ROOT"] = str(handler.root)
@@ -194,18 +194,18 @@ def _words(handler: Handler, variables: Mapping[str, str]) -> tuple[str, ...]:
 
 
 def _letter(
-    handler: Handler, occasion: Occasion, around: Surroundings, limits: Limits, timeout_seconds: float
-) -> Letter:
+    handler: Handler, occasion: Occasion, around: HookContext, limits: Limits, timeout_seconds: float
+) -> HookRequest:
     if not is_allowed(handler.url, limits.allowed_http_urls):
         raise Unavailable("its address is not among `hook.allowed_http_urls`")
     variables = set(handler.variables)
     if limits.http_env_vars:
         variables &= set(limits.http_env_vars)
     headers = filled_headers(handler.headers, variables, around.environment)
-    return Letter(handler.url, headers, occasion.text.encode("utf-8"), timeout_seconds)
+    return HookRequest(handler.url, headers, occasion.text.encode("utf-8"), timeout_seconds)
 
 
-def _heard(event: Event, name: str, answered: Answered) -> Verdict:
+def _heard(event: Event, name: str, answered: Answered) -> HookVerdict:
     """Only an answer of success that is JSON decides anything."""
     if not 200 <= answered.status < 300:
         raise Unavailable(f"its address answered {answered.status}")
@@ -214,7 +214,7 @@ def _heard(event: Event, name: str, answered: Answered) -> Verdict:
     try:
         return controlled(event, answered.text)
     except ValueError as mistake:
-        return Verdict(messages=(f"hook {name}: its answer is not taken: {mistake}",))
+        return HookVerdict(messages=(f"hook {name}: its answer is not taken: {mistake}",))
 
 
 def _filled(value: Json, payload: JsonObject) -> Json:

@@ -15,7 +15,7 @@ _STRICTEST: tuple[Permission, ...] = ("deny", "ask", "allow")
 
 
 @value
-class Verdict:
+class HookVerdict:
     """The words of hooks; the empty one lets everything go on."""
 
     blocked: str | None = None
@@ -40,16 +40,16 @@ class Verdict:
     `displayContent`, `action`, `content`, `worktreePath`."""
 
 
-NOTHING = Verdict()
+NOTHING = HookVerdict()
 
 
-def merged(verdicts: Sequence[Verdict]) -> Verdict:
+def merged(verdicts: Sequence[HookVerdict]) -> HookVerdict:
     """One verdict of many, in the order of their sources: the strictest permission wins, a later input the earlier."""
     permission = next((one for one in _STRICTEST if any(said.permission == one for said in verdicts)), None)
     reasons = _distinct(said.reason for said in verdicts if permission is not None and said.permission == permission)
     inputs = [said.updated_input for said in verdicts if said.updated_input is not None]
     outputs = [said.updated_output for said in verdicts if said.updated_output is not None]
-    return Verdict(
+    return HookVerdict(
         blocked=_joined(said.blocked for said in verdicts),
         permission=permission,
         reason="\n".join(reasons),

@@ -6,15 +6,22 @@ means), `markdown` (code and comments), `read` (one file, bounded), `render` (wh
 """
 
 from reverie.extensions.instructions.discover import load, nested, taken_as_read, wanted_again
-from reverie.extensions.instructions.instruction_file import InstructionFile, Kind, Loaded, Outside, Reason, Where
+from reverie.extensions.instructions.instruction_file import (
+    InstructionFile,
+    InstructionKind,
+    Loaded,
+    LoadReason,
+    Outside,
+    Where,
+)
 from reverie.extensions.instructions.render import compact_instructions, render, render_nested
 
 __all__ = [
     "InstructionFile",
-    "Kind",
+    "InstructionKind",
+    "LoadReason",
     "Loaded",
     "Outside",
-    "Reason",
     "Where",
     "compact_instructions",
     "load",

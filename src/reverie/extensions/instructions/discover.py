@@ -17,15 +17,15 @@ from reverie.extensions.instructions.include import find_target, is_only_include
 from reverie.extensions.instructions.instruction_file import (
     Identity,
     InstructionFile,
-    Kind,
+    InstructionKind,
     Loaded,
+    LoadReason,
     Outside,
-    Reason,
-    Rule,
+    PathRule,
     Where,
 )
 from reverie.extensions.instructions.markdown import without_comments
-from reverie.extensions.instructions.read import Unreadable, is_text_name, read_identity, read_text
+from reverie.extensions.instructions.read import UnreadableFile, is_text_name, read_identity, read_text
 from reverie.extensions.instructions.rules import list_rules, split_front_matter
 from reverie.files.places import InstructionFiles, find_checkout
 from reverie.values import value
@@ -34,14 +34,14 @@ _AGENTS = "agents.md"
 _IN_SETTINGS = Path("managed settings")
 
 
-def load(where: Where, reason: Reason = Reason.SESSION_START) -> Loaded:
+def load(where: Where, reason: LoadReason = LoadReason.SESSION_START) -> Loaded:
     """Load everything that applies before any file is touched; `reason` is `COMPACT` when that happens again."""
     if not where.settings.enabled:
         return Loaded(where)
     loading = _Loading(Loaded(where))
-    loading.read_level(where.places.managed_instructions, Kind.MANAGED, reason, owner=loading.top)
+    loading.read_level(where.places.managed_instructions, InstructionKind.MANAGED, reason, owner=loading.top)
     loading.take_managed(where.settings.managed_text or "", reason)
-    loading.read_level(where.places.user_instructions, Kind.USER, reason, owner=loading.top)
+    loading.read_level(where.places.user_instructions, InstructionKind.USER, reason, owner=loading.top)
     for folder in loading.walk:
         loading.read_folder(folder, reason)
     if where.settings.from_additional_directories:
@@ -61,7 +61,7 @@ def nested(loaded: Loaded, touched: Path) -> Loaded:
     real = Path(os.path.realpath(loading.directory / touched))
     loading.trigger = real
     for folder in loading.folders_to(real):
-        loading.read_folder(folder, Reason.NESTED)
+        loading.read_folder(folder, LoadReason.NESTED)
     loading.read_matching_rules(real)
     return loading.result()
 
@@ -85,8 +85,8 @@ def taken_as_read(loaded: Loaded, paths: Iterable[Path]) -> Loaded:
 class _Errand:
     """Why and on whose behalf a file is read."""
 
-    kind: Kind
-    reason: Reason
+    kind: InstructionKind
+    reason: LoadReason
     owner: Path
     """The folder to which the file belongs."""
     parent: Path | None = None
@@ -94,7 +94,7 @@ class _Errand:
     globs: tuple[str, ...] = ()
 
     def included_by(self, parent: Path) -> _Errand:
-        return _Errand(self.kind, Reason.INCLUDE, self.owner, parent, self.depth + 1)
+        return _Errand(self.kind, LoadReason.INCLUDE, self.owner, parent, self.depth + 1)
 
 
 class _Loading:
@@ -145,21 +145,21 @@ class _Loading:
             if folder not in passed and any(folder.is_relative_to(root) for root in roots):
                 yield folder
 
-    def read_folder(self, folder: Path, reason: Reason) -> None:
+    def read_folder(self, folder: Path, reason: LoadReason) -> None:
         """The files of one folder of the project, or above it."""
         level = self._where.places.project_instructions(folder)
         if not self._is_other_worktree(folder):
-            self.read_level(level, Kind.PROJECT, reason, owner=folder)
+            self.read_level(level, InstructionKind.PROJECT, reason, owner=folder)
         if level.local is not None:
-            self._read(level.local, _Errand(Kind.LOCAL, reason, folder))
+            self._read(level.local, _Errand(InstructionKind.LOCAL, reason, folder))
 
-    def take_managed(self, text: str, reason: Reason) -> None:
+    def take_managed(self, text: str, reason: LoadReason) -> None:
         """What an administrator wrote into settings instead of a file; it includes nothing."""
         said = without_comments(text).strip()
         if said:
-            self._files.append(InstructionFile(_IN_SETTINGS, Kind.MANAGED, reason, said))
+            self._files.append(InstructionFile(_IN_SETTINGS, InstructionKind.MANAGED, reason, said))
 
-    def read_level(self, level: InstructionFiles, kind: Kind, reason: Reason, *, owner: Path) -> None:
+    def read_level(self, level: InstructionFiles, kind: InstructionKind, reason: LoadReason, *, owner: Path) -> None:
         """The shared files of one level, then its rules."""
         first = len(self._files)
         for path in level.files:
@@ -175,11 +175,11 @@ class _Loading:
             relative = _relative(touched, rule.base)
             if relative and any(matches(pattern, relative) for pattern in unfolded(rule.globs)):
                 self._rules.remove(rule)
-                self._read(rule.path, _Errand(rule.kind, Reason.PATH_MATCH, rule.base, globs=rule.globs))
+                self._read(rule.path, _Errand(rule.kind, LoadReason.PATH_MATCH, rule.base, globs=rule.globs))
 
     def read_outside(self, one: Outside) -> None:
         """A file that has waited for the user's word."""
-        self._read(one.path, _Errand(one.kind, Reason.INCLUDE, one.owner, one.wanted_by, one.depth))
+        self._read(one.path, _Errand(one.kind, LoadReason.INCLUDE, one.owner, one.wanted_by, one.depth))
 
     def _is_other_worktree(self, folder: Path) -> bool:
         """Whether the folder belongs to the main work tree while we stand in another that lies inside it.
@@ -200,9 +200,9 @@ class _Loading:
         if not self._may_read(path, errand):
             return
         content = read_text(path, self._settings)
-        globs = () if isinstance(content, Unreadable) else split_front_matter(content).globs
+        globs = () if isinstance(content, UnreadableFile) else split_front_matter(content).globs
         if globs:
-            self._rules.append(Rule(path, identity, errand.kind, globs, errand.owner))
+            self._rules.append(PathRule(path, identity, errand.kind, globs, errand.owner))
         else:
             self._read(path, errand)
 
@@ -212,7 +212,7 @@ class _Loading:
             return
         self._seen.add(identity)
         content = read_text(path, self._settings)
-        if isinstance(content, Unreadable):
+        if isinstance(content, UnreadableFile):
             self._warnings.append(f"{path} {content.why}; it was left out.")
             return
         if len(content) > self._settings.file_chars:
@@ -260,9 +260,9 @@ class _Loading:
 
     def _may_read(self, path: Path, errand: _Errand) -> bool:
         real = Path(os.path.realpath(path))
-        if errand.kind is not Kind.MANAGED and self._is_excluded(path, real, errand.kind):
+        if errand.kind is not InstructionKind.MANAGED and self._is_excluded(path, real, errand.kind):
             return False
-        if errand.kind not in {Kind.PROJECT, Kind.LOCAL} or real in self._where.allowed:
+        if errand.kind not in {InstructionKind.PROJECT, InstructionKind.LOCAL} or real in self._where.allowed:
             return True
         if any(real.is_relative_to(root) for root in (self.top, self.directory, errand.owner)):
             return True
@@ -271,8 +271,8 @@ class _Loading:
             self._waiting.append(Outside(real, wanted_by, errand.kind, errand.owner, errand.depth))
         return False
 
-    def _is_excluded(self, path: Path, real: Path, kind: Kind) -> bool:
-        is_theirs = kind is not Kind.USER and real.is_relative_to(self.top)
+    def _is_excluded(self, path: Path, real: Path, kind: InstructionKind) -> bool:
+        is_theirs = kind is not InstructionKind.USER and real.is_relative_to(self.top)
         patterns = (*self._excludes, *(self._project_excludes if is_theirs else ()))
         return any(matches(pattern, str(name)) for pattern in patterns for name in {path, real})
 

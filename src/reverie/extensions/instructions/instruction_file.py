@@ -9,14 +9,14 @@ from typing import TypeAlias
 
 from reverie.files.places import Places
 from reverie.messages.blocks import Json, JsonObject
-from reverie.settings import Instructions
+from reverie.settings import InstructionsSettings
 from reverie.values import value
 
 Identity: TypeAlias = tuple[int, int]
 """Device and number of a file: the same for a link to it, and for its name in other letter case where that is one."""
 
 
-class Kind(StrEnum):
+class InstructionKind(StrEnum):
     """Whose file it is; the labels that hooks know (spec 3 §6.1)."""
 
     MANAGED = "Managed"
@@ -27,7 +27,7 @@ class Kind(StrEnum):
     """The memory index, which joins the instructions in the conversation and is not loaded here."""
 
 
-class Reason(StrEnum):
+class LoadReason(StrEnum):
     """Why a file was loaded (spec 3 §6.4)."""
 
     SESSION_START = "session_start"
@@ -42,8 +42,8 @@ class InstructionFile:
     """One file as it was loaded."""
 
     path: Path
-    kind: Kind
-    reason: Reason
+    kind: InstructionKind
+    reason: LoadReason
     text: str
     """What the model reads: without front matter and comments; empty for a file that only includes others."""
     globs: tuple[str, ...] = ()
@@ -71,12 +71,12 @@ class InstructionFile:
 
 
 @value
-class Rule:
+class PathRule:
     """A rule that waits for a matching file."""
 
     path: Path
     identity: Identity
-    kind: Kind
+    kind: InstructionKind
     globs: tuple[str, ...]
     base: Path
     """The folder from which the patterns count."""
@@ -90,7 +90,7 @@ class Outside:
     """The real path, free of links: what is allowed is a file, not a name that may lead elsewhere tomorrow."""
     wanted_by: Path
     """The file that includes it, or the link that leads to it."""
-    kind: Kind = Kind.PROJECT
+    kind: InstructionKind = InstructionKind.PROJECT
     """Whose file wants it."""
     owner: Path = Path()
     """The folder to which that file belongs."""
@@ -107,7 +107,7 @@ class Where:
     """Where the agent stands."""
     home: Path
     """What `~` means."""
-    settings: Instructions
+    settings: InstructionsSettings
     additional: tuple[Path, ...] = ()
     """Further folders that the agent may enter."""
     allowed: frozenset[Path] = frozenset()
@@ -124,7 +124,7 @@ class Loaded:
 
     where: Where
     files: tuple[InstructionFile, ...] = ()
-    rules: tuple[Rule, ...] = ()
+    rules: tuple[PathRule, ...] = ()
     """Rules that no touched file has matched yet."""
     warnings: tuple[str, ...] = ()
     """For the person: what is too long, was left out, or could not be read."""

@@ -20,7 +20,7 @@ _NOT_NEWLINE = re.compile(r"[^\n]")
 
 
 @value
-class Region:
+class MarkdownRegion:
     """A piece of the text that is no prose."""
 
     start: int
@@ -28,9 +28,9 @@ class Region:
     is_comment: bool
 
 
-def regions(text: str) -> tuple[Region, ...]:
+def regions(text: str) -> tuple[MarkdownRegion, ...]:
     """All code and all comments, in order, without overlap."""
-    found: list[Region] = []
+    found: list[MarkdownRegion] = []
     spans = _Spans(text)
     place = 0
     last_comment_end = text.rfind("-->")
@@ -38,14 +38,14 @@ def regions(text: str) -> tuple[Region, ...]:
         start, place = token.start(), token.end()
         if token["fence"]:
             start, place = token.start("fence"), _fence_end(text, token["fence"], token.end())
-            found.append(Region(start, place, is_comment=False))
+            found.append(MarkdownRegion(start, place, is_comment=False))
         elif token["comment"]:
             if place <= last_comment_end:
                 place = text.index("-->", place) + 3
-                found.append(Region(start, place, is_comment=True))
+                found.append(MarkdownRegion(start, place, is_comment=True))
         elif (end := spans.end(start, len(token["ticks"]))) is not None:
             place = end
-            found.append(Region(start, place, is_comment=False))
+            found.append(MarkdownRegion(start, place, is_comment=False))
     return tuple(found)
 
 

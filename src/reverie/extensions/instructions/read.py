@@ -7,7 +7,7 @@ from pathlib import Path, PurePath
 
 from reverie.extensions.instructions.instruction_file import Identity
 from reverie.files import read_small
-from reverie.settings import Instructions
+from reverie.settings import InstructionsSettings
 from reverie.values import value
 
 _EXTENSIONS = """
@@ -24,7 +24,7 @@ TEXT_EXTENSIONS = frozenset(_EXTENSIONS.split())
 
 
 @value
-class Unreadable:
+class UnreadableFile:
     """Why a file was not taken, as the end of a sentence that begins with its path."""
 
     why: str
@@ -45,19 +45,19 @@ def read_identity(path: Path) -> Identity | None:
     return status.st_dev, status.st_ino
 
 
-def read_text(path: Path, settings: Instructions) -> str | Unreadable:
+def read_text(path: Path, settings: InstructionsSettings) -> str | UnreadableFile:
     """The file as text."""
     content = read_small(path, limit_bytes=settings.file_bytes)
     if content is None:
         if not path.is_file():
-            return Unreadable("is not a plain file")
+            return UnreadableFile("is not a plain file")
         size_bytes = path.stat().st_size
         if size_bytes > settings.file_bytes:
-            return Unreadable(
+            return UnreadableFile(
                 f"has {size_bytes:,} bytes, more than the {settings.file_bytes:,} that are loaded "
                 "(instructions.file_bytes); split it"
             )
-        return Unreadable("cannot be read; check its permissions" if not os.access(path, os.R_OK) else "changed")
+        return UnreadableFile("cannot be read; check its permissions" if not os.access(path, os.R_OK) else "changed")
     if b"\0" in content[:8_192]:
-        return Unreadable("is not text in UTF-8")
+        return UnreadableFile("is not text in UTF-8")
     return content.decode("utf-8-sig", errors="replace").replace("\r\n", "\n")

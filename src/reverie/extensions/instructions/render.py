@@ -5,15 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from reverie.extensions.instructions.instruction_file import InstructionFile, Kind, Reason
+from reverie.extensions.instructions.instruction_file import InstructionFile, InstructionKind, LoadReason
 from reverie.extensions.instructions.markdown import prose
 
 _WHOSE = {
-    Kind.MANAGED: "set by whoever administers this machine",
-    Kind.USER: "the user's own, for every project",
-    Kind.PROJECT: "the project's, shared with everybody who works on it",
-    Kind.LOCAL: "the user's own for this project, not shared",
-    Kind.AUTO_MEMORY: "your memory of earlier sessions: an index, not instructions",
+    InstructionKind.MANAGED: "set by whoever administers this machine",
+    InstructionKind.USER: "the user's own, for every project",
+    InstructionKind.PROJECT: "the project's, shared with everybody who works on it",
+    InstructionKind.LOCAL: "the user's own for this project, not shared",
+    InstructionKind.AUTO_MEMORY: "your memory of earlier sessions: an index, not instructions",
 }
 _HEADING = re.compile(r"^(?P<marks>#{1,6})[ \t]+(?P<title>.*?)[ \t#]*$", re.MULTILINE)
 
@@ -23,7 +23,7 @@ def render(files: Iterable[InstructionFile]) -> str:
     return "\n\n".join(section(str(file.path), file.kind, file.text) for file in files if file.text)
 
 
-def section(path: str, kind: Kind, text: str) -> str:
+def section(path: str, kind: InstructionKind, text: str) -> str:
     """One file under a line that names it."""
     # A folder that somebody else named must not write lines of its own.
     shown = "".join(char if char.isprintable() else "?" for char in path)
@@ -45,7 +45,7 @@ def compact_instructions(files: Iterable[InstructionFile]) -> str:
 
 def _opening(files: list[InstructionFile]) -> str:
     trigger = next((file.trigger for file in files if file.trigger is not None), None)
-    is_rule = all(file.reason in {Reason.PATH_MATCH, Reason.INCLUDE} for file in files)
+    is_rule = all(file.reason in {LoadReason.PATH_MATCH, LoadReason.INCLUDE} for file in files)
     cause = "Rules for such files" if is_rule else "Instructions that hold in this part of the project"
     touched = f", read because {trigger} was touched" if trigger is not None else ""
     return (

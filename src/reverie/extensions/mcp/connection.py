@@ -29,7 +29,7 @@ _LOOK_SECONDS = 1.0
 _NOT_IN_A_NAME = re.compile(r"[^A-Za-z0-9._-]")
 
 
-class State(StrEnum):
+class ConnectionState(StrEnum):
     """How it stands with a server."""
 
     CONNECTING = "connecting"
@@ -39,7 +39,7 @@ class State(StrEnum):
 
 
 @value
-class Around:
+class ConnectionContext:
     """What connections need of the session."""
 
     environment: Mapping[str, str] = field(repr=False)
@@ -54,9 +54,9 @@ class Around:
 class Connection:
     """The conversation with one server. `changed` hears whenever its state or its offer is another."""
 
-    def __init__(self, server: Server, around: Around, changed: Callable[[Connection], None]) -> None:
+    def __init__(self, server: Server, around: ConnectionContext, changed: Callable[[Connection], None]) -> None:
         self.server = server
-        self.state = State.CONNECTING
+        self.state = ConnectionState.CONNECTING
         self.problem = ""
         self.offer = Offer()
         self._around = around
@@ -71,7 +71,7 @@ class Connection:
         """Connect in the background; `settled` says when it is known how that went."""
         if self._task is not None and not self._task.done():
             return
-        self.state, self.problem = State.CONNECTING, ""
+        self.state, self.problem = ConnectionState.CONNECTING, ""
         self._settled, self._stop = asyncio.Event(), asyncio.Event()
         self._task = asyncio.create_task(self._live(self._stop), name=f"mcp {self.server.name}")
 
@@ -129,16 +129,16 @@ class Connection:
         if self._task is None:
             return
         # One that is still connecting does not look at `stop`.
-        patience = 0.0 if self.state is State.CONNECTING else _CLOSE_SECONDS
+        patience = 0.0 if self.state is ConnectionState.CONNECTING else _CLOSE_SECONDS
         _, left = await asyncio.wait({self._task}, timeout=patience)
         for task in left:
             task.cancel()
         await asyncio.gather(self._task, return_exceptions=True)
 
     async def _linked(self) -> Link:
-        if self.state in (State.LOST, State.FAILED) and not self._is_closed:
+        if self.state in (ConnectionState.LOST, ConnectionState.FAILED) and not self._is_closed:
             self.start()
-        if self.state is State.CONNECTING:
+        if self.state is ConnectionState.CONNECTING:
             await self.settled()
         if self._link is None:
             raise Unavailable(f"the server {self.server.name!r} cannot be reached: {self.problem or 'it is closed'}")
@@ -147,12 +147,12 @@ class Connection:
     async def _lose(self) -> None:
         self._link = None
         await self._end()
-        self._tell(State.LOST, "its connection was lost")
+        self._tell(ConnectionState.LOST, "its connection was lost")
 
     async def _live(self, stop: asyncio.Event) -> None:
         def ready(link: Link, offer: Offer) -> None:
             self._link, self.offer = link, offer
-            self._tell(State.CONNECTED)
+            self._tell(ConnectionState.CONNECTED)
 
         try:
             live = (await asyncio.to_thread(_sdk)).live
@@ -176,14 +176,14 @@ class Connection:
                 finally:
                     watching.cancel()
         except (Error, OSError) as problem:
-            self._tell(State.FAILED, str(problem))
+            self._tell(ConnectionState.FAILED, str(problem))
         except Exception as problem:  # noqa: BLE001 - the SDK of others must not end the session
-            self._tell(State.FAILED, f"{type(problem).__name__}: {problem}")
+            self._tell(ConnectionState.FAILED, f"{type(problem).__name__}: {problem}")
         finally:
             self._link = None
             self._settled.set()
 
-    def _tell(self, state: State, problem: str = "") -> None:
+    def _tell(self, state: ConnectionState, problem: str = "") -> None:
         self.state, self.problem = state, problem
         self._settled.set()
         self._changed(self)

@@ -17,7 +17,7 @@ from reverie.errors import UserMistake
 from reverie.extensions.expand import expanded, unset
 from reverie.extensions.json_file import STATE_FILE_BYTES, Unread, read_object
 from reverie.files.places import Places
-from reverie.files.trust import Kind, Part
+from reverie.files.trust import TrustKind, TrustPart
 from reverie.messages.blocks import Json, JsonObject
 from reverie.values import value
 
@@ -76,9 +76,9 @@ class Server:
         return self.source == "project"
 
     @property
-    def part(self) -> Part:
+    def part(self) -> TrustPart:
         """What the user agrees to; its variables stand in it by name."""
-        return Part(Kind.SERVER, self.place, f"{self.name}: {self.written}")
+        return TrustPart(TrustKind.SERVER, self.place, f"{self.name}: {self.written}")
 
     @property
     def tool_prefix(self) -> str:

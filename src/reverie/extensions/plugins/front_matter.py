@@ -27,7 +27,7 @@ _HOOK_FLAGS = frozenset({"once", "async", "asyncRewake"})
 
 
 @value
-class Page:
+class FrontMatterFile:
     """A file cut in two."""
 
     fields: Mapping[str, Field]
@@ -61,34 +61,34 @@ class Page:
         return tuple(item for piece in re.findall(pattern, text) if (item := piece.strip()))
 
 
-def read_page(text: str) -> Page:
+def read_page(text: str) -> FrontMatterFile:
     """Cut a file at its front matter; one without is all body."""
     block = _BLOCK.match(text)
     if block is None:
-        return Page({}, text)
+        return FrontMatterFile({}, text)
     body = text[block.end() :]
     head = block["head"]
     if len(head) > _MAX_HEAD_CHARS:
-        return Page({}, body, "its front matter is too long")
+        return FrontMatterFile({}, body, "its front matter is too long")
     try:
-        return Page(_loaded(head), body)
+        return FrontMatterFile(_loaded(head), body)
     except ValueError as problem:
-        return Page({}, body, f"its front matter is not YAML: {problem}")
+        return FrontMatterFile({}, body, f"its front matter is not YAML: {problem}")
 
 
-def hooks_block(page: Page) -> str:
+def hooks_block(page: FrontMatterFile) -> str:
     """The `hooks` of a page as JSON; empty where it has none."""
     block = page.fields.get("hooks")
     return json.dumps(_typed(block)) if isinstance(block, dict) else ""
 
 
-def servers_block(page: Page) -> str:
+def servers_block(page: FrontMatterFile) -> str:
     """The `mcpServers` of a page as JSON: names, tables, or lists of both; empty where it has none."""
     block = page.fields.get("mcpServers")
     return json.dumps(_typed(block)) if block else ""
 
 
-def effort_of(page: Page) -> str:
+def effort_of(page: FrontMatterFile) -> str:
     """The `effort` of a page; empty where it has none that anybody knows."""
     said = page.text("effort").lower()
     return said if said in EFFORTS else ""

@@ -26,7 +26,7 @@ _PLACE = re.compile(
 
 
 @value
-class Piece:
+class SkillPiece:
     """A stretch of the text, or a command whose output belongs there."""
 
     text: str
@@ -42,7 +42,7 @@ class Invocation:
     skill: Skill
     """As its file is now."""
     arguments: str
-    pieces: tuple[Piece, ...]
+    pieces: tuple[SkillPiece, ...]
 
     @property
     def commands(self) -> tuple[str, ...]:
@@ -54,7 +54,7 @@ class Invocation:
         return replace(
             self,
             pieces=tuple(
-                Piece(outputs[piece.text]) if piece.is_command and piece.text in outputs else piece
+                SkillPiece(outputs[piece.text]) if piece.is_command and piece.text in outputs else piece
                 for piece in self.pieces
             ),
         )
@@ -79,16 +79,16 @@ def read_invocation(skill: Skill, arguments: str = "", *, values: Mapping[str, s
     skill = replace(skill, digest=digest_of(content))
     body = read_page(content).body.replace("\r\n", "\n")
     fill = _Filling(skill, arguments, values or {}, body)
-    pieces: list[Piece] = []
+    pieces: list[SkillPiece] = []
     end = 0
     for found in _INLINE.finditer(body):
-        pieces.append(Piece(fill(body[end : found.start()])))
+        pieces.append(SkillPiece(fill(body[end : found.start()])))
         command = fill(found[1] if found[1] is not None else found[2]).strip()
-        pieces.append(Piece(command, is_command=True, written=fill(found[0])))
+        pieces.append(SkillPiece(command, is_command=True, written=fill(found[0])))
         end = found.end()
-    pieces.append(Piece(fill(body[end:])))
+    pieces.append(SkillPiece(fill(body[end:])))
     if arguments.strip() and not fill.was_used:
-        pieces.append(Piece(f"\n\nArguments: {arguments.strip()}"))
+        pieces.append(SkillPiece(f"\n\nArguments: {arguments.strip()}"))
     return Invocation(skill, arguments, tuple(pieces))
 
 

@@ -8,9 +8,9 @@ from hashlib import sha256
 from pathlib import Path
 
 from reverie.extensions.json_file import Unread
-from reverie.extensions.plugins.front_matter import Page, effort_of, hooks_block, read_page
+from reverie.extensions.plugins.front_matter import FrontMatterFile, effort_of, hooks_block, read_page
 from reverie.files import read_small
-from reverie.files.trust import Kind, Part
+from reverie.files.trust import TrustKind, TrustPart
 from reverie.settings import Declaration
 from reverie.values import value
 
@@ -69,13 +69,13 @@ class Skill:
         return self.source == "project"
 
     @property
-    def grants(self) -> Part | None:
+    def grants(self) -> TrustPart | None:
         """What the user must agree to before its permission rules count; None when there is nothing to ask."""
         if not self.committed or not self.allowed_tools:
             return None
         rules = json.dumps(self.allowed_tools, ensure_ascii=False)
         # What the rules allow is what the text makes of them, so another text is another question.
-        return Part(Kind.SKILL, str(self.path), f"{self.name}: {rules}\nsha256:{self.digest}")
+        return TrustPart(TrustKind.SKILL, str(self.path), f"{self.name}: {rules}\nsha256:{self.digest}")
 
 
 def read_content(path: Path) -> str | Unread:
@@ -107,7 +107,9 @@ def read_skill(
     return replace(skill, digest=digest_of(content)), problem
 
 
-def _skill(page: Page, name: str, path: Path, source: str, is_command: bool, plugin_root: Path | None) -> Skill:
+def _skill(
+    page: FrontMatterFile, name: str, path: Path, source: str, is_command: bool, plugin_root: Path | None
+) -> Skill:
     return Skill(
         name,
         path,
@@ -146,12 +148,12 @@ def _first_paragraph(body: str) -> str:
     return ""
 
 
-def _hint(page: Page) -> str:
+def _hint(page: FrontMatterFile) -> str:
     """`[issue]` is a list to YAML and a hint to people."""
     value = page.fields.get("argument-hint")
     return " ".join(f"[{item}]" for item in value) if isinstance(value, list) else page.text("argument-hint")
 
 
-def _hooks(page: Page, path: Path, source: str) -> Declaration | None:
+def _hooks(page: FrontMatterFile, path: Path, source: str) -> Declaration | None:
     text = hooks_block(page)
     return Declaration(source="skill", place=str(path), committed=source == "project", text=text) if text else None

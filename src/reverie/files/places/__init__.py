@@ -10,8 +10,8 @@ directory holds the memories), `transcripts` (all sessions of a repository). Not
 from reverie.files.places.checkout import Checkout, find_checkout, list_worktrees, project_root
 from reverie.files.places.git_programs import configured_programs, may_look_at_files
 from reverie.files.places.identity import (
-    Evidence,
     Identity,
+    IdentityEvidence,
     Project,
     find_project,
     list_projects,
@@ -35,8 +35,8 @@ from reverie.files.places.transcripts import list_subagent_transcripts, list_tra
 __all__ = [
     "AgentScope",
     "Checkout",
-    "Evidence",
     "Identity",
+    "IdentityEvidence",
     "InstructionFiles",
     "MemoryFolder",
     "Places",

@@ -30,7 +30,7 @@ _MARKER_FILE = "reverie-id"
 _MARKER = re.compile(r"[A-Za-z0-9-]{8,64}")
 
 
-class Evidence(StrEnum):
+class IdentityEvidence(StrEnum):
     """Why a store is taken for a project's own, the strongest first."""
 
     NAME = "name"
@@ -61,7 +61,7 @@ class Project:
 
     folder: ProjectFolder
     identity: Identity
-    evidence: Evidence | None
+    evidence: IdentityEvidence | None
     """Why this store; None when it has just been made."""
     suggestions: tuple[ProjectFolder, ...] = ()
     """For a new store: others whose repository began with the same commit; perhaps the user means one of them."""
@@ -118,8 +118,10 @@ def list_projects(places: Places) -> Iterator[tuple[ProjectFolder, Identity]]:
 
 def _find(places: Places, me: Identity) -> Project | None:
     if places.project_dir_name is not None:
-        return Project(ProjectFolder(places.projects / places.project_dir_name), me, Evidence.NAME)
-    strongest = Evidence.MARKER if me.marker else Evidence.REMOTE if me.remotes else Evidence.PATH
+        return Project(ProjectFolder(places.projects / places.project_dir_name), me, IdentityEvidence.NAME)
+    strongest = (
+        IdentityEvidence.MARKER if me.marker else IdentityEvidence.REMOTE if me.remotes else IdentityEvidence.PATH
+    )
     near = _best(_list_near(places, me), me)
     if near is not None and near.evidence is strongest:
         return near
@@ -127,7 +129,7 @@ def _find(places: Places, me: Identity) -> Project | None:
 
 
 def _best(stores: Iterable[tuple[ProjectFolder, Identity]], me: Identity) -> Project | None:
-    ranks = list(Evidence)
+    ranks = list(IdentityEvidence)
     matches = [
         (ranks.index(evidence), stored.path != me.path, Project(folder, stored, evidence))
         for folder, stored in stores
@@ -136,16 +138,16 @@ def _best(stores: Iterable[tuple[ProjectFolder, Identity]], me: Identity) -> Pro
     return min(matches, key=lambda match: match[:2])[2] if matches else None
 
 
-def _evidence(stored: Identity, me: Identity) -> Evidence | None:
+def _evidence(stored: Identity, me: Identity) -> IdentityEvidence | None:
     if stored.marker and stored.marker == me.marker:
-        return Evidence.MARKER
+        return IdentityEvidence.MARKER
     if stored.remotes and stored.remotes[:1] == me.remotes[:1]:
-        return Evidence.REMOTE
+        return IdentityEvidence.REMOTE
     if stored.path != me.path:
         return None
     is_other_repository = (stored.marker and me.marker) or (stored.remotes and me.remotes)
     same_beginning = stored.first_commit and stored.first_commit == me.first_commit
-    return Evidence.PATH if not is_other_repository or same_beginning else None
+    return IdentityEvidence.PATH if not is_other_repository or same_beginning else None
 
 
 def _list_near(places: Places, me: Identity) -> Iterator[tuple[ProjectFolder, Identity]]:
@@ -175,7 +177,7 @@ def _new(places: Places, me: Identity) -> Project:
 
 
 def _has_news(found: Project, me: Identity, git_dir: Path | None) -> bool:
-    if found.evidence is Evidence.NAME:
+    if found.evidence is IdentityEvidence.NAME:
         return False
     return (git_dir is not None and _lacks_marker(found, me)) or _renewed(found.identity, me) != found.identity
 
@@ -202,7 +204,7 @@ def _is_still_there(stored: Identity, me: Identity) -> bool:
     if stored.path == me.path:
         return True
     there = read_identity(Path(stored.path))
-    return there.path == stored.path and _evidence(stored, there) in {Evidence.MARKER, Evidence.REMOTE}
+    return there.path == stored.path and _evidence(stored, there) in {IdentityEvidence.MARKER, IdentityEvidence.REMOTE}
 
 
 def _read_seen(path: Path) -> tuple[Identity, Path | None]:

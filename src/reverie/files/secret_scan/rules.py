@@ -14,7 +14,7 @@ from reverie.values import value
 
 
 @value
-class Rule:
+class SecretRule:
     """One kind of secret."""
 
     name: str
@@ -34,8 +34,8 @@ def _compiled(source: str) -> re.Pattern[str]:
     return re.compile(source)
 
 
-def _token(name: str, keywords: str, pattern: str) -> Rule:
-    return Rule(name, tuple(keywords.split()), f"(?:{pattern})(?![A-Za-z0-9])")
+def _token(name: str, keywords: str, pattern: str) -> SecretRule:
+    return SecretRule(name, tuple(keywords.split()), f"(?:{pattern})(?![A-Za-z0-9])")
 
 
 def begins_word(text: str, place: int) -> bool:
@@ -45,7 +45,7 @@ def begins_word(text: str, place: int) -> bool:
     return not (before[-1:].isascii() and before[-1:].isalnum()) or re.fullmatch(r"\\[nrt]", before) is not None
 
 
-TOKENS: tuple[Rule, ...] = (
+TOKENS: tuple[SecretRule, ...] = (
     _token("age-secret-key", "AGE-SECRET-KEY", r"AGE-SECRET-KEY-1[A-Z0-9]{58}"),
     _token("aws-access-key", "AKIA ASIA ABIA ACCA A3T", r"(?:AKIA|ASIA|ABIA|ACCA|A3T[A-Z0-9])[A-Z0-9]{16}"),
     _token("anthropic-key", "sk-ant-", r"sk-ant-(?:[a-z]{3,6}\d{2}-)?[\w-]{20,}"),
@@ -178,57 +178,57 @@ _LOGIN_IN_URL = (
     r"://(?P<user>[^\s:/@\"'`<>]{0,64}):(?P<secret>[^\s/@\"'`<>]{3,128})@(?!sha256)(?P<host>[\w.\[\]:-]{2,})"
 )
 
-IN_CONTEXT: tuple[Rule, ...] = (
-    Rule("private-key", ("-----begin",), _BLOCK_OF_A_KEY),
-    Rule(
+IN_CONTEXT: tuple[SecretRule, ...] = (
+    SecretRule("private-key", ("-----begin",), _BLOCK_OF_A_KEY),
+    SecretRule(
         "putty-private-key",
         ("putty-user-key-file",),
         r"PuTTY-User-Key-File-\d:[\s\S]{20,6000}?Private-MAC: ?\w+",
     ),
-    Rule(
+    SecretRule(
         "aws-secret-key",
         ("aws",),
         r"(?i:aws.{0,20}(?:secret|key).{0,20}?)[=:,>\s\"'`](?P<secret>[A-Za-z0-9/+]{40})(?![A-Za-z0-9/+=])",
         plausible.is_random,
     ),
-    Rule("url-password", ("://",), _LOGIN_IN_URL, plausible.is_url_password),
-    Rule(
+    SecretRule("url-password", ("://",), _LOGIN_IN_URL, plausible.is_url_password),
+    SecretRule(
         "authorization-header",
         ("bearer",),
         r"(?i:bearer)[ \t]+[\"'`]?(?P<secret>[\w.~+/-]{16,}=*)",
         plausible.is_random,
     ),
-    Rule(
+    SecretRule(
         "basic-login",
         ("basic",),
         r"(?i:basic)[ \t]+[\"'`]?(?P<secret>[A-Za-z0-9+/]{8,}={0,2})",
         plausible.is_basic_login,
     ),
-    Rule(
+    SecretRule(
         "curl-login",
         ("curl",),
         r"curl\b[^\n|;]{0,200}?\s(?:-u|--user)[ =]?[\"']?[^\s:\"'$]{1,64}:(?P<secret>[^\s\"']{4,})",
         plausible.is_password,
     ),
-    Rule(
+    SecretRule(
         "assigned-secret",
         ("key", "token", "secret", "credential"),
         f"{_NAME_OF_SECRET}(?:{_ASSIGNED}|{_SAID_TO_BE}){_LONG_VALUE}",
         plausible.is_assigned_secret,
     ),
-    Rule(
+    SecretRule(
         "command-line-secret",
         ("--",),
         r"--(?P<name>[\w-]{0,20}(?:token|secret|api-?key|access-?key))[ =][\"']?" + _LONG_VALUE,
         plausible.is_assigned_secret,
     ),
-    Rule(
+    SecretRule(
         "password",
         ("passw", "passphrase", "passcode", "pwd", "pw"),
         rf"{_NAME_OF_PASSWORD}(?:{_ASSIGNED}|{_SAID_TO_BE})(?P<secret>[^\s\"'`<>(){{}}\[\]]{{6,128}})",
         plausible.is_password,
     ),
-    Rule(
+    SecretRule(
         "password",
         _PASSWORD_ELSEWHERE,
         rf"(?i:{'|'.join(_PASSWORD_ELSEWHERE)})"

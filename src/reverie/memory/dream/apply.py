@@ -10,13 +10,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 
 from reverie.errors import Damaged
-from reverie.memory.dream.proposal import Step, reason_of
+from reverie.memory.dream.proposal import DreamStep, reason_of
 from reverie.memory.store.change import Change
 from reverie.memory.store.index.catalogue import is_indexed
 from reverie.memory.store.topic_store import Store
 from reverie.memory.store.tracked import ARCHIVE, ARCHIVED_SUFFIX, INDEX_FILE, is_safe_path, is_topic_path
 from reverie.memory.store.writer import merged_bytes
-from reverie.memory.topics.polarity import Mismatch, MismatchKind, find_distortion, find_mismatch
+from reverie.memory.topics.polarity import MismatchKind, PolarityMismatch, find_distortion, find_mismatch
 from reverie.memory.topics.topic import Trust, parse_topic
 from reverie.values import value
 
@@ -26,19 +26,19 @@ class Applied:
     """What was written."""
 
     commit: str | None
-    steps: tuple[Step, ...]
-    left: tuple[tuple[Step, str], ...] = ()
+    steps: tuple[DreamStep, ...]
+    left: tuple[tuple[DreamStep, str], ...] = ()
     """Steps that were left out, each with the reason."""
 
 
 def apply_steps(
-    store: Store, steps: Iterable[Step], *, session: str | None = None, check: Callable[[], None] = lambda: None
+    store: Store, steps: Iterable[DreamStep], *, session: str | None = None, check: Callable[[], None] = lambda: None
 ) -> Applied:
     """Make these steps as one commit of the dream; `check` may stop it at the last moment by raising."""
     with store.writer.writing():
         check()
-        done: list[Step] = []
-        left: list[tuple[Step, str]] = []
+        done: list[DreamStep] = []
+        left: list[tuple[DreamStep, str]] = []
         files: dict[str, bytes | None] = {}
         for step in steps:
             made = _files(store, step, files)
@@ -53,7 +53,7 @@ def apply_steps(
     return Applied(commit, tuple(done), tuple(left))
 
 
-def _files(store: Store, step: Step, taken: Mapping[str, bytes | None]) -> dict[str, bytes | None] | str:
+def _files(store: Store, step: DreamStep, taken: Mapping[str, bytes | None]) -> dict[str, bytes | None] | str:
     """What a step writes; a sentence when it cannot be made any more."""
     files: dict[str, bytes | None] = {}
     for path, after in step.after.items():
@@ -80,7 +80,7 @@ def _files(store: Store, step: Step, taken: Mapping[str, bytes | None]) -> dict[
     return files
 
 
-def _find_distortion(step: Step, path: str, wanted: bytes) -> Mismatch | None:
+def _find_distortion(step: DreamStep, path: str, wanted: bytes) -> PolarityMismatch | None:
     """In what a topic would say otherwise than the words it quotes, or than the user's own words that it changes."""
     try:
         topic = parse_topic(path, wanted.decode())

@@ -11,9 +11,9 @@ from dataclasses import dataclass, field, replace
 
 from reverie.errors import Damaged
 from reverie.files.secret_scan import scan
-from reverie.memory.dream.proposal import Kind, Step
-from reverie.memory.extraction.candidate import Candidate, Reason, Refusal
-from reverie.memory.extraction.gate import Scene, judge
+from reverie.memory.dream.proposal import DreamStep, StepKind
+from reverie.memory.extraction.candidate import MemoryCandidate, RefusalReason, RefusedCandidate
+from reverie.memory.extraction.gate import GateContext, judge
 from reverie.memory.store.tracked import INDEX_FILE, is_safe_path, is_topic_path
 from reverie.memory.topics import frontmatter
 from reverie.memory.topics.frontmatter import Scalar, parse_value
@@ -29,7 +29,7 @@ _ORDERS = {Suspicion.order, Suspicion.disguise, Suspicion.leak}
 
 
 @value
-class Rules:
+class DreamRules:
     """What a result is judged by."""
 
     was_said: Callable[[Source], bool] = lambda _source: False
@@ -38,10 +38,10 @@ class Rules:
 
 
 @dataclass(slots=True)
-class Checked:
+class CheckedDream:
     """What may stand, and what was thrown away."""
 
-    steps: tuple[Step, ...] = ()
+    steps: tuple[DreamStep, ...] = ()
     refused: tuple[str, ...] = ()
 
 
@@ -57,7 +57,7 @@ class _Result:
     refused: list[str] = field(default_factory=list)
 
 
-def check_result(before: Mapping[str, str], after: Mapping[str, str], rules: Rules) -> Checked:
+def check_result(before: Mapping[str, str], after: Mapping[str, str], rules: DreamRules) -> CheckedDream:
     """Judge a staging tree."""
     result = _Result()
     said = {source for text in before.values() for source in _said_sources(text)}
@@ -70,7 +70,7 @@ def check_result(before: Mapping[str, str], after: Mapping[str, str], rules: Rul
             _judge(path, before.get(path), after[path], rules, said, result)
         except _Refusal as refusal:
             result.refused.append(f"{path}: {refusal}")
-    return Checked(tuple(_steps(before, result)), tuple(result.refused))
+    return CheckedDream(tuple(_steps(before, result)), tuple(result.refused))
 
 
 def refusal_of_write(path: str, text: str) -> str:
@@ -83,7 +83,7 @@ def refusal_of_write(path: str, text: str) -> str:
     return f"Not written: it holds what looks like a secret ({', '.join(found)})." if found else ""
 
 
-def _judge(path: str, before: str | None, after: str, rules: Rules, said: set[Source], result: _Result) -> None:
+def _judge(path: str, before: str | None, after: str, rules: DreamRules, said: set[Source], result: _Result) -> None:
     refusal = refusal_of_write(path, after)
     if refusal:
         raise _Refusal(refusal)
@@ -109,7 +109,7 @@ def _judge(path: str, before: str | None, after: str, rules: Rules, said: set[So
     result.texts[path] = after if kept == topic else render_topic(kept, after)
 
 
-def _check_trust(topic: Topic, old: Topic | None, rules: Rules, said: set[Source]) -> None:
+def _check_trust(topic: Topic, old: Topic | None, rules: DreamRules, said: set[Source]) -> None:
     if topic.trust is Trust.seen and topic.type in {MemoryType.user, MemoryType.feedback}:
         raise _Refusal("what was only seen does not become an instruction")
     if topic.trust is not Trust.said:
@@ -121,7 +121,7 @@ def _check_trust(topic: Topic, old: Topic | None, rules: Rules, said: set[Source
         raise _Refusal("claims a word of the user that the user did not say")
 
 
-def _check_text(topic: Topic, old: Topic | None, after: str, before: str | None, rules: Rules) -> None:
+def _check_text(topic: Topic, old: Topic | None, after: str, before: str | None, rules: DreamRules) -> None:
     if rules.is_erased(f"{topic.description}\n{topic.body}"):
         raise _Refusal("brings back what was erased")
     orders = {flag.suspicion for flag in flags(after)} & _ORDERS
@@ -132,33 +132,33 @@ def _check_text(topic: Topic, old: Topic | None, after: str, before: str | None,
         raise _Refusal(f"it {reason.value}")
 
 
-def _gate_reason(topic: Topic) -> Reason | None:
+def _gate_reason(topic: Topic) -> RefusalReason | None:
     """What the gate of extraction has against a memory, whoever it is from."""
     kind, trust = topic.type or MemoryType.project, topic.trust or Trust.inferred
-    candidate = Candidate(
+    candidate = MemoryCandidate(
         kind, topic.name, topic.description, topic.body, topic.description, "", trust=trust, observed=topic.observed
     )
-    verdict = judge(candidate, Scene())
-    return verdict.reason if isinstance(verdict, Refusal) else None
+    verdict = judge(candidate, GateContext())
+    return verdict.reason if isinstance(verdict, RefusedCandidate) else None
 
 
-def _steps(before: Mapping[str, str], result: _Result) -> Iterator[Step]:
+def _steps(before: Mapping[str, str], result: _Result) -> Iterator[DreamStep]:
     """Each changed file is a step; those that take the place of retired ones form one with them."""
     together: dict[str, list[str]] = {}
     for path, (reason, place) in result.retired.items():
         if place in result.texts:
             together.setdefault(place, []).append(path)
             continue
-        yield Step(Kind.retire, f"{path} is retired: {reason}", {path: before[path]}, {path: None})
+        yield DreamStep(StepKind.retire, f"{path} is retired: {reason}", {path: before[path]}, {path: None})
     for path, text in result.texts.items():
         gone = together.get(path, [])
         if gone:
             why = "; ".join(f"{each} is merged into {path}: {result.retired[each][0]}" for each in gone)
-            kind = Kind.merge
+            kind = StepKind.merge
         else:
             why = f"{path} is {'brought up to date' if path in before else 'added'}"
-            kind = Kind.edit if path in before else Kind.add
-        yield Step(
+            kind = StepKind.edit if path in before else StepKind.add
+        yield DreamStep(
             kind,
             why,
             {path: before.get(path), **{each: before[each] for each in gone}},

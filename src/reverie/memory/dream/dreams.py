@@ -21,12 +21,12 @@ from reverie.files.secret_scan import scan
 from reverie.memory.daily_logs import list_daily_logs, read_log_lines
 from reverie.memory.dream.apply import Applied, apply_steps
 from reverie.memory.dream.from_logs import read_from_logs
-from reverie.memory.dream.gates import Gates, Verdict
+from reverie.memory.dream.gates import DreamGates, GateVerdict
 from reverie.memory.dream.hunks import diff_of
 from reverie.memory.dream.limits import over_limits
 from reverie.memory.dream.lock import (
+    DreamLock,
     DreamState,
-    Held,
     dreaming,
     last_dream,
     read_dreamer,
@@ -37,9 +37,9 @@ from reverie.memory.dream.lock import (
 )
 from reverie.memory.dream.proposal import (
     Contradiction,
-    Kind,
+    DreamStep,
     Proposal,
-    Step,
+    StepKind,
     read_proposal,
     remove_proposal,
     write_proposal,
@@ -47,7 +47,7 @@ from reverie.memory.dream.proposal import (
 from reverie.memory.dream.relative_dates import has_relative_date
 from reverie.memory.dream.sessions import list_sessions_since
 from reverie.memory.dream.task import DreamTask
-from reverie.memory.dream.tidy import Tidied, World, tidied_after, tidy
+from reverie.memory.dream.tidy import Tidied, TidyContext, tidied_after, tidy
 from reverie.memory.dream.view import DreamView
 from reverie.memory.store.past import log
 from reverie.memory.store.tracked import is_topic_path, list_tracked, read_tracked
@@ -60,7 +60,7 @@ if TYPE_CHECKING:
     from reverie.files.places import Places
     from reverie.files.places.paths import MemoryFolder
     from reverie.memory.dream.estimate import DreamEstimate
-    from reverie.memory.dream.model_dream import Bedside, Spent
+    from reverie.memory.dream.model_dream import BudgetUsed, DreamSetup
     from reverie.memory.fork_runner import ForkRunner
     from reverie.memory.store.topic_store import Store
     from reverie.settings import Settings
@@ -87,7 +87,7 @@ class Dreamt:
     """Topics that were edited or added."""
     commit: str | None = None
     diff: str = ""
-    steps: tuple[Step, ...] = ()
+    steps: tuple[DreamStep, ...] = ()
     contradictions: tuple[Contradiction, ...] = ()
     over: tuple[str, ...] = ()
     """Why it waits for a person."""
@@ -106,7 +106,7 @@ class DreamStatus:
     """How things stand with dreams on a directory."""
 
     last: datetime | None
-    gates: Verdict
+    gates: GateVerdict
     dreamer: str
     """Who dreams at this moment."""
     proposal: Proposal | None
@@ -129,7 +129,7 @@ class Dreams:
     off: str | None = None
     """Why there is no memory at all."""
     _running: DreamTask | None = field(default=None, init=False)
-    _gates: Gates | None = field(default=None, init=False)
+    _gates: DreamGates | None = field(default=None, init=False)
     _current: str | None = field(default=None, init=False)
 
     @property
@@ -153,12 +153,12 @@ class Dreams:
         await run.stop()
         return True
 
-    def due(self, session: str | None = None) -> Verdict:
+    def due(self, session: str | None = None) -> GateVerdict:
         """Whether the gates are open; to be asked after every turn of this session."""
         self._current = session
         if self._gates is None:
             said = self.settings.dream
-            self._gates = Gates(
+            self._gates = DreamGates(
                 self.folder,
                 lambda since: list_sessions_since(self._transcript_folders(), since, current=self._current),
                 off=self._off(),
@@ -236,7 +236,9 @@ class Dreams:
         except Conflict as busy:
             return Dreamt("busy", detail=str(busy))
 
-    def settle(self, steps: Sequence[Step], *, rest: Sequence[Step] = (), session: str | None = None) -> Dreamt:
+    def settle(
+        self, steps: Sequence[DreamStep], *, rest: Sequence[DreamStep] = (), session: str | None = None
+    ) -> Dreamt:
         """Apply these steps of the proposal that waits; `rest` is kept for later, all else is dropped.
 
         Raises:
@@ -263,7 +265,7 @@ class Dreams:
 
     async def _tracked(
         self,
-        held: Held,
+        held: DreamLock,
         reach: Reach,
         forks: ForkRunner | None,
         session: str | None,
@@ -301,7 +303,7 @@ class Dreams:
         return replace(done, task=run.id, cost_usd=run.task.cost_usd)
 
     async def _dreamt(
-        self, held: Held, reach: Reach, forks: ForkRunner | None, session: str | None, run: DreamTask
+        self, held: DreamLock, reach: Reach, forks: ForkRunner | None, session: str | None, run: DreamTask
     ) -> Dreamt:
         state = self._recovered(read_state(self.folder))
         texts = await asyncio.to_thread(self._read_texts)
@@ -342,15 +344,15 @@ class Dreams:
 
     async def _by_model(
         self, forks: ForkRunner, texts: Mapping[str, str], state: DreamState, run: DreamTask
-    ) -> Proposal | Spent | str:
+    ) -> Proposal | BudgetUsed | str:
         from reverie.memory.dream.model_dream import dream_by_model
 
         return await dream_by_model(self.open_store(), self._bedside(), forks, texts, state, run)
 
-    def _bedside(self) -> Bedside:
-        from reverie.memory.dream.model_dream import Bedside
+    def _bedside(self) -> DreamSetup:
+        from reverie.memory.dream.model_dream import DreamSetup
 
-        return Bedside(
+        return DreamSetup(
             staging=self.places.caches / "dream" / self.places.slug(self.folder.directory),
             transcripts=self._transcript_folders(),
             root=self.root,
@@ -371,7 +373,7 @@ class Dreams:
                     texts[path] = text
         return texts
 
-    def _world(self) -> World:
+    def _world(self) -> TidyContext:
         root, states = self.root, dict[Anchor, bool]()
 
         def is_broken(anchor: Anchor) -> bool:
@@ -382,7 +384,7 @@ class Dreams:
                 states[anchor] = found is AnchorState.broken
             return states[anchor]
 
-        return World(self._day_of, is_broken)
+        return TidyContext(self._day_of, is_broken)
 
     def _has_commit(self, commit: str) -> bool:
         from reverie.memory.project_repository import has_commit
@@ -460,9 +462,9 @@ def told(state: State, proposal: Proposal, applied: Applied | None = None) -> Dr
     shown = replace(proposal, steps=steps)
     return Dreamt(
         state,
-        merged=shown.count(Kind.merge),
-        retired=shown.count(Kind.retire),
-        changed=shown.count(Kind.edit) + shown.count(Kind.add),
+        merged=shown.count(StepKind.merge),
+        retired=shown.count(StepKind.retire),
+        changed=shown.count(StepKind.edit) + shown.count(StepKind.add),
         commit=applied.commit if applied is not None else None,
         diff=diff_of(steps),
         steps=steps,

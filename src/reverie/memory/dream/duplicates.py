@@ -13,8 +13,8 @@ from datetime import date
 
 from reverie.memory.dream.dead_anchors import KEY as BROKEN_ANCHORS
 from reverie.memory.dream.likeness import (
-    Statement,
     Statements,
+    TopicStatement,
     adds_nothing_but_words,
     holds_all,
     near_pairs,
@@ -95,8 +95,8 @@ def _pairs(
             yield one.path, other.path, False
 
 
-def _equal(statements: Sequence[Statement]) -> Iterator[tuple[str, str, bool]]:
-    groups: dict[object, list[Statement]] = {}
+def _equal(statements: Sequence[TopicStatement]) -> Iterator[tuple[str, str, bool]]:
+    groups: dict[object, list[TopicStatement]] = {}
     for each in statements:
         key = each.body if len(set(each.body.split())) > FEWEST_WORDS else each.plain
         if each.plain:
@@ -106,7 +106,7 @@ def _equal(statements: Sequence[Statement]) -> Iterator[tuple[str, str, bool]]:
             yield group[0].path, each.path, True
 
 
-def _is_near(one: Statement, other: Statement, topics: Mapping[str, Topic]) -> bool:
+def _is_near(one: TopicStatement, other: TopicStatement, topics: Mapping[str, Topic]) -> bool:
     if min(len(one.words), len(other.words)) < FEWEST_WORDS:
         return False
     names = telling_words(f"x {topics[one.path].name}") ^ telling_words(f"x {topics[other.path].name}")

@@ -22,7 +22,7 @@ _SESSIONS_NAMED = 40
 
 
 @value
-class Surroundings:
+class DreamSources:
     """Where a dream looks."""
 
     staging: Path
@@ -37,7 +37,7 @@ class Surroundings:
 
 
 def dream_fork(
-    around: Surroundings,
+    around: DreamSources,
     topics: Iterable[Topic],
     *,
     directory: Path,

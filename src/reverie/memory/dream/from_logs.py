@@ -13,10 +13,10 @@ from reverie.errors import Damaged
 from reverie.files.places.paths import MemoryFolder
 from reverie.memory.daily_logs import list_daily_logs, read_log_lines
 from reverie.memory.dream.tidy import Draft
-from reverie.memory.extraction.candidate import Candidate, Said
+from reverie.memory.extraction.candidate import MemoryCandidate, UserMessage
 from reverie.memory.extraction.extract import brought_up_to_date
 from reverie.memory.extraction.find import find_candidates
-from reverie.memory.extraction.gate import Passed, Scene, Verdicts
+from reverie.memory.extraction.gate import GateContext, Passed, Verdicts
 from reverie.memory.extraction.known import KnownTopics
 from reverie.memory.topics.filenames import file_name, path_key
 from reverie.memory.topics.topic import Source, Topic, Trust, parse_topic, render_topic
@@ -47,10 +47,10 @@ def read_from_logs(
         return FromLogs()
     verdicts = Verdicts()
     topics = _topics(texts)
-    scene = Scene(known=KnownTopics.of(topics.values()))
+    scene = GateContext(known=KnownTopics.of(topics.values()))
     for day, lines in fresh:
         for line in lines:
-            said = Said("", line, when=datetime.combine(day, time(12), tzinfo=zone))
+            said = UserMessage("", line, when=datetime.combine(day, time(12), tzinfo=zone))
             verdicts.judge((_inferred(each, day.isoformat()) for each in find_candidates(said)), scene)
     drafts: dict[str, Draft] = {}
     taken = {path_key(path) for path in texts}
@@ -62,7 +62,7 @@ def read_from_logs(
     return FromLogs(drafts, read)
 
 
-def _inferred(candidate: Candidate, day: str) -> Candidate:
+def _inferred(candidate: MemoryCandidate, day: str) -> MemoryCandidate:
     return replace(candidate, trust=Trust.inferred, session=f"log {day}")
 
 

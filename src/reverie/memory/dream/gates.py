@@ -32,7 +32,7 @@ class Gate(StrEnum):
 
 
 @value
-class Verdict:
+class GateVerdict:
     """The answer of the gates."""
 
     closed: Gate | None
@@ -48,7 +48,7 @@ class Verdict:
 
 
 @dataclass(slots=True)
-class Gates:
+class DreamGates:
     """The gates of one directory, as one process asks them."""
 
     folder: MemoryFolder
@@ -62,33 +62,33 @@ class Gates:
     lock_stale_minutes: float = 60.0
     _counted: datetime | None = field(default=None, init=False)
 
-    def ask(self, now: datetime) -> Verdict:
+    def ask(self, now: datetime) -> GateVerdict:
         """Whether to dream now."""
         if self.off:
-            return Verdict(Gate.enabled, self.off)
+            return GateVerdict(Gate.enabled, self.off)
         last = last_dream(self.folder)
         state = read_state(self.folder)
         known = [time for time in (last, state.settled) if time is not None and time - now < _CLOCK_ERROR]
         since = max(known, default=None)
         if since is not None and now - since < timedelta(hours=self.min_hours):
             hours = max(0.0, (now - since).total_seconds() / 3600)
-            return Verdict(Gate.time, f"the last dream was {hours:.1f} hours ago; {self.min_hours:g} must pass")
+            return GateVerdict(Gate.time, f"the last dream was {hours:.1f} hours ago; {self.min_hours:g} must pass")
         if has_proposal(self.folder):
-            return Verdict(Gate.proposal, "a proposal waits: `reverie dream --review`")
+            return GateVerdict(Gate.proposal, "a proposal waits: `reverie dream --review`")
         if state.retry_after is not None and now < state.retry_after < now + _CLOCK_ERROR:
-            return Verdict(
+            return GateVerdict(
                 Gate.throttle, f"the last dream failed; the next try is at {state.retry_after:%Y-%m-%d %H:%M}"
             )
         if self._counted is not None and now - self._counted < timedelta(minutes=self.scan_interval_minutes):
             minutes = f"{self.scan_interval_minutes:g} minutes"
-            return Verdict(Gate.throttle, f"sessions were counted less than {minutes} ago and were too few")
+            return GateVerdict(Gate.throttle, f"sessions were counted less than {minutes} ago and were too few")
         sessions = self.sessions_since(last)
         if len(sessions) < self.min_sessions:
             self._counted = now
             said = f"{len(sessions)} other sessions since the last dream; {self.min_sessions} are needed"
-            return Verdict(Gate.sessions, said, sessions)
+            return GateVerdict(Gate.sessions, said, sessions)
         self._counted = None
         dreamer = read_dreamer(self.folder, now=now, stale_minutes=self.lock_stale_minutes)
         if dreamer:
-            return Verdict(Gate.lock, f"somebody dreams already: {dreamer}", sessions)
-        return Verdict(None, "it is time to dream", sessions)
+            return GateVerdict(Gate.lock, f"somebody dreams already: {dreamer}", sessions)
+        return GateVerdict(None, "it is time to dream", sessions)

@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 
 from reverie.errors import Damaged, UserMistake
-from reverie.memory.dream.proposal import Kind, Step
+from reverie.memory.dream.proposal import DreamStep, StepKind
 from reverie.memory.topics.topic import parse_topic
 from reverie.values import value
 
@@ -31,23 +31,23 @@ class Hunk:
     diff: str
 
 
-def hunks_of(steps: Sequence[Step]) -> tuple[Hunk, ...]:
+def hunks_of(steps: Sequence[DreamStep]) -> tuple[Hunk, ...]:
     """All pieces, in order."""
     return tuple(hunk for number, step in enumerate(steps) for hunk in _hunks(number, step))
 
 
-def diff_of(steps: Sequence[Step]) -> str:
+def diff_of(steps: Sequence[DreamStep]) -> str:
     """The whole as one unified diff; archived topics are shown as removed."""
     return "".join(_step_diff(step) for step in steps)
 
 
-def chosen(steps: Sequence[Step], accepted: Collection[Hunk]) -> tuple[Step, ...]:
+def chosen(steps: Sequence[DreamStep], accepted: Collection[Hunk]) -> tuple[DreamStep, ...]:
     """What is left of the steps when only these pieces are taken.
 
     Raises:
         UserMistake: the pieces of a file that were taken do not make a topic.
     """
-    kept: list[Step] = []
+    kept: list[DreamStep] = []
     for number, step in enumerate(steps):
         parts = {hunk.part for hunk in accepted if hunk.step == number}
         if None in parts:
@@ -60,9 +60,9 @@ def chosen(steps: Sequence[Step], accepted: Collection[Hunk]) -> tuple[Step, ...
     return tuple(kept)
 
 
-def _hunks(number: int, step: Step) -> Iterator[Hunk]:
+def _hunks(number: int, step: DreamStep) -> Iterator[Hunk]:
     path = next(iter(step.after))
-    if step.kind is not Kind.edit or len(step.after) != 1 or step.before[path] is None or step.after[path] is None:
+    if step.kind is not StepKind.edit or len(step.after) != 1 or step.before[path] is None or step.after[path] is None:
         yield Hunk(number, None, step.reason, _step_diff(step))
         return
     old, new = _lines(step.before[path]), _lines(step.after[path])
@@ -70,7 +70,7 @@ def _hunks(number: int, step: Step) -> Iterator[Hunk]:
         yield Hunk(number, part, step.reason, _header(path, path) + _shown(old, new, group))
 
 
-def _step_diff(step: Step) -> str:
+def _step_diff(step: DreamStep) -> str:
     shown = []
     for path, after in step.after.items():
         old, new = _lines(step.before.get(path)), _lines(after)

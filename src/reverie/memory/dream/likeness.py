@@ -45,7 +45,7 @@ _NAME = lazy_regex(r"(?<=[a-z,;:] )[A-Z][a-z]+\b")
 
 
 @value
-class Statement:
+class TopicStatement:
     """What one topic says."""
 
     path: str
@@ -61,10 +61,10 @@ class Statement:
     about: frozenset[str]
 
 
-def statement_of(topic: Topic) -> Statement:
+def statement_of(topic: Topic) -> TopicStatement:
     """What a topic says."""
     text = f"{topic.description}\n{topic.body}"
-    return Statement(
+    return TopicStatement(
         topic.path,
         topic.type,
         frozenset(terms(text)),
@@ -80,9 +80,9 @@ class Statements:
     """What topics say, worked out once for each as long as it stays the same."""
 
     def __init__(self) -> None:
-        self._known: dict[str, tuple[Topic, Statement]] = {}
+        self._known: dict[str, tuple[Topic, TopicStatement]] = {}
 
-    def of(self, topic: Topic) -> Statement:
+    def of(self, topic: Topic) -> TopicStatement:
         """What a topic says."""
         known = self._known.get(topic.path)
         if known is None or known[0] is not topic:
@@ -134,7 +134,7 @@ def _synonyms(word: str) -> frozenset[str]:
 
 
 def near_pairs(
-    statements: Sequence[Statement], threshold: float, changed: Collection[str] | None = None
+    statements: Sequence[TopicStatement], threshold: float, changed: Collection[str] | None = None
 ) -> list[tuple[int, int]]:
     """Pairs, in order, that are alike in kind, subject, telling words and negations and share so many of their words.
 
@@ -152,7 +152,7 @@ def near_pairs(
 
 
 def _pairs_within(
-    members: Sequence[int], statements: Sequence[Statement], threshold: float, changed: Collection[str] | None
+    members: Sequence[int], statements: Sequence[TopicStatement], threshold: float, changed: Collection[str] | None
 ) -> Iterator[tuple[int, int]]:
     held = {number: _classed(statements[number].words) for number in members}
     holders: dict[str, list[int]] = defaultdict(list)

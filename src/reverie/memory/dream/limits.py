@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from reverie.errors import Damaged
-from reverie.memory.dream.proposal import Step
+from reverie.memory.dream.proposal import DreamStep
 from reverie.memory.search.analyze import terms
 from reverie.memory.topics.topic import Topic, Trust, parse_topic
 
@@ -19,7 +19,7 @@ KEPT_SHARE = 0.5
 """Of the words of something the user said, how many an edit must keep."""
 
 
-def over_limits(steps: Sequence[Step], topics: int, *, retired_share: float = RETIRED_SHARE) -> tuple[str, ...]:
+def over_limits(steps: Sequence[DreamStep], topics: int, *, retired_share: float = RETIRED_SHARE) -> tuple[str, ...]:
     """Why these steps need a person's word; empty when they do not. `topics` is how many there are."""
     reasons: list[str] = []
     retired = [path for step in steps for path in step.archived if not _lives_on(step, path)]
@@ -30,7 +30,7 @@ def over_limits(steps: Sequence[Step], topics: int, *, retired_share: float = RE
     return tuple(dict.fromkeys(reasons))
 
 
-def _of_step(step: Step) -> Iterator[str]:
+def _of_step(step: DreamStep) -> Iterator[str]:
     before, after = _topics(step.before), _topics(step.after)
     for path, topic in before.items():
         if path in step.archived:
@@ -42,7 +42,7 @@ def _of_step(step: Step) -> Iterator[str]:
             yield f"it would take most of what the user said out of {path}"
 
 
-def _lives_on(step: Step, path: str) -> bool:
+def _lives_on(step: DreamStep, path: str) -> bool:
     """Whether everything that an archived topic says stands in a topic of the same step."""
     old = _topics({path: step.before[path]}).get(path)
     return old is not None and any(_is_kept(old, kept, 1.0) for kept in _topics(step.after).values())

@@ -70,7 +70,7 @@ class HostLock:
 
 
 @value
-class Held:
+class DreamLock:
     """The right to dream."""
 
     folder: MemoryFolder
@@ -89,7 +89,7 @@ class Held:
 
 
 @contextmanager
-def dreaming(folder: MemoryFolder, *, now: datetime, stale_minutes: float = STALE_MINUTES) -> Iterator[Held]:
+def dreaming(folder: MemoryFolder, *, now: datetime, stale_minutes: float = STALE_MINUTES) -> Iterator[DreamLock]:
     """Hold the right to dream on a directory.
 
     Raises:
@@ -97,7 +97,7 @@ def dreaming(folder: MemoryFolder, *, now: datetime, stale_minutes: float = STAL
     """
     with exclusive(folder.dream_lock, label="dreaming", now=now, stale_after_seconds=60 * stale_minutes) as holder:
         _refuse_hosts(folder, now, stale_minutes)
-        yield Held(folder, holder, stale_minutes)
+        yield DreamLock(folder, holder, stale_minutes)
 
 
 def _refuse_hosts(folder: MemoryFolder, now: datetime, stale_minutes: float) -> None:

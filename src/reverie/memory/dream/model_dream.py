@@ -14,8 +14,8 @@ from pathlib import Path
 from reverie.errors import Damaged, Error
 from reverie.files.places.paths import MemoryFolder
 from reverie.memory.daily_logs import list_daily_logs
-from reverie.memory.dream.check import Rules, check_result
-from reverie.memory.dream.fork import StagingGate, Surroundings, dream_fork
+from reverie.memory.dream.check import DreamRules, check_result
+from reverie.memory.dream.fork import DreamSources, StagingGate, dream_fork
 from reverie.memory.dream.lock import DreamState, last_dream
 from reverie.memory.dream.proposal import Proposal
 from reverie.memory.dream.sessions import list_sessions_since
@@ -28,34 +28,34 @@ from reverie.memory.store.topic_store import Store
 from reverie.memory.topics.topic import Source, Topic, parse_topic
 from reverie.messages.transcript import read_entries
 from reverie.models.ports import Ending, ForkResult, ForkSpec
-from reverie.settings import Dream
+from reverie.settings import DreamSettings
 from reverie.values import value
 
 
 @value
-class Bedside:
+class DreamSetup:
     """What a model's dream has at hand."""
 
     staging: Path
     """Outside of the memory directory, where a host would list it."""
     transcripts: tuple[Path, ...]
     root: Path | None
-    settings: Dream
+    settings: DreamSettings
     now: datetime
     current: str | None = None
     """The session from which it is forked."""
 
 
 @value
-class Spent:
+class BudgetUsed:
     """The budget was used up before the model had changed anything."""
 
     reason: str
 
 
 async def dream_by_model(
-    store: Store, bedside: Bedside, forks: ForkRunner, texts: Mapping[str, str], state: DreamState, task: DreamTask
-) -> Proposal | Spent | str:
+    store: Store, bedside: DreamSetup, forks: ForkRunner, texts: Mapping[str, str], state: DreamState, task: DreamTask
+) -> Proposal | BudgetUsed | str:
     """A model's dream, checked; a sentence when it failed.
 
     What it had written when its rounds or its budget ended, or its provider failed, is checked all the same and waits
@@ -76,10 +76,10 @@ async def dream_by_model(
     is_whole = result.ending is Ending.COMPLETED
     if not is_whole and written == texts:
         if result.ending is Ending.BUDGET:
-            return Spent(result.text)
+            return BudgetUsed(result.text)
         return f"{_early(result)}; nothing was changed"
     heard = _Heard(bedside.transcripts, bedside.now)
-    checked = check_result(texts, written, Rules(heard.was_said, read_erased(store.history.private).covers))
+    checked = check_result(texts, written, DreamRules(heard.was_said, read_erased(store.history.private).covers))
     return Proposal(
         bedside.now,
         forks.model_name,
@@ -97,12 +97,12 @@ def _early(result: ForkResult) -> str:
     return f"the model stopped before it was done ({result.ending.value}): {result.text}"
 
 
-def spec_of(folder: MemoryFolder, bedside: Bedside, texts: Mapping[str, str], state: DreamState) -> ForkSpec:
+def spec_of(folder: MemoryFolder, bedside: DreamSetup, texts: Mapping[str, str], state: DreamState) -> ForkSpec:
     """The work that a model would be given."""
     return _spec(folder, _around(folder, bedside, state)[0], bedside, texts)
 
 
-def _spec(folder: MemoryFolder, around: Surroundings, bedside: Bedside, texts: Mapping[str, str]) -> ForkSpec:
+def _spec(folder: MemoryFolder, around: DreamSources, bedside: DreamSetup, texts: Mapping[str, str]) -> ForkSpec:
     return dream_fork(
         around,
         _parsed(texts),
@@ -113,12 +113,12 @@ def _spec(folder: MemoryFolder, around: Surroundings, bedside: Bedside, texts: M
     )
 
 
-def _around(folder: MemoryFolder, bedside: Bedside, state: DreamState) -> tuple[Surroundings, Mapping[str, int]]:
+def _around(folder: MemoryFolder, bedside: DreamSetup, state: DreamState) -> tuple[DreamSources, Mapping[str, int]]:
     sizes = {day.isoformat(): (path, path.stat().st_size) for day, path in list_daily_logs(folder)}
     fresh = {day: found for day, found in sizes.items() if found[1] > state.logs.get(day, 0)}
     sessions = list_sessions_since(bedside.transcripts, last_dream(folder), current=bedside.current)
     logs = tuple(path for path, _ in fresh.values())
-    around = Surroundings(bedside.staging, bedside.transcripts, sessions, logs, bedside.root)
+    around = DreamSources(bedside.staging, bedside.transcripts, sessions, logs, bedside.root)
     return around, {day: size for day, (_, size) in fresh.items()}
 
 

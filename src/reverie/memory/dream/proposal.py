@@ -22,7 +22,7 @@ from reverie.values import value
 _FILE = "proposal.json"
 
 
-class Kind(StrEnum):
+class StepKind(StrEnum):
     """What a step does."""
 
     merge = "merge"
@@ -34,10 +34,10 @@ class Kind(StrEnum):
 
 
 @value
-class Step:
+class DreamStep:
     """One change that makes sense only as a whole."""
 
-    kind: Kind
+    kind: StepKind
     reason: str
     before: Mapping[str, str | None]
     """Path → text when the dream began; None where there was no file."""
@@ -72,7 +72,7 @@ class Proposal:
     made: datetime
     by: str
     """`embedded`, or the model that dreamt."""
-    steps: tuple[Step, ...] = ()
+    steps: tuple[DreamStep, ...] = ()
     contradictions: tuple[Contradiction, ...] = ()
     over: tuple[str, ...] = ()
     """Why it needs a person's word; empty when it is within the limits."""
@@ -87,10 +87,10 @@ class Proposal:
         told = json.dumps([_step_row(step) for step in self.steps], sort_keys=True, ensure_ascii=False)
         return hashlib.sha256(told.encode()).hexdigest()[:12]
 
-    def count(self, kind: Kind) -> int:
+    def count(self, kind: StepKind) -> int:
         """How many topics go this way: those that are archived by merges and retirements, else those written."""
         steps = [step for step in self.steps if step.kind is kind]
-        is_archiving = kind in {Kind.merge, Kind.retire}
+        is_archiving = kind in {StepKind.merge, StepKind.retire}
         return sum(len(step.archived if is_archiving else step.written) for step in steps)
 
     @property
@@ -99,10 +99,10 @@ class Proposal:
         return reason_of(self.steps)
 
 
-def reason_of(steps: Iterable[Step]) -> str:
+def reason_of(steps: Iterable[DreamStep]) -> str:
     """The reason of a commit that makes these steps."""
     found = tuple(steps)
-    counts = {kind: sum(step.kind is kind for step in found) for kind in Kind}
+    counts = {kind: sum(step.kind is kind for step in found) for kind in StepKind}
     summary = ", ".join(f"{number} {kind.value}" for kind, number in counts.items() if number)
     return f"dream ({summary or 'index'})" + "".join(f"; {step.reason}" for step in found)
 
@@ -132,7 +132,7 @@ def read_proposal(folder: MemoryFolder) -> Proposal | None:
             made=datetime.fromisoformat(row["made"]),
             by=str(row["by"]),
             steps=tuple(
-                Step(Kind(step["kind"]), str(step["reason"]), dict(step["before"]), dict(step["after"]))
+                DreamStep(StepKind(step["kind"]), str(step["reason"]), dict(step["before"]), dict(step["after"]))
                 for step in row["steps"]
             ),
             contradictions=tuple(
@@ -176,7 +176,7 @@ def _place(folder: MemoryFolder) -> Path:
     return folder.state / _FILE
 
 
-def _step_row(step: Step) -> dict[str, Any]:
+def _step_row(step: DreamStep) -> dict[str, Any]:
     return {
         "kind": step.kind.value,
         "reason": step.reason,

@@ -11,7 +11,7 @@ from reverie.memory.dream.contradictions import contradictions
 from reverie.memory.dream.dead_anchors import with_broken_anchors
 from reverie.memory.dream.duplicates import merged
 from reverie.memory.dream.likeness import Statements
-from reverie.memory.dream.proposal import Contradiction, Kind, Step
+from reverie.memory.dream.proposal import Contradiction, DreamStep, StepKind
 from reverie.memory.dream.relative_dates import with_dates
 from reverie.memory.topics.anchors import Anchor
 from reverie.memory.topics.topic import Topic, parse_topic, render_topic
@@ -24,7 +24,7 @@ ROUNDS = 100
 
 
 @value
-class World:
+class TidyContext:
     """What a dream must know besides the files."""
 
     day_of: Callable[[Topic], date | None] = lambda topic: topic.observed
@@ -36,7 +36,7 @@ class World:
 class Tidied:
     """What the dream came to."""
 
-    steps: tuple[Step, ...] = ()
+    steps: tuple[DreamStep, ...] = ()
     contradictions: tuple[Contradiction, ...] = ()
 
 
@@ -56,7 +56,7 @@ class Draft:
     reason: str
 
 
-def tidy(texts: Mapping[str, str], world: World, drafts: Mapping[str, Draft] | None = None) -> Tidied:
+def tidy(texts: Mapping[str, str], world: TidyContext, drafts: Mapping[str, Draft] | None = None) -> Tidied:
     """What is to be changed in these topic files; those that cannot be read or are very long are left alone.
 
     `drafts` take the place of the files of their paths, or are new, and become part of the change.
@@ -88,7 +88,7 @@ def tidy(texts: Mapping[str, str], world: World, drafts: Mapping[str, Draft] | N
     return Tidied(tuple(step for step in steps if step), contradictions(list(topics.values())))
 
 
-def tidied_after(texts: Mapping[str, str], steps: Sequence[Step], world: World) -> Tidied:
+def tidied_after(texts: Mapping[str, str], steps: Sequence[DreamStep], world: TidyContext) -> Tidied:
     """These steps of somebody else, and what is to be tidied in the files as they would leave them, as one change.
 
     A step that goes on with a file of another becomes one with it, so that each file is changed once.
@@ -104,18 +104,18 @@ def tidied_after(texts: Mapping[str, str], steps: Sequence[Step], world: World) 
     return Tidied(tuple(joined), found.contradictions)
 
 
-def _one_step(steps: Sequence[Step], texts: Mapping[str, str]) -> Step:
+def _one_step(steps: Sequence[DreamStep], texts: Mapping[str, str]) -> DreamStep:
     after = {path: text for step in steps for path, text in step.after.items()}
     # What one adds and the next merges away was never there.
     kept = {path: text for path, text in after.items() if text is not None or path in texts}
     before = {path: texts.get(path) for path in kept}
     kinds = {step.kind for step in steps}
     kind = next(
-        (each for each in (Kind.merge, Kind.retire) if each in kinds and None in kept.values()),
-        Kind.add if not any(before.values()) else Kind.edit,
+        (each for each in (StepKind.merge, StepKind.retire) if each in kinds and None in kept.values()),
+        StepKind.add if not any(before.values()) else StepKind.edit,
     )
     written = {path: text for path, text in kept.items() if text is not None}
-    return Step(kind, "; ".join(step.reason for step in steps), before, {**written, **kept})
+    return DreamStep(kind, "; ".join(step.reason for step in steps), before, {**written, **kept})
 
 
 def _parsed(texts: Mapping[str, str]) -> dict[str, Topic]:
@@ -130,7 +130,7 @@ def _parsed(texts: Mapping[str, str]) -> dict[str, Topic]:
     return topics
 
 
-def _mended(topic: Topic, world: World, group: _Group) -> Topic:
+def _mended(topic: Topic, world: TidyContext, group: _Group) -> Topic:
     dated = with_dates(topic, world.day_of(topic))
     if dated != topic:
         group.reasons.append(f"{topic.path}: relative dates made absolute")
@@ -140,14 +140,14 @@ def _mended(topic: Topic, world: World, group: _Group) -> Topic:
     return marked
 
 
-def _step(topic: Topic, was: Topic, group: _Group, drafted: str, texts: Mapping[str, str]) -> Step | None:
+def _step(topic: Topic, was: Topic, group: _Group, drafted: str, texts: Mapping[str, str]) -> DreamStep | None:
     before = texts.get(topic.path)
     after = drafted if was == topic else render_topic(topic, drafted)
     gone = sorted(path for path in group.gone if path in texts)
     if after == before and not gone:
         return None
-    kind = Kind.merge if gone else Kind.add if before is None else Kind.edit
-    return Step(
+    kind = StepKind.merge if gone else StepKind.add if before is None else StepKind.edit
+    return DreamStep(
         kind,
         "; ".join(dict.fromkeys(group.reasons)),
         {topic.path: before, **{path: texts[path] for path in gone}},

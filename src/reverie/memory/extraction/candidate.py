@@ -10,7 +10,7 @@ from reverie.values import value
 
 
 @value
-class Said:
+class UserMessage:
     """One message of the user, with the place and time that its words are understood by."""
 
     message: str
@@ -24,7 +24,7 @@ class Said:
 
 
 @value
-class Candidate:
+class MemoryCandidate:
     """Something that may be worth a memory; the gate decides."""
 
     type: MemoryType
@@ -68,7 +68,7 @@ class Candidate:
         )
 
 
-class Reason(StrEnum):
+class RefusalReason(StrEnum):
     """Why something was not stored, in words for the user."""
 
     derivable = "can be read from the repository or from git"
@@ -91,15 +91,15 @@ class Reason(StrEnum):
 class Doubt:
     """A reason against a candidate: it is like sentences of another kind, or was taken back."""
 
-    reason: Reason
+    reason: RefusalReason
     detail: str
 
 
 @value
-class Refusal:
+class RefusedCandidate:
     """Something that was not stored, and why."""
 
-    reason: Reason
+    reason: RefusalReason
     quote: str
     message: str = ""
     session: str = ""

@@ -28,7 +28,7 @@ MEANING_SCALE = 5.0
 """What a vector of meaning counts beside a mark of form."""
 
 
-class Kind(StrEnum):
+class SentenceKind(StrEnum):
     """What a sentence reads like."""
 
     feedback = "feedback"
@@ -59,7 +59,7 @@ class Reading:
     """How surely it is something lasting, from 0 to 1."""
     type: MemoryType
     """What it would be then."""
-    otherwise: Kind
+    otherwise: SentenceKind
     """What it would be else."""
 
 
@@ -127,9 +127,9 @@ def _shares(given: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def _reading(shares: NDArray[np.float64]) -> Reading:
-    by_kind = dict(zip(Kind, shares.tolist(), strict=True))
+    by_kind = dict(zip(SentenceKind, shares.tolist(), strict=True))
     # Rounded: the last digits of a sum depend on how many sentences were read at once.
     worth = round(sum(share for kind, share in by_kind.items() if kind.is_lasting), 3)
-    best = max((kind for kind in Kind if kind.is_lasting), key=lambda kind: by_kind[kind])
-    other = max((kind for kind in Kind if not kind.is_lasting), key=lambda kind: by_kind[kind])
+    best = max((kind for kind in SentenceKind if kind.is_lasting), key=lambda kind: by_kind[kind])
+    other = max((kind for kind in SentenceKind if not kind.is_lasting), key=lambda kind: by_kind[kind])
     return Reading(worth, MemoryType[best.name], other)

@@ -18,7 +18,7 @@ _WRITERS = frozenset({"Write", "Edit", "MultiEdit"})
 
 
 @value
-class Cursor:
+class ExtractionCursor:
     """The last word of the marks."""
 
     covers: str | None = None
@@ -27,17 +27,19 @@ class Cursor:
     """How often the messages after it have failed."""
 
 
-def cursor(entries: Iterable[Entry]) -> Cursor:
+def cursor(entries: Iterable[Entry]) -> ExtractionCursor:
     """The state of extraction after these entries."""
-    found = Cursor()
+    found = ExtractionCursor()
     for entry in entries:
         if isinstance(entry, MarkEntry) and entry.name == MARK:
             covers, failures = entry.data.get("covers"), entry.data.get("failures")
-            found = Cursor(covers if isinstance(covers, str) else None, failures if isinstance(failures, int) else 0)
+            found = ExtractionCursor(
+                covers if isinstance(covers, str) else None, failures if isinstance(failures, int) else 0
+            )
     return found
 
 
-def mark(envelope: Envelope, state: Cursor, outcome: str) -> MarkEntry:
+def mark(envelope: Envelope, state: ExtractionCursor, outcome: str) -> MarkEntry:
     """The entry that keeps a cursor; `outcome` says in a word what moved it."""
     return MarkEntry(envelope, MARK, {"covers": state.covers, "failures": state.failures, "outcome": outcome})
 

@@ -69,7 +69,7 @@ _SENTENCE_BREAK = lazy_regex(r"[.!?]\s|[。！？\n]")
 
 
 @value
-class Placed:
+class DatedText:
     """A text with the calendar day beside each relative date."""
 
     text: str
@@ -79,7 +79,7 @@ class Placed:
     """Whether there was something to place."""
 
 
-def placed(text: str, said_on: date | None) -> Placed:
+def placed(text: str, said_on: date | None) -> DatedText:
     """Put the day beside the dates of a text, whose words stay; without the day on which it was said nothing changes.
 
     Only dates of events: `when I say tomorrow` and `never deploy on Friday` name no day.
@@ -105,11 +105,11 @@ def placed(text: str, said_on: date | None) -> Placed:
             days.append(result[0])
             found.append((end, f"（{result[1]}）" if _IDEOGRAPH.search(match[0]) else f" ({result[1]})"))
     if said_on is None:
-        return Placed(text, is_relative=is_relative)
+        return DatedText(text, is_relative=is_relative)
     for end, beside in sorted(found, reverse=True):
         text = f"{text[:end]}{beside}{text[end:]}"
     days += [day for match in _ISO.finditer(text) if (day := _day(int(match[1]), int(match[2]), int(match[3])))]
-    return Placed(text, max(days, default=None), is_relative)
+    return DatedText(text, max(days, default=None), is_relative)
 
 
 def _names_a_day(match: re.Match[str]) -> bool:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from reverie.memory.extraction.candidate import Candidate, Reason, Refusal
+from reverie.memory.extraction.candidate import MemoryCandidate, RefusalReason, RefusedCandidate
 from reverie.memory.extraction.find import find_candidates
-from reverie.memory.extraction.gate import Heard, Passed, Scene, Verdicts, judge
-from reverie.memory.extraction.session import SessionWords, Spoken
+from reverie.memory.extraction.gate import ForeignText, GateContext, Passed, Verdicts, judge
+from reverie.memory.extraction.session import SessionMessage, SessionWords
 from reverie.memory.extraction.wording import reason_of, with_reason
 from reverie.memory.store.erased_sentences import normal
 from reverie.memory.topics.topic import MemoryType, Topic, Trust, parse_topic
@@ -24,10 +24,10 @@ class Extracted:
     """What one run over a session came to."""
 
     passed: tuple[Passed, ...] = ()
-    refused: tuple[Refusal, ...] = ()
+    refused: tuple[RefusedCandidate, ...] = ()
 
 
-def extract(words: SessionWords, messages: Sequence[Spoken], scene: Scene) -> Extracted:
+def extract(words: SessionWords, messages: Sequence[SessionMessage], scene: GateContext) -> Extracted:
     """What these messages of a session teach; `scene` says what is known and forbidden."""
     verdicts = Verdicts(scene.reader)
     for each in messages:
@@ -35,7 +35,7 @@ def extract(words: SessionWords, messages: Sequence[Spoken], scene: Scene) -> Ex
     return Extracted(verdicts.passed, verdicts.refused)
 
 
-def let_through(words: SessionWords, candidates: Sequence[Candidate], scene: Scene) -> Extracted:
+def let_through(words: SessionWords, candidates: Sequence[MemoryCandidate], scene: GateContext) -> Extracted:
     """What a model proposes for a session, through the same gate."""
     verdicts = Verdicts(scene.reader)
     by_id = {each.said.message: each for each in words.messages}
@@ -47,7 +47,7 @@ def let_through(words: SessionWords, candidates: Sequence[Candidate], scene: Sce
     return Extracted(verdicts.passed, verdicts.refused)
 
 
-def judge_written(path: str, text: str, words: SessionWords, scene: Scene) -> Refusal | None:
+def judge_written(path: str, text: str, words: SessionWords, scene: GateContext) -> RefusedCandidate | None:
     """Whether a fork may write this topic file: the same gate, over the words that the file gives as its source.
 
     A memory that quotes nothing is taken for the agent's own conclusion. Only what stood in the session before the
@@ -55,7 +55,7 @@ def judge_written(path: str, text: str, words: SessionWords, scene: Scene) -> Re
     """
     topic = parse_topic(path, text)
     quote = next((source.quote for source in topic.sources if source.quote), "") or topic.description
-    candidate = Candidate(
+    candidate = MemoryCandidate(
         topic.type or MemoryType.project,
         topic.name,
         topic.description,
@@ -66,7 +66,7 @@ def judge_written(path: str, text: str, words: SessionWords, scene: Scene) -> Re
         cue="model",
         observed=topic.observed or scene.today,
     )
-    said = [Heard(each.said.text) for each in words.messages]
+    said = [ForeignText(each.said.text) for each in words.messages]
     place = next((each for each, heard in zip(words.messages, said, strict=True) if normal(quote) in heard.words), None)
     here = (
         replace(scene, injected=words.injected, foreign=words.foreign)
@@ -76,11 +76,11 @@ def judge_written(path: str, text: str, words: SessionWords, scene: Scene) -> Re
     verdict = judge(candidate, replace(here, said=said))
     if isinstance(verdict, Passed):
         return None
-    is_own_file = verdict.reason in {Reason.known, Reason.outdated} and verdict.known == path
+    is_own_file = verdict.reason in {RefusalReason.known, RefusalReason.outdated} and verdict.known == path
     return None if is_own_file else verdict
 
 
-def scene_at(words: SessionWords, spoken: Spoken, scene: Scene) -> Scene:
+def scene_at(words: SessionWords, spoken: SessionMessage, scene: GateContext) -> GateContext:
     """What had been put into the session before a message: only that can have been repeated in it."""
     return replace(scene, injected=words.injected[: spoken.injected], foreign=words.foreign[: spoken.foreign])
 

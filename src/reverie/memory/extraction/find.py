@@ -11,8 +11,8 @@ import re
 from dataclasses import replace
 from datetime import date
 
-from reverie.memory.extraction.candidate import Candidate, Doubt, Reason, Said
-from reverie.memory.extraction.classify import Kind, Reader, Reading
+from reverie.memory.extraction.candidate import Doubt, MemoryCandidate, RefusalReason, UserMessage
+from reverie.memory.extraction.classify import Reader, Reading, SentenceKind
 from reverie.memory.extraction.cue import Cue
 from reverie.memory.extraction.cues import CUES, remembered_type
 from reverie.memory.extraction.dates import placed
@@ -62,18 +62,18 @@ SURE_IN_MANY = 0.9
 """The same in a message of many sentences."""
 UNLIKELY = 0.3
 """Below this a sentence is turned down that a rule found."""
-_NEVER = frozenset({Kind.quote, Kind.person, Kind.maybe})
+_NEVER = frozenset({SentenceKind.quote, SentenceKind.person, SentenceKind.maybe})
 """What is turned down though the sentence says by itself that it lasts."""
 _REASONS = {
-    Kind.task: Reason.transient,
-    Kind.question: Reason.transient,
-    Kind.passing: Reason.transient,
-    Kind.talk: Reason.transient,
-    Kind.quote: Reason.reported,
-    Kind.maybe: Reason.unsettled,
-    Kind.code: Reason.derivable,
-    Kind.person: Reason.judgement,
-    Kind.output: Reason.foreign,
+    SentenceKind.task: RefusalReason.transient,
+    SentenceKind.question: RefusalReason.transient,
+    SentenceKind.passing: RefusalReason.transient,
+    SentenceKind.talk: RefusalReason.transient,
+    SentenceKind.quote: RefusalReason.reported,
+    SentenceKind.maybe: RefusalReason.unsettled,
+    SentenceKind.code: RefusalReason.derivable,
+    SentenceKind.person: RefusalReason.judgement,
+    SentenceKind.output: RefusalReason.foreign,
 }
 _REQUESTS = lazy_regex(r"[,;]\s(?:so\s|and\s|but\s)?(?:can|could|would|will)\syou\b", re.IGNORECASE)
 _THEN_DO = lazy_regex(
@@ -85,14 +85,14 @@ _THEN_DO = lazy_regex(
 _TASK = lazy_regex(r"\b(?:please|fix|look|can\syou|could\syou|let'?s)\b|请|帮", re.IGNORECASE)
 
 
-def find_candidates(said: Said, reader: Reader | None = None) -> tuple[Candidate, ...]:
+def find_candidates(said: UserMessage, reader: Reader | None = None) -> tuple[MemoryCandidate, ...]:
     """What one message holds that may be worth a memory."""
     spoken = sentences(said.text)
     if any(PERSONA.search(sentence.plain) for sentence in spoken):
         return ()
     readings = reader.read([each.text for each in spoken if not _says_nothing(each)]) if reader else {}
     needed = _needed(said.text, len(spoken))
-    found: list[Candidate] = []
+    found: list[MemoryCandidate] = []
     taken = 0
     for number, sentence in enumerate(spoken):
         if sentence.start < taken:
@@ -141,7 +141,7 @@ def _taken_back(spoken: tuple[Sentence, ...], number: int) -> Doubt | None:
     words += [
         found[0] for each in spoken[number + 1 : number + 1 + _FOLLOWING] if (found := TAKEN_BACK.search(each.plain))
     ]
-    return Doubt(Reason.unsettled, f"taken back: {words[0].strip()}") if words else None
+    return Doubt(RefusalReason.unsettled, f"taken back: {words[0].strip()}") if words else None
 
 
 def _doubt(cue: Cue, plain: str, reading: Reading | None) -> Doubt | None:
@@ -160,7 +160,7 @@ def _says_nothing(sentence: Sentence) -> bool:
     return _is_short(plain) or bool(is_others) or bool(is_open and not POLITE.search(plain))
 
 
-def cue_of(sentence: Sentence, said: Said, following: Sentence | None = None) -> Cue | None:
+def cue_of(sentence: Sentence, said: UserMessage, following: Sentence | None = None) -> Cue | None:
     """The rule that takes a sentence for something lasting, if any; its reason may stand in the one that follows."""
     plain = sentence.plain
     if _says_nothing(sentence):
@@ -182,7 +182,7 @@ def cue_of(sentence: Sentence, said: Said, following: Sentence | None = None) ->
     return None
 
 
-def _names_a_coming_day(plain: str, said: Said) -> bool:
+def _names_a_coming_day(plain: str, said: UserMessage) -> bool:
     if said.when is None:
         return placed(plain, None).is_relative
     last = placed(plain, said.when.date()).last
@@ -221,7 +221,7 @@ def _with_its_example(text: str, spoken: tuple[Sentence, ...], number: int) -> S
 
 
 def _with_what_follows(
-    said: Said, spoken: tuple[Sentence, ...], number: int, cue: Cue
+    said: UserMessage, spoken: tuple[Sentence, ...], number: int, cue: Cue
 ) -> tuple[Sentence, Sentence | None]:
     """The sentence with which a statement ends, and the one that gives its reason."""
     for _ in range(_FOLLOWING):
@@ -250,11 +250,11 @@ def _is_to_come(prose: Wording, day: date | None) -> bool:
     return bool(prose.last_day and day and prose.last_day > day)
 
 
-def _candidate(said: Said, cue: Cue, text: str, reason: Sentence | None, quote: str) -> Candidate:
+def _candidate(said: UserMessage, cue: Cue, text: str, reason: Sentence | None, quote: str) -> MemoryCandidate:
     kind = remembered_type(statement(text)) if cue.name in {"remember", "mention"} else cue.type
     day = said.when.date() if said.when else None
     prose = worded(kind, text, reason.text if reason else "", day)
-    return Candidate(
+    return MemoryCandidate(
         kind,
         prose.name,
         prose.description,

@@ -13,9 +13,9 @@ from functools import cache
 from pathlib import Path
 
 from reverie.errors import Error
-from reverie.memory.extraction.candidate import Refusal
+from reverie.memory.extraction.candidate import RefusedCandidate
 from reverie.memory.extraction.extract import judge_written
-from reverie.memory.extraction.gate import Scene
+from reverie.memory.extraction.gate import GateContext
 from reverie.memory.extraction.session import SessionWords
 from reverie.memory.store.tracked import INDEX_FILE
 from reverie.memory.topics.topic import Topic
@@ -79,9 +79,9 @@ class WriteGate:
     directory: Path
     words: SessionWords
     """The session that the fork was made of."""
-    scene: Scene
+    scene: GateContext
     """What is known and forbidden (`Keeper.scene`)."""
-    refused: Callable[[Refusal], None] = lambda _refusal: None
+    refused: Callable[[RefusedCandidate], None] = lambda _refusal: None
     """Is told of every refusal, to keep it."""
 
     def refuse(self, tool: str, given: JsonObject) -> str:

@@ -13,10 +13,10 @@ from datetime import date
 from functools import cached_property
 
 from reverie.files.secret_scan import redact, scan
-from reverie.memory.extraction.candidate import Candidate, Reason, Refusal
+from reverie.memory.extraction.candidate import MemoryCandidate, RefusalReason, RefusedCandidate
 from reverie.memory.extraction.classify import Reader
 from reverie.memory.extraction.dates import placed
-from reverie.memory.extraction.known import Found, KnownTopics, Likeness
+from reverie.memory.extraction.known import KnownMatch, KnownTopics, Likeness
 from reverie.memory.search.analyze import terms
 from reverie.memory.store.erased_sentences import normal, sentences
 from reverie.memory.topics.polarity import keep_as_said
@@ -34,7 +34,7 @@ _SHORTEST_ECHO_CHARS = 20
 _FLAGS = re.VERBOSE | re.IGNORECASE
 
 
-class Heard:
+class ForeignText:
     """A text that somebody other than the user put into the session; brought to its words when first looked into."""
 
     def __init__(self, text: str) -> None:
@@ -46,17 +46,17 @@ class Heard:
 
 
 @value
-class Scene:
+class GateContext:
     """What a candidate is judged against."""
 
     known: KnownTopics = field(default_factory=KnownTopics)
-    injected: Sequence[Heard] = ()
+    injected: Sequence[ForeignText] = ()
     """Text that the system put before the model: recalled memories, reminders, summaries."""
-    foreign: Sequence[Heard] = ()
+    foreign: Sequence[ForeignText] = ()
     """What tools printed: files, pages, output."""
-    written: Sequence[Heard] = ()
+    written: Sequence[ForeignText] = ()
     """What the repository says by itself: instruction files, the README."""
-    said: Sequence[Heard] = ()
+    said: Sequence[ForeignText] = ()
     """The user's messages, for a candidate that somebody else made; empty when it was found in them."""
     is_erased: Callable[[str], bool] = lambda _text: False
     today: date | None = None
@@ -68,13 +68,13 @@ class Scene:
 class Passed:
     """A candidate that may be stored, over the topic of this path when there is one on its subject."""
 
-    candidate: Candidate
+    candidate: MemoryCandidate
     updates: str = ""
     adds_reason: bool = False
     """The topic says it already, and only why is new."""
 
 
-def judge(candidate: Candidate, scene: Scene) -> Passed | Refusal:
+def judge(candidate: MemoryCandidate, scene: GateContext) -> Passed | RefusedCandidate:
     """Whether a candidate may be stored; what passes says what its quote says, whoever worded it."""
     for reason, holds in _CHECKS:
         if holds(candidate, scene):
@@ -86,15 +86,15 @@ def judge(candidate: Candidate, scene: Scene) -> Passed | Refusal:
     if found.likeness is Likeness.same and found.lacks_reason:
         return Passed(candidate, found.path, adds_reason=True)
     if found.likeness is Likeness.same:
-        return _refusal(candidate, Reason.known, found)
+        return _refusal(candidate, RefusalReason.known, found)
     if found.likeness is Likeness.subject:
         if found.observed and candidate.observed and found.observed > candidate.observed:
-            return _refusal(candidate, Reason.outdated, found)
+            return _refusal(candidate, RefusalReason.outdated, found)
         return Passed(candidate, found.path)
     return Passed(candidate)
 
 
-def _as_said(candidate: Candidate) -> Candidate:
+def _as_said(candidate: MemoryCandidate) -> MemoryCandidate:
     topic = candidate.topic()
     held = keep_as_said(topic)
     if held == topic:
@@ -110,10 +110,10 @@ class Verdicts:
 
     def __init__(self, reader: Reader | None = None) -> None:
         self._passed: list[Passed] = []
-        self._refused: list[Refusal] = []
+        self._refused: list[RefusedCandidate] = []
         self._mine = KnownTopics(reader)
 
-    def judge(self, candidates: Iterable[Candidate], scene: Scene) -> None:
+    def judge(self, candidates: Iterable[MemoryCandidate], scene: GateContext) -> None:
         """Judge in order."""
         for candidate in candidates:
             if scene.known.is_taken(candidate):
@@ -127,12 +127,12 @@ class Verdicts:
     def _take(self, verdict: Passed) -> None:
         found = self._mine.find(verdict.candidate)
         if found.likeness is Likeness.same and not (found.lacks_reason or verdict.adds_reason):
-            self._refused.append(_refusal(verdict.candidate, Reason.known))
+            self._refused.append(_refusal(verdict.candidate, RefusalReason.known))
             return
         place = len(self._passed) if found.likeness is Likeness.new else int(found.path)
         if place < len(self._passed):
             replaced = self._passed[place]
-            reason = Reason.known if found.likeness is Likeness.same else Reason.outdated
+            reason = RefusalReason.known if found.likeness is Likeness.same else RefusalReason.outdated
             self._refused.append(_refusal(replaced.candidate, reason))
             self._passed[place] = Passed(
                 verdict.candidate, replaced.updates or verdict.updates, replaced.adds_reason or verdict.adds_reason
@@ -146,17 +146,17 @@ class Verdicts:
         return tuple(self._passed)
 
     @property
-    def refused(self) -> tuple[Refusal, ...]:
+    def refused(self) -> tuple[RefusedCandidate, ...]:
         return tuple(self._refused)
 
 
-def _refusal(candidate: Candidate, reason: Reason, found: Found | None = None) -> Refusal:
+def _refusal(candidate: MemoryCandidate, reason: RefusalReason, found: KnownMatch | None = None) -> RefusedCandidate:
     quote = redact(" ".join(candidate.quote.split()))
     if len(quote) > QUOTE_CHARS:
         quote = quote[: QUOTE_CHARS - 1] + "…"
-    if reason is Reason.secret and not scan(candidate.quote):
+    if reason is RefusalReason.secret and not scan(candidate.quote):
         quote = _PASSWORD.sub("[secret]", quote)
-    return Refusal(reason, quote, candidate.message, candidate.session, found.path if found else "")
+    return RefusedCandidate(reason, quote, candidate.message, candidate.session, found.path if found else "")
 
 
 _PASSWORD = lazy_regex(
@@ -221,20 +221,20 @@ _EMPTY_TERMS = 2
 """A memory of fewer words than this says nothing."""
 
 
-def _is_secret(candidate: Candidate, _scene: Scene) -> bool:
+def _is_secret(candidate: MemoryCandidate, _scene: GateContext) -> bool:
     text = f"{candidate.text}\n{candidate.quote}"
     return bool(scan(text) or _PASSWORD.search(text))
 
 
-def _is_judgement(candidate: Candidate, _scene: Scene) -> bool:
+def _is_judgement(candidate: MemoryCandidate, _scene: GateContext) -> bool:
     return bool(_JUDGEMENT.search(f"{candidate.text}\n{candidate.quote}"))
 
 
-def _is_echo(candidate: Candidate, scene: Scene) -> bool:
+def _is_echo(candidate: MemoryCandidate, scene: GateContext) -> bool:
     return _stands_in(candidate, scene.injected)
 
 
-def _is_foreign(candidate: Candidate, scene: Scene) -> bool:
+def _is_foreign(candidate: MemoryCandidate, scene: GateContext) -> bool:
     """Words of a tool, or an order to disregard or to leak, which no user gives as a preference."""
     orders = any(
         flag.suspicion in {Suspicion.order, Suspicion.disguise, Suspicion.leak} for flag in flags(candidate.text)
@@ -243,7 +243,7 @@ def _is_foreign(candidate: Candidate, scene: Scene) -> bool:
     return orders or is_seen or _stands_in(candidate, scene.foreign) or _carries_foreign_text(candidate, scene)
 
 
-def _carries_foreign_text(candidate: Candidate, scene: Scene) -> bool:
+def _carries_foreign_text(candidate: MemoryCandidate, scene: GateContext) -> bool:
     """Whether a memory that a model worded brings a tool's sentence along under a quote of the user."""
     if candidate.cue != "model":
         return False
@@ -254,7 +254,7 @@ def _carries_foreign_text(candidate: Candidate, scene: Scene) -> bool:
     return any(all(piece not in text.words for text in scene.said) for piece in copied)
 
 
-def _is_unfounded(candidate: Candidate, scene: Scene) -> bool:
+def _is_unfounded(candidate: MemoryCandidate, scene: GateContext) -> bool:
     """Whether somebody ascribes to the user what the user did not say."""
     if candidate.trust is not Trust.said or not scene.said:
         return False
@@ -262,31 +262,31 @@ def _is_unfounded(candidate: Candidate, scene: Scene) -> bool:
     return not quote or not any(quote in text.words for text in scene.said)
 
 
-def _is_derivable(candidate: Candidate, scene: Scene) -> bool:
+def _is_derivable(candidate: MemoryCandidate, scene: GateContext) -> bool:
     quote = candidate.quote
     is_place = candidate.cue == "place in code"
     return is_place or bool(_CODE_FACT.search(quote) or _GIT_FACT.search(quote)) or _stands_in(candidate, scene.written)
 
 
-def _is_passed(candidate: Candidate, scene: Scene) -> bool:
+def _is_passed(candidate: MemoryCandidate, scene: GateContext) -> bool:
     return bool(candidate.expires and scene.today and (scene.today - candidate.expires).days > KEPT_DAYS_AFTER)
 
 
-def _is_transient(candidate: Candidate, _scene: Scene) -> bool:
+def _is_transient(candidate: MemoryCandidate, _scene: GateContext) -> bool:
     return bool(_PASSING.search(candidate.quote))
 
 
-def _is_unclear(candidate: Candidate, _scene: Scene) -> bool:
+def _is_unclear(candidate: MemoryCandidate, _scene: GateContext) -> bool:
     """Nothing is left to say, or it names a day that nobody can place."""
     says = [term for term in terms(candidate.description) if len(term) > 1 or not term.isascii()]
     return len(set(says)) < _EMPTY_TERMS or (candidate.observed is None and placed(candidate.text, None).is_relative)
 
 
-def _is_erased(candidate: Candidate, scene: Scene) -> bool:
+def _is_erased(candidate: MemoryCandidate, scene: GateContext) -> bool:
     return scene.is_erased(f"{candidate.description}\n{candidate.body}")
 
 
-def _stands_in(candidate: Candidate, texts: Sequence[Heard]) -> bool:
+def _stands_in(candidate: MemoryCandidate, texts: Sequence[ForeignText]) -> bool:
     """Whether the words of a candidate are to be found in one of these texts."""
     quote = normal(candidate.quote)
     if len(quote) < _SHORTEST_ECHO_CHARS and quote.isascii():
@@ -294,16 +294,16 @@ def _stands_in(candidate: Candidate, texts: Sequence[Heard]) -> bool:
     return bool(quote) and any(quote in text.words for text in texts)
 
 
-_CHECKS: tuple[tuple[Reason, Callable[[Candidate, Scene], bool]], ...] = (
-    (Reason.secret, _is_secret),
-    (Reason.erased, _is_erased),
-    (Reason.echo, _is_echo),
-    (Reason.foreign, _is_foreign),
-    (Reason.unfounded, _is_unfounded),
-    (Reason.judgement, _is_judgement),
-    (Reason.derivable, _is_derivable),
-    (Reason.passed, _is_passed),
-    (Reason.transient, _is_transient),
-    (Reason.unclear, _is_unclear),
+_CHECKS: tuple[tuple[RefusalReason, Callable[[MemoryCandidate, GateContext], bool]], ...] = (
+    (RefusalReason.secret, _is_secret),
+    (RefusalReason.erased, _is_erased),
+    (RefusalReason.echo, _is_echo),
+    (RefusalReason.foreign, _is_foreign),
+    (RefusalReason.unfounded, _is_unfounded),
+    (RefusalReason.judgement, _is_judgement),
+    (RefusalReason.derivable, _is_derivable),
+    (RefusalReason.passed, _is_passed),
+    (RefusalReason.transient, _is_transient),
+    (RefusalReason.unclear, _is_unclear),
 )
 """What is dangerous first, then what is useless."""

@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING
 from reverie.errors import Error, Refused
 from reverie.files import read_small
 from reverie.files.secret_scan import redact
-from reverie.memory.extraction.candidate import Reason, Refusal
+from reverie.memory.extraction.candidate import RefusalReason, RefusedCandidate
 from reverie.memory.extraction.classify import Reader
 from reverie.memory.extraction.extract import Extracted, brought_up_to_date, extract, with_its_reason
-from reverie.memory.extraction.gate import QUOTE_CHARS, Heard, Passed, Scene
+from reverie.memory.extraction.gate import QUOTE_CHARS, ForeignText, GateContext, Passed
 from reverie.memory.extraction.known import KnownTopics
 from reverie.memory.extraction.refusals import append_refusals
 from reverie.memory.extraction.session import words_of
@@ -43,16 +43,16 @@ Complete = Callable[[Topic], Topic]
 
 
 @value
-class Written:
+class ExtractionResult:
     """What became of what passed."""
 
     saved: tuple[Topic, ...] = ()
     updated: tuple[Topic, ...] = ()
-    refused: tuple[Refusal, ...] = ()
+    refused: tuple[RefusedCandidate, ...] = ()
     commits: tuple[str, ...] = ()
 
-    def __add__(self, other: Written) -> Written:
-        return Written(
+    def __add__(self, other: ExtractionResult) -> ExtractionResult:
+        return ExtractionResult(
             self.saved + other.saved,
             self.updated + other.updated,
             self.refused + other.refused,
@@ -70,7 +70,7 @@ class Keeper:
         complete: Complete,
         *,
         now: datetime,
-        written: Sequence[Heard] = (),
+        written: Sequence[ForeignText] = (),
     ) -> None:
         self._store = store
         self._index = index
@@ -79,7 +79,7 @@ class Keeper:
         index.sweep()
         self.topics = {each.topic.path: each.topic for each in index.topics()}
         reader = Reader(index.embedder)
-        self.scene = Scene(
+        self.scene = GateContext(
             known=KnownTopics.of(self.topics.values(), reader),
             reader=reader,
             written=written,
@@ -87,11 +87,11 @@ class Keeper:
             today=now.date(),
         )
 
-    def keep(self, extracted: Extracted) -> Written:
+    def keep(self, extracted: Extracted) -> ExtractionResult:
         """Write what passed, and down what did not."""
         by_name = {key_of(topic.name): path for path, topic in self.topics.items()}
         new: dict[str, Topic] = {}
-        kept = Written(refused=extracted.refused)
+        kept = ExtractionResult(refused=extracted.refused)
         for passed in extracted.passed:
             topic = self._complete(passed.candidate.topic())
             # A title that is taken is the same subject, unless the texts tell two things of one kind apart.
@@ -106,24 +106,24 @@ class Keeper:
         append_refusals(self._store.folder, done.refused, self._now)
         return done
 
-    def _saved(self, topics: list[Topic]) -> Written:
+    def _saved(self, topics: list[Topic]) -> ExtractionResult:
         if not topics:
-            return Written()
+            return ExtractionResult()
         session = topics[0].sources[0].session
         reason = f"learn {len(topics)} memor{'y' if len(topics) == 1 else 'ies'} from a session"
         try:
             _, commit = self._store.save_many(topics, author=AUTHOR, reason=reason, session=session)
         except Refused as problem:
             if len(topics) == 1:
-                return Written(refused=(_refused_late(topics[0], problem),))
-            return sum((self._saved([topic]) for topic in topics), Written())
+                return ExtractionResult(refused=(_refused_late(topics[0], problem),))
+            return sum((self._saved([topic]) for topic in topics), ExtractionResult())
         for topic in topics:
             path = self._index.path_named(topic.name)
             if path is not None:
                 self._knows(replace(topic, path=path))
-        return Written(saved=tuple(topics), commits=(commit,) if commit else ())
+        return ExtractionResult(saved=tuple(topics), commits=(commit,) if commit else ())
 
-    def _updated(self, path: str, topic: Topic, passed: Passed) -> Written:
+    def _updated(self, path: str, topic: Topic, passed: Passed) -> ExtractionResult:
         try:
             done = self._store.edit(
                 path,
@@ -134,9 +134,9 @@ class Keeper:
                 sources=topic.sources,
             )
         except Refused as problem:
-            return Written(refused=(_refused_late(topic, problem),))
+            return ExtractionResult(refused=(_refused_late(topic, problem),))
         self._knows(done.topic)
-        return Written(updated=(done.topic,), commits=(done.commit,) if done.commit else ())
+        return ExtractionResult(updated=(done.topic,), commits=(done.commit,) if done.commit else ())
 
     def _knows(self, topic: Topic) -> None:
         self.topics[topic.path] = topic
@@ -145,7 +145,7 @@ class Keeper:
 
 def keep_new(
     keeper: Keeper, entries: Sequence[Entry], *, after: str | None, session: str, zone: tzinfo | None = None
-) -> Written:
+) -> ExtractionResult:
     """Extract without a model from what the user said after an entry of a session, and keep it.
 
     `zone` is where the session is held, this machine's when None.
@@ -164,7 +164,7 @@ def notice(paths: Iterable[str]) -> str:
     return f"Remembered {len(names)}: {', '.join(names)}" if names else ""
 
 
-def read_written(root: Path | None) -> Iterator[Heard]:
+def read_written(root: Path | None) -> Iterator[ForeignText]:
     """What the repository says by itself, in its instruction files; nobody needs a memory of it."""
     if root is None:
         return
@@ -174,7 +174,7 @@ def read_written(root: Path | None) -> Iterator[Heard]:
         except (OSError, Error):
             continue
         if content:
-            yield Heard(content.decode("utf-8", "replace"))
+            yield ForeignText(content.decode("utf-8", "replace"))
 
 
 def _free_name(name: str, taken: Collection[str]) -> str:
@@ -182,10 +182,12 @@ def _free_name(name: str, taken: Collection[str]) -> str:
     return next(each for each in spellings if key_of(each) not in taken)
 
 
-def _refused_late(topic: Topic, problem: Refused) -> Refusal:
+def _refused_late(topic: Topic, problem: Refused) -> RefusedCandidate:
     """What the store itself would not take, though the gate let it through."""
     source = topic.sources[0]
-    reason = {"erase": Reason.erased, "duplicate": Reason.known, "polarity": Reason.unfounded}.get(
-        problem.by, Reason.secret
+    reason = {"erase": RefusalReason.erased, "duplicate": RefusalReason.known, "polarity": RefusalReason.unfounded}.get(
+        problem.by, RefusalReason.secret
     )
-    return Refusal(reason, redact(source.quote or "")[:QUOTE_CHARS], source.message or "", source.session or "")
+    return RefusedCandidate(
+        reason, redact(source.quote or "")[:QUOTE_CHARS], source.message or "", source.session or ""
+    )

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from datetime import date
 from enum import StrEnum
 
-from reverie.memory.extraction.candidate import Candidate
+from reverie.memory.extraction.candidate import MemoryCandidate
 from reverie.memory.extraction.classify import Reader
 from reverie.memory.extraction.wording import main_clause, reason_of, tells_why
 from reverie.memory.search.analyze import terms
@@ -75,7 +75,7 @@ class Likeness(StrEnum):
 
 
 @value
-class Found:
+class KnownMatch:
     """The memory that is most like a candidate."""
 
     likeness: Likeness
@@ -118,7 +118,7 @@ class _Known:
     tells_why: bool
 
 
-_NEW = Found(Likeness.new)
+_NEW = KnownMatch(Likeness.new)
 
 
 @dataclass(slots=True)
@@ -157,17 +157,17 @@ class KnownTopics:
             for word in said.words:
                 self._by_word[word].append(number)
 
-    def is_other_thing(self, candidate: Candidate, path: str) -> bool:
+    def is_other_thing(self, candidate: MemoryCandidate, path: str) -> bool:
         """Whether the topic of a path is about another thing of the same kind, whatever their titles."""
         said = _statement(_rule(candidate.description, candidate.body))
         known = [self._all[number].said for number in self._by_path.get(path, ())]
         return bool(known) and all(_is_other_thing(said, each) for each in known)
 
-    def is_taken(self, candidate: Candidate) -> bool:
+    def is_taken(self, candidate: MemoryCandidate) -> bool:
         """Whether a memory was made of these very words already, as after a run that was killed."""
         return (candidate.message or None, normal(candidate.quote)) in self._quotes
 
-    def find(self, candidate: Candidate) -> Found:
+    def find(self, candidate: MemoryCandidate) -> KnownMatch:
         """The memory that says the same, or speaks of the same subject."""
         said = _statement(_rule(candidate.description, candidate.body))
         best = _NEW
@@ -176,11 +176,11 @@ class KnownTopics:
         same = same or self._same_in_meaning(said, [known for known in sharing if known.type == candidate.type])
         if same is not None:
             lacks_reason = bool(reason_of(candidate.body)) and not same.tells_why
-            return Found(Likeness.same, same.path, same.observed, lacks_reason)
+            return KnownMatch(Likeness.same, same.path, same.observed, lacks_reason)
         for known in sharing:
             is_candidate = best.likeness is Likeness.new and known.type in {None, candidate.type}
             if is_candidate and (_changes(said, known.said) or _contradicts(said, known.said)):
-                best = Found(Likeness.subject, known.path, known.observed)
+                best = KnownMatch(Likeness.subject, known.path, known.observed)
         return best
 
     def _same_in_meaning(self, said: _Statement, others: Sequence[_Known]) -> _Known | None:

@@ -19,18 +19,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from reverie.errors import BadRequest, ContextTooLong, Refused, Unavailable, UserMistake
-from reverie.memory.extraction.candidate import Candidate, Refusal, Said
+from reverie.memory.extraction.candidate import MemoryCandidate, RefusedCandidate, UserMessage
 from reverie.memory.extraction.cursor import cursor
 from reverie.memory.extraction.extract import Extracted, extract, let_through
 from reverie.memory.extraction.find import find_candidates
 from reverie.memory.extraction.fork import manifest
-from reverie.memory.extraction.gate import Heard
+from reverie.memory.extraction.gate import ForeignText
 from reverie.memory.extraction.keep import AUTHOR, Keeper, read_written
 from reverie.memory.extraction.learnt import Learnt, append_learnt, append_run, read_learnt, write_shortened
 from reverie.memory.extraction.model_question import ANSWER_TOKENS, pieces, prompt_for, propose
 from reverie.memory.extraction.nothing_here import holds_nothing
 from reverie.memory.extraction.refusals import read_refusals
-from reverie.memory.extraction.session import SessionWords, Spoken, words_of
+from reverie.memory.extraction.session import SessionMessage, SessionWords, words_of
 from reverie.memory.store import timeline
 from reverie.memory.topics.draft import completed
 from reverie.memory.topics.topic import Topic
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from reverie.memory.search.topic_index import IndexedFolder
     from reverie.memory.store.topic_store import Store
     from reverie.models.ports import Event, Model, Request
-    from reverie.settings import Budget
+    from reverie.settings import BudgetSettings
 
 TRIES = 3
 """A session whose question fails is asked again twice, then left for the next run and reported."""
@@ -54,7 +54,7 @@ Progress = Callable[[int, int, str], None]
 
 
 @value
-class Place:
+class LearnTarget:
     """Where what is learned goes."""
 
     store: Store
@@ -63,7 +63,7 @@ class Place:
     """The project, whose own files need no memory."""
     ledger: Path | None = None
     """Where calls of a model are booked."""
-    budget: Budget | None = None
+    budget: BudgetSettings | None = None
     """What they may cost in an hour; without one they may cost anything."""
 
 
@@ -98,7 +98,7 @@ class Learned:
     """How many of the user's messages were new."""
     saved: tuple[Topic, ...] = ()
     updated: tuple[Topic, ...] = ()
-    refused: tuple[Refusal, ...] = ()
+    refused: tuple[RefusedCandidate, ...] = ()
     commits: tuple[str, ...] = ()
     failed: tuple[tuple[str, str], ...] = ()
     """Sessions that could not be read or asked about, each with the reason; they are tried again next time."""
@@ -148,7 +148,7 @@ def list_transcripts(paths: Iterable[str | Path]) -> tuple[Path, ...]:
 
 
 async def learn(
-    place: Place,
+    place: LearnTarget,
     paths: Iterable[str | Path],
     *,
     model: Model | None = None,
@@ -177,18 +177,20 @@ async def learn(
     return total
 
 
-def refusals_of(folder: MemoryFolder, now: datetime) -> Iterator[timeline.Refusal]:
+def refusals_of(folder: MemoryFolder, now: datetime) -> Iterator[timeline.SaveRefusal]:
     """What extraction refused in a directory, as `Memory.refusals` tells it."""
     for each in read_refusals(folder):
         when = datetime.fromisoformat(each.when) if each.when else now
         rules = (each.reason.value, each.detail) if each.detail else (each.reason.value,)
-        yield timeline.Refusal(when, AUTHOR, "", rules, each.quote, each.session)
+        yield timeline.SaveRefusal(when, AUTHOR, "", rules, each.quote, each.session)
 
 
 class _Lesson:
     """One run: what is known, and how a session is taken in."""
 
-    def __init__(self, place: Place, model: Model | None, now: datetime, zone: tzinfo | None, *, dry_run: bool) -> None:
+    def __init__(
+        self, place: LearnTarget, model: Model | None, now: datetime, zone: tzinfo | None, *, dry_run: bool
+    ) -> None:
         self._model = model and _booked(model, place, now)
         self._zone = zone
         self._dry_run = dry_run
@@ -228,7 +230,7 @@ class _Lesson:
         append_learnt(self._folder, Learnt(key, last, len(words.messages), size))
         return replace(done, saved=kept.saved, updated=kept.updated, refused=kept.refused, commits=kept.commits)
 
-    async def _extracted(self, words: SessionWords, new: Sequence[Spoken]) -> tuple[Extracted, Learned]:
+    async def _extracted(self, words: SessionWords, new: Sequence[SessionMessage]) -> tuple[Extracted, Learned]:
         """What the new messages teach, and what asking a model came to."""
         said = [each.said for each in new]
         if self._model is None:
@@ -240,7 +242,7 @@ class _Lesson:
         asked = Learned(estimate=sum((_estimate(self._model.name, prompt_for(one, listed)) for one in cut), Estimate()))
         if self._dry_run:
             return extract(words, new, self._keeper.scene), asked
-        found: list[Candidate] = []
+        found: list[MemoryCandidate] = []
         unusable: list[str] = []
         for piece in cut:
             try:
@@ -249,10 +251,10 @@ class _Lesson:
                 # Asking again would not help: what this reply is worth is lost, and nothing else.
                 unusable.append(str(problem))
                 found += (one for each in piece for one in find_candidates(each, self._keeper.scene.reader))
-        scene = replace(self._keeper.scene, said=tuple(Heard(each.text) for each in said))
+        scene = replace(self._keeper.scene, said=tuple(ForeignText(each.text) for each in said))
         return let_through(words, found, scene), replace(asked, replies=len(cut), unusable=tuple(unusable))
 
-    async def _asked(self, piece: Sequence[Said], listed: str, model: Model) -> Sequence[Candidate]:
+    async def _asked(self, piece: Sequence[UserMessage], listed: str, model: Model) -> Sequence[MemoryCandidate]:
         from reverie.models.flow import run_flow
         from reverie.models.ports import Request
 
@@ -273,17 +275,17 @@ class _Lesson:
             yield topic
 
 
-def _booked(model: Model, place: Place, now: datetime) -> Model:
+def _booked(model: Model, place: LearnTarget, now: datetime) -> Model:
     """The model, with every answer written to the ledger, as long as the budget has room."""
     if place.ledger is None:
         return model
     from reverie.messages.message import Usage
     from reverie.models.ledger import Booked, Booking, Governor, append_booking, read_bookings
     from reverie.models.profiles import cost, profile
-    from reverie.settings import Budget
+    from reverie.settings import BudgetSettings
 
     ledger, project = place.ledger, str(place.root or place.store.folder.directory)
-    governor = Governor(place.budget or Budget(1.0, math.inf), lambda: now)
+    governor = Governor(place.budget or BudgetSettings(1.0, math.inf), lambda: now)
     for booking in read_bookings(ledger, since=now - timedelta(hours=1)):
         # Another run within the hour has spent of the same money; sessions have an hour of their own.
         if not booking.session:

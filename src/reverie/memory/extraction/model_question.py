@@ -9,7 +9,7 @@ import json
 from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 
-from reverie.memory.extraction.candidate import Candidate, Said
+from reverie.memory.extraction.candidate import MemoryCandidate, UserMessage
 from reverie.memory.extraction.dates import placed
 from reverie.memory.extraction.find import find_candidates
 from reverie.memory.extraction.fork import filled
@@ -45,7 +45,7 @@ SCHEMA: JsonObject = {
 }
 
 
-def propose(piece: Sequence[Said], manifest: str) -> Flow[tuple[Candidate, ...]]:
+def propose(piece: Sequence[UserMessage], manifest: str) -> Flow[tuple[MemoryCandidate, ...]]:
     """Ask what these messages teach.
 
     Raises:
@@ -61,9 +61,9 @@ def propose(piece: Sequence[Said], manifest: str) -> Flow[tuple[Candidate, ...]]
     return _read_answer(reply.text, piece)
 
 
-def pieces(messages: Sequence[Said]) -> Iterator[tuple[Said, ...]]:
+def pieces(messages: Sequence[UserMessage]) -> Iterator[tuple[UserMessage, ...]]:
     """The messages in runs that fit one question."""
-    piece: list[Said] = []
+    piece: list[UserMessage] = []
     size = 0
     for message in messages:
         length = min(len(message.text), MESSAGE_CHARS)
@@ -76,7 +76,7 @@ def pieces(messages: Sequence[Said]) -> Iterator[tuple[Said, ...]]:
         yield tuple(piece)
 
 
-def prompt_for(messages: Iterable[Said], manifest: str) -> str:
+def prompt_for(messages: Iterable[UserMessage], manifest: str) -> str:
     """The question over these messages; only what the person wrote by hand is shown."""
     shown = "\n\n".join(
         f"[{each.message}] {each.when.date().isoformat() if each.when else 'unknown day'}\n"
@@ -86,7 +86,7 @@ def prompt_for(messages: Iterable[Said], manifest: str) -> str:
     return filled("extraction_learn", {"manifest": manifest or "(none yet)", "messages": shown})
 
 
-def _embedded(messages: Iterable[Said]) -> str:
+def _embedded(messages: Iterable[UserMessage]) -> str:
     found = [
         {
             "type": each.type.value,
@@ -104,7 +104,7 @@ def _embedded(messages: Iterable[Said]) -> str:
     return json.dumps({"memories": found}, ensure_ascii=False)
 
 
-def _read_answer(text: str, messages: Sequence[Said]) -> tuple[Candidate, ...]:
+def _read_answer(text: str, messages: Sequence[UserMessage]) -> tuple[MemoryCandidate, ...]:
     rows = _rows(text)
     by_id = {each.message: each for each in messages}
     named = ({field: str(row.get(field) or "").strip() for field in _FIELDS} for row in rows if isinstance(row, dict))
@@ -133,7 +133,7 @@ def _rows(text: str) -> list[Json]:
     raise ValueError("it is no JSON")
 
 
-def _candidate(said: dict[str, str], by_id: dict[str, Said]) -> Candidate | None:
+def _candidate(said: dict[str, str], by_id: dict[str, UserMessage]) -> MemoryCandidate | None:
     if said["type"] not in set(MemoryType) or not said["name"] or not said["description"]:
         return None
     message = by_id.get(said["message"]) or next((one for one in by_id.values() if said["quote"] in one.text), None)
@@ -141,7 +141,7 @@ def _candidate(said: dict[str, str], by_id: dict[str, Said]) -> Candidate | None
     labels = {"Why": said["why"], "How to apply": said["how_to_apply"]}
     kept = [f"**{label}:** {words}" for label, words in labels.items() if words]
     body = placed("\n\n".join([said["body"] or said["description"], *kept]), day)
-    return Candidate(
+    return MemoryCandidate(
         MemoryType(said["type"]),
         said["name"],
         placed(said["description"], day).text,

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from reverie.memory.extraction.candidate import Said
+from reverie.memory.extraction.candidate import UserMessage
 from reverie.memory.extraction.find import find_candidates
 from reverie.memory.extraction.typed import own_words
 from reverie.memory.topics.polarity_words import CONFIRMATION
@@ -76,12 +76,12 @@ _ANSWER = lazy_regex(
 """What an answer to a step says of it, other than thanks and greetings."""
 
 
-def holds_nothing(messages: Iterable[Said]) -> bool:
+def holds_nothing(messages: Iterable[UserMessage]) -> bool:
     """Whether none of the user's messages can hold something lasting."""
     return not any(_may_hold(message) for message in messages)
 
 
-def _may_hold(message: Said) -> bool:
+def _may_hold(message: UserMessage) -> bool:
     words = own_words(message.text)
     if not words:
         return False

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from reverie.files import append_lines, write_atomic
 from reverie.files.places.paths import MemoryFolder
-from reverie.memory.extraction.candidate import Reason, Refusal
+from reverie.memory.extraction.candidate import RefusalReason, RefusedCandidate
 from reverie.memory.search.analyze import terms
 
 MAX_ROWS = 2_000
@@ -28,7 +28,7 @@ def refusals_file(folder: MemoryFolder) -> Path:
     return folder.state / "refused.jsonl"
 
 
-def read_refusals(folder: MemoryFolder) -> tuple[Refusal, ...]:
+def read_refusals(folder: MemoryFolder) -> tuple[RefusedCandidate, ...]:
     """What was refused, oldest first; lines that cannot be read are passed over."""
     try:
         rows = refusals_file(folder).read_text(encoding="utf-8", errors="replace").splitlines()
@@ -37,7 +37,7 @@ def read_refusals(folder: MemoryFolder) -> tuple[Refusal, ...]:
     return tuple(found for row in rows if (found := _parsed(row)) is not None)
 
 
-def append_refusals(folder: MemoryFolder, refused: Iterable[Refusal], now: datetime) -> None:
+def append_refusals(folder: MemoryFolder, refused: Iterable[RefusedCandidate], now: datetime) -> None:
     """Keep refusals that are not there yet."""
     before = read_refusals(folder)
     there = {replace(each, when="") for each in before}
@@ -65,12 +65,12 @@ def _repeats(quote: str, words: list[frozenset[str]]) -> bool:
     return bool(mine) and any(len(mine & theirs) / len(mine) >= _QUOTES_IT for theirs in words)
 
 
-def _write_all(folder: MemoryFolder, refused: Iterable[Refusal]) -> None:
+def _write_all(folder: MemoryFolder, refused: Iterable[RefusedCandidate]) -> None:
     text = "".join(f"{_row(each)}\n" for each in refused)
     write_atomic(refusals_file(folder), text.encode(), durable=False)
 
 
-def _row(refusal: Refusal) -> str:
+def _row(refusal: RefusedCandidate) -> str:
     said = {
         "when": refusal.when,
         "reason": refusal.reason.name,
@@ -83,11 +83,11 @@ def _row(refusal: Refusal) -> str:
     return json.dumps({key: value for key, value in said.items() if value}, ensure_ascii=False)
 
 
-def _parsed(row: str) -> Refusal | None:
+def _parsed(row: str) -> RefusedCandidate | None:
     try:
         said = json.loads(row)
-        return Refusal(
-            Reason[said["reason"]],
+        return RefusedCandidate(
+            RefusalReason[said["reason"]],
             said.get("quote", ""),
             said.get("message", ""),
             said.get("session", ""),

@@ -13,7 +13,7 @@ from typing import TypeAlias
 from reverie.values import value
 
 
-class Why(StrEnum):
+class SkipReason(StrEnum):
     """Why a turn starts no run."""
 
     sub_agent = "a sub-agent's turn"
@@ -26,7 +26,7 @@ class Why(StrEnum):
 
 
 @value
-class Gates:
+class ExtractionGates:
     """What must hold for a turn to be looked at, in this order."""
 
     is_main: bool = True
@@ -35,19 +35,19 @@ class Gates:
     memory_on: bool = True
     is_remote: bool = False
 
-    def closed(self) -> Why | None:
+    def closed(self) -> SkipReason | None:
         """The first gate that does not hold."""
         checks = (
-            (self.is_main, Why.sub_agent),
-            (self.is_on, Why.off),
-            (self.memory_on, Why.memory_off),
-            (not self.is_remote, Why.remote),
+            (self.is_main, SkipReason.sub_agent),
+            (self.is_on, SkipReason.off),
+            (self.memory_on, SkipReason.memory_off),
+            (not self.is_remote, SkipReason.remote),
         )
         return next((why for holds, why in checks if not holds), None)
 
 
 @value
-class Turn:
+class TurnEnd:
     """The end of a turn, as the transcript tells it."""
 
     newest: str
@@ -57,11 +57,11 @@ class Turn:
 
 
 @value
-class State:
+class ScheduleState:
     """Between two calls; a fresh one for each session."""
 
-    running: Turn | None = None
-    pending: Turn | None = None
+    running: TurnEnd | None = None
+    pending: TurnEnd | None = None
     """The newest turn that ended during a run."""
     turns: int = 0
     """Eligible turns since the last run."""
@@ -73,7 +73,7 @@ class State:
 class Run:
     """Start a run over the messages after the cursor up to this turn's end."""
 
-    turn: Turn
+    turn: TurnEnd
     is_trailing: bool = False
 
 
@@ -81,11 +81,11 @@ class Run:
 class Rest:
     """Start nothing."""
 
-    why: Why
+    why: SkipReason
 
 
 @value
-class Done:
+class RunFinished:
     """A run succeeded: the cursor moves."""
 
     covers: str
@@ -107,31 +107,35 @@ class GivenUp:
 
 
 Step: TypeAlias = Run | Rest
-Ended: TypeAlias = Done | Failed | GivenUp
+Ended: TypeAlias = RunFinished | Failed | GivenUp
 
 
-def turn_ended(state: State, turn: Turn, gates: Gates, *, every_n_turns: int = 1) -> tuple[State, Step]:
+def turn_ended(
+    state: ScheduleState, turn: TurnEnd, gates: ExtractionGates, *, every_n_turns: int = 1
+) -> tuple[ScheduleState, Step]:
     """What to do at the end of a turn; nobody waits for it."""
     closed = gates.closed()
     if closed is not None:
         return state, Rest(closed)
     if state.running is not None:
-        return replace(state, pending=turn), Rest(Why.overlap)
+        return replace(state, pending=turn), Rest(SkipReason.overlap)
     if turn.messages == 0:
-        return state, Rest(Why.no_news)
+        return state, Rest(SkipReason.no_news)
     state = replace(state, turns=state.turns + 1)
     if state.turns < every_n_turns:
-        return state, Rest(Why.throttled)
+        return state, Rest(SkipReason.throttled)
     return _started(replace(state, turns=0), turn, is_trailing=False)
 
 
-def run_ended(state: State, *, succeeded: bool, max_retries: int = 2) -> tuple[State, Ended, Run | None]:
+def run_ended(
+    state: ScheduleState, *, succeeded: bool, max_retries: int = 2
+) -> tuple[ScheduleState, Ended, Run | None]:
     """What became of the run, and the one trailing run over what was said meanwhile; the throttle does not hold it."""
     assert state.running is not None, "a run ends that was never started"
     ended: Ended
     failures = 0 if succeeded else state.failures + 1
     if succeeded:
-        ended = Done(state.running.newest)
+        ended = RunFinished(state.running.newest)
     elif failures > max_retries:
         ended, failures = GivenUp(state.running.newest, failures), 0
     else:
@@ -143,25 +147,25 @@ def run_ended(state: State, *, succeeded: bool, max_retries: int = 2) -> tuple[S
     return after, ended, step if isinstance(step, Run) else None
 
 
-def recounted(state: State, turn: Turn | None) -> tuple[State, Step]:
+def recounted(state: ScheduleState, turn: TurnEnd | None) -> tuple[ScheduleState, Step]:
     """The trailing run over what lies after the cursor now that it has moved; None and it has nothing to do."""
     idle = replace(state, running=None)
     if turn is None or turn.messages == 0:
-        return idle, Rest(Why.no_news)
+        return idle, Rest(SkipReason.no_news)
     return _started(idle, turn, is_trailing=True)
 
 
-def leaving(state: State, turn: Turn | None, gates: Gates) -> tuple[State, Step]:
+def leaving(state: ScheduleState, turn: TurnEnd | None, gates: ExtractionGates) -> tuple[ScheduleState, Step]:
     """What to do before the process ends: one run that no throttle holds, over whatever is left."""
     closed = gates.closed()
     if closed is not None:
         return state, Rest(closed)
     if state.running is not None:
-        return replace(state, pending=turn or state.pending), Rest(Why.overlap)
+        return replace(state, pending=turn or state.pending), Rest(SkipReason.overlap)
     if turn is None or turn.messages == 0:
-        return state, Rest(Why.no_news)
+        return state, Rest(SkipReason.no_news)
     return _started(replace(state, turns=0), turn, is_trailing=True)
 
 
-def _started(state: State, turn: Turn, *, is_trailing: bool) -> tuple[State, Step]:
+def _started(state: ScheduleState, turn: TurnEnd, *, is_trailing: bool) -> tuple[ScheduleState, Step]:
     return replace(state, running=turn), Run(turn, is_trailing)

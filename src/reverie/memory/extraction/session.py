@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from datetime import datetime, tzinfo
 
-from reverie.memory.extraction.candidate import Said
-from reverie.memory.extraction.gate import Heard
+from reverie.memory.extraction.candidate import UserMessage
+from reverie.memory.extraction.gate import ForeignText
 from reverie.memory.extraction.typed import machine_words
 from reverie.messages.blocks import Text, ToolResult
 from reverie.messages.entries import AssistantEntry, AttachmentEntry, Entry, UserEntry
@@ -23,10 +23,10 @@ _REPLY_CHARS = 1_000
 
 
 @value
-class Spoken:
+class SessionMessage:
     """A message of the user and how much of the session came before it."""
 
-    said: Said
+    said: UserMessage
     injected: int
     """How many injected texts."""
     foreign: int
@@ -37,11 +37,11 @@ class Spoken:
 class SessionWords:
     """What extraction needs of a session."""
 
-    messages: tuple[Spoken, ...] = ()
-    injected: Sequence[Heard] = ()
-    foreign: Sequence[Heard] = ()
+    messages: tuple[SessionMessage, ...] = ()
+    injected: Sequence[ForeignText] = ()
+    foreign: Sequence[ForeignText] = ()
 
-    def after(self, last: str | None) -> tuple[Spoken, ...]:
+    def after(self, last: str | None) -> tuple[SessionMessage, ...]:
         """The messages after a cursor; all of them when it is not there, never none for that reason."""
         places = [number for number, each in enumerate(self.messages) if each.said.message == last]
         return self.messages[places[-1] + 1 :] if places else self.messages
@@ -49,9 +49,9 @@ class SessionWords:
 
 def words_of(entries: Iterable[Entry], session: str, zone: tzinfo | None) -> SessionWords:
     """What was said in a session, its times in this zone, or in that of this machine."""
-    messages: list[Spoken] = []
-    injected: list[Heard] = []
-    foreign: list[Heard] = []
+    messages: list[SessionMessage] = []
+    injected: list[ForeignText] = []
+    foreign: list[ForeignText] = []
     seen: set[str] = set()
     reply = ""
     for entry in entries:
@@ -59,20 +59,20 @@ def words_of(entries: Iterable[Entry], session: str, zone: tzinfo | None) -> Ses
             case AssistantEntry() if not entry.envelope.is_sidechain:
                 reply = entry.message.text or reply
             case AttachmentEntry():
-                injected += [Heard(block.text) for block in entry.content if isinstance(block, Text)]
+                injected += [ForeignText(block.text) for block in entry.content if isinstance(block, Text)]
             case UserEntry() if not entry.envelope.is_sidechain:
-                foreign += [Heard(block.text) for block in entry.message.content if isinstance(block, ToolResult)]
+                foreign += [ForeignText(block.text) for block in entry.message.content if isinstance(block, ToolResult)]
                 text = entry.message.text
                 if not text.strip():
                     continue
                 if not is_by_hand(entry):
-                    injected.append(Heard(text))
+                    injected.append(ForeignText(text))
                 elif entry.envelope.uuid not in seen:
                     seen.add(entry.envelope.uuid)
-                    injected += [Heard(piece) for piece in machine_words(text)]
+                    injected += [ForeignText(piece) for piece in machine_words(text)]
                     when = _moment(entry.envelope.timestamp, zone)
-                    said = Said(entry.envelope.uuid, text, session, when, reply[-_REPLY_CHARS:])
-                    messages.append(Spoken(said, len(injected), len(foreign)))
+                    said = UserMessage(entry.envelope.uuid, text, session, when, reply[-_REPLY_CHARS:])
+                    messages.append(SessionMessage(said, len(injected), len(foreign)))
             case _:
                 pass
     return SessionWords(tuple(messages), injected, foreign)

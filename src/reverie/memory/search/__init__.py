@@ -11,7 +11,7 @@
 - `passages`: what past sessions said, opened by `past_sessions`
 """
 
-from reverie.memory.search.document import Document, Known, Query, Scored, Why
+from reverie.memory.search.document import Known, Query, RankingReason, Scored, SearchDocument
 from reverie.memory.search.engine import SearchIndex
 
-__all__ = ["Document", "Known", "Query", "Scored", "SearchIndex", "Why"]
+__all__ = ["Known", "Query", "RankingReason", "Scored", "SearchDocument", "SearchIndex"]

@@ -15,7 +15,7 @@ import math
 from collections.abc import Collection, Mapping, Sequence
 
 from reverie.memory.search.analyze import is_weak
-from reverie.memory.search.features import Measured, Wanted
+from reverie.memory.search.features import Measured, WeighedQuery
 from reverie.memory.search.rank import logistic
 
 WORD_COEFFICIENTS: dict[str, float] = {
@@ -41,7 +41,7 @@ _COMPARED = 11
 """With how many runners-up a hit is compared; where a store has fewer, the others count as nothing."""
 
 
-def query_features(wanted: Wanted, measured: Sequence[Measured]) -> dict[str, float]:
+def query_features(wanted: WeighedQuery, measured: Sequence[Measured]) -> dict[str, float]:
     """What of a query as a whole bears on whether anything is known; the same for all its hits."""
     seen: set[str] = set()
     for each in measured:
@@ -59,7 +59,7 @@ def query_features(wanted: Wanted, measured: Sequence[Measured]) -> dict[str, fl
 
 
 def hit_features(
-    wanted: Wanted, each: Measured, score: float, others: Sequence[float], of_query: Mapping[str, float]
+    wanted: WeighedQuery, each: Measured, score: float, others: Sequence[float], of_query: Mapping[str, float]
 ) -> dict[str, float]:
     """The features of one hit: the query's, what was measured of it, and by how much it leads."""
     runners_up = others[:_COMPARED]
@@ -77,7 +77,7 @@ def hit_features(
     }
 
 
-def says_nothing(wanted: Wanted) -> bool:
+def says_nothing(wanted: WeighedQuery) -> bool:
     """Whether a query has no telling word at all: "yes, do that" concerns no memory."""
     return not wanted.names and not _strong(wanted)
 
@@ -95,13 +95,13 @@ def least_likely(place: int, *, has_vectors: bool) -> float:
     return VECTOR_THRESHOLD if has_vectors else WORD_THRESHOLD
 
 
-def _is_titled(wanted: Wanted, strong: Sequence[str], each: Measured) -> bool:
+def _is_titled(wanted: WeighedQuery, strong: Sequence[str], each: Measured) -> bool:
     """Whether the document is named by a proper name of the query, or by two of its telling words."""
     title = each.fields.get("title", ())
     return any(term in title for term in wanted.text.proper) or sum(term in title for term in strong) > 1
 
 
-def _strong(wanted: Wanted, found: Collection[str] = ()) -> list[str]:
+def _strong(wanted: WeighedQuery, found: Collection[str] = ()) -> list[str]:
     """The telling terms of a query, without those that only join a word which was found to its neighbour."""
     terms = [term for term in wanted.text.terms if term not in wanted.names]
     pairs = [term for term in terms if len(term) == 2 and not term.isascii()]

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from reverie.memory.search.analyze import Analysed, analyse, terms
-from reverie.memory.search.document import Document, Known
+from reverie.memory.search.document import Known, SearchDocument
 from reverie.values import value
 
 SCHEMA_VERSION = 4
@@ -83,7 +83,7 @@ _INSERT_POSTINGS = f"INSERT INTO postings(rowid, {', '.join(FIELDS)}) VALUES ({'
 _DELETE_POSTINGS = _INSERT_POSTINGS.replace("(rowid", "(postings, rowid").replace("(?", "('delete', ?", 1)
 
 
-class Row(NamedTuple):
+class DocumentRow(NamedTuple):
     """A document as ranking reads it; a tuple, since a query makes a hundred of them."""
 
     id: int
@@ -104,7 +104,7 @@ class Row(NamedTuple):
 
 
 @value
-class Totals:
+class IndexTotals:
     """The size of the whole index."""
 
     documents: int
@@ -144,7 +144,7 @@ class Database:
         rows = self._connection.execute("SELECT key, mtime_ns, size, digest FROM documents")
         return {key: Known(mtime_ns, size, digest) for key, mtime_ns, size, digest in rows}
 
-    def update(self, changed: Iterable[Document], removed: Iterable[str]) -> None:
+    def update(self, changed: Iterable[SearchDocument], removed: Iterable[str]) -> None:
         """Put the changed documents in place of their old state and drop the removed ones, in one transaction."""
         with self._writing():
             for key in removed:
@@ -163,8 +163,8 @@ class Database:
             new = [(word,) for word in words if len(word) >= _SHORTEST_CORRECTED and word.isalpha()]
             self._connection.executemany("INSERT OR IGNORE INTO words(word) VALUES (?)", sorted(new))
 
-    def totals(self) -> Totals:
-        return Totals(*self._connection.execute("SELECT documents, length, passages FROM totals").fetchone())
+    def totals(self) -> IndexTotals:
+        return IndexTotals(*self._connection.execute("SELECT documents, length, passages FROM totals").fetchone())
 
     def frequencies(self, wanted: Iterable[str]) -> dict[str, tuple[int, int]]:
         """Term → (documents that have it, how often it occurs); counted once per state of the index."""
@@ -196,15 +196,15 @@ class Database:
         found = self._connection.execute(sql, (question, int(last * (1.0 - share)), limit))
         return [number for (number,) in found]
 
-    def rows(self, ids: Sequence[int]) -> list[Row]:
+    def rows(self, ids: Sequence[int]) -> list[DocumentRow]:
         """The documents with these ids."""
         sql = f"SELECT {_COLUMNS} FROM documents d WHERE d.id IN ({_marks(ids)})"
-        return list(map(Row._make, self._connection.execute(sql, list(ids))))
+        return list(map(DocumentRow._make, self._connection.execute(sql, list(ids))))
 
-    def neighbours(self, group: str, first: int, last: int) -> list[Row]:
+    def neighbours(self, group: str, first: int, last: int) -> list[DocumentRow]:
         """The documents of a group from one position to another."""
         sql = f"SELECT {_COLUMNS} FROM documents d WHERE d.grp = ? AND d.pos BETWEEN ? AND ?"
-        return list(map(Row._make, self._connection.execute(sql, (group, first, last))))
+        return list(map(DocumentRow._make, self._connection.execute(sql, (group, first, last))))
 
     def spelled_like(self, term: str, limit: int = 200) -> list[str]:
         """Words of the index that hold a longer part of an unknown one: one wrong letter leaves a half intact."""
@@ -327,7 +327,7 @@ class Database:
             (documents, length, passages),
         )
 
-    def _insert(self, document: Document) -> tuple[str, ...]:
+    def _insert(self, document: SearchDocument) -> tuple[str, ...]:
         read = analyse(document.body)
         texts = _fields(document, read)
         cursor = self._connection.execute(
@@ -366,7 +366,7 @@ def _marks(values: Sequence[object]) -> str:
     return ",".join("?" * len(values))
 
 
-def digest_of(document: Document) -> bytes:
+def digest_of(document: SearchDocument) -> bytes:
     """A short hash of everything that a query can find in a document."""
     from hashlib import blake2b
 
@@ -378,7 +378,7 @@ def _count(texts: Iterable[str]) -> int:
     return sum(text.count(" ") + text.count("\n") + 1 for text in texts if text)
 
 
-def _fields(document: Document, read: Analysed) -> tuple[str, ...]:
+def _fields(document: SearchDocument, read: Analysed) -> tuple[str, ...]:
     lines = (
         document.name,
         document.description,

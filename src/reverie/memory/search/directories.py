@@ -11,7 +11,7 @@ from reverie.memory.scopes import Scope, agent_scopes, user_scope
 from reverie.memory.search.topic_index import IndexedFolder
 
 if TYPE_CHECKING:
-    from reverie.memory.search.recall import Searched
+    from reverie.memory.search.recall import SearchedDirectory
     from reverie.memory.search.vectors import Embeds
     from reverie.memory.store.watcher import Watch
 
@@ -20,7 +20,7 @@ FRESH_SECONDS = 1.0
 in quick succession, a thread looks before the time is over and no question waits."""
 
 
-class Shelves:
+class MemoryDirectories:
     """The indexes of one memory: its own directory, for a project also the user's, and those of mentioned agents."""
 
     watch: Watch | None
@@ -41,11 +41,11 @@ class Shelves:
         return self._folder(self._scopes[0])
 
     @property
-    def standing(self) -> tuple[Searched, ...]:
+    def standing(self) -> tuple[SearchedDirectory, ...]:
         """Those that are always searched."""
         return tuple(map(self._searched, self._scopes))
 
-    def for_query(self, query: str, *, fresh: bool) -> tuple[Searched, ...]:
+    def for_query(self, query: str, *, fresh: bool) -> tuple[SearchedDirectory, ...]:
         """Those to search for a query, in step with the disk as far as is due, or to catch up after it."""
         agents = agent_scopes(self._places, query, cwd=self._root) if self._root is not None else ()
         searched = (*self.standing, *map(self._searched, agents))
@@ -85,10 +85,10 @@ class Shelves:
             folder.close()
         self._folders.clear()
 
-    def _searched(self, scope: Scope) -> Searched:
-        from reverie.memory.search.recall import Searched
+    def _searched(self, scope: Scope) -> SearchedDirectory:
+        from reverie.memory.search.recall import SearchedDirectory
 
-        return Searched(scope=scope.name, folder=self._folder(scope))
+        return SearchedDirectory(scope=scope.name, folder=self._folder(scope))
 
     def _folder(self, scope: Scope) -> IndexedFolder:
         directory = scope.folder.directory

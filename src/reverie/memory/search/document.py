@@ -10,7 +10,7 @@ from reverie.values import value
 
 
 @value
-class Document:
+class SearchDocument:
     """One thing that can be found: a topic file, or a passage of a transcript."""
 
     key: str
@@ -61,7 +61,7 @@ class Query:
 
 
 @value
-class Why:
+class RankingReason:
     """Why a document was found. The shares in `parts` add up to the ranking score."""
 
     words: dict[str, tuple[str, ...]]
@@ -81,4 +81,4 @@ class Scored:
     key: str
     score: float
     """How likely this answers the query, from 0 to 1."""
-    why: Why
+    why: RankingReason

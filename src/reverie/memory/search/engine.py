@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, Self
 
 from reverie.memory.search.abstain import hit_features, least_likely, probability, query_features, says_nothing
 from reverie.memory.search.analyze import QueryText, analyse_query, is_weak, synonyms, without_names
-from reverie.memory.search.database import Database, Row
-from reverie.memory.search.document import Document, Known, Query, Scored, Why
-from reverie.memory.search.features import NAME_WORTH, SYNONYM_WORTH, Measured, Wanted, measure
+from reverie.memory.search.database import Database, DocumentRow
+from reverie.memory.search.document import Known, Query, RankingReason, Scored, SearchDocument
+from reverie.memory.search.features import NAME_WORTH, SYNONYM_WORTH, Measured, WeighedQuery, measure
 from reverie.memory.search.rank import PRIOR_WEIGHTS, TITLED_WEIGHT, VECTOR_WEIGHTS, WORD_WEIGHTS, parts_of
 from reverie.memory.search.spelling import corrections
 
@@ -89,7 +89,7 @@ class SearchIndex:
         """What the index remembers of each document's file; empty after the file was lost or damaged."""
         return self._database.known()
 
-    def update(self, changed: Iterable[Document], removed: Iterable[str] = ()) -> None:
+    def update(self, changed: Iterable[SearchDocument], removed: Iterable[str] = ()) -> None:
         """Index changed documents and drop removed ones; other processes see all of it or nothing."""
         self._database.update(changed, removed)
 
@@ -100,7 +100,7 @@ class SearchIndex:
             self._missing, self._missing_of = self._database.without_vectors(), version
         return list(self._missing)
 
-    def add_vectors(self, documents: Sequence[Document], embedder: Embeds) -> None:
+    def add_vectors(self, documents: Sequence[SearchDocument], embedder: Embeds) -> None:
         """Embed documents and keep their vectors. Slow beside `update`, so it is a step of its own."""
         from reverie.memory.search.sentences import sentences
         from reverie.memory.search.vectors import pack, pack_sentences
@@ -167,7 +167,7 @@ class SearchIndex:
             words = {name: tuple(sorted(own)) for name, found in each.fields.items() if (own := found & asked)}
             if query.abstains and not words and not has_vectors:
                 continue
-            why = Why(
+            why = RankingReason(
                 words=words,
                 corrected=corrected,
                 similarity=each.values.get("similarity"),
@@ -182,19 +182,19 @@ class SearchIndex:
             wanted, _ = self._wanted(analyse_query(text), "")
             return [row.key for row in self._database.rows(self._candidates(wanted)[:limit])]
 
-    def measured(self, query: Query) -> tuple[Wanted, list[Measured], dict[str, tuple[str, ...]]]:
+    def measured(self, query: Query) -> tuple[WeighedQuery, list[Measured], dict[str, tuple[str, ...]]]:
         """Every candidate with its measures, unranked: what `search` weighs and what `bench/recall` fits."""
         with self._database.reading():
             return self._measured(query)
 
-    def _measured(self, query: Query) -> tuple[Wanted, list[Measured], dict[str, tuple[str, ...]]]:
+    def _measured(self, query: Query) -> tuple[WeighedQuery, list[Measured], dict[str, tuple[str, ...]]]:
         wanted, corrected = self._wanted(analyse_query(query.text), query.context)
         if self._embedder is None:
             rows = self._with_neighbours(self._database.rows(self._candidates(wanted)))
             return wanted, measure(rows, wanted), corrected
         return wanted, self._measured_by_meaning(query.text, wanted, self._embedder), corrected
 
-    def _measured_by_meaning(self, text: str, wanted: Wanted, embedder: Embeds) -> list[Measured]:
+    def _measured_by_meaning(self, text: str, wanted: WeighedQuery, embedder: Embeds) -> list[Measured]:
         from reverie.memory.search.beside import offer
         from reverie.memory.search.vectors import sentence_similarities
 
@@ -218,11 +218,11 @@ class SearchIndex:
         _measure_similarity(measured, table.similarities(vectors, ids), sentence_similarities(vectors, sentences))
         return measured
 
-    def _read_by_words(self, wanted: Wanted) -> tuple[list[Row], list[tuple[int, bytes, bytes]]]:
+    def _read_by_words(self, wanted: WeighedQuery) -> tuple[list[DocumentRow], list[tuple[int, bytes, bytes]]]:
         ids = self._candidates(wanted)
         return self._database.rows(ids), self._database.sentences(ids)
 
-    def _wanted(self, text: QueryText, context: str) -> tuple[Wanted, dict[str, tuple[str, ...]]]:
+    def _wanted(self, text: QueryText, context: str) -> tuple[WeighedQuery, dict[str, tuple[str, ...]]]:
         totals = self._database.totals()
         asked = dict.fromkeys(text.terms, 1.0)
         for term in analyse_query(context).terms if context else ():
@@ -260,7 +260,7 @@ class SearchIndex:
             known = {meant for look, (meant, _) in stands_for.items() if frequencies[look][0]}
             kept = set(sorted(known, key=lambda term: (-weights[term], term))[:_MOST_TERMS])
             stands_for = {look: meant for look, meant in stands_for.items() if meant[0] in kept}
-        wanted = Wanted(
+        wanted = WeighedQuery(
             text=text,
             weights=weights,
             stands_for=stands_for,
@@ -271,7 +271,7 @@ class SearchIndex:
         )
         return wanted, corrected
 
-    def _candidates(self, wanted: Wanted) -> list[int]:
+    def _candidates(self, wanted: WeighedQuery) -> list[int]:
         frequencies = self._database.frequencies(wanted.stands_for)
         telling = sorted(
             (look for look in wanted.stands_for if frequencies[look][0]),
@@ -288,7 +288,7 @@ class SearchIndex:
         share = min(1.0, _POSTINGS_READ / visited) if visited else 1.0
         return self._database.best(chosen, _CANDIDATES, share=share) if chosen else []
 
-    def _with_neighbours(self, rows: list[Row]) -> list[Row]:
+    def _with_neighbours(self, rows: list[DocumentRow]) -> list[DocumentRow]:
         """Add the rows around the candidates in their groups: they explain them, and may be meant themselves."""
         found = {row.id: row for row in rows}
         spans: dict[str, list[list[int]]] = {}
@@ -316,14 +316,14 @@ class SearchIndex:
         return self._table
 
 
-def embedding_text(document: Document) -> str:
+def embedding_text(document: SearchDocument) -> str:
     """What of a document goes into its vector: who speaks, its name and description, its text."""
     speaker = f"{', '.join(document.about)}: " if document.group is not None and document.about else ""
     return speaker + "\n".join(text for text in (document.name, document.description, document.body) if text)
 
 
-def _texts_before(documents: Sequence[Document]) -> dict[str, str]:
-    places: dict[tuple[str | None, int], Document] = {(each.group, each.position): each for each in documents}
+def _texts_before(documents: Sequence[SearchDocument]) -> dict[str, str]:
+    places: dict[tuple[str | None, int], SearchDocument] = {(each.group, each.position): each for each in documents}
     found = {}
     for document in documents:
         before = places.get((document.group, document.position - 1))
@@ -362,7 +362,7 @@ def _measure_similarity(
         each.values["group_similarity"] = sum(best) / len(best)
 
 
-def _priors(row: Row, query: Query) -> dict[str, float]:
+def _priors(row: DocumentRow, query: Query) -> dict[str, float]:
     parts = {}
     if row.observed is not None:
         days = max(0, query.now.toordinal() - row.observed)

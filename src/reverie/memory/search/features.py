@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from datetime import date
 
 from reverie.memory.search.analyze import QueryText
-from reverie.memory.search.database import FIELD_WEIGHTS, FIELDS, LINE_FIELDS, Row
+from reverie.memory.search.database import FIELD_WEIGHTS, FIELDS, LINE_FIELDS, DocumentRow
 from reverie.values import value
 
 _WEIGHT_OF = dict(zip(FIELDS, FIELD_WEIGHTS, strict=True))
@@ -42,7 +42,7 @@ _BEFORE_WORTH = 0.3
 
 
 @value
-class Wanted:
+class WeighedQuery:
     """What the query asks for, weighed by this store."""
 
     text: QueryText
@@ -61,7 +61,7 @@ class Wanted:
 class Measured:
     """One candidate and what was measured of it."""
 
-    row: Row
+    row: DocumentRow
     found: dict[str, float]
     """Query term → its saturated frequency here."""
     fields: dict[str, set[str]]
@@ -71,7 +71,7 @@ class Measured:
     values: dict[str, float] = field(default_factory=dict)
 
 
-def measure(rows: Sequence[Row], wanted: Wanted) -> list[Measured]:
+def measure(rows: Sequence[DocumentRow], wanted: WeighedQuery) -> list[Measured]:
     """Measure the candidates by their words, each in the light of its neighbours."""
     sought = _Sought(wanted)
     measured = [_measure_words(row, sought) for row in rows]
@@ -101,9 +101,9 @@ class _Sought:
 
     __slots__ = ("pairs", "terms", "wanted")
 
-    def __init__(self, wanted: Wanted) -> None:
+    def __init__(self, wanted: WeighedQuery) -> None:
         self.wanted = wanted
-        # Between spaces, as it stands in `Row.text`, and how far it is to the space that the next one may begin with.
+        # Between spaces, as in `DocumentRow.text`, and how far it is to the space that the next one may begin with.
         self.terms = tuple(
             (f" {term} ", len(term) + 1, meant, worth) for term, (meant, worth) in wanted.stands_for.items()
         )
@@ -112,7 +112,7 @@ class _Sought:
         )
 
 
-def _measure_words(row: Row, sought: _Sought) -> Measured:
+def _measure_words(row: DocumentRow, sought: _Sought) -> Measured:
     wanted, text = sought.wanted, row.text
     fields: dict[str, set[str]] = {}
     each = Measured(row, {}, fields)
@@ -174,7 +174,7 @@ _Passage = tuple[int, dict[str, float], int, int]
 """A line of a body: its number, the query's term → how often, where it begins and ends."""
 
 
-def _best_passage(text: str, passages: Sequence[_Passage], wanted: Wanted) -> float:
+def _best_passage(text: str, passages: Sequence[_Passage], wanted: WeighedQuery) -> float:
     """The best score of a passage within a long text, its neighbours helping."""
     found = {
         number: _saturate(here, (text.count(" ", start, end) - 1) / wanted.mean_passage)
@@ -191,7 +191,7 @@ def _best_passage(text: str, passages: Sequence[_Passage], wanted: Wanted) -> fl
 
 
 def _weigh_jointly(
-    found: Mapping[str, float], neighbours: Sequence[tuple[float, Mapping[str, float]]], wanted: Wanted
+    found: Mapping[str, float], neighbours: Sequence[tuple[float, Mapping[str, float]]], wanted: WeighedQuery
 ) -> float:
     """What the words of a unit and of its neighbours are worth together."""
     weights = wanted.weights
@@ -210,7 +210,9 @@ def _weigh_jointly(
 _NOTHING: Mapping[str, float] = {}
 
 
-def _fill(each: Measured, words: float, before: Measured | None, group: Mapping[str, float], wanted: Wanted) -> None:
+def _fill(
+    each: Measured, words: float, before: Measured | None, group: Mapping[str, float], wanted: WeighedQuery
+) -> None:
     row, text = each.row, wanted.text
     each.values = {
         "words": words,
@@ -231,7 +233,7 @@ def _fill(each: Measured, words: float, before: Measured | None, group: Mapping[
     }
 
 
-def _weigh(found: Mapping[str, float], wanted: Wanted) -> float:
+def _weigh(found: Mapping[str, float], wanted: WeighedQuery) -> float:
     return sum([wanted.weights[term] * worth for term, worth in found.items()]) if found else 0.0
 
 
@@ -243,14 +245,14 @@ def _fill_shares(measured: Sequence[Measured]) -> None:
             each.values[share] = each.values[name] / best if best > 0 else 0.0
 
 
-def _date_match(row: Row, text: QueryText) -> float:
+def _date_match(row: DocumentRow, text: QueryText) -> float:
     if row.observed is None:
         return 0.0
     day = date.fromordinal(row.observed)
     return (day.month in text.months) + 0.3 * (day.year in text.years)
 
 
-def _day_match(row: Row, text: QueryText) -> float:
+def _day_match(row: DocumentRow, text: QueryText) -> float:
     """How near a document was written to a day that the query names."""
     if row.observed is None:
         return 0.0

@@ -8,24 +8,24 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from reverie.errors import Error
-from reverie.memory.search.recall import Asked, CheckAnchors, Searched, chosen, named, ranked, selection
-from reverie.memory.search.render import Hit, Limits
+from reverie.memory.search.recall import Asked, CheckAnchors, SearchedDirectory, chosen, named, ranked, selection
+from reverie.memory.search.render import Hit, RenderLimits
 from reverie.models.flow import run_flow
 from reverie.models.ports import Model, Request
 
 if TYPE_CHECKING:
-    from reverie.settings import Recall
+    from reverie.settings import RecallSettings
 
 
 async def select(
-    searched: Sequence[Searched],
+    searched: Sequence[SearchedDirectory],
     asked: Asked,
     embedded: Sequence[Hit],
     model: Model,
-    settings: Recall,
+    settings: RecallSettings,
     *,
     now: datetime,
-    limits: Limits,
+    limits: RenderLimits,
     check: CheckAnchors,
 ) -> Sequence[Hit]:
     """The hits that the model chooses, and the first embedded one; the embedded ones when it fails.

@@ -8,7 +8,7 @@ from datetime import datetime
 from pathlib import Path
 
 from reverie.files.places import Places
-from reverie.memory.search.passages import Found, PastQuery, PastSearch
+from reverie.memory.search.passages import PastQuery, PastSearch, PastSearchResult
 from reverie.memory.search.passages.listing import index_place, list_transcripts
 
 _FRESH_SECONDS = 1.0
@@ -38,7 +38,7 @@ class Past:
         now: datetime,
         fresh: bool = False,
         progress: Callable[[int, int], None] = lambda _done, _of: None,
-    ) -> Found:
+    ) -> PastSearchResult:
         """The passages that answer, on an index no older than a second; `fresh` reads every transcript again."""
         if fresh or time.monotonic() - self._swept > _FRESH_SECONDS:
             self.sweep(anew=fresh, progress=progress)

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from reverie.memory.search.analyze import synonyms, terms
 from reverie.memory.search.document import Query, Scored
-from reverie.memory.search.render import Hit, Limits, Reasons, excerpt, within
+from reverie.memory.search.render import Hit, Reasons, RenderLimits, excerpt, within
 from reverie.memory.search.topic_index import IndexedFolder, document_of
 from reverie.memory.search.topic_table import Indexed
 from reverie.memory.topics.age import age_days, header, is_expired
@@ -85,7 +85,7 @@ class Asked:
 
 
 @value
-class Searched:
+class SearchedDirectory:
     """One memory directory to be searched."""
 
     scope: str
@@ -124,25 +124,25 @@ def _is_unspaced(char: str) -> bool:
 
 
 def recall(
-    searched: Sequence[Searched],
+    searched: Sequence[SearchedDirectory],
     asked: Asked,
     *,
     now: datetime,
-    limits: Limits | None = None,
+    limits: RenderLimits | None = None,
     check: CheckAnchors = lambda _scope, _topic: (),
 ) -> Recalled:
     """The memories that matter now, best first; none when none is likely to."""
-    limits = limits or Limits()
+    limits = limits or RenderLimits()
     candidates = ranked(searched, asked, now=now)
     hits = _hits(candidates[: asked.limit], asked, limits, now, check)
     return Recalled(hits=within(hits, limits.turn_bytes), searched=sum(len(each.folder) for each in searched))
 
 
 @value
-class Candidate:
+class RecallCandidate:
     """A memory that may be recalled."""
 
-    searched: Searched
+    searched: SearchedDirectory
     found: Indexed
     score: float
     reasons: Reasons
@@ -153,8 +153,13 @@ class Candidate:
 
 
 def ranked(
-    searched: Sequence[Searched], asked: Asked, *, now: datetime, abstains: bool = True, limit: int | None = None
-) -> list[Candidate]:
+    searched: Sequence[SearchedDirectory],
+    asked: Asked,
+    *,
+    now: datetime,
+    abstains: bool = True,
+    limit: int | None = None,
+) -> list[RecallCandidate]:
     """The candidates in order; those of a situation alone take a few places, no text stands twice."""
     wanted = limit or asked.limit
     found = [
@@ -162,7 +167,7 @@ def ranked(
     ]
     order = {each.scope: number for number, each in enumerate(searched)}
     found.sort(key=lambda each: (-each.score, order[each.searched.scope], each.found.topic.path))
-    kept: list[Candidate] = []
+    kept: list[RecallCandidate] = []
     seen: set[tuple[str, str]] = set()
     by_situation = 0
     for candidate in found:
@@ -177,7 +182,9 @@ def ranked(
     return kept[:wanted]
 
 
-def _candidates(searched: Searched, asked: Asked, now: datetime, *, abstains: bool, limit: int) -> list[Candidate]:
+def _candidates(
+    searched: SearchedDirectory, asked: Asked, now: datetime, *, abstains: bool, limit: int
+) -> list[RecallCandidate]:
     folder = searched.folder
     root = f"{folder.folder.directory}/"
     exclude = frozenset(path.removeprefix(root) for path in asked.exclude if path.startswith(root))
@@ -187,7 +194,7 @@ def _candidates(searched: Searched, asked: Asked, now: datetime, *, abstains: bo
     standing = _standing(folder, asked, exclude, alike)
     entries = folder.read([*alike, *(path for path in standing if path not in alike)])
     return [
-        Candidate(
+        RecallCandidate(
             searched=searched,
             found=entry,
             score=_score(alike.get(path), standing.get(path, ()), entry, now),
@@ -287,7 +294,7 @@ def _is_known_usage(topic: Topic, tools: Iterable[str]) -> bool:
 
 
 def _hits(
-    candidates: Sequence[Candidate], asked: Asked, limits: Limits, now: datetime, check: CheckAnchors
+    candidates: Sequence[RecallCandidate], asked: Asked, limits: RenderLimits, now: datetime, check: CheckAnchors
 ) -> list[Hit]:
     wanted = frozenset(terms(asked.query))
     hits = []
@@ -315,24 +322,24 @@ def _hits(
 
 
 def chosen(
-    candidates: Sequence[Candidate],
+    candidates: Sequence[RecallCandidate],
     names: Sequence[str],
     asked: Asked,
     *,
     now: datetime,
-    limits: Limits | None = None,
+    limits: RenderLimits | None = None,
     check: CheckAnchors = lambda _scope, _topic: (),
 ) -> tuple[Hit, ...]:
     """The candidates of these names as hits, in the order of the names."""
-    limits = limits or Limits()
+    limits = limits or RenderLimits()
     by_name = named(candidates)
     picked = [by_name[name] for name in names]
     return within(_hits(picked, asked, limits, now, check), limits.turn_bytes)
 
 
-def named(candidates: Iterable[Candidate]) -> dict[str, Candidate]:
+def named(candidates: Iterable[RecallCandidate]) -> dict[str, RecallCandidate]:
     """The names that a manifest gives to candidates: paths inside their directory, with the scope where they repeat."""
-    found: dict[str, Candidate] = {}
+    found: dict[str, RecallCandidate] = {}
     for candidate in candidates:
         path = candidate.found.topic.path
         found[path if path not in found else f"{candidate.searched.scope}:{path}"] = candidate
@@ -340,7 +347,7 @@ def named(candidates: Iterable[Candidate]) -> dict[str, Candidate]:
 
 
 def selection(
-    candidates: Sequence[Candidate],
+    candidates: Sequence[RecallCandidate],
     asked: Asked,
     *,
     embedded: Sequence[str],
@@ -376,7 +383,7 @@ def _json_in(text: str) -> str:
     return text[text.find("{") : text.rfind("}") + 1]
 
 
-def _prompt(candidates: Mapping[str, Candidate], asked: Asked) -> str:
+def _prompt(candidates: Mapping[str, RecallCandidate], asked: Asked) -> str:
     text = (Path(__file__).parents[1] / "prompts" / "select.md").read_text(encoding="utf-8")
     text = re.sub(r"\A<!--.*?-->\n", "", text, flags=re.DOTALL)
     tools = (
@@ -394,7 +401,7 @@ def _prompt(candidates: Mapping[str, Candidate], asked: Asked) -> str:
     return re.sub(r"\{(limit|tools_rule|query|manifest)\}", lambda match: values[match[1]], text)
 
 
-def manifest_line(name: str, candidate: Candidate) -> str:
+def manifest_line(name: str, candidate: RecallCandidate) -> str:
     """One line on a memory: type, file, time, description; what is missing is left out."""
     topic = candidate.found.topic
     kind = f"[{topic.type}] " if topic.type else ""

@@ -12,7 +12,7 @@ from dataclasses import field
 from typing import TYPE_CHECKING, Literal
 
 from reverie.memory.search.analyze import terms
-from reverie.settings.memory import Age
+from reverie.settings.memory import AgeSettings
 from reverie.values import value
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ _LOOKED_AT_CHARS = 100_000
 
 
 @value
-class Limits:
+class RenderLimits:
     """How much may be shown (spec 2 §7.5; product §6)."""
 
     hits: int = 5
@@ -33,7 +33,7 @@ class Limits:
     file_bytes: int = 4_096
     turn_bytes: int = 20_480
     show_again_tokens: int = 50_000
-    age: Age = Age()
+    age: AgeSettings = AgeSettings()
 
 
 @value
@@ -113,7 +113,7 @@ class Shown:
     """How many tokens the conversation had when it was shown."""
 
 
-def still_shown(shown: Iterable[Shown], tokens: int, limits: Limits) -> tuple[Shown, ...]:
+def still_shown(shown: Iterable[Shown], tokens: int, limits: RenderLimits) -> tuple[Shown, ...]:
     """Those that must not be shown again yet: a memory may return once enough has been said since.
 
     A compaction removes attachments from the history, so the caller passes only those that are left.
@@ -139,7 +139,7 @@ def within(hits: Sequence[Hit], room_bytes: int) -> tuple[Hit, ...]:
     return tuple(kept)
 
 
-def excerpt(head: str, body: str, wanted: Collection[str], limits: Limits, *, path: str) -> str:
+def excerpt(head: str, body: str, wanted: Collection[str], limits: RenderLimits, *, path: str) -> str:
     """The file whole when it fits, else its head and the part of its body that has the wanted terms."""
     whole = f"{head}{body}"
     if whole.count("\n") < limits.file_lines and len(whole.encode()) <= limits.file_bytes:

@@ -29,9 +29,9 @@ if TYPE_CHECKING:
     import tempfile
 
     from reverie.files.places.paths import MemoryFolder
-    from reverie.memory.search.document import Document, Query, Scored
+    from reverie.memory.search.document import Query, Scored, SearchDocument
     from reverie.memory.search.engine import SearchIndex
-    from reverie.memory.search.topic_table import Indexed, Looks, Row, TopicTable, Unreadable
+    from reverie.memory.search.topic_table import Indexed, Looks, TopicRow, TopicTable, UnreadableTopic
     from reverie.memory.search.vectors import Embeds
     from reverie.memory.store.git.entries import Seen
     from reverie.memory.topics.situations import When
@@ -218,7 +218,7 @@ class IndexedFolder:
         with self._lock:
             return self._table.path_named(name) if self._exists() else None
 
-    def unreadable(self) -> tuple[Unreadable, ...]:
+    def unreadable(self) -> tuple[UnreadableTopic, ...]:
         """Every file that cannot be read as a topic."""
         with self._lock:
             return self._table.unreadable() if self._exists() else ()
@@ -281,7 +281,7 @@ class IndexedFolder:
         """Index these files; return which have other contents, and whether one may change again unseen."""
         from hashlib import blake2b
 
-        rows: list[Row] = []
+        rows: list[TopicRow] = []
         touched: list[tuple[str, Looks]] = []
         gone = list(removed)
         is_doubtful = False
@@ -376,13 +376,13 @@ def _inode_of(path: Path) -> int:
         return 0
 
 
-def document_of(topic: Topic, mtime_ns: int = 0, size: int = 0) -> Document:
+def document_of(topic: Topic, mtime_ns: int = 0, size: int = 0) -> SearchDocument:
     """What of a topic can be found."""
-    from reverie.memory.search.document import Document
+    from reverie.memory.search.document import SearchDocument
     from reverie.memory.topics.anchors import named
 
     when = topic.when
-    return Document(
+    return SearchDocument(
         key=topic.path,
         body=topic.body,
         name=topic.name,
@@ -407,25 +407,25 @@ def _agree(table: TopicTable, search: SearchIndex) -> None:
     table.update((), (), held - searched)
 
 
-def _row(path: str, looks: Looks, digest: bytes, content: bytes, vetted: Topic | None) -> Row:
+def _row(path: str, looks: Looks, digest: bytes, content: bytes, vetted: Topic | None) -> TopicRow:
     """What is to be kept of a content; one that was vetted is neither parsed nor scanned."""
     from reverie.files.secret_scan import scan
-    from reverie.memory.search.topic_table import LEFT_OUT, Row
+    from reverie.memory.search.topic_table import LEFT_OUT, TopicRow
     from reverie.memory.topics.topic import parse_topic
 
     try:
         text = content.decode()
         topic = vetted or parse_topic(path, text)
     except Damaged as problem:
-        return Row(path=path, looks=looks, digest=digest, problem=str(problem))
+        return TopicRow(path=path, looks=looks, digest=digest, problem=str(problem))
     except UnicodeDecodeError as problem:
         detail = f"it is not UTF-8 text (byte {problem.start + 1} of {len(content)})"
-        return Row(path=path, looks=looks, digest=digest, problem=detail)
+        return TopicRow(path=path, looks=looks, digest=digest, problem=detail)
     if vetted is None and (rules := sorted({finding.rule for finding in scan(text)})):
         # What a hand wrote into a file stays there, but is neither copied into the index nor recalled.
-        return Row(path=path, looks=looks, digest=digest, problem=f"{LEFT_OUT} ({', '.join(rules)})")
+        return TopicRow(path=path, looks=looks, digest=digest, problem=f"{LEFT_OUT} ({', '.join(rules)})")
     head = re.match(_HEAD, text)
-    return Row(path=path, looks=looks, digest=digest, topic=topic, head=head[0] if head else "")
+    return TopicRow(path=path, looks=looks, digest=digest, topic=topic, head=head[0] if head else "")
 
 
 def _read(folder: MemoryFolder, path: str) -> tuple[os.stat_result, bytes] | None:

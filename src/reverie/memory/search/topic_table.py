@@ -58,7 +58,7 @@ LEFT_OUT = "it holds what looks like a secret"
 
 
 @value
-class Unreadable:
+class UnreadableTopic:
     """A file that cannot be read as a topic."""
 
     path: str
@@ -71,7 +71,7 @@ class Unreadable:
 
 
 @value
-class Row:
+class TopicRow:
     """What is to be kept of one file."""
 
     path: str
@@ -116,7 +116,7 @@ class TopicTable:
         sql = f"SELECT path, digest FROM topics WHERE path IN ({_marks(paths)})"  # noqa: S608 - only question marks
         return dict(self._database.execute(sql, list(paths)).fetchall())
 
-    def update(self, rows: Iterable[Row], touched: Iterable[tuple[str, Looks]], gone: Iterable[str]) -> None:
+    def update(self, rows: Iterable[TopicRow], touched: Iterable[tuple[str, Looks]], gone: Iterable[str]) -> None:
         """Put rows in place of their old state; files that were only touched keep theirs."""
         with self._database:
             self._database.executemany(
@@ -158,10 +158,10 @@ class TopicTable:
         found = self._database.execute(sql, (path_key(name),)).fetchone()
         return None if found is None else str(found[0])
 
-    def unreadable(self) -> tuple[Unreadable, ...]:
+    def unreadable(self) -> tuple[UnreadableTopic, ...]:
         """Every file that cannot be read as a topic."""
         rows = self._database.execute("SELECT path, problem FROM topics WHERE problem IS NOT NULL ORDER BY path")
-        return tuple(Unreadable(path=path, detail=problem) for path, problem in rows)
+        return tuple(UnreadableTopic(path=path, detail=problem) for path, problem in rows)
 
     def standing(self) -> dict[When, tuple[str, ...]]:
         """Situation → the topics that hold in it, the latest first; what holds always needs no recall."""
@@ -187,7 +187,7 @@ class TopicTable:
         return self._known[1]
 
 
-def _columns(row: Row) -> tuple[str | int | bytes | None, ...]:
+def _columns(row: TopicRow) -> tuple[str | int | bytes | None, ...]:
     start = (row.path, *row.looks, row.digest)
     topic = row.topic
     if topic is None:

@@ -31,7 +31,7 @@ _FETCH_SECONDS = 900.0
 
 
 @value
-class Model:
+class EmbeddingModel:
     """One model that can be installed."""
 
     name: str
@@ -40,12 +40,12 @@ class Model:
     folder: Path
 
 
-def list_models(models_dir: Path) -> list[Model]:
+def list_models(models_dir: Path) -> list[EmbeddingModel]:
     """The models this version knows, installed or not."""
     folder = models_dir / MODEL_NAME
     installed = (folder / _STAMP).is_file()
     size = sum((folder / name).stat().st_size for name in _DIGESTS) if installed else 0
-    return [Model(MODEL_NAME, installed, size, folder)]
+    return [EmbeddingModel(MODEL_NAME, installed, size, folder)]
 
 
 def find_weights(models_dir: Path) -> Path | None:

@@ -34,7 +34,7 @@ _STAMP = re.compile(r"(?m)^modified:.*\n")
 
 
 @value
-class Step:
+class RecordedWrite:
     """One write or edit that a transcript records."""
 
     file: str
@@ -65,7 +65,7 @@ class Attribution:
         self._folder = folder
         self._list_transcripts = list_transcripts
         self._listed: tuple[float, tuple[Path, ...]] = (float("-inf"), ())
-        self._read: dict[Path, tuple[tuple[int, int], tuple[Step, ...]]] = {}
+        self._read: dict[Path, tuple[tuple[int, int], tuple[RecordedWrite, ...]]] = {}
 
     def __call__(self, edit: FoundEdit) -> Change | None:
         """The change that explains an edit; None when no transcript does."""
@@ -89,7 +89,7 @@ class Attribution:
         source = Source(session=last.session, message=last.message)
         return Change("agent", f"edited by session {last.session[:8]}", last.session, (source,))
 
-    def _steps_since(self, earliest: float) -> Iterator[Step]:
+    def _steps_since(self, earliest: float) -> Iterator[RecordedWrite]:
         if time.monotonic() - self._listed[0] > _LISTED_SECONDS:
             self._listed = time.monotonic(), tuple(self._list_transcripts())
         looks = []
@@ -110,7 +110,7 @@ class Attribution:
             yield from self._read[path][1]
 
 
-def read_steps(transcript: Path, *, inside: Path) -> Iterator[Step]:
+def read_steps(transcript: Path, *, inside: Path) -> Iterator[RecordedWrite]:
     """The writes and edits of files of one directory that a transcript records, in its order."""
     from reverie.messages.blocks import ToolUse
     from reverie.messages.entries import AssistantEntry
@@ -131,7 +131,7 @@ def read_steps(transcript: Path, *, inside: Path) -> Iterator[Step]:
         for block in entry.message.content:
             if isinstance(block, ToolUse) and (said := _said(block.input)) is not None:
                 envelope = entry.envelope
-                yield Step(said[0], envelope.session, envelope.uuid, envelope.timestamp, *said[1:])
+                yield RecordedWrite(said[0], envelope.session, envelope.uuid, envelope.timestamp, *said[1:])
 
 
 def _said(given: Mapping[str, Any]) -> tuple[str, str | None, tuple[tuple[str, str, bool], ...]] | None:
@@ -157,11 +157,11 @@ def _edit(given: Mapping[str, Any]) -> tuple[str, str, bool] | None:
             return None
 
 
-def _is_about(step: Step, place: Path) -> bool:
+def _is_about(step: RecordedWrite, place: Path) -> bool:
     return step.file.endswith(place.name) and os.path.realpath(step.file) == os.path.realpath(place)
 
 
-def _explaining(steps: list[Step], before: str, after: str) -> Step | None:
+def _explaining(steps: list[RecordedWrite], before: str, after: str) -> RecordedWrite | None:
     """The last of the steps which, in a row, lead from one text to the other."""
     wanted = _plain(after)
     for first in reversed(range(len(steps))):

@@ -18,7 +18,7 @@ from reverie.memory.store.change import Change, without_quotes
 from reverie.memory.store.erased_sentences import remember_erased, said, sentences
 from reverie.memory.store.git.entries import entry_oid
 from reverie.memory.store.git.reading import read_blobs
-from reverie.memory.store.git.rewrite import Rules, list_remotes, move_references, object_names, write_rewritten
+from reverie.memory.store.git.rewrite import RewriteRules, list_remotes, move_references, object_names, write_rewritten
 from reverie.memory.store.history import History, blob_id
 from reverie.memory.store.past import log, names_of, read_at
 from reverie.memory.store.redact import write_redacted
@@ -30,7 +30,7 @@ from reverie.values import value
 
 
 @value
-class Erased:
+class ErasureResult:
     """What was done, and what could not be."""
 
     commit: str | None
@@ -44,7 +44,7 @@ class Erased:
     """Other files that hold, or once held, exactly the same bytes; they were not asked for."""
 
 
-def erase(writer: Writer, path: str, *, redact: Iterable[Path] = ()) -> Erased:
+def erase(writer: Writer, path: str, *, redact: Iterable[Path] = ()) -> ErasureResult:
     """Erase the topic that has or had this path; `redact` names the files outside that may quote it.
 
     Only inside `writing`. Its text, in all its versions, is taken out of the files; machines may not learn it again.
@@ -71,7 +71,9 @@ def erase(writer: Writer, path: str, *, redact: Iterable[Path] = ()) -> Erased:
     left = {oid.hex() for oid in versions} & object_names(history.git)
     kept_by = tuple(held for held, entry in history.entries.items() if entry_oid(entry).hex() in left)
     redacted = write_redacted(redact, needles)
-    return Erased(replaced.get(commit or "", commit), names, redacted, _elsewhere(history), kept_by or tuple(left))
+    return ErasureResult(
+        replaced.get(commit or "", commit), names, redacted, _elsewhere(history), kept_by or tuple(left)
+    )
 
 
 def _titles(versions: Mapping[bytes, bytes]) -> set[str]:
@@ -91,11 +93,11 @@ def _write_index_files(writer: Writer) -> None:
         writer.tree.draft(path).unlink(missing_ok=True)
 
 
-def _erase_without_history(writer: Writer, path: str, redact: Iterable[Path]) -> Erased:
+def _erase_without_history(writer: Writer, path: str, redact: Iterable[Path]) -> ErasureResult:
     text = said(writer.tree.read(path) or b"")
     writer.commit({path: None}, Change("user", "erase a topic"))
     remember_erased(writer.history.private, (text,))
-    return Erased(None, (path,), write_redacted(redact, sentences(text)), ())
+    return ErasureResult(None, (path,), write_redacted(redact, sentences(text)), ())
 
 
 def _all_names(history: History, path: str) -> tuple[str, ...]:
@@ -119,7 +121,7 @@ def _versions(history: History, names: Iterable[str]) -> dict[bytes, bytes]:
     return found
 
 
-def _rules(names: frozenset[str], titles: Iterable[str], needles: tuple[str, ...]) -> Rules:
+def _rules(names: frozenset[str], titles: Iterable[str], needles: tuple[str, ...]) -> RewriteRules:
     telling = [text.casefold() for text in (*names, *titles, *needles)]
     links = {f"({spelling})" for name in names for spelling in (name, f"<{name}>", quote(os.fsencode(name)))}
     folded = [needle.casefold() for needle in needles]
@@ -134,7 +136,7 @@ def _rules(names: frozenset[str], titles: Iterable[str], needles: tuple[str, ...
         rows = content.decode("utf-8", "surrogateescape").splitlines(keepends=True)
         return "".join(row for row in rows if keeps(row)).encode("utf-8", "surrogateescape")
 
-    return Rules(
+    return RewriteRules(
         is_erased=names.__contains__,
         is_rewritten=lambda path: path.rpartition("/")[2] == INDEX_FILE,
         content=index_without,

@@ -49,7 +49,7 @@ def remember_erased(private: Path, texts: tuple[str, ...]) -> None:
 
 
 @value
-class Erased:
+class ErasedSentences:
     """The hashes of all that was erased."""
 
     key: bytes = b""
@@ -61,15 +61,15 @@ class Erased:
         return bool(pieces) and 2 * sum(_hash(self.key, piece) in self.hashes for piece in pieces) >= len(pieces)
 
 
-def read_erased(private: Path) -> Erased:
+def read_erased(private: Path) -> ErasedSentences:
     """What machines may not learn again."""
     key = _read_key(private)
     if key is None:
-        return Erased()
+        return ErasedSentences()
     try:
-        return Erased(key, frozenset((private / _HASHES_FILE).read_text(encoding="ascii").split()))
+        return ErasedSentences(key, frozenset((private / _HASHES_FILE).read_text(encoding="ascii").split()))
     except FileNotFoundError:
-        return Erased()
+        return ErasedSentences()
 
 
 def normal(text: str) -> str:

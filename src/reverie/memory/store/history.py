@@ -29,7 +29,7 @@ from reverie.memory.store.git.entries import (
     sorted_entries,
     write_entries,
 )
-from reverie.memory.store.git.objects import Drafts, Objects, object_id
+from reverie.memory.store.git.objects import Objects, UnpublishedObjects, object_id
 from reverie.memory.store.git.program import Git
 from reverie.memory.store.git.reading import read_tree
 from reverie.memory.store.git.refs import (
@@ -45,7 +45,7 @@ from reverie.memory.store.git.refs import (
 )
 from reverie.memory.store.git.repository import PRIVATE, follow_work_tree, git_directory_of, is_ours, make_repository
 from reverie.memory.store.git.sorted_rows import SortedRows
-from reverie.memory.store.git.trees import Tree
+from reverie.memory.store.git.trees import GitTree
 from reverie.values import value
 
 UNSEEN: Seen = (0, 0, 0, 0, 0)
@@ -69,13 +69,13 @@ class Pending:
 
 
 @dataclass(slots=True)
-class Prepared:
+class PendingCommit:
     """A commit on its way to the disk."""
 
     commit: str
-    tree: Tree
+    tree: GitTree
     objects: Objects
-    drafts: Drafts | None = None
+    drafts: UnpublishedObjects | None = None
     move: Move | None = None
 
 
@@ -109,7 +109,7 @@ class History:
         self.recovered = ""
         self._checksum = b""
         self._loaded = False
-        self._tree: Tree | None = None
+        self._tree: GitTree | None = None
         self._rows: SortedRows | None = None
 
     @classmethod
@@ -209,7 +209,7 @@ class History:
         commit = self._read_note("state").partition(" ")[0]
         return commit if is_commit_id(commit) else ""
 
-    def prepare(self, files: Mapping[str, bytes | None], change: Change, when: datetime) -> Prepared | None:
+    def prepare(self, files: Mapping[str, bytes | None], change: Change, when: datetime) -> PendingCommit | None:
         """Make a commit that changes these files (None removes); nothing of it is on disk yet."""
         if not self.is_on:
             return None
@@ -217,43 +217,43 @@ class History:
         blobs = {path: None if content is None else objects.add("blob", content) for path, content in files.items()}
         tree = self._tree_with(blobs)
         commit = objects.add("commit", self._commit_content(tree.add_to(objects), change, when)).hex()
-        return Prepared(commit, tree, objects)
+        return PendingCommit(commit, tree, objects)
 
-    def _tree_with(self, blobs: Mapping[str, bytes | None]) -> Tree:
+    def _tree_with(self, blobs: Mapping[str, bytes | None]) -> GitTree:
         """The tree of the last commit with some paths changed."""
         # Should the commit come to nothing, the trees are made anew.
         tree, self._tree = self._tree, None
         known = ((path, entry_oid(entry)) for path, entry in self.entries.items())
         if len(blobs) > _MANY:
             changed: dict[str, bytes | None] = {**dict(known), **blobs}
-            return Tree((path, oid) for path, oid in changed.items() if oid is not None)
-        tree = tree or Tree(known)
+            return GitTree((path, oid) for path, oid in changed.items() if oid is not None)
+        tree = tree or GitTree(known)
         for path, oid in blobs.items():
             tree.put(path, oid)
         return tree
 
-    def write_drafts(self, prepared: Prepared) -> tuple[Path, ...]:
+    def write_drafts(self, prepared: PendingCommit) -> tuple[Path, ...]:
         """Write the objects of a commit beside their places and take the branch; return what is to be flushed."""
         prepared.drafts = prepared.objects.write_drafts(self.git)
         reference = head_reference(self._git_directory)
         prepared.move = hold_reference(self._git_directory, reference, prepared.commit, old=self.head)
         return (*prepared.drafts.places, prepared.move.lock)
 
-    def place_objects(self, prepared: Prepared) -> None:
+    def place_objects(self, prepared: PendingCommit) -> None:
         """Let git see the objects; the commit comes last, so where it is, all of it is."""
         drafts, prepared.drafts = prepared.drafts, None
         if drafts is not None:
             drafts.place()
             self._count_loose(drafts.loose_bytes)
 
-    def drop(self, prepared: Prepared) -> None:
+    def drop(self, prepared: PendingCommit) -> None:
         """Remove what was written of a commit that is not to be."""
         if prepared.move is not None:
             prepared.move.drop()
         if prepared.drafts is not None:
             prepared.drafts.drop()
 
-    def move(self, prepared: Prepared | None, seen: Mapping[str, tuple[Seen, bytes] | None]) -> tuple[Path, ...]:
+    def move(self, prepared: PendingCommit | None, seen: Mapping[str, tuple[Seen, bytes] | None]) -> tuple[Path, ...]:
         """Make a prepared commit the last one; `seen` gives what is now on disk for each path that it changed.
 
         Returns the folders to be flushed.

@@ -34,7 +34,7 @@ class _Inotify(Protocol):
     def inotify_add_watch(self, handle: int, path: bytes, mask: int, /) -> int: ...
 
 
-class Told:
+class InotifyWatch:
     """Watches folders until it is closed. A child process learns nothing: it would take what its parent is told."""
 
     def __init__(self, system: _Inotify, handle: int) -> None:
@@ -51,7 +51,7 @@ class Told:
         return self._handle >= 0 and self._owner == os.getpid()
 
     @classmethod
-    def open(cls) -> Told | None:
+    def open(cls) -> InotifyWatch | None:
         """A new one that watches nothing yet; None where the system tells nothing."""
         system = _system()
         handle = -1 if system is None else system.inotify_init1(os.O_NONBLOCK | os.O_CLOEXEC)

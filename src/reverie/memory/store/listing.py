@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable
 
 from reverie.files.places.paths import MemoryFolder
 from reverie.memory.store.git.entries import Seen
-from reverie.memory.store.inotify import Told
+from reverie.memory.store.inotify import InotifyWatch
 from reverie.memory.store.tracked import (
     ARCHIVE,
     CONFLICTS,
@@ -32,13 +32,15 @@ _MOST_FOLDERS = 50
 _REPOSITORY = ".git"
 
 
-class Listing:
+class TrackedListing:
     """The tracked files of one directory. Used under the writer's lock."""
 
-    def __init__(self, folder: MemoryFolder, *, open_told: Callable[[], Told | None] = Told.open) -> None:
+    def __init__(
+        self, folder: MemoryFolder, *, open_told: Callable[[], InotifyWatch | None] = InotifyWatch.open
+    ) -> None:
         self._folder = folder
         self._open_told = open_told
-        self._told: Told | None = None
+        self._told: InotifyWatch | None = None
         self._folders: dict[str, FolderId | None] = {}
         self._listed: dict[str, Seen] | None = None
         self._whole_at: float | None = None

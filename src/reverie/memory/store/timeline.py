@@ -28,7 +28,7 @@ from reverie.values import value
 
 
 @value
-class Undone:
+class UndoResult:
     """What taking back a change did; with conflicts, nothing was written."""
 
     commit: str | None
@@ -49,7 +49,7 @@ class Why:
 
 
 @value
-class Refusal:
+class SaveRefusal:
     """Something that was not saved."""
 
     when: datetime
@@ -90,7 +90,7 @@ def topics_at(store: Store, when: datetime) -> tuple[Topic, ...]:
     return tuple(topic for topic in topics if topic is not None)
 
 
-def undo(store: Store, *commits: str, author: Author = "user", session: str | None = None) -> Undone:
+def undo(store: Store, *commits: str, author: Author = "user", session: str | None = None) -> UndoResult:
     """Take back changes, whenever they were made, as one change; what came after them stays.
 
     Raises:
@@ -107,13 +107,13 @@ def undo(store: Store, *commits: str, author: Author = "user", session: str | No
             now = {path: files[path] if path in files else store.writer.tree.read(path) for path in target.paths}
             reverted = revert(before, after, now)
             if reverted.conflicts:
-                return Undone(None, (), reverted.conflicts)
+                return UndoResult(None, (), reverted.conflicts)
             files |= reverted.files
         newest = targets[0].change.reason
         reason = f"undo: {newest}" if len(targets) == 1 else f"undo {len(targets)} changes, the newest: {newest}"
         undoes = " ".join(target.commit for target in targets)
         done = store.writer.commit(files, Change(author, reason, session, undoes=undoes))
-        return Undone(done, tuple(files), changes=tuple(targets))
+        return UndoResult(done, tuple(files), changes=tuple(targets))
 
 
 def newest_change(store: Store) -> Commit:
@@ -149,7 +149,7 @@ def _is_takeover(commit: Commit) -> bool:
     return not commit.parents and commit.change.author == "import"
 
 
-def erase(store: Store, name: str, *, redact: Iterable[Path] = ()) -> erasing.Erased:
+def erase(store: Store, name: str, *, redact: Iterable[Path] = ()) -> erasing.ErasureResult:
     """Erase a topic from the directory, its history and the derived index; `redact` names files that may quote it."""
     with store.writer.writing():
         return erasing.erase(store.writer, _path_ever(store, name), redact=redact)
@@ -178,15 +178,15 @@ def import_bundle(store: Store, source: Path) -> bundle.Imported:
         return bundle.import_bundle(store.writer, source, allow=partial(_allow, store), merge_index=merged_prose)
 
 
-def refusals(store: Store) -> tuple[Refusal, ...]:
+def refusals(store: Store) -> tuple[SaveRefusal, ...]:
     """What was refused here, the latest last; by rule, never by content."""
     content = read_small(store.history.private / REFUSALS, limit_bytes=1 << 26) or b""
     return tuple(_refusal(row) for row in content.decode("utf-8", "replace").splitlines() if row.startswith("{"))
 
 
-def _refusal(row: str) -> Refusal:
+def _refusal(row: str) -> SaveRefusal:
     said = json.loads(row)
-    return Refusal(datetime.fromisoformat(said["when"]), said["author"], said["name"], tuple(said["rules"]))
+    return SaveRefusal(datetime.fromisoformat(said["when"]), said["author"], said["name"], tuple(said["rules"]))
 
 
 def _allow(store: Store, files: Mapping[str, bytes], everything: Mapping[str, bytes]) -> None:

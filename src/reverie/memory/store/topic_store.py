@@ -20,7 +20,7 @@ from reverie.files import append_lines
 from reverie.files.places.paths import MemoryFolder
 from reverie.files.secret_scan import Finding, redact, scan
 from reverie.memory.store.change import Author, Change, render_message
-from reverie.memory.store.erased_sentences import Erased, read_erased, said
+from reverie.memory.store.erased_sentences import ErasedSentences, read_erased, said
 from reverie.memory.store.git.entries import Seen
 from reverie.memory.store.history import History
 from reverie.memory.store.index.catalogue import Catalogue
@@ -384,7 +384,7 @@ class Store:
                 f"({', '.join(rules)}); leave it out",
                 by="secret scan",
             )
-        erased = read_erased(self.history.private) if change.author != "user" else Erased()
+        erased = read_erased(self.history.private) if change.author != "user" else ErasedSentences()
         for path, content in files.items():
             if content is None:
                 continue

@@ -17,7 +17,7 @@ from reverie.files.places.paths import MemoryFolder
 from reverie.memory.store.atomic_rename import write_exchanged, write_renamed
 from reverie.memory.store.git.entries import Entries, Seen, entry_oid, is_as_seen, modified_at, time_key
 from reverie.memory.store.history import UNSEEN, History, blob_id
-from reverie.memory.store.listing import Listing
+from reverie.memory.store.listing import TrackedListing
 from reverie.memory.store.tracked import place_of, read_tracked, seen_of
 from reverie.values import value
 
@@ -53,13 +53,13 @@ class Displaced:
     written: bytes | None
 
 
-class WorkTree:
+class TopicFiles:
     """The directory itself."""
 
     def __init__(self, folder: MemoryFolder, history: History) -> None:
         self._folder = folder
         self._history = history
-        self._listing = Listing(folder)
+        self._listing = TrackedListing(folder)
         self._last: dict[str, Seen] = {}
         self._suspect: set[str] = set()
         self._entries: Entries | None = None

@@ -26,10 +26,10 @@ from reverie.memory.store.git.entries import entry_oid
 from reverie.memory.store.git.objects import remove_drafts
 from reverie.memory.store.git.reading import read_blob, read_blobs, read_tree
 from reverie.memory.store.git.refs import remove_stale_locks
-from reverie.memory.store.history import History, Pending, Prepared, blob_id
+from reverie.memory.store.history import History, Pending, PendingCommit, blob_id
 from reverie.memory.store.repack import UNFINISHED, finish_erasing, pack_when_due, packing_stopped
 from reverie.memory.store.tracked import CONFLICT_SUFFIX, CONFLICTS, INDEX_FILE
-from reverie.memory.store.worktree import Displaced, Edits, WorkTree
+from reverie.memory.store.worktree import Displaced, Edits, TopicFiles
 from reverie.values import value
 
 Files: TypeAlias = Mapping[str, bytes | None]
@@ -55,7 +55,7 @@ Noticed: TypeAlias = Callable[[Files], None]
 """Told after every commit what changed, to bring derived indexes up to date."""
 Admit: TypeAlias = Callable[[Files, Change], None]
 """Asked before anything is written; raises `Refused` for what must not be kept."""
-_WriteDrafts: TypeAlias = Callable[[Prepared | None, Files], None]
+_WriteDrafts: TypeAlias = Callable[[PendingCommit | None, Files], None]
 
 FOREIGN_EDIT = Change("unknown", "edited outside Reverie")
 _WORTH_NOTING = 64
@@ -67,7 +67,7 @@ LEFT_OUT = Change("unknown", "leave out a file that holds what looks like a secr
 
 
 @value
-class Held:
+class WithheldFile:
     """A file that is not committed, because somebody wrote a secret into it."""
 
     oid: bytes
@@ -98,8 +98,8 @@ class Writer:
     ) -> None:
         self.folder = folder
         self.history = history
-        self.tree = WorkTree(folder, history)
-        self.held: dict[str, Held] = {}
+        self.tree = TopicFiles(folder, history)
+        self.held: dict[str, WithheldFile] = {}
         """Files into which somebody wrote a secret, as of the last look."""
         self._admit = admit
         self._now = now
@@ -169,7 +169,7 @@ class Writer:
         held = self.held[path]
         if _id(self.tree.read(path)) == held.oid != blob_id(content):
             write_atomic(self.folder.directory / path, content, durable=False)
-            self.held[path] = Held(blob_id(content), held.findings)
+            self.held[path] = WithheldFile(blob_id(content), held.findings)
 
     def committed(self, path: str) -> bytes | None:
         """The content id that the last commit holds for a path."""
@@ -215,7 +215,7 @@ class Writer:
             known = self.held.pop(path, None)
             if known is None or known.oid != blob_id(content):
                 findings = find_secrets(path, content)
-                known = Held(blob_id(content), findings) if findings else None
+                known = WithheldFile(blob_id(content), findings) if findings else None
             if known is None:
                 clean[path] = content
             else:
@@ -268,7 +268,7 @@ class Writer:
         pack_when_due(history)
         return prepared.commit if prepared is not None else None
 
-    def _write_drafts(self, prepared: Prepared | None, to_write: Files) -> None:
+    def _write_drafts(self, prepared: PendingCommit | None, to_write: Files) -> None:
         """Bring everything to the disk beside its place, in one flush; or nothing of it, should that fail."""
         history = self.history
         written: list[Path] = []
@@ -286,7 +286,7 @@ class Writer:
             history.remove_pending()
             raise
 
-    def _write_drafts_after(self, prepared: Prepared | None, to_write: Files) -> None:
+    def _write_drafts_after(self, prepared: PendingCommit | None, to_write: Files) -> None:
         """As `_write_drafts`, while another change is pending whose drafts may hold somebody's edit.
 
         The objects, which hold that edit too, are in place before the record changes or a draft is overwritten.
@@ -313,7 +313,7 @@ class Writer:
             findings = find_secrets(each.path, each.found)
             if findings:
                 self.tree.put_back(each.path)
-                self.held[each.path] = Held(blob_id(each.found), findings)
+                self.held[each.path] = WithheldFile(blob_id(each.found), findings)
             elif each.path == INDEX_FILE:
                 files |= self._follow({INDEX_FILE: each.found})
             elif each.written is None:
@@ -398,11 +398,11 @@ def conflict_path(path: str, content: bytes) -> str:
 
 def merged_bytes(path: str, base: bytes, mine: bytes, theirs: bytes) -> bytes | None:
     """The three-way merge of one topic's contents, or None when they overlap or are not text."""
-    from reverie.files.merge import Merged
+    from reverie.files.merge import MergedText
     from reverie.memory.topics.merge import merge_topics
 
     try:
         result = merge_topics(path, base.decode(), mine.decode(), theirs.decode())
     except UnicodeDecodeError:
         return None
-    return result.text.encode() if isinstance(result, Merged) else None
+    return result.text.encode() if isinstance(result, MergedText) else None

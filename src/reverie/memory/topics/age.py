@@ -12,7 +12,7 @@ from datetime import date, datetime
 
 from reverie.memory.topics.anchors import AnchorCheck, AnchorState, named
 from reverie.memory.topics.value import MemoryType, Topic, Trust
-from reverie.settings.memory import Age
+from reverie.settings.memory import AgeSettings
 
 _WHOSE_WORD = {
     Trust.inferred: "Concluded by the agent; the user has not said it.",
@@ -39,7 +39,7 @@ def age_words(days: int) -> str:
     return {0: "today", 1: "yesterday"}.get(days, f"{days} days ago")
 
 
-def is_old(topic_type: MemoryType | None, days: int, limits: Age = Age()) -> bool:  # noqa: B008 - a frozen value
+def is_old(topic_type: MemoryType | None, days: int, limits: AgeSettings = AgeSettings()) -> bool:  # noqa: B008 - a frozen value
     """Whether a memory of this age is more likely outdated than not: a profile does not age like a deadline."""
     half_lives: dict[MemoryType | None, int] = {
         MemoryType.user: limits.half_life_user_days,
@@ -60,7 +60,7 @@ def header(
     *,
     file_time: datetime | None = None,
     checks: Sequence[AnchorCheck] = (),
-    limits: Age = Age(),  # noqa: B008 - a frozen value
+    limits: AgeSettings = AgeSettings(),  # noqa: B008 - a frozen value
 ) -> str:
     """What stands before a recalled memory: warnings where there are any, then its age and path."""
     days = age_days(topic, now, file_time)
@@ -74,7 +74,7 @@ def age_warning(
     topic: Topic,
     now: datetime,
     file_time: datetime | None = None,
-    limits: Age = Age(),  # noqa: B008 - a frozen value
+    limits: AgeSettings = AgeSettings(),  # noqa: B008 - a frozen value
 ) -> str:
     """What to keep in mind about a memory of this age; empty when it is fresh."""
     days = age_days(topic, now, file_time)

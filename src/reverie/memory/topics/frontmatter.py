@@ -73,7 +73,7 @@ Value: TypeAlias = "Scalar | Table | tuple[Value, ...]"
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class FrontMatterKey:
     """One key of the block and the lines it stands on."""
 
     key: str
@@ -82,7 +82,7 @@ class Entry:
     """Index of its first line among the lines of the block."""
     last: int
     """Index of the line after its last one; comments and blank lines that follow are not part of it."""
-    children: tuple[Entry, ...] = ()
+    children: tuple[FrontMatterKey, ...] = ()
     """The keys of a nested block mapping, with their own lines."""
 
 
@@ -97,7 +97,7 @@ class FrontMatter:
     """The lines between the markers, each with its line end."""
     closing: str
     body: str
-    entries: tuple[Entry, ...]
+    entries: tuple[FrontMatterKey, ...]
     is_block: bool
     """False when the whole mapping is written in braces: its keys have no lines of their own."""
     repaired: tuple[int, ...]
@@ -110,7 +110,7 @@ class FrontMatter:
     def table(self) -> Table:
         return Table(tuple({entry.key: entry.value for entry in self.entries}.items()))
 
-    def find(self, key: str) -> Entry | None:
+    def find(self, key: str) -> FrontMatterKey | None:
         """The entry that stands for a key: the last one."""
         return next((entry for entry in reversed(self.entries) if entry.key == key), None)
 
@@ -182,7 +182,7 @@ def _escape(match: re.Match[str]) -> str:
     return f"\\u{code:04x}" if code <= 0xFFFF else f"\\U{code:08x}"
 
 
-def _read_block(path: str, lines: tuple[str, ...]) -> tuple[tuple[Entry, ...], bool, tuple[int, ...]] | None:
+def _read_block(path: str, lines: tuple[str, ...]) -> tuple[tuple[FrontMatterKey, ...], bool, tuple[int, ...]] | None:
     import yaml
 
     try:
@@ -238,7 +238,7 @@ def _forgive(line: str) -> str:
     return match["head"] + quoted(match["value"]) + end
 
 
-def _entries(node: yaml.MappingNode, lines: tuple[str, ...], first: int, last: int) -> tuple[Entry, ...]:
+def _entries(node: yaml.MappingNode, lines: tuple[str, ...], first: int, last: int) -> tuple[FrontMatterKey, ...]:
     import yaml
 
     reader = _Reader()
@@ -247,13 +247,13 @@ def _entries(node: yaml.MappingNode, lines: tuple[str, ...], first: int, last: i
     for number, (key, value) in enumerate(node.value):
         start = max(first, starts[number])
         end = _without_trailing_comments(lines, start, starts[number + 1])
-        children: tuple[Entry, ...] = ()
+        children: tuple[FrontMatterKey, ...] = ()
         if isinstance(value, yaml.MappingNode) and not value.flow_style and value.start_mark.line > start:
             children = _entries(value, lines, start + 1, end)
         read = reader.value(value)
         if isinstance(read, Scalar) and value.style in {None, ""} and value.start_mark.line == start:
             read = _with_inline_hash(read, lines[start], value)
-        found.append(Entry(reader.key(key), read, start, end, children))
+        found.append(FrontMatterKey(reader.key(key), read, start, end, children))
     return tuple(found)
 
 

@@ -12,7 +12,7 @@ from datetime import UTC, date, datetime
 from typing import Any
 
 from reverie.errors import Damaged
-from reverie.files.merge import Conflicted, Merged, merge
+from reverie.files.merge import Conflicted, MergedText, merge
 from reverie.memory.topics.fields import FIELDS
 from reverie.memory.topics.topic import Topic, parse_topic, render_topic
 from reverie.values import value
@@ -31,24 +31,24 @@ class TopicConflict:
     """Both versions of the file between markers, for a person."""
 
 
-def merge_topics(path: str, base: str, mine: str, theirs: str) -> Merged | TopicConflict:
+def merge_topics(path: str, base: str, mine: str, theirs: str) -> MergedText | TopicConflict:
     """Merge three texts of one topic file; a file that is not a topic is merged as lines."""
     if mine == theirs or base in (mine, theirs):
-        return Merged(theirs if mine == base else mine)
+        return MergedText(theirs if mine == base else mine)
     by_line = merge(base, mine, theirs)
     try:
         topics = [parse_topic(path, text) for text in (base, mine, theirs)]
     except Damaged:
-        return by_line if isinstance(by_line, Merged) else TopicConflict(("body",), by_line.text())
+        return by_line if isinstance(by_line, MergedText) else TopicConflict(("body",), by_line.text())
     fields, conflicts = _merged_fields(*topics)
     if conflicts:
         shown = by_line if isinstance(by_line, Conflicted) else merge("", mine, theirs)
         return TopicConflict(conflicts, shown.text() if isinstance(shown, Conflicted) else shown.text)
     merged = replace(topics[1], **fields)
     # A clean merge of lines keeps comments and order of both sides; it counts only if it says the same.
-    if isinstance(by_line, Merged) and _reads_as(path, by_line.text, merged):
+    if isinstance(by_line, MergedText) and _reads_as(path, by_line.text, merged):
         return by_line
-    return Merged(render_topic(merged, mine))
+    return MergedText(render_topic(merged, mine))
 
 
 def _merged_fields(base: Topic, mine: Topic, theirs: Topic) -> tuple[dict[str, Any], tuple[str, ...]]:
@@ -60,7 +60,7 @@ def _merged_fields(base: Topic, mine: Topic, theirs: Topic) -> tuple[dict[str, A
         fields[key] = values[1] if chosen is None else chosen[0]
         conflicts += [key] if chosen is None else []
     body = merge(base.body, mine.body, theirs.body)
-    if isinstance(body, Merged):
+    if isinstance(body, MergedText):
         fields["body"] = body.text
     else:
         conflicts.append("body")

@@ -68,7 +68,7 @@ class MismatchKind(StrEnum):
 
 
 @value
-class Mismatch:
+class PolarityMismatch:
     """A difference in meaning between a stored text and its source."""
 
     kind: MismatchKind
@@ -79,7 +79,7 @@ class Mismatch:
         return f"another {self.kind} than its source ({', '.join(self.words)})"
 
 
-def find_mismatch(source: str, stored: str, *, is_title: bool = False) -> Mismatch | None:
+def find_mismatch(source: str, stored: str, *, is_title: bool = False) -> PolarityMismatch | None:
     """The first difference in meaning between a text and the words that it was made of.
 
     A title may leave things out, but what it mentions must not be inverted, and nothing may be added. Sentences of the
@@ -91,7 +91,7 @@ def find_mismatch(source: str, stored: str, *, is_title: bool = False) -> Mismat
     said, kept = _read(source), _read(_without_resolved_dates(source, stored))
     if not said.is_understood and not is_title:
         # Negation in this script is not known: only the words themselves are sure to mean the same.
-        return None if _folded(source) in _folded(stored) else Mismatch(MismatchKind.negation, (source,))
+        return None if _folded(source) in _folded(stored) else PolarityMismatch(MismatchKind.negation, (source,))
     touched = said if is_title else _touched(said, kept)
     checks = [_inverted(said, kept), *_added(said, kept, is_title=is_title)]
     checks += [_unlimited(said, kept)] if is_title else _missing(touched, kept)
@@ -133,7 +133,7 @@ def keep_as_said(topic: Topic) -> Topic:
     return topic
 
 
-def find_distortion(topic: Topic, old: Topic | None = None) -> Mismatch | None:
+def find_distortion(topic: Topic, old: Topic | None = None) -> PolarityMismatch | None:
     """In what a topic says otherwise than the words it quotes; None where it says what it said before.
 
     Of several quotes, as of a topic that was brought up to date, it need say what one of them says.
@@ -142,7 +142,7 @@ def find_distortion(topic: Topic, old: Topic | None = None) -> Mismatch | None:
     before = [] if old is None else [each for each in (old.description, *_paragraphs(old.body)) if each.strip()]
     fresh = [each for each in _paragraphs(topic.body) if not any(_folded(kept) in _folded(each) for kept in before)]
     told = [] if topic.description in before else [topic.description]
-    found: Mismatch | None = None
+    found: PolarityMismatch | None = None
     for source in dict.fromkeys(("\n".join(quotes), *quotes)) if quotes else ():
         found = next(filter(None, (find_mismatch(source, each) for each in told)), None)
         if fresh and _find_in_body(source, topic.body):
@@ -322,62 +322,62 @@ def _touched(said: _Marks, kept: _Marks) -> _Marks:
     return _read("\n".join(chosen))
 
 
-def _inverted(said: _Marks, kept: _Marks) -> Mismatch | None:
+def _inverted(said: _Marks, kept: _Marks) -> PolarityMismatch | None:
     """Whether a word stands in a negated clause on one side and never in such a one on the other."""
     wrong = [word for word, sides in kept.sides.items() if word in said.sides and not sides & said.sides[word]]
     if not wrong:
         return None
     negated = [word for word in wrong if not _counts(kept.sides[word]) & _counts(said.sides[word])]
-    return Mismatch(MismatchKind.negation if negated else MismatchKind.condition, tuple(negated or wrong))
+    return PolarityMismatch(MismatchKind.negation if negated else MismatchKind.condition, tuple(negated or wrong))
 
 
 def _counts(sides: frozenset[_Side]) -> set[int]:
     return {count for count, _ in sides}
 
 
-def _added(said: _Marks, kept: _Marks, *, is_title: bool) -> Iterator[Mismatch | None]:
+def _added(said: _Marks, kept: _Marks, *, is_title: bool) -> Iterator[PolarityMismatch | None]:
     is_more = _most_negations(kept) > said.negations
-    yield Mismatch(MismatchKind.negation, kept.negation_words) if is_more else None
+    yield PolarityMismatch(MismatchKind.negation, kept.negation_words) if is_more else None
     numbers = tuple(number for number in kept.numbers if number not in said.numbers)
-    yield Mismatch(MismatchKind.number, numbers) if numbers else None
+    yield PolarityMismatch(MismatchKind.number, numbers) if numbers else None
     names = tuple(name for name in kept.names if name not in said.flat)
     if is_title and _is_title_case(kept.text):
         names = ()
-    yield Mismatch(MismatchKind.name, names) if names else None
+    yield PolarityMismatch(MismatchKind.name, names) if names else None
     conditions = tuple(sorted(kept.conditions - said.conditions))
-    yield Mismatch(MismatchKind.condition, conditions) if conditions else None
+    yield PolarityMismatch(MismatchKind.condition, conditions) if conditions else None
 
 
 def _most_negations(kept: _Marks) -> int:
     return max((_read(each).negations for each in _compiled(SENTENCE).split(kept.text)), default=0)
 
 
-def _missing(said: _Marks, kept: _Marks) -> Iterator[Mismatch | None]:
-    yield Mismatch(MismatchKind.negation, said.negation_words) if kept.negations < said.negations else None
+def _missing(said: _Marks, kept: _Marks) -> Iterator[PolarityMismatch | None]:
+    yield PolarityMismatch(MismatchKind.negation, said.negation_words) if kept.negations < said.negations else None
     numbers = tuple(number for number in said.numbers if number not in kept.numbers)
-    yield Mismatch(MismatchKind.number, numbers) if numbers else None
+    yield PolarityMismatch(MismatchKind.number, numbers) if numbers else None
     names = tuple(name for name in said.names if name not in kept.flat)
-    yield Mismatch(MismatchKind.name, names) if names else None
+    yield PolarityMismatch(MismatchKind.name, names) if names else None
     conditions = tuple(sorted(said.conditions - kept.conditions))
-    yield Mismatch(MismatchKind.condition, conditions) if conditions else None
+    yield PolarityMismatch(MismatchKind.condition, conditions) if conditions else None
     for kind, mine, theirs in (
         (MismatchKind.number, said.numbers, kept.numbers),
         (MismatchKind.name, said.names, kept.names),
     ):
         shared = [each for each in theirs if each in mine]
-        yield Mismatch(kind, tuple(shared)) if shared != [each for each in mine if each in theirs] else None
+        yield PolarityMismatch(kind, tuple(shared)) if shared != [each for each in mine if each in theirs] else None
 
 
-def _unlimited(said: _Marks, kept: _Marks) -> Mismatch | None:
+def _unlimited(said: _Marks, kept: _Marks) -> PolarityMismatch | None:
     """Whether a title that is a statement of its own leaves out on what condition it holds."""
     told = _compared(kept.text)
     if len(told) < _STATEMENT_WORDS or not _is_selection(told, _places(said.text)):
         return None
     missing = tuple(sorted(_touched(said, kept).conditions - kept.conditions))
-    return Mismatch(MismatchKind.condition, missing) if missing else None
+    return PolarityMismatch(MismatchKind.condition, missing) if missing else None
 
 
-def _reworded(said: _Marks, kept: _Marks, *, is_title: bool) -> Mismatch | None:
+def _reworded(said: _Marks, kept: _Marks, *, is_title: bool) -> PolarityMismatch | None:
     """Whether a text adds words, changes their order, or leaves out more than what leads up to a statement."""
     places = _places(said.text)
     is_free = is_title and not _compiled(COMPARING).search(said.flat)
@@ -387,14 +387,14 @@ def _reworded(said: _Marks, kept: _Marks, *, is_title: bool) -> Mismatch | None:
         ]
         new = [word for word in words if not _found(word, places)]
         if new:
-            return Mismatch(MismatchKind.wording, tuple(new))
+            return PolarityMismatch(MismatchKind.wording, tuple(new))
         if not is_free and not _is_selection(words, places):
-            return Mismatch(MismatchKind.wording, tuple(words))
+            return PolarityMismatch(MismatchKind.wording, tuple(words))
     if is_title or kept.text.rstrip().endswith("…"):
         return None
     told = _places(kept.text)
     left_out = tuple(word for word in _compared(said.text) if not _found(word, told))
-    return Mismatch(MismatchKind.wording, left_out) if left_out else None
+    return PolarityMismatch(MismatchKind.wording, left_out) if left_out else None
 
 
 @lru_cache(maxsize=512)
@@ -450,7 +450,7 @@ def _paragraphs(body: str) -> list[str]:
     return body.strip().split("\n\n") if body.strip() else []
 
 
-def _find_in_body(source: str, body: str) -> Mismatch | None:
+def _find_in_body(source: str, body: str) -> PolarityMismatch | None:
     """The first difference of a body; what it adds to the statement is not compared word by word."""
     whole = _statements(source, _paragraphs(body))
     found = find_mismatch(source, whole)

@@ -10,7 +10,7 @@ from reverie.values import value
 
 
 @value
-class Kind:
+class TaskKind:
     """One kind of task."""
 
     name: str
@@ -22,81 +22,81 @@ class Kind:
     """The same in scripts without spaces, for requests and rules alike."""
 
 
-KINDS: tuple[Kind, ...] = (
-    Kind(
+KINDS: tuple[TaskKind, ...] = (
+    TaskKind(
         "test",
         "test~ testcase~ unittest~ pytest jest vitest coverage flaky mock~ fixture~ tdd regression~",
         "test~ testing unittest~ mock~ fixture~ coverage",
         "测试 单测 用例 テスト 테스트",
     ),
-    Kind("commit", "commit~ squash~ amend~ rebase~ stage", "commit~ rebase~", "提交 コミット 커밋"),
-    Kind(
+    TaskKind("commit", "commit~ squash~ amend~ rebase~ stage", "commit~ rebase~", "提交 コミット 커밋"),
+    TaskKind(
         "review",
         "review~ pr prs pull-request~ merge-request~ diff feedback",
         "review~ pr prs pull-request~ merge-request~",
         "评审 审查 代码审查 合并请求 レビュー 리뷰",
     ),
-    Kind(
+    TaskKind(
         "refactor",
         "refactor~ restructure~ rename~ simplify~ extract~ clean-up deduplicate~ tidy",
         "refactor~ restructure~ rename~",
         "重构 改名 重命名 リファクタ 리팩",
     ),
-    Kind(
+    TaskKind(
         "debug",
         "debug~ fix~ bug~ error~ crash~ traceback~ fail~ broken investigate~ diagnose~ exception~ stacktrace~",
         "debug~ bug~ bugfix~ incident~ crash~",
         "调试 修复 报错 错误 崩溃 故障 排查 デバッグ バグ 修正 디버그 버그",
     ),
-    Kind(
+    TaskKind(
         "document",
         "document~ doc docs readme docstring~ changelog~ comment~ tutorial~",
         "document~ doc docs readme docstring~ changelog~ comment~",
         "文档 注释 说明书 ドキュメント コメント 문서 주석",
     ),
-    Kind(
+    TaskKind(
         "deploy",
         "deploy~ release~ publish~ ship~ rollout rollback production staging",
         "deploy~ release~ publish~ rollout production",
         "部署 发布 上线 回滚 デプロイ リリース 배포",
     ),
-    Kind(
+    TaskKind(
         "code",
         "implement~ add~ write~ create~ build~ feature~ function~ class~ endpoint~ script~ code~",
         "code coding function~ class~ api~",
         "实现 编写 写代码 新增 开发 函数 接口 実装 追加 구현",
     ),
-    Kind(
+    TaskKind(
         "database",
         "sql quer~ query migration~ migrate~ schema~ database~ table~ postgres mysql sqlite index~",
         "sql query queries migration~ schema~ database~",
         "数据库 迁移 建表 データベース マイグレーション 데이터베이스",
     ),
-    Kind(
+    TaskKind(
         "dependency",
         "dependency dependencies install~ upgrade~ package~ bump~ lockfile vendor~",
         "dependency dependencies package~ lockfile",
         "依赖 安装 升级 依存 インストール 의존성",
     ),
-    Kind(
+    TaskKind(
         "plan",
         "plan~ design~ architect~ propose~ proposal~ rfc estimate~ brainstorm~",
         "plan~ design~ proposal~ rfc estimate~",
         "计划 设计 方案 架构 計画 設計 계획 설계",
     ),
-    Kind(
+    TaskKind(
         "explain",
         "explain~ describe~ summarize~ summarise~ clarify~ teach~ walk-through",
         "explain~ explanation~ summary summaries",
         "解释 讲解 总结 説明 要約 설명",
     ),
-    Kind(
+    TaskKind(
         "interface",
         "ui ux css style~ layout~ component~ button~ page~ frontend html",
         "ui ux css layout~ component~ frontend",
         "界面 前端 样式 按钮 画面 フロントエンド 화면",
     ),
-    Kind(
+    TaskKind(
         "performance",
         "performance optimi~ optimize~ optimise~ slow faster profile~ benchmark~ latency",
         "performance benchmark~ latency profiling",

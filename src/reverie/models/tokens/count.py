@@ -16,7 +16,7 @@ from reverie.models.profiles import Profile, profile
 from reverie.models.tokens.calibration import UNCALIBRATED, Calibration
 from reverie.models.tokens.estimate import weigh_message, weigh_view
 from reverie.models.tokens.rates import Rates, rates_for
-from reverie.models.tokens.rounds import Round, forgotten_tokens, newest_rounds, reply_tokens, tail_tokens
+from reverie.models.tokens.rounds import CountedRound, forgotten_tokens, newest_rounds, reply_tokens, tail_tokens
 from reverie.values import value
 
 LEARN_FROM_ROUNDS = 40
@@ -30,7 +30,7 @@ _UNSEEN_TOKENS, _UNSEEN_PROMPT_TOKENS = 4_000, 60_000
 
 
 @value
-class Count:
+class TokenCount:
     """How large the next request will be, and what that rests on."""
 
     tokens: int
@@ -51,7 +51,7 @@ def count(
     rates: Rates | None = None,
     learner: Learner | None = None,
     estimate: Callable[[View], int] | None = None,
-) -> Count:
+) -> TokenCount:
     """Count a view for a model.
 
     `entries` are needed only when something was taken out after the last report, to know how much. Without a
@@ -63,7 +63,7 @@ def count(
     whole = estimate(view) if estimate is not None else weigh_view(view, facts, rates)
     calls = newest_rounds(view.items, LEARN_FROM_ROUNDS)
     if not calls:
-        return Count(whole, estimated_tokens=whole)
+        return TokenCount(whole, estimated_tokens=whole)
     if calibration is None:
         calibration = (learner or Learner()).calibration(calls[-LEARN_FROM_ROUNDS:], facts, rates)
     last = calls[-1]
@@ -74,8 +74,8 @@ def count(
     tokens = round(reported + change)
     unseen = _UNSEEN_TOKENS if view.system or view.tools else _UNSEEN_PROMPT_TOKENS
     if not _LEAST_BELIEVED * whole <= tokens <= _MOST_BELIEVED * whole + unseen:
-        return Count(whole, estimated_tokens=whole)
-    return Count(tokens, reported, round(change), last.reply[-1].uuid)
+        return TokenCount(whole, estimated_tokens=whole)
+    return TokenCount(tokens, reported, round(change), last.reply[-1].uuid)
 
 
 class Learner:
@@ -85,7 +85,7 @@ class Learner:
         self._calls: list[Item] = []
         self._known = UNCALIBRATED
 
-    def calibration(self, calls: Sequence[Round], facts: Profile, rates: Rates) -> Calibration:
+    def calibration(self, calls: Sequence[CountedRound], facts: Profile, rates: Rates) -> Calibration:
         """As `learn`; always for one model."""
         looked_at = [item for one in calls[:-1] for item in (*one.reply, *one.tail)] + calls[-1].reply
         if len(looked_at) != len(self._calls) or not all(map(is_, looked_at, self._calls)):
@@ -94,13 +94,13 @@ class Learner:
         return self._known
 
 
-def growth(one: Round, facts: Profile, rates: Rates, calibration: Calibration) -> float:
+def growth(one: CountedRound, facts: Profile, rates: Rates, calibration: Calibration) -> float:
     """By how much the next request is larger than this one was."""
     tail = sum(calibration.ratio(kind) * tokens for kind, tokens in tail_tokens(one, rates).items())
     return reply_tokens(one, facts, rates) + tail - forgotten_tokens(one, facts, rates)
 
 
-def learn(calls: Sequence[Round], facts: Profile, rates: Rates) -> Calibration:
+def learn(calls: Sequence[CountedRound], facts: Profile, rates: Rates) -> Calibration:
     """Compare what each call added with how much larger the next one was reported to be."""
     calibration = UNCALIBRATED
     for one, following in pairwise(calls):
@@ -108,7 +108,9 @@ def learn(calls: Sequence[Round], facts: Profile, rates: Rates) -> Calibration:
     return calibration
 
 
-def learn_one(one: Round, following: Round, facts: Profile, rates: Rates, known: Calibration) -> Calibration:
+def learn_one(
+    one: CountedRound, following: CountedRound, facts: Profile, rates: Rates, known: Calibration
+) -> Calibration:
     """What one call and its successor teach."""
     if one.model != following.model:
         return known
@@ -123,7 +125,7 @@ def learn_one(one: Round, following: Round, facts: Profile, rates: Rates, known:
     return known.observe(estimated, seen_tail, kind if dominant else "")
 
 
-def _freed(view: View, entries: Sequence[Entry], anchor: Round, rates: Rates) -> float:
+def _freed(view: View, entries: Sequence[Entry], anchor: CountedRound, rates: Rates) -> float:
     """The weight of what was in the reported request and is no longer, less what stands in its place."""
     end = anchor.reply[-1].uuid
     then = _until(project(entries, leaf=end).items, end)

@@ -11,8 +11,8 @@ from typing import assert_never
 
 from reverie.messages.blocks import (
     Block,
-    Compaction,
-    Document,
+    CompactionBlock,
+    DocumentBlock,
     Image,
     Json,
     Opaque,
@@ -76,9 +76,9 @@ def weigh_block(block: Block, rates: Rates) -> float:
             return image_tokens(
                 block.source, long_edge_pixels=rates.image_long_edge_pixels, most_tokens=rates.image_most_tokens
             )
-        case Document():
+        case DocumentBlock():
             return _document(block, rates)
-        case Compaction():
+        case CompactionBlock():
             return weigh_text(block.content or "", rates)
         case Opaque():
             return weigh_text(_json(dict(block.wire)), rates)
@@ -125,7 +125,7 @@ def weigh_view(view: View, facts: Profile, rates: Rates | None = None) -> int:
     return weigh_request(facts, system=view.system, tools=view.tools, messages=view.messages, rates=rates)
 
 
-def _document(block: Document, rates: Rates) -> float:
+def _document(block: DocumentBlock, rates: Rates) -> float:
     source = block.source
     match source.get("type"):
         case "text":

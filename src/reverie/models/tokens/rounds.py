@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from reverie.messages.blocks import Block, Document, Image, RedactedThinking, Text, Thinking, ToolResult
+from reverie.messages.blocks import Block, DocumentBlock, Image, RedactedThinking, Text, Thinking, ToolResult
 from reverie.messages.message import Usage
-from reverie.messages.view import Item, Kind
+from reverie.messages.view import Item, ItemKind
 from reverie.models.profiles import Profile
 from reverie.models.tokens.estimate import weigh_block
 from reverie.models.tokens.rates import Rates
@@ -23,7 +23,7 @@ TRUSTED_SHARE = 0.7
 
 
 @dataclass(slots=True)
-class Round:
+class CountedRound:
     """One model call and what followed it."""
 
     usage: Usage
@@ -38,15 +38,15 @@ class Round:
     @property
     def ends_turn(self) -> bool:
         """Whether the user spoke after the answer."""
-        return any(item.kind is Kind.TYPED for item in self.tail)
+        return any(item.kind is ItemKind.TYPED for item in self.tail)
 
 
-def rounds(items: Iterable[Item]) -> list[Round]:
+def rounds(items: Iterable[Item]) -> list[CountedRound]:
     """The calls of a view in order. Answers without a reported size belong to the tail of the call before them."""
     return _rounds(items, [])
 
 
-def newest_rounds(items: Sequence[Item], many: int) -> list[Round]:
+def newest_rounds(items: Sequence[Item], many: int) -> list[CountedRound]:
     """At least so many of the newest calls, if there are, exactly as `rounds` has them, without looking at the rest."""
     start, found = len(items), 0
     for at in range(len(items) - 1, -1, -1):
@@ -58,16 +58,16 @@ def newest_rounds(items: Sequence[Item], many: int) -> list[Round]:
                 break
     thinking: list[Block] = []
     for item in reversed(items[:start]):
-        if item.kind is Kind.TYPED:
+        if item.kind is ItemKind.TYPED:
             break
-        if item.kind is Kind.REPLY:
+        if item.kind is ItemKind.REPLY:
             thinking.extend(block for block in reversed(item.message.content) if type(block) in _REASONING)
     return _rounds(items[start:], thinking[::-1])
 
 
-def _rounds(items: Iterable[Item], thinking: list[Block]) -> list[Round]:
+def _rounds(items: Iterable[Item], thinking: list[Block]) -> list[CountedRound]:
     """`thinking` is the reasoning of the same turn that came before the items."""
-    found: list[Round] = []
+    found: list[CountedRound] = []
     for item in items:
         last = found[-1] if found else None
         if last is not None and not last.tail and _is_one_reply(last.reply[-1], item):
@@ -75,17 +75,17 @@ def _rounds(items: Iterable[Item], thinking: list[Block]) -> list[Round]:
             last.usage = item.usage or last.usage
         elif _is_counted(item):
             assert item.usage is not None
-            found.append(Round(item.usage, item.model, [item], open_thinking=tuple(thinking)))
+            found.append(CountedRound(item.usage, item.model, [item], open_thinking=tuple(thinking)))
         elif last is not None:
             last.tail.append(item)
-        if item.kind is Kind.TYPED:
+        if item.kind is ItemKind.TYPED:
             thinking.clear()
-        elif item.kind is Kind.REPLY:
+        elif item.kind is ItemKind.REPLY:
             thinking += _thinking(item)
     return found
 
 
-def reply_tokens(one: Round, facts: Profile, rates: Rates) -> float:
+def reply_tokens(one: CountedRound, facts: Profile, rates: Rates) -> float:
     """What the answer adds to the next request: as reported where that is believable, else as estimated."""
     forgotten = one.ends_turn and not facts.abilities.keeps_thinking
     blocks = [block for item in one.reply for block in item.message.content]
@@ -95,14 +95,14 @@ def reply_tokens(one: Round, facts: Profile, rates: Rates) -> float:
     return sum(weigh_block(block, rates) for block in blocks if not _thinks(block))
 
 
-def forgotten_tokens(one: Round, facts: Profile, rates: Rates) -> float:
+def forgotten_tokens(one: CountedRound, facts: Profile, rates: Rates) -> float:
     """Reasoning that the next request no longer holds because the turn has ended."""
     if not one.ends_turn or facts.abilities.keeps_thinking:
         return 0.0
     return sum(weigh_block(block, rates) for block in one.open_thinking)
 
 
-def tail_tokens(one: Round, rates: Rates) -> dict[str, float]:
+def tail_tokens(one: CountedRound, rates: Rates) -> dict[str, float]:
     """What was added since, by kind of content."""
     names = {call.id: call.name for item in one.reply for call in item.message.tool_uses}
     found: dict[str, float] = {}
@@ -121,8 +121,8 @@ def _believable(usage: Usage, visible: float) -> bool:
 def _is_one_reply(item: Item, following: Item) -> bool:
     """Whether two items that follow each other are records of one answer."""
     return (
-        following.kind is Kind.REPLY
-        and item.kind is Kind.REPLY
+        following.kind is ItemKind.REPLY
+        and item.kind is ItemKind.REPLY
         and item.message_id is not None
         and item.message_id == following.message_id
     )
@@ -130,7 +130,7 @@ def _is_one_reply(item: Item, following: Item) -> bool:
 
 def _is_counted(item: Item) -> bool:
     return (
-        item.kind is Kind.REPLY
+        item.kind is ItemKind.REPLY
         and item.model != SYNTHETIC_MODEL
         and item.usage is not None
         and item.usage.context_tokens > 0
@@ -142,7 +142,7 @@ def _thinks(block: Block) -> bool:
 
 
 def _thinking(item: Item) -> list[Block]:
-    return [block for block in item.message.content if _thinks(block)] if item.kind is Kind.REPLY else []
+    return [block for block in item.message.content if _thinks(block)] if item.kind is ItemKind.REPLY else []
 
 
 def _kind(block: Block, item: Item, names: dict[str, str]) -> str:
@@ -151,7 +151,7 @@ def _kind(block: Block, item: Item, names: dict[str, str]) -> str:
             if "\x1b" in block.text:
                 return "terminal"
             return names.get(block.tool_use_id, "result")
-        case Image() | Document():
+        case Image() | DocumentBlock():
             return "media"
         case Text():
             return "terminal" if "\x1b" in block.text else item.kind.value

@@ -30,7 +30,7 @@ class ModelTotals:
 
 
 @value
-class Totals:
+class SessionTotals:
     """The totals of a session."""
 
     by_model: tuple[ModelTotals, ...] = ()
@@ -61,7 +61,7 @@ class Bill:
     """Estimated cost of output that the file does not show; not in `usd`."""
 
 
-def totals(entries: Iterable[Entry], *, sidechains: bool = False) -> Totals:
+def totals(entries: Iterable[Entry], *, sidechains: bool = False) -> SessionTotals:
     """Add up what was reported; sub-agents' conversations only when asked."""
     found: dict[str, ModelTotals] = {}
     for reply in paid_replies(entries, sidechains=sidechains):
@@ -72,7 +72,7 @@ def totals(entries: Iterable[Entry], *, sidechains: bool = False) -> Totals:
             known.replies + 1,
             known.missing_output_tokens + reply.missing_output_tokens(),
         )
-    return Totals(tuple(found.values()))
+    return SessionTotals(tuple(found.values()))
 
 
 def paid_replies(entries: Iterable[Entry], *, sidechains: bool = False) -> list[PaidReply]:
@@ -89,7 +89,7 @@ def paid_replies(entries: Iterable[Entry], *, sidechains: bool = False) -> list[
     return [reply for reply in replies.values() if reply.was_reported]
 
 
-def bill(spent: Totals, overrides: Mapping[str, ProfileOverride] = NO_OVERRIDES) -> Bill:
+def bill(spent: SessionTotals, overrides: Mapping[str, ProfileOverride] = NO_OVERRIDES) -> Bill:
     """Price the totals. A model without a price is named, never guessed."""
     usd: float | None = None if spent.by_model else 0.0
     missing = 0.0

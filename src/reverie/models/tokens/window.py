@@ -26,7 +26,7 @@ from reverie.settings import Settings
 from reverie.values import value
 
 
-class Level(StrEnum):
+class WindowLevel(StrEnum):
     """How full the window is. Each line is crossed when the count is above it, not at it."""
 
     CALM = "calm"
@@ -71,7 +71,7 @@ def scaled(tokens: int, window_tokens: int) -> int:
 
 
 @value
-class Budget:
+class WindowBudget:
     """The lines of one window and how much of it is used."""
 
     window_tokens: int
@@ -86,11 +86,11 @@ class Budget:
     """Whether automatic compaction is on."""
     used_tokens: int = 0
 
-    def using(self, tokens: int) -> Budget:
+    def using(self, tokens: int) -> WindowBudget:
         """The same lines with another use."""
         return replace(self, used_tokens=tokens)
 
-    def shrunk(self, factor: float) -> Budget:
+    def shrunk(self, factor: float) -> WindowBudget:
         """The same use against lines that lie lower."""
         return replace(
             self,
@@ -144,15 +144,15 @@ class Budget:
         return self.used_tokens > self.collapse_run_tokens
 
     @property
-    def level(self) -> Level:
+    def level(self) -> WindowLevel:
         """The highest line that is crossed."""
         if self.is_blocked:
-            return Level.BLOCKED
+            return WindowLevel.BLOCKED
         if self.must_compact and self.compacts:
-            return Level.COMPACT
+            return WindowLevel.COMPACT
         if self.above_error:
-            return Level.ERROR
-        return Level.WARNING if self.above_warning else Level.CALM
+            return WindowLevel.ERROR
+        return WindowLevel.WARNING if self.above_warning else WindowLevel.CALM
 
 
 def effective_tokens(window_tokens: int, max_output_tokens: int | None, buffers: Buffers = DEFAULT_BUFFERS) -> int:
@@ -172,7 +172,7 @@ def budget(
     compact_window_tokens: int | None = None,
     compact_percent: int | None = None,
     compacts: bool = True,
-) -> Budget:
+) -> WindowBudget:
     """Draw the lines of a window.
 
     `compact_window_tokens` makes automatic compaction act as if the window were smaller; `compact_percent` of that
@@ -184,7 +184,7 @@ def budget(
     compact_at = max(compact_effective // 2, compact_effective - scaled(buffers.compact_tokens, compact_window))
     if compact_percent is not None:
         compact_at = min(compact_at, compact_window * compact_percent // 100)
-    return Budget(
+    return WindowBudget(
         window_tokens=window_tokens,
         effective_tokens=effective,
         compact_at_tokens=compact_at,
@@ -204,7 +204,7 @@ def narrower_budget(
     *,
     window: int | None = None,
     overrides: Mapping[str, ProfileOverride] = NO_OVERRIDES,
-) -> Budget:
+) -> WindowBudget:
     """The lines as `budget_by` draws them when the provider does not give the extended window."""
     plain = replace(settings, window=replace(settings.window, extended=False))
     return budget_by(plain, model.removesuffix("[1m]"), window=window, overrides=overrides)
@@ -217,7 +217,7 @@ def budget_by(
     window: int | None = None,
     reported_tokens: int = 0,
     overrides: Mapping[str, ProfileOverride] = NO_OVERRIDES,
-) -> Budget:
+) -> WindowBudget:
     """The lines of a model's window as the settings draw them; `window` makes it another size.
 
     A provider that has counted more than the table's window shows that the session ran with a larger one.
@@ -249,7 +249,7 @@ def budget_by(
     )
 
 
-def unknown_model(facts: Profile, drawn: Budget) -> str | None:
+def unknown_model(facts: Profile, drawn: WindowBudget) -> str | None:
     """What is assumed of a model whose window nobody stated, and how to say better; None where nothing is."""
     if facts.is_known or facts.window_is_stated or drawn.window_tokens != facts.window_tokens:
         return None

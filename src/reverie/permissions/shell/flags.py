@@ -9,7 +9,7 @@ from reverie.values import value
 
 
 @value
-class Flags:
+class AllowedFlags:
     """The harmless options of one program."""
 
     alone: str = ""

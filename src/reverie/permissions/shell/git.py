@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from reverie.files.places import configured_programs
-from reverie.permissions.shell.flags import Flags, Parsed
+from reverie.permissions.shell.flags import AllowedFlags, Parsed
 from reverie.permissions.shell.script import Word
 
 _Check: TypeAlias = Callable[[Sequence[Word], Parsed], bool]
@@ -36,8 +36,8 @@ _LOG_LONG = (
     "sparse ancestry-path? source notes? no-notes use-mailmap mailmap no-mailmap walk-reflogs show-pulls encoding= "
     "relative-date parents children count log-size expand-tabs? no-expand-tabs diff-merges= remerge-diff "
 )
-_DIFF = Flags("puswbBDRazWtcm", valued="SGU", optional="MCX", long=_DIFF_LONG)
-_LOG = Flags("puswbiEFPgzaRtcmW", valued="nSGLU", optional="MC", long=_DIFF_LONG + _LOG_LONG, numbers=True)
+_DIFF = AllowedFlags("puswbBDRazWtcm", valued="SGU", optional="MCX", long=_DIFF_LONG)
+_LOG = AllowedFlags("puswbiEFPgzaRtcmW", valued="nSGLU", optional="MC", long=_DIFF_LONG + _LOG_LONG, numbers=True)
 _LISTING_LONG = (
     "list contains? no-contains? merged? no-merged? points-at= sort= format= color? no-color column? no-column "
     "ignore-case"
@@ -83,9 +83,9 @@ _OPEN_SETTINGS = re.compile(
 )
 
 
-_QUESTIONS: Mapping[str, tuple[Flags, _Check]] = {
+_QUESTIONS: Mapping[str, tuple[AllowedFlags, _Check]] = {
     "status": (
-        Flags(
+        AllowedFlags(
             "sbvz",
             optional="u",
             long="short branch porcelain? long verbose untracked-files? ignored? show-stash "
@@ -96,13 +96,16 @@ _QUESTIONS: Mapping[str, tuple[Flags, _Check]] = {
     "diff": (_DIFF, _any),
     "log": (_LOG, _any),
     "show": (_LOG, _any),
-    "shortlog": (Flags("nsec", long="numbered summary email all no-merges merges since= until= group= author="), _any),
+    "shortlog": (
+        AllowedFlags("nsec", long="numbered summary email all no-merges merges since= until= group= author="),
+        _any,
+    ),
     "rev-list": (_LOG, _any),
-    "diff-tree": (Flags("prtmsczRMCuw", long=_DIFF_LONG + "root no-commit-id pretty? format="), _any),
+    "diff-tree": (AllowedFlags("prtmsczRMCuw", long=_DIFF_LONG + "root no-commit-id pretty? format="), _any),
     "diff-index": (_DIFF, _any),
     "diff-files": (_DIFF, _any),
     "blame": (
-        Flags(
+        AllowedFlags(
             "wselfntpcb",
             valued="L",
             optional="MC",
@@ -112,7 +115,7 @@ _QUESTIONS: Mapping[str, tuple[Flags, _Check]] = {
         _any,
     ),
     "grep": (
-        Flags(
+        AllowedFlags(
             "aiIvwhHEGPFnlLcpWrzqo",
             valued="eABCm",
             long="cached untracked text ignore-case word-regexp invert-match full-name extended-regexp "
@@ -125,7 +128,7 @@ _QUESTIONS: Mapping[str, tuple[Flags, _Check]] = {
         _any,
     ),
     "ls-files": (
-        Flags(
+        AllowedFlags(
             "cdmoiuktvzsf",
             valued="x",
             long="cached deleted modified others ignored stage unmerged killed "
@@ -135,12 +138,12 @@ _QUESTIONS: Mapping[str, tuple[Flags, _Check]] = {
         _any,
     ),
     "ls-tree": (
-        Flags("drtlz", long="name-only name-status long full-name full-tree abbrev? object-only format="),
+        AllowedFlags("drtlz", long="name-only name-status long full-name full-tree abbrev? object-only format="),
         _any,
     ),
-    "cat-file": (Flags("tsep", long="batch? batch-check? batch-all-objects"), _any),
+    "cat-file": (AllowedFlags("tsep", long="batch? batch-check? batch-all-objects"), _any),
     "rev-parse": (
-        Flags(
+        AllowedFlags(
             "q",
             long="verify quiet short? abbrev-ref? symbolic symbolic-full-name show-toplevel show-prefix show-cdup "
             "git-dir absolute-git-dir git-common-dir is-inside-work-tree is-inside-git-dir is-bare-repository "
@@ -150,36 +153,41 @@ _QUESTIONS: Mapping[str, tuple[Flags, _Check]] = {
         _any,
     ),
     "describe": (
-        Flags(
+        AllowedFlags(
             long="all tags always dirty? broken? long abbrev? match= exclude= exact-match candidates= contains "
             "first-parent"
         ),
         _any,
     ),
-    "merge-base": (Flags("a", long="all octopus independent is-ancestor fork-point"), _any),
-    "name-rev": (Flags(long="tags refs= exclude= all name-only no-undefined always"), _any),
-    "show-ref": (Flags("dqs", long="head heads tags branches verify quiet dereference hash? abbrev?"), _any),
+    "merge-base": (AllowedFlags("a", long="all octopus independent is-ancestor fork-point"), _any),
+    "name-rev": (AllowedFlags(long="tags refs= exclude= all name-only no-undefined always"), _any),
+    "show-ref": (AllowedFlags("dqs", long="head heads tags branches verify quiet dereference hash? abbrev?"), _any),
     "for-each-ref": (
-        Flags(long="count= sort= format= points-at= merged? no-merged? contains? no-contains? ignore-case color?"),
+        AllowedFlags(
+            long="count= sort= format= points-at= merged? no-merged? contains? no-contains? ignore-case color?"
+        ),
         _any,
     ),
-    "check-ignore": (Flags("qvnz", long="quiet verbose non-matching no-index"), _any),
-    "check-attr": (Flags("az", long="all cached"), _any),
-    "count-objects": (Flags("vH", long="verbose human-readable"), _no_operand),
-    "branch": (Flags("arvli", long=f"all remotes verbose show-current abbrev? no-abbrev {_LISTING_LONG}"), _listing),
-    "tag": (Flags("li", optional="n", long=_LISTING_LONG), _listing),
-    "remote": (Flags("v", long="verbose all push"), _empty_or("get-url")),
+    "check-ignore": (AllowedFlags("qvnz", long="quiet verbose non-matching no-index"), _any),
+    "check-attr": (AllowedFlags("az", long="all cached"), _any),
+    "count-objects": (AllowedFlags("vH", long="verbose human-readable"), _no_operand),
+    "branch": (
+        AllowedFlags("arvli", long=f"all remotes verbose show-current abbrev? no-abbrev {_LISTING_LONG}"),
+        _listing,
+    ),
+    "tag": (AllowedFlags("li", optional="n", long=_LISTING_LONG), _listing),
+    "remote": (AllowedFlags("v", long="verbose all push"), _empty_or("get-url")),
     "stash": (_LOG, _begins("list", "show")),
-    "worktree": (Flags("vz", long="porcelain verbose"), _begins("list")),
+    "worktree": (AllowedFlags("vz", long="porcelain verbose"), _begins("list")),
     "reflog": (_LOG, _empty_or("show")),
     "config": (
-        Flags(
+        AllowedFlags(
             "lz",
             long="list get get-all get-regexp local name-only show-origin show-scope null type= bool int",
         ),
         _config,
     ),
-    "version": (Flags(), _no_operand),
+    "version": (AllowedFlags(), _no_operand),
 }
 _SIGNATURES = re.compile(r"%G|%\(\*?signature")
 """In a format it makes git run the signature checker."""

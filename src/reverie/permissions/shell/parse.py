@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from reverie.permissions.shell.script import Assignment, Redirect, Script, Shape, Step, Word
+from reverie.permissions.shell.script import Assignment, Redirect, Script, Shape, SimpleCommand, Word
 from reverie.permissions.shell.second_reading import Unsure, read_plainly
 
 if TYPE_CHECKING:
@@ -198,7 +198,7 @@ class _Reader:
 
     def __init__(self, source: bytes) -> None:
         self._source = source
-        self._steps: list[Step] = []
+        self._steps: list[SimpleCommand] = []
         self._redirects: list[Redirect] = []
         self._shapes: set[Shape] = set()
         self._problem = ""
@@ -230,12 +230,12 @@ class _Reader:
             self._group(node, _CONTROL_JOINTS | {"variable_name"})
         elif node.type == "test_command" and (plain := _PLAIN_TEST.fullmatch(self._text(node))):
             words = tuple(Word(text, text.strip("'\"")) for text in plain.groups() if text)
-            self._steps.append(Step(self._text(node), words))
+            self._steps.append(SimpleCommand(self._text(node), words))
         elif node.type in ("file_redirect", "heredoc_redirect", "herestring_redirect"):
             self._redirect(node)
         elif node.type == "variable_assignment":
             self._shapes.add(Shape.ASSIGNMENT)
-            self._steps.append(Step(self._text(node), (), (self._assignment(node),)))
+            self._steps.append(SimpleCommand(self._text(node), (), (self._assignment(node),)))
         elif node.type in _WORDS:
             self._word(node)
         else:
@@ -251,7 +251,7 @@ class _Reader:
             return
         self._shapes.add(Shape.ASSIGNMENT)
         text = self._text(name)
-        self._steps.append(Step(f"for {text}", (), (Assignment(text, Word("", ""), is_loop=True),)))
+        self._steps.append(SimpleCommand(f"for {text}", (), (Assignment(text, Word("", ""), is_loop=True),)))
 
     def _group(self, node: Node, joints: frozenset[str]) -> None:
         for child in node.children:
@@ -282,7 +282,7 @@ class _Reader:
             ends = child.end_byte
         written = self._source[node.start_byte : ends].decode("utf-8", "replace")
         # The command that uses a substitution stands before what the substitution runs.
-        self._steps.insert(place, Step(written, tuple(words), tuple(assignments)))
+        self._steps.insert(place, SimpleCommand(written, tuple(words), tuple(assignments)))
 
     def _assignment(self, node: Node) -> Assignment:
         name = self._text(node).partition("=")[0]

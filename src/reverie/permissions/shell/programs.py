@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import TypeAlias
 
 from reverie.permissions.shell.find import find_paths
-from reverie.permissions.shell.flags import Flags
+from reverie.permissions.shell.flags import AllowedFlags
 from reverie.permissions.shell.git import git_paths
 from reverie.permissions.shell.script import Word
 from reverie.permissions.shell.scripts import awk_paths, jq_paths, sed_paths
@@ -21,7 +21,7 @@ Reader: TypeAlias = Callable[[Sequence[Word]], tuple[Word, ...] | None]
 """Takes the words after the program's name; answers with the paths among them, or None."""
 
 
-def _paths(flags: Flags, *, following: Sequence[str] | None = None) -> Reader:
+def _paths(flags: AllowedFlags, *, following: Sequence[str] | None = None) -> Reader:
     """Every operand is a path, or the present folder without one. `following` options, where given, follow links."""
 
     def read(words: Sequence[Word]) -> tuple[Word, ...] | None:
@@ -37,7 +37,7 @@ def _following(paths: Sequence[Word]) -> tuple[Word, ...]:
     return tuple(replace(path, follows_links=True) for path in paths)
 
 
-def _after_pattern(flags: Flags, pattern_options: Sequence[str], *, following: Sequence[str]) -> Reader:
+def _after_pattern(flags: AllowedFlags, pattern_options: Sequence[str], *, following: Sequence[str]) -> Reader:
     """The first operand is a pattern unless an option gives it; the others are paths."""
 
     def read(words: Sequence[Word]) -> tuple[Word, ...] | None:
@@ -66,16 +66,16 @@ def _listed(words: Sequence[Word]) -> tuple[Word, ...] | None:
 
 def _strings(words: Sequence[Word]) -> tuple[Word, ...] | None:
     """`@file` stands for the words in a file."""
-    operands = Flags("af", valued="nt").operands(words)
+    operands = AllowedFlags("af", valued="nt").operands(words)
     return None if any((word.value or "").startswith("@") for word in words) else operands
 
 
-def _no_paths(flags: Flags) -> Reader:
+def _no_paths(flags: AllowedFlags) -> Reader:
     """Operands are names or text, not paths."""
     return lambda words: None if flags.operands(words) is None else ()
 
 
-def _at_most_one(flags: Flags) -> Reader:
+def _at_most_one(flags: AllowedFlags) -> Reader:
     """A second operand would be written to."""
 
     def read(words: Sequence[Word]) -> tuple[Word, ...] | None:
@@ -112,7 +112,7 @@ def _date(words: Sequence[Word]) -> tuple[Word, ...] | None:
 
 def _cd(words: Sequence[Word]) -> tuple[Word, ...] | None:
     """Only to a place that can be told: not home, not back."""
-    operands = Flags("LP").operands(words)
+    operands = AllowedFlags("LP").operands(words)
     if operands is None or len(operands) != 1 or operands[0].has_glob or operands[0].value in ("-", ""):
         return None
     return operands
@@ -145,14 +145,14 @@ def _version(words: Sequence[Word]) -> tuple[Word, ...] | None:
     return () if [word.value for word in words] in (["--version"], ["-V"]) else None
 
 
-_DATE = Flags("uR", valued="d", optional="I", long="utc universal date= iso-8601? rfc-3339= rfc-email")
-_LISTING = Flags(
+_DATE = AllowedFlags("uR", valued="d", optional="I", long="utc universal date= iso-8601? rfc-3339= rfc-email")
+_LISTING = AllowedFlags(
     "aAlhrtRS1dFiGgonkmpqsucCxUvXfLHNQbBD",
     long="all almost-all human-readable recursive reverse size classify directory inode color? full-time sort= time= "
     "time-style= group-directories-first hide= ignore= si numeric-uid-gid no-group format= author dereference",
     harmless=True,
 )
-_GREP = Flags(
+_GREP = AllowedFlags(
     "abcEFGHhILlnoPqRrsTUvwxZzi",
     valued="eABCmdD",
     long="extended-regexp fixed-strings perl-regexp basic-regexp regexp= ignore-case no-ignore-case invert-match "
@@ -163,7 +163,7 @@ _GREP = Flags(
     numbers=True,
     harmless=True,
 )
-_RIPGREP = Flags(
+_RIPGREP = AllowedFlags(
     "aFiHIlLnNopPqsSUuvwx0c.",
     valued="eABCgtTmjMdEr",
     long="regexp= after-context= before-context= context= glob= iglob= type= type-not= type-list max-count= max-depth= "
@@ -174,42 +174,46 @@ _RIPGREP = Flags(
     "replace= trim vimgrep text binary unrestricted one-file-system no-messages no-config threads= path-separator= "
     "context-separator= encoding= glob-case-insensitive byte-offset debug no-unicode crlf",
 )
-_SORT = Flags(
+_SORT = AllowedFlags(
     "bdfgiMhnRrVcCmsuz",
     valued="kt",
     long="numeric-sort reverse unique key= field-separator= human-numeric-sort version-sort ignore-case stable check? "
     "general-numeric-sort month-sort random-sort dictionary-order ignore-leading-blanks zero-terminated merge "
     "parallel=",
 )
-_DIFF = Flags(
+_DIFF = AllowedFlags(
     "abBcdeEHinNpqrstTuwyZ",
     valued="CUxWIF",
     long="unified? context? brief recursive side-by-side ignore-case ignore-all-space ignore-space-change "
     "ignore-blank-lines new-file text report-identical-files exclude= color? suppress-common-lines "
     "strip-trailing-cr minimal width= label=",
 )
-_TREE = Flags(
+_TREE = AllowedFlags(
     "adfixlpsughDFqNQrtcUCASnvJX",
     valued="LIP",
     long="dirsfirst filesfirst gitignore noreport prune du si inodes device charset= filelimit= matchdirs ignore-case "
     "sort? timefmt= fromfile metafirst",
 )
 # Without `-c`, which reads the files that a list names.
-_CHECKSUM = Flags("btz", long="binary text zero tag", harmless=True)
+_CHECKSUM = AllowedFlags("btz", long="binary text zero tag", harmless=True)
 
 READERS: Mapping[str, Reader] = {
     "ls": _listed,
     "dir": _listed,
     "cat": _paths(
-        Flags("AbeEnstTuv", long="number number-nonblank show-all show-ends show-tabs squeeze-blank", harmless=True)
+        AllowedFlags(
+            "AbeEnstTuv", long="number number-nonblank show-all show-ends show-tabs squeeze-blank", harmless=True
+        )
     ),
-    "head": _paths(Flags("qvz", valued="nc", long="lines= bytes= quiet silent verbose", numbers=True, harmless=True)),
+    "head": _paths(
+        AllowedFlags("qvz", valued="nc", long="lines= bytes= quiet silent verbose", numbers=True, harmless=True)
+    ),
     "tail": _paths(
-        Flags(
+        AllowedFlags(
             "qvzrfF", valued="nc", long="lines= bytes= quiet silent verbose follow? retry", numbers=True, harmless=True
         )
     ),
-    "wc": _paths(Flags("clmwL", long="bytes chars lines words max-line-length", harmless=True)),
+    "wc": _paths(AllowedFlags("clmwL", long="bytes chars lines words max-line-length", harmless=True)),
     "grep": _after_pattern(_GREP, ("e", "regexp"), following=("R", "dereference-recursive")),
     "egrep": _after_pattern(_GREP, ("e", "regexp"), following=("R", "dereference-recursive")),
     "fgrep": _after_pattern(_GREP, ("e", "regexp"), following=("R", "dereference-recursive")),
@@ -222,32 +226,38 @@ READERS: Mapping[str, Reader] = {
     "jq": jq_paths,
     "sort": _paths(_SORT),
     "uniq": _at_most_one(
-        Flags("cdDiuz", valued="fsw", long="count repeated unique ignore-case skip-fields= skip-chars= check-chars=")
+        AllowedFlags(
+            "cdDiuz", valued="fsw", long="count repeated unique ignore-case skip-fields= skip-chars= check-chars="
+        )
     ),
     "cut": _paths(
-        Flags(
+        AllowedFlags(
             "nsz",
             valued="bcdf",
             long="bytes= characters= delimiter= fields= complement only-delimited output-delimiter=",
         )
     ),
-    "tr": _no_paths(Flags("cCdst", long="complement delete squeeze-repeats truncate-set1")),
-    "nl": _paths(Flags("p", valued="abdfhilnsvw", long="body-numbering= number-width=", harmless=True)),
-    "tac": _paths(Flags("br", valued="s", harmless=True)),
-    "rev": _paths(Flags(harmless=True)),
-    "paste": _paths(Flags("sz", valued="d", long="delimiters= serial")),
-    "column": _paths(Flags("tnex", valued="sco", long="table separator=")),
-    "fold": _paths(Flags("bs", valued="w", long="bytes spaces width=")),
-    "expand": _paths(Flags("i", valued="t")),
-    "comm": _paths(Flags("123", long="check-order nocheck-order output-delimiter= total")),
-    "join": _paths(Flags("iz", valued="12jtaveo")),
-    "cmp": _paths(Flags("bls", valued="in", long="print-bytes verbose quiet silent")),
+    "tr": _no_paths(AllowedFlags("cCdst", long="complement delete squeeze-repeats truncate-set1")),
+    "nl": _paths(AllowedFlags("p", valued="abdfhilnsvw", long="body-numbering= number-width=", harmless=True)),
+    "tac": _paths(AllowedFlags("br", valued="s", harmless=True)),
+    "rev": _paths(AllowedFlags(harmless=True)),
+    "paste": _paths(AllowedFlags("sz", valued="d", long="delimiters= serial")),
+    "column": _paths(AllowedFlags("tnex", valued="sco", long="table separator=")),
+    "fold": _paths(AllowedFlags("bs", valued="w", long="bytes spaces width=")),
+    "expand": _paths(AllowedFlags("i", valued="t")),
+    "comm": _paths(AllowedFlags("123", long="check-order nocheck-order output-delimiter= total")),
+    "join": _paths(AllowedFlags("iz", valued="12jtaveo")),
+    "cmp": _paths(AllowedFlags("bls", valued="in", long="print-bytes verbose quiet silent")),
     "diff": _diff,
     "tree": _paths(_TREE, following=("l",)),
-    "stat": _paths(Flags("Lfxtnqr", valued="c", long="dereference file-system format= printf= terse", harmless=True)),
-    "file": _paths(Flags("bhiLkNnr0", valued="F", long="brief mime mime-type mime-encoding dereference separator=")),
+    "stat": _paths(
+        AllowedFlags("Lfxtnqr", valued="c", long="dereference file-system format= printf= terse", harmless=True)
+    ),
+    "file": _paths(
+        AllowedFlags("bhiLkNnr0", valued="F", long="brief mime mime-type mime-encoding dereference separator=")
+    ),
     "du": _paths(
-        Flags(
+        AllowedFlags(
             "abcDhHkLlmPSsx0",
             valued="dtB",
             long="all bytes human-readable summarize max-depth= apparent-size total exclude= one-file-system "
@@ -257,16 +267,18 @@ READERS: Mapping[str, Reader] = {
         following=("L",),
     ),
     "df": _paths(
-        Flags("ahHiklmPTv", valued="tBx", long="all human-readable inodes print-type total type= exclude-type= si")
+        AllowedFlags(
+            "ahHiklmPTv", valued="tBx", long="all human-readable inodes print-type total type= exclude-type= si"
+        )
     ),
-    "readlink": _paths(Flags("efmnqsvz", long="canonicalize canonicalize-existing no-newline", harmless=True)),
+    "readlink": _paths(AllowedFlags("efmnqsvz", long="canonicalize canonicalize-existing no-newline", harmless=True)),
     "realpath": _paths(
-        Flags("eLmPqsz", long="canonicalize-existing canonicalize-missing strip no-symlinks", harmless=True)
+        AllowedFlags("eLmPqsz", long="canonicalize-existing canonicalize-missing strip no-symlinks", harmless=True)
     ),
-    "basename": _no_paths(Flags("az", valued="s", long="multiple suffix=")),
-    "dirname": _no_paths(Flags("z")),
+    "basename": _no_paths(AllowedFlags("az", valued="s", long="multiple suffix=")),
+    "dirname": _no_paths(AllowedFlags("z")),
     "od": _paths(
-        Flags(
+        AllowedFlags(
             "abcdfilosvx",
             valued="AjNt",
             optional="w",
@@ -274,40 +286,40 @@ READERS: Mapping[str, Reader] = {
             harmless=True,
         )
     ),
-    "hexdump": _paths(Flags("bcCdovx", valued="ns", harmless=True)),
-    "xxd": _at_most_one(Flags("abEeipu", valued="cglos")),
+    "hexdump": _paths(AllowedFlags("bcCdovx", valued="ns", harmless=True)),
+    "xxd": _at_most_one(AllowedFlags("abEeipu", valued="cglos")),
     "strings": _strings,
     "md5sum": _paths(_CHECKSUM),
     "sha1sum": _paths(_CHECKSUM),
     "sha256sum": _paths(_CHECKSUM),
     "sha512sum": _paths(_CHECKSUM),
     "b2sum": _paths(_CHECKSUM),
-    "cksum": _paths(Flags(harmless=True)),
+    "cksum": _paths(AllowedFlags(harmless=True)),
     "cd": _cd,
     "test": _test,
     "[": _bracketed,
     "[[": _bracketed,
     "echo": _text,
     "printf": _printf,
-    "pwd": _no_paths(Flags("LP")),
+    "pwd": _no_paths(AllowedFlags("LP")),
     "true": _bare,
     "false": _bare,
     ":": _bare,
     "date": _date,
-    "sleep": _no_paths(Flags()),
-    "seq": _no_paths(Flags("w", valued="fs")),
-    "which": _no_paths(Flags("a")),
-    "type": _no_paths(Flags("aptP")),
+    "sleep": _no_paths(AllowedFlags()),
+    "seq": _no_paths(AllowedFlags("w", valued="fs")),
+    "which": _no_paths(AllowedFlags("a")),
+    "type": _no_paths(AllowedFlags("aptP")),
     "command": _command,
-    "uname": _no_paths(Flags("asnrvmpio", long="all kernel-name kernel-release machine")),
+    "uname": _no_paths(AllowedFlags("asnrvmpio", long="all kernel-name kernel-release machine")),
     "whoami": _bare,
-    "id": _no_paths(Flags("ugGnr")),
+    "id": _no_paths(AllowedFlags("ugGnr")),
     "groups": _bare,
     "hostname": _bare,
     "uptime": _bare,
     "nproc": _bare,
     "arch": _bare,
-    "free": _no_paths(Flags("bkmghtw")),
+    "free": _no_paths(AllowedFlags("bkmghtw")),
     **dict.fromkeys(
         ("python", "python3", "node", "npm", "pip", "pip3", "gcc", "clang", "ruby", "perl", "make"), _version
     ),

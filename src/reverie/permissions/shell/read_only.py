@@ -8,7 +8,7 @@ from pathlib import Path
 from reverie.permissions.shell.git import is_strange_repository
 from reverie.permissions.shell.parse import parse
 from reverie.permissions.shell.programs import READERS
-from reverie.permissions.shell.script import Assignment, Redirect, Script, Shape, Step, Word
+from reverie.permissions.shell.script import Assignment, Redirect, Script, Shape, SimpleCommand, Word
 from reverie.permissions.shell.word_paths import led_to, named_paths
 from reverie.permissions.shell.wrapped import inner_step
 from reverie.values import value
@@ -73,7 +73,7 @@ def reads_of(script: Script, directory: Path, *, home: Path | None) -> Reads | N
     return Reads(tuple(dict.fromkeys(paths)))
 
 
-def step_reads(step: Step) -> tuple[Word, ...] | None:
+def step_reads(step: SimpleCommand) -> tuple[Word, ...] | None:
     """The words of a simple command that are paths it reads; None when it is not known to be harmless."""
     if not all(is_harmless(assignment, alone=not step.words) for assignment in step.assignments):
         return None
@@ -111,7 +111,7 @@ def is_nowhere(redirect: Redirect) -> bool:
     return redirect.target.value in NOWHERE
 
 
-def program_name(step: Step) -> str | None:
+def program_name(step: SimpleCommand) -> str | None:
     """The program by its plain name; one outside the system's folders is another program."""
     inner = inner_step(step)
     if inner is not None:

@@ -47,7 +47,7 @@ class Assignment:
 
 
 @value
-class Step:
+class SimpleCommand:
     """One simple command."""
 
     text: str
@@ -73,7 +73,7 @@ class Redirect:
 class Script:
     """Everything a command line would run, also inside substitutions, in the order of the text."""
 
-    steps: tuple[Step, ...]
+    steps: tuple[SimpleCommand, ...]
     redirects: tuple[Redirect, ...] = ()
     shapes: frozenset[Shape] = frozenset()
     problem: str = ""

@@ -5,10 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from reverie.permissions.shell.flags import Flags
+from reverie.permissions.shell.flags import AllowedFlags
 from reverie.permissions.shell.script import Word
 
-_SED_FLAGS = Flags("nErsuz", valued="e", long="quiet silent regexp-extended expression= separate null-data sandbox")
+_SED_FLAGS = AllowedFlags(
+    "nErsuz", valued="e", long="quiet silent regexp-extended expression= separate null-data sandbox"
+)
 _ADDRESS = r"(?:\d+(?:~\d+)?|\$|/(?:[^/\\\n]|\\[^\n])*/I?)"
 _SED_COMMAND = re.compile(
     rf"\s*(?:{_ADDRESS}(?:\s*,\s*(?:{_ADDRESS}|\+\d+))?\s*!?)?\s*"
@@ -16,7 +18,7 @@ _SED_COMMAND = re.compile(
     r"(?:(?!(?P=mark))[^\\\n]|\\[^\n])*(?P=mark)[gpiI0-9]*)\s*"
 )
 _SED_BRACKETS = re.compile(r"\\.|\[(?:\^(?!\])|(?![\]^]))(?:\[:[a-z]+:\]|[^\]\[\\/\n])+\]", re.DOTALL)
-_AWK_FLAGS = Flags(valued="Fv", long="field-separator= assign=")
+_AWK_FLAGS = AllowedFlags(valued="Fv", long="field-separator= assign=")
 _AWK_CALLS = frozenset(
     {"print", "printf", "length", "substr", "tolower", "toupper", "index", "int", "sprintf", "split", "sub", "gsub"}
     | {"match", "if", "for", "while", "in"}
@@ -25,7 +27,7 @@ _AWK_NEVER = re.compile(
     r"[|>@\\`]|system|getline|close|ENVIRON|ARG[CV]|PROCINFO|SYMTAB|FUNCTAB|FILENAME|function|func\b"
 )
 _AWK_STRING = re.compile(r'"[^"]*"')
-_JQ_FLAGS = Flags(
+_JQ_FLAGS = AllowedFlags(
     "rcnsSejaCMR",
     long="raw-output compact-output null-input slurp sort-keys exit-status join-output ascii-output color-output "
     "monochrome-output raw-input tab indent=",

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from reverie.permissions.shell.parse import parse
-from reverie.permissions.shell.script import Script, Step, Word
+from reverie.permissions.shell.script import Script, SimpleCommand, Word
 
 _RUNNERS = frozenset(
     {"env", "sudo", "doas", "su", "timeout", "gtimeout", "nice", "ionice", "nohup", "time", "stdbuf", "setsid", "xargs"}
@@ -31,7 +31,7 @@ _HIDDEN_LENGTH = 30
 """How much of it is looked at."""
 
 
-def inner_step(step: Step) -> Step | None:
+def inner_step(step: SimpleCommand) -> SimpleCommand | None:
     """The command that a plain `timeout`, `time`, `nice`, `nohup` or `command` only carries; None for anything else."""
     words = list(step.words[1:])
     match step.program:
@@ -58,10 +58,10 @@ def inner_step(step: Step) -> Step | None:
             return None
     if not words or words[0].value is None or words[0].value.startswith("-"):
         return None
-    return Step(" ".join(word.text for word in words), tuple(words), step.assignments)
+    return SimpleCommand(" ".join(word.text for word in words), tuple(words), step.assignments)
 
 
-def hides_program(step: Step, depth: int = 0) -> bool:
+def hides_program(step: SimpleCommand, depth: int = 0) -> bool:
     """Whether what a command runs cannot be told: its name is worked out, or a shell reads it from somewhere."""
     words = list(step.words)
     while words and depth < _DEPTH:
@@ -90,13 +90,13 @@ def _hides_inside(script: str, depth: int) -> bool:
     return any(hides_program(step, depth + 1) for step in parse(script).steps)
 
 
-def everything_run(script: Script, depth: int = 0) -> Iterator[Step]:
+def everything_run(script: Script, depth: int = 0) -> Iterator[SimpleCommand]:
     """Each command with all that might hide in its words. Finds too much rather than too little: for refusals only."""
     for step in script.steps:
         yield from _with_hidden(step, depth)
 
 
-def _with_hidden(step: Step, depth: int) -> Iterator[Step]:
+def _with_hidden(step: SimpleCommand, depth: int) -> Iterator[SimpleCommand]:
     yield step
     if depth >= _DEPTH:
         return
@@ -106,11 +106,11 @@ def _with_hidden(step: Step, depth: int) -> Iterator[Step]:
     for place in range(1, min(len(step.words), _HIDDEN_WORDS)):
         rest = step.words[place : place + _HIDDEN_LENGTH]
         if rest[0].value is not None:
-            yield Step(" ".join(word.text for word in rest), rest)
+            yield SimpleCommand(" ".join(word.text for word in rest), rest)
     yield from _scripts(step.words[1:], depth)
 
 
-def _scripts(words: tuple[Word, ...], depth: int) -> Iterator[Step]:
+def _scripts(words: tuple[Word, ...], depth: int) -> Iterator[SimpleCommand]:
     """Words that are scripts themselves, alone or joined as `eval` joins them."""
     values = [word.value for word in words if word.value is not None]
     texts = [value for value in values if re.search(r"\s|;|\||&", value)]

@@ -9,19 +9,19 @@ from reverie.messages.blocks import Json, JsonObject
 from reverie.messages.injection import harmless
 from reverie.messages.message import Usage
 from reverie.messages.reminder import reminder
-from reverie.messages.view import Kind, View
+from reverie.messages.view import ItemKind, View
 from reverie.models.ports import Ending
 from reverie.session.events import TurnEnded
-from reverie.session.loop import Joined
+from reverie.session.loop import JoinedAttachment
 from reverie.session.subagents.children import ENDED_KIND, Child
 from reverie.tools.agent import NAME as AGENT_TOOL
-from reverie.tools.tool import Answer
+from reverie.tools.tool import ToolAnswer
 
 _STARTED = re.compile(r'The agent "(?P<name>[^"\n]*)" \((?P<id>\w+)\) works in the background\.')
 """How `started` begins."""
 
 
-def finished(child: Child, ended: TurnEnded, prompt: str, note: str = "") -> Answer:
+def finished(child: Child, ended: TurnEnded, prompt: str, note: str = "") -> ToolAnswer:
     """The report of an agent that was waited for."""
     words = harmless(report(child, ended))
     tokens = ended.usage.context_tokens + ended.usage.output_tokens
@@ -38,10 +38,10 @@ def finished(child: Child, ended: TurnEnded, prompt: str, note: str = "") -> Ans
         "totalToolUseCount": child.count,
         "usage": _usage(ended.usage),
     }
-    return Answer(text, is_error=ended.ending in (Ending.FAILED, Ending.CANCELLED), details=details)
+    return ToolAnswer(text, is_error=ended.ending in (Ending.FAILED, Ending.CANCELLED), details=details)
 
 
-def started(child: Child, prompt: str, output: Path) -> Answer:
+def started(child: Child, prompt: str, output: Path) -> ToolAnswer:
     """What is said at once of an agent in the background."""
     text = (
         f'The agent "{child.name}" ({child.id}) works in the background. You are told when it ends; until then you '
@@ -55,10 +55,10 @@ def started(child: Child, prompt: str, output: Path) -> Answer:
         "prompt": prompt,
         "outputFile": str(output),
     }
-    return Answer(text, details=details)
+    return ToolAnswer(text, details=details)
 
 
-def lost(view: View) -> tuple[Joined, ...]:
+def lost(view: View) -> tuple[JoinedAttachment, ...]:
     """Words on agents that a conversation believes to be at work although nobody runs them any more."""
     calls = {call.id for item in view.items for call in item.message.tool_uses if call.name == AGENT_TOOL}
     ended = "\n".join(item.message.text for item in view.items if item.label == ENDED_KIND)
@@ -73,7 +73,7 @@ def lost(view: View) -> tuple[Joined, ...]:
                 )
                 data: JsonObject = {"agentId": agent_id, "name": name, "status": "killed"}
                 text = reminder(words)
-                joined.append(Joined(ENDED_KIND, text, f"agent {name} was lost", data))
+                joined.append(JoinedAttachment(ENDED_KIND, text, f"agent {name} was lost", data))
     return tuple(joined)
 
 
@@ -82,7 +82,7 @@ def report(child: Child, ended: TurnEnded) -> str:
     if ended.ending is Ending.COMPLETED:
         return ended.text or "(It ended without a word.)"
     items = reversed(child.loop.parts.log.view.items)
-    said = next((item.message.text for item in items if item.kind is Kind.REPLY and item.message.text), "")
+    said = next((item.message.text for item in items if item.kind is ItemKind.REPLY and item.message.text), "")
     why = f"The agent did not finish: {ended.text}."
     return f"{why} The last that it said:\n\n{said}" if said else why
 

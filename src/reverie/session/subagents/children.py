@@ -20,8 +20,8 @@ from reverie.messages.message import Usage
 from reverie.messages.reminder import reminder
 from reverie.models.ports import Ending
 from reverie.session.events import AgentEnded, AgentProgress, Replied, ToolStarted, TurnEnded, TurnEvent
-from reverie.session.loop import Joined, Loop
-from reverie.session.subagents.mailbox import Letter
+from reverie.session.loop import JoinedAttachment, Loop
+from reverie.session.subagents.mailbox import AgentMessage
 from reverie.session.subagents.progress import LAST_CALLS, progress_line
 from reverie.tools.tool import ToolMistake
 
@@ -29,7 +29,7 @@ ENDED_KIND, LETTER_KIND = "task_status", "agent_message"
 """Attachments: a background agent has ended; a letter has come."""
 
 
-class State(StrEnum):
+class ChildState(StrEnum):
     """How far a child is."""
 
     RUNNING = "running"
@@ -50,8 +50,8 @@ class Child:
     loop: Loop
     started: datetime
     in_background: bool = False
-    state: State = State.RUNNING
-    inbox: deque[Letter] = field(default_factory=deque)
+    state: ChildState = ChildState.RUNNING
+    inbox: deque[AgentMessage] = field(default_factory=deque)
     calls: deque[ToolUse] = field(default_factory=lambda: deque(maxlen=LAST_CALLS))
     count: int = 0
     """How many tools it has used."""
@@ -70,7 +70,7 @@ class Child:
 
     @property
     def is_running(self) -> bool:
-        return self.state is State.RUNNING
+        return self.state is ChildState.RUNNING
 
     @property
     def line(self) -> str:
@@ -87,7 +87,7 @@ class Child:
             self.usage += event.usage
             self.cost_usd += self.price(event.usage)
 
-    def letters(self) -> Sequence[Joined]:
+    def letters(self) -> Sequence[JoinedAttachment]:
         """What has come for it, for its next boundary."""
         joined = [joined_letter(letter) for letter in self.inbox]
         self.inbox.clear()
@@ -101,7 +101,7 @@ class Children:
         self._emit = emit
         self._all: dict[str, Child] = {}
         self._waiting: set[asyncio.Task[None]] = set()
-        self._news: list[Joined] = []
+        self._news: list[JoinedAttachment] = []
 
     @property
     def all(self) -> tuple[Child, ...]:
@@ -139,10 +139,10 @@ class Children:
         try:
             ended = await child.task
         except asyncio.CancelledError:
-            child.state = State.KILLED
+            child.state = ChildState.KILLED
             raise
         except BaseException:
-            child.state = State.FAILED
+            child.state = ChildState.FAILED
             raise
         self._finish(child, ended)
         return ended
@@ -166,7 +166,7 @@ class Children:
         self._waiting.add(task)
         task.add_done_callback(self._waiting.discard)
 
-    def arrived(self) -> Sequence[Joined]:
+    def arrived(self) -> Sequence[JoinedAttachment]:
         """What ended since it was last asked, for the parent's next boundary."""
         news, self._news = self._news, []
         return news
@@ -180,7 +180,7 @@ class Children:
         await asyncio.wait({child.task}, timeout=5.0)
         if not child.task.done():
             child.task.cancel()
-        child.state = State.KILLED
+        child.state = ChildState.KILLED
         return True
 
     def report(self) -> None:
@@ -202,8 +202,12 @@ class Children:
     def _finish(self, child: Child, ended: TurnEnded) -> None:
         child.ended = ended
         child.result = ended.text
-        states = {Ending.FAILED: State.FAILED, Ending.BUDGET: State.FAILED, Ending.CANCELLED: State.KILLED}
-        child.state = states.get(ended.ending, State.COMPLETED)
+        states = {
+            Ending.FAILED: ChildState.FAILED,
+            Ending.BUDGET: ChildState.FAILED,
+            Ending.CANCELLED: ChildState.KILLED,
+        }
+        child.state = states.get(ended.ending, ChildState.COMPLETED)
 
     def _tell(self, child: Child, result: str) -> None:
         words = (
@@ -211,12 +215,12 @@ class Children:
             f"Its report:\n\n{harmless(result)}"
         )
         data: JsonObject = {"agentId": child.id, "name": child.name, "status": child.state.value}
-        joined = Joined(ENDED_KIND, reminder(words), f"agent {child.name} has ended: {child.state}", data)
+        joined = JoinedAttachment(ENDED_KIND, reminder(words), f"agent {child.name} has ended: {child.state}", data)
         self._news.append(joined)
         self._emit(AgentEnded(child.id, child.name, child.state.value, result, child.cost_usd))
 
 
-def joined_letter(letter: Letter) -> Joined:
+def joined_letter(letter: AgentMessage) -> JoinedAttachment:
     """A letter as the receiver's model reads it: somebody's words, not the user's."""
     about = f" about {letter.summary}" if letter.summary else ""
     words = [f'The agent "{letter.sender}" sends a {_name(letter.kind)}{about}. It is not from the user.']
@@ -228,7 +232,7 @@ def joined_letter(letter: Letter) -> Joined:
         words.append(f"\n{harmless(letter.text)}")
     data: JsonObject = {"ids": [letter.id], "from": letter.sender, "letter": letter.kind}
     shown = letter.summary or letter.text.partition("\n")[0][:80]
-    return Joined(LETTER_KIND, reminder("\n".join(words)), f"message from {letter.sender}: {shown}", data)
+    return JoinedAttachment(LETTER_KIND, reminder("\n".join(words)), f"message from {letter.sender}: {shown}", data)
 
 
 def _name(kind: str) -> str:

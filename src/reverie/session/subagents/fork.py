@@ -13,7 +13,7 @@ from contextlib import aclosing
 from dataclasses import replace
 from pathlib import Path
 
-from reverie.context.conversation import Log
+from reverie.context.conversation import Conversation
 from reverie.context.preparer import Preparer
 from reverie.context.restore import NO_SURROUNDINGS
 from reverie.memory.fork_runner import ForkCost, ForkListener
@@ -32,7 +32,7 @@ from reverie.permissions.real_paths import is_secret_place
 from reverie.session.compaction import Compactor, nothing_reopened
 from reverie.session.events import Replied, ToolStarted, TurnEvent
 from reverie.session.loop import Loop, Parts
-from reverie.session.loop_hooks import Fires, Silence
+from reverie.session.loop_hooks import FiresHooks, NoHooks
 from reverie.session.tool_calls import Permits, ToolCalls
 from reverie.tools.agent import NAME as AGENT_TOOL
 from reverie.tools.desk import MemoryWriter
@@ -50,14 +50,14 @@ NO_RECURSION = "You are a fork yourself and start no further agents; do this par
 
 
 @value
-class Recorded:
+class ForkRecord:
     """Where a fork's own entries go: a sidechain file, or nowhere."""
 
     agent_id: str
     write: Callable[[Sequence[Entry]], None]
 
 
-def is_fork(log: Log) -> bool:
+def is_fork(log: Conversation) -> bool:
     """Whether a conversation is a fork's own; its first message may have left the view."""
     return any(
         isinstance(entry, UserEntry) and entry.envelope.is_sidechain and entry.message.text.startswith(MARKER)
@@ -70,8 +70,8 @@ async def run_fork(
     parent: Loop,
     *,
     emit: Callable[[TurnEvent], None] = lambda _event: None,
-    recorded: Recorded | None = None,
-    starts_after: Starting | None = None,
+    recorded: ForkRecord | None = None,
+    starts_after: ForkStart | None = None,
     may: Callable[[Need, JsonObject], str] | None = None,
     memories: MemoryWriter | None = None,
     tools: Registry | None = None,
@@ -140,11 +140,11 @@ def forked(
     parent: Loop,
     *,
     emit: Callable[[TurnEvent], None],
-    recorded: Recorded | None = None,
-    starts_after: Starting | None = None,
+    recorded: ForkRecord | None = None,
+    starts_after: ForkStart | None = None,
     may: Callable[[Need, JsonObject], str] | None = None,
     tools: Registry | None = None,
-    hooks: Fires | None = None,
+    hooks: FiresHooks | None = None,
     approver: Approver | None = None,
     compacts: bool = False,
 ) -> Loop:
@@ -160,7 +160,7 @@ def forked(
     )
     _answer_open_calls(log)
     preparer = parts.preparer.cloned()
-    model: Model = Purposed(parts.model, spec.label)
+    model: Model = PurposedModel(parts.model, spec.label)
     if starts_after is not None:
         model = starts_after.watched(model)
     desk = parts.calls.desk.cloned()
@@ -174,7 +174,7 @@ def forked(
         desk,
         _permits(spec, parts.calls.permits, readable),
         approver or NobodyThere(),
-        hooks or Silence(),
+        hooks or NoHooks(),
         emit,
         agent=spec.label,
         refuse=lambda need, given: _recursion(need) or limits(need) or (may(need, given) if may else ""),
@@ -184,7 +184,7 @@ def forked(
         log=log,
         preparer=preparer,
         settings=parts.settings,
-        hooks=hooks or Silence(),
+        hooks=hooks or NoHooks(),
         surroundings=lambda: NO_SURROUNDINGS,
         notes=lambda: None,
         reopened=nothing_reopened,
@@ -199,7 +199,7 @@ def forked(
             model=model,
             calls=calls,
             compactor=compactor,
-            hooks=hooks or Silence(),
+            hooks=hooks or NoHooks(),
             governor=parts.governor,
             settings=parts.settings,
             now=parts.now,
@@ -217,7 +217,7 @@ def directive(prompt: str) -> str:
     return f"{MARKER}\n{prompt}"
 
 
-class Starting:
+class ForkStart:
     """Lets parallel forks begin once the first one's answer has begun, so that the shared prefix is written once."""
 
     def __init__(self) -> None:
@@ -242,7 +242,7 @@ class Starting:
 
 
 class _Waiting:
-    def __init__(self, model: Model, starting: Starting) -> None:
+    def __init__(self, model: Model, starting: ForkStart) -> None:
         self.inner = model
         self._starting = starting
 
@@ -263,12 +263,12 @@ class _Waiting:
                 self._starting.begun()
 
 
-class Purposed:
+class PurposedModel:
     """The parent's model under another purpose, for the ledger."""
 
     def __init__(self, model: Model, purpose: str) -> None:
         # The innermost would have the last word; what counts is what this call is for.
-        self.inner: Model = model.inner if isinstance(model, Purposed) else model
+        self.inner: Model = model.inner if isinstance(model, PurposedModel) else model
         self._purpose = purpose
 
     @property
@@ -281,7 +281,7 @@ class Purposed:
                 yield event
 
 
-def _answer_open_calls(log: Log) -> None:
+def _answer_open_calls(log: Conversation) -> None:
     """Give every open call of the parent's last reply the same placeholder (spec 4 §2.2)."""
     answered = {result.tool_use_id for item in log.view.items for result in item.message.tool_results}
     waiting = [call.id for item in log.view.items for call in item.message.tool_uses if call.id not in answered]
@@ -290,7 +290,7 @@ def _answer_open_calls(log: Log) -> None:
         log.append(UserEntry(log.envelope(), user(*results), source="system"))
 
 
-def _rereading(tools: Registry, log: Log, preparer: Preparer) -> Registry:
+def _rereading(tools: Registry, log: Conversation, preparer: Preparer) -> Registry:
     """The tools, of which the one that reads messages again reads those of the fork."""
     own = RecallSpan(lambda **place: preparer.read_span(log, **place))
     return Registry(own if tool.spec.name == own.spec.name else tool for tool in tools)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from reverie.extensions.hooks.verdict import NOTHING, Verdict, merged
+from reverie.extensions.hooks.verdict import NOTHING, HookVerdict, merged
 from reverie.messages.blocks import JsonObject
-from reverie.session.loop_hooks import Fires, Silence
+from reverie.session.loop_hooks import FiresHooks, NoHooks
 
 STARTED, ENDED = "SubagentStart", "SubagentStop"
 _OF_THE_SESSION = frozenset({"UserPromptSubmit", "SessionStart", "SessionEnd"})
@@ -17,12 +17,12 @@ _OF_THE_SESSION = frozenset({"UserPromptSubmit", "SessionStart", "SessionEnd"})
 class ChildHooks:
     """Asks for one child agent."""
 
-    session: Fires
+    session: FiresHooks
     facts: JsonObject
     """`agent_id` and `agent_type`, told with every event."""
-    own: Fires = Silence()  # noqa: RUF009 - it has no state
+    own: FiresHooks = NoHooks()  # noqa: RUF009 - it has no state
 
-    async def fire(self, event: str, payload: JsonObject, *, subject: str = "") -> Verdict:
+    async def fire(self, event: str, payload: JsonObject, *, subject: str = "") -> HookVerdict:
         """What all of them say, as one verdict."""
         if event in _OF_THE_SESSION:
             return NOTHING

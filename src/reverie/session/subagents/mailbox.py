@@ -22,7 +22,7 @@ _MAX_READ_BYTES = 16 * 1024 * 1024
 
 
 @value
-class Letter:
+class AgentMessage:
     """One message."""
 
     id: str
@@ -42,12 +42,12 @@ class Letter:
 class Mail:
     """What a look into a mailbox found."""
 
-    letters: tuple[Letter, ...] = ()
+    letters: tuple[AgentMessage, ...] = ()
     cursor: int = 0
     """Where the next look begins, once these letters are kept."""
 
 
-def append_letter(mailbox: Path, letter: Letter) -> None:
+def append_letter(mailbox: Path, letter: AgentMessage) -> None:
     """Put a letter into a mailbox; when this returns it survives the end of this process and of the machine."""
     append_lines(mailbox, (letter_line(letter),))
 
@@ -65,7 +65,7 @@ def read_mail(mailbox: Path, reader: str, *, known: Container[str] = ()) -> Mail
         return Mail((), 0)
     # What has no end yet is still being written, or was never finished and is closed off by the next writer.
     whole = content[: content.rfind(b"\n") + 1]
-    letters: dict[str, Letter] = {}
+    letters: dict[str, AgentMessage] = {}
     for line in whole.splitlines():
         letter = parsed_letter(line)
         if letter is not None and letter.id not in known:
@@ -86,18 +86,18 @@ def write_cursor(mailbox: Path, reader: str, cursor: int) -> None:
     write_atomic(_cursor_path(mailbox, reader), str(cursor), durable=False)
 
 
-def letter_line(letter: Letter) -> str:
+def letter_line(letter: AgentMessage) -> str:
     """A letter as one line of JSON."""
     row = asdict(letter) | {"at": letter.at.isoformat(), "text": letter.text[:MAX_LETTER_CHARS]}
     return json.dumps(row, ensure_ascii=True, separators=(",", ":"))
 
 
-def parsed_letter(line: bytes | str) -> Letter | None:
+def parsed_letter(line: bytes | str) -> AgentMessage | None:
     """The letter in a line; None when there is none."""
     try:
         row: dict[str, Any] = json.loads(line)
         approve = row.get("approve")
-        return Letter(
+        return AgentMessage(
             id=str(row["id"]),
             sender=str(row["sender"]),
             to=str(row["to"]),

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from reverie.errors import Unavailable
 from reverie.files import write_folder
-from reverie.session.subagents.mailbox import MAX_LETTER_CHARS, Letter, letter_line, parsed_letter
+from reverie.session.subagents.mailbox import MAX_LETTER_CHARS, AgentMessage, letter_line, parsed_letter
 
 MAX_PATH_BYTES = 100
 """What every system takes for the path of a socket."""
@@ -18,7 +18,7 @@ _TIMEOUT_SECONDS = 5.0
 _TAKEN, _REFUSED = b"taken\n", b"refused\n"
 
 
-async def send_letter(path: Path, letter: Letter) -> None:
+async def send_letter(path: Path, letter: AgentMessage) -> None:
     """Hand a letter to the session that listens at a socket. Raises `Unavailable` when none takes it."""
     try:
         async with asyncio.timeout(_TIMEOUT_SECONDS):
@@ -38,7 +38,7 @@ async def send_letter(path: Path, letter: Letter) -> None:
 
 
 @asynccontextmanager
-async def listening(path: Path, heard: Callable[[Letter], None]) -> AsyncIterator[None]:
+async def listening(path: Path, heard: Callable[[AgentMessage], None]) -> AsyncIterator[None]:
     """Take letters at a socket that only this user can reach, for the length of the block."""
 
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:

@@ -13,14 +13,14 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 
-from reverie.context.conversation import Log
+from reverie.context.conversation import Conversation
 from reverie.errors import Unavailable
 from reverie.files.places import Places, ProjectFolder
 from reverie.messages.entries import AttachmentEntry
 from reverie.session.events import Notice, TurnEvent
-from reverie.session.loop import Joined
+from reverie.session.loop import JoinedAttachment
 from reverie.session.subagents.children import Children, joined_letter
-from reverie.session.subagents.mailbox import Letter, append_letter, has_mail, read_mail, write_cursor
+from reverie.session.subagents.mailbox import AgentMessage, append_letter, has_mail, read_mail, write_cursor
 from reverie.session.subagents.message_socket import MAX_PATH_BYTES, listening, send_letter
 from reverie.session.subagents.team import LEADER, list_members
 from reverie.tools.send_message import Outgoing
@@ -32,12 +32,12 @@ BRIDGE = "bridge"
 
 
 @dataclass(slots=True)
-class Post:
+class Messaging:
     """Sends and takes letters for one session and the agents in it."""
 
     places: Places
     folder: ProjectFolder
-    log: Log
+    log: Conversation
     children: Children
     team: str
     name: str
@@ -45,9 +45,9 @@ class Post:
     now: Callable[[], datetime]
     new_id: Callable[[], str]
     emit: Callable[[TurnEvent], None]
-    heed: Callable[[Letter], None] = lambda _letter: None
+    heed: Callable[[AgentMessage], None] = lambda _letter: None
     """Hears each letter for the main agent before the model reads it."""
-    inbox: deque[Letter] = field(default_factory=deque)
+    inbox: deque[AgentMessage] = field(default_factory=deque)
     """Letters for the main agent that came without a file."""
     _known: set[str] | None = None
     _read: dict[Path, int] = field(default_factory=dict)
@@ -83,11 +83,11 @@ class Post:
             write_cursor(mailbox, self.name, cursor)
         self._read.clear()
 
-    def peek(self) -> tuple[Letter, ...]:
+    def peek(self) -> tuple[AgentMessage, ...]:
         """What has come by the team's mailbox and is not read yet."""
         return read_mail(self.mailbox, self.name, known=self._ids()).letters
 
-    def write_to(self, name: str, letter: Letter) -> None:
+    def write_to(self, name: str, letter: AgentMessage) -> None:
         """Put a letter into the mailbox of a member of the team."""
         append_letter(self.folder.mailbox(self.team, name), letter)
 
@@ -98,7 +98,7 @@ class Post:
 
     async def send(self, sender: str, outgoing: Outgoing) -> str:
         """Deliver a letter; says where it went. Raises `ToolMistake` when nobody is there."""
-        letter = Letter(
+        letter = AgentMessage(
             self.new_id(),
             sender,
             outgoing.to,
@@ -131,7 +131,7 @@ class Post:
             raise ToolMistake(f"The agent {to!r} has ended ({known.state}) and reads no more messages.")
         raise ToolMistake(f"There is nobody named {to!r}; there are: {', '.join(self._names(sender)) or 'none'}.")
 
-    def arrived(self) -> Sequence[Joined]:
+    def arrived(self) -> Sequence[JoinedAttachment]:
         """What has come for the main agent, for its next boundary."""
         self.keep()
         letters = list(self.inbox)
@@ -157,7 +157,7 @@ class Post:
     def _mailboxes(self) -> tuple[Path, ...]:
         return self.mailbox, self.folder.mailbox(BRIDGE, self.log.session)
 
-    def _heard(self, letter: Letter) -> None:
+    def _heard(self, letter: AgentMessage) -> None:
         self.inbox.append(letter)
         self.look()
 
@@ -167,7 +167,7 @@ class Post:
             self._known = {str(found) for row in rows if isinstance(row, list) for found in row}
         return self._known
 
-    def _put(self, to: str, letter: Letter) -> bool:
+    def _put(self, to: str, letter: AgentMessage) -> bool:
         """Give a letter to an agent of this process."""
         if to == self.name or (to == LEADER and not self._members().count(LEADER)):
             self.inbox.append(letter)
@@ -178,7 +178,7 @@ class Post:
         child.inbox.append(letter)
         return True
 
-    def _broadcast(self, sender: str, letter: Letter) -> str:
+    def _broadcast(self, sender: str, letter: AgentMessage) -> str:
         inside = [child.name for child in self.children.running if child.name != sender]
         members = [name for name in self._members() if name != sender and name != self.name]
         for child in self.children.running:
@@ -193,7 +193,7 @@ class Post:
             raise ToolMistake("There is nobody to send it to: no agent runs and the team has no other member.")
         return f"It goes to {', '.join([*inside, *members])}."
 
-    def _bridged(self, session: str, letter: Letter) -> str:
+    def _bridged(self, session: str, letter: AgentMessage) -> str:
         found = [path for path in self.places.projects.glob("*/*.jsonl") if path.stem.startswith(session)]
         if len(found) != 1:
             raise ToolMistake(f"{len(found) or 'No'} sessions here begin with {session!r}; write its whole id.")

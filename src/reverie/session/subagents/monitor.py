@@ -12,21 +12,21 @@ from reverie.errors import Error
 from reverie.files.background_tasks import BackgroundTask, has_stop_request, started_task, write_task
 from reverie.models.ledger import Governor
 from reverie.models.ports import Model
-from reverie.session.setup import Setup
+from reverie.session.setup import SessionOptions
 from reverie.session.subagents.children import Child, Children
-from reverie.session.subagents.messaging import Post
+from reverie.session.subagents.messaging import Messaging
 from reverie.session.subagents.progress import worded_line
 
 _LOOK_SECONDS = 1.0
 
 
 @dataclass(slots=True)
-class Oversight:
+class AgentMonitor:
     """Looks at the agents of one session every so often, from the first on until it is closed."""
 
-    setup: Setup
+    setup: SessionOptions
     children: Children
-    post: Post
+    post: Messaging
     governor: Governor
     make_model: Callable[[str], Model]
     _tasks: dict[str, BackgroundTask] = field(default_factory=dict)

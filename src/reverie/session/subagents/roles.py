@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from reverie.context.conversation import Log
+from reverie.context.conversation import Conversation
 from reverie.context.preparer import Preparer
 from reverie.context.restore import NO_SURROUNDINGS
 from reverie.context.spans import RECALL_SPAN
@@ -27,17 +27,17 @@ from reverie.models.ports import Model
 from reverie.models.profiles import profile
 from reverie.models.tokens.window import budget_by, narrower_budget
 from reverie.permissions.approval import Approver
-from reverie.permissions.decide import Verdict, decide
+from reverie.permissions.decide import PermissionVerdict, decide
 from reverie.permissions.need import Need
 from reverie.permissions.policy import Mode, Policy
-from reverie.permissions.rule import Kind as RuleKind
+from reverie.permissions.rule import RuleKind
 from reverie.session.compaction import Compactor, nothing_reopened
 from reverie.session.events import TurnEvent
-from reverie.session.loop import Joined, Loop, Parts
+from reverie.session.loop import JoinedAttachment, Loop, Parts
 from reverie.session.memory_prompt import agent_memory_prompt, with_memory
-from reverie.session.setup import Setup
+from reverie.session.setup import SessionOptions
 from reverie.session.subagents.definitions import Definition
-from reverie.session.subagents.fork import Purposed
+from reverie.session.subagents.fork import PurposedModel
 from reverie.session.subagents.hooks import ENDED, ChildHooks
 from reverie.session.subagents.mcp_servers import OwnServers
 from reverie.session.system_prompt import PromptFacts, sections, with_servers
@@ -62,7 +62,7 @@ class Cast:
     """Everything that one agent of a role is made with."""
 
     definition: Definition
-    setup: Setup
+    setup: SessionOptions
     parent: Loop
     agent_id: str
     name: str
@@ -75,11 +75,11 @@ class Cast:
     own_tools: Sequence[Tool]
     """Take the place of the parent's tools of the same names."""
     servers: OwnServers
-    instructions: Callable[[], Sequence[Joined]]
+    instructions: Callable[[], Sequence[JoinedAttachment]]
     """The instruction files that hold here, for roles that read them."""
     emit: Callable[[TurnEvent], None]
     write: Callable[[Sequence[Entry]], None]
-    letters: Callable[[], Sequence[Joined]]
+    letters: Callable[[], Sequence[JoinedAttachment]]
     model: str = ""
     """Instead of the role's."""
     effort: str = ""
@@ -93,7 +93,7 @@ def made_agent(cast: Cast) -> Loop:
     definition, setup, parts = cast.definition, cast.setup, cast.parent.parts
     settings = setup.settings
     named = cast.model or definition.model
-    model: Model = Purposed(cast.make_model(named) if named else parts.model, cast.purpose)
+    model: Model = PurposedModel(cast.make_model(named) if named else parts.model, cast.purpose)
     facts = profile(model.name, setup.overrides)
     desk = replace(
         parts.calls.desk.cloned(),
@@ -108,7 +108,7 @@ def made_agent(cast: Cast) -> Loop:
             envelope, cwd=str(desk.directory), version=setup.version, is_sidechain=True, agent_id=cast.agent_id
         )
 
-    log = Log(session=parts.log.session, now=setup.now, new_id=setup.new_id, write=cast.write, stamp=stamp)
+    log = Conversation(session=parts.log.session, now=setup.now, new_id=setup.new_id, write=cast.write, stamp=stamp)
     preparer = Preparer(
         model=model.name,
         facts=facts,
@@ -136,7 +136,7 @@ def made_agent(cast: Cast) -> Loop:
         asking=parts.calls.asking,
     )
 
-    def opening() -> tuple[tuple[SystemBlock, ...], tuple[ToolSpec, ...], tuple[Joined, ...]]:
+    def opening() -> tuple[tuple[SystemBlock, ...], tuple[ToolSpec, ...], tuple[JoinedAttachment, ...]]:
         first = () if definition.name in WITHOUT_INSTRUCTIONS else tuple(cast.instructions())
         return _system(cast, desk.directory, memory), tools.specs, first
 
@@ -263,6 +263,6 @@ def _refusal(need: Need, _given: JsonObject, definition: Definition, memory: Pat
         if "(read-only)" not in entry:
             with contextlib.suppress(UserMistake):
                 alone = alone.with_rule(entry)
-    if decide(need, alone).verdict is Verdict.ALLOW:
+    if decide(need, alone).verdict is PermissionVerdict.ALLOW:
         return ""
     return f"{definition.name} may use {need.tool} only as {', '.join(entries)}."

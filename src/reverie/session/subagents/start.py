@@ -13,11 +13,11 @@ from functools import partial
 
 from reverie.context.spans import RECALL_SPAN
 from reverie.errors import UserMistake
-from reverie.extensions.hooks import Hooks, Surroundings, parse_declaration
+from reverie.extensions.hooks import HookContext, Hooks, parse_declaration
 from reverie.extensions.skills import Skill, read_invocation
 from reverie.files import append_lines, write_atomic
 from reverie.files.places import SessionFolder
-from reverie.files.trust import Trust
+from reverie.files.trust import TrustAnswers
 from reverie.messages.blocks import JsonObject
 from reverie.messages.entries import Entry
 from reverie.messages.message import Usage
@@ -28,19 +28,19 @@ from reverie.models.profiles import cost, profile
 from reverie.permissions.approval import Approver, NobodyThere
 from reverie.permissions.need import Need
 from reverie.session.events import Denied, Notice, TurnEnded, TurnEvent
-from reverie.session.loop import Joined, Loop
-from reverie.session.loop_hooks import Fires, Silence
+from reverie.session.loop import JoinedAttachment, Loop
+from reverie.session.loop_hooks import FiresHooks, NoHooks
 from reverie.session.own_keys import environment_for_others
 from reverie.session.prompt_text import prompt_text
-from reverie.session.setup import Setup
+from reverie.session.setup import SessionOptions
 from reverie.session.subagents.answers import report
 from reverie.session.subagents.children import Child, Children
 from reverie.session.subagents.definitions import Definition
-from reverie.session.subagents.fork import EVERY_TOOL, Recorded, Starting, directive, forked
+from reverie.session.subagents.fork import EVERY_TOOL, ForkRecord, ForkStart, directive, forked
 from reverie.session.subagents.hooks import ENDED, STARTED, ChildHooks
 from reverie.session.subagents.mcp_servers import NO_SERVERS, OwnServers, connected
 from reverie.session.subagents.roles import OF_THE_SESSION, Cast, made_agent
-from reverie.session.subagents.worktree import WorkTree, ended_worktree, made_worktree
+from reverie.session.subagents.worktree import AgentWorkTree, ended_worktree, made_worktree
 from reverie.tools.agent import Order
 from reverie.tools.mcp.connections import Connections
 from reverie.tools.registry import Registry
@@ -54,7 +54,7 @@ WAITED_FOR, BESIDE = "agent", "background_agent"
 
 
 @value
-class Boss:
+class ParentSession:
     """Who starts an agent."""
 
     name: str
@@ -71,8 +71,8 @@ class Job:
     child: Child
     prompt: str
     hooks: ChildHooks
-    skills: Sequence[Joined] = ()
-    tree: WorkTree | None = None
+    skills: Sequence[JoinedAttachment] = ()
+    tree: AgentWorkTree | None = None
     servers: OwnServers = NO_SERVERS
     note: str = ""
     """What its parent must know besides its report."""
@@ -84,7 +84,7 @@ class Job:
             said = await self.hooks.fire(STARTED, {})
             loop.open()
             loop.join(self.skills)
-            loop.join([Joined("hook_additional_context", reminder(text)) for text in said.context])
+            loop.join([JoinedAttachment("hook_additional_context", reminder(text)) for text in said.context])
             ended = await loop.turn(self.prompt, source="system")
         finally:
             await self.servers.close()
@@ -98,10 +98,10 @@ class Job:
 
 
 @dataclass(slots=True)
-class Hiring:
+class AgentStarter:
     """Makes the child agents of one session."""
 
-    setup: Setup
+    setup: SessionOptions
     beside: SessionFolder
     hooks: Hooks
     facts: Callable[[], JsonObject]
@@ -114,14 +114,14 @@ class Hiring:
     """Those of the session."""
     connections: Callable[[], Connections]
     """Makes room for servers of an agent's own."""
-    instructions: Callable[[], Sequence[Joined]]
+    instructions: Callable[[], Sequence[JoinedAttachment]]
     """The instruction files that hold here."""
-    tools_for: Callable[[Boss], tuple[Tool, ...]]
+    tools_for: Callable[[ParentSession], tuple[Tool, ...]]
     """The tools that reach other agents."""
-    trust: Callable[[], Trust]
-    _starting: tuple[str | None, Starting] | None = None
+    trust: Callable[[], TrustAnswers]
+    _starting: tuple[str | None, ForkStart] | None = None
 
-    def forked(self, order: Order, boss: Boss, *, beside: bool) -> Job:
+    def forked(self, order: Order, boss: ParentSession, *, beside: bool) -> Job:
         """A fork of its boss."""
         if order.model or order.in_worktree:
             raise ToolMistake("A fork is this conversation, with its model and folder; name a `subagent_type` instead.")
@@ -129,12 +129,14 @@ class Hiring:
         agent_id, name, hooks = self._identity(order, None)
         self._write_facts(agent_id, FORK, order, boss)
         spec = ForkSpec(BESIDE if beside else WAITED_FOR, order.prompt, (EVERY_TOOL,), max_rounds=FORK_ROUNDS)
-        own = {tool.spec.name: tool for tool in self.tools_for(Boss(name, lambda: loop, boss.depth + 1, agent_id))}
+        own = {
+            tool.spec.name: tool for tool in self.tools_for(ParentSession(name, lambda: loop, boss.depth + 1, agent_id))
+        }
         loop = forked(
             spec,
             parent,
             emit=lambda event: self._hear(child, event),
-            recorded=Recorded(agent_id, partial(self._write, agent_id)),
+            recorded=ForkRecord(agent_id, partial(self._write, agent_id)),
             starts_after=self._starts_after(parent),
             may=_not_of_the_session,
             tools=Registry([own.get(tool.spec.name, tool) for tool in parent.parts.calls.tools]),
@@ -148,14 +150,16 @@ class Hiring:
         loop.parts.stop_event = ENDED
         return Job(child, directive(prompt_text("fork", directive=order.prompt)), hooks)
 
-    async def cast(self, order: Order, boss: Boss, role: Definition, *, beside: bool, is_silent: bool = False) -> Job:
+    async def cast(
+        self, order: Order, boss: ParentSession, role: Definition, *, beside: bool, is_silent: bool = False
+    ) -> Job:
         """An agent of a role, with its servers and, where it works alone, its work tree.
 
         A silent one works for a hook: no hook hears of it, and nobody is asked.
         """
         agent_id, name, hooks = self._identity(order, role)
         if is_silent:
-            hooks = ChildHooks(Silence(), hooks.facts)
+            hooks = ChildHooks(NoHooks(), hooks.facts)
         tree = None
         if order.in_worktree or role.in_worktree:
             path, branch = self.beside.directory / "worktrees" / agent_id, f"reverie/agent-{agent_id}"
@@ -175,7 +179,7 @@ class Hiring:
                     hooks=hooks,
                     approver=_approver(boss.loop(), beside=beside or is_silent),
                     make_model=self.make_model,
-                    own_tools=self.tools_for(Boss(name, lambda: loop, boss.depth + 1, agent_id)),
+                    own_tools=self.tools_for(ParentSession(name, lambda: loop, boss.depth + 1, agent_id)),
                     servers=servers,
                     instructions=self.instructions,
                     emit=lambda event: self._hear(child, event),
@@ -230,27 +234,27 @@ class Hiring:
             return NO_SERVERS
         return await connected(role, self.setup, session=self.servers(), connections=self.connections, tell=self._warn)
 
-    def _starts_after(self, parent: Loop) -> Starting:
+    def _starts_after(self, parent: Loop) -> ForkStart:
         """Forks of one place write their prefix once."""
         leaf = parent.parts.log.leaf
         if self._starting is None or self._starting[0] != leaf:
-            self._starting = (leaf, Starting())
+            self._starting = (leaf, ForkStart())
         return self._starting[1]
 
-    def _own_hooks(self, role: Definition | None) -> Fires:
+    def _own_hooks(self, role: Definition | None) -> FiresHooks:
         """The hooks that a role brings for itself; with a role of the project they have their own yes, for scripts."""
         if role is None or role.hooks is None:
-            return Silence()
+            return NoHooks()
         declared = parse_declaration(role.hooks, of_agent=True)
         for problem in declared.problems:
             self._warn(problem)
-        around = Surroundings(self.setup.project, environment_for_others(self.setup))
+        around = HookContext(self.setup.project, environment_for_others(self.setup))
         hooks = Hooks([declared], limits=self.setup.settings.hook, around=around, facts=self.facts, trust=self.trust())
         for part in hooks.waiting:
             self._warn(f"the hooks of {part.place} wait for your trust; `reverie trust` shows them")
         return hooks
 
-    def _skills(self, role: Definition) -> Sequence[Joined]:
+    def _skills(self, role: Definition) -> Sequence[JoinedAttachment]:
         """The skills that a role knows from the beginning."""
         joined = []
         for name in role.skills:
@@ -263,7 +267,9 @@ class Hiring:
             except UserMistake as mistake:
                 self._warn(f"agent {role.name}: {mistake}")
                 continue
-            joined.append(Joined("invoked_skills", reminder(f"The skill {skill.name}:\n\n{text}"), "", {"name": name}))
+            joined.append(
+                JoinedAttachment("invoked_skills", reminder(f"The skill {skill.name}:\n\n{text}"), "", {"name": name})
+            )
         return joined
 
     def _warn(self, sentence: str) -> None:
@@ -274,7 +280,7 @@ class Hiring:
         append_lines(self.beside.subagent_transcript(agent_id), lines, durable=False)
 
     def _write_facts(
-        self, agent_id: str, kind: str, order: Order, boss: Boss, more: dict[str, str] | None = None
+        self, agent_id: str, kind: str, order: Order, boss: ParentSession, more: dict[str, str] | None = None
     ) -> None:
         facts = {"agentType": kind, "description": order.description, "parentAgentId": boss.agent_id, **(more or {})}
         told = {key: value for key, value in facts.items() if value}

@@ -10,35 +10,35 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from reverie.context.conversation import Log
-from reverie.context.restore import Attached
+from reverie.context.conversation import Conversation
+from reverie.context.restore import RestoredAttachment
 from reverie.errors import Unavailable
 from reverie.extensions.hooks import Hooks
 from reverie.extensions.hooks.consent import read_parts
 from reverie.extensions.plugins.plugin import Plugin
 from reverie.extensions.skills import Skill
 from reverie.files.places import ProjectFolder
-from reverie.files.trust import Part, Trust
+from reverie.files.trust import TrustAnswers, TrustPart
 from reverie.messages.blocks import Json, JsonObject
 from reverie.messages.reminder import reminder
 from reverie.models.ledger import Governor
 from reverie.models.ports import Ending, Model
 from reverie.session.events import Notice, TurnEvent
-from reverie.session.loop import Joined, Loop
-from reverie.session.setup import Setup
+from reverie.session.loop import JoinedAttachment, Loop
+from reverie.session.setup import SessionOptions
 from reverie.session.subagents.answers import finished, lost, started
 from reverie.session.subagents.children import Children
 from reverie.session.subagents.definitions import Agents, Definition, list_agents, listing_delta
 from reverie.session.subagents.fork import NO_RECURSION, is_fork
-from reverie.session.subagents.messaging import Post
-from reverie.session.subagents.monitor import Oversight
-from reverie.session.subagents.start import Boss, Hiring
+from reverie.session.subagents.messaging import Messaging
+from reverie.session.subagents.monitor import AgentMonitor
+from reverie.session.subagents.start import AgentStarter, ParentSession
 from reverie.session.subagents.team import LEADER
 from reverie.session.subagents.teammates import Teammates
-from reverie.tools.agent import Agent, Order
+from reverie.tools.agent import AgentTool, Order
 from reverie.tools.mcp.connections import Connections
 from reverie.tools.send_message import Outgoing, SendMessage
-from reverie.tools.tool import Answer, Tool, ToolMistake
+from reverie.tools.tool import Tool, ToolAnswer, ToolMistake
 
 LISTING = "agent_listing_delta"
 MAX_DEPTH = 2
@@ -48,22 +48,22 @@ JUDGE = "Explore"
 
 
 @dataclass(slots=True)
-class Staff:
+class Subagents:
     """Starts and keeps the child agents of one session."""
 
-    setup: Setup
-    post: Post
+    setup: SessionOptions
+    post: Messaging
     children: Children
-    oversight: Oversight
+    oversight: AgentMonitor
     teammates: Teammates
-    hiring: Hiring
+    hiring: AgentStarter
     emit: Callable[[TurnEvent], None]
     main: Callable[[], Loop]
-    trust: Callable[[], Trust]
+    trust: Callable[[], TrustAnswers]
     plugins: Sequence[Plugin] = ()
-    _lost: tuple[Joined, ...] = ()
+    _lost: tuple[JoinedAttachment, ...] = ()
     _agents: Agents | None = None
-    _trusted: Trust | None = None
+    _trusted: TrustAnswers | None = None
 
     @property
     def agents(self) -> Agents:
@@ -89,7 +89,7 @@ class Staff:
         return () if self._is_off else self.tools_for(self._leader)
 
     @property
-    def waiting(self) -> tuple[Part, ...]:
+    def waiting(self) -> tuple[TrustPart, ...]:
         """Roles of the project, and hooks of such roles, that need the user's yes."""
         if self._is_off:
             return ()
@@ -131,7 +131,7 @@ class Staff:
             await self.post.listen()
             self.oversight.start()
 
-    def at_boundary(self) -> Sequence[Joined]:
+    def at_boundary(self) -> Sequence[JoinedAttachment]:
         """What the main agent is told before its next request: new roles, ended agents, letters."""
         if self._is_off:
             return ()
@@ -149,7 +149,7 @@ class Staff:
         await self.teammates.close()
         await self.post.close()
 
-    async def employ(self, order: Order, boss: Boss | None = None) -> Answer:
+    async def employ(self, order: Order, boss: ParentSession | None = None) -> ToolAnswer:
         """Start an agent as the model asked for it, and wait for it unless it works in the background.
 
         Without a boss it works for the main agent.
@@ -190,18 +190,18 @@ class Staff:
             raise Unavailable(ended.text)
         return ended.text
 
-    def tools_for(self, boss: Boss) -> tuple[Tool, ...]:
+    def tools_for(self, boss: ParentSession) -> tuple[Tool, ...]:
         """The tools with which somebody reaches other agents."""
 
         async def send(outgoing: Outgoing) -> str:
             return await self.post.send(boss.name, outgoing)
 
         roles = "" if self.setup.settings.agent.list_attachment else listing_delta(self.agents.definitions, {})[0]
-        return Agent(partial(self.employ, boss=boss), roles), SendMessage(send)
+        return AgentTool(partial(self.employ, boss=boss), roles), SendMessage(send)
 
     @property
-    def _leader(self) -> Boss:
-        return Boss(self.post.name, self.main)
+    def _leader(self) -> ParentSession:
+        return ParentSession(self.post.name, self.main)
 
     @property
     def _is_off(self) -> bool:
@@ -214,19 +214,19 @@ class Staff:
             raise ToolMistake(f"There is no agent type {kind!r}; there are {names}. Leave it out for a fork.")
         return found
 
-    def returning(self) -> Sequence[Attached]:
+    def returning(self) -> Sequence[RestoredAttachment]:
         """The list of agents as it returns after a compaction."""
         if not self._lists_agents:
             return ()
         text, lines = listing_delta(self.agents.definitions, {})
         added: list[Json] = list(lines)
-        return (Attached(LISTING, text, {"addedTypes": added}),) if text else ()
+        return (RestoredAttachment(LISTING, text, {"addedTypes": added}),) if text else ()
 
     @property
     def _lists_agents(self) -> bool:
         return self.setup.settings.agent.list_attachment and not self._is_off
 
-    def _listing(self) -> Sequence[Joined]:
+    def _listing(self) -> Sequence[JoinedAttachment]:
         if not self._lists_agents:
             return ()
         told: dict[str, str] = {}
@@ -238,13 +238,13 @@ class Staff:
         if not text:
             return ()
         added: list[Json] = [one.name for one in self.agents.definitions if one.name not in told]
-        return (Joined(LISTING, reminder(text), "", {"addedTypes": added}),)
+        return (JoinedAttachment(LISTING, reminder(text), "", {"addedTypes": added}),)
 
 
 def staffed(
-    setup: Setup,
+    setup: SessionOptions,
     *,
-    log: Log,
+    log: Conversation,
     folder: ProjectFolder,
     hooks: Hooks,
     facts: Callable[[], JsonObject],
@@ -255,16 +255,16 @@ def staffed(
     find_skill: Callable[[str], Skill | None],
     servers: Callable[[], Connections],
     connections: Callable[[], Connections],
-    instructions: Callable[[], Sequence[Joined]],
+    instructions: Callable[[], Sequence[JoinedAttachment]],
     plugins: Sequence[Plugin],
-    trust: Callable[[], Trust],
-) -> Staff:
+    trust: Callable[[], TrustAnswers],
+) -> Subagents:
     """Put together what a session needs for its child agents."""
     children = Children(emit=emit)
     team = setup.team or f"session-{log.session[:8]}"
     name = setup.agent_name or LEADER
-    post = Post(setup.places, folder, log, children, team, name, setup.now, setup.new_id, emit)
-    hiring = Hiring(
+    post = Messaging(setup.places, folder, log, children, team, name, setup.now, setup.new_id, emit)
+    hiring = AgentStarter(
         setup=setup,
         beside=folder.session(log.session),
         hooks=hooks,
@@ -279,11 +279,11 @@ def staffed(
         tools_for=lambda boss: made.tools_for(boss),  # noqa: PLW0108 - made below
         trust=lambda: made.trust(),  # noqa: PLW0108 - another may be given later
     )
-    made = Staff(
+    made = Subagents(
         setup=setup,
         post=post,
         children=children,
-        oversight=Oversight(setup, children, post, governor, make_model),
+        oversight=AgentMonitor(setup, children, post, governor, make_model),
         teammates=Teammates(
             setup, folder, team, name, log.session, lambda: str(main().parts.calls.permits.policy.mode), governor
         ),

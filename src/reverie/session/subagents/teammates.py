@@ -15,11 +15,11 @@ from pathlib import Path
 
 from reverie.files.places import ProjectFolder
 from reverie.models.ledger import TEAMMATE, Governor, LedgerTail
-from reverie.session.setup import Setup
-from reverie.session.subagents.mailbox import Letter, append_letter
+from reverie.session.setup import SessionOptions
+from reverie.session.subagents.mailbox import AgentMessage, append_letter
 from reverie.session.subagents.team import Member, list_members, remove_member, write_member
 from reverie.tools.agent import Order
-from reverie.tools.tool import Answer, ToolMistake
+from reverie.tools.tool import ToolAnswer, ToolMistake
 
 START_SECONDS = 20.0
 LEAVE_SECONDS = 5.0
@@ -31,7 +31,7 @@ _BOOK_SECONDS = 1.0
 class Teammates:
     """Starts and stops the teammates of one session."""
 
-    setup: Setup
+    setup: SessionOptions
     folder: ProjectFolder
     team: str
     name: str
@@ -62,7 +62,7 @@ class Teammates:
             if one.is_alive and one.name != self.name
         )
 
-    async def start(self, order: Order) -> Answer:
+    async def start(self, order: Order) -> ToolAnswer:
         """Start a teammate with its first task. Raises `ToolMistake` when that is not possible."""
         if not order.name:
             raise ToolMistake("A teammate needs a `name`, by which messages reach it.")
@@ -76,7 +76,9 @@ class Teammates:
             self._booked = LedgerTail(self.setup.places.ledger)
             self._booking = asyncio.create_task(self._book_always())
         write_member(self._team_folder, self.name, "", self.session, self.setup.now())
-        self._write_to(order.name, Letter(self.setup.new_id(), self.name, order.name, order.prompt, self.setup.now()))
+        self._write_to(
+            order.name, AgentMessage(self.setup.new_id(), self.name, order.name, order.prompt, self.setup.now())
+        )
         command = [*self.setup.program, *self._first_words(), "teammate", order.name, *self._inherited()]
         command += ["--type", order.kind] if order.kind else []
         command += ["--model", order.model] if order.model else []
@@ -96,7 +98,7 @@ class Teammates:
             said = log.read_text(encoding="utf-8", errors="replace")[-500:]
             raise ToolMistake(f"The teammate {order.name!r} did not start. It said: {said.strip() or 'nothing'}")
         self.book()
-        return Answer(
+        return ToolAnswer(
             f"The teammate {order.name!r} has started with this task. It writes to you when it has something to say; "
             "SendMessage reaches it, and a shutdown_request lets it go.",
             details={"teammate": order.name, "team": self.team, "pid": process.pid},
@@ -155,7 +157,7 @@ class Teammates:
         process = self._processes.get(name)
         if process is None or process.returncode is not None:
             return False
-        request = Letter(self.setup.new_id(), self.name, name, "", self.setup.now(), kind="shutdown_request")
+        request = AgentMessage(self.setup.new_id(), self.name, name, "", self.setup.now(), kind="shutdown_request")
         self._write_to(name, request)
         try:
             await asyncio.wait_for(process.wait(), LEAVE_SECONDS)
@@ -182,7 +184,7 @@ class Teammates:
     def _living(self) -> set[str]:
         return {one.name for one in list_members(self._team_folder, now=self.setup.now()) if one.is_alive}
 
-    def _write_to(self, name: str, letter: Letter) -> None:
+    def _write_to(self, name: str, letter: AgentMessage) -> None:
         append_letter(self.folder.mailbox(self.team, name), letter)
 
     async def _appears(self, name: str, process: Process) -> bool:

@@ -13,14 +13,14 @@ from reverie.errors import Unavailable, UserMistake
 from reverie.files import write_folder
 from reverie.files.git import run_git
 from reverie.files.places import may_look_at_files
-from reverie.session.loop_hooks import Fires
+from reverie.session.loop_hooks import FiresHooks
 from reverie.values import value
 
 _SECONDS = 60.0
 
 
 @value
-class WorkTree:
+class AgentWorkTree:
     """Where an isolated agent works."""
 
     path: Path
@@ -32,7 +32,7 @@ class WorkTree:
     """Whether git made it for us; else a hook did."""
 
 
-async def made_worktree(repository: Path, path: Path, branch: str, hooks: Fires) -> WorkTree:
+async def made_worktree(repository: Path, path: Path, branch: str, hooks: FiresHooks) -> AgentWorkTree:
     """Let a hook of the user make a work tree, or git where there is none; raises as `add_worktree`."""
     said = await hooks.fire("WorktreeCreate", {"name": path.name})
     if said.blocked is not None:
@@ -47,10 +47,10 @@ async def made_worktree(repository: Path, path: Path, branch: str, hooks: Fires)
         commit = await _git(tree, "rev-parse", "--verify", "HEAD")
     except Unavailable:
         commit = ""
-    return WorkTree(tree, "", commit, repository, is_ours=False)
+    return AgentWorkTree(tree, "", commit, repository, is_ours=False)
 
 
-async def ended_worktree(tree: WorkTree, hooks: Fires) -> str:
+async def ended_worktree(tree: AgentWorkTree, hooks: FiresHooks) -> str:
     """Remove a work tree in which nothing changed, and let hooks hear of it; else where the changes are."""
     if tree.is_ours:
         is_removed = await remove_if_unchanged(tree)
@@ -63,7 +63,7 @@ async def ended_worktree(tree: WorkTree, hooks: Fires) -> str:
     return f"What it changed is in the work tree {tree.path}{where}."
 
 
-async def add_worktree(repository: Path, path: Path, branch: str) -> WorkTree:
+async def add_worktree(repository: Path, path: Path, branch: str) -> AgentWorkTree:
     """Make a work tree on a branch of its own.
 
     Raises:
@@ -80,10 +80,10 @@ async def add_worktree(repository: Path, path: Path, branch: str) -> WorkTree:
         raise UserMistake(f"{repository} has no git commit to make a work tree from ({problem})") from problem
     write_folder(path.parent)
     await _git(repository, "worktree", "add", "--quiet", "-b", branch, str(path), commit)
-    return WorkTree(path, branch, commit, repository)
+    return AgentWorkTree(path, branch, commit, repository)
 
 
-async def remove_if_unchanged(tree: WorkTree) -> bool:
+async def remove_if_unchanged(tree: AgentWorkTree) -> bool:
     """Remove a work tree in which nothing was changed or committed; whether it was removed."""
     if not await _is_unchanged(tree):
         return False
@@ -95,7 +95,7 @@ async def remove_if_unchanged(tree: WorkTree) -> bool:
     return True
 
 
-async def _is_unchanged(tree: WorkTree) -> bool:
+async def _is_unchanged(tree: AgentWorkTree) -> bool:
     if not await asyncio.to_thread(may_look_at_files, tree.path):
         return False
     try:

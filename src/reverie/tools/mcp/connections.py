@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Callable, Iterable
 
 from reverie.errors import Unavailable
-from reverie.extensions.mcp.connection import Around, Connection, State
+from reverie.extensions.mcp.connection import Connection, ConnectionContext, ConnectionState
 from reverie.extensions.mcp.servers import Server
 from reverie.extensions.mcp.values import tool_name
 from reverie.messages.blocks import JsonObject
@@ -24,7 +24,7 @@ MAX_INSTRUCTIONS_CHARS = 8_192
 class Connections:
     """The servers of one session. `tell` hears sentences for the user."""
 
-    def __init__(self, around: Around, tell: Callable[[str], None]) -> None:
+    def __init__(self, around: ConnectionContext, tell: Callable[[str], None]) -> None:
         self._around = around
         self._tell = tell
         self._all: dict[str, Connection] = {}
@@ -77,7 +77,7 @@ class Connections:
             _, left = await asyncio.wait(waiting, timeout=timeout_seconds)
             for task in left:
                 task.cancel()
-        slow = [repr(name) for name, each in self._all.items() if each.state is State.CONNECTING]
+        slow = [repr(name) for name, each in self._all.items() if each.state is ConnectionState.CONNECTING]
         if slow:
             self._tell(
                 f"still connecting to {', '.join(slow)}; the request goes without their tools, which join when they "
@@ -120,7 +120,7 @@ class Connections:
         if self._is_closing:
             return
         name = connection.server.name
-        if connection.state in (State.FAILED, State.LOST):
+        if connection.state in (ConnectionState.FAILED, ConnectionState.LOST):
             self._tell(f"the tool server {name!r} is not there: {connection.problem}")
             return
         self.version += 1
@@ -141,9 +141,9 @@ class Connections:
 
 def _stands(connection: Connection) -> str:
     match connection.state:
-        case State.CONNECTED:
+        case ConnectionState.CONNECTED:
             return f"{connection.server.transport}, {len(connection.offer.tools)} tool(s)"
-        case State.CONNECTING:
+        case ConnectionState.CONNECTING:
             return "connecting"
         case _:
             return connection.problem

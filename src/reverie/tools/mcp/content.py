@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from reverie.messages.blocks import Image, Json, JsonObject, Text
 from reverie.messages.codec import encode_json
 from reverie.messages.injection import harmless
-from reverie.tools.tool import Answer
+from reverie.tools.tool import ToolAnswer
 
 _PICTURES = frozenset({"image/png", "image/jpeg", "image/gif", "image/webp"})
 
@@ -24,7 +24,7 @@ MAX_DATA_BYTES = 1_000_000
 """Of the data kept beside the text."""
 
 
-def answer_from(result: JsonObject) -> Answer:
+def answer_from(result: JsonObject) -> ToolAnswer:
     """The answer in a `CallToolResult`."""
     content = result.get("content")
     listed = content if isinstance(content, list) else []
@@ -37,9 +37,9 @@ def answer_from(result: JsonObject) -> Answer:
     details: JsonObject = {"structuredContent": data} if data is not None and len(encoded) <= MAX_DATA_BYTES else {}
     if all(isinstance(block, Text) for block in blocks):
         said = _bounded("\n".join(block.text for block in blocks if isinstance(block, Text)), listed)
-        return Answer(said or ("The tool failed and said nothing." if failed else "(no output)"), failed, details)
+        return ToolAnswer(said or ("The tool failed and said nothing." if failed else "(no output)"), failed, details)
     bounded = (Text(_bounded(block.text, listed)) if isinstance(block, Text) else block for block in blocks)
-    return Answer(tuple(bounded), failed, details)
+    return ToolAnswer(tuple(bounded), failed, details)
 
 
 def text_from(blocks: Iterable[JsonObject]) -> str:
@@ -48,7 +48,7 @@ def text_from(blocks: Iterable[JsonObject]) -> str:
     return "\n\n".join(block.text if isinstance(block, Text) else "[picture]" for block in shown)
 
 
-def resource_answer(contents: Iterable[JsonObject]) -> Answer:
+def resource_answer(contents: Iterable[JsonObject]) -> ToolAnswer:
     """The contents of a resource that was read."""
     return answer_from({"content": [{"type": "resource", "resource": dict(one)} for one in contents]})
 

@@ -12,7 +12,7 @@ from reverie.messages.injection import harmless
 from reverie.permissions.need import Act, Need
 from reverie.tools.desk import Desk
 from reverie.tools.mcp.content import answer_from
-from reverie.tools.tool import Answer
+from reverie.tools.tool import ToolAnswer
 
 MAX_DESCRIPTION_CHARS = 8_192
 """A longer description is cut: it is sent with every request."""
@@ -43,11 +43,11 @@ class RemoteTool:
     def is_concurrent(self, given: JsonObject, desk: Desk) -> bool:  # noqa: ARG002 - the shape of every tool
         return self._offered.is_read_only
 
-    async def run(self, given: JsonObject, desk: Desk) -> Answer:
+    async def run(self, given: JsonObject, desk: Desk) -> ToolAnswer:
         try:
             result = await self._connection.call(self._offered.name, given, lambda line: desk.progress(harmless(line)))
         except Unavailable as problem:
-            return Answer(f"{self.server}: {harmless(str(problem))}", is_error=True)
+            return ToolAnswer(f"{self.server}: {harmless(str(problem))}", is_error=True)
         return answer_from(result)
 
 

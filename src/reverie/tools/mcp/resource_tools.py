@@ -14,7 +14,7 @@ from reverie.tools.describe import described, field
 from reverie.tools.desk import Desk
 from reverie.tools.mcp.content import resource_answer
 from reverie.tools.schema import text
-from reverie.tools.tool import Answer, ToolMistake
+from reverie.tools.tool import ToolAnswer, ToolMistake
 
 LIST_NAME, READ_NAME = "ListMcpResources", "ReadMcpResource"
 MAX_RESOURCES = 500
@@ -36,7 +36,7 @@ class ListMcpResources:
     def is_concurrent(self, given: JsonObject, desk: Desk) -> bool:  # noqa: ARG002 - the shape of every tool
         return True
 
-    async def run(self, given: JsonObject, desk: Desk) -> Answer:  # noqa: ARG002 - the shape of every tool
+    async def run(self, given: JsonObject, desk: Desk) -> ToolAnswer:  # noqa: ARG002 - the shape of every tool
         named = text(given, "server")
         lines: list[str] = []
         for connection in [_named(self._connections(), named)] if named else self._connections():
@@ -48,7 +48,7 @@ class ListMcpResources:
             lines += [_line(connection.server.name, resource) for resource in resources]
         if len(lines) > MAX_RESOURCES:
             lines[MAX_RESOURCES:] = [f"({len(lines) - MAX_RESOURCES:,} more resources are left out)"]
-        return Answer(harmless("\n".join(lines)) or "No resources.")
+        return ToolAnswer(harmless("\n".join(lines)) or "No resources.")
 
 
 class ReadMcpResource:
@@ -72,12 +72,12 @@ class ReadMcpResource:
     def is_concurrent(self, given: JsonObject, desk: Desk) -> bool:  # noqa: ARG002 - the shape of every tool
         return True
 
-    async def run(self, given: JsonObject, desk: Desk) -> Answer:  # noqa: ARG002 - the shape of every tool
+    async def run(self, given: JsonObject, desk: Desk) -> ToolAnswer:  # noqa: ARG002 - the shape of every tool
         connection = _named(self._connections(), text(given, "server"))
         try:
             return resource_answer(await connection.read_resource(text(given, "uri")))
         except Unavailable as problem:
-            return Answer(harmless(f"{connection.server.name}: {problem}"), is_error=True)
+            return ToolAnswer(harmless(f"{connection.server.name}: {problem}"), is_error=True)
 
 
 def _named(connections: Sequence[Connection], name: str) -> Connection:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from reverie.memory.search.passages import PastHit, PastQuery, PastSearch
-from reverie.memory.search.passages.update import Transcript
+from reverie.memory.search.passages.update import SearchedTranscript
 
 NOW = datetime(2026, 5, 1, 12, tzinfo=UTC)
 
@@ -53,8 +53,8 @@ class Sessions:
         self.opened.append(past)
         return past
 
-    def transcripts(self) -> Iterator[Transcript]:
-        return (Transcript(path, path.stem) for path in sorted(self.folder.glob("*.jsonl")))
+    def transcripts(self) -> Iterator[SearchedTranscript]:
+        return (SearchedTranscript(path, path.stem) for path in sorted(self.folder.glob("*.jsonl")))
 
     def find(self, text: str, **more: Any) -> list[PastHit]:
         """Look at the transcripts and search them."""

@@ -14,7 +14,7 @@ from reverie.memory.store.git.entries import (
     write_entries,
 )
 from reverie.memory.store.git.objects import Objects, object_id
-from reverie.memory.store.git.trees import Tree
+from reverie.memory.store.git.trees import GitTree
 from tests.memory.stores import git
 from tests.requirements import requirement
 
@@ -43,7 +43,7 @@ def test_git_agrees_on_trees_and_blobs(tmp_path: Path) -> None:
         (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / path).write_bytes(content)
     git(tmp_path, "-c", "core.autocrlf=false", "add", "-A")
-    ours = Tree((path, object_id("blob", content)) for path, content in contents.items()).add_to(Objects())
+    ours = GitTree((path, object_id("blob", content)) for path, content in contents.items()).add_to(Objects())
     assert ours.hex() == git(tmp_path, "write-tree").strip()
     entries, _ = read_entries(tmp_path / ".git" / "index")
     assert {path: entry_oid(entry) for path, entry in entries.items()} == {

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reverie.memory.store.git.objects import Objects
-from reverie.memory.store.git.trees import Tree
+from reverie.memory.store.git.trees import GitTree
 
 _paths = st.lists(st.sampled_from(["a", "a.b", "a0", "b", "ü"]), min_size=1, max_size=3).map(
     lambda parts: "/".join(parts) + ".md"
@@ -16,11 +16,11 @@ _oids = st.integers(0, 255).map(lambda number: bytes([number]) * 20)
 def test_a_tree_changed_path_by_path_is_the_tree_made_anew(
     files: dict[str, bytes], changes: list[tuple[str, bytes | None]]
 ) -> None:
-    tree = Tree(files.items())
+    tree = GitTree(files.items())
     tree.add_to(Objects())
     for path, oid in changes:
         tree.put(path, oid)
         files.pop(path, None)
         if oid is not None:
             files[path] = oid
-        assert tree.add_to(Objects()) == Tree(files.items()).add_to(Objects())
+        assert tree.add_to(Objects()) == GitTree(files.items()).add_to(Objects())

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reverie.memory.store.index.edits import IndexEdit, apply_edit, index_edits, merge_index
-from reverie.memory.store.index.lines import Entry, parse_index
+from reverie.memory.store.index.lines import IndexEntry, parse_index
 from reverie.memory.store.index.memory_md import render_index
 from reverie.memory.topics.situations import When
 from reverie.memory.topics.topic import Topic
@@ -100,9 +100,9 @@ def test_no_prose_that_either_copy_added_is_lost_and_topics_stand_once(base: str
     text = merge_index(base, mine, theirs, [A, B])
 
     found = parse_index(text)
-    assert sorted(line.path for line in found if isinstance(line, Entry)) == ["a.md", "b.md"]
-    prose = {line.text for line in found if not isinstance(line, Entry)}
+    assert sorted(line.path for line in found if isinstance(line, IndexEntry)) == ["a.md", "b.md"]
+    prose = {line.text for line in found if not isinstance(line, IndexEntry)}
     for side in (mine, theirs):
-        lines_of_side = {line.text for line in parse_index(side) if not isinstance(line, Entry)}
+        lines_of_side = {line.text for line in parse_index(side) if not isinstance(line, IndexEntry)}
         assert lines_of_side - {line.text for line in parse_index(base)} <= prose
     assert "<<<" not in text

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reverie.memory.store.index.lines import LINE_CHARS, Entry, Prose, generated_line, parse_index
+from reverie.memory.store.index.lines import LINE_CHARS, IndexEntry, ProseLine, generated_line, parse_index
 from tests.memory.topic_strategies import lines
 from tests.requirements import requirement
 
@@ -21,7 +21,7 @@ def test_the_lines_of_an_index_joined_are_the_index(text: str) -> None:
 def test_an_item_is_read_as_it_was_written(name: str, hook: str, path: str) -> None:
     (line,) = parse_index(generated_line(path, name, (hook,)))
 
-    assert isinstance(line, Entry)
+    assert isinstance(line, IndexEntry)
     assert (line.title, line.path, line.hook, line.lead) == (name, path, hook, "- ")
 
 
@@ -53,7 +53,7 @@ def test_the_first_hook_that_fits_is_taken_and_else_the_last_is_cut() -> None:
 def test_items_by_other_hands_are_understood(line: str, title: str, path: str, hook: str) -> None:
     (found,) = parse_index(line)
 
-    assert isinstance(found, Entry)
+    assert isinstance(found, IndexEntry)
     assert (found.title, found.path, found.hook) == (title, path, hook)
 
 
@@ -74,4 +74,4 @@ def test_items_by_other_hands_are_understood(line: str, title: str, path: str, h
     ],
 )
 def test_what_is_not_an_item_is_prose(line: str) -> None:
-    assert all(isinstance(found, Prose) for found in parse_index(line))
+    assert all(isinstance(found, ProseLine) for found in parse_index(line))

@@ -6,7 +6,7 @@ from datetime import date
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from reverie.memory.store.index.lines import Entry, measured, parse_index
+from reverie.memory.store.index.lines import IndexEntry, measured, parse_index
 from reverie.memory.store.index.memory_md import IndexLimits, IndexRow, index_for_model, index_row, render_index
 from reverie.memory.topics.situations import When
 from reverie.memory.topics.topic import MemoryType, Topic
@@ -19,7 +19,7 @@ def topic(path: str, **fields: object) -> Topic:
 
 
 def paths_in(text: str) -> list[str]:
-    return [line.path for line in parse_index(text) if isinstance(line, Entry)]
+    return [line.path for line in parse_index(text) if isinstance(line, IndexEntry)]
 
 
 _paths = ["a.md", "b.md", "c.md", "d.md"]
@@ -181,7 +181,7 @@ def test_no_prose_is_lost_and_its_order_stays(topics: list[Topic], previous: str
     known = {entry.path for entry in topics}
 
     def prose(text: str) -> list[str]:
-        lines = [line for line in parse_index(text) if not (isinstance(line, Entry) and line.path in known)]
+        lines = [line for line in parse_index(text) if not (isinstance(line, IndexEntry) and line.path in known)]
         return [line.text for line in lines if line.text.strip()]
 
     assert prose(render_index(topics, previous)) == prose(previous)

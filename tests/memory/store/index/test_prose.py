@@ -3,7 +3,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reverie.memory.store.index.lines import Entry, Prose, parse_index
+from reverie.memory.store.index.lines import IndexEntry, ProseLine, parse_index
 from reverie.memory.store.index.prose import merged_prose
 from tests.requirements import requirement
 
@@ -13,11 +13,11 @@ _indexes = st.lists(
 
 
 def prose(text: str) -> set[str]:
-    return {line.text for line in parse_index(text) if isinstance(line, Prose)}
+    return {line.text for line in parse_index(text) if isinstance(line, ProseLine)}
 
 
 def items(text: str) -> list[str]:
-    return [line.text for line in parse_index(text) if isinstance(line, Entry)]
+    return [line.text for line in parse_index(text) if isinstance(line, IndexEntry)]
 
 
 @requirement("memory:index:prose-stays")

@@ -5,6 +5,6 @@ Reading order: `listing` (which transcripts), `cut` (what of a record is a passa
 `texts` (reading them again), `past_search` (the whole).
 """
 
-from reverie.memory.search.passages.past_search import Found, PastHit, PastQuery, PastSearch
+from reverie.memory.search.passages.past_search import PastHit, PastQuery, PastSearch, PastSearchResult
 
-__all__ = ["Found", "PastHit", "PastQuery", "PastSearch"]
+__all__ = ["PastHit", "PastQuery", "PastSearch", "PastSearchResult"]

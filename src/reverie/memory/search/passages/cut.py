@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from reverie.messages.blocks import Block, Compaction, Json, Text, Thinking, ToolResult, ToolUse
+from reverie.messages.blocks import Block, CompactionBlock, Json, Text, Thinking, ToolResult, ToolUse
 from reverie.messages.entries import AssistantEntry, Entry, UserEntry
 from reverie.values import value
 
@@ -21,7 +21,7 @@ _LONGEST_CHARS = 2 * PASSAGE_CHARS
 
 
 @value
-class Spoken:
+class SpokenRecord:
     """What one record says."""
 
     message: str
@@ -31,14 +31,14 @@ class Spoken:
     text: str
 
 
-def spoken(entry: Entry) -> Spoken | None:
+def spoken(entry: Entry) -> SpokenRecord | None:
     """What a record says to be found by; None for one that holds no talk."""
     if not isinstance(entry, UserEntry | AssistantEntry) or entry.envelope.is_meta:
         return None
     text = "\n".join(filter(None, map(_text, entry.message.content)))
     if not text or text.isspace():
         return None
-    return Spoken(entry.envelope.uuid, entry.envelope.timestamp, _role(entry), text)
+    return SpokenRecord(entry.envelope.uuid, entry.envelope.timestamp, _role(entry), text)
 
 
 def cut(text: str) -> list[str]:
@@ -73,7 +73,7 @@ def _text(block: Block) -> str:
             return "\n".join([block.name, *_strings(block.input)])
         case Thinking():
             return block.thinking
-        case Compaction():
+        case CompactionBlock():
             return block.content or ""
         case _:
             return ""

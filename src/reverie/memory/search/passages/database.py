@@ -16,7 +16,7 @@ from datetime import date
 from pathlib import Path
 from typing import NamedTuple
 
-from reverie.memory.search.database import Row, Totals, joined
+from reverie.memory.search.database import DocumentRow, IndexTotals, joined
 from reverie.memory.search.passages.cut import ROLES
 from reverie.values import value
 
@@ -87,7 +87,7 @@ class NewPassage(NamedTuple):
     asking: float
 
 
-class Place(NamedTuple):
+class PassagePlace(NamedTuple):
     """Where a passage lies."""
 
     id: int
@@ -265,8 +265,8 @@ class PassageDatabase:
         count: int = self._connection.execute("SELECT count(DISTINCT session) FROM files").fetchone()[0]
         return count
 
-    def totals(self) -> Totals:
-        return Totals(*self._connection.execute("SELECT documents, length, passages FROM totals").fetchone())
+    def totals(self) -> IndexTotals:
+        return IndexTotals(*self._connection.execute("SELECT documents, length, passages FROM totals").fetchone())
 
     def frequencies(self, wanted: Iterable[str]) -> dict[str, tuple[int, int]]:
         """Term → (passages that have it, how often it occurs); counted once per state of the index."""
@@ -315,12 +315,12 @@ class PassageDatabase:
             first.setdefault(digests[each], each)
         return list(first.values())
 
-    def rows(self, ids: Sequence[int]) -> list[Row]:
+    def rows(self, ids: Sequence[int]) -> list[DocumentRow]:
         """The passages with these ids."""
         sql = f"SELECT {_ROW} FROM passages WHERE id IN ({','.join('?' * len(ids))})"
         return [_row(*found) for found in self._connection.execute(sql, list(ids))]
 
-    def rows_at(self, places: Sequence[tuple[str, int]]) -> list[Row]:
+    def rows_at(self, places: Sequence[tuple[str, int]]) -> list[DocumentRow]:
         """The passages at these positions of files."""
         if not places:
             return []
@@ -331,13 +331,13 @@ class PassageDatabase:
         values = [value for file, position in places for value in (int(file), position)]
         return [_row(*found) for found in self._connection.execute(sql, values)]
 
-    def places(self, ids: Sequence[int], only: Filter) -> dict[int, Place]:
+    def places(self, ids: Sequence[int], only: Filter) -> dict[int, PassagePlace]:
         """Where the passages with these ids lie, as far as they are asked for."""
         condition, values = only.sql()
         sql = f"{_PLACE} WHERE p.id IN ({','.join('?' * len(ids))})" + (f" AND {condition}" if condition else "")
         return {row[0]: _place(row) for row in self._connection.execute(sql, [*ids, *values])}
 
-    def place_at(self, file: int, position: int) -> Place | None:
+    def place_at(self, file: int, position: int) -> PassagePlace | None:
         """The passage at a position of a file."""
         row = self._connection.execute(f"{_PLACE} WHERE p.file = ? AND p.pos = ?", (file, position)).fetchone()
         return _place(row) if row else None
@@ -379,10 +379,12 @@ _PLACE = (
 )
 
 
-def _row(number: int, file: int, position: int, said: int | None, length: int, asking: float, terms: bytes) -> Row:
+def _row(
+    number: int, file: int, position: int, said: int | None, length: int, asking: float, terms: bytes
+) -> DocumentRow:
     day = None if said is None else _EPOCH + said // _SECONDS_PER_DAY
     body = zlib.decompress(terms).decode("utf-8")
-    return Row(
+    return DocumentRow(
         *(number, str(number), str(file), position, None, day, 0, length, asking, 0.0, 0, ""),
         joined("", "", body, "", ""),
     )
@@ -394,6 +396,6 @@ def _packed(terms: str) -> tuple[int, bytes]:
     return zlib.crc32(data) | len(data) << 32, zlib.compress(data, 1)
 
 
-def _place(row: Sequence[object]) -> Place:
-    place = Place._make(row)
+def _place(row: Sequence[object]) -> PassagePlace:
+    place = PassagePlace._make(row)
     return place._replace(role=ROLES[int(place.role)])

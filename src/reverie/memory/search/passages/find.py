@@ -13,8 +13,8 @@ from reverie.memory.search.engine import SearchIndex
 from reverie.memory.search.passages.database import Filter, PassageDatabase
 
 if TYPE_CHECKING:
-    from reverie.memory.search.database import Database, Row
-    from reverie.memory.search.features import Wanted
+    from reverie.memory.search.database import Database, DocumentRow
+    from reverie.memory.search.features import WeighedQuery
 
 _CANDIDATES = 40
 _IN_A_ROW = 15
@@ -41,7 +41,7 @@ class PassageIndex(SearchIndex):
         self.in_a_row: frozenset[str] = frozenset()
         """The keys of the passages that have all words of the last query side by side."""
 
-    def _candidates(self, wanted: Wanted) -> list[int]:
+    def _candidates(self, wanted: WeighedQuery) -> list[int]:
         frequencies = self._passages.frequencies(wanted.stands_for)
         groups: dict[str, list[str]] = {}
         for look, (meant, _) in wanted.stands_for.items():
@@ -62,7 +62,7 @@ class PassageIndex(SearchIndex):
                 break
         return found[: self._most]
 
-    def _with_neighbours(self, rows: list[Row]) -> list[Row]:
+    def _with_neighbours(self, rows: list[DocumentRow]) -> list[DocumentRow]:
         """Add the passages just before and after the candidates: they explain them, and may be meant themselves."""
         taken = {(row.group, row.position) for row in rows}
         beside = {(row.group, row.position + step) for row in rows for step in (-1, 1) if row.group is not None}

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from reverie.files.places import Places, ProjectFolder, find_checkout, find_project, list_transcript_folders
 from reverie.memory.retention import list_session_files
-from reverie.memory.search.passages.update import Transcript
+from reverie.memory.search.passages.update import SearchedTranscript
 from reverie.messages.listing import read_working_directory
 
 
@@ -34,9 +34,9 @@ def list_all_folders(places: Places) -> tuple[ProjectFolder, ...]:
     return tuple(ProjectFolder(entry) for home in homes for entry in sorted(home.iterdir()) if entry.is_dir())
 
 
-def list_transcripts(places: Places, directory: Path) -> Iterator[Transcript]:
+def list_transcripts(places: Places, directory: Path) -> Iterator[SearchedTranscript]:
     """The transcripts of the project around a directory, in both homes, with those of sub-agents."""
     for folder in list_session_folders(places, directory):
         for file in list_session_files(folder.directory):
             if file.kind == "transcript":
-                yield Transcript(file.path, file.session)
+                yield SearchedTranscript(file.path, file.session)

@@ -14,11 +14,11 @@ from datetime import datetime
 from pathlib import Path
 
 from reverie.memory.search.analyze import analyse_query, is_weak, terms
-from reverie.memory.search.document import Query, Scored, Why
-from reverie.memory.search.passages.database import Filter, PassageDatabase, Place
+from reverie.memory.search.document import Query, RankingReason, Scored
+from reverie.memory.search.passages.database import Filter, PassageDatabase, PassagePlace
 from reverie.memory.search.passages.find import PassageIndex
 from reverie.memory.search.passages.texts import Texts
-from reverie.memory.search.passages.update import Progress, Swept, Transcript, sweep
+from reverie.memory.search.passages.update import Progress, SearchedTranscript, Swept, sweep
 from reverie.values import value
 
 _WORD = re.compile(r"[^\W_]+")
@@ -65,11 +65,11 @@ class PastHit:
     before: str
     """What was said just before, cut."""
     after: str
-    why: Why
+    why: RankingReason
 
 
 @value
-class Found:
+class PastSearchResult:
     """The hits, best first, and in how much they were looked for."""
 
     hits: tuple[PastHit, ...]
@@ -80,7 +80,7 @@ class Found:
 class PastSearch:
     """The past sessions of one project, ready to be searched. Safe to use from several threads."""
 
-    def __init__(self, index: Path, list_transcripts: Callable[[], Iterable[Transcript]]) -> None:
+    def __init__(self, index: Path, list_transcripts: Callable[[], Iterable[SearchedTranscript]]) -> None:
         self._list_transcripts = list_transcripts
         self._lock = threading.RLock()
         self._database = PassageDatabase(index)
@@ -97,7 +97,7 @@ class PastSearch:
                 self._database.clear()
             return sweep(self._database, self._list_transcripts(), progress)
 
-    def search(self, query: PastQuery, *, now: datetime) -> Found:
+    def search(self, query: PastQuery, *, now: datetime) -> PastSearchResult:
         """The passages that answer, best first; none when no telling word of the query is anywhere."""
         with self._lock:
             since = None if query.since is None else int(query.since.timestamp())
@@ -111,9 +111,9 @@ class PastSearch:
             texts = Texts()
             ranked = _literally([(hit, places[int(hit.key)]) for hit in scored], query, texts)
             hits = tuple(self._hit(*each, texts) for each in _once(ranked, texts)[: query.limit])
-            return Found(hits, self._database.totals().documents, self._database.sessions())
+            return PastSearchResult(hits, self._database.totals().documents, self._database.sessions())
 
-    def _hit(self, scored: Scored, place: Place, texts: Texts) -> PastHit:
+    def _hit(self, scored: Scored, place: PassagePlace, texts: Texts) -> PastHit:
         before = self._database.place_at(place.file, place.position - 1)
         after = self._database.place_at(place.file, place.position + 1)
         said = texts.read(place)
@@ -145,7 +145,9 @@ def _is_telling(hit: Scored, query: str) -> bool:
     return bool(found) if not strong else not found.isdisjoint(strong)
 
 
-def _literally(scored: list[tuple[Scored, Place]], query: PastQuery, texts: Texts) -> list[tuple[Scored, Place]]:
+def _literally(
+    scored: list[tuple[Scored, PassagePlace]], query: PastQuery, texts: Texts
+) -> list[tuple[Scored, PassagePlace]]:
     """Put forward what has the query's words as they are written: names, paths and messages are looked for so."""
     written = [word for word in query.text.split() if len(word) > 2]
     words = [word.casefold() for word in written]
@@ -166,7 +168,7 @@ def _literally(scored: list[tuple[Scored, Place]], query: PastQuery, texts: Text
     return [(replace(hit, score=score), place) for score, (_, hit, place) in zip(scores, ranked, strict=True)]
 
 
-def _once(ranked: list[tuple[Scored, Place]], texts: Texts) -> list[tuple[Scored, Place]]:
+def _once(ranked: list[tuple[Scored, PassagePlace]], texts: Texts) -> list[tuple[Scored, PassagePlace]]:
     """Without copies: the same record in a fork of the session, and the same words again."""
     kept = []
     shown: set[tuple[str, str]] = set()

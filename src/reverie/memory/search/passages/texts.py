@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from reverie.files.secret_scan import scan
-from reverie.memory.search.passages.cut import Spoken, cut, spoken
-from reverie.memory.search.passages.database import Place
+from reverie.memory.search.passages.cut import SpokenRecord, cut, spoken
+from reverie.memory.search.passages.database import PassagePlace
 from reverie.messages.records import decode_line
 
 _SCANNED_BEFORE, _SCANNED_AFTER = 4_000, 500
@@ -17,22 +17,22 @@ class Texts:
     """The records that hold the hits of one search, read once each."""
 
     def __init__(self) -> None:
-        self._read: dict[tuple[str, int], Spoken | None] = {}
+        self._read: dict[tuple[str, int], SpokenRecord | None] = {}
 
-    def read(self, place: Place) -> Spoken | None:
+    def read(self, place: PassagePlace) -> SpokenRecord | None:
         """The record of a passage; None when the transcript changed since."""
         key = place.path, place.start
         if key not in self._read:
             self._read[key] = _read(place)
         return self._read[key]
 
-    def written(self, place: Place) -> str:
+    def written(self, place: PassagePlace) -> str:
         """A passage exactly as it stands in the transcript; empty when it is gone."""
         said = self.read(place)
         pieces = cut(said.text) if said else []
         return pieces[place.part] if place.part < len(pieces) else ""
 
-    def passage(self, place: Place, *, first: int | None = None, last: int | None = None) -> str:
+    def passage(self, place: PassagePlace, *, first: int | None = None, last: int | None = None) -> str:
         """A passage, or so many characters from one end of it, without secrets; empty when it is gone."""
         said = self.read(place)
         pieces = cut(said.text) if said else []
@@ -46,7 +46,7 @@ class Texts:
         return f"{'…' if from_ > start else ''}{text}{'…' if to < end else ''}"
 
 
-def _read(place: Place) -> Spoken | None:
+def _read(place: PassagePlace) -> SpokenRecord | None:
     try:
         with Path(place.path).open("rb") as file:
             file.seek(place.start)

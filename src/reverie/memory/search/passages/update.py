@@ -16,7 +16,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import BinaryIO
 
-from reverie.memory.search.passages.cut import Spoken, cut, spoken
+from reverie.memory.search.passages.cut import SpokenRecord, cut, spoken
 from reverie.memory.search.passages.database import FileState, NewPassage, PassageDatabase
 from reverie.memory.search.passages.terms import lines_of_terms
 from reverie.messages.bulk import collector_paused
@@ -31,7 +31,7 @@ _QUESTION_CHARS = 80
 
 
 @value
-class Transcript:
+class SearchedTranscript:
     """A file to be searched, and the session it belongs to."""
 
     path: Path
@@ -52,12 +52,12 @@ Progress = Callable[[int, int], None]
 
 
 def sweep(
-    database: PassageDatabase, transcripts: Iterable[Transcript], progress: Progress = lambda _done, _of: None
+    database: PassageDatabase, transcripts: Iterable[SearchedTranscript], progress: Progress = lambda _done, _of: None
 ) -> Swept:
     """Bring the index up to these files; those that are not named any more are taken out."""
     known = database.files()
-    found: dict[str, Transcript] = {}
-    stale: list[tuple[Transcript, int]] = []
+    found: dict[str, SearchedTranscript] = {}
+    stale: list[tuple[SearchedTranscript, int]] = []
     for transcript in transcripts:
         with suppress(OSError):
             state = _state(transcript, transcript.path.stat())
@@ -90,13 +90,13 @@ class _Reader:
                     self._database.drop(path)
             self.has_dropped = True
 
-    def read(self, transcript: Transcript) -> None:
+    def read(self, transcript: SearchedTranscript) -> None:
         """Index what a file has and the index has not."""
         with suppress(OSError), transcript.path.open("rb") as file, collector_paused():
             while self._read_batch(transcript, file):
                 self._progress(self.bytes_read, self._total_bytes)
 
-    def _read_batch(self, transcript: Transcript, file: BinaryIO) -> bool:
+    def _read_batch(self, transcript: SearchedTranscript, file: BinaryIO) -> bool:
         """Index the next piece; whether there is more. The transaction begins before the state is looked at."""
         with self._database.writing():
             now = _state(transcript, os.fstat(file.fileno()))
@@ -115,7 +115,7 @@ class _Reader:
         return bool(data) and end < now.size
 
 
-def _state(transcript: Transcript, looks: os.stat_result) -> FileState:
+def _state(transcript: SearchedTranscript, looks: os.stat_result) -> FileState:
     times = looks.st_mtime_ns, looks.st_ctime_ns
     return FileState(str(transcript.path), transcript.session, looks.st_ino, looks.st_size, *times)
 
@@ -175,7 +175,7 @@ def _passages(line: bytes, start: int) -> Iterator[NewPassage]:
             yield NewPassage(start, len(line), part, said.role, moment, terms, _asking(said.role, text))
 
 
-def _moment(said: Spoken) -> int | None:
+def _moment(said: SpokenRecord) -> int | None:
     try:
         return int(datetime.fromisoformat(said.when).timestamp())
     except (ValueError, OverflowError):

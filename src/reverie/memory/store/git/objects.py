@@ -43,12 +43,12 @@ class Objects:
         self._new[name] = kind, content, deflated
         return name
 
-    def write_drafts(self, git: Git) -> Drafts:
+    def write_drafts(self, git: Git) -> UnpublishedObjects:
         """Write every object beside its place, not flushed; many at once become one pack, which git flushes."""
         new, self._new = self._new, {}
         if len(new) > PACK_FROM:
             write_pack(git, new.values())
-            return Drafts({}, _EXTRA_PACK_BYTES)
+            return UnpublishedObjects({}, _EXTRA_PACK_BYTES)
         return _write_drafts(git.directory / "objects", new)
 
     def write(self, git: Git) -> None:
@@ -59,7 +59,7 @@ class Objects:
 
 
 @value
-class Drafts:
+class UnpublishedObjects:
     """Objects on disk that git does not see yet."""
 
     places: Mapping[Path, Path]
@@ -92,7 +92,7 @@ def _zipped(head: bytes, content: bytes, deflated: bytes | None) -> bytes:
     return zlib.compress(head + content, 1) if deflated is None else zipped(head, content, deflated)
 
 
-def _write_drafts(folder: Path, new: Mapping[bytes, _Object]) -> Drafts:
+def _write_drafts(folder: Path, new: Mapping[bytes, _Object]) -> UnpublishedObjects:
     places: dict[Path, Path] = {}
     size = 0
     try:
@@ -106,9 +106,9 @@ def _write_drafts(folder: Path, new: Mapping[bytes, _Object]) -> Drafts:
             _write_draft(draft, packed)
             size += max(_DISK_BLOCK_BYTES, len(packed))
     except BaseException:
-        Drafts(places, 0).drop()
+        UnpublishedObjects(places, 0).drop()
         raise
-    return Drafts(places, size)
+    return UnpublishedObjects(places, size)
 
 
 def _write_draft(draft: Path, content: bytes) -> None:

@@ -24,7 +24,7 @@ _ESCAPES = {"n": b"\n", "t": b"\t", "r": b"\r", '"': b'"', "\\": b"\\", "a": b"\
 
 
 @value
-class Rules:
+class RewriteRules:
     """What a rewriting leaves out."""
 
     is_erased: Callable[[str], bool]
@@ -45,7 +45,7 @@ class _Commit:
     files: list[bytes] = field(default_factory=list)
 
 
-def write_rewritten(git: Git, rules: Rules) -> dict[str, str]:
+def write_rewritten(git: Git, rules: RewriteRules) -> dict[str, str]:
     """Write the new history beside the old one; return old commit → new commit."""
     remove_draft_references(git)
     exported = git.run("fast-export", "--no-data", "--show-original-ids", "--reencode=no", "--branches")
@@ -101,7 +101,7 @@ def object_names(git: Git) -> set[str]:
 class _Filter:
     """Applies the rules to one commit of the stream."""
 
-    def __init__(self, git: Git, rules: Rules, objects: Objects) -> None:
+    def __init__(self, git: Git, rules: RewriteRules, objects: Objects) -> None:
         self._git, self._rules, self._objects = git, rules, objects
         self._known: dict[bytes, bytes] = {}
 

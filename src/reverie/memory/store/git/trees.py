@@ -11,12 +11,12 @@ from reverie.memory.store.git.objects import Objects
 from reverie.memory.store.git.sorted_rows import SortedRows
 
 
-class Tree:
+class GitTree:
     """One folder: its files, and the folders below it."""
 
     def __init__(self, files: Iterable[tuple[str, bytes]] = ()) -> None:
         """Start with these paths and their blob ids; nothing is taken to be in the repository yet."""
-        self._folders: dict[str, Tree] = {}
+        self._folders: dict[str, GitTree] = {}
         self._oid: bytes | None = None
         rows: dict[bytes, bytes] = {}
         below: dict[str, list[tuple[str, bytes]]] = {}
@@ -28,7 +28,7 @@ class Tree:
                 name = path.encode("utf-8", "surrogateescape")
                 rows[name] = b"100644 %s\0%s" % (name, oid)
         for folder, inside in below.items():
-            self._folders[folder] = Tree(inside)
+            self._folders[folder] = GitTree(inside)
             rows[_folder_key(folder)] = b""
         # Git sorts a folder as if its name ended in a slash, so the key is the name with it.
         self._rows = SortedRows(rows)
@@ -41,7 +41,7 @@ class Tree:
             key = name.encode("utf-8", "surrogateescape")
             self._rows.put(key, None if oid is None else b"100644 %s\0%s" % (key, oid))
             return
-        folder = self._folders.setdefault(name, Tree())
+        folder = self._folders.setdefault(name, GitTree())
         folder.put(rest, oid)
         if not folder._rows:
             del self._folders[name]

@@ -16,7 +16,7 @@ from reverie.files.secret_scan import redact, scan
 from reverie.memory.store.git.entries import Entries, Seen, entry_oid
 from reverie.memory.store.git.reading import read_blob
 from reverie.memory.store.history import History, blob_id
-from reverie.memory.store.index.lines import Entry, parse_index
+from reverie.memory.store.index.lines import IndexEntry, parse_index
 from reverie.memory.store.index.memory_md import IndexLimits, IndexRow, index_row, render_index
 from reverie.memory.store.index.row_table import RowTable, read_names
 from reverie.memory.store.tracked import INDEX_FILE, is_topic_path, read_tracked
@@ -124,8 +124,8 @@ class Catalogue:
         entry = self._history.entries.get(INDEX_FILE)
         base = read_blob(self._history.git, entry_oid(entry)) if entry is not None and self._history.is_on else b""
         before_text = base.decode("utf-8", "surrogateescape")
-        before = {line.path: line for line in parse_index(before_text) if isinstance(line, Entry)}
-        edited = [line for line in parse_index(text) if isinstance(line, Entry) and before.get(line.path) != line]
+        before = {line.path: line for line in parse_index(before_text) if isinstance(line, IndexEntry)}
+        edited = [line for line in parse_index(text) if isinstance(line, IndexEntry) and before.get(line.path) != line]
         topics: dict[str, tuple[Topic, str]] = {}
         for line in edited:
             content = (

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from reverie.files.merge import Conflicted, merge
-from reverie.memory.store.index.lines import CUT, Entry, generated_line, is_left_out_note, parse_index
+from reverie.memory.store.index.lines import CUT, IndexEntry, generated_line, is_left_out_note, parse_index
 from reverie.memory.store.index.memory_md import index_row, render_index, rules_of
 from reverie.memory.topics.topic import Topic
 from reverie.values import value
@@ -28,8 +28,8 @@ def index_edits(base_text: str, text: str, topics: Iterable[Topic]) -> tuple[Ind
 
     `base_text` is the index as we last wrote or took it over: what stands in it is nobody's edit.
     """
-    before = {line.path: line for line in parse_index(base_text) if isinstance(line, Entry)}
-    after = {line.path: line for line in parse_index(text) if isinstance(line, Entry)}
+    before = {line.path: line for line in parse_index(base_text) if isinstance(line, IndexEntry)}
+    after = {line.path: line for line in parse_index(text) if isinstance(line, IndexEntry)}
     edits: list[IndexEdit] = []
     for topic in topics:
         now = after.get(topic.path)
@@ -71,9 +71,9 @@ _LINK = "\0"
 def _arrangement(text: str) -> str:
     """The index with each item reduced to lead and path, so that only its place takes part in the merge."""
     return "\n".join(
-        f"{line.lead}{_LINK}{line.path}" if isinstance(line, Entry) else line.text.rstrip("\r")
+        f"{line.lead}{_LINK}{line.path}" if isinstance(line, IndexEntry) else line.text.rstrip("\r")
         for line in parse_index(text)
-        if isinstance(line, Entry) or not is_left_out_note(line.text)
+        if isinstance(line, IndexEntry) or not is_left_out_note(line.text)
     )
 
 
@@ -84,10 +84,10 @@ def _link(line: str, known: dict[str, Topic]) -> str | None:
     return generated_line(path, known[path].name, (known[path].description,), lead) if path in known else None
 
 
-def _generated(topic: Topic) -> Entry:
+def _generated(topic: Topic) -> IndexEntry:
     row = index_row(topic)
     (line,) = parse_index(generated_line(row.path, row.name, row.hooks))
-    assert isinstance(line, Entry)
+    assert isinstance(line, IndexEntry)
     return line
 
 

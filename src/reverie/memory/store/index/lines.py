@@ -24,7 +24,7 @@ CUT = "…"
 
 
 @value
-class Prose:
+class ProseLine:
     """A line of the user's."""
 
     text: str
@@ -33,7 +33,7 @@ class Prose:
 
 
 @value
-class Entry:
+class IndexEntry:
     """A list item that begins with a link to a Markdown file of the directory."""
 
     text: str
@@ -44,7 +44,7 @@ class Entry:
     hook: str
 
 
-Line: TypeAlias = Prose | Entry
+Line: TypeAlias = ProseLine | IndexEntry
 
 _TITLE = r"\[(?P<title>(?:\\.|[^\[\]\\])*)\]"
 _TARGET = r"\((?:<(?P<pointed>[^<>]+)>|(?P<plain>[^\s()<>]+))\)"
@@ -60,7 +60,7 @@ def parse_index(text: str) -> tuple[Line, ...]:
     """Cut an index into lines; joined by newlines they are the same text."""
     rows = text.split("\n")
     quoted = {n for span in _spans([row.rstrip("\r") for row in rows]) for n in range(span.first, span.last + 1)}
-    return tuple(Prose(row, is_quoted=True) if n in quoted else _line(row) for n, row in enumerate(rows))
+    return tuple(ProseLine(row, is_quoted=True) if n in quoted else _line(row) for n, row in enumerate(rows))
 
 
 def measured(text: str) -> str:
@@ -160,11 +160,11 @@ def _line(raw: str) -> Line:
     # Remembered: from one save to the next almost every line stays.
     match = _ENTRY.match(raw.rstrip("\r"))
     if match is None:
-        return Prose(raw)
+        return ProseLine(raw)
     target = unquote((match["pointed"] or match["plain"]).partition("#")[0]).removeprefix("./")
     if not target.endswith(".md") or re.match(r"[a-zA-Z][a-zA-Z0-9+.-]*:|/|\.\./", target):
-        return Prose(raw)
-    return Entry(raw, match["lead"], re.sub(r"\\(.)", r"\1", match["title"]), target, match["hook"] or "")
+        return ProseLine(raw)
+    return IndexEntry(raw, match["lead"], re.sub(r"\\(.)", r"\1", match["title"]), target, match["hook"] or "")
 
 
 def _escaped(title: str) -> str:

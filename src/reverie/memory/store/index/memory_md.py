@@ -18,9 +18,9 @@ from heapq import nsmallest
 from typing import Protocol
 
 from reverie.memory.store.index.lines import (
-    Entry,
+    IndexEntry,
     Line,
-    Prose,
+    ProseLine,
     generated_line,
     is_left_out_note,
     left_out_note,
@@ -30,7 +30,7 @@ from reverie.memory.store.index.lines import (
 from reverie.memory.topics.filenames import path_key
 from reverie.memory.topics.frontmatter import BOM
 from reverie.memory.topics.topic import MemoryType, Topic, prose_lines
-from reverie.settings.memory import Index
+from reverie.settings.memory import IndexSettings
 from reverie.values import value
 
 
@@ -44,7 +44,7 @@ class IndexLimits:
     """What items may take even where prose alone fills the limits."""
 
     @classmethod
-    def of(cls, settings: Index) -> IndexLimits:
+    def of(cls, settings: IndexSettings) -> IndexLimits:
         """The limits that the user set."""
         return cls(settings.max_lines, settings.max_bytes)
 
@@ -80,7 +80,7 @@ def rules_of(body: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(text for text in (first, sentence[0] if sentence else "") if text))
 
 
-class Rows(Protocol):
+class IndexRows(Protocol):
     """The rows of all topics, wherever they are kept."""
 
     def __len__(self) -> int: ...
@@ -123,7 +123,7 @@ class _Listed:
 
 
 def render_index(
-    topics: Rows | Iterable[Topic | IndexRow],
+    topics: IndexRows | Iterable[Topic | IndexRow],
     previous_text: str = "",
     *,
     changed: Collection[str] | None = None,
@@ -138,7 +138,7 @@ def render_index(
     """
     rows = _Listed(topics) if isinstance(topics, Iterable) else topics
     page = _read_page(previous_text, rows, {path_key(path) for path in removed})
-    placed = {line.path for line in page.fixed if isinstance(line, Entry)}
+    placed = {line.path for line in page.fixed if isinstance(line, IndexEntry)}
     candidates = len(rows) - len(placed)
     chosen = _chosen(rows, placed, page, use or {}, limits or IndexLimits())
     standing = {entry.path: entry for entry in page.block}
@@ -174,7 +174,7 @@ class _Page:
     line_end: str
     """What our lines need before the newline: a carriage return in a file that has them."""
     before: tuple[Line, ...]
-    block: tuple[Entry, ...]
+    block: tuple[IndexEntry, ...]
     after: tuple[Line, ...]
 
     @property
@@ -182,7 +182,7 @@ class _Page:
         return self.before + self.after
 
 
-def _read_page(text: str, rows: Rows, removed: Collection[str]) -> _Page:
+def _read_page(text: str, rows: IndexRows, removed: Collection[str]) -> _Page:
     bom = BOM if text.startswith(BOM) else ""
     lines = _resolved(parse_index(text.removeprefix(BOM)), rows, removed)
     section = next((number for number, line in enumerate(lines) if _is_section(line)), len(lines))
@@ -191,7 +191,7 @@ def _read_page(text: str, rows: Rows, removed: Collection[str]) -> _Page:
     below = _first_mentions(lines[section:], seen)
     above = _first_mentions(lines[:section], seen)
     first, last = _block(above)
-    block = tuple(line for line in above[first:last] if isinstance(line, Entry))
+    block = tuple(line for line in above[first:last] if isinstance(line, IndexEntry))
     before, after = above[:first], above[last:] + below
     if not block and not below and above and not above[-1].text:
         before, after = above[:-1], above[-1:]  # the empty line after the last newline
@@ -199,30 +199,30 @@ def _read_page(text: str, rows: Rows, removed: Collection[str]) -> _Page:
 
 
 def _is_section(line: Line) -> bool:
-    return isinstance(line, Prose) and not line.is_quoted and re.match(r"#{2,6}\s", line.text) is not None
+    return isinstance(line, ProseLine) and not line.is_quoted and re.match(r"#{2,6}\s", line.text) is not None
 
 
 def _block(lines: Sequence[Line]) -> tuple[int, int]:
     """The first run of items; nothing at the end where they are nested, since their order then says something."""
-    first = next((number for number, line in enumerate(lines) if isinstance(line, Entry)), len(lines))
+    first = next((number for number, line in enumerate(lines) if isinstance(line, IndexEntry)), len(lines))
     last = first
-    while last < len(lines) and isinstance(lines[last], Entry):
+    while last < len(lines) and isinstance(lines[last], IndexEntry):
         last += 1
     below = lines[last : last + 1]
     is_nested = any(line.text[:1] in {" ", "\t"} for line in (*lines[first:last], *below) if line.text.strip())
     return (len(lines), len(lines)) if is_nested else (first, last)
 
 
-def _resolved(lines: Iterable[Line], rows: Rows, removed: Collection[str]) -> list[Line]:
+def _resolved(lines: Iterable[Line], rows: IndexRows, removed: Collection[str]) -> list[Line]:
     """Items with the path that the topic has on this file system; links that lead nowhere are prose."""
     result: list[Line] = []
     for line in lines:
-        if isinstance(line, Entry):
+        if isinstance(line, IndexEntry):
             path = line.path if rows.get(line.path) else rows.path_with_key(path_key(line.path))
             if path is not None:
                 result.append(line if path == line.path else replace(line, path=path))
             elif path_key(line.path) not in removed:
-                result.append(Prose(line.text))
+                result.append(ProseLine(line.text))
         elif not is_left_out_note(line.text):
             result.append(line)
     return result
@@ -231,7 +231,7 @@ def _resolved(lines: Iterable[Line], rows: Rows, removed: Collection[str]) -> li
 def _first_mentions(lines: Iterable[Line], seen: set[str]) -> tuple[Line, ...]:
     result: list[Line] = []
     for line in lines:
-        if isinstance(line, Entry):
+        if isinstance(line, IndexEntry):
             if line.path in seen:
                 continue
             seen.add(line.path)
@@ -240,7 +240,7 @@ def _first_mentions(lines: Iterable[Line], seen: set[str]) -> tuple[Line, ...]:
 
 
 def _chosen(
-    rows: Rows, placed: Collection[str], page: _Page, use: Mapping[str, float], limits: IndexLimits
+    rows: IndexRows, placed: Collection[str], page: _Page, use: Mapping[str, float], limits: IndexLimits
 ) -> list[IndexRow]:
     """The most useful topics, as many as fit beside what is fixed."""
     fixed = measured("\n".join(line.text for line in page.fixed)).rstrip("\n")
@@ -292,15 +292,15 @@ def _ordered(chosen: list[IndexRow], standing: Collection[str], changed: Collect
     return ordered
 
 
-def _item(row: IndexRow, standing: Entry | None, changed: Collection[str] | None) -> str:
+def _item(row: IndexRow, standing: IndexEntry | None, changed: Collection[str] | None) -> str:
     if standing is not None and changed is not None and row.path not in changed:
         return standing.text.rstrip("\r")
     return generated_line(row.path, row.name, row.hooks, standing.lead if standing is not None else "- ")
 
 
-def _fixed_item(line: Line, rows: Rows, changed: Collection[str] | None) -> str:
-    row = rows.get(line.path) if isinstance(line, Entry) else None
-    if isinstance(line, Prose) or row is None:
+def _fixed_item(line: Line, rows: IndexRows, changed: Collection[str] | None) -> str:
+    row = rows.get(line.path) if isinstance(line, IndexEntry) else None
+    if isinstance(line, ProseLine) or row is None:
         return line.text
     return _item(row, line, changed) + ("\r" if line.text.endswith("\r") else "")
 

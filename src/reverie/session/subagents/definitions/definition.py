@@ -9,9 +9,9 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
-from reverie.extensions.plugins.front_matter import EFFORTS, Field, Page, hooks_block, servers_block
+from reverie.extensions.plugins.front_matter import EFFORTS, Field, FrontMatterFile, hooks_block, servers_block
 from reverie.files.places import AgentScope
-from reverie.files.trust import Kind, Part
+from reverie.files.trust import TrustKind, TrustPart
 from reverie.messages.blocks import Json
 from reverie.settings import Declaration
 from reverie.values import value
@@ -59,7 +59,7 @@ class Definition:
     """Its own MCP servers, as JSON."""
     hooks: Declaration | None = None
     """Hooks for this agent only."""
-    part: Part | None = None
+    part: TrustPart | None = None
     """What the user must agree to first; None where nobody needs to be asked."""
     problems: tuple[str, ...] = ()
     """Fields that say something we do not know; the role counts without them."""
@@ -87,7 +87,7 @@ class Definition:
         return self.tool_names is None or _names_tool(self.tool_names, name)
 
 
-def definition_of(page: Page, *, source: str, place: str, plugin: str = "") -> Definition | str:
+def definition_of(page: FrontMatterFile, *, source: str, place: str, plugin: str = "") -> Definition | str:
     """The role that a page describes, or a sentence about why it is none."""
     if page.problem:
         return f"{place}: {page.problem}"
@@ -105,14 +105,14 @@ def definition_of(page: Page, *, source: str, place: str, plugin: str = "") -> D
     return replace(found, name=f"{plugin}:{name}", hooks=None, servers="", mode="")
 
 
-def page_of_json(name: str, fields: Mapping[str, Json]) -> Page:
+def page_of_json(name: str, fields: Mapping[str, Json]) -> FrontMatterFile:
     """A role as settings and the flag write it, in the shape of a file."""
     texts = {key: _text_of(value) for key, value in fields.items() if value is not None}
     body = texts.pop("prompt", "")
-    return Page({**texts, "name": name}, body if isinstance(body, str) else "")
+    return FrontMatterFile({**texts, "name": name}, body if isinstance(body, str) else "")
 
 
-def _read(page: Page, name: str, source: str, place: str) -> Definition:
+def _read(page: FrontMatterFile, name: str, source: str, place: str) -> Definition:
     problems: list[str] = []
 
     def one_of(key: str, known: frozenset[str], said: str) -> str:
@@ -154,7 +154,7 @@ def _read(page: Page, name: str, source: str, place: str) -> Definition:
     )
 
 
-def _tools(page: Page) -> tuple[str, ...] | None:
+def _tools(page: FrontMatterFile) -> tuple[str, ...] | None:
     written = page.fields.get("tools")
     named = page.texts("tools")
     if "*" in named or (not named and not isinstance(written, list)):
@@ -162,7 +162,7 @@ def _tools(page: Page) -> tuple[str, ...] | None:
     return named
 
 
-def _scope(page: Page) -> str:
+def _scope(page: FrontMatterFile) -> str:
     """The scope of its memory, plain or under `scope:`."""
     said = page.fields.get("memory")
     nested = said.get("scope") if isinstance(said, dict) else None
@@ -190,6 +190,6 @@ def _text_of(value: Json) -> Field:
     return str(value)
 
 
-def part_of(place: str, text: str) -> Part:
+def part_of(place: str, text: str) -> TrustPart:
     """A file of the project as one thing to agree to."""
-    return Part(Kind.AGENTS, place, text)
+    return TrustPart(TrustKind.AGENTS, place, text)

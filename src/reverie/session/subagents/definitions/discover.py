@@ -18,7 +18,7 @@ from reverie.extensions.plugins.markdown_files import list_markdown
 from reverie.extensions.plugins.plugin import Plugin
 from reverie.files import is_inside, read_small
 from reverie.files.places import Places
-from reverie.files.trust import Part, Trust
+from reverie.files.trust import TrustAnswers, TrustPart
 from reverie.session.subagents.definitions.built_in import built_in
 from reverie.session.subagents.definitions.definition import Definition, definition_of, page_of_json, part_of
 from reverie.settings import Declaration
@@ -37,7 +37,7 @@ class Agents:
     """By name."""
     problems: tuple[str, ...] = ()
     """What was left out or read in part, a sentence each."""
-    waiting: tuple[Part, ...] = ()
+    waiting: tuple[TrustPart, ...] = ()
     """What came with the project and needs the user's yes first."""
 
     def find(self, name: str) -> Definition | None:
@@ -57,7 +57,7 @@ def list_agents(
     plugins: Iterable[Plugin] = (),
     declared: Sequence[Declaration] = (),
     flag: str | None = None,
-    trust: Trust = Trust(),  # noqa: B008 - a frozen value
+    trust: TrustAnswers = TrustAnswers(),  # noqa: B008 - a frozen value
     project_is_trusted: bool = False,
 ) -> Agents:
     """Every role that may be played where the agent stands: `directory`, or the project itself.
@@ -74,7 +74,7 @@ def list_agents(
         found += _of_declaration(Declaration(source="flag", place="--agents", committed=False, text=flag))
     problems = [one for one in found if isinstance(one, str)]
     chosen: dict[str, Definition] = {}
-    waiting: list[Part] = []
+    waiting: list[TrustPart] = []
     roles = [one for one in found if isinstance(one, Definition)]
     for role in sorted(roles, key=lambda one: _ORDER.index(one.source)):
         problems += role.problems
