@@ -82,3 +82,15 @@ def test_no_file_names_this_machine_or_a_registry() -> None:
             continue
         text = path.read_text(encoding="utf-8", errors="ignore")
         assert not [word for word in forbidden if word in text], name
+
+
+@requirement("docs:packages:one-meaning")
+def test_a_public_class_name_has_one_meaning() -> None:
+    places: dict[str, list[str]] = {}
+    for root in (SOURCE, SOURCE.parent / "reverie_simulator"):
+        for path in sorted(root.rglob("*.py")):
+            for node in ast.parse(path.read_text(encoding="utf-8")).body:
+                if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                    places.setdefault(node.name, []).append(str(path.relative_to(SOURCE.parent)))
+
+    assert {name: found for name, found in places.items() if len(found) > 1} == {}

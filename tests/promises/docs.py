@@ -8,6 +8,7 @@ PROMISES = {
     "docs:packages:reading-order": Requirement(
         "Every package lists its modules in reading order, and every module says what it owns.", source="style 5.7"
     ),
+    "docs:packages:one-meaning": Requirement("A public class name has one meaning.", source="house 4"),
     "docs:exports": Requirement(
         "Every public name loads when it is asked for, and `import reverie` loads nothing else.", source="style 5.11"
     ),

@@ -10,8 +10,8 @@ from textual.pilot import Pilot
 from textual.widgets import Static
 
 from reverie.apps.tui.app import Chat
-from reverie.apps.tui.log import LogView
-from reverie.apps.tui.prompt import PromptInput
+from reverie.apps.tui.log import Log
+from reverie.apps.tui.prompt import Prompt
 from tests.apps.tui.scripted import Table
 
 WAIT_SECONDS = 60.0
@@ -26,12 +26,12 @@ class Seat:
         self.pilot = pilot
 
     @property
-    def log(self) -> LogView:
-        return self.app.query_one(LogView)
+    def log(self) -> Log:
+        return self.app.query_one(Log)
 
     @property
-    def prompt(self) -> PromptInput:
-        return self.app.query_one(PromptInput)
+    def prompt(self) -> Prompt:
+        return self.app.query_one(Prompt)
 
     async def type(self, text: str) -> None:
         await self.pilot.press(*(_NAMES.get(letter, letter) for letter in text))

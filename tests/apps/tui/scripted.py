@@ -33,7 +33,7 @@ Step = TurnEvent | Question | asyncio.Event
 
 @dataclass
 class Scripted:
-    """Satisfies `Conversation`; each turn takes the next list of steps, or an echo when none is left."""
+    """Satisfies `TerminalSession`; each turn takes the next list of steps, or an echo when none is left."""
 
     memory: Memory
     turns: list[list[Step]] = field(default_factory=list)

@@ -22,23 +22,23 @@ from textual.worker import Worker
 from reverie.apps.tui.changes import trust
 from reverie.apps.tui.commands import COMMANDS, find, near
 from reverie.apps.tui.control_characters import Unsteered
-from reverie.apps.tui.conversation import Conversation, TerminalContext, Wish, settled
+from reverie.apps.tui.conversation import TerminalContext, TerminalSession, Wish, settled
 from reverie.apps.tui.files import list_project_files
 from reverie.apps.tui.gc_freeze import let_go_of_what_went, set_aside_what_stays
 from reverie.apps.tui.history import Walk, append_input_history, read_input_history
 from reverie.apps.tui.host import SlashCommand, is_command
 from reverie.apps.tui.keys import Keyed
-from reverie.apps.tui.log import LogView
+from reverie.apps.tui.log import Log
 from reverie.apps.tui.markdown import MARKDOWN_STYLES
 from reverie.apps.tui.memory_screen import MemoryScreen
 from reverie.apps.tui.own_line import OwnLine, told
 from reverie.apps.tui.past import pieces_of
 from reverie.apps.tui.pieces import Note, Piece, UserPiece
-from reverie.apps.tui.prompt import Popup, PromptInput
+from reverie.apps.tui.prompt import Popup, Prompt
 from reverie.apps.tui.question import Asking
 from reverie.apps.tui.remember import remember
 from reverie.apps.tui.shell import ShellRuns
-from reverie.apps.tui.status_line import StatusLineView
+from reverie.apps.tui.status_line import StatusLine
 from reverie.apps.tui.turns import Turns
 from reverie.apps.tui.waiting import Activity, Waiting
 from reverie.errors import Error
@@ -89,7 +89,7 @@ class Chat(Keyed):
         self.failure: Error | None = None
         """Why there was nothing to open."""
         self._model: str | None = None
-        self._conversation: Conversation | None = None
+        self._conversation: TerminalSession | None = None
         self._turn: Worker[None] | None = None
         self._work: Worker[None] | None = None
         """A command that changes the conversation."""
@@ -103,13 +103,13 @@ class Chat(Keyed):
 
     def compose(self) -> ComposeResult:
         popup = Popup("", id="popup")
-        yield LogView(id="log")
+        yield Log(id="log")
         yield Activity(id="activity")
         yield Waiting(id="queue")
         yield popup
         with Horizontal(id="entry"):
             yield Static("❯", id="mark")
-            yield PromptInput(
+            yield Prompt(
                 Walk(read_input_history(self.surroundings.input_history)),
                 popup,
                 commands=self._command_names,
@@ -117,14 +117,14 @@ class Chat(Keyed):
                 clipboard_image=self.surroundings.clipboard_image,
                 id="prompt",
             )
-        yield StatusLineView(meter=self.surroundings.has_meter, id="status")
+        yield StatusLine(meter=self.surroundings.has_meter, id="status")
         yield Static("", id="room")
         yield OwnLine(self.surroundings.status_command, self.surroundings.directory, id="own")
 
     def on_mount(self) -> None:
-        self._talk = self.query_one(LogView)
-        self._prompt = self.query_one(PromptInput)
-        self._status = self.query_one(StatusLineView)
+        self._talk = self.query_one(Log)
+        self._prompt = self.query_one(Prompt)
+        self._status = self.query_one(StatusLine)
         self._activity = self.query_one(Activity)
         self._waiting = self.query_one(Waiting)
         self._own_line = self.query_one(OwnLine)
@@ -174,7 +174,7 @@ class Chat(Keyed):
         return True
 
     @property
-    def conversation(self) -> Conversation:
+    def conversation(self) -> TerminalSession:
         """The present one."""
         assert self._conversation is not None
         return self._conversation
@@ -252,7 +252,7 @@ class Chat(Keyed):
             await self._conversation.close()
         self.exit()
 
-    async def on_prompt_sent(self, event: PromptInput.Sent) -> None:
+    async def on_prompt_sent(self, event: Prompt.Sent) -> None:
         """The user has typed something."""
         # Whoever says something more is not about to leave: the next Ctrl-C is a first one again.
         self._last_interrupt = float("-inf")

@@ -25,7 +25,7 @@ from reverie.session.file_history import Return
 from reverie.values import value
 
 
-class Conversation(Protocol):
+class TerminalSession(Protocol):
     """A session as the terminal sees it. Methods that return `object` may also be coroutines."""
 
     @property
@@ -155,7 +155,7 @@ class Conversation(Protocol):
 class Opener(Protocol):
     """Who starts conversations."""
 
-    def __call__(self, approver: Approver, wish: Wish) -> Conversation:
+    def __call__(self, approver: Approver, wish: Wish) -> TerminalSession:
         """The conversation that is wished for. Raises the `Error` family."""
         ...
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Protocol
 
-from reverie.apps.tui.conversation import Conversation, TerminalContext
+from reverie.apps.tui.conversation import TerminalContext, TerminalSession
 from reverie.apps.tui.picker import PickerRow
 from reverie.apps.tui.pieces import Piece
 from reverie.values import value
@@ -18,7 +18,7 @@ class Host(Protocol):
     """What a command may do to the screen."""
 
     @property
-    def conversation(self) -> Conversation:
+    def conversation(self) -> TerminalSession:
         """The present one."""
         ...
 

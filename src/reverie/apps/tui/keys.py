@@ -15,9 +15,9 @@ from textual.binding import Binding
 from textual.keys import Keys
 from textual.screen import ModalScreen
 
-from reverie.apps.tui.log import LogView
+from reverie.apps.tui.log import Log
 from reverie.apps.tui.picker import Picker, PickerRow
-from reverie.apps.tui.prompt import PromptInput
+from reverie.apps.tui.prompt import Prompt
 from reverie.apps.tui.question import Asking
 
 # Alt+Enter arrives as ESC CR in terminals without the newer keyboard protocol, tmux among them. Textual has no entry
@@ -44,8 +44,8 @@ class Keyed(App[None]):
         Binding("ctrl+z", "suspend_process", show=False, priority=True),
     ]
 
-    _talk: LogView
-    _prompt: PromptInput
+    _talk: Log
+    _prompt: Prompt
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Keys of the conversation rest while another screen is open."""

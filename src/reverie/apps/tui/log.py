@@ -40,7 +40,7 @@ class _Row:
     lines: list[Strip] = field(default_factory=list)
 
 
-class LogView(ScrollView, can_focus=False):
+class Log(ScrollView, can_focus=False):
     """The pieces of a conversation."""
 
     DEFAULT_CSS = """

@@ -26,7 +26,7 @@ from reverie.models.tokens.usage import totals
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from reverie.apps.tui.conversation import Conversation, TerminalContext
+    from reverie.apps.tui.conversation import TerminalContext, TerminalSession
     from reverie.apps.tui.pieces import Piece
     from reverie.messages.blocks import Json
     from reverie.messages.message import Usage
@@ -38,7 +38,7 @@ _LARGE_TOKENS = 200_000
 
 
 def told(
-    conversation: Conversation, surroundings: TerminalContext, pieces: Sequence[Piece], *, seconds: float
+    conversation: TerminalSession, surroundings: TerminalContext, pieces: Sequence[Piece], *, seconds: float
 ) -> dict[str, Json]:
     """What the command reads: the fields of the public format that have a meaning here."""
     status = conversation.status
@@ -74,7 +74,7 @@ def told(
     }
 
 
-def _newest_usage(conversation: Conversation) -> Json:
+def _newest_usage(conversation: TerminalSession) -> Json:
     for entry in reversed(conversation.entries):
         if isinstance(entry, AssistantEntry) and entry.usage is not None:
             return _figures(entry.usage)

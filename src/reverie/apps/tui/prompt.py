@@ -46,7 +46,7 @@ class Popup(Static):
         self.update(Group(grid))
 
 
-class PromptInput(TextArea):
+class Prompt(TextArea):
     """The input."""
 
     DEFAULT_CSS = """

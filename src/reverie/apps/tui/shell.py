@@ -16,7 +16,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from reverie.apps.tui.log import LogView
+from reverie.apps.tui.log import Log
 from reverie.apps.tui.pieces import Call, Progress
 from reverie.tools.process import end_group
 from reverie.tools.shell_output import plain
@@ -67,7 +67,7 @@ class _Printed:
 class ShellRuns:
     """The commands that run now."""
 
-    log: LogView
+    log: Log
     directory: Path
     shell: str
     running: dict[asyncio.Task[None], str] = field(default_factory=dict)

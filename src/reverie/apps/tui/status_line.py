@@ -88,7 +88,7 @@ def _window(status: Status) -> Text:
     return drawn.append(f" {word}", style=style) if word else drawn
 
 
-class StatusLineView(Static):
+class StatusLine(Static):
     """The last line of the screen. A group keeps Rich's colours as they are, which are the terminal's own."""
 
     DEFAULT_CSS = "StatusLine { height: 1; padding: 0 1; }"

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from reverie.apps.amounts import dollars, short_count
-from reverie.apps.tui.log import LogView
+from reverie.apps.tui.log import Log
 from reverie.apps.tui.pieces import NOTHING, AnswerPiece, Call, Note, Piece, Progress, Thought
 from reverie.context.activity import subject
 from reverie.context.receipt import Fate, Receipt
@@ -34,7 +34,7 @@ from reverie.session.events import (
 class TurnView:
     """Shows one turn in a log."""
 
-    def __init__(self, log: LogView) -> None:
+    def __init__(self, log: Log) -> None:
         self._log = log
         self._calls: dict[str, int] = {}
         self._attempt: list[int] = []

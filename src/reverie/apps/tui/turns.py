@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from reverie.apps.tui.conversation import Conversation
-from reverie.apps.tui.log import LogView
+from reverie.apps.tui.conversation import TerminalSession
+from reverie.apps.tui.log import Log
 from reverie.apps.tui.pieces import Note, UserPiece
-from reverie.apps.tui.status_line import StatusLineView
+from reverie.apps.tui.status_line import StatusLine
 from reverie.apps.tui.turn import TurnView
 from reverie.apps.tui.waiting import Activity, Waiting
 from reverie.errors import Error
@@ -24,10 +24,10 @@ from reverie.session.gc_pause import Resting
 class Turns:
     """The widgets that a turn moves, and the turn that runs."""
 
-    log: LogView
+    log: Log
     waiting: Waiting
     activity: Activity
-    status: StatusLineView
+    status: StatusLine
     drawing: Resting
     """Rests until a request has left."""
     view: TurnView | None = None
@@ -40,7 +40,7 @@ class Turns:
         self.log.scroll_end(animate=False)
         self.view = TurnView(self.log)
 
-    async def run(self, conversation: Conversation, text: str) -> Ending:
+    async def run(self, conversation: TerminalSession, text: str) -> Ending:
         """Run the turn that was begun, to its end."""
         assert self.view is not None
         ending = Ending.FAILED
@@ -60,7 +60,7 @@ class Turns:
         conversation.unqueue()
         return ending
 
-    def hear(self, event: TurnEvent, conversation: Conversation) -> None:
+    def hear(self, event: TurnEvent, conversation: TerminalSession) -> None:
         """Something happened while no turn ran."""
         self._take(event, TurnView(self.log))
         self.status.show(conversation.status)
