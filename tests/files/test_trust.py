@@ -121,10 +121,10 @@ def test_a_kill_leaves_the_old_answers_or_the_new(store: Path, tmp_path: Path) -
     write_answers(store, tmp_path, [HOOKS], accepted=True, now=NOW)
     code = (
         "import sys; from pathlib import Path; from datetime import datetime, UTC\n"
-        "from reverie.files.trust import Part, write_answers\n"
+        "from reverie.files.trust import TrustPart, write_answers\n"
         "now, store, project = datetime(2026, 1, 1, tzinfo=UTC), Path(sys.argv[1]), Path(sys.argv[2])\n"
         "for n in range(10**6):\n"
-        "    write_answers(store, project, [Part('hooks', 'p', str(n))], accepted=True, now=now)\n"
+        "    write_answers(store, project, [TrustPart('hooks', 'p', str(n))], accepted=True, now=now)\n"
     )
     writer = subprocess.Popen([sys.executable, "-c", code, str(store), str(tmp_path)])
     first = TrustPart(TrustKind.HOOKS, "p", "0")

@@ -192,7 +192,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from uuid import uuid4
 from reverie.session.file_history import FileHistory
-from reverie.context.conversation import Log
+from reverie.context.conversation import Conversation
 from reverie.files import write_atomic
 from reverie.messages.entries import UserEntry
 from reverie.messages.message import user
@@ -202,7 +202,7 @@ folder = Path(sys.argv[1])
 now = datetime(2026, 11, 15, tzinfo=UTC)
 transcript = Transcript.open(folder / "s1.jsonl", now=now, label="test")
 write = lambda entries: transcript.append(*entries, durable=False)
-log = Log(session="s1", now=lambda: now, new_id=lambda: str(uuid4()), write=write)
+log = Conversation(session="s1", now=lambda: now, new_id=lambda: str(uuid4()), write=write)
 files = FileHistory(log, lambda of: folder / "kept" / of, lambda: now)
 log.append(UserEntry(log.envelope(), user("go"), source="typed"))
 number = 0

@@ -28,7 +28,7 @@ def test_settings_are_values() -> None:
     assert changed == replace(Settings(), spill=SpillSettings(result_chars=7))
     assert hash(changed) == hash(copy.deepcopy(changed))
     assert pickle.loads(pickle.dumps(changed)) == changed
-    assert repr(changed) == "Settings(spill=Spill(result_chars=7))"
+    assert repr(changed) == "Settings(spill=SpillSettings(result_chars=7))"
 
 
 @requirement("settings:tree:immutable")

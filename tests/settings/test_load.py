@@ -88,9 +88,9 @@ def test_without_any_source_the_defaults_stand(machine: Machine) -> None:
 def test_without_any_source_nothing_is_parsed(machine: Machine) -> None:
     program = (
         "import sys\nfrom pathlib import Path\n"
-        "from reverie.settings.load import Flags, load\nfrom reverie.settings import schema\n"
+        "from reverie.settings.load import SettingsFlags, load\nfrom reverie.settings import schema\n"
         "here = Path(sys.argv[1])\n"
-        "load(Flags(), environ={'PATH': '/bin', 'CLAUDECODE': '1'}, user_home=here, directory=here, managed=here)\n"
+        "load(SettingsFlags(), environ={'PATH': '/bin', 'CLAUDECODE': '1'}, user_home=here, directory=here, managed=here)\n"
         "heavy = {'tomllib', 'difflib', 'click', 'rich', 'msgspec', 'yaml'} & set(sys.modules)\n"
         "print(sorted(heavy), schema.keys.cache_info().currsize)\n"
     )

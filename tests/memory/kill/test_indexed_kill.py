@@ -26,7 +26,10 @@ print("ready", flush=True)
 while True:
     folder.sweep()
     for path in sorted(Path(sys.argv[1]).glob("n*.md"))[::7]:
-        path.write_text(path.read_text(encoding="utf-8") + "More.\\n", encoding="utf-8")
+        # By rename: a kill between truncating and writing would lose the text before any index saw it.
+        edited = path.with_suffix(".edited")
+        edited.write_text(path.read_text(encoding="utf-8") + "More.\\n", encoding="utf-8")
+        edited.replace(path)
 """
 
 

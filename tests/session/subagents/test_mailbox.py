@@ -29,12 +29,12 @@ WRITER = """
 import sys
 from datetime import UTC, datetime
 from pathlib import Path
-from reverie.session.subagents.mailbox import Letter, append_letter
+from reverie.session.subagents.mailbox import AgentMessage, append_letter
 box, sent, name, first, count = Path(sys.argv[1]), Path(sys.argv[2]), sys.argv[3], int(sys.argv[4]), int(sys.argv[5])
 with sent.open("a", buffering=1) as told:
     for number in range(first, count):
         letter = f"{name}-{number}"
-        append_letter(box, Letter(letter, name, "reader", "x" * (number % 3000), datetime.now(UTC)))
+        append_letter(box, AgentMessage(letter, name, "reader", "x" * (number % 3000), datetime.now(UTC)))
         told.write(letter + "\\n")
 """
 READER = """

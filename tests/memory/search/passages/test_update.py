@@ -22,7 +22,7 @@ from reverie.memory.search.passages import update
 update.BATCH_BYTES = 20_000
 folder = Path(sys.argv[2])
 past = PastSearch(
-    Path(sys.argv[1]), lambda: [update.Transcript(path, path.stem) for path in sorted(folder.glob("*.jsonl"))]
+    Path(sys.argv[1]), lambda: [update.SearchedTranscript(path, path.stem) for path in sorted(folder.glob("*.jsonl"))]
 )
 print("ready", flush=True)
 sys.stdin.readline()
