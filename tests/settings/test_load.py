@@ -90,7 +90,8 @@ def test_without_any_source_nothing_is_parsed(machine: Machine) -> None:
         "import sys\nfrom pathlib import Path\n"
         "from reverie.settings.load import SettingsFlags, load\nfrom reverie.settings import schema\n"
         "here = Path(sys.argv[1])\n"
-        "load(SettingsFlags(), environ={'PATH': '/bin', 'CLAUDECODE': '1'}, user_home=here, directory=here, managed=here)\n"
+        "environ = {'PATH': '/bin', 'CLAUDECODE': '1'}\n"
+        "load(SettingsFlags(), environ=environ, user_home=here, directory=here, managed=here)\n"
         "heavy = {'tomllib', 'difflib', 'click', 'rich', 'msgspec', 'yaml'} & set(sys.modules)\n"
         "print(sorted(heavy), schema.keys.cache_info().currsize)\n"
     )
