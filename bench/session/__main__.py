@@ -25,8 +25,8 @@ from bench.session.material import MODEL, grow
 from bench.session.wire import Provider, provider
 from reverie.files.places import Places
 from reverie.models.choose import Access, choose
+from reverie.session.options import SessionOptions
 from reverie.session.session import Session
-from reverie.session.setup import SessionOptions
 from reverie.settings import Settings
 from reverie.settings.process import new_id, system_now
 

@@ -14,8 +14,8 @@ from pathlib import Path
 from reverie.files.places import Places
 from reverie.models.choose import Access, choose
 from reverie.permissions.approval import Approval, Question
+from reverie.session.options import SessionOptions
 from reverie.session.session import Session
-from reverie.session.setup import SessionOptions
 from reverie.settings import Settings
 
 WINDOW_TOKENS = 48_000

@@ -25,8 +25,8 @@ from reverie.memory.topics.topic import Topic
 from reverie.messages.entries import Entry, UserEntry
 from reverie.messages.transcript import read_entries
 from reverie.models.choose import Access, choose
+from reverie.session.options import SessionOptions
 from reverie.session.session import Session
-from reverie.session.setup import SessionOptions
 from reverie.settings import Settings
 from tests.memory.extraction.kit import MONDAY
 from tests.memory.kill.worker import start

@@ -19,8 +19,8 @@ from reverie.models.ports import Model
 from reverie.models.retry import Retries
 from reverie.permissions.approval import Approval, Question
 from reverie.session.events import TurnEnded, TurnEvent
+from reverie.session.options import SessionOptions
 from reverie.session.session import Session
-from reverie.session.setup import SessionOptions
 from reverie.settings import BudgetSettings, Declaration, ExtractionSettings, Settings
 from reverie.testing.simulator import RunningSimulator, simulator
 from reverie_simulator.records import Record

@@ -12,7 +12,7 @@ from reverie.files.trust import read_trust, write_answers
 from reverie.models.offline import OfflineModel
 from reverie.permissions.rules_file import RuleScope
 from reverie.session.granted_rules import keep_rule
-from reverie.session.setup import SessionOptions
+from reverie.session.options import SessionOptions
 from reverie.settings import Settings
 from reverie.settings.load import SettingsFlags, load
 from reverie.settings.trust_parts import parts_of_settings

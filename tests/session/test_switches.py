@@ -21,8 +21,8 @@ from reverie.models.ports import Ending, Reply, Request
 from reverie.models.profiles import PROFILES, ProfileOverride
 from reverie.permissions.policy import Mode
 from reverie.session.events import Notice, TurnEnded, ViewReduced
+from reverie.session.options import SessionOptions
 from reverie.session.session import Session
-from reverie.session.setup import SessionOptions
 from reverie.settings import Settings
 from reverie.testing.build import reply
 from reverie.testing.clock import SettableClock

@@ -1,7 +1,7 @@
 """An agent at work. Start reading here: `session` (`Session`, the public class), then `loop`.
 
 Building one: `wiring` (from the settings of this process), `agreed_settings` (as far as the user trusts the project),
-`setup` (everything that comes from outside, as one value), `ground` and `assemble` (its parts, in order), `parts` (how
+`options` (everything that comes from outside, as one value), `ground` and `assemble` (its parts, in order), `parts` (how
 they begin and end), `descriptions` (what they say of themselves).
 
 A turn: `loop` (until the model stops calling tools), `tool_calls` (permission, hooks, run, answer), `loop_hooks` (what

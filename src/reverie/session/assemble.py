@@ -36,11 +36,11 @@ from reverie.session.mentions import attach_mentions
 from reverie.session.notes import Noting
 from reverie.session.offline_answer import answer_offline
 from reverie.session.opening_prompt import Briefing
+from reverie.session.options import SessionOptions
 from reverie.session.own_keys import environment_for_others
 from reverie.session.parts import SessionParts
 from reverie.session.recall import SessionRecall
 from reverie.session.retention import Sweeping
-from reverie.session.setup import SessionOptions
 from reverie.session.subagents.subagents import Subagents, staffed
 from reverie.session.tool_calls import FinishedCall, ToolCalls
 from reverie.settings.features import features

@@ -13,7 +13,7 @@ from pathlib import Path
 from reverie.extensions.hooks import Hooks
 from reverie.files.places.paths import SettingsFiles
 from reverie.session.events import Notice, TurnEvent
-from reverie.session.setup import SessionOptions
+from reverie.session.options import SessionOptions
 from reverie.tools.desk import Desk
 
 _NAME = re.compile(r"[\w.\-]+")

@@ -33,8 +33,8 @@ from reverie.permissions.rule import RuleKind
 from reverie.session.events import Notice, TurnEvent
 from reverie.session.loop import JoinedAttachment
 from reverie.session.mcp_tools import Serving
+from reverie.session.options import SessionOptions
 from reverie.session.own_keys import environment_for_others
-from reverie.session.setup import SessionOptions
 from reverie.session.skills import Invoking
 from reverie.session.tool_calls import FinishedCall, ToolCalls
 from reverie.tools.agent import Employ

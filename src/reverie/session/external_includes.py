@@ -12,7 +12,7 @@ from pathlib import Path
 
 from reverie.extensions.instructions import Loaded, LoadReason, Outside, Where, load
 from reverie.files.trust import TrustAnswers, TrustKind, TrustPart
-from reverie.session.setup import SessionOptions
+from reverie.session.options import SessionOptions
 from reverie.settings.features import features
 
 

@@ -13,7 +13,7 @@ from reverie.errors import UserMistake
 from reverie.files import read_small
 from reverie.files.trust import TrustKind, TrustPart, read_trust, write_answers
 from reverie.permissions.rules_file import RuleScope, write_rule
-from reverie.session.setup import SessionOptions
+from reverie.session.options import SessionOptions
 from reverie.settings.trust_parts import part_of_setting
 
 

@@ -36,8 +36,8 @@ from reverie.session.events import Notice, TurnEvent
 from reverie.session.file_history import FileHistory
 from reverie.session.granted_rules import keep_rule
 from reverie.session.memory_writes import MemoryWrites, watched
+from reverie.session.options import SessionOptions
 from reverie.session.own_keys import environment_for_others, keys_of
-from reverie.session.setup import SessionOptions
 from reverie.session.tool_calls import Permits
 from reverie.session.web_search import searching
 from reverie.tools.desk import Desk

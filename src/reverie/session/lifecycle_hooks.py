@@ -17,7 +17,7 @@ from reverie.session.events import Notice, TurnEvent
 from reverie.session.extensions import Extensions
 from reverie.session.loop import JoinedAttachment, Loop
 from reverie.session.loop_hooks import titles
-from reverie.session.setup import SessionOptions
+from reverie.session.options import SessionOptions
 
 CLEARED = "clear"
 

@@ -47,7 +47,7 @@ from reverie.session.external_includes import included_part, read_loaded, where_
 from reverie.session.git_status import git_status
 from reverie.session.loop import JoinedAttachment
 from reverie.session.memory_prompt import MemoryFacts
-from reverie.session.setup import SessionOptions
+from reverie.session.options import SessionOptions
 from reverie.session.style_choice import Styling, read_styling
 from reverie.session.system_prompt import PromptFacts, system_prompt
 from reverie.session.tool_calls import FinishedCall, Permits

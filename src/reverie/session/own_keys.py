@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from reverie.session.setup import SessionOptions
+from reverie.session.options import SessionOptions
 
 _SHORTEST_KEY = 16
 

@@ -30,9 +30,9 @@ from reverie.session.lifecycle_hooks import Announcing
 from reverie.session.loop import JoinedAttachment, Loop
 from reverie.session.notes import Noting
 from reverie.session.opening_prompt import Briefing
+from reverie.session.options import SessionOptions
 from reverie.session.recall import SessionRecall
 from reverie.session.retention import Sweeping
-from reverie.session.setup import SessionOptions
 from reverie.session.subagents.subagents import Subagents
 from reverie.session.tool_calls import Permits, interrupted
 from reverie.tools.desk import Desk

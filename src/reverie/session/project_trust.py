@@ -11,7 +11,7 @@ from reverie.extensions.skills import list_skills
 from reverie.files.trust import TrustPart, read_trust
 from reverie.session.extensions import read_plugins
 from reverie.session.external_includes import list_included_parts
-from reverie.session.setup import SessionOptions
+from reverie.session.options import SessionOptions
 from reverie.session.subagents.definitions.discover import list_agents
 
 

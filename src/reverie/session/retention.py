@@ -11,7 +11,7 @@ from reverie.files.places import ProjectFolder
 from reverie.memory.memory import Memory
 from reverie.memory.retention import RetentionRules, sweep_sessions
 from reverie.session.events import Notice, TurnEvent
-from reverie.session.setup import SessionOptions
+from reverie.session.options import SessionOptions
 
 
 @dataclass(slots=True)

@@ -35,9 +35,9 @@ from reverie.session.descriptions import described
 from reverie.session.events import RequestSent, Status, TurnEnded, TurnEvent
 from reverie.session.file_history import Return
 from reverie.session.gc_pause import Resting
+from reverie.session.options import SessionOptions
 from reverie.session.parts import SessionParts
 from reverie.session.rewind import RESTORED_KIND, put_back, restored_words
-from reverie.session.setup import SessionOptions
 
 if TYPE_CHECKING:
     from reverie.context.receipt import Receipt

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from reverie.extensions.plugins.plugin import Plugin
+from reverie.session.options import SessionOptions
 from reverie.session.output_style import DEFAULT, OutputStyle, built_in_styles, find_output_style, list_output_styles
-from reverie.session.setup import SessionOptions
 from reverie.values import value
 
 FOLDER = "output-styles"

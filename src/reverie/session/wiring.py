@@ -11,7 +11,7 @@ from reverie import __version__
 from reverie.models.from_settings import model, model_choice, profile_overrides
 from reverie.permissions.approval import Approver, NobodyThere
 from reverie.session.agreed_settings import Agreed, agreed
-from reverie.session.setup import SessionOptions
+from reverie.session.options import SessionOptions
 from reverie.settings.load import Configuration, SettingsFlags, from_process, git_tracks
 from reverie.settings.process import new_id, places, system_now
 

@@ -83,8 +83,8 @@ async def _dream_by_model(memory: Memory, home: Path) -> Dreamt:
     """A dream of the simulator's model, in a session of its own."""
     from reverie.files.places import Places
     from reverie.models.choose import Access, choose
+    from reverie.session.options import SessionOptions
     from reverie.session.session import Session
-    from reverie.session.setup import SessionOptions
 
     url, key = os.environ[ADDRESS].split()
     access = Access(anthropic_key=key, anthropic_url=url)

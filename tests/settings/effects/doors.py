@@ -27,8 +27,8 @@ from reverie.messages.message import Message, Usage, assistant, user
 from reverie.models import from_settings
 from reverie.models.ports import Event, Reply, Request
 from reverie.permissions.approval import Approval, Question
+from reverie.session.options import SessionOptions
 from reverie.session.session import Session
-from reverie.session.setup import SessionOptions
 from reverie.settings import Settings
 from reverie.settings.load import Configuration, Secrets
 from reverie.testing.build import reply

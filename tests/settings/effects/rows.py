@@ -19,8 +19,8 @@ from reverie.memory.memory import Memory
 from reverie.messages.message import Usage, assistant, user
 from reverie.models import from_settings
 from reverie.models.profiles import Abilities, ProfileOverride, profile
+from reverie.session.options import SessionOptions
 from reverie.session.session import Session
-from reverie.session.setup import SessionOptions
 from reverie.settings import Settings
 from reverie.settings.load import Configuration, Secrets
 from reverie.testing.build import tool_call

@@ -20,8 +20,8 @@ from reverie.memory.memory import Memory
 from reverie.messages.message import assistant
 from reverie.models.ports import Request
 from reverie.session.events import ToolEnded, ToolStarted
+from reverie.session.options import SessionOptions
 from reverie.session.session import Session
-from reverie.session.setup import SessionOptions
 from reverie.settings import Settings
 from reverie.settings.layers import Given, Layer, SettingsSource, merge
 from reverie.testing.build import tool_call

@@ -15,8 +15,8 @@ from reverie.values import value
 
 if TYPE_CHECKING:
     from reverie.permissions.approval import Approver
+    from reverie.session.options import SessionOptions
     from reverie.session.session import Session
-    from reverie.session.setup import SessionOptions
 
 
 @value
@@ -33,7 +33,7 @@ class SessionRequest:
     system_prompt: str | None = None
     appended_prompt: str | None = None
     setup_trigger: str = ""
-    """`init` or `maintenance`: lets the hooks of `SessionOptions` run first."""
+    """`init` or `maintenance`: runs `Setup` hooks first."""
     max_rounds: int | None = None
     max_tokens: int | None = None
     window: int | None = None

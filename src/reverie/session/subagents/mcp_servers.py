@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 
 from reverie.extensions.mcp.servers import parsed_servers
 from reverie.messages.blocks import Json
-from reverie.session.setup import SessionOptions
+from reverie.session.options import SessionOptions
 from reverie.session.subagents.definitions import Definition
 from reverie.tools.mcp.connections import Connections
 from reverie.tools.tool import Tool

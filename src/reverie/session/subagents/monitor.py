@@ -12,7 +12,7 @@ from reverie.errors import Error
 from reverie.files.background_tasks import BackgroundTask, has_stop_request, started_task, write_task
 from reverie.models.ledger import Governor
 from reverie.models.ports import Model
-from reverie.session.setup import SessionOptions
+from reverie.session.options import SessionOptions
 from reverie.session.subagents.children import Child, Children
 from reverie.session.subagents.messaging import Messaging
 from reverie.session.subagents.progress import worded_line

@@ -35,7 +35,7 @@ from reverie.session.compaction import Compactor, nothing_reopened
 from reverie.session.events import TurnEvent
 from reverie.session.loop import JoinedAttachment, Loop, Parts
 from reverie.session.memory_prompt import agent_memory_prompt, with_memory
-from reverie.session.setup import SessionOptions
+from reverie.session.options import SessionOptions
 from reverie.session.subagents.definitions import Definition
 from reverie.session.subagents.fork import PurposedModel
 from reverie.session.subagents.hooks import ENDED, ChildHooks

@@ -30,9 +30,9 @@ from reverie.permissions.need import Need
 from reverie.session.events import Denied, Notice, TurnEnded, TurnEvent
 from reverie.session.loop import JoinedAttachment, Loop
 from reverie.session.loop_hooks import FiresHooks, NoHooks
+from reverie.session.options import SessionOptions
 from reverie.session.own_keys import environment_for_others
 from reverie.session.prompt_text import prompt_text
-from reverie.session.setup import SessionOptions
 from reverie.session.subagents.answers import report
 from reverie.session.subagents.children import Child, Children
 from reverie.session.subagents.definitions import Definition

@@ -25,7 +25,7 @@ from reverie.models.ledger import Governor
 from reverie.models.ports import Ending, Model
 from reverie.session.events import Notice, TurnEvent
 from reverie.session.loop import JoinedAttachment, Loop
-from reverie.session.setup import SessionOptions
+from reverie.session.options import SessionOptions
 from reverie.session.subagents.answers import finished, lost, started
 from reverie.session.subagents.children import Children
 from reverie.session.subagents.definitions import Agents, Definition, list_agents, listing_delta

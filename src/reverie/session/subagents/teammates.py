@@ -15,7 +15,7 @@ from pathlib import Path
 
 from reverie.files.places import ProjectFolder
 from reverie.models.ledger import TEAMMATE, Governor, LedgerTail
-from reverie.session.setup import SessionOptions
+from reverie.session.options import SessionOptions
 from reverie.session.subagents.mailbox import AgentMessage, append_letter
 from reverie.session.subagents.team import Member, list_members, remove_member, write_member
 from reverie.tools.agent import Order

@@ -1,4 +1,4 @@
-"""What a session is made from, as one value: everything that comes from outside the library.
+"""What a session is built from, as one value: everything that comes from outside the library.
 
 `session.wiring` fills it from a configuration, `process` from this process for people who write Python.
 """
@@ -49,7 +49,7 @@ class SessionOptions:
     max_rounds: int | None = None
     max_output_tokens: int | None = None
     setup_trigger: str = ""
-    """`init` or `maintenance`: lets the hooks of `SessionOptions` run before the session starts."""
+    """`init` or `maintenance`: runs `Setup` hooks before the session starts."""
     system_prompt: str | None = None
     """Instead of the default system text."""
     appended_prompt: str | None = None
