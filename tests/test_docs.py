@@ -67,6 +67,22 @@ def test_a_module_that_a_document_names_is_there(document: Path) -> None:
 
 
 @requirement("docs:true")
+def test_the_code_cites_no_paper_that_is_not_in_the_repository() -> None:
+    citation = re.compile(r"(?i)\b(?:spec|product|style|house|contract|issue) (?:§ ?)?\d|product promise|§")
+    sources = [path for path in SOURCE.parent.rglob("*") if path.suffix in {".py", ".md"}]
+
+    cited = [
+        f"{path.relative_to(SOURCE.parent)}:{number}"
+        for path in sources
+        for number, line in enumerate(path.read_text(encoding="utf-8").split("\n"), 1)
+        if citation.search(line)
+    ]
+
+    assert len(sources) > 300
+    assert cited == []
+
+
+@requirement("docs:true")
 def test_the_readme_names_every_command_and_no_other() -> None:
     from reverie.apps.cli.table import COMMANDS
 

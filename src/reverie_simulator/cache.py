@@ -1,6 +1,6 @@
 """The prompt cache, byte for byte: one entry per breakpoint, found again by the hash of everything before it.
 
-Rules of format page §1.10: a breakpoint looks back over at most 20 blocks, itself the first; a prefix below the model's
+As the provider documents: a breakpoint looks back over at most 20 blocks, itself the first; a prefix below the model's
 minimum is silently left out; an entry lives 5 minutes or an hour from the start of the request that wrote or read it.
 Nothing here reads a clock: every call says when it happens. Why something was not found is `explain`'s part.
 """

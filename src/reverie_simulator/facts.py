@@ -16,7 +16,7 @@ from reverie.values import value
 Version: TypeAlias = tuple[int, int]
 
 NEW_TOKENIZER_FACTOR = 1.3
-"""Newer models make about 30 % more tokens of a text (format page §1.12)."""
+"""Newer models make about 30 % more tokens of a text."""
 DEFAULT_OUTPUT_TOKENS = 64_000
 DEFAULT_CACHE_MINIMUM_TOKENS = 1_024
 

@@ -141,7 +141,7 @@ def extends(before: Request, after: Request) -> bool:
 
 
 def detect(expected_tokens: int, usage: Usage, limits: CacheSettings) -> int | None:
-    """How many tokens fewer than promised were read from the cache; None when that is no break (product §6)."""
+    """How many tokens fewer than promised were read from the cache; None when that is no break."""
     missing = expected_tokens - usage.cache_read_tokens
     if missing > limits.break_tokens and missing > limits.break_fraction * expected_tokens:
         return missing

@@ -1,4 +1,4 @@
-"""Old spans shown folded, like code in an editor: the history stays whole, only what is sent is shorter (spec 1 §8).
+"""Old spans shown folded, like code in an editor: the history stays whole, only what is sent is shorter.
 
 Commits are `CollapseEntry`s, replayed by the projection and therefore alive after a resume; a boundary starts without
 them. At 90 % of E spans are staged (a mark), at 95 % the staged ones are summed up and committed, by a model or by

@@ -1,4 +1,4 @@
-"""Empty old tool results and nothing else (spec 1 §7): after a pause, inside the server's cache, or by its own rule.
+"""Empty old tool results and nothing else: after a pause, inside the server's cache, or by its own rule.
 
 Time-based clearing is tried first; only when it did not fire, the cached one. Thinking, replies and the user's words
 are never touched. API-level clearing is no stage: it is a parameter of the request, and each clearing an announced
@@ -23,7 +23,7 @@ from reverie.settings import CacheSettings, ClearingSettings
 
 _USUAL_CACHE = CacheSettings()
 REFERENCE_WINDOW_TOKENS = 200_000
-"""The window for which the numbers of API-level clearing are stated (spec 1 §7.3)."""
+"""The window for which the numbers of API-level clearing are stated."""
 
 
 def microcompact(

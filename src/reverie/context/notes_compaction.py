@@ -1,4 +1,4 @@
-"""The session notes become the summary: a compaction that asks nobody (spec 1 §10).
+"""The session notes become the summary: a compaction that asks nobody.
 
 Tried first whenever the gate says yes. It declines for one of six reasons, as a value, and then the full compaction
 takes over. What it brings back besides the notes is what every compaction brings back.
@@ -64,7 +64,7 @@ def compact_by_notes(case: Case, settings: Settings, file: NotesFile) -> Result:
         return Declined(NotesRefusal.BLANK)
     try:
         return _compact(case, settings, file)
-    except Exception as problem:  # noqa: BLE001 — spec 1 §10: any failure leads to the full compaction
+    except Exception as problem:  # noqa: BLE001 — any failure leads to the full compaction
         return Declined(NotesRefusal.FAILED, f"{type(problem).__name__}: {problem}")
 
 

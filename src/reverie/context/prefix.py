@@ -21,7 +21,7 @@ from reverie.models.profiles import Profile
 from reverie.settings import CacheSettings
 
 SHORT_LIFETIME, LONG_LIFETIME = timedelta(minutes=5), timedelta(hours=1)
-"""For how long the provider keeps a prefix, as asked (spec 8 §1.10)."""
+"""For how long the provider keeps a prefix, as asked."""
 
 
 def request_from(

@@ -1,7 +1,7 @@
 """What returns after a compaction besides the must-survive list: plan, skills, files, instructions, and whatever the
 caller brings (deferred tools, agent listing, MCP instructions, words of hooks).
 
-Everything is an attachment with a limit (spec 1 §11.4), for every path of compaction alike. A file's text is asked of
+Everything is an attachment with a limit, for every path of compaction alike. A file's text is asked of
 the caller; without an answer it is what the conversation last showed of it.
 """
 

@@ -1,4 +1,4 @@
-"""Notes on the running session: when they are due, what they look like, how they are brought up to date (spec 1 §9).
+"""Notes on the running session: when they are due, what they look like, how they are brought up to date.
 
 The notes are a file with a fixed frame of headings. The cursor, which says up to where they reach, is an entry of the
 transcript, so it outlives a resume. A fork edits them (`notes_fork`); without a model they are written from structure.

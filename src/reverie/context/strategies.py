@@ -30,7 +30,7 @@ from reverie.settings import Settings
 from reverie.values import value
 
 KEEP_RESULTS = 3
-"""What the public API keeps when it clears tool results (spec 8 §1.10)."""
+"""What the public API keeps when it clears tool results."""
 
 TARGET_SHARE = 0.7
 """Where the simple strategies stop, as a share of the compaction line."""

@@ -1,6 +1,6 @@
 """Daily logs: the agent of a long session appends what it learns; once a day is over a dream makes topics of it.
 
-One file a day below `logs/`, whole lines only. A prompt names the pattern of the path and never the date (spec 2 §13).
+One file a day below `logs/`, whole lines only. A prompt names the pattern of the path and never the date.
 """
 
 from __future__ import annotations

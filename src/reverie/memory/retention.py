@@ -42,7 +42,7 @@ class RetentionRules:
 
     transcript_days: float | None = None
     spill_days: float | None = 30.0
-    """The usual period after which hosts sweep their tool results (spec 8 §1.1)."""
+    """The usual period after which hosts sweep their tool results."""
     spill_total_bytes: int | None = 1_000_000_000
     """All spills of a project together; the oldest go first."""
 

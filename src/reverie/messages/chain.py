@@ -1,7 +1,7 @@
 """Which lines of a transcript belong to the conversation, in which order.
 
 A file is a tree: resumed, rewound and retried turns leave branches. The chain is the path from the newest leaf to its
-root (spec 8, reading rules). The bare path loses parallel tool calls, because each result hangs under its own call;
+root. The bare path loses parallel tool calls, because each result hangs under its own call;
 `linearize` puts every record of a reply together and every result right behind its call.
 """
 

@@ -1,4 +1,4 @@
-"""Entries ⇄ the lines of a transcript file, with the field names of spec 8 §1.3, so that existing viewers open ours.
+"""Entries ⇄ the lines of a transcript file, with the field names of existing agents, so that their viewers open ours.
 
 Reading never fails: a record of an unknown kind keeps its bytes as `OtherEntry` or `LinkEntry`, a line that is no
 record becomes `BadLine`. An entry that was read is written back exactly as it came. Our own record kinds are `system`
@@ -52,7 +52,7 @@ from reverie.messages.entries import (
 from reverie.messages.message import Message, Role
 
 CLEARED = "[Old tool result content cleared]"
-"""What stands in place of a cleared result in files that do not say (spec 8, observed)."""
+"""What stands in place of a cleared result in files that do not say."""
 
 SYNTHETIC_MODEL = "<synthetic>"
 """The model name of messages which a client made up, such as a shown API error."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 OUTPUT_CHARS = 30_000
-"""As much as a command of the model's own may show (spec 8 §1.3)."""
+"""As much as a command of the model's own may show."""
 _INPUT = re.compile(r"\A<bash-input>(.*)</bash-input>\Z", re.DOTALL)
 _OUTPUT = re.compile(r"\A<bash-stdout>(.*)</bash-stdout><bash-stderr>(.*)</bash-stderr>\Z", re.DOTALL)
 _PRINTED = ("<bash-stdout>", "<bash-stderr>", "<local-command-stdout>")

@@ -190,7 +190,7 @@ def announce(block: Block) -> Iterator[Event]:
 
 
 def _compaction_usage(usage: Mapping[str, Any]) -> Usage:
-    """Top-level counts leave the compaction out (spec 8 §1.10)."""
+    """Add up the iterations: the provider's top-level counts leave a compaction out."""
     rounds = usage.get("iterations")
     total = Usage()
     for one in rounds if isinstance(rounds, list) else ():

@@ -17,7 +17,7 @@ from reverie.models.names import canonical_name, wants_extended_window
 from reverie.values import value
 
 DEFAULT_WINDOW_TOKENS = 200_000
-"""The last step of the chain of spec 1 §2."""
+"""The window of a model for which nothing else states one."""
 UNKNOWN_HOSTED_TOKENS = 128_000
 """The guess for an unknown model with the name of a large provider's family: the smallest window they offer."""
 UNKNOWN_SERVED_TOKENS = 32_000
@@ -136,7 +136,7 @@ NO_OVERRIDES: Mapping[str, ProfileOverride] = {}
 
 
 def _prices(input_usd: float, output_usd: float) -> Prices:
-    """Cache writes and reads are fixed multiples of the input price (spec 8 §1.10)."""
+    """Cache writes and reads are fixed multiples of the input price."""
     return Prices(input_usd, round(1.25 * input_usd, 6), round(2 * input_usd, 6), round(0.1 * input_usd, 6), output_usd)
 
 
@@ -299,7 +299,7 @@ def window_tokens(
     override_tokens: int | None = None,
     overrides: Mapping[str, ProfileOverride] = NO_OVERRIDES,
 ) -> int:
-    """The window of spec 1 §2: suffix, stated window, beta header, environment override, default. First match wins.
+    """The window of a model: suffix, stated window, beta header, environment override, default. First match wins.
 
     A model whose own window is the default one states nothing, so that header and override can still move it.
     """

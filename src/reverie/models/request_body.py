@@ -21,7 +21,7 @@ from reverie.messages.message import Message, Role
 from reverie.models.ports import CacheMark, Request
 
 MAX_CACHE_MARKS = 4
-"""A fifth breakpoint is refused (spec 8 §1.10)."""
+"""A fifth breakpoint is refused."""
 CONTEXT_EDITS_BETA = "context-management-2025-06-27"
 COMPACTION_BETA = "compact-2026-01-12"
 EXTENDED_WINDOW_BETA = "context-1m-2025-08-07"

@@ -15,7 +15,7 @@ from reverie.values import value
 
 
 class Mode(StrEnum):
-    """How questions are settled; the names are those of the hook protocol (spec 8 §1.8)."""
+    """How questions are settled; the names are those of the hook protocol."""
 
     DEFAULT = "default"
     ACCEPT_EDITS = "acceptEdits"

@@ -1,4 +1,4 @@
-"""A dream beside a session: after each turn the gates are asked, and mostly they end it at once (spec 2 §11)."""
+"""A dream beside a session: after each turn the gates are asked, and mostly they end it at once."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ class Sleeping:
         return settings.memory.daily_log and settings.dream.enabled and not settings.remote.mode and self.is_interactive
 
     async def _if_logs_wait(self) -> None:
-        """With the first turn of a day, make topics of what the logs of earlier days say (spec 2 §13)."""
+        """With the first turn of a day, make topics of what the logs of earlier days say."""
         try:
             if await asyncio.to_thread(self.memory.dreams.logs_wait):
                 forks, refusal = await self._dreamer()

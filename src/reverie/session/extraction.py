@@ -1,4 +1,4 @@
-"""After a turn, what it taught: extraction in a running session, by a fork or by the embedded engine (spec 2 §10).
+"""After a turn, what it taught: extraction in a running session, by a fork or by the embedded engine.
 
 The schedule is a pure state machine of `memory.extraction`; here it is told what happened and its answers are carried
 out. Nobody waits for it, except the end of the session, for a bounded time. Its cursor lies in the transcript.
@@ -214,7 +214,7 @@ class Extracting:
         self._say(f"remembered: {', '.join(dict.fromkeys(names))}" if names else "nothing new to keep")
         if names:
             told = Remembered(tuple(dict.fromkeys(names)))
-            # On disk too (spec 2 §10.7), so that a resumed session tells it again.
+            # On disk too, so that a resumed session tells it again.
             self.log.append(MarkEntry(self.log.envelope(), REMEMBERED, {"names": [*told.names], "content": told.text}))
             self.emit(told)
 

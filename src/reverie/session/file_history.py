@@ -36,7 +36,7 @@ class Bounds:
     """How much is put aside."""
 
     checkpoints: int = 100
-    """So many messages back files can be brought (spec 8 §1.1)."""
+    """So many messages back files can be brought."""
     file_bytes: int = 16 * 1024 * 1024
     """A larger file is not put aside."""
     total_bytes: int = 256 * 1024 * 1024

@@ -86,7 +86,7 @@ class Ground:
         return _plan_file(self.beside)
 
     def hook_facts(self) -> JsonObject:
-        """The fields that every hook is told (spec 8 §1.8)."""
+        """The fields that every hook is told."""
         facts: JsonObject = {
             "session_id": self.session,
             "transcript_path": str(self.transcript),

@@ -72,7 +72,7 @@ def agent_memory_prompt(
     *,
     limits: IndexLimits | None = None,
 ) -> str:
-    """What an agent role is told about its own memory, with the text of its index (spec 4 §5)."""
+    """What an agent role is told about its own memory, with the text of its index."""
     limits = limits or IndexLimits()
     shown = harmless(index_for_model(index, limits)[0]).strip()
     saving = MemoryFacts(directory, "", has_save_tool=False, index_lines=limits.lines)

@@ -1,4 +1,4 @@
-"""Output styles: Markdown files that change how the agent writes (spec 8 §1.9), and the two that are built in."""
+"""Output styles: Markdown files that change how the agent writes, and the two that are built in."""
 
 from __future__ import annotations
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import ast
 import inspect
-import re
 import sys
 from collections.abc import Iterator, Mapping
 from functools import cache
@@ -19,13 +18,10 @@ from reverie.settings.schema import Form, Key, KeyPath, keys
 from reverie.settings.tree import Settings
 from reverie.settings.values import expected
 
-_SOURCE = re.compile(r" \((?:spec|product) [^)]*\)(?=\.$)")
-
 
 def meaning(key: Key) -> str:
-    """The sentence under the field of a key, without its source; empty where Python runs without the code's text."""
-    sentence = _sentences(key.owner.__module__).get((key.owner.__name__, key.field), "")
-    return _SOURCE.sub("", sentence)
+    """The sentence under the field of a key; empty where Python runs without the code's text."""
+    return _sentences(key.owner.__module__).get((key.owner.__name__, key.field), "")
 
 
 def as_markdown() -> str:

@@ -23,7 +23,7 @@ def _when_true(**switches: str) -> _Meaning:
 
 
 def _disable_memory(text: str) -> Mapping[KeyPath, str]:
-    """On turns memory off; an explicit off asks for memory against a file's word (spec 8 §1.5)."""
+    """On turns memory off; an explicit off asks for memory against a file's word."""
     if text.lower() in ("0", "false", "no", "off"):
         return {("memory", "enabled"): "true"}
     return {("memory", "disabled"): text}
@@ -51,7 +51,7 @@ OTHER_NAMES: Mapping[str, _Meaning] = {
     "REVERIE_AUTO_COMPACT_WINDOW": _sets("compaction", "auto_window_tokens"),
     "REVERIE_CONTEXT_COLLAPSE": _sets("collapse", "enabled"),
 }
-"""Names beside the systematic ones (spec 3 §10; spec 8 §1.2-1.7); where two say the same, the later one here counts."""
+"""Names beside the systematic ones; where two say the same, the later one here counts."""
 
 
 def speaks(environ: Iterable[str]) -> bool:
@@ -68,7 +68,7 @@ def givens_from(environ: Mapping[str, str]) -> list[Given]:
         for path, text in meaning(environ[name]).items()
     ]
     if environ.get("CLAUDE_CONFIG_DIR") is None:
-        # The vendor honours the folder's name only where its root was moved too (spec 8 §1.2).
+        # The vendor honours the folder's name only where its root was moved too.
         givens = [given for given in givens if given.place != "CLAUDE_CODE_PROJECT_DIR_NAME"]
     systematic = {key.variable: key.path for key in keys().values() if key.variable}
     for name, path in systematic.items():

@@ -25,7 +25,7 @@ MemoryState: TypeAlias = On | Off
 
 
 def memory_state(settings: Settings) -> MemoryState:
-    """Whether there is memory at all (spec 2 §2.2)."""
+    """Whether there is memory at all."""
     if settings.memory.disabled:
         return Off(reason="memory is disabled for this process (REVERIE_DISABLE_AUTO_MEMORY)")
     if settings.simple_mode:
@@ -67,7 +67,7 @@ def features(settings: Settings, *, interactive: bool = True) -> Features:
     """Derive what runs from all switches.
 
     `interactive` is false where one prompt is answered and the process ends.
-    Notes do not need memory (spec 1 §9.2), but automatic compaction; extraction and dreams never run remotely.
+    Notes do not need memory, but automatic compaction; extraction and dreams never run remotely.
     """
     memory = isinstance(memory_state(settings), On)
     full = not settings.simple_mode

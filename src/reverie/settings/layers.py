@@ -21,7 +21,7 @@ from reverie.values import value
 
 
 class SettingsSource(StrEnum):
-    """Who may speak, lowest first (product §3)."""
+    """Who may speak, lowest first."""
 
     DEFAULT = "default"
     USER = "user"

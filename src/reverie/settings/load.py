@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from reverie.files.trust import TrustAnswers
 
 MAX_FILE_BYTES = 2 * 1024 * 1024
-"""A larger settings file is refused, as the vendor does (spec 8 §1.7)."""
+"""A larger settings file is refused, as the vendor does."""
 
 
 @value

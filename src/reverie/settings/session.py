@@ -1,7 +1,6 @@
 """Settings of a session: models, agents, tools, hooks, permissions, instruction files, and how people see it.
 
 `hooks`, `agents` and `models` in the plural are what the user defines; `hook`, `agent` and `model` hold our numbers.
-Numbers come from `spec 3`, `spec 4`, `spec 6 §7` and the public formats of `spec 8 §1.4-1.8`.
 """
 
 from typing import Annotated, Literal
@@ -92,11 +91,11 @@ class ModelSettings:
     """Which model answers, and how long it is waited for."""
 
     default: str | None = None
-    """Model or profile of the conversation; when left out, what the keys at hand allow, else `offline` (product §5)."""
+    """Model or profile of the conversation; when left out, what the keys at hand allow, else `offline`."""
     fallback: Replaced[tuple[str, ...]] = ()
-    """Models tried in this order when the first has no capacity (spec 8 §1.7)."""
+    """Models tried in this order when the first has no capacity."""
     background: str | None = None
-    """Model for selection and progress lines; when left out, the conversation's own (spec 2 §7.4; spec 4 §7)."""
+    """Model for selection and progress lines; when left out, the conversation's own."""
     thinking: Literal["auto", "on", "off"] = "auto"
     """Let the model think before it answers; `auto` leaves it to the provider."""
     thinking_tokens: Annotated[int, Range(1_024)] = 8_000
@@ -104,7 +103,7 @@ class ModelSettings:
     effort: Literal["low", "medium", "high", "xhigh", "max"] | None = None
     """How much it puts into its answers, where it takes a word on that; roles and skills may name their own."""
     max_output_tokens: Positive = 16_384
-    """Longest reply asked for (spec 3 §5)."""
+    """Longest reply asked for."""
     timeout_seconds: Amount = 600.0
     """How long a request may take."""
     max_retries: Count = 4
@@ -124,13 +123,13 @@ class AgentSettings:
     """Agents that work for the main one."""
 
     list_attachment: bool = True
-    """Announce agents in an attachment, so that the tool description never changes (spec 4 §4)."""
+    """Announce agents in an attachment, so that the tool description never changes."""
     summary_interval_seconds: Amount = 30.0
-    """Time between two progress lines of an agent (spec 4 §7)."""
+    """Time between two progress lines of an agent."""
     summary_words_min: Positive = 3
-    """Fewest words of such a line (spec 4 §7)."""
+    """Fewest words of such a line."""
     summary_words_max: Positive = 5
-    """Most words of such a line (spec 4 §7)."""
+    """Most words of such a line."""
 
 
 @area
@@ -138,15 +137,15 @@ class ToolsSettings:
     """What the model can do."""
 
     concurrency: Positive = 10
-    """Tools that only read and may run at once (spec 3 §3)."""
+    """Tools that only read and may run at once."""
     read_cache_files: Positive = 100
-    """Files remembered as read (spec 3 §1)."""
+    """Files remembered as read."""
     web_fetch: Personal[bool] = False
     """Let the model fetch pages from the web."""
     web_search: Personal[bool] = True
     """Let the model search the web, with the provider's own tool for it, where it has one."""
     deferred_above: Count = 20
-    """With more tools of servers than this, only names are sent and the model loads what it needs (spec 1 §11.4)."""
+    """With more tools of servers than this, only names are sent and the model loads what it needs."""
     server_wait_seconds: Amount = 2.0
     """Longest wait of the first request for tool servers; five times as long where nobody watches."""
     server_connect_seconds: Amount = 30.0
@@ -156,7 +155,7 @@ class ToolsSettings:
     keep_keys: Personal[bool] = False
     """Let commands, hooks and tool servers see the keys of the model providers and the team's token too."""
     provider_memory: bool = False
-    """Also offer the provider's own memory tool, `memory_20250818`, served from the project's memory (spec 8 §1.10)."""
+    """Also offer the provider's own memory tool, `memory_20250818`, served from the project's memory."""
 
 
 @area
@@ -164,27 +163,27 @@ class HookSettings:
     """Limits of the user's scripts."""
 
     enabled: Personal[bool] = True
-    """Run hooks (spec 8 §1.7, `disableAllHooks`)."""
+    """Run hooks."""
     managed_only: Personal[bool] = False
-    """Run only the hooks of managed files (spec 8 §1.7, `allowManagedHooksOnly`)."""
+    """Run only the hooks of managed files."""
     timeout_seconds: Personal[Amount] = 600.0
-    """How long a command may run, when its entry says nothing (spec 3 §7.3)."""
+    """How long a command may run, when its entry says nothing."""
     prompt_timeout_seconds: Personal[Amount] = 30.0
-    """The same for a hook that asks a model (spec 8 §1.8)."""
+    """The same for a hook that asks a model."""
     agent_timeout_seconds: Personal[Amount] = 60.0
-    """The same for a hook that runs an agent (spec 8 §1.8)."""
+    """The same for a hook that runs an agent."""
     user_prompt_timeout_seconds: Personal[Amount] = 30.0
-    """The same for `UserPromptSubmit`, while the user waits (spec 8 §1.8)."""
+    """The same for `UserPromptSubmit`, while the user waits."""
     session_end_timeout_seconds: Personal[Amount] = 1.5
-    """All hooks of `SessionEnd` together (spec 8 §1.8)."""
+    """All hooks of `SessionEnd` together."""
     output_chars: Positive = 10_000
-    """Longest text of a hook in the context; the rest goes to a file (spec 8 §1.3)."""
+    """Longest text of a hook in the context; the rest goes to a file."""
     max_continues: Personal[Count] = 8
-    """Times in a row that `Stop` hooks may keep the agent working (spec 8 §1.8)."""
+    """Times in a row that `Stop` hooks may keep the agent working."""
     allowed_http_urls: Personal[tuple[str, ...]] = ()
-    """Addresses that `http` hooks may call; empty allows all (spec 8 §1.7)."""
+    """Addresses that `http` hooks may call; empty allows all."""
     http_env_vars: Personal[tuple[str, ...]] = ()
-    """Environment variables that their headers may name (spec 8 §1.7)."""
+    """Environment variables that their headers may name."""
 
 
 @area
@@ -192,15 +191,15 @@ class PermissionsSettings:
     """What tools may do without asking."""
 
     mode: Personal[Literal["default", "plan", "acceptEdits", "auto", "dontAsk", "bypassPermissions"]] = "default"
-    """How questions are settled (spec 8 §1.8)."""
+    """How questions are settled."""
     allow: AfterTrust[tuple[str, ...]] = ()
-    """Calls that need no question (spec 8 §1.7)."""
+    """Calls that need no question."""
     ask: tuple[str, ...] = ()
-    """Calls that always need one (spec 8 §1.7)."""
+    """Calls that always need one."""
     deny: tuple[str, ...] = ()
-    """Calls that are refused; goes before the other two (spec 8 §1.7)."""
+    """Calls that are refused; goes before the other two."""
     additional_directories: AfterTrust[tuple[str, ...]] = ()
-    """Directories beside the project that tools may enter (spec 8 §1.7)."""
+    """Directories beside the project that tools may enter."""
 
 
 @area
@@ -208,21 +207,21 @@ class InstructionsSettings:
     """`CLAUDE.md`, `AGENTS.md` and their relatives."""
 
     enabled: Personal[bool] = True
-    """Load instruction files (spec 8 §1.4, `CLAUDE_CODE_DISABLE_CLAUDE_MDS`)."""
+    """Load instruction files."""
     agents_md: Personal[bool] = True
-    """Load `AGENTS.md` with the same rank (product §3)."""
+    """Load `AGENTS.md` with the same rank."""
     file_chars: Positive = 40_000
-    """Length above which a file is loaded with a warning (product §6; spec 3 §6.3)."""
+    """Length above which a file is loaded with a warning."""
     file_bytes: Personal[Positive] = 4 * 1024 * 1024
-    """Size above which a file is skipped (spec 8 §1.4)."""
+    """Size above which a file is skipped."""
     include_depth: Personal[Count] = 4
-    """Includes within includes (product §6)."""
+    """Includes within includes."""
     excludes: tuple[str, ...] = ()
-    """Files to leave out, as patterns of paths; a project's reach only into it (spec 8 §1.4, `claudeMdExcludes`)."""
+    """Files to leave out, as patterns of paths; a project's reach only into it."""
     from_additional_directories: bool = False
-    """Also load those of `permissions.additional_directories` (spec 8 §1.4)."""
+    """Also load those of `permissions.additional_directories`."""
     managed_text: Managed[str | None] = None
-    """Instructions of an administrator, before all files (spec 8 §1.4, `claudeMd`)."""
+    """Instructions of an administrator, before all files."""
 
 
 @area
@@ -232,7 +231,7 @@ class UiSettings:
     color: Literal["auto", "always", "never"] = "auto"
     """Colours in the output."""
     meter: bool = True
-    """Show window and cost while working (product §2, promise 5)."""
+    """Show window and cost while working."""
 
 
 @area
@@ -240,4 +239,4 @@ class StatusLineSettings:
     """A line of the user's own below the conversation."""
 
     command: Personal[str | None] = None
-    """A shell command that is told of the session as JSON and prints the line (spec 8 §1.9, `statusLine`)."""
+    """A shell command that is told of the session as JSON and prints the line."""

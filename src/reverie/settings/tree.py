@@ -42,21 +42,21 @@ class Settings:
     """Every number and switch of the system. Made once at the top, then only read."""
 
     home: Process[str] = "~/.reverie"
-    """Where everything lies that is not in the project (product §3)."""
+    """Where everything lies that is not in the project."""
     config_home: Process[str] = "~/.claude"
-    """Where the user's existing agent keeps its files (spec 3 §10)."""
+    """Where the user's existing agent keeps its files."""
     project_dir_name: Process[str | None] = None
-    """Name of the project's folder under `projects/` instead of the slug (spec 8 §1.2)."""
+    """Name of the project's folder under `projects/` instead of the slug."""
     simple_mode: Process[bool] = False
-    """`--bare`: no memory and none of the other secondary features (spec 3 §10)."""
+    """`--bare`: no memory and none of the other secondary features."""
     language: Language | None = None
-    """The language of answers; none leaves it to the conversation (spec 3 §4)."""
+    """The language of answers; none leaves it to the conversation."""
     output_style: AfterTrust[str | None] = None
-    """How the agent writes: the name of a file in `output-styles/` (spec 8 §1.9)."""
+    """How the agent writes: the name of a file in `output-styles/`."""
 
     model: ModelSettings = ModelSettings()
     models: Personal[tuple[ModelProfile, ...]] = ()
-    """Models of your own, by name (product §4)."""
+    """Models of your own, by name."""
     budget: BudgetSettings = BudgetSettings()
 
     window: WindowSettings = WindowSettings()
@@ -79,11 +79,11 @@ class Settings:
 
     agent: AgentSettings = AgentSettings()
     agents: AfterTrust[tuple[Declaration, ...]] = ()
-    """Agent definitions of each source, lowest source first (spec 4 §3)."""
+    """Agent definitions of each source, lowest source first."""
     tools: ToolsSettings = ToolsSettings()
     hook: HookSettings = HookSettings()
     hooks: AfterTrust[tuple[Declaration, ...]] = ()
-    """Hooks of each source, in the order in which they run (spec 3 §7.3)."""
+    """Hooks of each source, in the order in which they run."""
     permissions: PermissionsSettings = PermissionsSettings()
     instructions: InstructionsSettings = InstructionsSettings()
     ui: UiSettings = UiSettings()

@@ -1,4 +1,4 @@
-"""The keys of `.claude/settings*.json` that we honour, under our own names (spec 8 §1.7).
+"""The keys of `.claude/settings*.json` that we honour, under our own names.
 
 All other keys of those files belong to another program and are passed over.
 """

@@ -1,4 +1,4 @@
-"""The provider's own memory tool (`memory_20250818`) over the memory store: its commands and texts (spec 8 §1.10).
+"""The provider's own memory tool (`memory_20250818`) over the memory store: its commands and texts.
 
 The model sees the store's directory as `/memories`. Every write is a commit and is scanned like any other memory; only
 Markdown files can be written, since only they are memories. Hidden files and links do not exist here.

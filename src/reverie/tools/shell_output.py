@@ -20,7 +20,7 @@ from reverie.files.durable import write_folder
 from reverie.tools.key_mask import KeyMask
 
 FILE_BYTES = 64 * 1024 * 1024
-"""Spec 8 §1.3."""
+"""Most of a command's output that its file holds."""
 HEAD_BYTES = 256 * 1024
 TAIL_BYTES = 128 * 1024
 LONGEST_CHARACTER_BYTES = 4

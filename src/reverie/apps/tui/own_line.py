@@ -1,4 +1,4 @@
-"""The user's own status line: a command of theirs is told of the session and prints the line (spec 8 §1.9).
+"""The user's own status line: a command of theirs is told of the session and prints the line.
 
 It runs when figures change, one at a time, never more often than a few times a second. When it fails or takes too long
 the line stays empty and `/status` says why; nobody is disturbed.

@@ -1,4 +1,4 @@
-"""Session notes under the ten headings of spec 1 §9.1, each section and the whole within their limits.
+"""Session notes under their ten headings, each section and the whole within their limits.
 
 The default template is the prompt `notes_template`; one of the user's own may rename, drop or add headings. A heading
 that we know gets its content, any other keeps only its instruction line.

@@ -1,4 +1,4 @@
-"""What the user wrote, word for word; what does not fit keeps its head, its tail and a pointer (product §6)."""
+"""What the user wrote, word for word; what does not fit keeps its head, its tail and a pointer."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A summary under the nine headings of spec 1 §11.2, within a limit."""
+"""A summary under nine headings, within a limit."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ from reverie.settings import Declaration
 from reverie.values import value
 
 SOURCES = ("user", "project", "local", "environment", "flag", "managed", "plugin", "skill", "agent", "session")
-"""Who may declare hooks, in the order in which their results are put together (spec 3 §7.3)."""
+"""Who may declare hooks, in the order in which their results are put together."""
 
 
 class HookKind(StrEnum):

@@ -1,4 +1,4 @@
-"""The events at which the user's scripts may speak, and what each event makes of their words (spec 8 §1.8)."""
+"""The events at which the user's scripts may speak, and what each event makes of their words."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from functools import lru_cache
 
 MAX_PATTERNS = 1_000
-"""What the braces of one list may unfold into (spec 8 §1.4)."""
+"""What the braces of one list may unfold into."""
 MAX_CHARS = 4 * 1024 * 1024
 _LONGEST_UNFOLDED = 4_096
 """A longer pattern is no pattern that somebody wrote; it is used as it stands."""

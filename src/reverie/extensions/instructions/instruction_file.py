@@ -17,7 +17,7 @@ Identity: TypeAlias = tuple[int, int]
 
 
 class InstructionKind(StrEnum):
-    """Whose file it is; the labels that hooks know (spec 3 §6.1)."""
+    """Whose file it is; the labels that hooks know."""
 
     MANAGED = "Managed"
     USER = "User"
@@ -28,7 +28,7 @@ class InstructionKind(StrEnum):
 
 
 class LoadReason(StrEnum):
-    """Why a file was loaded (spec 3 §6.4)."""
+    """Why a file was loaded."""
 
     SESSION_START = "session_start"
     NESTED = "nested_traversal"
@@ -55,7 +55,7 @@ class InstructionFile:
 
     @property
     def hook_fields(self) -> JsonObject:
-        """The fields of an `InstructionsLoaded` hook (spec 8 §1.8)."""
+        """The fields of an `InstructionsLoaded` hook."""
         fields: dict[str, Json] = {
             "file_path": str(self.path),
             "memory_type": self.kind.value,

@@ -39,7 +39,7 @@ def render_nested(files: Iterable[InstructionFile]) -> str:
 
 
 def compact_instructions(files: Iterable[InstructionFile]) -> str:
-    """What the files ask of a summary: their sections called "Compact Instructions" (spec 8 §1.4)."""
+    """What the files ask of a summary: their sections called "Compact Instructions"."""
     return "\n\n".join(part for file in files for part in _sections(file.text, "compact instructions"))
 
 

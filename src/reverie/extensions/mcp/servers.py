@@ -1,6 +1,6 @@
 """Which MCP servers there are and how each is reached, as values. Connecting to them is the matter of `tools.mcp`.
 
-Of servers with one name the nearest source counts, as a whole: local, project, user, plugin (spec 8 §1.9). A server
+Of servers with one name the nearest source counts, as a whole: local, project, user, plugin. A server
 that came with the project waits until the user has agreed to it; until then the name means whoever comes next.
 """
 

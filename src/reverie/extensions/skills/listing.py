@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable
 from reverie.extensions.skills.skill import Skill
 
 DESCRIPTION_CHARS = 1_536
-"""Longest description with its `when_to_use` (spec 8 §1.9)."""
+"""Longest description with its `when_to_use`."""
 BUDGET_CHARS = 8_000
 """Longest listing when nobody names another budget."""
 

@@ -1,4 +1,4 @@
-"""Which directory may hold memories (spec 2 §2.3), and where its history lies; `memory.scopes` says which one does."""
+"""Which directory may hold memories, and where its history lies; `memory.scopes` says which one does."""
 
 from __future__ import annotations
 

@@ -142,7 +142,7 @@ class MemoryFolder:
 
 
 class AgentScope(StrEnum):
-    """With whom an agent role shares its memory (spec 4 §5)."""
+    """With whom an agent role shares its memory."""
 
     USER = "user"
     PROJECT = "project"
@@ -282,7 +282,7 @@ class Places:
 
     @property
     def notes_template(self) -> Path:
-        """Replaces the headings of session notes (spec 1 §9.5)."""
+        """Replaces the headings of session notes."""
         return self.config_home / "session-memory" / "config" / "template.md"
 
     @property

@@ -1,6 +1,6 @@
 """All folders with transcripts of one repository.
 
-Transcripts lie under the slug of the working directory, memory under that of the root (spec 8 §1.2), so a repository
+Transcripts lie under the slug of the working directory, memory under that of the root, so a repository
 has many such folders: one for each folder that somebody worked in, in each of its work trees, in each home. Reading
 the transcripts themselves is the matter of `reverie.messages`.
 """

@@ -26,7 +26,7 @@ from reverie.values import value
 LABEL = "extraction"
 TOOLS = ("Read", "Grep", "Glob", "Edit", "Write")
 MANIFEST_LINES = 200
-"""As many as a scan keeps (spec 2 §7.3)."""
+"""As many as a scan keeps."""
 _PROMPTS = Path(__file__).parents[1] / "prompts"
 
 

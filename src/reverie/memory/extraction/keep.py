@@ -159,7 +159,7 @@ def keep_new(
 
 
 def notice(paths: Iterable[str]) -> str:
-    """The line that tells the user what was remembered; nothing when no topic file was written (spec 2 §10.7)."""
+    """The line that tells the user what was remembered; nothing when no topic file was written."""
     names = [path for path in dict.fromkeys(paths) if path.rpartition("/")[2] != INDEX_FILE]
     return f"Remembered {len(names)}: {', '.join(names)}" if names else ""
 

@@ -1,4 +1,4 @@
-"""When extraction runs: gates, throttle, coalescing with one trailing run, retries, the last run at exit (spec 2 §10).
+"""When extraction runs: gates, throttle, coalescing with one trailing run, retries, the last run at exit.
 
 A pure state machine. The agent loop tells it what happened and does what it answers; the cursor lies in the transcript
 (`cursor.py`) and every answer that moves it says where to.

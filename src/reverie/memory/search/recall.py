@@ -111,7 +111,7 @@ CheckAnchors: TypeAlias = "Callable[[str, Topic], tuple[AnchorCheck, ...]]"
 
 
 def is_worth_recalling(message: str, *, min_words: int = 2, min_unspaced_chars: int = 4) -> bool:
-    """Whether a message says enough to look for memories (spec 2 §7.1); without spaces, characters count."""
+    """Whether a message says enough to look for memories; without spaces, characters count."""
     if len(message.split()) >= min_words:
         return True
     return sum(map(_is_unspaced, message)) >= min_unspaced_chars
@@ -353,7 +353,7 @@ def selection(
     embedded: Sequence[str],
     max_tokens: int = 256,
 ) -> Flow[tuple[str, ...]]:
-    """Ask a model which of the candidates to show (spec 2 §7.4); `embedded` names what stands without one.
+    """Ask a model which of the candidates to show; `embedded` names what stands without one.
 
     Raises:
         ValueError: the answer is not what was asked for; the embedded choice then stands.

@@ -26,7 +26,7 @@ _LOOKED_AT_CHARS = 100_000
 
 @value
 class RenderLimits:
-    """How much may be shown (spec 2 §7.5; product §6)."""
+    """How much may be shown."""
 
     hits: int = 5
     file_lines: int = 200

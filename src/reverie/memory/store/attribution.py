@@ -30,7 +30,7 @@ _SLACK_SECONDS = 600
 _LISTED_SECONDS = 1.0
 """How long a look at the folders holds: many files may have been edited at once."""
 _STAMP = re.compile(r"(?m)^modified:.*\n")
-"""Some hosts stamp a file when they write it, which their record of the call does not show (spec 8)."""
+"""Some hosts stamp a file when they write it, which their record of the call does not show."""
 
 
 @value

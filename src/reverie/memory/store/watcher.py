@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Self
 
 INTERVAL_SECONDS = 0.5
-"""Half of what an edit may take to become visible (issue 3: one second)."""
+"""Half of the second within which an edit must become visible."""
 _MOST_OF_A_CORE = 20
 """A look may take one part in so many of the time between two looks."""
 

@@ -170,7 +170,7 @@ def _target(anchor: Anchor) -> str:
 
 
 def check_trust(topic: Topic) -> None:
-    """Refuse to make an instruction of what was only seen (product §2, promise 8)."""
+    """Refuse to make an instruction of what was only seen."""
     if topic.trust is Trust.seen and topic.type in {MemoryType.user, MemoryType.feedback}:
         raise Refused(
             f"{topic.name!r} was not saved: what was seen in a file, a page or a tool result does not become a "

@@ -1,7 +1,7 @@
 """What pictures and documents weigh, told from the first bytes of their data.
 
 A picture costs by its area after the provider has scaled it down; a PDF by its pages. Where the data does not show them
-(a URL, a file id, a damaged header) the flat figure of spec 1 §1 stands.
+(a URL, a file id, a damaged header) a flat figure stands.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import struct
 from reverie.messages.blocks import JsonObject
 
 FLAT_MEDIA_TOKENS = 2_000
-"""Spec 6 §1: per picture or document of unknown size."""
+"""Per picture or document of unknown size."""
 PIXELS_PER_TOKEN = 750
 PDF_PAGE_TOKENS = 1_800
 """A page is sent as text and as a picture; measured 21,900 tokens on a paper of 12 pages."""

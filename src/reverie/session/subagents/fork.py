@@ -41,7 +41,7 @@ from reverie.tools.span import RecallSpan
 from reverie.values import value
 
 MARKER = "<fork_boilerplate_tag>"
-"""Stands in the first message of every fork; the Agent tool refuses where it finds it (spec 4 §2.3)."""
+"""Stands in the first message of every fork; the Agent tool refuses where it finds it."""
 PLACEHOLDER = "The call was handed over; its result will be told to the main agent."
 """The one result that every open call gets in a fork, so that parallel forks share all but their directive."""
 EVERY_TOOL = "*"
@@ -282,7 +282,7 @@ class PurposedModel:
 
 
 def _answer_open_calls(log: Conversation) -> None:
-    """Give every open call of the parent's last reply the same placeholder (spec 4 §2.2)."""
+    """Give every open call of the parent's last reply the same placeholder."""
     answered = {result.tool_use_id for item in log.view.items for result in item.message.tool_results}
     waiting = [call.id for item in log.view.items for call in item.message.tool_uses if call.id not in answered]
     if waiting:

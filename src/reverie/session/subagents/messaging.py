@@ -1,4 +1,4 @@
-"""Letters of one session: who is reached how, and what has come (spec 4 §6).
+"""Letters of one session: who is reached how, and what has come.
 
 A name is looked for among the agents of this process, then in the team, then abroad: `uds:PATH` and `bridge:SESSION`.
 What came by mailbox is kept in the conversation first; only then the cursor moves, so a kill loses and doubles nothing.

@@ -1,4 +1,4 @@
-"""What a child agent is doing, in three to five words: present tense, naming a file or a function (spec 4 §7).
+"""What a child agent is doing, in three to five words: present tense, naming a file or a function.
 
 Made from its last calls without asking anybody, so it costs nothing and never lags. Where a background model is set it
 may word the line instead, from the same calls and never from the whole conversation, whose cache it could not share.

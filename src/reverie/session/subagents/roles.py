@@ -1,4 +1,4 @@
-"""A role becomes an agent: its loop, with its own prompt, tools, model, permissions and memory (spec 4 §3, §5).
+"""A role becomes an agent: its loop, with its own prompt, tools, model, permissions and memory.
 
 It begins with an empty context and may never do more than its parent: a role can narrow the rules of the session, and
 loosen them only as its own permission mode says, which the user agreed to with the role.
@@ -54,7 +54,7 @@ from reverie.values import value
 OF_THE_SESSION = frozenset({SKILL, TOOL_SEARCH, RECALL_SPAN, EXIT_PLAN_MODE})
 """Tools that work on the main conversation and mean nothing in another."""
 WITHOUT_INSTRUCTIONS = frozenset({"Explore", "Plan"})
-"""Roles that only look around, quickly (spec 8 §1.4)."""
+"""Roles that only look around, quickly."""
 
 
 @value

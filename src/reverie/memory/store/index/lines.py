@@ -1,6 +1,6 @@
 """The lines of MEMORY.md: which of them point to a topic, and how such a line is written.
 
-`- [Title](file.md) — hook`, at most 150 characters where the file name allows it (spec 2 §5).
+`- [Title](file.md) — hook`, at most 150 characters where the file name allows it.
 """
 
 from __future__ import annotations

@@ -36,7 +36,7 @@ from reverie.values import value
 
 @value
 class IndexLimits:
-    """How much of the index a conversation takes: lines first, then bytes (spec 2 §5)."""
+    """How much of the index a conversation takes: lines first, then bytes."""
 
     lines: int = 200
     size_bytes: int = 25_000

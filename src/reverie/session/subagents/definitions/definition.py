@@ -18,7 +18,7 @@ from reverie.values import value
 
 MAX_NAME_CHARS = 64
 MEMORY_TOOLS = ("Read", "Edit", "Write")
-"""What an agent needs to use its memory (spec 4 §5)."""
+"""What an agent needs to use its memory."""
 _OLD_NAMES = {"Task": "Agent"}
 _NAME = re.compile(r"[^\s.:/\\-][^:/\\\x00-\x1f]*")
 _MODES = frozenset({"default", "acceptEdits", "plan", "auto", "dontAsk", "bypassPermissions"})
@@ -101,7 +101,7 @@ def definition_of(page: FrontMatterFile, *, source: str, place: str, plugin: str
     found = _read(page, name, source, place)
     if not plugin:
         return found
-    # What a plugin brings may not loosen rules or run programs under the name of an agent (spec 8 §1.9).
+    # What a plugin brings may not loosen rules or run programs under the name of an agent.
     return replace(found, name=f"{plugin}:{name}", hooks=None, servers="", mode="")
 
 

@@ -26,7 +26,7 @@ from reverie.values import value
 
 MAX_FILE_BYTES = 1024 * 1024
 _ORDER = ("built-in", "plugin", "user", "project", "local", "environment", "flag", "managed")
-"""The weakest first (spec 4 §3)."""
+"""The weakest first."""
 
 
 @value

@@ -10,7 +10,7 @@ MAX_DESCRIPTION_CHARS = 1_536
 
 
 def agent_line(definition: Definition) -> str:
-    """One role in the list (spec 4 §4)."""
+    """One role in the list."""
     description = definition.description
     if len(description) > MAX_DESCRIPTION_CHARS:
         description = f"{description[: MAX_DESCRIPTION_CHARS - 1]}…"
