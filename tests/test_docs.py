@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from functools import cache
 from pathlib import Path
@@ -64,6 +65,51 @@ def test_a_module_that_a_document_names_is_there(document: Path) -> None:
             missing.append(code)
 
     assert missing == []
+
+
+def _defined(body: list[ast.stmt]) -> dict[str, list[ast.stmt]]:
+    """The functions, classes and variables of a module or a class, each with what is defined inside it."""
+    names: dict[str, list[ast.stmt]] = {}
+    for node in body:
+        match node:
+            case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name):
+                names[name] = []
+            case ast.ClassDef(name=name):
+                names[name] = node.body
+            case ast.Assign(targets=[ast.Name(id=name)]) | ast.AnnAssign(target=ast.Name(id=name)):
+                names[name] = []
+    return names
+
+
+def _is_defined(place: str) -> bool:
+    module, _, path = place.partition(".")
+    body = ast.parse((SOURCE / module).with_suffix(".py").read_text(encoding="utf-8")).body
+    for name in path.split("."):
+        inside = _defined(body).get(name)
+        if inside is None:
+            return False
+        body = inside
+    return True
+
+
+@requirement("docs:true")
+def test_the_places_of_the_architecture_exist() -> None:
+    table = cells(text_of("docs/architecture.md"), "## Where do I find")
+    places = re.findall(r"(?m)^\| .+? \| `([a-z_/]+/[a-z_]+\.[A-Za-z_.]+)`", table)
+
+    assert len(places) > 20
+    assert [place for place in places if not _is_defined(place)] == []
+
+
+@requirement("docs:true")
+def test_the_files_to_read_first_are_six_and_short() -> None:
+    named = re.findall(
+        r"(?m)^\d\. `([a-z_/]+\.py)`", cells(text_of("docs/architecture.md"), "## Six files to read first")
+    )
+    lines = sum(len((SOURCE / name).read_text(encoding="utf-8").split("\n")) for name in named)
+
+    assert len(named) == 6
+    assert lines < 900
 
 
 @requirement("docs:true")
