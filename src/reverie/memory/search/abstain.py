@@ -32,7 +32,7 @@ VECTOR_COEFFICIENTS: dict[str, float] = {
 }  # fmt: skip
 VECTOR_THRESHOLD = 0.18
 """Below this probability of the best hit nothing is returned. Everyday requests pass once in twenty at most, and so do
-strangers' questions on the whole; those in the first person pass more often (see `docs/recall.md`)."""
+strangers' questions on the whole; those in the first person pass more often (see `bench/NOTES.md`)."""
 RUNNER_UP_THRESHOLD = 0.05
 """A hit behind the best is left out below this: of twenty such hits not one helps. A question may need several
 memories, so it is lower than what the best must reach."""
