@@ -113,6 +113,19 @@ def test_the_files_to_read_first_are_six_and_short() -> None:
 
 
 @requirement("docs:true")
+def test_the_glossary_has_one_meaning_per_word_and_names_what_exists() -> None:
+    rows = re.findall(r"(?m)^\| ([^|]+) \| [^|]+ \| ([^|]+) \|$", text_of("docs/glossary.md"))[1:]
+    words = [word for word, _ in rows]
+    names = {name for _, places in rows for name in re.findall(r"`([A-Z]\w+)`", places)}
+    bodies = (ast.parse(path.read_text(encoding="utf-8")).body for path in SOURCE.rglob("*.py"))
+    defined = {name for body in bodies for name in _defined(body)}
+
+    assert len(words) > 40
+    assert words == sorted(set(words), key=str.lower)
+    assert names - defined == set()
+
+
+@requirement("docs:true")
 def test_the_code_cites_no_paper_that_is_not_in_the_repository() -> None:
     citation = re.compile(r"(?i)\b(?:spec|product|style|house|contract|issue) (?:§ ?)?\d|product promise|§")
     sources = [path for path in SOURCE.parent.rglob("*") if path.suffix in {".py", ".md"}]
