@@ -1,8 +1,8 @@
 """An agent at work. Start reading here: `session` (`Session`, the public class), then `loop`.
 
 Building one: `wiring` (from the settings of this process), `agreed_settings` (as far as the user trusts the project),
-`options` (everything that comes from outside, as one value), `ground` and `assemble` (its parts, in order), `parts`
-(how they begin and end), `descriptions` (what they say of themselves).
+`options` (everything that comes from outside, as one value), `build` (`build_session`: all parts, from top to bottom),
+`parts` (what they do for the loop, how they begin and end), `descriptions` (what they say of themselves).
 
 A turn: `loop` (until the model stops calling tools), `tool_calls` (permission, hooks, run, answer), `loop_hooks` (what
 the loop needs of hooks), `compaction` (when the window fills), `events` (what happens, as values), `mentions` (`@path`

@@ -8,7 +8,7 @@ thread, on a snapshot of the conversation, so that a long session holds nobody u
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from reverie.context.collapse import collapse, queued
@@ -36,8 +36,24 @@ from reverie.session.loop_hooks import FiresHooks
 from reverie.settings import Settings
 
 
-async def nothing_reopened() -> None:
-    """For a conversation whose prompt is never rendered anew."""
+class CompactionHost:
+    """What the owner of a conversation offers its compactor; this one offers nothing."""
+
+    __slots__ = ()
+
+    def restore_context(self) -> RestoreContext:
+        """What returns after a compaction; asked only when one takes place."""
+        return NO_SURROUNDINGS
+
+    def read_notes(self) -> NotesFile | None:
+        """The session notes, where a compaction may use them."""
+        return None
+
+    async def reopen(self) -> None:
+        """After every compaction: render the cached parts of the prompt anew."""
+
+    def attach(self, kind: str, text: str) -> None:
+        """Add a hook's words for the model."""
 
 
 @dataclass(slots=True)
@@ -48,14 +64,8 @@ class Compactor:
     preparer: Preparer
     settings: Settings
     hooks: FiresHooks
-    surroundings: Callable[[], RestoreContext]
-    """What returns after a compaction; asked only when one takes place."""
-    notes: Callable[[], NotesFile | None]
-    reopened: Callable[[], Awaitable[None]]
-    """Called after every compaction: cached parts of the prompt are rendered anew."""
-    attach: Callable[[str, str], None]
-    """Adds words of a hook for the model: kind and text."""
     emit: Callable[[TurnEvent], None]
+    host: CompactionHost
     is_internal: bool = False
     """Whether the conversation is a background fork's, which is never compacted by itself."""
     _told: Veto | None = None
@@ -119,7 +129,7 @@ class Compactor:
         if isinstance(problem, ContextTooLong) and await self._refusal("auto", ""):
             return None
         aside = self.log.aside()
-        case = self._case(self.preparer.scene(self.log), aside, "auto", self.surroundings())
+        case = self._case(self.preparer.scene(self.log), aside, "auto", self.host.restore_context())
         flow = rescue(case, self.settings, problem, attempts)
         try:
             found = await run_flow(flow, model, parent or Request(model.name, ()), in_thread=True)
@@ -148,10 +158,10 @@ class Compactor:
         aside = self.log.aside()
         # What stands before the message stays as it is, so nothing of it has to return.
         folds = part is not None and part.direction is Direction.FROM
-        around = self.surroundings()
+        around = self.host.restore_context()
         around = replace(NO_SURROUNDINGS, instructions=around.instructions) if folds else around
         case = self._case(scene, aside, trigger, around)
-        notes = self.notes()
+        notes = self.host.read_notes()
         try:
             flow = compact_now(case, self.settings, notes, instructions=instructions, part=part, pays=pays)
             outcome = await run_flow(flow, model, parent or Request(model.name, ()), in_thread=True)
@@ -185,7 +195,7 @@ class Compactor:
             return
         receipt = self._receipt(outcome)
         if any(isinstance(entry, BoundaryEntry) for entry in outcome.entries):
-            await self.reopened()
+            await self.host.reopen()
         self.emit(ViewReduced(outcome.reductions, receipt))
         if receipt is not None:
             summaries = list(filter(None, map(_summary, outcome.entries)))
@@ -193,7 +203,7 @@ class Compactor:
             await self.hooks.fire("PostCompact", told, subject=trigger)
             start = await self.hooks.fire("SessionStart", {"source": "compact"}, subject="compact")
             for text in start.context:
-                self.attach("hook_additional_context", text)
+                self.host.attach("hook_additional_context", text)
 
     async def _refusal(self, trigger: str, instructions: str) -> str:
         """Why a hook wants no compaction; empty when there may be one."""

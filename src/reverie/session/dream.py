@@ -30,7 +30,7 @@ class Sleeping:
     """Lets the memory of one session's project be put in order now and then."""
 
     memory: Memory
-    loop: Callable[[], Loop]
+    loop: Loop
     governor: Governor
     settings: Settings
     session: str
@@ -99,10 +99,10 @@ class Sleeping:
             return None, ""
         self.governor.carry(await asyncio.to_thread(self._earlier))
         rounds = self.settings.dream.max_rounds // 3
-        refused = self.governor.refuses(rounds * self.loop().fork_estimate_usd())
+        refused = self.governor.refuses(rounds * self.loop.fork_estimate_usd())
         if refused:
             return None, f"the model was not asked and the rules dreamt: {refused}"
-        return LoopForks(self.loop()), ""
+        return LoopForks(self.loop), ""
 
     def _earlier(self) -> list[Booking]:
         """What the other sessions of the project have cost since the last dream, which is work for all of them."""

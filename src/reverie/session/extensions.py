@@ -21,7 +21,7 @@ from reverie.extensions.mcp.connection import ConnectionContext
 from reverie.extensions.mcp.servers import NO_SERVERS, Server, Servers, list_servers
 from reverie.extensions.plugins.installed import Plugins, list_plugins
 from reverie.extensions.skills import Skills, list_skills
-from reverie.files.trust import TrustAnswers, TrustKind, TrustPart, read_trust, write_answers
+from reverie.files.trust import TrustKind, TrustPart, read_trust, write_answers
 from reverie.messages.blocks import JsonObject, Text
 from reverie.messages.reminder import reminder
 from reverie.models.flow import run_flow
@@ -58,9 +58,8 @@ class Extensions:
     serving: Serving
     skill_tool: SkillTool
     hooks: Hooks
-    calls: Callable[[], ToolCalls]
+    calls: ToolCalls
     emit: Callable[[TurnEvent], None]
-    trust: TrustAnswers
     further: Callable[[], Sequence[TrustPart]] = tuple
     """What else waits for the user's word, such as the project's agents."""
     _servers: Servers = NO_SERVERS
@@ -159,18 +158,17 @@ class Extensions:
     def waiting_for_trust(self) -> tuple[TrustPart, ...]:
         """What came with the project and waits for the user's answer."""
         parts = [*self.setup.trust_parts, *(server.part for server in self._servers.waiting), *self.invoking.waiting]
-        return self.trust.waiting([*parts, *self.hooks.waiting, *self.further()])
+        return self.hooks.answers.waiting([*parts, *self.hooks.waiting, *self.further()])
 
     def answer_trust(self, parts: Iterable[TrustPart], *, accepted: bool) -> None:
         """Take and keep the user's answer; what it allows begins at once. Raises `Damaged` when it cannot be kept."""
         answered = tuple(parts)
         store = self.setup.places.trust
         write_answers(store, self.setup.project, answered, accepted=accepted, now=self.setup.now())
-        self.trust = read_trust(store, self.setup.project)
-        self.hooks.trust(self.trust)
+        self.hooks.trust(read_trust(store, self.setup.project))
         if not accepted:
             return
-        permits = self.calls().permits
+        permits = self.calls.permits
         for part in answered:
             if part.kind == TrustKind.ALLOW:
                 for rule in _texts(part):
@@ -178,7 +176,7 @@ class Extensions:
             elif part.kind == TrustKind.DIRECTORIES:
                 folders = tuple(folder_of(text, self.setup) for text in _texts(part))
                 permits.policy = permits.policy.with_roots(*folders)
-                desk = self.calls().desk
+                desk = self.calls.desk
                 desk.additional = tuple(dict.fromkeys((*desk.additional, *folders)))
         self._servers = self._list_servers()
         self.serving.start(self._servers.ready)
@@ -206,7 +204,7 @@ class Extensions:
             return NO_SERVERS
 
         def accepted(server: Server) -> bool:
-            return self.trust.accepts(server.part)
+            return self.hooks.answers.accepts(server.part)
 
         return list_servers(
             places=setup.places,
@@ -238,23 +236,21 @@ def find_skills(setup: SessionOptions, plugins: Plugins) -> Skills:
     return list_skills(places=setup.places, project=setup.project, directory=setup.directory, plugins=plugins.plugins)
 
 
-def extensions(
+def build_extensions(
     setup: SessionOptions,
     plugins: Plugins,
     *,
     log: Conversation,
     hooks: Hooks,
     own: Registry,
-    calls: Callable[[], ToolCalls],
-    taken: Callable[[Registry], None],
-    beside: Path,
-    trust: TrustAnswers,
+    calls: ToolCalls,
+    connections: Connections,
     employ: Employ,
     retune: Callable[[str, str], Callable[[], None]],
     emit: Callable[[TurnEvent], None],
     further: Callable[[], Sequence[TrustPart]] = tuple,
 ) -> Extensions:
-    """Put together what others brought; `own` are the tools of the session itself, `beside` its folder."""
+    """Build what others brought; `own` are the tools of the session itself."""
     settings = setup.settings
     invoking = Invoking(
         skills=find_skills(setup, plugins),
@@ -265,7 +261,6 @@ def extensions(
         log=log,
         hooks=hooks,
         calls=calls,
-        trust=lambda: made.trust,
         emit=emit,
         new_id=setup.new_id,
     )
@@ -274,15 +269,14 @@ def extensions(
         own = own.with_tools([skill_tool])
     serving = Serving(
         log=log,
-        connections=new_connections(setup, beside, emit),
+        connections=connections,
         own=own,
         deferred_above=settings.tools.deferred_above,
         wait_seconds=settings.tools.server_wait_seconds * (1 if setup.is_interactive else _ALONE),
         tells_instructions=setup.system_prompt is None,
-        taken=taken,
+        calls=calls,
     )
-    made = Extensions(setup, plugins, invoking, serving, skill_tool, hooks, calls, emit, trust, further)
-    return made
+    return Extensions(setup, plugins, invoking, serving, skill_tool, hooks, calls, emit, further)
 
 
 def new_connections(setup: SessionOptions, beside: Path, emit: Callable[[TurnEvent], None]) -> Connections:
@@ -298,12 +292,11 @@ def new_connections(setup: SessionOptions, beside: Path, emit: Callable[[TurnEve
     return Connections(around, lambda sentence: emit(Notice(sentence, "warning")))
 
 
-def hook_effects(
+def build_hook_effects(
     setup: SessionOptions,
     *,
-    extended: Callable[[], Extensions],
+    extensions: Extensions,
     model: Callable[[str], Model],
-    policy: Callable[[], Policy],
     agent: RunAgent,
 ) -> Effects:
     """What hooks may do here: ask a model or an agent, call a tool of a server, judge a rule as permissions do."""
@@ -313,7 +306,7 @@ def hook_effects(
         return await run_flow(flow, chosen, Request(chosen.name, ()))
 
     async def call(server: str, tool: str, given: JsonObject) -> str:
-        answer = answer_from(await extended().serving.connections.call(server, tool, given))
+        answer = answer_from(await extensions.serving.connections.call(server, tool, given))
         text = answer.content
         if not isinstance(text, str):
             text = "\n".join(block.text for block in text if isinstance(block, Text))
@@ -322,10 +315,10 @@ def hook_effects(
         return text
 
     def covers(rule: str, tool: str, given: JsonObject) -> bool:
-        calls = extended().calls()
+        calls = extensions.calls
         try:
             need = calls.tools.find(tool).need(given, calls.desk)
-            alone = Policy(policy().project, policy().home).with_rule(rule, RuleKind.DENY)
+            alone = Policy(calls.permits.policy.project, calls.permits.policy.home).with_rule(rule, RuleKind.DENY)
         except (UserMistake, ToolMistake, Error):
             return roughly_covers(rule, tool, given)
         return decide(need, alone).verdict is Judged.DENY

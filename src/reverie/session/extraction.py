@@ -53,7 +53,7 @@ _FILTERED_MESSAGES = 8
 class Extracting:
     """Learns from one session while it runs."""
 
-    loop: Callable[[], Loop]
+    loop: Loop
     log: Conversation
     memory: Memory
     writes: MemoryWrites
@@ -137,7 +137,7 @@ class Extracting:
             self._do(step)
 
     async def _extract(self, turn: schedule.TurnEnd) -> None:
-        refused = self.governor.refuses(self.loop().fork_estimate_usd())
+        refused = self.governor.refuses(self.loop.fork_estimate_usd())
         if self.model_name == OFFLINE or refused:
             if refused:
                 self.emit(Notice(f"extraction works without the model: {refused}", "warning"))
@@ -180,7 +180,7 @@ class Extracting:
             lambda refusal: append_refusals(store.folder, [refusal], self.now()),
         )
         kept: list[str] = []
-        loop = self.loop()
+        loop = self.loop
         writes = replace(self.writes, author="extraction", written=kept.append)
         result = await run_fork(
             spec, loop, emit=self._hear, may=lambda need, given: gate.refuse(need.tool, given), memories=writes

@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import deque
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from itertools import count
@@ -42,7 +42,7 @@ from reverie.models.ledger import Governor
 from reverie.models.ports import BlockDone, Ending, Event, Finished, Model, Reply, Request, Retrying, TextDelta
 from reverie.models.profiles import Profile, cost
 from reverie.models.tokens.window import WindowBudget
-from reverie.session.compaction import Compactor
+from reverie.session.compaction import CompactionHost, Compactor
 from reverie.session.events import (
     Attached,
     CacheBroken,
@@ -82,17 +82,58 @@ class JoinedAttachment:
     pictures: tuple[Image, ...] = ()
 
 
-async def _as_it_is(_: str) -> Sequence[JoinedAttachment]:
-    return ()
+Opening = tuple[tuple[SystemBlock, ...], tuple[ToolSpec, ...], tuple[JoinedAttachment, ...]]
+"""System text, tools and the first messages of a conversation."""
 
 
-async def _nothing_joins(_: Sequence[FinishedCall]) -> Sequence[JoinedAttachment]:
-    return ()
+class LoopHost(CompactionHost):
+    """What the owner of a loop offers it; this one offers nothing. `SessionParts` is the one of a session."""
+
+    __slots__ = ()
+
+    def render_opening(self) -> Opening:
+        """How a conversation begins; asked once."""
+        return (), (), ()
+
+    async def expand(self, text: str) -> Sequence[JoinedAttachment] | str:  # noqa: ARG002 - for those who override
+        """What joins behind the user's words, such as a skill that they name; a sentence ends the turn instead."""
+        return ()
+
+    async def attach_mentions(self, text: str) -> Sequence[JoinedAttachment]:  # noqa: ARG002
+        """What the user's words name and the model is to see with them, such as files."""
+        return ()
+
+    async def recall(self, text: str) -> Sequence[JoinedAttachment]:  # noqa: ARG002
+        """The memories that matter to the user's words; the request that follows waits for them."""
+        return ()
+
+    def before_prompt(self) -> Sequence[JoinedAttachment]:
+        """What changed since the last turn and must be said before the user's words, such as the date."""
+        return ()
+
+    def at_boundary(self) -> Sequence[JoinedAttachment]:
+        """What arrived since the last request: messages of other agents, finished background work."""
+        return ()
+
+    async def after_calls(self, done: Sequence[FinishedCall]) -> Sequence[JoinedAttachment]:  # noqa: ARG002
+        """What the calls of a round bring along, such as instructions that hold below a folder."""
+        return ()
+
+    def after_reply(self, prepared: ReadyRequest, reply: Reply) -> None:
+        """Start what hangs on a reply and nobody waits for, such as notes."""
+
+    def after_turn(self, ending: Ending) -> None:
+        """Start what hangs on a turn and nobody waits for: extraction, a dream."""
+
+    @property
+    def background(self) -> tuple[str, ...]:
+        """A line for each thing that runs while nobody waits."""
+        return ()
 
 
 @dataclass(slots=True)
 class Parts:
-    """What a loop is made of; `session.session` puts it together."""
+    """What a loop works with."""
 
     log: Conversation
     preparer: Preparer
@@ -104,27 +145,10 @@ class Parts:
     settings: Settings
     now: Callable[[], datetime]
     emit: Callable[[TurnEvent], None]
-    opening: Callable[[], tuple[tuple[SystemBlock, ...], tuple[ToolSpec, ...], tuple[JoinedAttachment, ...]]]
-    """System text, tools and the first messages of a conversation, rendered once."""
+    host: LoopHost
+    """What the owner of the conversation adds to it; set anew once a session is complete."""
     fallbacks: Sequence[Callable[[], Model]] = ()
     """Models to try in this order when the first has no capacity."""
-    recall: Callable[[str], Awaitable[Sequence[JoinedAttachment]]] = _as_it_is
-    """The memories that matter to the user's words; the request that follows waits for them."""
-    expand: Callable[[str], Awaitable[Sequence[JoinedAttachment] | str]] = _as_it_is
-    """What joins behind the user's words, such as a skill that they name; a sentence ends the turn instead."""
-    attach: Callable[[str], Awaitable[Sequence[JoinedAttachment]]] = _as_it_is
-    """What the user's words name and the model is to see with them, such as files."""
-    touched: Callable[[Sequence[FinishedCall]], Awaitable[Sequence[JoinedAttachment]]] = _nothing_joins
-    """What the calls of a round bring along, such as instructions that hold below a folder."""
-    before_prompt: Callable[[], Sequence[JoinedAttachment]] = lambda: ()
-    """What changed since the last turn and must be said before the user's words, such as the date."""
-    at_boundary: Callable[[], Sequence[JoinedAttachment]] = lambda: ()
-    """What arrived meanwhile: messages of other agents, finished background work."""
-    after_reply: Callable[[ReadyRequest, Reply], None] = lambda _prepared, _reply: None
-    """Starts what hangs on a reply and nobody waits for, such as notes."""
-    after_turn: Callable[[Ending], None] = lambda _ending: None
-    """Starts what hangs on a turn and nobody waits for: extraction, a dream."""
-    background: Callable[[], tuple[str, ...]] = lambda: ()
     answer_offline: Callable[[], str] | None = None
     """Answers a turn where no model is configured."""
     allowance: Callable[[], str] | None = None
@@ -165,7 +189,7 @@ class Loop:
             cache_share=self._usage.cache_read_tokens / whole if whole else None,
             cost_usd=self.parts.governor.paid_usd(),
             mode=self.parts.calls.permits.policy.mode,
-            background=self.parts.background(),
+            background=self.parts.host.background,
         )
 
     def fork_estimate_usd(self, *, fresh_tokens: int = 2_000, output_tokens: int = 600) -> float:
@@ -223,7 +247,7 @@ class Loop:
             time.monotonic() - started,
             self.status,
         )
-        self.parts.after_turn(ending)
+        self.parts.host.after_turn(ending)
         self.parts.emit(ended)
         return ended
 
@@ -235,20 +259,20 @@ class Loop:
         if said.blocked is not None or said.stop is not None:
             return Ending.BLOCKED, said.blocked or said.stop or "A hook refused the prompt."
         # Only words of the user may name a skill; a report of somebody else that begins with a slash is a text.
-        beside = await parts.expand(text) if source != "system" else ()
+        beside = await parts.host.expand(text) if source != "system" else ()
         if isinstance(beside, str):
             return Ending.BLOCKED, beside
         self.open()
         parts.log.append(*titles(said))
-        self.join(parts.before_prompt())
+        self.join(parts.host.before_prompt())
         said_by_user = UserEntry(parts.log.envelope(), Message(Role.USER, (Text(text), *content)), source=source)
         parts.log.append(said_by_user, *((TitleEntry("last-prompt", text),) if source != "system" else ()))
         parts.emit(TurnStarted(parts.log.session, text))
         self.join(beside)
         if source != "system":
-            self.join(await parts.attach(text))
+            self.join(await parts.host.attach_mentions(text))
         self.join([JoinedAttachment("hook_additional_context", reminder(one)) for one in said.context])
-        self.join(await parts.recall(text))
+        self.join(await parts.host.recall(text))
         try:
             return await self._rounds_until_done()
         except Unavailable as problem:
@@ -259,7 +283,7 @@ class Loop:
         view = self.parts.log.view
         if view.system or view.tools:
             return
-        system, tools, first = self.parts.opening()
+        system, tools, first = self.parts.host.render_opening()
         self.parts.log.append(PromptEntry(self.parts.log.envelope(), system, tools))
         self.join(first)
 
@@ -345,7 +369,7 @@ class Loop:
         self.measure()
         parts.emit(Replied(reply.message, reply.usage, reply.stop_reason, reply.model, reply.message_id))
         parts.emit(self.status)
-        parts.after_reply(prepared, reply)
+        parts.host.after_reply(prepared, reply)
         return reply
 
     def _tell_cleared(self, reply: Reply) -> None:
@@ -431,7 +455,7 @@ class Loop:
             results = [done.get(call.id) or interrupted(call, was_running=False) for call in calls]
             self._record_results(results)
         self.join([JoinedAttachment("hook_additional_context", reminder(one)) for each in results for one in each.said])
-        self.join(await self.parts.touched(results))
+        self.join(await self.parts.host.after_calls(results))
         stop = next((each.stop for each in results if each.stop), "")
         return stop or await self._batch_hooks(results)
 
@@ -466,14 +490,14 @@ class Loop:
 
     async def _join_what_is_ready(self) -> None:
         """Messages of others and words typed meanwhile, with their memories, at a boundary between two requests."""
-        self.join(self.parts.at_boundary())
+        self.join(self.parts.host.at_boundary())
         log = self.parts.log
         while self.queued:
             text = self.queued.popleft()
             log.append(UserEntry(log.envelope(), user(text), source="queued"))
             self.parts.emit(TurnStarted(log.session, text))
-            self.join(await self.parts.attach(text))
-            self.join(await self.parts.recall(text))
+            self.join(await self.parts.host.attach_mentions(text))
+            self.join(await self.parts.host.recall(text))
 
     def join(self, things: Sequence[JoinedAttachment]) -> None:
         """Add what nobody typed to the conversation."""

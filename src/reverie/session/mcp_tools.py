@@ -8,7 +8,7 @@ is a `PromptEntry`: a break that is announced.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from reverie.context.conversation import Conversation
@@ -20,6 +20,7 @@ from reverie.messages.entries import PromptEntry, ToolSpec
 from reverie.messages.reminder import reminder
 from reverie.session.loop import JoinedAttachment
 from reverie.session.system_prompt import with_servers
+from reverie.session.tool_calls import ToolCalls
 from reverie.tools.mcp.connections import Connections
 from reverie.tools.mcp.remote_tool import RemoteTool
 from reverie.tools.mcp.resource_tools import LIST_NAME, READ_NAME, ListMcpResources, ReadMcpResource
@@ -49,7 +50,7 @@ class Serving:
     wait_seconds: float
     tells_instructions: bool
     """Whether the system text has a section for what servers say."""
-    taken: Callable[[Registry], None]
+    calls: ToolCalls
     """Takes the tools that may be called from now on."""
     _asked: set[str] = field(default_factory=set)
     _search: ToolSearch | None = None
@@ -123,7 +124,7 @@ class Serving:
     def _renew(self, remote: Sequence[RemoteTool]) -> None:
         view = self.log.view
         registry = self.registry()
-        self.taken(registry)
+        self.calls.tools = registry
         # After a compaction everything is rendered anew and whatever was loaded must be known then.
         self._asked |= self._loaded() if len(remote) > self.deferred_above else set()
         current = {spec.name: spec for spec in registry.specs}

@@ -53,7 +53,7 @@ class Noting:
     preparer: Preparer
     settings: Settings
     governor: Governor
-    loop: Callable[[], Loop]
+    loop: Loop
     file: Callable[[], NotesFile]
     chore: Chore
     is_on: bool = True
@@ -100,7 +100,7 @@ class Noting:
         if refused and is_models:
             self.chore.said(f"left as they are: {refused}", self.governor.spent_on(PURPOSE))
             return
-        written, by = "", self.loop().parts.model.name
+        written, by = "", self.loop.parts.model.name
         if not refused and by != OFFLINE:
             written = await self._by_fork(file)
         if not written and not is_models:
@@ -121,7 +121,7 @@ class Noting:
         """The notes as a fork left them; empty when it changed nothing. Raises `Unavailable` when it failed."""
         draft = DraftEdit(file)
         spec = notes_fork(file, self.settings.notes, self.preparer.scene(self.log).weigh_text)
-        result = await run_fork(spec, self.loop(), tools=Registry([draft]))
+        result = await run_fork(spec, self.loop, tools=Registry([draft]))
         if draft.is_changed:
             return draft.text
         if result.ending is Ending.FAILED:

@@ -37,7 +37,7 @@ from reverie.files.trust import TrustPart
 from reverie.memory.memory import Memory
 from reverie.memory.store.index.memory_md import IndexLimits
 from reverie.messages.blocks import Json
-from reverie.messages.entries import AttachmentEntry, PromptEntry, SystemBlock, ToolSpec
+from reverie.messages.entries import AttachmentEntry, PromptEntry, SystemBlock
 from reverie.messages.reminder import reminder
 from reverie.models.profiles import profile
 from reverie.permissions.need import Act
@@ -45,18 +45,17 @@ from reverie.permissions.policy import Mode
 from reverie.session.events import Notice, TurnEvent
 from reverie.session.external_includes import included_part, read_loaded, where_of, with_answers
 from reverie.session.git_status import git_status
-from reverie.session.loop import JoinedAttachment
+from reverie.session.loop import JoinedAttachment, Opening
 from reverie.session.memory_prompt import MemoryFacts
 from reverie.session.options import SessionOptions
 from reverie.session.style_choice import Styling, read_styling
 from reverie.session.system_prompt import PromptFacts, system_prompt
-from reverie.session.tool_calls import FinishedCall, Permits
+from reverie.session.tool_calls import FinishedCall, Permits, ToolCalls
 from reverie.session.user_context import date_change, hidden_characters, user_context
 from reverie.settings.features import features
 from reverie.tools.agent import NAME as AGENT_TOOL
 from reverie.tools.desk import Desk
 from reverie.tools.plan import NAME as PLAN_TOOL
-from reverie.tools.registry import Registry
 
 if TYPE_CHECKING:
     from reverie.session.extensions import Extensions
@@ -80,7 +79,7 @@ class Briefing:
     desk: Desk
     permits: Permits
     hooks: Hooks
-    tools: Callable[[], Registry]
+    calls: ToolCalls
     extensions: Extensions
     plan_file: Path
     transcripts: Path
@@ -98,10 +97,10 @@ class Briefing:
             looks = await asyncio.to_thread(may_look_at_files, self.setup.directory)
             self._git = await git_status(self._ask_git, looks_at_files=looks)
 
-    def opening(self) -> tuple[tuple[SystemBlock, ...], tuple[ToolSpec, ...], tuple[JoinedAttachment, ...]]:
+    def opening(self) -> Opening:
         """System text, tools and first messages, rendered now."""
         context = JoinedAttachment(CONTEXT, self._context(LoadReason.SESSION_START))
-        return self._system(), self.tools().specs, (context, *self.extensions.opening())
+        return self._system(), self.calls.tools.specs, (context, *self.extensions.opening())
 
     def for_agents(self) -> Sequence[JoinedAttachment]:
         """The instruction files as an agent of the session reads them: without the memory of the main one."""
@@ -114,7 +113,7 @@ class Briefing:
         """After a compaction the cached parts are rendered anew, where they differ; instructions were read again."""
         await self.announce_loaded()
         view = self.log.view
-        system, tools = self._system(), self.tools().specs
+        system, tools = self._system(), self.calls.tools.specs
         if (system, tools) != (view.system, view.tools):
             self.log.append(PromptEntry(self.log.envelope(), system, tools))
 
@@ -232,9 +231,9 @@ class Briefing:
     def _newly_allowed(self) -> Sequence[JoinedAttachment]:
         """Instruction files that the user agreed to after the conversation was opened."""
         before = self._loaded
-        if before is None or with_answers(before.where, before.waiting, self.extensions.trust) == before.where:
+        if before is None or with_answers(before.where, before.waiting, self.hooks.answers) == before.where:
             return ()
-        trust = self.extensions.trust
+        trust = self.hooks.answers
         more = read_loaded(before.where, trust, lambda where: wanted_again(replace(before, where=where)))
         self._loaded = replace(before, waiting=()).joined(more)
         return self._told(more)
@@ -243,7 +242,7 @@ class Briefing:
         def reading(where: Where) -> Loaded:
             return nested(replace(before, where=where), touched)
 
-        return read_loaded(before.where, self.extensions.trust, reading)
+        return read_loaded(before.where, self.hooks.answers, reading)
 
     @property
     def _has_instructions(self) -> bool:
@@ -252,7 +251,7 @@ class Briefing:
     def _instructions(self, reason: LoadReason) -> Loaded:
         if self._loaded is None:
             where = where_of(self.setup, self.desk.additional)
-            self._loaded = read_loaded(where, self.extensions.trust, lambda answered: load(answered, reason))
+            self._loaded = read_loaded(where, self.hooks.answers, lambda answered: load(answered, reason))
             self._unheard = list(self._loaded.files)
         return self._loaded
 
@@ -299,7 +298,7 @@ class Briefing:
                 language=setup.settings.language or "",
                 style=self.styling.chosen,
                 is_interactive=setup.is_interactive,
-                has_agents=AGENT_TOOL in self.tools(),
+                has_agents=AGENT_TOOL in self.calls.tools,
                 has_skills=self.extensions.invoking.has_any,
                 servers=self.extensions.serving.connections.instructions,
                 memory=memory,

@@ -1,15 +1,18 @@
 """`SessionParts`: everything that a session consists of, and the order in which things begin and end.
 
-The loop knows none of this. How the parts are made is told in `assemble`.
+To the loop it is the `LoopHost`. `build` makes the parts.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 
 from reverie.context.conversation import Conversation
+from reverie.context.preparer import ReadyRequest
+from reverie.context.restore import RestoreContext
+from reverie.context.session_notes import NotesFile
 from reverie.extensions.hooks import Hooks
 from reverie.files.places import ProjectFolder
 from reverie.memory.memory import Memory
@@ -18,6 +21,7 @@ from reverie.messages.entries import Entry, UserEntry
 from reverie.messages.message import user
 from reverie.messages.reminder import reminder
 from reverie.models.ledger import Governor
+from reverie.models.ports import Ending, Reply
 from reverie.models.tokens.window import unknown_model
 from reverie.session.disk_changes import DiskChanges
 from reverie.session.dream import Sleeping
@@ -27,22 +31,24 @@ from reverie.session.extraction import Extracting
 from reverie.session.file_history import FileHistory
 from reverie.session.idle import Idling
 from reverie.session.lifecycle_hooks import Announcing
-from reverie.session.loop import JoinedAttachment, Loop
+from reverie.session.loop import JoinedAttachment, Loop, LoopHost, Opening
+from reverie.session.mentions import attach_mentions
 from reverie.session.notes import Noting
 from reverie.session.opening_prompt import Briefing
 from reverie.session.options import SessionOptions
 from reverie.session.recall import SessionRecall
 from reverie.session.retention import Sweeping
 from reverie.session.subagents.subagents import Subagents
-from reverie.session.tool_calls import Permits, interrupted
+from reverie.session.tool_calls import FinishedCall, Permits, interrupted
+from reverie.settings.features import features
 from reverie.tools.desk import Desk
 from reverie.tools.registry import Registry
 from reverie.tools.shells import Shell, Shells
 
 
 @dataclass(slots=True)
-class SessionParts:
-    """Everything that a session consists of."""
+class SessionParts(LoopHost):
+    """Everything that a session consists of, and what it offers its loop and its compactor."""
 
     setup: SessionOptions
     log: Conversation
@@ -90,6 +96,61 @@ class SessionParts:
         await self.announcing.started(source)
         await self.briefing.announce_loaded()
 
+    def render_opening(self) -> Opening:
+        """System text, tools and first messages."""
+        return self.briefing.opening()
+
+    async def expand(self, text: str) -> Sequence[JoinedAttachment] | str:
+        """What a command of a skill or a server stands for."""
+        return await self.extensions.expand(text)
+
+    async def attach_mentions(self, text: str) -> Sequence[JoinedAttachment]:
+        """Files that the user's words name."""
+        window = self.loop.status.window_tokens
+        return await attach_mentions(text, self.desk, self.permits.policy, room_tokens=window)
+
+    async def recall(self, text: str) -> Sequence[JoinedAttachment]:
+        """The memories that matter to the user's words."""
+        return await self.recalling.recall(text)
+
+    def before_prompt(self) -> Sequence[JoinedAttachment]:
+        """What changed since the last turn."""
+        return self.briefing.before_prompt()
+
+    def at_boundary(self) -> Sequence[JoinedAttachment]:
+        """Late memories, tools of servers, what agents and hooks say."""
+        return (*self.recalling.late(), *self.extensions.at_boundary(), *self.staff.at_boundary())
+
+    async def after_calls(self, done: Sequence[FinishedCall]) -> Sequence[JoinedAttachment]:
+        """Instructions and skills that hold where the calls went."""
+        joined = (*self.briefing.touched(done), *self.extensions.touched(done))
+        await self.briefing.announce_loaded()
+        return joined
+
+    def after_reply(self, prepared: ReadyRequest, reply: Reply) -> None:
+        """Write notes where they are due."""
+        self.noting.after_reply(prepared, reply)
+
+    def after_turn(self, ending: Ending) -> None:
+        """Start extraction, a dream and the removal of expired files where they are due."""
+        self.extracting.after_turn(ending)
+        self.sleeping.after_turn(ending)
+        self.sweeping.after_turn()
+
+    def restore_context(self) -> RestoreContext:
+        """What returns after a compaction."""
+        around = self.briefing.surroundings()
+        return replace(around, returning=(*around.returning, *self.staff.returning()))
+
+    def read_notes(self) -> NotesFile | None:
+        """The session notes, where a compaction may use them."""
+        enabled = features(self.setup.settings, interactive=self.setup.is_interactive)
+        return self.noting.file() if enabled.notes_compaction else None
+
+    async def reopen(self) -> None:
+        """Render the cached parts of the prompt anew."""
+        await self.briefing.reopened()
+
     def attach(self, kind: str, text: str) -> None:
         """Add words for the model that nobody typed."""
         self.loop.join([JoinedAttachment(kind, reminder(text))])
@@ -123,7 +184,7 @@ class SessionParts:
 
     @property
     def background(self) -> tuple[str, ...]:
-        """A line for each thing that runs while nobody waits, besides agents."""
+        """A line for each thing that runs while nobody waits, agents first."""
         beside = {
             "notes": self.noting.is_running,
             "extraction": self.extracting.is_running,
@@ -131,7 +192,7 @@ class SessionParts:
         }
         lines = [name for name, is_running in beside.items() if is_running]
         lines += [f"{shell.id}: {shell.command}" for shell in self._running_shells]
-        return tuple(lines)
+        return (*self.staff.lines, *lines)
 
     @property
     def _running_shells(self) -> tuple[Shell, ...]:

@@ -6,7 +6,7 @@ What was shown is told by the attachments that stand in the view, so it survives
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Coroutine, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -20,7 +20,7 @@ from reverie.messages.entries import AttachmentEntry
 from reverie.messages.reminder import reminder
 from reverie.messages.view import ItemKind, View
 from reverie.models.ports import Model
-from reverie.session.loop import JoinedAttachment
+from reverie.session.loop import JoinedAttachment, Loop
 from reverie.tools.desk import Desk
 
 KIND = "relevant_memories"
@@ -36,7 +36,7 @@ class SessionRecall:
     memory: Memory
     log: Conversation
     desk: Desk
-    used_tokens: Callable[[], int]
+    loop: Loop
     model: Model | None = None
     """Chooses among the best; None leaves the embedded choice."""
     _late: dict[asyncio.Task[Sequence[Hit]], str] = field(default_factory=dict)
@@ -112,7 +112,7 @@ class SessionRecall:
 
     def _excluded(self) -> tuple[str, ...] | None:
         """The memories that stand in the conversation already; None when there is no room for more."""
-        held = still_shown(self._shown(), self.used_tokens(), self.memory.limits)
+        held = still_shown(self._shown(), self.loop.status.used_tokens, self.memory.limits)
         if sum(one.size_bytes for one in held) > self.memory.settings.recall.session_bytes:
             return None
         return (*(one.path for one in held), *map(str, self.desk.seen.paths))
@@ -126,7 +126,7 @@ class SessionRecall:
                 {"path": hit.path, "header": hit.header, "bytes": hit.size_bytes, "why": hit.why, "score": hit.score}
                 for hit in hits
             ],
-            "tokens": self.used_tokens(),
+            "tokens": self.loop.status.used_tokens,
         }
         self.memory.note_recalled(hits, query, session=self.log.session)
         return (JoinedAttachment(KIND, reminder(attachment(hits)), f"recalled {names}", data),)

@@ -30,7 +30,7 @@ from reverie.messages.shell_words import input_words, output_words
 from reverie.messages.transcript import Transcript, open_or_fork
 from reverie.messages.view import ItemKind
 from reverie.permissions.approval import Approver
-from reverie.session.assemble import assembled
+from reverie.session.build import build_session
 from reverie.session.descriptions import described
 from reverie.session.events import RequestSent, Status, TurnEnded, TurnEvent
 from reverie.session.file_history import Return
@@ -65,7 +65,7 @@ class Session:
         self._was_cleared = False
         self._collecting = Resting(collector_paused)
         self._ran_meanwhile: list[tuple[str, str, str]] = []
-        self._parts: SessionParts = assembled(setup, transcript, emit=self._emit)
+        self._parts: SessionParts = build_session(setup, transcript, emit=self._emit)
 
     @classmethod
     def start(

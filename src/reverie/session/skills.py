@@ -19,7 +19,7 @@ from reverie.extensions.hooks import Hooks, parse_declaration
 from reverie.extensions.instructions.globs import matches
 from reverie.extensions.skills import Skill, Skills, announced, list_nested, listing, read_invocation
 from reverie.files.places import Places
-from reverie.files.trust import TrustAnswers, TrustPart
+from reverie.files.trust import TrustPart
 from reverie.messages.blocks import JsonObject, Text, ToolUse
 from reverie.messages.entries import AttachmentEntry
 from reverie.messages.reminder import reminder
@@ -48,8 +48,7 @@ class Invoking:
     directory: Path
     log: Conversation
     hooks: Hooks
-    calls: Callable[[], ToolCalls]
-    trust: Callable[[], TrustAnswers]
+    calls: ToolCalls
     emit: Callable[[TurnEvent], None]
     employ: Employ
     """Starts an agent for the main one."""
@@ -179,7 +178,7 @@ class Invoking:
         """What a command of a skill prints, as a call like any other: judged by the rules, framed by hooks."""
         call = ToolUse(self.new_id(), "Bash", {"command": command, "description": "a command of a skill"})
         done: dict[str, FinishedCall] = {}
-        await self.calls().run([call], done)
+        await self.calls.run([call], done)
         return _text(done[call.id].answer)
 
     async def _read(self, skill: Skill, arguments: str) -> str:
@@ -214,9 +213,9 @@ class Invoking:
             self.emit(Notice(f"the skill {skill.name!r}: {mistake}", "warning"))
 
     def _grant(self, skill: Skill) -> None:
-        permits = self.calls().permits
+        permits = self.calls.permits
         allowed = skill.allowed_tools
-        if skill.grants is not None and not self.trust().accepts(skill.grants):
+        if skill.grants is not None and not self.hooks.answers.accepts(skill.grants):
             self.emit(
                 Notice(f"the skill {skill.name!r} came with the project; what it asks to be allowed is not", "info")
             )
@@ -230,7 +229,7 @@ class Invoking:
                 except UserMistake as mistake:
                     self.emit(Notice(str(mistake), "warning"))
         if permits.policy is not before:
-            self._leaving.append(lambda: _withdraw(self.calls(), source))
+            self._leaving.append(lambda: _withdraw(self.calls, source))
         if skill.hooks is not None:
             self._leaving.append(self.hooks.join(parse_declaration(skill.hooks, root=skill.plugin_root)))
 

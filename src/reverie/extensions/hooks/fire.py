@@ -59,7 +59,7 @@ class Hooks:
         self._facts = facts
         self._trust = trust
         self._spills = spills
-        self._effects = effects
+        self.effects = effects
         self._wake = wake
         self._used: set[Hook] = set()
         self._background: set[asyncio.Task[None]] = set()
@@ -83,6 +83,11 @@ class Hooks:
         """Declarations that were passed over, a sentence each."""
         found = (problem for declared in self._declared for problem in declared.problems)
         return tuple(dict.fromkeys([*found, *filter(None, [self._trust.problem])]))
+
+    @property
+    def answers(self) -> TrustAnswers:
+        """The user's newest answers about what came with the project."""
+        return self._trust
 
     def trust(self, trust: TrustAnswers) -> None:
         """Take the user's newest answers."""
@@ -179,7 +184,7 @@ class Hooks:
         if not hook.handler.condition:
             return True
         # A condition speaks of tool calls; at any other event it cannot hold.
-        return event.is_about_tool and self._effects.covers(
+        return event.is_about_tool and self.effects.covers(
             hook.handler.condition, occasion.tool or subject, occasion.tool_input
         )
 
@@ -187,7 +192,7 @@ class Hooks:
         name = label(hook)
         try:
             async with asyncio.timeout(timeout_seconds):
-                said = await run_hook(hook, occasion, self._around, self._limits, self._effects, timeout_seconds)
+                said = await run_hook(hook, occasion, self._around, self._limits, self.effects, timeout_seconds)
             return self._shortened(said)
         except TimeoutError:
             return HookVerdict(messages=(f"hook {name} took longer than {timeout_seconds:g} s and was ended",))

@@ -10,12 +10,11 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from reverie.context.conversation import Conversation
 from reverie.context.preparer import Preparer
-from reverie.context.restore import NO_SURROUNDINGS
 from reverie.memory.fork_runner import ForkCost, ForkListener
 from reverie.messages.blocks import JsonObject, ToolResult
 from reverie.messages.entries import Entry, UserEntry
@@ -29,9 +28,9 @@ from reverie.permissions.approval import Approver, NobodyThere
 from reverie.permissions.need import Act, Need
 from reverie.permissions.policy import Mode
 from reverie.permissions.real_paths import is_secret_place
-from reverie.session.compaction import Compactor, nothing_reopened
+from reverie.session.compaction import Compactor
 from reverie.session.events import Replied, ToolStarted, TurnEvent
-from reverie.session.loop import Loop, Parts
+from reverie.session.loop import JoinedAttachment, Loop, LoopHost, Opening, Parts
 from reverie.session.loop_hooks import FiresHooks, NoHooks
 from reverie.session.tool_calls import Permits, ToolCalls
 from reverie.tools.agent import NAME as AGENT_TOOL
@@ -55,6 +54,22 @@ class ForkRecord:
 
     agent_id: str
     write: Callable[[Sequence[Entry]], None]
+
+
+@dataclass(slots=True)
+class ChildHost(LoopHost):
+    """What a child agent's loop is offered: how its conversation begins, and the messages it gets."""
+
+    opening: Callable[[], Opening]
+    letters: Callable[[], Sequence[JoinedAttachment]] = tuple
+
+    def render_opening(self) -> Opening:
+        """How its conversation begins."""
+        return self.opening()
+
+    def at_boundary(self) -> Sequence[JoinedAttachment]:
+        """The messages that arrived."""
+        return self.letters()
 
 
 def is_fork(log: Conversation) -> bool:
@@ -180,16 +195,14 @@ def forked(
         refuse=lambda need, given: _recursion(need) or limits(need) or (may(need, given) if may else ""),
         asking=parts.calls.asking,
     )
+    host = ChildHost(parts.host.render_opening)
     compactor = Compactor(
         log=log,
         preparer=preparer,
         settings=parts.settings,
         hooks=hooks or NoHooks(),
-        surroundings=lambda: NO_SURROUNDINGS,
-        notes=lambda: None,
-        reopened=nothing_reopened,
-        attach=lambda _kind, _text: None,
         emit=emit,
+        host=host,
         is_internal=not compacts,
     )
     return Loop(
@@ -204,7 +217,7 @@ def forked(
             settings=parts.settings,
             now=parts.now,
             emit=emit,
-            opening=parts.opening,
+            host=host,
             max_rounds=spec.max_rounds,
             allowance=None if spec.label in FOREGROUND else parts.governor.refuses,
             max_output_tokens=parts.max_output_tokens,

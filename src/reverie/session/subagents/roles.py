@@ -13,7 +13,6 @@ from pathlib import Path
 
 from reverie.context.conversation import Conversation
 from reverie.context.preparer import Preparer
-from reverie.context.restore import NO_SURROUNDINGS
 from reverie.context.spans import RECALL_SPAN
 from reverie.context.strategies import strategy
 from reverie.errors import UserMistake
@@ -21,7 +20,7 @@ from reverie.files import is_inside, read_small, write_atomic, write_folder
 from reverie.files.places import AgentScope, SessionFolder, find_checkout, project_root
 from reverie.memory.store.index.memory_md import IndexLimits
 from reverie.messages.blocks import JsonObject
-from reverie.messages.entries import Entry, Envelope, SystemBlock, ToolSpec
+from reverie.messages.entries import Entry, Envelope, SystemBlock
 from reverie.models.ledger import FOREGROUND
 from reverie.models.ports import Model
 from reverie.models.profiles import profile
@@ -31,13 +30,13 @@ from reverie.permissions.decide import PermissionVerdict, decide
 from reverie.permissions.need import Need
 from reverie.permissions.policy import Mode, Policy
 from reverie.permissions.rule import RuleKind
-from reverie.session.compaction import Compactor, nothing_reopened
+from reverie.session.compaction import Compactor
 from reverie.session.events import TurnEvent
-from reverie.session.loop import JoinedAttachment, Loop, Parts
+from reverie.session.loop import JoinedAttachment, Loop, Opening, Parts
 from reverie.session.memory_prompt import agent_memory_prompt, with_memory
 from reverie.session.options import SessionOptions
 from reverie.session.subagents.definitions import Definition
-from reverie.session.subagents.fork import PurposedModel
+from reverie.session.subagents.fork import ChildHost, PurposedModel
 from reverie.session.subagents.hooks import ENDED, ChildHooks
 from reverie.session.subagents.mcp_servers import OwnServers
 from reverie.session.system_prompt import PromptFacts, sections, with_servers
@@ -136,10 +135,11 @@ def made_agent(cast: Cast) -> Loop:
         asking=parts.calls.asking,
     )
 
-    def opening() -> tuple[tuple[SystemBlock, ...], tuple[ToolSpec, ...], tuple[JoinedAttachment, ...]]:
+    def render_opening() -> Opening:
         first = () if definition.name in WITHOUT_INSTRUCTIONS else tuple(cast.instructions())
         return _system(cast, desk.directory, memory), tools.specs, first
 
+    host = ChildHost(render_opening, cast.letters)
     return Loop(
         Parts(
             log=log,
@@ -151,19 +151,15 @@ def made_agent(cast: Cast) -> Loop:
                 preparer=preparer,
                 settings=settings,
                 hooks=cast.hooks,
-                surroundings=lambda: NO_SURROUNDINGS,
-                notes=lambda: None,
-                reopened=nothing_reopened,
-                attach=lambda _kind, _text: None,
                 emit=cast.emit,
+                host=host,
             ),
             hooks=cast.hooks,
             governor=parts.governor,
             settings=settings,
             now=setup.now,
             emit=cast.emit,
-            opening=opening,
-            at_boundary=cast.letters,
+            host=host,
             max_rounds=definition.max_rounds,
             allowance=None if cast.purpose in FOREGROUND else parts.governor.refuses,
             stop_event=ENDED,

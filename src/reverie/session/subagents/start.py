@@ -17,7 +17,6 @@ from reverie.extensions.hooks import HookContext, Hooks, parse_declaration
 from reverie.extensions.skills import Skill, read_invocation
 from reverie.files import append_lines, write_atomic
 from reverie.files.places import SessionFolder
-from reverie.files.trust import TrustAnswers
 from reverie.messages.blocks import JsonObject
 from reverie.messages.entries import Entry
 from reverie.messages.message import Usage
@@ -36,7 +35,7 @@ from reverie.session.prompt_text import prompt_text
 from reverie.session.subagents.answers import report
 from reverie.session.subagents.children import Child, Children
 from reverie.session.subagents.definitions import Definition
-from reverie.session.subagents.fork import EVERY_TOOL, ForkRecord, ForkStart, directive, forked
+from reverie.session.subagents.fork import EVERY_TOOL, ChildHost, ForkRecord, ForkStart, directive, forked
 from reverie.session.subagents.hooks import ENDED, STARTED, ChildHooks
 from reverie.session.subagents.mcp_servers import NO_SERVERS, OwnServers, connected
 from reverie.session.subagents.roles import OF_THE_SESSION, Cast, made_agent
@@ -110,7 +109,7 @@ class AgentStarter:
     emit: Callable[[TurnEvent], None]
     make_model: Callable[[str], Model]
     find_skill: Callable[[str], Skill | None]
-    servers: Callable[[], Connections]
+    servers: Connections
     """Those of the session."""
     connections: Callable[[], Connections]
     """Makes room for servers of an agent's own."""
@@ -118,7 +117,6 @@ class AgentStarter:
     """The instruction files that hold here."""
     tools_for: Callable[[ParentSession], tuple[Tool, ...]]
     """The tools that reach other agents."""
-    trust: Callable[[], TrustAnswers]
     _starting: tuple[str | None, ForkStart] | None = None
 
     def forked(self, order: Order, boss: ParentSession, *, beside: bool) -> Job:
@@ -146,7 +144,7 @@ class AgentStarter:
         )
         child = self._child(agent_id, name, FORK, order, loop, beside=beside)
         loop.parts.calls.agent = name
-        loop.parts.at_boundary = child.letters
+        loop.parts.host = ChildHost(parent.parts.host.render_opening, child.letters)
         loop.parts.stop_event = ENDED
         return Job(child, directive(prompt_text("fork", directive=order.prompt)), hooks)
 
@@ -232,7 +230,7 @@ class AgentStarter:
     async def _connected(self, role: Definition) -> OwnServers:
         if not role.servers:
             return NO_SERVERS
-        return await connected(role, self.setup, session=self.servers(), connections=self.connections, tell=self._warn)
+        return await connected(role, self.setup, session=self.servers, connections=self.connections, tell=self._warn)
 
     def _starts_after(self, parent: Loop) -> ForkStart:
         """Forks of one place write their prefix once."""
@@ -249,7 +247,9 @@ class AgentStarter:
         for problem in declared.problems:
             self._warn(problem)
         around = HookContext(self.setup.project, environment_for_others(self.setup))
-        hooks = Hooks([declared], limits=self.setup.settings.hook, around=around, facts=self.facts, trust=self.trust())
+        hooks = Hooks(
+            [declared], limits=self.setup.settings.hook, around=around, facts=self.facts, trust=self.hooks.answers
+        )
         for part in hooks.waiting:
             self._warn(f"the hooks of {part.place} wait for your trust; `reverie trust` shows them")
         return hooks

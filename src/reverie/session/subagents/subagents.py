@@ -58,8 +58,8 @@ class Subagents:
     teammates: Teammates
     hiring: AgentStarter
     emit: Callable[[TurnEvent], None]
-    main: Callable[[], Loop]
-    trust: Callable[[], TrustAnswers]
+    main: Loop
+    hooks: Hooks
     plugins: Sequence[Plugin] = ()
     _lost: tuple[JoinedAttachment, ...] = ()
     _agents: Agents | None = None
@@ -68,7 +68,7 @@ class Subagents:
     @property
     def agents(self) -> Agents:
         """The roles that may be played; read anew when the user answers about the project's."""
-        trust = self.trust()
+        trust = self.hooks.answers
         if self._agents is None or trust != self._trusted:
             setup = self.setup
             self._trusted = trust
@@ -95,7 +95,7 @@ class Subagents:
             return ()
         declared = (role.hooks for role in self.agents.definitions if role.hooks is not None)
         hooks = (part for one in declared for part in read_parts(one, self.setup.project))
-        return (*self.agents.waiting, *self.trust().waiting(hooks))
+        return (*self.agents.waiting, *self.hooks.answers.waiting(hooks))
 
     @property
     def lines(self) -> tuple[str, ...]:
@@ -201,7 +201,7 @@ class Subagents:
 
     @property
     def _leader(self) -> ParentSession:
-        return ParentSession(self.post.name, self.main)
+        return ParentSession(self.post.name, lambda: self.main)
 
     @property
     def _is_off(self) -> bool:
@@ -230,7 +230,7 @@ class Subagents:
         if not self._lists_agents:
             return ()
         told: dict[str, str] = {}
-        for item in self.main().parts.log.view.items:
+        for item in self.main.parts.log.view.items:
             if item.label == LISTING:
                 lines = (line for line in item.message.text.splitlines() if line.startswith("- "))
                 told |= {line[2:].partition(": ")[0]: line for line in lines}
@@ -241,7 +241,7 @@ class Subagents:
         return (JoinedAttachment(LISTING, reminder(text), "", {"addedTypes": added}),)
 
 
-def staffed(
+def build_subagents(
     setup: SessionOptions,
     *,
     log: Conversation,
@@ -251,15 +251,14 @@ def staffed(
     governor: Governor,
     emit: Callable[[TurnEvent], None],
     make_model: Callable[[str], Model],
-    main: Callable[[], Loop],
+    main: Loop,
     find_skill: Callable[[str], Skill | None],
-    servers: Callable[[], Connections],
+    servers: Connections,
     connections: Callable[[], Connections],
     instructions: Callable[[], Sequence[JoinedAttachment]],
     plugins: Sequence[Plugin],
-    trust: Callable[[], TrustAnswers],
 ) -> Subagents:
-    """Put together what a session needs for its child agents."""
+    """Build what a session needs for its child agents."""
     children = Children(emit=emit)
     team = setup.team or f"session-{log.session[:8]}"
     name = setup.agent_name or LEADER
@@ -276,21 +275,18 @@ def staffed(
         servers=servers,
         connections=connections,
         instructions=instructions,
-        tools_for=lambda boss: made.tools_for(boss),  # noqa: PLW0108 - made below
-        trust=lambda: made.trust(),  # noqa: PLW0108 - another may be given later
+        tools_for=lambda boss: subagents.tools_for(boss),  # noqa: PLW0108 - built below
     )
-    made = Subagents(
+    subagents = Subagents(
         setup=setup,
         post=post,
         children=children,
         oversight=AgentMonitor(setup, children, post, governor, make_model),
-        teammates=Teammates(
-            setup, folder, team, name, log.session, lambda: str(main().parts.calls.permits.policy.mode), governor
-        ),
+        teammates=Teammates(setup, folder, team, name, log.session, main.parts.calls.permits, governor),
         hiring=hiring,
         emit=emit,
         main=main,
-        trust=trust,
+        hooks=hooks,
         plugins=plugins,
     )
-    return made
+    return subagents

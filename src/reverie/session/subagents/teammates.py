@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from asyncio.subprocess import Process
-from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -18,6 +17,7 @@ from reverie.models.ledger import TEAMMATE, Governor, LedgerTail
 from reverie.session.options import SessionOptions
 from reverie.session.subagents.mailbox import AgentMessage, append_letter
 from reverie.session.subagents.team import Member, list_members, remove_member, write_member
+from reverie.session.tool_calls import Permits
 from reverie.tools.agent import Order
 from reverie.tools.tool import ToolAnswer, ToolMistake
 
@@ -37,8 +37,8 @@ class Teammates:
     name: str
     """How the session itself is called in the team."""
     session: str
-    mode: Callable[[], str]
-    """The permission mode of the session, in which its teammates begin."""
+    permits: Permits
+    """Those of the session; its teammates begin in the same permission mode."""
     governor: Governor
     _processes: dict[str, Process] = field(default_factory=dict)
     _sessions: dict[str, str] = field(default_factory=dict)
@@ -139,7 +139,7 @@ class Teammates:
         single = {
             "--team": self.team,
             "--leader": self.name,
-            "--permission-mode": self.mode(),
+            "--permission-mode": str(self.permits.policy.mode),
             "--agents": setup.agents,
             "--append-system-prompt": setup.appended_prompt,
             "--max-tokens": setup.max_output_tokens,

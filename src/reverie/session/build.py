@@ -1,0 +1,424 @@
+"""`build_session`: every part of a session, built in order from `SessionOptions` and an open transcript.
+
+A part takes those above it. Where two need each other, the upper one gets a function that names the lower one, or is
+handed it at the end. How the parts begin, work for the loop and end is in `parts`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from datetime import datetime
+from functools import partial
+from pathlib import Path
+
+from reverie.context.conversation import Conversation
+from reverie.context.preparer import Preparer
+from reverie.context.session_notes import read_notes_file
+from reverie.context.strategies import strategy
+from reverie.errors import Error, UserMistake
+from reverie.extensions.hooks import HookContext, Hooks, declared_hooks
+from reverie.extensions.skills import Skill
+from reverie.files import read_small
+from reverie.files.places import find_checkout
+from reverie.files.trust import TrustPart, read_trust
+from reverie.memory.memory import Memory
+from reverie.messages.blocks import JsonObject
+from reverie.messages.entries import AssistantEntry, Entry, Envelope, OtherEntry, UserEntry, envelope_of
+from reverie.messages.message import Usage
+from reverie.messages.transcript import Transcript
+from reverie.models.ledger import Booked, Booking, Governor, append_booking, read_bookings
+from reverie.models.ports import Model
+from reverie.models.profiles import cost, profile
+from reverie.models.tokens.window import budget_by, narrower_budget
+from reverie.permissions.policy import Policy, policy_from
+from reverie.permissions.rule import RuleKind
+from reverie.permissions.rules_file import RuleScope
+from reverie.permissions.shell.read_only import is_read_only
+from reverie.session.background_work import Chore
+from reverie.session.compaction import Compactor
+from reverie.session.disk_changes import DiskChanges
+from reverie.session.dream import Sleeping
+from reverie.session.events import Notice, TurnEvent
+from reverie.session.extensions import build_extensions, build_hook_effects, new_connections, read_plugins
+from reverie.session.extraction import Extracting
+from reverie.session.file_history import FileHistory
+from reverie.session.granted_rules import keep_rule
+from reverie.session.idle import Idling
+from reverie.session.lifecycle_hooks import Announcing
+from reverie.session.loop import JoinedAttachment, Loop, LoopHost, Parts
+from reverie.session.memory_writes import MemoryWrites, watched
+from reverie.session.notes import Noting
+from reverie.session.offline_answer import answer_offline
+from reverie.session.opening_prompt import Briefing
+from reverie.session.options import SessionOptions
+from reverie.session.own_keys import environment_for_others, keys_of
+from reverie.session.parts import SessionParts
+from reverie.session.recall import SessionRecall
+from reverie.session.retention import Sweeping
+from reverie.session.subagents.subagents import build_subagents
+from reverie.session.tool_calls import Permits, ToolCalls
+from reverie.session.web_search import searching
+from reverie.settings.features import features
+from reverie.tools.desk import Desk
+from reverie.tools.registry import Registry
+from reverie.tools.seen_files import SeenFiles
+from reverie.tools.shells import Shells
+from reverie.tools.standard import standard_tools
+
+
+def build_session(
+    options: SessionOptions, transcript: Transcript, *, emit: Callable[[TurnEvent], None]
+) -> SessionParts:
+    """Build the parts of a session; nothing runs before `SessionParts.begin`."""
+    settings = options.settings
+    enabled = features(settings, interactive=options.is_interactive)
+    folder = options.places.project(options.directory)
+    session_folder = folder.session(transcript.session)
+    env_file, plan_file = session_folder.directory / "hook-env.sh", session_folder.directory / "plan.md"
+    branch = _read_git_branch(options)
+
+    def stamp(envelope: Envelope) -> Envelope:
+        return replace(envelope, cwd=str(desk.directory), git_branch=branch, version=options.version)
+
+    # The conversation on disk, the model that answers and what it costs, what of the conversation is sent.
+    log = Conversation(
+        session=transcript.session,
+        now=options.now,
+        new_id=options.new_id,
+        entries=transcript.entries,
+        write=partial(_write_entries, transcript),
+        stamp=stamp,
+    )
+    governor = Governor(settings.budget, options.now)
+    _note_earlier_calls(governor, options, transcript)
+    make_model = _booked_models(options, log.session, governor, emit)
+    model = make_model(options.model)
+    preparer = Preparer(
+        model=model.name,
+        facts=profile(options.model, options.overrides),
+        budget=budget_by(settings, options.model, window=options.window_tokens, overrides=options.overrides),
+        settings=settings,
+        strategy=strategy("default"),
+        now=options.now,
+        spill_path=session_folder.spill,
+        narrower=narrower_budget(settings, options.model, window=options.window_tokens, overrides=options.overrides),
+        overrides=options.overrides,
+    )
+
+    # Memory, the desk with the session's own tools, and what may be done unasked.
+    memory = Memory.at(options.places, settings, options.directory, now=options.now)
+    has_memory = memory.off is None
+    files = FileHistory(log, lambda session: folder.session(session).file_history, options.now)
+    writes = MemoryWrites(memory, log, files)
+    desk = Desk(
+        directory=options.directory,
+        project=options.project,
+        scratch=session_folder.directory / "scratch",
+        spill_path=session_folder.spill,
+        settings=settings,
+        now=options.now,
+        environment=environment_for_others(options),
+        keys=keys_of(options),
+        additional=_additional_directories(options),
+        seen=SeenFiles(settings.tools.read_cache_files),
+        changing=files.note,
+    )
+    if has_memory:
+        desk.memories = writes
+    shells = Shells(env_file=env_file)
+    own_tools = standard_tools(
+        settings,
+        shells,
+        is_read_only=is_read_only,
+        ripgrep=options.ripgrep,
+        memory=memory if has_memory else None,
+        session=log.session,
+        memory_store=memory.store if has_memory and settings.tools.provider_memory else None,
+        read_span=partial(preparer.read_span, log),
+        search=searching(model) if settings.tools.web_search and preparer.facts.abilities.web_search else None,
+    )
+    tools = Registry(watched(own_tools, writes, emit))
+    policy = _build_policy(options, plan_file, own_folders=(desk.scratch, session_folder.spills, memory.directory))
+    if has_memory:
+        # What is written there goes through the store, which checks it and lets everything be undone.
+        policy = policy.with_rule(f"Edit(/{memory.directory}/**)", source="its memory")
+    permits = Permits(policy, partial(_keep_rule, options, emit))
+
+    def hook_facts() -> JsonObject:
+        """The fields that every hook is told."""
+        facts: JsonObject = {
+            "session_id": log.session,
+            "transcript_path": str(transcript.path),
+            "cwd": str(desk.directory),
+            "permission_mode": str(permits.policy.mode),
+        }
+        return {**facts, "effort": {"level": preparer.effort}} if preparer.effort else facts
+
+    # Hooks and the loop. What hooks may do, all tools, and what the session offers the loop are set at the end.
+    plugins = read_plugins(options)
+    hooks = Hooks(
+        declared_hooks(settings.hooks, plugins.plugins) if enabled.hooks else (),
+        limits=settings.hook,
+        around=HookContext(options.project, environment_for_others(options), env_file=env_file),
+        facts=hook_facts,
+        trust=read_trust(options.places.trust, options.project),
+        spills=session_folder.spills,
+    )
+    calls = ToolCalls(tools, desk, permits, options.approver, hooks, emit)
+    compactor = Compactor(log, preparer, settings, hooks, emit, LoopHost())
+    loop = Loop(
+        Parts(
+            log=log,
+            preparer=preparer,
+            model=model,
+            calls=calls,
+            compactor=compactor,
+            hooks=hooks,
+            governor=governor,
+            settings=settings,
+            now=options.now,
+            emit=emit,
+            host=LoopHost(),
+            fallbacks=tuple(partial(make_model, name) for name in settings.model.fallback),
+            answer_offline=partial(answer_offline, log, memory),
+            max_rounds=options.max_rounds,
+            max_output_tokens=options.max_output_tokens,
+        )
+    )
+
+    # Child agents, what people bring, and what the model is told: these three know one another.
+    def find_skill(name: str) -> Skill | None:
+        return extensions.invoking.find(name)
+
+    def read_instructions() -> Sequence[JoinedAttachment]:
+        return briefing.for_agents()
+
+    def list_waiting() -> Sequence[TrustPart]:
+        return (*subagents.waiting, *briefing.waiting)
+
+    connect = partial(new_connections, options, session_folder.directory, emit)
+    connections = connect()
+    subagents = build_subagents(
+        options,
+        log=log,
+        folder=folder,
+        hooks=hooks,
+        facts=hook_facts,
+        governor=governor,
+        emit=emit,
+        make_model=make_model,
+        main=loop,
+        find_skill=find_skill,
+        servers=connections,
+        connections=connect,
+        instructions=read_instructions,
+        plugins=plugins.plugins,
+    )
+    extensions = build_extensions(
+        options,
+        plugins,
+        log=log,
+        hooks=hooks,
+        own=tools.with_tools(subagents.tools),
+        calls=calls,
+        connections=connections,
+        employ=subagents.employ,
+        retune=partial(_retune, options, loop, make_model),
+        further=list_waiting,
+        emit=emit,
+    )
+    briefing = Briefing(
+        setup=options,
+        log=log,
+        memory=memory,
+        desk=desk,
+        permits=permits,
+        hooks=hooks,
+        calls=calls,
+        extensions=extensions,
+        plan_file=plan_file,
+        transcripts=folder.directory,
+        emit=emit,
+    )
+
+    # What runs beside turns and after them.
+    selector = settings.model.background
+    recall = SessionRecall(memory, log, desk, loop, make_model(selector) if selector else None)
+    noting = Noting(
+        log=log,
+        preparer=preparer,
+        settings=settings,
+        governor=governor,
+        loop=loop,
+        file=partial(read_notes_file, session_folder.notes, options.places),
+        chore=_build_chore(options, log.session, "notes", f"notes on the session {log.session}"),
+        is_on=enabled.notes,
+        waits_for_need=not options.is_interactive,
+    )
+    extracting = Extracting(
+        loop=loop,
+        log=log,
+        memory=memory,
+        writes=writes,
+        settings=settings,
+        governor=governor,
+        now=options.now,
+        emit=emit,
+        is_interactive=options.is_interactive,
+        model_name=options.model,
+        chore=_build_chore(options, log.session, "extraction", f"what the session {log.session} taught"),
+    )
+    sleeping = Sleeping(
+        memory=memory,
+        loop=loop,
+        governor=governor,
+        settings=settings,
+        session=log.session,
+        model_name=options.model,
+        is_interactive=options.is_interactive,
+        emit=emit,
+    )
+    disk_changes = DiskChanges(options, hooks, desk, emit)
+    parts = SessionParts(
+        setup=options,
+        log=log,
+        loop=loop,
+        memory=memory,
+        hooks=hooks,
+        desk=desk,
+        permits=permits,
+        briefing=briefing,
+        recalling=recall,
+        noting=noting,
+        extracting=extracting,
+        sleeping=sleeping,
+        sweeping=Sweeping(options, folder, memory, emit),
+        governor=governor,
+        folder=folder,
+        shells=shells,
+        emit=emit,
+        extensions=extensions,
+        staff=subagents,
+        announcing=Announcing(options, hooks, loop, extensions, disk_changes, emit),
+        disk_changes=disk_changes,
+        idling=Idling(hooks, options.is_interactive),
+        files=files,
+    )
+
+    hooks.effects = build_hook_effects(options, extensions=extensions, model=make_model, agent=subagents.judged)
+    calls.tools = extensions.serving.registry()
+    compactor.host = loop.parts.host = parts
+    return parts
+
+
+def _write_entries(transcript: Transcript, entries: Sequence[Entry]) -> None:
+    if entries:
+        transcript.append(*entries, durable=_is_said(entries))
+
+
+def _is_said(entries: Sequence[Entry]) -> bool:
+    """Whether somebody's words or what files held are among the entries: those outlive a power failure."""
+    return any(
+        isinstance(entry, AssistantEntry | OtherEntry) or (isinstance(entry, UserEntry) and entry.source != "system")
+        for entry in entries
+    )
+
+
+def _read_git_branch(options: SessionOptions) -> str:
+    """The branch, as git's own file says it."""
+    checkout = find_checkout(options.directory)
+    if checkout is None:
+        return ""
+    head = read_small(checkout.top / ".git" / "HEAD") or b""
+    return head.decode("utf-8", "replace").strip().removeprefix("ref: refs/heads/")
+
+
+def _note_earlier_calls(governor: Governor, options: SessionOptions, transcript: Transcript) -> None:
+    """Count what a resumed session has cost before: its limit and its figures count from its beginning."""
+    envelopes = (envelope_of(entry) for entry in transcript.entries)
+    began = next((envelope.timestamp for envelope in envelopes if envelope is not None), "")
+    if not began:
+        return
+    with suppress(OSError, ValueError):
+        since = datetime.fromisoformat(began)
+        for booking in read_bookings(options.places.ledger, since=since if since.tzinfo else since.astimezone()):
+            if booking.session == transcript.session:
+                governor.note(booking)
+
+
+def _booked_models(
+    options: SessionOptions, session: str, governor: Governor, emit: Callable[[TurnEvent], None]
+) -> Callable[[str], Model]:
+    """A maker of models whose every call is priced and written down."""
+    agent = f"{options.agent_name}@{options.team}" if options.agent_name else ""
+
+    def book(purpose: str, model: str, usage: Usage, *, is_estimate: bool = False) -> None:
+        price = cost(usage, profile(model, options.overrides))
+        project = str(options.project)
+        booking = Booking(options.now(), session, project, purpose, model, usage, price, agent, is_estimate)
+        governor.note(booking)
+        try:
+            append_booking(options.places.ledger, booking)
+        except Error as problem:
+            emit(Notice(f"a call could not be booked: {problem}", "warning"))
+
+    def make_model(name: str) -> Model:
+        return Booked(options.make_model(name), book)
+
+    return make_model
+
+
+def _additional_directories(options: SessionOptions) -> tuple[Path, ...]:
+    """Further folders that tools may enter, as the settings name them."""
+    names = options.settings.permissions.additional_directories
+    paths = (options.user_home / name[1:].lstrip("/") if name.startswith("~") else Path(name) for name in names)
+    return tuple((options.project / path).resolve() for path in paths)
+
+
+def _build_policy(options: SessionOptions, plan_file: Path, *, own_folders: tuple[Path, ...]) -> Policy:
+    """What may be done unasked: settings first, then what the command line says."""
+    policy = policy_from(
+        options.settings,
+        project=options.project,
+        home=options.user_home,
+        additional=own_folders,
+        origins=options.origins,
+        plan_file=plan_file,
+        steering=(options.places.home, options.places.config_home),
+    )
+    for rule in options.allowed_tools:
+        policy = policy.with_rule(rule)
+    for rule in options.disallowed_tools:
+        policy = policy.with_rule(rule, RuleKind.DENY)
+    return policy.with_mode(options.mode) if options.mode else policy
+
+
+def _keep_rule(options: SessionOptions, emit: Callable[[TurnEvent], None], rule: str, scope: str) -> None:
+    """Write down a rule that the user granted for longer than this session."""
+    try:
+        keep_rule(rule, RuleScope(scope), options)
+    except Error as problem:
+        emit(Notice(f"the rule holds for this session only: {problem}", "warning"))
+
+
+def _build_chore(options: SessionOptions, session: str, kind: str, title: str) -> Chore:
+    return Chore(options.places.tasks, f"{kind}-{session[:8]}", kind, title, options.now)
+
+
+def _retune(
+    options: SessionOptions, loop: Loop, make_model: Callable[[str], Model], name: str, effort: str
+) -> Callable[[], None]:
+    """Let another model or effort answer for a while; returns what goes back.
+
+    Raises `UserMistake` when the conversation is too long for the model.
+    """
+    parts = loop.parts
+    model = make_model(name) if name else parts.model
+    if model.name == parts.model.name:
+        return loop.retuned(parts.model, effort or parts.preparer.effort, parts.preparer.facts, parts.preparer.budget)
+    budget = budget_by(options.settings, model.name, window=options.window_tokens, overrides=options.overrides)
+    if budget.using(loop.status.used_tokens).must_compact:
+        raise UserMistake(f"the conversation is too long for {model.name}; {parts.model.name} goes on")
+    return loop.retuned(model, effort, profile(model.name, options.overrides), budget)
