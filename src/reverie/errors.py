@@ -1,4 +1,4 @@
-"""Every exception of the package, as a tree one can read.
+"""Every exception of the package, as one class tree.
 
 ```text
 Error

@@ -1,4 +1,4 @@
-"""What comes of a request: a message, a count or a refusal, and how it travels."""
+"""The result of a request (a message, a count or an error) and how it is sent."""
 
 from __future__ import annotations
 

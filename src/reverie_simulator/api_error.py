@@ -1,4 +1,4 @@
-"""Errors as the provider words and wraps them."""
+"""Errors in the provider's wording and JSON shape."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From an action of a script to the blocks of a reply, and the limits that cut it short."""
+"""Builds the blocks of a reply from an action of a script, and applies the limits that cut it short."""
 
 from __future__ import annotations
 

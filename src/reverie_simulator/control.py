@@ -1,4 +1,4 @@
-"""The simulator's own addresses: what was asked, what was cached and why not, the clock, the script, faults."""
+"""The simulator's own endpoints: requests, cache diagnosis, clock, script, faults."""
 
 from __future__ import annotations
 

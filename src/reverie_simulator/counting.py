@@ -1,4 +1,4 @@
-"""How many tokens things have, by a tokenizer that is not the product's own estimator.
+"""Counts tokens with a tokenizer other than the product's own estimator.
 
 Text is counted by `toktok` where it is installed and by a rough pattern elsewhere, then stretched by the model's
 generation and by a random skew that is drawn once per run, so that no estimate can be tuned to the simulator.

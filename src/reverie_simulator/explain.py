@@ -1,4 +1,4 @@
-"""Why a prefix was or was not found: per breakpoint, and the first block that differs from an earlier request."""
+"""Explains why a prefix was or was not found: per breakpoint, and the first block that differs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Remember what was computed for some content, by its digest and in bounded room."""
+"""A bounded cache of computed values, by the digest of their content."""
 
 from __future__ import annotations
 

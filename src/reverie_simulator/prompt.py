@@ -1,4 +1,4 @@
-"""A request as the sequence that the model reads: tools, then system, then messages, block by block.
+"""A request as the sequence of blocks that the model reads: tools, then system, then messages.
 
 Each piece carries a digest of its content without cache marks and its tokens; the prompt cache and the context edits
 work on pieces only. Fields of a block are compared whatever their order, but what a user nests inside (`input`,

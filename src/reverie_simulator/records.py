@@ -1,4 +1,4 @@
-"""What was asked and answered, kept for questions afterwards."""
+"""Log of requests and replies, for inspection afterwards."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a request is billed for, and how replies say it."""
+"""Computes the billed usage of a request, and its JSON."""
 
 from __future__ import annotations
 

@@ -1,8 +1,7 @@
-"""How people reach it.
+"""Programs built on the library: the command line, the terminal agent, replay and the demo.
 
-`config` (environment, files and flags become settings), `agreed` (as far as the user trusts the project), `wiring`
-(settings become objects), `rows` (what inspectors show, as pure rows), `session_figures` (what only reading a whole
-session tells), `replay` (recorded sessions through a strategy), `amounts` (numbers as people say them), `plain` (words
-of others that must not steer a terminal), `model_list` (models a user can switch to), `compact_argument` (what stands
-behind `/compact`), `cli` (one file per command), `tui` (the terminal agent), `demo` (what `make demo` shows).
+`cli` (one file per command), `tui` (the terminal agent), `replay` (recorded sessions through a context strategy),
+`demo` (what `make demo` shows). Shared by them: `rows` (data of inspection commands), `session_figures` (messages and
+cost of sessions), `amounts` (numbers for people), `plain` (untrusted text made safe to print), `model_list` (models a
+user can switch to), `compact_argument` (the argument of `/compact`).
 """

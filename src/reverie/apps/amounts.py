@@ -1,4 +1,4 @@
-"""Numbers as people say them, the same in every interface."""
+"""Formats numbers for people (sizes, durations, money), the same in every interface."""
 
 from __future__ import annotations
 

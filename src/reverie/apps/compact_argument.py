@@ -1,4 +1,4 @@
-"""What stands behind `/compact`: instructions for the summary, or one side of a message, or both."""
+"""Parses the argument of `/compact`: instructions for the summary, one side of a message, or both."""
 
 from __future__ import annotations
 

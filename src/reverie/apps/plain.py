@@ -1,4 +1,4 @@
-"""Words of others on a terminal: characters that steer it are taken out, or shown where somebody must decide."""
+"""Makes untrusted text safe to print: control characters are removed, or shown where somebody must decide."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What inspectors show, as pure rows: the command line, the terminal and the web page only draw them.
+"""The data behind inspection commands as plain rows; the command line and the terminal only draw them.
 
 `context_report` says what fills a window. Nothing here reads a file, knows a colour or rounds for display.
 """

@@ -1,4 +1,4 @@
-"""`${NAME}` and `${NAME:-default}` in what configuration files say, filled in from values that the caller names."""
+"""Expands `${NAME}` and `${NAME:-default}` in configuration files from values that the caller gives."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Small JSON files that others wrote: read in whole, or named with what is wrong with them."""
+"""Reads small JSON files written by others, and reports what is wrong with them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Everything on disk that has no other owner: durable writes, locks, paths, trust, secrets.
+"""File system basics: durable writes, locks, paths, trust, the secret scan.
 
 Reading order: `durable` (atomic writes, appends, removal), `locks` (one holder at a time), `inside` (paths that stay
 below a root), `git` (the git program, with everything off that a repository could steer), `places` (where every file

@@ -1,4 +1,4 @@
-"""Background work as a value that anybody can list: one JSON file per task, written by whoever runs it.
+"""Background tasks as files: one JSON file per task, which any process can list.
 
 A running task names its process, so that one whose process is gone is shown as `lost`. Nobody ends another process:
 stopping is a request beside the file, which the runner looks for (`stopped_when_asked`).

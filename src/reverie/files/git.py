@@ -1,4 +1,4 @@
-"""How this program asks git: the one place, with everything switched off by which a repository could start a program.
+"""The one place that runs git on a user's repository, with every way switched off by which it could start a program.
 
 A repository may have come in an archive, with a configuration, hooks and filters of somebody else. So a call inherits
 no variable and no configuration of the user, and flags take precedence over the repository's own file. Two things have

@@ -1,4 +1,4 @@
-"""Paths that stay below a root: joining names from outside, asking, and opening without following links."""
+"""Paths that stay below a root: safe joining, checking, and opening without following links."""
 
 from __future__ import annotations
 

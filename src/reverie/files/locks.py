@@ -1,4 +1,4 @@
-"""One holder at a time: an advisory lock for moments, a lock file for long work.
+"""Locks between processes: advisory locks for short work, lock files for long work.
 
 `locked` is a kernel lock that ends with its process; `exclusive` is a file that anyone can see and that outlives a
 crash, so a stale one is recognised by host, process and age. Both say who holds them. Waiting and giving up are the

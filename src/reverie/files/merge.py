@@ -1,4 +1,4 @@
-"""Base, mine, theirs → the merged text, or the places where both sides changed the same lines.
+"""Three-way merge of texts: the merged text, or the conflicting regions.
 
 A line-based three-way merge with the outcome of git's: edits that touch or lie next to one another conflict unless they
 are equal. It knows nothing of what the lines mean; topics are merged key by key in `memory/topics/merge.py`.

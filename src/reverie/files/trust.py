@@ -1,4 +1,4 @@
-"""What the user agreed to of all that comes with a project and acts with the user's rights.
+"""What the user has agreed to of the things that come with a project and act with the user's rights.
 
 A project may bring hooks, agents, permission rules, folders and servers; somebody else may have written them, and a
 pull may change them. Each is a `TrustPart`, known by a digest of its kind and text. Answers are kept by project in one

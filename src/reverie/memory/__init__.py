@@ -1,4 +1,4 @@
-"""What is remembered. `memory` holds `Memory`, the only door.
+"""Everything that is remembered. `memory.Memory` is the only entry point.
 
 From the bottom up; a package imports only those above it in this list:
 

@@ -1,4 +1,4 @@
-"""What `Memory.why` answers."""
+"""The result of `Memory.why`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whether a memory that quotes nothing says otherwise than the user did, judged by what was typed in the session."""
+"""Checks whether a memory without a quote contradicts what the user typed in the session."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is wrong with a memory directory, and what a person or `--fix` can do about it.
+"""Finds problems of a memory directory, and says what a person or `--fix` can do about them.
 
 Each check reads and reports; nothing is changed here. The repairs are made by whoever may write.
 """

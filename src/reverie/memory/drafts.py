@@ -1,4 +1,4 @@
-"""A new memory beside those that are stored: a free name for it, and which of them say the same or nearly the same."""
+"""A new memory compared with the stored ones: a free name, and which of them say the same or nearly the same."""
 
 from __future__ import annotations
 

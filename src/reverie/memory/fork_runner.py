@@ -1,4 +1,4 @@
-"""What background work on a memory needs of a conversation: to run a fork of it, and to know what one would cost.
+"""Protocol that background work on memories needs of a session: run a fork, and estimate its cost.
 
 A session supplies it (`LoopForks`); nothing here knows how a fork is made.
 """

@@ -1,4 +1,4 @@
-"""`Memory`: what lasts, for people who write Python. Every command about memories only calls this.
+"""`Memory`: the public interface to all memory operations. Every memory command only calls this.
 
 It joins the store (files and history), the search index and recall, for one project, its user and one clock. Settings
 and time that the caller does not give come from the process (`process.py`).

@@ -1,4 +1,4 @@
-"""What only git can tell of the user's project; asked so that nothing of the project's git configuration runs."""
+"""Asks git about the user's project, so that nothing of the project's git configuration runs."""
 
 from __future__ import annotations
 

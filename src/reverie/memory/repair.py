@@ -1,4 +1,4 @@
-"""Look after a memory: what is wrong with it, and the repairs that need no question."""
+"""Checks a memory, and makes the repairs that need no question."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How long transcripts and spilled tool results stay on disk: what has expired, and its removal.
+"""Removes transcripts and spilled tool results that have expired.
 
 The choice is pure and goes by when a session was last used. A session that a memory cites as its source is kept, so
 that `why` still leads somewhere, and one that somebody writes is left alone.

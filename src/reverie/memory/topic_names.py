@@ -1,4 +1,4 @@
-"""From what a person calls a memory to its path: a path, a file name, a name, or the beginning of one."""
+"""Resolves the name that a person gives to a topic path: a path, file name, name, or the beginning of one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What was said: blocks, messages, transcript entries and their file, the view, the provider's rules.
+"""The conversation: blocks, messages, transcript entries and their file, the view, the provider's rules.
 
 Reading order: `blocks` (the parts of a message), `message`, `entries` (the lines of a transcript), `codec` and
 `records` (values ⇄ JSON), `chain` (which lines belong to the conversation), `view` (what the model sees), `rules`

@@ -1,4 +1,4 @@
-"""The parts of a message, as frozen values.
+"""The content blocks of a message, as frozen values.
 
 A block is what a provider calls a content block, without identity, time or place: two equal blocks are equal.
 Wire names live in `codec`; a kind that this version does not know is kept whole as `Opaque`.

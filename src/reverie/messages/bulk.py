@@ -1,4 +1,4 @@
-"""Building very many small values at once without the cycle collector looking at all of them again and again.
+"""Pauses the garbage collector while very many small values are built.
 
 Entries and items hold no cycles, so nothing is missed; reading a long session takes a third less time.
 """

@@ -1,4 +1,4 @@
-"""Which lines of a transcript belong to the conversation, in which order.
+"""Finds which lines of a transcript belong to the conversation, and their order.
 
 A file is a tree: resumed, rewound and retried turns leave branches. The chain is the path from the newest leaf to its
 root. The bare path loses parallel tool calls, because each result hangs under its own call;

@@ -1,4 +1,4 @@
-"""Values ⇄ the Messages API's JSON: blocks, messages, tools, usage.
+"""Converts blocks, messages, tools and usage to and from the JSON of the Messages API.
 
 Together with `records`, which adds the lines of a transcript, this is the only place that knows wire names. Reading is
 tolerant: a block of an unknown kind is kept whole, and fields we do not interpret travel in `extra`.

@@ -1,4 +1,4 @@
-"""The lines of a transcript.
+"""The entries of a transcript, one class per kind.
 
 An entry is a value with identity: what was said or decided, when, and after what. Entries are only ever appended.
 Everything that changes what the model sees (a compaction, a snip, a spilled result, the rendered system text) is an

@@ -1,4 +1,4 @@
-"""Changes that tools made to files, as records of a transcript: `file-history-snapshot`.
+"""File changes by tools, as `file-history-snapshot` records of a transcript.
 
 A record stands before its change and says under which message it was made, what the file held and what it is to hold.
 What it held lies in a file named by its SHA-256, beside the transcript of the session that wrote the record.

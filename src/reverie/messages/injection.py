@@ -1,4 +1,4 @@
-"""Text that tries to be more than data: what is hidden in it, what it orders, what it pretends to be.
+"""Detects prompt injection: hidden characters, embedded instructions, text that imitates this program.
 
 Findings flag and never refuse: a memory about prompt injection is a legitimate memory. `fenced` is how recalled text
 enters a conversation: as a block it cannot leave, with the tags that a host gives meaning to made harmless.

@@ -1,4 +1,4 @@
-"""Many sessions at a glance, from both ends of each file.
+"""Lists many sessions quickly, from the first and last lines of each file.
 
 64 KiB of each end usually tell everything; where a record is longer, or the first message lies further in, the file is
 read on until it is found. What can only be known by reading everything (exact number of messages, cost) is marked as an

@@ -1,4 +1,4 @@
-"""A message is a role and its blocks; what a reply cost travels beside it as `Usage`.
+"""`Message`: a role and its blocks; `Usage`: the tokens of a reply.
 
 Identity, parents and times belong to entries. Prices belong to `tokens`.
 """

@@ -1,4 +1,4 @@
-"""Entries ⇄ the lines of a transcript file, with the field names of existing agents, so that their viewers open ours.
+"""Converts entries to and from transcript lines, with the field names of existing agents, so that viewers open ours.
 
 Reading never fails: a record of an unknown kind keeps its bytes as `OtherEntry` or `LinkEntry`, a line that is no
 record becomes `BadLine`. An entry that was read is written back exactly as it came. Our own record kinds are `system`

@@ -1,4 +1,4 @@
-"""How this program speaks to the model beside the user: a block that nothing quoted in it can close or open.
+"""`<system-reminder>` blocks: how the program speaks to the model; quoted text cannot close or open one.
 
 Whatever stands in such a block may come from elsewhere: output of hooks, files, skills, memories, other agents.
 """

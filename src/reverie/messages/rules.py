@@ -1,4 +1,4 @@
-"""What a provider demands of a conversation, and where it may therefore be cut.
+"""The provider's rules for a conversation, and where it may therefore be cut.
 
 `conform` repairs what an interruption or a foreign file left behind, `Conforming` does so request by request,
 `legal_cuts` lists the places where later stages may divide a view. Stages cut nowhere else, so no reduction parts a

@@ -1,4 +1,4 @@
-"""Commands that the user ran beside the conversation, as two messages in the tags that such transcripts have."""
+"""Commands that the user ran with `!`, as two messages in the tags of existing transcripts."""
 
 from __future__ import annotations
 

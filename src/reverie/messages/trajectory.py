@@ -1,4 +1,4 @@
-"""Runs of mini-swe-agent as entries, and the choice between the formats a recording may have.
+"""Reads runs of mini-swe-agent as entries, and detects the format of a recording.
 
 A trajectory is one JSON document whose model answers with a shell command in a fenced block and whose user messages
 are the outputs. Such a pair is read as a call of `Bash` and its result, because that is what it was; the words stay.

@@ -1,4 +1,4 @@
-"""The file: one JSON line per entry, appended and never rewritten.
+"""The transcript file: one JSON line per entry, append-only.
 
 `Transcript` is the one writer of a session. A second writer of the same session is refused with `Conflict`;
 `open_or_fork` gives it a copy under a new id instead. Appending goes through `files`, so that a kill tears at most the

@@ -1,4 +1,4 @@
-"""What the model sees: a projection of the entries, computed and never stored.
+"""The view: what the model sees, computed from the entries and never stored.
 
 `project` is pure. Boundaries, snips, spills, clears and collapses are entries like any other; each changes the view and
 none changes an entry. `Projection` is the same fold one entry at a time, for a running session.

@@ -1,4 +1,4 @@
-"""Who answers: providers, profiles, prices, token counts.
+"""Model providers, profiles, prices and token counts.
 
 Reading order: `ports` (`Model`, `Request`, events: the protocol), `from_settings` (which model, how it is reached),
 `choose` (a name becomes a model), `answer` (ask one and wait), `flow` (the driver of everything that asks a model

@@ -1,4 +1,4 @@
-"""Listen to a model until it has answered.
+"""Sends a request to a model and waits for the whole reply.
 
 A stream holds a connection; leaving it half-read would close that connection at a moment nobody chose. `answer` always
 reads to the end, and closes the stream when the listener fails or the task is cancelled.

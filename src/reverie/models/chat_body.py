@@ -1,4 +1,4 @@
-"""A `Request` as the body of a chat-completions call, for any server that speaks that protocol.
+"""Builds the body of a chat-completions request from a `Request`.
 
 Pure. What the protocol has no word for is left out (reasoning, cache marks, context edits, tools that only one provider
 has) or said in plain text (failed tools, a summary written by a provider, pictures that a tool returned).

@@ -1,4 +1,4 @@
-"""The chunks of a chat completion, put together: wire chunks in, events of `ports` out.
+"""Assembles the chunks of a chat completion into the events of `ports`.
 
 Pure, and written for servers that bend the protocol: calls without id or index, every call with index 0, arguments as
 an object, names that repeat, no finish reason, no usage, a whole message instead of pieces.

@@ -1,4 +1,4 @@
-"""A name becomes a model.
+"""Makes the model for a name: the place to add a provider.
 
 `offline`, `anthropic/NAME`, `openai/NAME`, `ollama/NAME`, a Claude name or alias, or any name when a server is set.
 Keys and addresses come in as values; nothing here reads the environment, and no vendor SDK is imported.

@@ -1,4 +1,4 @@
-"""What both vendor SDKs need around them: an HTTP client, time-outs, and their exceptions turned into ours.
+"""What both vendor SDKs need: an HTTP client, time-outs, and their exceptions mapped to ours.
 
 A client lives for one request. It costs half a millisecond because the certificates are read once per process, and it
 leaves nothing behind that belongs to an event loop.

@@ -1,4 +1,4 @@
-"""What a provider said when it failed → the error of ours on which callers act.
+"""Maps a provider's failure to the error class on which callers act.
 
 Pure. Providers say the same thing with different statuses and words, so the order of the questions matters: is the
 request too long, is a picture too large, and only then what the status or the provider's own name for it means.

@@ -1,4 +1,4 @@
-"""The one driver of everything that asks a model: summaries, notes, folds, recall, extraction, dreams.
+"""Drives every flow that asks a model: summaries, notes, collapse, recall, extraction, dreams.
 
 A flow yields what it asks and is sent what was answered. "Too long" is thrown into the flow, because asking again with
 less is written where the cutting is; every other failure is the caller's, unless the question says that its embedded

@@ -1,4 +1,4 @@
-"""Settings become models: which one answers, how it is reached, and what the user's own profiles say of it."""
+"""Builds models from settings: which one is used, how it is reached, and the user's own profiles."""
 
 from __future__ import annotations
 

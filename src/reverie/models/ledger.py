@@ -1,4 +1,4 @@
-"""Every model call is booked: what for, who asked, tokens by kind, price. One budget for all that nobody waits for.
+"""Records every model call with purpose, tokens and price; holds the budget of background work.
 
 The ledger is a file of JSON lines per month under `REVERIE_HOME`, appended by every process. `Governor` says whether
 background work may begin and go on; it keeps the figures of one session and knows nothing of files.

@@ -1,4 +1,4 @@
-"""The stream of the Messages API, put together: wire events in, events of `ports` out.
+"""Assembles the stream of the Messages API into the events of `ports`.
 
 Pure and tolerant: unknown events and deltas are passed over, as the provider asks. Where the events come from and what
 a broken connection means is known by `anthropic`.

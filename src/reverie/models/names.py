@@ -1,4 +1,4 @@
-"""How one model is spelt in different places: dates, `latest`, `[1m]`, cloud prefixes, dots for dashes, aliases."""
+"""Normalises model names: dates, `latest`, `[1m]`, cloud prefixes, dots for dashes, aliases."""
 
 from __future__ import annotations
 

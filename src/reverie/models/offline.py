@@ -1,4 +1,4 @@
-"""`Model` without a network: the embedded engine.
+"""The `offline` model: answers by embedded functions, without a network.
 
 What the system itself asks (a summary, notes, a selection) carries its own way of being answered, `request.embedded`,
 supplied by the package that asks; this module only calls it, in a thread where that may take long. A turn is answered

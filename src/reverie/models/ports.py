@@ -1,4 +1,4 @@
-"""The outside world as a few small protocols, and the values that cross them.
+"""The `Model` protocol and the values that cross it: requests, replies, events, asks.
 
 A `Model` answers a `Request` with a stream of `Event`s. Everything that asks a model without holding one is a `Flow`:
 a generator that yields `Ask`s and is sent `Reply`s. The driver of flows lives in `agent`; the implementations of

@@ -1,4 +1,4 @@
-"""Facts per model family: window, output limit, cache minimum, prices, tokenizer, abilities. One table.
+"""Facts per model family in one table: window, output limit, cache minimum, prices, tokenizer, abilities.
 
 Figures are those of the vendor's pages of 2026-08-22, and of the models' own pages for what came later or is left open
 there. A price that is not in the table makes a cost None, never a guess; the window of a model that is not in the table

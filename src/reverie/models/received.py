@@ -1,4 +1,4 @@
-"""What arrives is made fit to be kept and sent back: whole characters, ids that every provider takes, bounded nesting.
+"""Sanitises replies so that they can be stored and sent back: whole characters, valid ids, bounded nesting.
 
 Servers cut a character into halves at the end of a delta, give a call no id, an odd one or one that is taken, and
 models write input that is nested beyond what any parser follows.

@@ -1,4 +1,4 @@
-"""A `Request` as the body of a Messages API call.
+"""Builds the body of a Messages API request from a `Request`.
 
 Pure: the same request gives the same bytes, so that what is sent, what is dumped and what is replayed cannot differ.
 Fields that seldom change come first, then tools, system and messages in the order in which the provider caches them.

@@ -1,4 +1,4 @@
-"""Which failures are worth another try, and when.
+"""Which failures are retried, and after how long.
 
 The vendor SDKs' own retries are switched off: ours are seen as `Retrying` events, and whoever reads the stream drops
 what came before one. Sleep and randomness are arguments.

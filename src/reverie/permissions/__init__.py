@@ -1,4 +1,4 @@
-"""WHAT MAY HAPPEN WITHOUT ASKING.
+"""Decides which tool calls may run without asking.
 
 Reading order: `need` says what a call would do, `rule` reads one rule and `covers` says what it is about, `policy`
 holds mode, rules and roots, `decide` gives the verdict; `run` is its part for shell commands, which `shell` reads from

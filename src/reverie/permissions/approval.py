@@ -1,4 +1,4 @@
-"""How a person is asked, and what they may answer. Who asks and how it looks is up to the interface."""
+"""The question to a person and the possible answers. How it looks is up to the interface."""
 
 from __future__ import annotations
 

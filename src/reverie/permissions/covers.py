@@ -1,4 +1,4 @@
-"""What a rule covers. A refusal looks at every spelling of a thing; a permission only at what the thing really is."""
+"""What a rule matches. Deny rules match every spelling of a thing; allow rules only what it really is."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The verdict on one call: deny rules, then ask rules, then the mode, then allow rules; what is left asks.
+"""Decides on one call: deny rules, then ask rules, then the mode, then allow rules; everything else asks.
 
 Reasons are sentences that a model can act on. Nothing here asks anybody or changes anything.
 """

@@ -1,4 +1,4 @@
-"""What a tool call would do to the world, as a value that a policy can judge without knowing the tool."""
+"""What a tool call would do, as a value that a policy can judge without knowing the tool."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What holds now: the mode, the rules with their sources, and the folders in which tools work."""
+"""The permission mode, the rules with their sources, and the folders in which tools work."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where a path really leads, whether that lies in the allowed folders, and which files nobody changes unasked."""
+"""Resolves where a path really leads, whether that is in an allowed folder, and which files are protected."""
 
 from __future__ import annotations
 

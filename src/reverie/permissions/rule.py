@@ -1,4 +1,4 @@
-"""One rule in the users' syntax: a tool's name and, in brackets, what of it.
+"""Parses one permission rule: a tool's name and, in brackets, what of it.
 
 `Bash(git diff:*)`, `Edit(src/**)`, `WebFetch(domain:example.com)`, `mcp__server__tool`, `Skill(name)`. What a rule
 covers is the matter of `covers`.

@@ -1,4 +1,4 @@
-"""A rule that a person granted, kept in their settings. The file's comments, order and spelling stay as they are.
+"""Saves a rule that the user granted to their settings file, keeping comments, order and spelling.
 
 Only private files are written: the project's local settings or the user's own, never what is committed.
 """

@@ -1,4 +1,4 @@
-"""A shell command against the rules: refusals look into every corner of it, permissions need every part of it."""
+"""Checks a shell command against the rules: deny rules look at every part, allow rules must cover every part."""
 
 from __future__ import annotations
 

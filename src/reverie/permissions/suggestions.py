@@ -1,4 +1,4 @@
-"""Rules to offer with a question, the narrowest first. Each one, if taken, makes this very question unnecessary."""
+"""Rules to offer with a permission question, the narrowest first; each would make the question unnecessary."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Values by their paths become the tree, and the tree is walked by paths again.
+"""Builds the settings tree from values by path, and walks it by path.
 
 A table whose names the user chooses is a tuple in the tree: of profiles for `models`, of pairs elsewhere.
 """

@@ -1,4 +1,4 @@
-"""What a setting may hold and who may set it, as marks on its type.
+"""Marks on a setting's type: allowed values, and who may set it.
 
 A field says `Share` or `Personal[str | None]`; `schema` reads the marks, and for callers the types stay plain.
 """

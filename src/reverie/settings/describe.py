@@ -1,4 +1,4 @@
-"""What each setting means: the sentence under its field, for `reverie settings` and the reference page.
+"""The description of each setting, for `reverie settings` and the reference page.
 
 The sentences are read from this package's own source, so that they stand where a reader of the code looks for them.
 """

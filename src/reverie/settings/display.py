@@ -1,4 +1,4 @@
-"""How a value is shown to people and programs, with what might be a secret left out."""
+"""Formats a setting for people and programs, with possible secrets left out."""
 
 from __future__ import annotations
 

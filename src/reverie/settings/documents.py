@@ -1,4 +1,4 @@
-"""A settings file as a table whose keys know their line. Parsers are imported only where there is a file to read."""
+"""Reads a settings file into a table whose keys know their line. Parsers are imported only when a file exists."""
 
 from __future__ import annotations
 

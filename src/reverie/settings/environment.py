@@ -1,4 +1,4 @@
-"""Settings that the environment gives: `REVERIE_<AREA>_<FIELD>` for every key, and the names people already use."""
+"""Settings from the environment: `REVERIE_<AREA>_<FIELD>` for every key, and names that people already use."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the switches mean together: whether there is memory, and which parts of the system run."""
+"""Which features are on, computed from all switches together."""
 
 from __future__ import annotations
 

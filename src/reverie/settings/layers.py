@@ -1,4 +1,4 @@
-"""What several sources say, put over one another: the highest word stands, lists are joined, guards are kept.
+"""Merges the sources of settings by precedence: the highest value wins, lists are joined, guards are kept.
 
 A source is a `Layer` of `Given` values with the place where each was written. `merge` checks all of them, reports every
 mistake at once, and returns the settings, the origin of each value and the words it refused to take.

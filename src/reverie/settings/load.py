@@ -1,4 +1,4 @@
-"""Environment, files and flags become `Settings`, each value with its origin. The only reader of `os.environ`.
+"""Loads `Settings` from environment, files and flags, each value with its origin. Nothing else reads settings.
 
 `load` takes everything as arguments; `from_process` fills them in from this process. Keys of model providers never
 enter the settings: they stay behind `Secrets` and are asked for by the name of their variable.

@@ -1,4 +1,4 @@
-"""On which line of a file a key stands.
+"""Finds the line of a file on which a key stands.
 
 The parsers of the standard library check a file and give its values, but forget where they were. These scanners run
 after them, on text that is known to be valid, and only follow the keys.

@@ -1,4 +1,4 @@
-"""Settings of what lasts: the memory directory, its index, recall and the background writers."""
+"""Settings of memory: the directory, its index, recall, extraction, dreams and budgets."""
 
 from reverie.settings.area import area
 from reverie.settings.bounds import Amount, Count, OnlyLower, Personal, Positive, Process, Share

@@ -1,4 +1,4 @@
-"""What a caller leaves out is taken from this process: its settings, its clock, its ids.
+"""Settings, clock and id generator of this process, for callers that give none.
 
 `Memory.open(".")` must find the store that commands find, so both come here.
 """

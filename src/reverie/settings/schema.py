@@ -1,4 +1,4 @@
-"""The keys that exist, read off the classes: names, types, defaults, limits, guards and environment variables.
+"""The list of all setting keys, read from the classes: names, types, defaults, limits, guards, variables.
 
 A key is a path such as `("spill", "result_chars")`. In `("models", "*", "base_url")` the star stands for a name that
 the user chooses. Nothing is written twice: a field added to an area is a key, a variable and a line of the documents.

@@ -1,4 +1,4 @@
-"""A raw value becomes a checked one, or a sentence that says what was expected."""
+"""Validates a raw value for a setting, or says what was expected."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The keys of `.claude/settings*.json` that we honour, under our own names.
+"""Maps the keys of `.claude/settings*.json` that we read to our own names.
 
 All other keys of those files belong to another program and are passed over.
 """

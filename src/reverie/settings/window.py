@@ -1,4 +1,4 @@
-"""Settings of the window: thresholds, and every layer that shrinks what is sent.
+"""Settings of the window: thresholds, and every stage that reduces what is sent.
 
 W is the model's window, E the effective window (W less the output reserve), T the level of automatic compaction.
 """

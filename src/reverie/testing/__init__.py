@@ -1,4 +1,4 @@
-"""Fakes and contracts: what we test with, public for those who build on us.
+"""Fakes and contract tests, public for those who build on the library.
 
 `build` (values in one line), `clock` (a clock one can set), `scripted_model` (a model that follows a script),
 `model_contract` (what every model must do), `loopback` (an HTTP server that breaks off on purpose), `openai_server`

@@ -1,4 +1,4 @@
-"""A clock one can set, and a sleep that only moves it."""
+"""A settable clock, and a sleep that only advances it."""
 
 from __future__ import annotations
 

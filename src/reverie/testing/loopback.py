@@ -1,4 +1,4 @@
-"""A tiny HTTP server on this machine that answers as a function tells it, and can break off or fall silent on purpose.
+"""A small local HTTP server that answers by a function, and can drop or stall connections on purpose.
 
 It knows nothing of any protocol above HTTP; `openai_server` speaks one through it. Every connection serves one request.
 """

@@ -1,4 +1,4 @@
-"""A server on this machine that speaks chat completions from a script, and misbehaves the way real servers do.
+"""A local chat-completions server driven by a script, with the faults of real servers.
 
 Each `Quirk` was seen in the wild. The server also refuses what real ones refuse: tool messages that answer no call.
 """

@@ -1,4 +1,4 @@
-"""A net under the prompt cache: requests that a test sent must extend one another.
+"""Checks in tests that each request extends the one before it, so that the prompt cache holds.
 
 `classify` names the relation of two Messages API bodies; `check` fails for a list of them in which one does not extend
 the one before. `Net` does the same for requests of several conversations that come in any order: a request must extend

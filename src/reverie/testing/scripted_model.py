@@ -1,4 +1,4 @@
-"""A model that says what a test told it to say, in order, and remembers what it was asked."""
+"""A model that replies from a script and records its requests."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""WHAT THE MODEL CAN DO.
+"""The tools that a model can call.
 
 The shapes: `tool` is the shape of every tool, `desk` what all tools of one agent share, `seen_files` which files it has
 read. `describe` and `schema` say how a tool is told of and hold its input against that; `registry` finds tools by name,

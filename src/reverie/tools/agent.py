@@ -1,4 +1,4 @@
-"""Agent: starts a child agent, a fork or a typed one. Who starts it and how is the matter of whoever made the tool."""
+"""The Agent tool: starts a subagent, a fork or a typed one, through a function that the session gives."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What Write and Edit share: whether a file may be changed as the model knows it, and how a change is shown."""
+"""What Write and Edit share: whether a file may be changed, and how the change is shown."""
 
 from __future__ import annotations
 

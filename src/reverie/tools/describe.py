@@ -1,4 +1,4 @@
-"""How a tool is told of: its description from `prompts/`, its fields as a schema."""
+"""Builds a tool's spec: its description from `prompts/`, its fields as a JSON schema."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the tools of one agent share: where it stands, what it has read, what it is up to.
+"""`Desk`: state that the tools of one agent share: working directory, files read, to-do list.
 
 A child agent works at a copy (`cloned`), so that what it reads and where it goes stays its own.
 """

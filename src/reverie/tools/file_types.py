@@ -1,4 +1,4 @@
-"""Names for kinds of files, as one gives them to a search: `py`, `ts`, `rust`. One table for every search program."""
+"""File types for search, as given to `--type`: `py`, `ts`, `rust`. One table for every search program."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Patterns of file names as shells and `pathlib` know them: `*`, `?`, `[…]`, `{a,b}`, and `**` for any folders."""
+"""Glob patterns for file names: `*`, `?`, `[…]`, `{a,b}`, and `**` for any folders."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A web page as text to read: headings, paragraphs, lists, tables, code and links; no scripts, no styles."""
+"""Converts HTML to readable text: headings, paragraphs, lists, tables, code and links."""
 
 from __future__ import annotations
 

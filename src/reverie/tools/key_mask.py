@@ -1,4 +1,4 @@
-"""Our keys made unreadable in a stream of bytes, also where a key comes in pieces."""
+"""Masks our provider keys in a stream of bytes, also where a key is split between chunks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The built-in search, a program of its own: a regular expression may take for ever, and only a process can be stopped.
+"""The built-in search as a separate process, because a slow regular expression can only be stopped by killing it.
 
 Run as `python -m reverie.tools.line_search QUERY` with the query as JSON. Prints what `rg --json` would, as far as
 `ripgrep.py` reads it. Files that hold NUL bytes are no text and are passed over, links are not followed.

@@ -1,4 +1,4 @@
-"""Text as tools show it: lines with numbers in front, cut where they are too long, and bytes that are no text."""
+"""Formats text for tool results: line numbers, long lines cut, bytes that are not text."""
 
 from __future__ import annotations
 

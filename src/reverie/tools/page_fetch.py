@@ -1,4 +1,4 @@
-"""One page from a public server, without following it anywhere: what `WebFetch` does by default.
+"""Fetches one page from a public server without following redirects: the default of `WebFetch`.
 
 The name is looked up once, every address it has must be public, and the connection goes to the address that was
 checked, so that a name cannot lead inside by changing between the two.

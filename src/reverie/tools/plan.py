@@ -1,4 +1,4 @@
-"""ExitPlanMode: the plan, put before the user. Asking and leaving the mode are the loop's matter."""
+"""ExitPlanMode: shows the plan to the user. The loop asks and leaves the mode."""
 
 from __future__ import annotations
 

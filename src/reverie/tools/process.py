@@ -1,4 +1,4 @@
-"""Processes that tools start: each leads a group of its own, so that ending it ends everything it started."""
+"""Subprocesses of tools: each leads its own process group, so that killing it kills its children."""
 
 from __future__ import annotations
 

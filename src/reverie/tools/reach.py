@@ -1,4 +1,4 @@
-"""How file tools get at files: a call is judged by where its path leads, and must still lead there when it runs.
+"""File access for tools: a path must still lead to the file that was judged when the call runs.
 
 `judged` belongs into `Tool.need`, everything else into `Tool.run`. Files are opened by the real path that was judged,
 folder by folder, so a link put into it at any later moment is not followed. Whether a place may be touched at all is

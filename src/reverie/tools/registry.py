@@ -1,4 +1,4 @@
-"""Tools by name, in an order that never changes; no call reaches a tool with an input that it did not ask for."""
+"""Tools by name in a stable order; input is validated before a tool sees it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""SaveMemory and RecallMemory: what lasts, within reach of the model. What it saves is `inferred`, never `said`."""
+"""SaveMemory and RecallMemory. What the model saves has the trust `inferred`, never `said`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Search in files by a program that prints what `rg --json` prints: ripgrep itself, or our own `line_search`."""
+"""Searches files through a program with the output of `rg --json`: ripgrep, or our own `line_search`."""
 
 from __future__ import annotations
 

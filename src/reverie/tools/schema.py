@@ -1,4 +1,4 @@
-"""Whether the input of a call has the shape that its tool asked for, and its fields with their types.
+"""Validates the input of a tool call against its schema, and reads its fields with types.
 
 Knows the part of JSON Schema that tools use: type, required, properties, items, enum, bounds and unknown fields. Other
 keywords (a remote tool may have any) are taken as kept. What the values mean is the tool's matter.

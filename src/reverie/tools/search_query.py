@@ -1,4 +1,4 @@
-"""What a search in files looks for, and what it finds: values that both search programs take and give."""
+"""Values of a file search, query and result, shared by both search programs."""
 
 from __future__ import annotations
 

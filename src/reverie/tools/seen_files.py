@@ -1,4 +1,4 @@
-"""Which files the agent has read, and what they held: the ground for "read before you edit" and for recall.
+"""Which files the agent has read and their content then, for "read before you edit" and for recall.
 
 A bounded list, the least recently used file goes first. Whether a file changed since is told by its content.
 """

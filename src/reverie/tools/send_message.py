@@ -1,4 +1,4 @@
-"""SendMessage: words for another agent. Where it is and how it is reached is the matter of whoever made the tool."""
+"""SendMessage: sends a message to another agent, through a function that the session gives."""
 
 from __future__ import annotations
 

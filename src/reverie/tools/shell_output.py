@@ -1,4 +1,4 @@
-"""What a command prints: kept whole in a file, and its beginning and end in memory.
+"""Output of a shell command: complete in a file, head and tail in memory.
 
 A command that prints more than the disk should bear goes on, and the rest is counted and dropped. Whatever still holds
 the other end after the command itself is gone (a server in the background) is read on, so that it does not break.

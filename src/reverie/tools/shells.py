@@ -1,4 +1,4 @@
-"""Shell commands of one session: started, waited for, left in the background, ended.
+"""Shell commands of one session: start, wait, move to the background, stop.
 
 A command runs in real `bash` as the leader of its own process group, without input. Where it stood at its end is noted
 in a file. What may run is the matter of `permissions`; what the model reads of it, of `bash`.

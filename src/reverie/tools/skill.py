@@ -1,4 +1,4 @@
-"""Skill: the model invokes what the user taught by hand. What invoking does is the caller's matter."""
+"""The Skill tool: the model invokes a skill, through a function that the session gives."""
 
 from __future__ import annotations
 

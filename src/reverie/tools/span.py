@@ -1,4 +1,4 @@
-"""recall_span: a part of this conversation that is no longer in view, read again from the transcript."""
+"""recall_span: reads messages that are no longer in view from the transcript."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The tools that an agent has without asking anybody: always the same ones in the same order for the same arguments."""
+"""The standard tools of every agent: the same ones in the same order for the same arguments."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""TodoWrite: the model's list of its own work, kept at the desk; what is open survives every reduction."""
+"""TodoWrite: the model's to-do list; open items survive every reduction."""
 
 from __future__ import annotations
 

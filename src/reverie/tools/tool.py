@@ -1,4 +1,4 @@
-"""The shape of every tool.
+"""The `Tool` protocol: what every tool implements.
 
 A tool says what a call would need before it runs, and runs only when `session.tool_calls` has let it. It never asks
 for permission itself, never spills its own output and never raises for what the model did wrong: a `ToolMistake`

@@ -1,4 +1,4 @@
-"""The files of a folder that a person would call theirs: not those that `.gitignore` names, nor version control's own.
+"""Walks the files of a folder, without those that `.gitignore` names and without version control files.
 
 The rules are git's: the nearest `.gitignore` that says anything counts, an ignored folder is not entered, and above
 the top of a repository nothing counts. Links to folders are not entered.

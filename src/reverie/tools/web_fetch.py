@@ -1,4 +1,4 @@
-"""WebFetch: a page of the web as text. Off unless `tools.web_fetch` is set.
+"""WebFetch: fetches a web page as text. Off unless `tools.web_fetch` is set.
 
 Only public addresses; a redirect is followed on the same host only, since the permission was for that host. What a
 page says is data: invisible characters go, and nothing in it can pass for a word of the host.

@@ -1,4 +1,4 @@
-"""WebSearch: what the web says, found with the search of the model's provider.
+"""WebSearch: searches the web through the model's provider.
 
 The call is permitted like any other before a word of it leaves; only then a model is asked with the provider's own tool
 at hand. What comes back is data: invisible characters go, and nothing in it can pass for a word of the host.

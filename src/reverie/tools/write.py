@@ -1,4 +1,4 @@
-"""Write: a file as a whole, new or in place of one that the model has read."""
+"""Write: creates a file, or replaces one that the model has read."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The product in a minute, without key or network: learn, recall, dream, compact, compare.
+"""`make demo`: learn, recall, dream, compact and compare strategies, without a key or a network.
 
 Everything shown is the real program, run on sample sessions that were written for it (`story/`, `sample-session.jsonl`)
 in a home and a project of its own. No figure is written down here.

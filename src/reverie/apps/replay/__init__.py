@@ -1,4 +1,4 @@
-"""A recorded session, run again request by request through a strategy of the window.
+"""Replays a recorded session request by request through a context strategy.
 
 Reading order: `steps` (what was asked when), `run` (each request through strategy, validation and cache), `survival`
 (what a compaction lost), `figures` (what it amounted to), `picture` (the same drawn).

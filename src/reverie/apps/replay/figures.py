@@ -1,4 +1,4 @@
-"""What a replayed session amounted to: a row per request and the totals."""
+"""Results of a replay: one row per request, and totals."""
 
 from __future__ import annotations
 

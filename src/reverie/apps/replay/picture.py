@@ -1,4 +1,4 @@
-"""The figures drawn: cache read, cache written and fresh tokens stacked over the requests, as text and as SVG."""
+"""Draws a replay as text and SVG: cache reads, cache writes and uncached tokens per request."""
 
 from __future__ import annotations
 

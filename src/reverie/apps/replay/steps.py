@@ -1,4 +1,4 @@
-"""A recording as the requests that were made: what came in before each reply, the reply, and when.
+"""Splits a recording into its requests: what was added before each reply, the reply, and when.
 
 The recording's own compactions are left out: the whole history is replayed, so every strategy starts from the same.
 """

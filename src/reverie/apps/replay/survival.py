@@ -1,4 +1,4 @@
-"""What a view must still tell after a compaction, and what of it is gone.
+"""Checks which facts of a session are still in view after a compaction, and which are missing.
 
 Reads messages and tool calls anew and looks at the text of the view. Neither the list that the compaction made nor its
 receipt's word that something was kept counts as proof; only what the receipt itself calls left out is taken at its

@@ -1,4 +1,4 @@
-"""THE TERMINAL AGENT: what plain `reverie` starts. Nothing here decides anything; it shows a conversation and asks.
+"""The terminal agent that plain `reverie` starts. It shows a conversation and asks; it decides nothing.
 
 `conversation` names what it needs of a session and of its surroundings. `pieces` are what can stand in the log, drawn
 with `markdown`, `diff` and `window_picture`; `log` shows them; `turn` makes them of events, `turns` runs one after

@@ -1,4 +1,4 @@
-"""The system's clipboard where the terminal itself does not reach it: text through tmux, pictures by its programs."""
+"""Access to the system clipboard: text through tmux, pictures through `wl-paste`, `xclip` or `pngpaste`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What could stand at the cursor: a slash command at the start, a path after `@`. Pure; the prompt shows it."""
+"""Completion at the cursor: slash commands at the start, paths after `@`. Pure; the prompt shows the result."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The last thing before the screen: no text of any widget may steer the terminal, whoever wrote it."""
+"""Removes control characters from all text before it is drawn, so that nothing can steer the terminal."""
 
 from __future__ import annotations
 

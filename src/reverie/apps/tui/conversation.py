@@ -1,4 +1,4 @@
-"""What the terminal needs: of a session, exactly the methods that it calls; of everything else, plain functions.
+"""Protocols for what the terminal needs: the session methods that it calls, and plain functions for the rest.
 
 `session.session.Session` is such a conversation. Nothing in this package reaches past these two.
 """

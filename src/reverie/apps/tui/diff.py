@@ -1,4 +1,4 @@
-"""A unified diff, or any text that should be looked at closely, in colours that also work as plus and minus."""
+"""Draws a unified diff, or a text to look at closely; readable without colours."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A conversation as a Markdown document, from what stands in the log."""
+"""Writes a conversation as a Markdown document."""
 
 from __future__ import annotations
 

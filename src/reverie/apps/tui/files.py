@@ -1,4 +1,4 @@
-"""The files of a project, for completing paths: what git tracks or would, else a walk that stops in time."""
+"""Lists the files of a project for path completion: from git, else by a bounded directory walk."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What was typed in earlier sessions, and walking through it. The file is private and only appended to."""
+"""Input history of earlier sessions, and moving through it. The file is private and append-only."""
 
 from __future__ import annotations
 

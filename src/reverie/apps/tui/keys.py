@@ -1,4 +1,4 @@
-"""The keys of the conversation, and those of their actions that only look: scrolling, folding, what was typed before.
+"""Key bindings of the conversation, and their actions that change nothing: scrolling, folding, input history.
 
 Keys that stop, send or change something act in `app`.
 """

@@ -1,4 +1,4 @@
-"""The log of a conversation: pieces one below the other, drawn line by line, however long it gets.
+"""The widget that shows a conversation: pieces one below the other, drawn line by line, of any length.
 
 Each piece keeps its drawn lines until it or the width changes, so scrolling and streaming cost what is visible and
 what moved; of a long log the older part is drawn when somebody scrolls there. A click on a foldable piece unfolds it.

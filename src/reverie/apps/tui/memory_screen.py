@@ -1,4 +1,4 @@
-"""The memories of a project: look, read, edit, pin, forget, undo, and where each comes from."""
+"""The screen of `/memory`: browse, read, edit, pin, forget and undo memories, and see where each comes from."""
 
 from __future__ import annotations
 

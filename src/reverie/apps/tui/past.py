@@ -1,4 +1,4 @@
-"""A resumed session on the screen: what was said and done before, as pieces."""
+"""Shows a resumed session: its earlier messages and tool calls as pieces of the log."""
 
 from __future__ import annotations
 

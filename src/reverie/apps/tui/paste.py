@@ -1,4 +1,4 @@
-"""Long pasted text stands folded in the prompt and is sent in full; the pasted path of a picture attaches it."""
+"""Folds long pasted text in the prompt (it is sent in full) and attaches a pasted picture path."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Choosing one row of a list, with a word typed to narrow it."""
+"""A list to choose one row from, filtered as you type."""
 
 from __future__ import annotations
 

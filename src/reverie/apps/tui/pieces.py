@@ -1,4 +1,4 @@
-"""What can stand in the log of a conversation, as values that can draw themselves.
+"""The pieces that a conversation log consists of, as values that can draw themselves.
 
 A piece is drawn from its parts; a part that stays equal is not drawn again. Whether a piece is folded is the matter of
 the log, which asks for the parts of either state.

@@ -1,4 +1,4 @@
-"""Where one types: several lines, history, completion, folded pastes.
+"""The input widget: several lines, history, completion, folded pastes.
 
 Enter sends; Shift+Enter, Alt+Enter, Ctrl+J or a backslash before Enter begin a new line.
 """

@@ -1,4 +1,4 @@
-"""Asking for permission: what would be done, with its diff, and the answers one may give.
+"""The permission question: what the call would do, with its diff, and the possible answers.
 
 It stands where one types, so that the conversation above stays in sight and can be scrolled.
 """

@@ -1,4 +1,4 @@
-"""Commands that the user runs from the prompt with `!`: their output as it comes, then told to the conversation.
+"""Runs `!command` from the prompt: streams the output and adds it to the conversation.
 
 They run in the user's shell with the user's rights: nobody is asked, since the user typed them. They may run beside a
 turn. Stopping one does what Ctrl-C does in a shell, and insists when that is not enough.

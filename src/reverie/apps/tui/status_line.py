@@ -1,4 +1,4 @@
-"""One line that says how things stand; what matters less gives way on narrow terminals."""
+"""The status line; less important parts are dropped on narrow terminals."""
 
 from __future__ import annotations
 

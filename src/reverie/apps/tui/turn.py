@@ -1,4 +1,4 @@
-"""A turn on the screen: events become pieces of the log.
+"""Turns the events of a turn into pieces of the log.
 
 Pieces of an answer are gathered and shown by `flush`, which the app calls a few times a second, so that a fast stream
 costs no more than a slow one.

@@ -1,4 +1,4 @@
-"""Running turns: events to the screen, and the words that were typed meanwhile.
+"""Runs turns one after another, and queues what is typed meanwhile.
 
 One turn at a time. Words typed during a turn wait in sight; the conversation takes them at its next boundary. What it
 did not take is sent after a turn that ended well, and goes back to the user after one that did not.

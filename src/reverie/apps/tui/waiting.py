@@ -1,4 +1,4 @@
-"""The lines between log and prompt: what goes on, and which words wait for the next boundary."""
+"""The lines between log and prompt: current activity, and text that waits for the next request."""
 
 from __future__ import annotations
 

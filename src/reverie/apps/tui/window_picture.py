@@ -1,4 +1,4 @@
-"""What fills the window, as a picture for the log; the rows come from `apps.rows`."""
+"""Draws what fills the window, for `/context`; the rows come from `apps.rows`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A hook's program: started in a process group of its own, given its input, ended for good when it takes too long.
+"""Runs a command hook in its own process group, passes its input, and kills it on time-out.
 
 Input and output are files without a name instead of pipes: a child that the program leaves running in the background
 keeps nobody waiting, and a program that does not read its input is not disturbed.

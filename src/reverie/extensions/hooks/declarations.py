@@ -1,4 +1,4 @@
-"""Hooks as people declare them, read once: each handler becomes a value, each mistake a sentence with its place.
+"""Reads hook declarations from settings: each handler becomes a value, each mistake a message with its place.
 
 A mistake costs the handler it is in and nothing else: a settings file that another program wrote must not keep a
 session from starting.

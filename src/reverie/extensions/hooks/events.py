@@ -1,4 +1,4 @@
-"""The events at which the user's scripts may speak, and what each event makes of their words."""
+"""The hook events, and what a hook's output means for each of them."""
 
 from __future__ import annotations
 

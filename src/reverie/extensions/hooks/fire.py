@@ -1,4 +1,4 @@
-"""`Hooks`: everything that is declared, and `fire`, which asks all hooks that an event concerns.
+"""`Hooks`: all declared hooks, and `fire`, which runs those that match an event.
 
 They run at the same time; the order of their sources governs only how their words are put together. Nothing that a hook
 does can fail a turn: each failure is a warning in the verdict. Hooks of a project that the user has not agreed to are

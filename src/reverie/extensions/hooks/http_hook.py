@@ -1,4 +1,4 @@
-"""A hook's web address: whether it may be called, what its headers say, and the call itself.
+"""HTTP hooks: whether the URL is allowed, its headers, and the request.
 
 Only addresses that the settings allow are called, redirections are not followed, and headers hold only those variables
 that both the hook and the settings name.

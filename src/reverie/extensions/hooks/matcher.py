@@ -1,4 +1,4 @@
-"""Which hooks an event concerns: by the matcher of their group and by the condition of their own.
+"""Which hooks match an event: by the matcher of their group and by their own condition.
 
 Judging a condition exactly is the matter of the permission rules; `covers` stands in where nobody passes them in. In
 doubt a hook runs, since many of them are guards.

@@ -1,4 +1,4 @@
-"""Hooks that ask a model: the question as a flow, and the answer read. Without a model there is no objection."""
+"""Hooks that ask a model: the question as a flow, and parsing the answer. Without a model they allow."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a hook printed, read by the rules of its event: exit code, JSON control fields, plain text.
+"""Parses the output of a hook by the rules of its event: exit code, JSON control fields, plain text.
 
 The outcome of one hook is a `HookVerdict` of its own; nothing here knows how the text was obtained.
 """

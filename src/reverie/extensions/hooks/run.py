@@ -1,4 +1,4 @@
-"""One hook, run: what it is given, who does it, and what its answer means. Whatever goes wrong is raised.
+"""Runs one hook: its input, its handler, and the meaning of its answer. Failures are raised.
 
 `firing` turns a failure into a warning and puts the answers of many hooks together.
 """

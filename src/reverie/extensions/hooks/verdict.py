@@ -1,4 +1,4 @@
-"""What hooks say to an event, as one value. The words of one hook and of all together have the same shape."""
+"""The combined result of the hooks of an event. One hook and all together have the same shape."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which instruction files apply in a folder, in the order in which they count, and which ones a touched file adds.
+"""Finds the instruction files that apply in a folder, in order of precedence, and those that a touched file adds.
 
 Broad before specific: the machine's, the user's, then every folder from the root to where the agent stands. A file is
 loaded once, whatever names and links lead to it; what it includes comes before it, so that it has the last word. Files

@@ -1,4 +1,4 @@
-"""The patterns of `paths:` and `excludes`: from their base on, `**` spans folders, `{a,b}` are alternatives.
+"""Glob patterns of `paths:` and `excludes`, relative to their base; `**` spans folders, `{a,b}` are alternatives.
 
 A pattern that ends in a plain name also holds for everything below a folder of that name; one that ends in a wildcard
 means exactly what it says. Matching is linear in the path, since a project writes these patterns and may be hostile.

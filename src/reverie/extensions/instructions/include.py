@@ -1,4 +1,4 @@
-"""`@path` in an instruction file: which words are meant as includes, and which file each one names.
+"""Finds `@path` includes in an instruction file and resolves them.
 
 An include stands anywhere in prose, never in code. `@scope/pkg`, `@name` and addresses look alike, so a word is an
 include when its file exists; only what cannot be anything else (`@./…`, `@~/…`, a text file's ending) is missed.

@@ -1,4 +1,4 @@
-"""What in a Markdown text is code and what is a comment, found in linear time whatever the text.
+"""Finds code and comments in Markdown, in linear time for any text.
 
 No tree is built: instruction files need to know only where an `@path` or a comment is meant and where it is quoted. A
 span of code ends with its paragraph, list item or heading, as a stray backtick shall not hide what follows.

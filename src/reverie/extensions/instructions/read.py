@@ -1,4 +1,4 @@
-"""One file as text, within bounds: what is too large, no text or unreadable comes back as a sentence."""
+"""Reads one instruction file within limits; a file that is too large, binary or unreadable gives a message."""
 
 from __future__ import annotations
 

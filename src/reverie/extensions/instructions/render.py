@@ -1,4 +1,4 @@
-"""Instruction files as the model reads them: each under its path and whose it is, in the order in which they count."""
+"""Renders instruction files for the model: each under its path and owner, in order of precedence."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The official SDK, behind our own values. The only module that imports it; that takes a second: do it in a thread."""
+"""The only module that imports the official MCP SDK. Importing it takes a second: do it in a thread."""
 
 from __future__ import annotations
 

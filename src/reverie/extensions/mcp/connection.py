@@ -1,4 +1,4 @@
-"""One server from its start to its end: connected in the background, connected again when it was lost.
+"""One MCP server connection: connected in the background, reconnected when lost.
 
 A server that cannot be reached never fails anything but its own calls. Closing ends its process.
 """

@@ -1,4 +1,4 @@
-"""Which MCP servers there are and how each is reached, as values. Connecting to them is the matter of `tools.mcp`.
+"""Reads which MCP servers are configured and how each is reached. `tools.mcp` connects to them.
 
 Of servers with one name the nearest source counts, as a whole: local, project, user, plugin. A server
 that came with the project waits until the user has agreed to it; until then the name means whoever comes next.

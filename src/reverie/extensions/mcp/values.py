@@ -1,4 +1,4 @@
-"""What a server offers, as values without the SDK: tools, prompts, resources, and a link that passes requests on."""
+"""What an MCP server offers (tools, prompts, resources) as values without the SDK, and a link that sends requests."""
 
 from __future__ import annotations
 

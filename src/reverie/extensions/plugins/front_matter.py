@@ -1,6 +1,6 @@
-"""The head of a Markdown file that somebody else wrote, read as texts; no type of YAML surprises anybody.
+"""Reads the front matter of Markdown files written by others; all values are texts, so YAML types do not surprise.
 
-The block of a memory has more to it and its own reader (`memory.frontmatter`); here a file is only read, never edited.
+Memories have a reader of their own (`memory.topics.frontmatter`), which can also edit; here a file is only read.
 """
 
 from __future__ import annotations

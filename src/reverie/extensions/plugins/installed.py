@@ -1,4 +1,4 @@
-"""Which plugins are there: those the user installed with the host agent and enabled, those in our home, those of flags.
+"""Finds plugins: installed and enabled with the host agent, in our home, or given by a flag.
 
 The host keeps them under `plugins/`: `installed_plugins.json` says where each lies, else the newest folder of the cache
 counts, else the folder of its marketplace. Settings enable one by `NAME@MARKETPLACE`. A file in the project

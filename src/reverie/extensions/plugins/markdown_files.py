@@ -1,4 +1,4 @@
-"""The Markdown files of a folder of commands or agents, however its links go round."""
+"""Lists the Markdown files of a folder of commands or agents; safe against link cycles."""
 
 from __future__ import annotations
 

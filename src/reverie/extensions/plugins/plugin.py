@@ -1,4 +1,4 @@
-"""One plugin: a folder whose parts are named by a manifest or lie where they always lie.
+"""One plugin: a folder whose parts are named by a manifest or lie in their default places.
 
 Everything it brings stays below its root; a part that leads out of it is named and left out, and so is a broken one.
 Variables in its servers are filled in here, those in its hooks when they run.

@@ -1,4 +1,4 @@
-"""Where skills lie, and which one a name means.
+"""Finds skills, and resolves which one a name means.
 
 Of several with one name the strongest source counts: managed, the user's own, the project's nearest folder; within one
 folder a skill goes before a command. Those of plugins carry the plugin's name. Skills of folders below the place where

@@ -1,4 +1,4 @@
-"""What the model reads when a skill is invoked: its text with arguments filled in.
+"""Renders an invoked skill for the model: its text with the arguments filled in.
 
 The text is cut into words and inline commands before anything is filled in, so that no argument becomes a command.
 Commands are data here: whoever may run them asks for permission and hands in their output (`with_outputs`).

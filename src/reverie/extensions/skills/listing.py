@@ -1,4 +1,4 @@
-"""What the model is told of skills before it invokes one: a line each, within a budget.
+"""The list of skills that the model is sent: one line each, within a size budget.
 
 Names go before descriptions: when the budget is short, all descriptions are cut to one length, and only when the names
 alone do not fit are the last of them left out.

@@ -1,4 +1,4 @@
-"""A skill or a command as a value: what its head says. The body is read when somebody invokes it."""
+"""A skill or command as a value, from its front matter. The body is read when it is invoked."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Places: every path the system uses is computed here, and which project a folder belongs to.
+"""Computes every path that the program uses, and which project a folder belongs to.
 
 Reading order: `paths` (where everything lies), `slug` (a path as the name of a folder), `checkout` (the repository
 around a path), `git_config` and `remotes` (what a repository calls itself), `git_programs` (what its configuration

@@ -1,4 +1,4 @@
-"""The repository around a path, found by reading a few small files: no git program, no trust.
+"""Finds the repository around a path by reading a few small files, without running git.
 
 Worktrees of one repository share its main root. A `.git` that points elsewhere is believed only when the other side
 points back: else a folder from outside could pose as any project and be given that project's memories.

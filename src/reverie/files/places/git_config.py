@@ -1,4 +1,4 @@
-"""Reading a repository's own configuration file, without running git and without trusting it."""
+"""Reads a repository's own configuration file without running git and without trusting it."""
 
 from __future__ import annotations
 

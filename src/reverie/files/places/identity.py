@@ -1,4 +1,4 @@
-"""Which store belongs to a project: the repository decides, not its path.
+"""Finds the store of a project by the identity of its repository, not by its path.
 
 A store is a folder under `projects/` with an `identity.json`. It is recognised by the marker we left in the
 repository's git folder, by the repository's remote, or, failing both, by its path. An equal first commit alone only

@@ -1,4 +1,4 @@
-"""Which directory may hold memories, and where its history lies; `memory.scopes` says which one does."""
+"""Checks whether a directory may hold memories, and where its history lies. `memory.scopes` chooses the directory."""
 
 from __future__ import annotations
 

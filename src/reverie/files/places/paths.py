@@ -1,4 +1,4 @@
-"""Where everything lies. Values that only compute: nothing is read, made or checked on disk here.
+"""All paths of the program. These values only compute; nothing is read or created here.
 
 Two homes have one layout: ours (`~/.reverie`) and that of the host agent (`~/.claude`), whose files people already
 have. Ids and names that come from outside are checked before they become part of a path.

@@ -1,4 +1,4 @@
-"""One spelling for the address of a repository, however it is reached."""
+"""Normalises the URL of a git remote, so that one repository has one spelling."""
 
 from __future__ import annotations
 

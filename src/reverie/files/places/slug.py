@@ -1,4 +1,4 @@
-"""A path as the name of a folder, by the rule of the programs that people already use.
+"""A path as the name of a folder, by the same rule as existing agents.
 
 The rule is lossy: `/a/b-c` and `/a/b/c` share a slug. Telling them apart is the matter of `identity` and `transcripts`.
 """

@@ -1,4 +1,4 @@
-"""All folders with transcripts of one repository.
+"""Finds all folders with transcripts of one repository.
 
 Transcripts lie under the slug of the working directory, memory under that of the root, so a repository
 has many such folders: one for each folder that somebody worked in, in each of its work trees, in each home. Reading

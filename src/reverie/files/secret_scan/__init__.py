@@ -1,4 +1,4 @@
-"""What must never be stored or leave this machine: keys, tokens and passwords in a text.
+"""Finds secrets in a text: keys, tokens and passwords that must not be stored or sent.
 
 One scanner for every path. Precise rules (`rules`, judged by `plausible`) and what a sentence says of a random word
 (`prose`) are always on, behind a search for keywords in the text as it is seen (`visible`). Where the `secrets` extra

@@ -1,4 +1,4 @@
-"""The larger engine of the `secrets` extra: several hundred kinds, used wherever it is installed."""
+"""The larger secret scanner of the `secrets` extra, with several hundred kinds; used where installed."""
 
 from __future__ import annotations
 

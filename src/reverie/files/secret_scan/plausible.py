@@ -1,4 +1,4 @@
-"""Whether what stands where a secret would stand is one, or a word, a name, a path or a documentation value."""
+"""Tells a real secret from a word, a name, a path or a placeholder in its place."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A random word that its sentence calls a key, a token or a password: "use … to log in", "le jeton est …", "密钥是…".
+"""Finds random words that a sentence calls a key, token or password: "use … to log in", "le jeton est …", "密钥是…".
 
 The word is judged first (`plausible.looks_random`); only then are the few characters around it read, so that a text
 without such a word costs nothing.

@@ -1,4 +1,4 @@
-"""A text without some of its characters, and the way back to where the others stood.
+"""Removes characters from a text and maps positions back to the original.
 
 What hides a token hides an injection as well; `messages/injection.py` uses this too.
 """

@@ -1,4 +1,4 @@
-"""A proposal reaches the directory: one commit, under the writer's lock, merged with what others did since.
+"""Applies a proposal: one commit under the writer's lock, merged with changes made since.
 
 Each step stands or falls as a whole. A file that changed meanwhile is merged three-way; where that fails, or a topic to
 be archived was touched, the step is left out and theirs stays. `MEMORY.md` follows by itself where topics change;

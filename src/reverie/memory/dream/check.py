@@ -1,4 +1,4 @@
-"""What of a model's dream may stand: its staging tree against the one it began with, judged file by file, in code.
+"""Checks the result of a model's dream file by file against the topics that it began with.
 
 Front matter must be valid, nothing may be gone, no secret and no order may have come in, and nothing becomes a word of
 the user that the user did not say. What fails is thrown away and told; the rest becomes steps.

@@ -1,4 +1,4 @@
-"""Pairs of memories on one subject that cannot both hold. They are told to the user; nothing is changed.
+"""Finds pairs of memories on one subject that cannot both be true. They are reported; nothing is changed.
 
 Only what is said first counts, without its reason, and two statements must be about the very same thing: all their
 words agree but for a no, a number or day, one of two opposites, or the order of a preference. A rule with one word more

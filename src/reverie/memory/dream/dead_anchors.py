@@ -1,4 +1,4 @@
-"""A memory that is tied to something which is no longer there says so in its file; and no longer when it is back."""
+"""Marks memories whose anchor (file, symbol, commit) no longer exists, and unmarks them when it is back."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Dreams for one memory: run one, show what it proposes, take or drop that, and say how things stand.
+"""Runs dreams of one memory directory; shows, applies or discards proposals; reports the state.
 
 The order of a dream: gates (only of an automatic one), lock, a copy of the topics, the work (rules here, or a model's
-fork in `dream_by_model.py`), the limits, one commit. Until that commit nothing in the directory changes; after any
+fork in `model_dream.py`), the limits, one commit. Until that commit nothing in the directory changes; after any
 other end nothing has. What it came to is written down last.
 """
 

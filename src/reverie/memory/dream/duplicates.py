@@ -1,4 +1,4 @@
-"""Memories that say the same become one: the best name stays, provenance is joined, what differs in words is kept.
+"""Merges memories that say the same: the best name stays, sources are joined, differing words are kept.
 
 Conservative: same type, same negations, same numbers and names, and at most one of two has words of its own. A word of
 the user is never mixed with a conclusion of the agent: those merge only where the conclusion adds nothing.

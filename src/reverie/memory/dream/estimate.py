@@ -1,4 +1,4 @@
-"""What a model's dream would cost, before it is dreamt: its first request is put together and counted, never sent.
+"""Estimates the cost of a model's dream: its first request is built and counted, never sent.
 
 How many rounds a dream takes nobody knows; a round for a few topics, each read once, is what is reckoned with.
 """

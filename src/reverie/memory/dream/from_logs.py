@@ -1,4 +1,4 @@
-"""Daily logs into topics, without a model: what the agent noted is searched by the rules of extraction.
+"""Makes topics of daily logs without a model, by the rules of extraction.
 
 The agent wrote these lines, so what comes of them is its conclusion (`inferred`) and never overrides the user's word.
 """

@@ -1,4 +1,4 @@
-"""What a memory says, in a form in which two can be compared; and which pairs are worth comparing.
+"""Normalises memories for comparison, and selects the pairs that are worth comparing.
 
 Words come from the analysis of search. Telling words (numbers, names, identifiers) and negations are looked at apart:
 two sentences that differ in one of them say different things, however many words they share.

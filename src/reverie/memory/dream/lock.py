@@ -1,4 +1,4 @@
-"""One dreamer at a time, and when the last dream succeeded: two files that say one thing each.
+"""The lock that allows one dream at a time, and the time of the last successful dream; one file each.
 
 The lock (`O_EXCL`, with holder, host and start) ends with its process or after an hour; the time of the last success
 is written only when there was one, so a crash leaves no hole. Where a host agent keeps its `.consolidate-lock`, a live

@@ -1,4 +1,4 @@
-"""The dream of a model: a fork in a staging tree, and the check of what it left there.
+"""A dream by a model: a fork that works in a staging tree, and the check of its result.
 
 Whatever the fork does, the memory directory is not touched here; what may stand becomes a proposal.
 """

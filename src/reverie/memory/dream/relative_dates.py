@@ -1,4 +1,4 @@
-"""`tomorrow` in a memory means the day after it was written: such words become dates, by the topic's own day.
+"""Adds the date to relative words such as `tomorrow`, counted from the day of the topic.
 
 Only what is known to be about a day: facts, not rules and habits (`never deploy on Friday` is about every Friday), and
 not code or quotations.

@@ -1,4 +1,4 @@
-"""Which sessions happened since a moment: transcripts that changed and in which somebody said something."""
+"""Lists sessions since a given time: changed transcripts in which the user said something."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A copy of the topics for a dream to work in, outside the memory directory: nothing half-done can be seen there.
+"""A copy of the topics outside the memory directory, in which a dream works unseen.
 
 The copy belongs to whoever holds the lock; what a killed dream left is removed by the next one.
 """

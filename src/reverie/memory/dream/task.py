@@ -1,4 +1,4 @@
-"""A dream as a background task: what it says and touches while it runs, for whoever watches, here or elsewhere."""
+"""A dream as a background task: its progress, readable by any process."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The dream without a model: pure, deterministic, and at rest after one run; a second one finds nothing to do."""
+"""The dream without a model: pure and deterministic; a second run finds nothing to do."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A dream as it can be watched: its phase, its last words, the files it touched."""
+"""Progress of a dream for display: phase, last text, files touched."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What was said in a session → memories: found by rules or by a model, and let through by one gate.
+"""Finds memories in what the user said, by rules or by a model; one gate decides what is stored.
 
 In reading order: `candidate` (the values), `typed` (what a person wrote by hand), `phrases`, `cue`, `cues` and
 `indirect` (the rules), `form` and `classify` (likeness to exemplars), `dates`, `wording` and `find` (from a sentence

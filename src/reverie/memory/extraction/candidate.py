@@ -1,4 +1,4 @@
-"""What extraction deals in: a message that a person typed, a candidate for a memory, and a refusal."""
+"""The values of extraction: a typed message, a candidate for a memory, a refusal."""
 
 from __future__ import annotations
 

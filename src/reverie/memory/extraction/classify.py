@@ -1,4 +1,4 @@
-"""How a sentence reads, by its likeness to exemplars: as something lasting, or as a request, a quote, a remark.
+"""Classifies a sentence by similarity to exemplars: something lasting, or a request, a quote, a remark.
 
 Needs vectors of meaning, so it works for English, and where the `semantic` extra and its weights are installed; else
 the rules decide alone. `python -m bench.extraction.fit` has fitted the weights in `reading.json`.

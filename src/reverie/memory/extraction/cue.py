@@ -1,4 +1,4 @@
-"""What a rule of extraction is: a way in which people say something lasting."""
+"""One extraction rule: a way in which people say something lasting."""
 
 from __future__ import annotations
 

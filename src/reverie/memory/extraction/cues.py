@@ -1,4 +1,4 @@
-"""The rules by which a sentence is taken for something lasting, as one table; English, Chinese, German, Japanese.
+"""The table of extraction rules for English, Chinese, German and Japanese.
 
 A cue names what it finds and the type of memory that comes of it. Precision goes first: an order for the task at hand,
 a question, a report of what somebody else wrote or a fact about code is none of these, and `Guard`s say so.

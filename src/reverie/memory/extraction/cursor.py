@@ -1,4 +1,4 @@
-"""How far extraction has come in a running session: a mark in the transcript, so it outlives resume and compaction.
+"""How far extraction has read a running session: a mark in the transcript, which survives resume and compaction.
 
 Also what lies after it: how many messages, what the user typed, and which memories the main agent wrote by itself.
 """

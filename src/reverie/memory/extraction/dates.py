@@ -1,4 +1,4 @@
-"""The calendar day beside a relative date, by the day on which it was said; and which day a sentence names last.
+"""Resolves relative dates by the day on which they were said, and finds the last day that a sentence names.
 
 A day that was (`last Friday`, `since Monday`, 上周五) lies before it, one to come behind it. Recurring days (`every
 Sunday`, `on Tuesdays`, 每周日) are left alone. English, Chinese, German and Japanese.

@@ -1,4 +1,4 @@
-"""Extraction without a model over one session: candidates of every new message, through the gate."""
+"""Extraction without a model over one session: finds candidates in each new message and applies the gate."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Find what is worth remembering in the words of a user, without a model: candidates, in the order of the text.
+"""Finds candidates in a user's message without a model, in the order of the text.
 
 Rules look first. Where a `Reader` is given it lets in what no rule found but reads like something lasting, and doubts
 what a rule found but reads like something else. Deterministic. What is stored is the matter of `gate.py`.

@@ -1,4 +1,4 @@
-"""Extraction by a model: the work as a `ForkSpec` for the agent, and the gate that sees each file before it is written.
+"""Extraction by a model: the `ForkSpec` of the work, and the gate that checks each file before it is written.
 
 The fork may read the project, the memory and its session, and write topic files below the memory directory; it has no
 shell, since lists of harmless commands leak. The prompt is `prompts/extraction.md`.

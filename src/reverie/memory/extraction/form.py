@@ -1,4 +1,4 @@
-"""The form of an English sentence as numbers, beside its meaning: who speaks of what, how strictly, and when.
+"""Grammatical features of an English sentence as numbers: subject, strictness, tense.
 
 Vectors of meaning hardly tell `never mock the database` from `mock the database in this test`; these marks do. Their
 order is that of the weights in `reading.json`: after a change `python -m bench.extraction.fit` has to run again.

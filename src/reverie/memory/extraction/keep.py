@@ -1,4 +1,4 @@
-"""What passed the gate becomes memories: one commit by `extraction` for what is new, an edit for a known subject.
+"""Stores what passed the gate: one commit by `extraction` for new memories, an edit for a known subject.
 
 A `Keeper` knows the store for the length of a run; `keep_new` is one run without a model over a session under way.
 """

@@ -1,4 +1,4 @@
-"""What the store knows already, for comparison: whether a text is there, nearly there, or another word on one subject.
+"""Compares a text with the stored memories: known, nearly known, or another statement on the same subject.
 
 Built from topics once per run and told of every candidate that was let through, so a run does not repeat itself.
 """

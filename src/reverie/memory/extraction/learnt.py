@@ -1,4 +1,4 @@
-"""How far each session was read, kept with the store: a second run over the same transcripts adds nothing.
+"""How far each transcript was read, kept with the store, so that a second run adds nothing.
 
 One JSON line per run over a session, the last one counts. Written after the memories, so a crash in between reads the
 range again, and the gate knows what came of it.

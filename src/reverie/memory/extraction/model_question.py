@@ -1,4 +1,4 @@
-"""Ask a model what a piece of a past session taught, and what its answer means as candidates.
+"""Asks a model what a piece of a past session taught, and parses its answer into candidates.
 
 The gate judges what comes back; a quote that no message holds is refused there. Without a model the rules answer.
 """

@@ -1,4 +1,4 @@
-"""A transcript → what the user typed in it, each message with what others had put into the session before it.
+"""Reads from a transcript what the user typed, each message with what others had put into the session before it.
 
 Sub-agents' conversations are left out: their prompts were written by the agent. So are summaries and meta records.
 """

@@ -1,4 +1,4 @@
-"""What a person typed, told apart from what a program wrapped around it or they pasted: sentences with their places.
+"""Separates what a person typed from what they pasted or a program added: sentences with their positions.
 
 Offsets never move: whatever is not the person's own prose is blanked out, character by character. Quoted words and
 inline code stay in the stored quote but are hidden from the rules, which must not take orders from them.

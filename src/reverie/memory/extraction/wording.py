@@ -1,4 +1,4 @@
-"""From the user's sentence to the text of a memory: title, one sentence, reason and use, all in the user's own words.
+"""Words a memory from the user's sentence: title, statement, reason and use, in the user's own words.
 
 Nothing is added but the labels `**Why:**` and `**How to apply:**`, and days beside relative dates; nothing is left out
 but what leads up to the statement, and only where negations, numbers, names and conditions stay.

@@ -1,4 +1,4 @@
-"""Finding topics and passages again: an index over words and vectors that ranks, explains itself and can say nothing.
+"""Searches topics and passages of transcripts by words and vectors; ranks, gives reasons, and can return nothing.
 
 - recall of topics: `recall` (which matter now), `topic_index` (one directory as recall sees it) with `topic_table` and
   `topic_rows`, `directories` (all that recall looks into), `model_selection` (a model chooses), `render` (how a

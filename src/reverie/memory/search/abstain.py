@@ -1,4 +1,4 @@
-"""When to say nothing: how likely a hit answers the query, from a few features and a small logistic model.
+"""Decides when recall returns nothing: a small logistic model of how likely a hit answers the query.
 
 The coefficients are fitted by `python -m bench.recall.fit` on real questions, on questions asked of a stranger's store,
 and on everyday requests that concern no memory. Some are set by hand, since those data ask about named people and have

@@ -1,4 +1,4 @@
-"""Text → terms: what the index stores and what a query asks for, by the same rules.
+"""Splits text into search terms, by the same rules for documents and queries.
 
 Words are folded (case, accents, width), brought to their common form, and stripped of those that are in every text;
 identifiers are kept whole and in their parts; runs of Chinese, Japanese and Korean become characters and bigrams.

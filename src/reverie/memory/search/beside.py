@@ -1,4 +1,4 @@
-"""A piece of work offered to a thread of our own while the caller does another.
+"""Runs a function in a worker thread while the caller does something else.
 
 Whoever comes first does it: on a busy machine nobody waits for a thread that does not get its turn.
 """

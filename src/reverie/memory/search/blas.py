@@ -1,4 +1,4 @@
-"""How many threads numpy's matrix products use, where that can be told: OpenBLAS, which most builds of numpy bring.
+"""Limits the threads of numpy's matrix products, where numpy uses OpenBLAS.
 
 Its threads wait for one another by spinning: on a busy machine a product takes ten times as long as with one. Whoever
 has several products to compute at once does better to give each to a thread of its own.

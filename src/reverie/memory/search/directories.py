@@ -1,4 +1,4 @@
-"""The memory directories that recall looks into, each with its index, and how recently each was looked at."""
+"""The memory directories that recall searches, each with its index and the time of its last check."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What goes into the engine and what comes out: documents, queries, scored hits and their reasons."""
+"""Input and output of the search engine: documents, queries, scored hits and their reasons."""
 
 from __future__ import annotations
 

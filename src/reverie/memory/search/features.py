@@ -1,4 +1,4 @@
-"""What is measured of each candidate: how its words, its neighbours, its kind and its vector meet the query.
+"""Computes the ranking features of each candidate: words, neighbours, type and vector against the query.
 
 Pure functions over rows that `database.py` read; `rank.py` weighs what is measured here. The measures and their
 constants were chosen on the development splits by `bench/recall` with cross-validation over cases.

@@ -1,4 +1,4 @@
-"""A look at a memory directory by a child process, while the process that will ask still imports what it asks with.
+"""Checks a memory directory for changes in a child process while this one still imports the search engine.
 
 Looking at ten thousand files takes as long as everything else that a cold question does. Only for a process with a
 single thread: a child of any other could inherit a lock that nobody releases.

@@ -1,4 +1,4 @@
-"""Let a model choose among the best memories; the embedded choice stands whenever it does not."""
+"""Lets a model choose among the best memories; if it fails, the choice without a model is used."""
 
 from __future__ import annotations
 

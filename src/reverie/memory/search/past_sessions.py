@@ -1,4 +1,4 @@
-"""Past sessions for `Memory.search`: opened when first asked for, and looked at anew at most once a second."""
+"""Past sessions for `Memory.search`: opened on first use, checked for changes at most once a second."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Measures → one ranking score, and the score → how likely the hit answers: two small linear models, written out.
+"""Turns features into a ranking score and a probability that the hit answers: two small linear models.
 
 The weights come from `python -m bench.recall.fit`, which prints these tables from the development splits.
 """

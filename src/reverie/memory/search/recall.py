@@ -1,7 +1,7 @@
-"""Which memories matter now: by likeness, by situation, and, where a model is set, by its choice among the best.
+"""Selects the memories that are relevant now: by similarity, by situation, and by a model's choice where one is set.
 
 `recall` never asks a model. `selection` is the flow that does; whoever drives it keeps the embedded answer for when it
-fails. What a hit looks like is `recalled.py`; which directories are searched is `scopes.py`.
+fails. What a hit looks like is `render.py`; which directories are searched is `scopes.py`.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What a recalled memory looks like: its header, the part of its text that is shown, the limits, the attachment.
+"""Renders a recalled memory: header, the part of its text that is shown, limits, attachment.
 
 A hit is made once and kept as it is; nothing here is computed again when a conversation is rendered. Which memories are
 recalled is `recall.py`.

@@ -1,4 +1,4 @@
-"""Vectors, where they can be had: the `semantic` extra and its weights. Without either, search goes by words."""
+"""Loads vectors where the `semantic` extra and its weights are installed; otherwise search uses words alone."""
 
 from __future__ import annotations
 

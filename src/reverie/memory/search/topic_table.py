@@ -1,7 +1,7 @@
 """What recall needs of every topic, in one SQLite file: how its file looked, what it says, when it applies.
 
 Derived from the files and safe to delete; a file that is no database is replaced by an empty one. Several processes may
-use it at once. When a topic is put in is decided by `indexed.py`.
+use it at once. When a topic is put in is decided by `topic_index.py`.
 """
 
 from __future__ import annotations

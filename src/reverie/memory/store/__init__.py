@@ -1,4 +1,4 @@
-"""One directory of topics: its files, MEMORY.md, its history as git commits, and the only way to write to it.
+"""One directory of topics: its files, MEMORY.md and git history, and the only way to write to it.
 
 - the whole: `topic_store` (read, save, edit, forget, pin), `timeline` (log, why, undo, erase)
 - the record: `change` (who, why, on what grounds), `history` (the repository), `past` (earlier states), `repack`,

@@ -1,4 +1,4 @@
-"""Who made an edit that was found on disk: the session whose transcript tells of it, of a host agent or of ours.
+"""Finds who made an edit on disk: the session, ours or of a host agent, whose transcript records it.
 
 A transcript is believed when it explains the file: the writes and edits it records, applied to what was there before,
 give what is there now. Anything else stays unknown; nothing is ever taken for the user's own edit.

@@ -1,4 +1,4 @@
-"""A memory with its whole history in one file, and bringing such a file into a directory.
+"""Exports a memory with its whole history to one file, and imports such a file.
 
 The file is a ZIP of `manifest.json` and `history.bundle`, the latter an ordinary git bundle. What comes in is merged
 file by file; where both sides changed the same place ours stays, and theirs is kept as a conflict copy. What was erased

@@ -1,4 +1,4 @@
-"""Who changed something, why and on what grounds; and how that is written into a commit message and read back.
+"""Author, reason and sources of a change, and how they are written to a commit message and parsed back.
 
 The subject line is the reason; everything else stands in trailers, one line each whatever the text: `Reverie-Author`,
 `Reverie-Session`, and for every source `Reverie-Source` (its session), `Reverie-Message` and `Reverie-Quote`.

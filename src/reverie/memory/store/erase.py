@@ -1,8 +1,8 @@
-"""Erase a topic for good: from the directory, the whole history, the derived index, spills and, if asked, transcripts.
+"""Erases a topic from the directory, the whole history, the search index, spills and, if asked, transcripts.
 
-The history is rewritten under the writer's lock; old commit ids lead to new ones afterwards. Copies elsewhere cannot be
-reached: they are named; one that is imported again is recognised by the hashes of `relearning.py` and refused, and one
-that imports from here is told by a tombstone.
+The history is rewritten under the writer's lock; old commit ids are mapped to new ones. Copies elsewhere cannot be
+reached and are named. An erased topic that is imported again is refused by the hashes of `erased_sentences.py`; a copy
+that imports from here drops it because of a tombstone.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What was erased must not be learnt again: keyed hashes of its sentences, which tell nothing to who finds them.
+"""Keyed hashes of erased sentences, so that they are not learnt again and cannot be read back.
 
 Only the sentences' hashes are kept, under a random key that lies beside them and never leaves this machine. A person
 may save the same thing again; machines may not.

@@ -1,4 +1,4 @@
-"""Every change of a memory directory as one git commit: what the last commit holds, how the next one is made.
+"""Git history of a memory directory: reads the last commit and writes the next, one per change.
 
 It keeps, beside git's own files, a note which commit the index file belongs to, and a record of a commit under way,
 from which a killed writer's work is finished. Reading the past is `past.py`; the files on disk are `worktree.py`;

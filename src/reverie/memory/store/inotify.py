@@ -1,4 +1,4 @@
-"""What the system tells of folders that are watched: which names in them were touched since it was last asked.
+"""inotify watcher: which names in the watched folders were touched since the last call.
 
 Linux only (inotify), and only on file systems of this machine, where whoever writes does so through this kernel.
 It knows folders and names; which of them are tracked is `listing.py`'s matter.

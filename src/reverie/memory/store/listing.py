@@ -1,7 +1,7 @@
-"""Every tracked file of a directory as the disk shows it, again and again, at the price of what was touched in between.
+"""Lists the tracked files of a directory repeatedly; with inotify only touched files are looked at again.
 
-The first looks cost one `stat` a file, as every look does where the system tells nothing (`told.py`). Otherwise only
-files are looked at that somebody touched; what is given is always what `list_tracked` would find.
+The first listings cost one `stat` per file, as every listing does where inotify is not available. Later ones look only
+at files that were touched. The result is always the same as that of `list_tracked`.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Read a memory's past: the log, the difference a change made, and the directory as it was on a day.
+"""Reads the history of a memory: the log, the diff of a change, and the directory at a given time.
 
 Nothing here writes. Commits made by hand with git are read like ours; their author is `unknown`.
 """

@@ -1,4 +1,4 @@
-"""Take given sentences out of files that quote them: transcripts (JSON lines) and spilled tool results (any text).
+"""Removes given sentences from files that quote them: transcripts (JSON lines) and spilled tool results.
 
 A JSON line stays the same JSON with the sentence replaced inside its strings. The file is replaced whole or not at all,
 and keeps its times, since retention and recency go by them. What a session appends meanwhile is not lost.

@@ -1,4 +1,4 @@
-"""The repository packs itself: in the background, one packing at a time, only when enough has gathered.
+"""Packs the git repository in the background, one process at a time, when enough loose objects exist.
 
 An erasing ends here too, by removing what no branch holds any more.
 With thousands of files in one folder every commit writes a large tree; packed, such trees differ by a few bytes.

@@ -1,4 +1,4 @@
-"""What a store's history can do for its topics: trace one, show the directory of a day, undo, erase, carry away.
+"""Operations on the history of a store: log and why of a topic, state at a date, undo, erase, export.
 
 Each function takes the store; those that write hold its lock for as long as they work.
 """

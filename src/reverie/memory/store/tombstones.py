@@ -1,4 +1,4 @@
-"""What was erased here, told to copies elsewhere without telling what it was.
+"""Records of erasures, so that copies of a memory elsewhere drop the same topics, without revealing the content.
 
 A tombstone holds salted hashes of whole texts: who has the text recognises it, who has not learns nothing he could not
 guess in full. It travels in every bundle; a directory that takes one in drops the topics it names and may not learn

@@ -1,4 +1,4 @@
-"""One directory of topics: read, save, edit, forget, pin, archive; every change is one commit and the index follows.
+"""One directory of topics: read, save, edit, forget, pin, archive. Every change is one commit and updates MEMORY.md.
 
 Any number of stores, in any number of processes, may work on one directory, beside editors and other programs. What was
 is `past.py` and `undo.py`; how bytes reach the disk is `writer.py`; which directory is the caller's matter.

@@ -1,4 +1,4 @@
-"""Which files of a memory directory have a history, and what the disk says of them now.
+"""Which files of a memory directory are tracked in its history, and their present state on disk.
 
 Tracked: Markdown outside hidden folders, the archive and the conflict copies. Not tracked: daily logs, lock files, the
 derived index, and folders that are repositories of their own.

@@ -1,4 +1,4 @@
-"""Take back any change, also an old one: a three-way merge of each topic file it touched.
+"""Undoes any change, also an old one, by a three-way merge of each topic file it touched.
 
 Pure over contents; `store.py` reads them, and writes the outcome as one commit. The index takes no part: it follows.
 """

@@ -1,4 +1,4 @@
-"""Notice edits by other programs while a memory is open, so that a query need not look at every file first."""
+"""Watches an open memory for edits by other programs, so that a query need not check every file first."""
 
 from __future__ import annotations
 

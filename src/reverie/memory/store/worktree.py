@@ -1,4 +1,4 @@
-"""The files of a memory directory beside its last commit: what changed on disk, and how new contents get there.
+"""Compares the files of a memory directory with its last commit, and writes new contents.
 
 A file is written as a draft and exchanged with what stands there; what stood there is then compared with what was
 expected, so that an edit made at the same moment is found and not lost. When to flush is `writer.py`'s to say.

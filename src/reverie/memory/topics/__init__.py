@@ -1,4 +1,4 @@
-"""One topic: a Markdown file with front matter, and everything that can be said of it without looking at other files.
+"""One topic: a Markdown file with front matter, and everything about it that needs no other file.
 
 - the value and its file: `value`, `topic` (text to value and back), `frontmatter` and `fields` (its head), `merge`
   (two edits of one), `remarks` (what was guessed while reading), `vetted` (what was scanned already)

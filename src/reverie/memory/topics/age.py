@@ -1,4 +1,4 @@
-"""How old a memory is, and how to say so.
+"""The age of a memory, and how it is worded.
 
 Age counts from the day on which the memory was last found true, in calendar days of the user's zone; the time of the
 file is only the fallback, since a copy or a rewrite would make an old fact look new. A header is made once, when a

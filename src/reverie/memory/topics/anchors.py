@@ -1,8 +1,8 @@
-"""What a memory is tied to in the world, so that it can be checked instead of believed.
+"""Anchors: files, symbols, commits and URLs that a memory refers to, so that it can be checked.
 
 Values, finding them in a text, and checking them. Paths are resolved inside the project root and never outside; commits
 and words of the whole tree are asked of the caller, who knows git; URLs are never fetched. How anchors stand in front
-matter is `topic_fields.py`.
+matter is `fields.py`.
 """
 
 from __future__ import annotations

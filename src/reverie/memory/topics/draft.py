@@ -1,4 +1,4 @@
-"""From what a caller says to a topic: sources, day, situations, anchors; and how a newer draft renews a topic."""
+"""Builds a topic from what a caller gives: sources, date, situations, anchors; and updates a topic by a newer draft."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The keys of a topic's front matter that we understand: how each is read, and how it is written.
+"""The known keys of a topic's front matter: how each is parsed and written.
 
 A value that cannot be read as what its key promises raises `NotUnderstood`; `topic.py` then keeps it untouched.
 """

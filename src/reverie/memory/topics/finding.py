@@ -1,4 +1,4 @@
-"""Which topic a person means by a path, a file name, a name, or the beginning of a file name."""
+"""Finds the topic that a person means by a path, file name, name, or the beginning of a file name."""
 
 from __future__ import annotations
 

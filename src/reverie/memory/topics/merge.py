@@ -1,4 +1,4 @@
-"""Two edits of one topic in one file: key by key in the front matter, line by line in the body.
+"""Merges two edits of one topic: key by key in the front matter, line by line in the body.
 
 Lists grow and shrink by what each side added or removed, dates take the later one; only a text that both sides rewrote
 differently is a conflict. Which copy wins, or where the loser is kept, is the caller's decision.

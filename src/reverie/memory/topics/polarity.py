@@ -1,4 +1,4 @@
-"""The law that a memory says what was said: same negations, numbers, names and conditions as the words it quotes.
+"""Checks that a memory says what its quote says: same negations, numbers, names and conditions.
 
 `find_mismatch` compares one stored text with its source; `keep_as_said` holds a topic against its quotes and puts the
 source sentence in the place of what differs. Lists of words name what differs where they can; what they do not know is

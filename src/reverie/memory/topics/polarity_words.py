@@ -1,4 +1,4 @@
-"""The words of many languages that `polarity.py` compares: negations, conditions, numbers, names; as text of patterns.
+"""Word lists for `polarity.py` in many languages: negations, conditions, numbers, names; as regular expressions.
 
 Each language adds to the same few concepts, so that a translation can be compared with what was said. Patterns match
 folded text; they are compiled when first needed, since most commands never compare anything.

@@ -1,4 +1,4 @@
-"""What `doctor` may say about one topic file that was read, but not without guessing."""
+"""Remarks of `doctor` on a topic file that could be read only by guessing."""
 
 from __future__ import annotations
 

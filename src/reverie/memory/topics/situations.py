@@ -1,7 +1,7 @@
-"""When a memory applies: the `when:` of a standing instruction, which shares no words with the requests it governs.
+"""When a memory applies: the `when:` of a standing instruction, which need not share words with a request.
 
 The value, whether it holds in a situation (and why), and what can be derived from the text of a rule when it is saved.
-How it stands in front matter is `topic_fields.py`; what recall makes of the reasons is its own business.
+How it stands in front matter is `fields.py`; what recall makes of the reasons is its own business.
 """
 
 from __future__ import annotations

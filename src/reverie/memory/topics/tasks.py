@@ -1,4 +1,4 @@
-"""Kinds of task, as one table: how requests ask for them, and how rules speak of them."""
+"""Kinds of task in one table: how requests ask for them, and how rules refer to them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Markdown with front matter ⇄ `Topic`.
+"""Parses and writes topic files: Markdown with front matter ⇄ `Topic`.
 
 Reading takes whatever a directory holds: three shapes of front matter, none at all, unknown keys, CRLF, a byte order
 mark. Writing is strict, and an edit touches only the lines of what changed. What is not understood is kept in `extra`.

@@ -1,4 +1,4 @@
-"""One memory as a value, apart from how its file is read and written (`topic.py`): a query needs no more."""
+"""The `Topic` value, apart from how its file is read and written (`topic.py`): a query needs no more."""
 
 from __future__ import annotations
 

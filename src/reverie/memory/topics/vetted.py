@@ -1,4 +1,4 @@
-"""Topics that this process has just made and found free of secrets, so that nobody reads and scans their text again.
+"""Cache of topics that this process has already scanned for secrets, so that they are not scanned again.
 
 Whoever is about to write adds them; the derived indexes ask by path and exact content, so what somebody else wrote in
 between is never taken for what was looked at.

@@ -1,4 +1,4 @@
-"""What a session teaches about its own estimates: by which factor they were wrong, per kind of content.
+"""Corrects token estimates by what the session's reported usage showed, per kind of content.
 
 A value: observing gives a new one. Each factor follows the middle of what it saw in small steps, so that a reminder
 which the provider was sent unseen does not move it far; it is drawn towards the factor of the whole session while it

@@ -1,4 +1,4 @@
-"""The canonical count: how large the next request will be.
+"""Counts the tokens of the next request: reported usage plus an estimate of what was added since.
 
 The last reported size, plus the answer that came with it, plus an estimate of what was added since, minus what was
 taken out after it was reported. A view without a believable report is estimated as a whole.

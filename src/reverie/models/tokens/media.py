@@ -1,4 +1,4 @@
-"""What pictures and documents weigh, told from the first bytes of their data.
+"""Estimates the tokens of pictures and documents from the first bytes of their data.
 
 A picture costs by its area after the provider has scaled it down; a PDF by its pages. Where the data does not show them
 (a URL, a file id, a damaged header) a flat figure stands.

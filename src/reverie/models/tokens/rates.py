@@ -1,4 +1,4 @@
-"""What a provider's vocabulary and framing make of our pieces: a few numbers per tokenizer generation.
+"""Factors from pieces to tokens, a few numbers per tokenizer generation.
 
 `OLD` and its framing were fitted to replies and tool rounds of recorded sessions whose exact token counts are known,
 `NEW` to recorded exchanges of newer models; `bench.tokens` fits them again without the series it measures. No recording

@@ -1,4 +1,4 @@
-"""A view as a series of model calls: what each was reported to hold, what it answered, what was added before the next.
+"""A view as a series of model calls: reported size, reply, and what was added before the next.
 
 `count` predicts from the last round, `calibration` learns from pairs of neighbours, `bench.tokens` measures over all.
 """

@@ -1,4 +1,4 @@
-"""What the provider reported over a whole session: totals by model, and what they cost.
+"""Totals of the usage reported over a session, by model, and their cost.
 
 A reply of several records carries its usage on each, so it is counted once, by `message.id`, as its last record says.
 Records that hold only the first snapshot of a stream show too little output; how much is missing is estimated apart and

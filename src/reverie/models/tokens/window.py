@@ -1,4 +1,4 @@
-"""The lines of the window: how much may be used, and what is due at which size.
+"""The thresholds of the window: how much may be used, and what is due at which size.
 
 Every number is an argument with its default; the settings pass theirs. Absolute numbers hold for windows of 100,000
 tokens and more; below that they shrink with the window, so that the lines keep their order and leave room to work in.

@@ -1,4 +1,4 @@
-"""WHAT A SHELL COMMAND WOULD DO, told from its text without running it. Unknown is never taken for harmless.
+"""Determines from the text of a shell command what it would do, without running it. Unknown is never harmless.
 
 Reading order: `script` (a command as values), `parse` (text to script), `second_reading` (another reader that must
 agree before anything is allowed), `flags` (which options a program may get), `programs` (which programs only read),

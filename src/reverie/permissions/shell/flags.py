@@ -1,4 +1,4 @@
-"""Which options a program may get. Options on a list pass, all others do not: a new release may bring a harmful one."""
+"""Which options a program may get: only those on a list, because a new release may bring a harmful one."""
 
 from __future__ import annotations
 

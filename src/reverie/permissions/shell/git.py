@@ -1,4 +1,4 @@
-"""`git`: the questions one can ask it, each with options that neither write nor run another program.
+"""Which `git` commands and options only read and run no other program.
 
 What the repository's own configuration makes git run (a file system monitor, a text converter) may have come with an
 archive, and so may a folder that pretends to be a repository: where there is any, git is not asked without a question.

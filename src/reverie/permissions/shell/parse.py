@@ -1,4 +1,4 @@
-"""Text to script, by tree-sitter. Only node types on a list are understood; anything else makes the script a guess.
+"""Parses shell text with tree-sitter. Node types that are not on a list make the result a guess, and a guess asks.
 
 The grammar forgives much that the shell does not, so a script without expansions must also pass `second_reading`.
 """

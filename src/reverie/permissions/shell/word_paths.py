@@ -1,4 +1,4 @@
-"""The paths that a word stands for: as it is written, as its pattern matches, and where links on the way lead."""
+"""The paths that a word of a command may stand for: literal, by glob, and through links."""
 
 from __future__ import annotations
 

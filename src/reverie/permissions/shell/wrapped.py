@@ -1,4 +1,4 @@
-"""Commands inside commands: what `timeout`, `env`, `sudo`, `xargs`, `sh -c` and their like would run."""
+"""Finds commands inside commands: `timeout`, `env`, `sudo`, `xargs`, `sh -c` and the like."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""All servers of a session: started together, asked for what they offer, ended together."""
+"""All MCP connections of a session: started together, listed, closed together."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the result of a remote tool becomes: text and pictures for the model, data for everybody else.
+"""Converts the result of a remote tool: text and pictures for the model, data for programs.
 
 A server's words are data: invisible characters go, and nothing in them can pass for a word of the host.
 """

@@ -1,4 +1,4 @@
-"""A tool of a server as one of ours. Its deeds are unknown, so every call is judged by the rules for `mcp__…` names."""
+"""A tool of an MCP server. Its effects are unknown, so rules for `mcp__…` names decide on every call."""
 
 from __future__ import annotations
 

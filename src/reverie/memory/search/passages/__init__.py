@@ -1,4 +1,4 @@
-"""Passages of a project's transcripts, found again.
+"""Search in passages of a project's transcripts.
 
 Reading order: `listing` (which transcripts), `cut` (what of a record is a passage), `terms` (its words), `database`
 (the index file), `update` (keeping it in step with the transcripts), `find` (candidates for the engine of `search`),

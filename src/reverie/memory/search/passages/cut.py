@@ -1,4 +1,4 @@
-"""A record of a transcript → the passages it is found by: who speaks, and its text in pieces of readable size.
+"""Cuts a transcript record into searchable passages: who speaks, and pieces of readable size.
 
 Cutting is a pure function of the record, so no text is stored: the record is read again and cut again. What a client
 shows beside a result (`toolUseResult`) repeats the result and is left out, as are pictures.

@@ -1,4 +1,4 @@
-"""Candidates among hundreds of thousands of passages, for the engine of `search` to measure and rank.
+"""Selects candidates among hundreds of thousands of passages for the search engine to rank.
 
 Passages that have all the telling words come before those that have some, and very common words are not followed
 through the whole index: in a large one even the words of a good query are in thousands of passages.

@@ -1,4 +1,4 @@
-"""Search in past sessions: from a question to passages with their place, their surroundings and the reason.
+"""Search in past sessions: a query in, passages out, with place, context and reason.
 
 Joins the index, the sweep over the transcripts and the engine of `search`; reads the text of the few hits from the
 transcripts themselves, with secrets taken out. What is found is data: nothing here follows it.

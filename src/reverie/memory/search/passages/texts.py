@@ -1,4 +1,4 @@
-"""The text of passages, read from the transcripts again, with secrets taken out before anybody sees it."""
+"""Reads the text of passages from the transcripts again, with secrets removed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Keeping the index in step with the transcripts: only what was appended is read, unless a file was rewritten.
+"""Keeps the passage index up to date: reads only what was appended, unless a file was rewritten.
 
 A file that is the same file, is longer, and still begins and ends where it did, was appended to. Any other change
 (erased sentences, a file put in the place of another, one cut short) takes out all it had and reads it again. Work is

@@ -1,4 +1,4 @@
-"""What a memory's history needs of git, below any idea of topics.
+"""Git operations that the history of a memory needs; knows nothing of topics.
 
 Reading order: `program` runs git away from the user's settings; `repository` makes and finds the repository; `objects`
 writes blobs, trees and commits; `trees` keeps the trees of a directory; `refs` moves a branch; `entries` is git's

@@ -1,4 +1,4 @@
-"""Git's index file (versions 2 and 3), which holds for every tracked path its content id and its `stat`.
+"""Reads and writes git's index file (versions 2 and 3): content id and `stat` of every tracked path.
 
 For git it makes `git status` clean after our commits; for us it is the stat cache that tells, without reading a file,
 which files changed since the last commit. An index we cannot read counts as empty: all files are then read once.

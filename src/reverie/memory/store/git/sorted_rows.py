@@ -1,4 +1,4 @@
-"""Rows in the order of their keys, kept in blocks: to change one of ten thousand, a hundred are put together again.
+"""Sorted rows kept in blocks, so that changing one of ten thousand rewrites only about a hundred.
 
 Trees and the index file are such rows end to end. A block remembers its bytes, and its share of a zlib stream.
 """

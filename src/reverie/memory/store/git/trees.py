@@ -1,4 +1,4 @@
-"""The trees of a directory, kept sorted as git wants them and changed path by path.
+"""The tree objects of a directory, kept sorted as git requires and changed path by path.
 
 With thousands of files in one folder, making its tree anew for every commit would cost more than all else in it.
 """

@@ -1,4 +1,4 @@
-"""What the index must know of every topic, kept up to date without reading every file; and the index that follows.
+"""Keeps what MEMORY.md needs of every topic up to date without reading every file, and renders it.
 
 A topic's row depends on its bytes alone, so a row holds as long as the content id of its file does; the rows lie in
 `row_table.py`. Rendering is `index.py`; writing is `writer.py`, which calls `follow` inside every change.

@@ -1,4 +1,4 @@
-"""What a person changed in MEMORY.md: an edited item is an edit of its topic; prose of two copies is merged."""
+"""Reads what a person changed in MEMORY.md: an edited line edits its topic; prose of two copies is merged."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The lines of MEMORY.md: which of them point to a topic, and how such a line is written.
+"""The lines of MEMORY.md: which of them link a topic, and how such a line is written.
 
 `- [Title](file.md) — hook`, at most 150 characters where the file name allows it.
 """

@@ -1,4 +1,4 @@
-"""MEMORY.md: the list of topics that stands in every conversation, between the user's own prose.
+"""MEMORY.md: the list of topics that every conversation loads; renders it, and cuts it to its limits.
 
 A list item that begins with a link to an existing topic is generated from that topic; every other line is the user's
 and stays. Items under the user's own sections (`## …`) keep their place; all others form one block, ordered by subject,

@@ -1,4 +1,4 @@
-"""The user's own lines of two indexes brought together; the items between them are generated and take no part."""
+"""Merges the user's own lines of two MEMORY.md files; generated lines take no part."""
 
 from __future__ import annotations
 

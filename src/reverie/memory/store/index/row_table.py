@@ -1,4 +1,4 @@
-"""What the index must know of every topic, as a table beside the search index; derived, and thrown away when damaged.
+"""Table of what MEMORY.md needs of every topic; derived, and rebuilt when damaged.
 
 Each path has one row with its content id, and the table says for which commit it holds, so that a new process need not
 read it. Which rows are due is `catalogue.py`'s matter; it writes only under the writer's lock.
