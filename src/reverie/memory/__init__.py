@@ -1,4 +1,4 @@
-"""Everything that is remembered. `memory.Memory` is the only entry point.
+"""Everything that is remembered. `memory` holds `Memory`, the only entry point.
 
 From the bottom up; a package imports only those above it in this list:
 
