@@ -14,7 +14,7 @@ from pathlib import Path
 from reverie.apps.replay.figures import SessionFigures
 from reverie.apps.replay.run import ReplaySetup, replay
 from reverie.apps.replay.steps import steps
-from reverie.context.strategies import STRATEGIES
+from reverie.apps.replay.strategies import STRATEGIES
 from reverie.messages.trajectory import read_recording
 from reverie.models.profiles import profile
 from reverie.models.tokens.window import budget_by

@@ -18,6 +18,7 @@ from reverie.messages.entries import Entry
 from reverie.messages.message import Message, Usage, assistant, user
 from reverie.messages.rules import conform
 from reverie.messages.view import project
+from reverie.settings import CompactionSettings, Settings
 from reverie.testing.prefix_net import classify
 from reverie.testing.scripted_model import ScriptedModel
 from reverie_simulator.rules.check import validate
@@ -186,6 +187,31 @@ def test_a_message_that_cannot_be_read_is_named_and_nothing_is_recorded(message:
 def test_a_window_of_no_size_is_refused(size: Any) -> None:
     with pytest.raises(UserMistake, match="window="):
         window(size)
+
+
+@requirement("window:bad-input")
+def test_an_unknown_strategy_is_refused_with_the_names_there_are() -> None:
+    with pytest.raises(UserMistake, match="'truncate'; there are default, none"):
+        window(strategy="truncate")
+
+
+@requirement("window:prepare:fits")
+def test_without_a_strategy_everything_is_sent() -> None:
+    made = window(8_000, strategy="none")
+
+    request = made.prepare(long_talk(60))
+
+    assert len(request.request.messages) == len(long_talk(60))
+    assert not request.report.reductions
+
+
+@requirement("window:bad-input")
+async def test_where_compaction_is_switched_off_none_takes_place() -> None:
+    made = window(settings=Settings(compaction=CompactionSettings(enabled=False)))
+    made.prepare(long_talk(10))
+
+    assert await made.compact() == ()
+    assert made.receipts == []
 
 
 @requirement("window:prepare:client-objects")

@@ -1,18 +1,17 @@
-"""The stages in order, and the one driver of compaction behind them.
+"""The stages before a request in their order, and the compactions behind them in theirs.
 
-Before each request: spill, snip, clearing, collapse; each sees the view that the one before it left. Then the gate. A
-stage that fails is passed over, a compaction that fails leaves a mark for the breaker: no reduction ever costs a turn.
-Whoever compacts (the loop, `/compact`, `Window`, replay, a provider's refusal) calls `compact_now`. What a reduction
-wants is appended as entries and projected again, here and nowhere else.
+Before each request: spill, snip, clearing, collapse; each sees the view that the one before it left. A stage that fails
+is skipped, a compaction that fails leaves a mark for the breaker: no reduction ever costs a turn. `compact_now` says
+what a compaction makes of a conversation; `compaction` decides when and appends the result.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from reverie.context.collapse import Queued, collapse_stage
+from reverie.context.collapse import Queued, collapse_stage, queued
 from reverie.context.compact import OneSide, compact, compact_part
 from reverie.context.embedded import answered
 from reverie.context.fit import fit
@@ -23,11 +22,12 @@ from reverie.context.receipt import receipts
 from reverie.context.replacement import Case
 from reverie.context.session_notes import NotesFile
 from reverie.context.snip import snip
+from reverie.context.spans import pinned as find_pinned
 from reverie.context.spill import kept_inline, spill
 from reverie.context.stage import NOTHING, Stage, StageContext, StageOutcome
 from reverie.errors import Error
 from reverie.files import write_atomic
-from reverie.messages.entries import MarkEntry
+from reverie.messages.entries import Entry, MarkEntry
 from reverie.messages.view import Projection, View
 from reverie.models.ports import Flow
 from reverie.settings import Settings
@@ -70,6 +70,37 @@ def stages(
         microcompact(settings.clearing, settings.cache, edits_cache=edits_cache, pinned=pinned),
         collapse_stage(settings.collapse, queue, pinned=pinned),
     )
+
+
+def stages_for(
+    entries: Sequence[Entry], settings: Settings, *, spill_path: Callable[[str], Path] | None, edits_cache: bool
+) -> tuple[Stage, ...]:
+    """The stages for a conversation, with its pinned messages and what waits to be folded."""
+    queue = queued(entries) if settings.collapse.enabled else ()
+    pins = _PinnedMessages(entries)
+    return stages(settings, spill_path=spill_path, edits_cache=edits_cache, pinned=pins, queue=queue)
+
+
+class _PinnedMessages(Collection[str]):
+    """The ids of pinned messages, searched on first use: most requests reduce nothing, and a session is long."""
+
+    def __init__(self, entries: Sequence[Entry]) -> None:
+        self._entries = entries
+        self._known: tuple[str, ...] | None = None
+
+    def _ids(self) -> tuple[str, ...]:
+        if self._known is None:
+            self._known = find_pinned(self._entries)
+        return self._known
+
+    def __contains__(self, uuid: object) -> bool:
+        return uuid in self._ids()
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._ids())
+
+    def __len__(self) -> int:
+        return len(self._ids())
 
 
 def prepare(

@@ -1,7 +1,7 @@
-"""From a conversation to its next request: stages, rescue, cache marks, report.
+"""From a conversation to its next request: stages, cache marks, report.
 
 The one path by which the loop, `Window`, the client wrapper and replay make requests, so that what is measured is what
-is sent. Never calls a model.
+is sent. Never calls a model. `compaction` drives it and compacts between `reduce` and `request`.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from typing import Any
 from reverie.context.cache_breaks import Break, announcements, extends, fingerprint, predict
 from reverie.context.compact import too_large
 from reverie.context.conversation import Conversation
-from reverie.context.pipeline import prepare, written
+from reverie.context.pipeline import prepare, stages_for, written
 from reverie.context.prefix import request_from, with_valid_server_edits, without_server_edits
 from reverie.context.request_options import Option, cache_options, refused_options, with_options
 from reverie.context.spans import RECALL_SPAN, Span, read_span
 from reverie.context.spill import READERS
-from reverie.context.stage import NOTHING, Reduction, StageContext, StageOutcome
-from reverie.context.strategies import Strategy, StrategyContext
+from reverie.context.stage import Reduction, StageContext, StageOutcome
+from reverie.context.strategy import DEFAULT, Strategy
 from reverie.errors import Unavailable
 from reverie.messages.entries import Entry
 from reverie.messages.message import Message
@@ -39,8 +39,6 @@ from reverie.models.tokens.window import LEAST_ANSWER_TOKENS, WindowBudget, Wind
 from reverie.settings import Settings
 from reverie.values import value
 
-_RESCUES = 4
-"""How often a view is reduced before one request while it does not fit."""
 _DOUBT = 0.35
 """Share of an estimate that it may be too high by."""
 
@@ -97,8 +95,8 @@ class Preparer:
         facts: Profile,
         budget: WindowBudget,
         settings: Settings,
-        strategy: Strategy,
         now: Callable[[], datetime],
+        strategy: Strategy = DEFAULT,
         spill_path: Callable[[str], Path] | None = None,
         narrower: WindowBudget | None = None,
         overrides: Mapping[str, ProfileOverride] = NO_OVERRIDES,
@@ -189,27 +187,16 @@ class Preparer:
     def _can_reread(self, view: View) -> bool:
         return self._rereads if self._rereads is not None else any(tool.name == RECALL_SPAN for tool in view.tools)
 
-    def prepare(self, log: Conversation, *, max_tokens: int | None = None) -> ReadyRequest:
-        """Reduce the conversation where that is due and make its next request.
-
-        Raises `ContextTooLong`, naming the largest message, when nothing makes it fit; nothing is lost.
-        """
-        reduced = self.reduce(log)
-        for _ in range(_RESCUES):
-            rescued = self._rescue(log, reduced.scene)
-            if not rescued.entries:
-                break
-            reduced = replace(reduced, outcome=reduced.outcome + rescued, scene=self.scene(log))
-            # What is left may count for more than was reckoned; the next try reckons with that.
-            if not reduced.scene.budget.is_blocked:
-                break
-        return self.request(log, reduced, max_tokens=max_tokens)
-
     def reduce(self, log: Conversation) -> ReducedView:
         """Run the stages that cost nothing and never ask; a compaction may follow before `request`."""
         start = len(log.entries)
         scene = self.scene(log)
-        steps = self.strategy.stages(self.settings, log.entries, self.spill_path, self._edits_cache(self.facts))
+        edits_cache = self._edits_cache(self.facts)
+        steps = (
+            stages_for(log.entries, self.settings, spill_path=self.spill_path, edits_cache=edits_cache)
+            if self.strategy.has_stages
+            else ()
+        )
         done = prepare(log.projection, scene, steps, lambda view: self._count(view, log), written)
         log.record(done.outcome.entries)
         failures = tuple(f"{one.stage}: {one.error}" for one in done.failures)
@@ -259,22 +246,15 @@ class Preparer:
             self._prompt = (view.system, view.tools, prompt)
         return self._prompt[2] + sum(map(self.weigh, view.items))
 
-    def _rescue(self, log: Conversation, scene: StageContext) -> StageOutcome:
-        if not scene.budget.must_compact:
-            return NOTHING
-        wanted = self.strategy.rescue(StrategyContext(log.view, log.entries, scene, self.settings, self.spill_path))
-        if not wanted.entries:
-            return NOTHING
-        kept = written(wanted)
-        log.append(*kept.entries)
-        return kept
-
     def request(self, log: Conversation, reduced: ReducedView, *, max_tokens: int | None = None) -> ReadyRequest:
-        """Make the request of a conversation as it stands. Raises `ContextTooLong` as `prepare` does."""
+        """Make the request of a conversation as it stands.
+
+        Raises `ContextTooLong`, naming the largest message, when it does not fit; nothing is lost.
+        """
         scene, outcome = reduced.scene, reduced.outcome
         view = self.sent_view(log)
         limit = self.budget.window_tokens if self.settings.compaction.reactive_only else self.budget.blocking_tokens
-        if scene.budget.used_tokens > limit and self.strategy.name != "none":
+        if scene.budget.used_tokens > limit and self.strategy.has_limit:
             self._estimate(view)
             raise too_large(view, scene.budget, self.weigh, self._prompt[2], compacts=self.settings.compaction.enabled)
         request = request_from(

@@ -7,10 +7,8 @@ transcript of its own, reduces what is sent, places the cache marks and says wha
 
 from __future__ import annotations
 
-import asyncio
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -19,19 +17,16 @@ from reverie.context.cache_breaks import Break
 from reverie.context.cache_watch import CacheWatch
 from reverie.context.client_messages import AnyMessage, AnySystem, AnyTool, Followed, to_plain
 from reverie.context.compact import Direction, OneSide
-from reverie.context.embedded import answered
-from reverie.context.pipeline import compact_now, written
+from reverie.context.compaction import Compactor
 from reverie.context.preparer import Preparer, Report
 from reverie.context.receipt import Receipt, receipts
-from reverie.context.replacement import Case
 from reverie.context.spans import Span, uncompact
 from reverie.context.stage import Reduction
-from reverie.context.strategies import strategy as named_strategy
+from reverie.context.strategy import find_strategy
 from reverie.errors import UserMistake
 from reverie.messages.codec import usage_from_wire
 from reverie.messages.entries import ToolSpec
 from reverie.messages.message import Usage
-from reverie.models.flow import run_flow
 from reverie.models.ports import Model, Request
 from reverie.models.profiles import NO_OVERRIDES, ProfileOverride, profile
 from reverie.models.tokens.window import budget_by
@@ -59,8 +54,8 @@ class PreparedRequest:
 class Window:
     """Keeps one conversation inside a model's window.
 
-    `directory` is where large tool results are moved to; without one they stay inline. `window` overrides the size that
-    the model is known to have.
+    `strategy` is `default`, or `none` to send everything. `directory` is where large tool results are moved to; without
+    one they stay inline. `window` overrides the size that the model is known to have.
     """
 
     def __init__(
@@ -91,11 +86,12 @@ class Window:
             facts=facts,
             budget=self.budget,
             settings=self.settings,
-            strategy=named_strategy(strategy),
+            strategy=find_strategy(strategy),
             now=self._now,
             spill_path=None if self._folder is None else self._spill_path,
             has_options=False,
         )
+        self._compactor = Compactor(self._log, self._preparer)
         self._cache = CacheWatch(facts, self.settings.cache)
         self._predicted: Break | None = None
         self._last_request: Request | None = None
@@ -115,7 +111,7 @@ class Window:
         message, when a single message does not fit, and `UserMistake` for one that cannot be read; nothing is lost.
         """
         self._log.follow(messages if isinstance(messages, Sequence) else list(messages), system, tools)
-        made = self._preparer.prepare(self._log, max_tokens=max_tokens)
+        made = self._compactor.prepare(max_tokens=max_tokens)
         self._predicted = made.report.predicted_break
         self._last_request = made.request
         return PreparedRequest(made.body, made.report, made.request)
@@ -143,16 +139,8 @@ class Window:
         before it (`up_to`) is summed up. Raises `UserMistake` when no message in view stands there.
         """
         part = self._part(from_, up_to)
-        aside = self._log.aside()
-        scene = replace(self._preparer.scene(self._log), envelope=aside.envelope)
-        case = Case(self._log.view, tuple(self._log.entries), scene, self.settings.compaction, trigger="manual")
-        flow = compact_now(case, self.settings, instructions=instructions, part=part)
-        if model is None:
-            outcome = await asyncio.to_thread(answered, flow)
-        else:
-            parent = self._last_request or Request(self.model, self._log.view.messages)
-            outcome = await run_flow(flow, model, parent, in_thread=True)
-        self._log.take(aside, written(outcome).entries)
+        parent = self._last_request or Request(self.model, self._log.view.messages)
+        outcome = await self._compactor.compact(model, parent, instructions=instructions, part=part)
         return outcome.reductions
 
     @property

@@ -13,10 +13,10 @@ from datetime import datetime
 from functools import partial
 from pathlib import Path
 
+from reverie.context.compaction import Compactor
 from reverie.context.conversation import Conversation
 from reverie.context.preparer import Preparer
 from reverie.context.session_notes import read_notes_file
-from reverie.context.strategies import strategy
 from reverie.errors import Error, UserMistake
 from reverie.extensions.hooks import HookContext, Hooks, declared_hooks
 from reverie.extensions.skills import Skill
@@ -37,7 +37,7 @@ from reverie.permissions.rule import RuleKind
 from reverie.permissions.rules_file import RuleScope
 from reverie.permissions.shell.read_only import is_read_only
 from reverie.session.background_work import Chore
-from reverie.session.compaction import Compactor
+from reverie.session.compaction import CompactionHooks
 from reverie.session.disk_changes import DiskChanges
 from reverie.session.dream import Sleeping
 from reverie.session.events import Notice, TurnEvent
@@ -100,7 +100,6 @@ def build_session(
         facts=profile(options.model, options.overrides),
         budget=budget_by(settings, options.model, window=options.window_tokens, overrides=options.overrides),
         settings=settings,
-        strategy=strategy("default"),
         now=options.now,
         spill_path=session_folder.spill,
         narrower=narrower_budget(settings, options.model, window=options.window_tokens, overrides=options.overrides),
@@ -167,7 +166,7 @@ def build_session(
         spills=session_folder.spills,
     )
     calls = ToolCalls(tools, desk, permits, options.approver, hooks, emit)
-    compactor = Compactor(log, preparer, settings, hooks, emit, LoopHost())
+    compactor = Compactor(log, preparer, LoopHost(), CompactionHooks(hooks, emit))
     loop = Loop(
         Parts(
             log=log,

@@ -16,6 +16,7 @@ from datetime import datetime
 from itertools import count
 
 from reverie.context.cache_watch import CacheWatch
+from reverie.context.compaction import CompactionHost, Compactor
 from reverie.context.conversation import Conversation
 from reverie.context.preparer import Preparer, ReadyRequest
 from reverie.context.reactive import FIRST
@@ -42,7 +43,6 @@ from reverie.models.ledger import Governor
 from reverie.models.ports import BlockDone, Ending, Event, Finished, Model, Reply, Request, Retrying, TextDelta
 from reverie.models.profiles import Profile, cost
 from reverie.models.tokens.window import WindowBudget
-from reverie.session.compaction import CompactionHost, Compactor
 from reverie.session.events import (
     Attached,
     CacheBroken,
@@ -390,7 +390,7 @@ class Loop:
         unsure = parts.preparer.unsure(parts.log)
         if unsure is not None and (tokens := await exact_tokens(parts.model, unsure)) is not None:
             reduced = replace(reduced, scene=parts.preparer.counted(parts.log, tokens))
-        if await parts.compactor.if_due(reduced.scene, parts.model, self.last_request):
+        if await parts.compactor.compact_if_due(reduced.scene, parts.model, self.last_request):
             reduced = replace(reduced, scene=parts.preparer.scene(parts.log))
         prepared = parts.preparer.request(parts.log, reduced, max_tokens=parts.max_output_tokens)
         self.last_request = prepared.request

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
 from reverie.context.compact import Direction, OneSide
+from reverie.context.receipt import receipts
 from reverie.context.snip import snip_to
 from reverie.context.spans import pinned, uncompact
 from reverie.errors import UserMistake
@@ -300,9 +301,13 @@ class Session:
         part = OneSide(Direction.FROM, from_) if from_ else OneSide(Direction.UP_TO, up_to) if up_to else None
         loop = self._parts.loop
         loop.open()
-        receipt = await loop.parts.compactor.now(instructions, loop.parts.model, loop.last_request, part)
+        if not loop.parts.settings.compaction.enabled:
+            raise UserMistake("compaction is switched off; set compaction.enabled to true to allow it")
+        outcome = await loop.parts.compactor.compact(
+            loop.parts.model, loop.last_request, instructions=instructions, part=part
+        )
         loop.measure()
-        return receipt
+        return next(reversed(receipts(outcome.entries)), None)
 
     def uncompact(self) -> int:
         """Show everything again that the last compaction took away; returns the size of the view in tokens.

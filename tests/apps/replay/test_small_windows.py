@@ -14,7 +14,8 @@ import pytest
 
 from reverie.apps.replay.figures import SessionFigures
 from reverie.apps.replay.run import ReplaySetup, replay
-from reverie.context.strategies import strategy
+from reverie.apps.replay.strategies import STRATEGIES
+from reverie.context.strategy import find_strategy
 from reverie.context.window import Window
 from reverie.context.wrap import wrap
 from reverie.messages.blocks import Json, ToolResult, ToolUse
@@ -65,7 +66,9 @@ def requests(whole: list[Message]) -> Iterator[list[Message]]:
 def replayed(entries: list[Entry], window: int, folder: Path, name: str = "default") -> SessionFigures:
     budget = budget_by(Settings(), MODEL, window=window)
     return replay(
-        "made", entries, ReplaySetup(MODEL, profile(MODEL), budget, Settings(), strategy(name), spills=folder)
+        "made",
+        entries,
+        ReplaySetup(MODEL, profile(MODEL), budget, Settings(), find_strategy(name, STRATEGIES), spills=folder),
     )
 
 

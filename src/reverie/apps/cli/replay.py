@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from reverie.apps.replay.figures import SessionFigures
     from reverie.apps.replay.run import ReplaySetup
-    from reverie.context.strategies import Strategy
+    from reverie.context.strategy import Strategy
     from reverie.messages.entries import Entry
     from reverie.settings.load import Configuration
 
@@ -59,11 +59,12 @@ def command(
     """
     from reverie.apps.cli.output import print_json
     from reverie.apps.replay.picture import svg
-    from reverie.context.strategies import strategy
+    from reverie.apps.replay.strategies import STRATEGIES
+    from reverie.context.strategy import find_strategy
     from reverie.errors import UserMistake
     from reverie.files import write_atomic
 
-    chosen = [strategy(name) for name in names or ("default",)]
+    chosen = [find_strategy(name, STRATEGIES) for name in names or ("default",)]
     configuration = common.configuration()
     if picture is not None:
         _check_picture(picture)

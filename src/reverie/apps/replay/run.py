@@ -17,9 +17,10 @@ from reverie.apps.replay.figures import RequestRow, SessionFigures
 from reverie.apps.replay.steps import ReplayStep, steps
 from reverie.apps.replay.survival import lost
 from reverie.context.client_messages import Followed
+from reverie.context.compaction import Compactor
 from reverie.context.preparer import Preparer, ReadyRequest
 from reverie.context.receipt import receipts
-from reverie.context.strategies import Strategy
+from reverie.context.strategy import Strategy
 from reverie.errors import ContextTooLong, UserMistake
 from reverie.messages.entries import AssistantEntry, AttachmentEntry, BoundaryEntry, Entry, PromptEntry, UserEntry
 from reverie.messages.message import Usage
@@ -89,14 +90,14 @@ def replay(
 
 
 class _Run:
-    """The state of one replay: the conversation, the preparer, and the provider's cache."""
+    """The state of one replay: the conversation, what keeps it small, and the provider's cache."""
 
     def __init__(self, setup: ReplaySetup, start: datetime) -> None:
         self.setup = setup
         self.time = start
         self.log = Followed(session="replay", now=lambda: self.time)
         self.provider = SimulatedProvider(seed=setup.seed)
-        self.preparer = Preparer(
+        preparer = Preparer(
             model=setup.model,
             facts=setup.facts,
             budget=setup.budget,
@@ -106,6 +107,7 @@ class _Run:
             spill_path=None if setup.spills is None else self._spill_path,
             rereads=True,
         )
+        self.compactor = Compactor(self.log, preparer)
         self._rates = rates_for(setup.facts)
 
     def request(self, step: ReplayStep, number: int) -> RequestRow:
@@ -115,7 +117,7 @@ class _Run:
             assert isinstance(entry, UserEntry | AssistantEntry | AttachmentEntry | PromptEntry)
             self.log.adopt(entry)
         before = time.perf_counter()
-        prepared = self.preparer.prepare(self.log)
+        prepared = self.compactor.prepare()
         took_ms = (time.perf_counter() - before) * 1000
         self._dump(prepared.body, number)
         row, usage = self._bill(prepared, step, took_ms)

@@ -13,6 +13,7 @@ from contextlib import aclosing
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from reverie.context.compaction import Compactor
 from reverie.context.conversation import Conversation
 from reverie.context.preparer import Preparer
 from reverie.memory.fork_runner import ForkCost, ForkListener
@@ -28,7 +29,7 @@ from reverie.permissions.approval import Approver, NobodyThere
 from reverie.permissions.need import Act, Need
 from reverie.permissions.policy import Mode
 from reverie.permissions.real_paths import is_secret_place
-from reverie.session.compaction import Compactor
+from reverie.session.compaction import CompactionHooks
 from reverie.session.events import Replied, ToolStarted, TurnEvent
 from reverie.session.loop import JoinedAttachment, Loop, LoopHost, Opening, Parts
 from reverie.session.loop_hooks import FiresHooks, NoHooks
@@ -196,22 +197,14 @@ def forked(
         asking=parts.calls.asking,
     )
     host = ChildHost(parts.host.render_opening)
-    compactor = Compactor(
-        log=log,
-        preparer=preparer,
-        settings=parts.settings,
-        hooks=hooks or NoHooks(),
-        emit=emit,
-        host=host,
-        is_internal=not compacts,
-    )
+    listener = CompactionHooks(hooks or NoHooks(), emit)
     return Loop(
         Parts(
             log=log,
             preparer=preparer,
             model=model,
             calls=calls,
-            compactor=compactor,
+            compactor=Compactor(log, preparer, host, listener, is_internal=not compacts),
             hooks=hooks or NoHooks(),
             governor=parts.governor,
             settings=parts.settings,

@@ -11,10 +11,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from reverie.context.compaction import Compactor
 from reverie.context.conversation import Conversation
 from reverie.context.preparer import Preparer
 from reverie.context.spans import RECALL_SPAN
-from reverie.context.strategies import strategy
 from reverie.errors import UserMistake
 from reverie.files import is_inside, read_small, write_atomic, write_folder
 from reverie.files.places import AgentScope, SessionFolder, find_checkout, project_root
@@ -30,7 +30,7 @@ from reverie.permissions.decide import PermissionVerdict, decide
 from reverie.permissions.need import Need
 from reverie.permissions.policy import Mode, Policy
 from reverie.permissions.rule import RuleKind
-from reverie.session.compaction import Compactor
+from reverie.session.compaction import CompactionHooks
 from reverie.session.events import TurnEvent
 from reverie.session.loop import JoinedAttachment, Loop, Opening, Parts
 from reverie.session.memory_prompt import agent_memory_prompt, with_memory
@@ -113,7 +113,6 @@ def made_agent(cast: Cast) -> Loop:
         facts=facts,
         budget=budget_by(settings, model.name, overrides=setup.overrides),
         settings=settings,
-        strategy=strategy("default"),
         now=setup.now,
         spill_path=cast.beside.spill,
         narrower=narrower_budget(settings, model.name, overrides=setup.overrides),
@@ -146,14 +145,7 @@ def made_agent(cast: Cast) -> Loop:
             preparer=preparer,
             model=model,
             calls=calls,
-            compactor=Compactor(
-                log=log,
-                preparer=preparer,
-                settings=settings,
-                hooks=cast.hooks,
-                emit=cast.emit,
-                host=host,
-            ),
+            compactor=Compactor(log, preparer, host, CompactionHooks(cast.hooks, cast.emit)),
             hooks=cast.hooks,
             governor=parts.governor,
             settings=settings,
