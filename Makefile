@@ -6,6 +6,8 @@ VENV := .venv
 BIN := $(VENV)/bin
 RUNTIME := $(VENV)/.runtime
 STAMP := $(VENV)/.installed
+# Tests wait for other processes half of the time, so there are two workers for each core.
+WORKERS ?= $(shell echo $$((2 * $$(getconf _NPROCESSORS_ONLN))))
 UV := $(shell command -v uv 2>/dev/null)
 ifneq ($(UV),)
 INSTALL := VIRTUAL_ENV=$(VENV) uv pip install --compile-bytecode
@@ -45,10 +47,10 @@ demo: $(RUNTIME)  ## Set up and show the main job, without key or network
 	@$(BIN)/python -m reverie.apps.demo
 
 test: $(STAMP)  ## Set up and run all tests that this machine can run
-	@$(BIN)/python -m pytest -n auto
+	@$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
 
 test-thorough: $(STAMP)  ## The same with whole matrices and many rounds of kill and fuzz tests
-	@$(BIN)/python -m pytest -n auto --thorough
+	@$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal --thorough
 
 check: $(STAMP)  ## Format, lint, types, layers
 	@$(BIN)/ruff format --check src tests bench docs

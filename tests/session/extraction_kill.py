@@ -12,7 +12,7 @@ import signal
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -82,13 +82,17 @@ class Home:
         )
 
 
-def kill_once(at: Home, chance: random.Random) -> Left:
-    """Hold a session in a process of its own, kill it somewhere, and look."""
+def kill_once(at: Home, chance: random.Random, *, has_learned: bool) -> Left:
+    """Hold a session in a process of its own, kill it somewhere, and look; `has_learned` waits for a first memory."""
     at.project.mkdir(parents=True)
     at.home.mkdir()
     heard = at.root / "said"
     child = start(partial(_hold, at), heard)
-    _wait_for(heard, lines=chance.randrange(1, len(SUBJECTS) + 2))
+    lines = chance.randrange(1, len(SUBJECTS) + 2)
+    if has_learned:
+        _wait_until(lambda: any(path.name != "MEMORY.md" for path in at.home.rglob("memory/*.md")))
+    else:
+        _wait_until(lambda: heard.exists() and heard.read_bytes().count(b"\n") >= lines)
     time.sleep(chance.uniform(0.0, 0.1))
     os.kill(child, signal.SIGKILL)
     os.waitpid(child, 0)
@@ -109,12 +113,12 @@ async def _talk(at: Home) -> None:
     os.write(1, b"closed\n")
 
 
-def _wait_for(heard: Path, *, lines: int) -> None:
-    for _ in range(30_000):
-        if heard.exists() and heard.read_bytes().count(b"\n") >= lines:
+def _wait_until(holds: Callable[[], bool]) -> None:
+    for _ in range(60_000):
+        if holds():
             return
         time.sleep(0.001)
-    raise AssertionError("the session says nothing")
+    raise AssertionError("the session does nothing")
 
 
 def _left(at: Home) -> Left:
@@ -174,7 +178,7 @@ def kills(root: Path, number: int, seed: int) -> Iterator[Left]:
     """So many kills, each of a session of its own."""
     chance = random.Random(seed)
     for each in range(number):
-        yield kill_once(Home(root / str(each)), chance)
+        yield kill_once(Home(root / str(each)), chance, has_learned=each % 3 == 2)
 
 
 if __name__ == "__main__":

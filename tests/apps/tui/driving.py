@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 
+from textual.events import Key
 from textual.pilot import Pilot
 from textual.widgets import Static
 
@@ -16,6 +17,9 @@ from tests.apps.tui.scripted import Table
 
 WAIT_SECONDS = 60.0
 _NAMES = {" ": "space", "/": "slash", "#": "number_sign", "!": "exclamation_mark", "@": "at", "\\": "backslash"}
+_CHARACTERS = {name: letter for letter, name in _NAMES.items()}
+_HOPS = 4
+"""A key goes from the app to a widget, whose message goes to the app, which changes another widget."""
 
 
 class Seat:
@@ -34,15 +38,30 @@ class Seat:
         return self.app.query_one(Prompt)
 
     async def type(self, text: str) -> None:
-        await self.pilot.press(*(_NAMES.get(letter, letter) for letter in text))
+        await self.press(*(_NAMES.get(letter, letter) for letter in text))
 
     async def press(self, *keys: str) -> None:
-        await self.pilot.press(*keys)
+        """Press keys one after another; each is handled by every widget before the next one.
+
+        The pilot's own way waits after each key until the process is idle, which beside busy processes it never is.
+        """
+        driver = self.app._driver
+        assert driver is not None
+        for key in keys:
+            event = Key(key, _CHARACTERS.get(key, key if len(key) == 1 else None))
+            event.set_sender(self.app)
+            driver.send_message(event)
+            for _ in range(_HOPS):
+                await self.pilot._wait_for_screen()
+        await self.app.animator.wait_until_complete()
+        # Layout follows in a later pass, and drawing in another.
+        for _ in range(2):
+            await self.pilot.pause(0.01)
 
     async def enter(self, text: str) -> None:
         """Type a message at once, and send it."""
         self.prompt.fill(text)
-        await self.pilot.press("enter")
+        await self.press("enter")
 
     async def until(self, holds: Callable[[], bool]) -> None:
         """Wait, with a bound, until something is so."""

@@ -270,10 +270,10 @@ def test_a_damaged_or_older_file_is_replaced_and_filled_again(tmp_path: Path, da
 _WRITER = """
 import sys
 from pathlib import Path
-from reverie.memory.search import Document, SearchIndex
+from reverie.memory.search import SearchDocument, SearchIndex
 with SearchIndex(Path(sys.argv[1])) as index:
     for number in range(20):
-        index.update([Document(key=f"{sys.argv[2]}-{number}", body=f"entry {number} of writer {sys.argv[2]}")])
+        index.update([SearchDocument(key=f"{sys.argv[2]}-{number}", body=f"entry {number} of writer {sys.argv[2]}")])
 """
 
 

@@ -105,7 +105,8 @@ async def printed_line(command: str, facts: Mapping[str, Json], directory: Path)
     except (TimeoutError, asyncio.CancelledError) as problem:
         with suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)
-        await process.wait()
+        # To the end of its output, which closes the pipes.
+        await process.communicate()
         if isinstance(problem, asyncio.CancelledError):
             raise
         return "", f"it took longer than {SECONDS:.0f} s"
