@@ -1,7 +1,7 @@
 """`Memory`: the public interface to all memory operations. Every memory command only calls this.
 
 It joins the store (files and history), the search index and recall, for one project, its user and one clock. Settings
-and time that the caller does not give come from the process (`process.py`).
+and time that the caller does not give come from this process (`settings.process`).
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """The `Model` protocol and the values that cross it: requests, replies, events, asks.
 
 A `Model` answers a `Request` with a stream of `Event`s. Everything that asks a model without holding one is a `Flow`:
-a generator that yields `Ask`s and is sent `Reply`s. The driver of flows lives in `agent`; the implementations of
-`Model` in `models`. Nothing here does anything.
+a generator that yields `Ask`s and is sent `Reply`s. `flow` drives flows; the
+implementations of `Model` are the modules beside this one. Only definitions, no behaviour.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Merges the sources of settings by precedence: the highest value wins, lists are joined, guards are kept.
 
 A source is a `Layer` of `Given` values with the place where each was written. `merge` checks all of them, reports every
-mistake at once, and returns the settings, the origin of each value and the words it refused to take.
+mistake at once, and returns the settings, the origin of each value and the values it refused.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Runs the user's `statusLine` command: it gets the session as JSON and prints one line.
 
 It runs when figures change, one at a time, never more often than a few times a second. When it fails or takes too long
-the line stays empty and `/status` says why; nobody is disturbed.
+the line stays empty and `/status` says why.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """`Hooks`: all declared hooks, and `fire`, which runs those that match an event.
 
-They run at the same time; the order of their sources governs only how their words are put together. Nothing that a hook
+They run in parallel; the order of their sources decides only how their results are combined. Nothing that a hook
 does can fail a turn: each failure is a warning in the verdict. Hooks of a project that the user has not agreed to are
 listed as `waiting` and do not run.
 """

@@ -1,6 +1,6 @@
 """Runs one hook: its input, its handler, and the meaning of its answer. Failures are raised.
 
-`firing` turns a failure into a warning and puts the answers of many hooks together.
+`fire` turns a failure into a warning and puts the answers of many hooks together.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """Checks the result of a model's dream file by file against the topics that it began with.
 
-Front matter must be valid, nothing may be gone, no secret and no order may have come in, and nothing becomes a word of
-the user that the user did not say. What fails is thrown away and told; the rest becomes steps.
+Front matter must be valid, nothing may be missing, no secret and no injected instruction may have been added, and
+nothing may be attributed to the user that they did not say. What fails is discarded and
+reported; the rest becomes steps.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 The order of a dream: gates (only of an automatic one), lock, a copy of the topics, the work (rules here, or a model's
 fork in `model_dream.py`), the limits, one commit. Until that commit nothing in the directory changes; after any
-other end nothing has. What it came to is written down last.
+other end nothing has. The result is recorded last.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Estimates the cost of a model's dream: its first request is built and counted, never sent.
 
-How many rounds a dream takes nobody knows; a round for a few topics, each read once, is what is reckoned with.
+The number of rounds is unknown; one round for a few topics, each read once, is assumed.
 """
 
 from __future__ import annotations

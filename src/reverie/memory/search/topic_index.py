@@ -2,7 +2,7 @@
 
 A sweep looks at every file (one `stat` each), reads those that look different and brings both indexes up to date, so
 an edit by any program is found. Everything here is derived, lies under `.index/` and may be deleted at any time.
-Committing what others edited is `store.py`; ranking is `search`.
+Committing edits by others is `topic_store.py` of `store`; ranking is `engine.py`.
 """
 
 from __future__ import annotations

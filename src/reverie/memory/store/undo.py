@@ -1,6 +1,6 @@
 """Undoes any change, also an old one, by a three-way merge of each topic file it touched.
 
-Pure over contents; `store.py` reads them, and writes the outcome as one commit. The index takes no part: it follows.
+Pure; `topic_store.py` reads the contents and writes the result as one commit. MEMORY.md is not merged: it is generated.
 """
 
 from __future__ import annotations

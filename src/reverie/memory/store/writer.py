@@ -4,8 +4,9 @@ Under one lock: finish what a killed writer began, commit what others edited on 
 commit. Every new content is shown to `admit` first, which refuses secrets; a file into which somebody else wrote a
 secret stays on disk as it is and is held back: neither committed nor in the index. A change is recorded as pending,
 written beside its place (objects, branch, files), flushed, moved into place in the order objects, files, branch, and
-the folders flushed: two turns of the disk. Killed anywhere, the next writer finds the record; with the objects in place
-it goes on, without them nothing was touched. What a topic is, and what the index must say, is for `store.py`.
+the folders flushed: two flushes in all. After a kill at any point the next writer finds the record: if the objects are
+in place it completes the change, otherwise nothing was touched. What a topic is, and what MEMORY.md
+must say, is decided by `topic_store.py`.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """A second, much simpler parser of shell text, to confirm the first: words, operators, redirections.
 
-It exists to disagree. A grammar made for colouring text guesses where it must, and a wrong guess about where a command
+A grammar made for colouring text guesses where it must, and a wrong guess about where a command
 ends would let one through; so a plain command counts only when this reader finds the same words in the same commands.
 """
 

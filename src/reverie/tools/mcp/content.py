@@ -1,6 +1,6 @@
 """Converts the result of a remote tool: text and pictures for the model, data for programs.
 
-A server's words are data: invisible characters go, and nothing in them can pass for a word of the host.
+A server's text is data: invisible characters are removed, and tags that imitate this program are made harmless.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The index file of a project's transcripts: SQLite with FTS5, derived and safe to delete at any time.
 
-Owns the schema, the writes of `indexing` and the reads that the engine of `search` asks for. Of each passage it holds
+Owns the schema, the writes of `update` and the reads that the engine of `search` asks for. Of each passage it holds
 where it lies and its terms, which ranking needs and without which it could not be taken out again; never its text.
 Several processes may use it at once.
 """

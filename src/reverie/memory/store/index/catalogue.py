@@ -1,7 +1,7 @@
 """Keeps what MEMORY.md needs of every topic up to date without reading every file, and renders it.
 
 A topic's row depends on its bytes alone, so a row holds as long as the content id of its file does; the rows lie in
-`row_table.py`. Rendering is `index.py`; writing is `writer.py`, which calls `follow` inside every change.
+`row_table.py`. Rendering is `memory_md.py`; writing is `writer.py`, which calls `follow` inside every change.
 """
 
 from __future__ import annotations
