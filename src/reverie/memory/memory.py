@@ -51,7 +51,7 @@ if TYPE_CHECKING:
 AnyPath = str | PathLike[str]
 
 _ANCHORS_DERIVED_UP_TO = 200
-"""In a larger batch each text would cost a few reads of the project."""
+"""In larger batches anchors are not derived, because each text costs a few reads of the project."""
 
 
 class Memory:
@@ -65,7 +65,7 @@ class Memory:
         settings: Settings | None = None,
         now: Callable[[], datetime] = system_now,
     ) -> None:
-        """Exactly this directory; `project` is where its anchors are looked for.
+        """Open exactly this directory; `project` is where its anchors are looked for.
 
         Raises:
             UserMistake: it is a file, the root, the home directory, or holds the system's own things, as `/tmp` does.
@@ -87,7 +87,7 @@ class Memory:
     def open(
         cls, project: AnyPath = ".", *, settings: Settings | None = None, now: Callable[[], datetime] = system_now
     ) -> Memory:
-        """The memory of the project around a directory, made if there is none.
+        """Open the memory of the project around a directory; create it if there is none.
 
         The store belongs to the repository: it is found again after a move, and all work trees share it.
         """
@@ -104,7 +104,7 @@ class Memory:
     def at(
         cls, places: Places, settings: Settings, directory: Path, *, now: Callable[[], datetime] = system_now
     ) -> Memory:
-        """As `open`, with the places and settings that the caller has loaded."""
+        """As `open`, with paths and settings that the caller has loaded."""
         memory = cls.__new__(cls)
         checkout = find_checkout(directory)
         root = checkout.root if checkout else directory
@@ -144,12 +144,12 @@ class Memory:
 
     @property
     def directory(self) -> Path:
-        """Where the topic files lie."""
+        """The directory of the topic files."""
         return self.scope.folder.directory
 
     @property
     def user(self) -> Memory:
-        """The user's own memory, which holds in every project and is searched together with this one."""
+        """The user memory, which applies in every project and is searched together with this one."""
         if self._user is None:
             self._user = Memory.__new__(Memory)
             self._user._set_up(self._places, self.settings, user_scope(self._places), root=None, now=self._now)
@@ -162,7 +162,7 @@ class Memory:
         self.close()
 
     def close(self) -> None:
-        """Let go of files and threads."""
+        """Close files and threads."""
         self._shelves.close()
         if self._past is not None:
             self._past.close()
@@ -180,7 +180,7 @@ class Memory:
         source: Given = None,
         trust: str | Trust = "inferred",
     ) -> Topic:
-        """Keep a memory as one commit; one of the same name is brought up to date.
+        """Save a memory as one commit; one of the same name is updated.
 
         Raises:
             Refused: it holds a secret, was erased, or would make an instruction of what was only seen.
@@ -198,7 +198,7 @@ class Memory:
         session: str | None = None,
         author: Author | None = None,
     ) -> Saved:
-        """Keep a topic and tell what became of it; what its text allows is derived."""
+        """Save a topic and return the result; missing fields are derived from its text."""
         from reverie.memory.drafts import near_topics, same_text
         from reverie.memory.store.topic_store import Saved
         from reverie.memory.topics.draft import check_trust, completed, renewed
@@ -233,7 +233,7 @@ class Memory:
         return replace(saved, warnings=(*saved.warnings, *near))
 
     def save_many(self, topics: Iterable[Topic], *, author: Author = "import", reason: str = "") -> int:
-        """Keep many topics as one commit, all or none; return how many."""
+        """Save many topics as one commit, all or none; return how many."""
         from reverie.memory.topics.draft import check_trust, completed, renewed
 
         self._refuse_when_off()
@@ -315,30 +315,30 @@ class Memory:
         return self._others[directory]
 
     def forget(self, name: str, *, reason: str = "") -> Saved:
-        """Remove a memory from the directory; `undo` brings it back."""
+        """Remove a memory from the directory; `undo` restores it."""
         self._refuse_when_off()
         return self.store.forget(self.path_of(name), reason=reason)
 
     def archive(self, name: str, *, reason: str = "") -> Saved:
-        """Retire a memory: out of sight of recall, kept as a file; `restore` or `undo` brings it back."""
+        """Archive a memory: it is kept as a file but not recalled; `restore` or `undo` brings it back."""
         self._refuse_when_off()
         return self.store.archive(self.path_of(name), reason=reason)
 
     def restore(self, name: str, *, reason: str = "") -> Saved:
-        """Bring a retired memory back, by the name or the path it had."""
+        """Restore an archived memory, by the name or the path it had."""
         self._refuse_when_off()
         return self.store.restore(name, reason=reason)
 
     def archived(self) -> tuple[Topic, ...]:
-        """What was retired, in the order of paths, each with the path it had."""
+        """The archived memories in the order of paths, each with the path it had."""
         return tuple(self.store.read_archived()) if self.directory.is_dir() else ()
 
     def pin(self, name: str, *, pinned: bool = True) -> Topic:
-        """Let a memory stand at the top of the index, below rules that hold always, and keep it from being retired."""
+        """Keep a memory at the top of the index, below rules that always apply, and never retire it."""
         return self.pin_report(name, pinned=pinned)[0]
 
     def pin_report(self, name: str, *, pinned: bool = True) -> tuple[Topic, str | None]:
-        """As `pin`, with the commit."""
+        """As `pin`, and return the commit too."""
         self._refuse_when_off()
         saved = self.store.pin(self.path_of(name), pinned=pinned)
         return saved.topic, saved.commit
@@ -355,7 +355,7 @@ class Memory:
         fresh: bool = False,
         session: str | None = None,
     ) -> list[Hit]:
-        """The memories that matter for a query, best first; none when nothing fits. Never asks a model.
+        """The memories that are relevant to a query, best first; may be empty. Never asks a model.
 
         `exclude` names memories that were shown or read already; `files` and `tools` are those of the last turns;
         `fresh` looks at the directory at once instead of at most once a second.
@@ -366,7 +366,7 @@ class Memory:
         return list(found.hits)
 
     def look_ahead(self) -> None:
-        """Have the files looked at by a child process while this one gets ready to recall.
+        """Check the files for changes in a child process while this one prepares to recall.
 
         For a command that answers one question: there must be no other thread.
         """
@@ -399,7 +399,7 @@ class Memory:
         )
 
     def recall_report(self, asked: Asked, *, fresh: bool = False) -> Recalled:
-        """As `recall`, with how many memories were searched; notes nothing."""
+        """As `recall`, with the number of memories searched; does not record the use."""
         from reverie.memory.search.recall import Recalled, recall
 
         if self.off is not None:
@@ -424,7 +424,7 @@ class Memory:
         files: Iterable[str] = (),
         tools: Iterable[str] = (),
     ) -> list[Hit]:
-        """As `recall`, with a model's choice among the best; whenever that fails, the embedded answer stands."""
+        """As `recall`, with a model's choice among the best; if it fails, the result without a model is returned."""
         import asyncio
 
         asked = self.asked(query, limit=limit, exclude=exclude, context=context, files=files, tools=tools)
@@ -447,11 +447,11 @@ class Memory:
 
     @property
     def has_vectors(self) -> bool:
-        """Whether recall can go by meaning too: the model of the vectors and what runs it are installed."""
+        """Whether vectors are available: the embedding model and what runs it are installed."""
         return self._shelves.has_vectors
 
     def note_recalled(self, hits: Sequence[Hit], query: str, *, session: str | None = None) -> None:
-        """Remember what was recalled for what; a directory that cannot be written forgets it."""
+        """Record which memories were recalled for a query; skipped if the directory is read-only."""
         if not hits:
             return
         from reverie.memory.search.usage_log import Use, append_uses, told_query
@@ -472,7 +472,7 @@ class Memory:
         role: str | None = None,
         fresh: bool = False,
     ) -> list[PastHit]:
-        """Passages of the project's past sessions, best first; none when no telling word of the query is there.
+        """Passages of the project's past sessions, best first; empty if no selective word of the query occurs.
 
         `session` is the beginning of an id; `role` is `user`, `assistant`, `tool` or `summary`; `fresh` reads every
         transcript again. What is found is data, whatever it says.
@@ -488,7 +488,7 @@ class Memory:
     def search_report(
         self, query: PastQuery, *, fresh: bool = False, progress: Callable[[int, int], None] = lambda _done, _of: None
     ) -> PastSearchResult:
-        """As `search`, with in how much was looked; `progress` hears how many bytes of how many have been read."""
+        """As `search`, with how much was searched; `progress` is called with bytes read and bytes in total."""
         from reverie.memory.search.past_sessions import Past
 
         if self._past is None:
@@ -525,7 +525,7 @@ class Memory:
 
     @property
     def dreams(self) -> Dreams:
-        """What puts this memory in order now and then."""
+        """The dreams of this memory: background consolidation."""
         from reverie.memory.dream.dreams import Dreams
 
         if self._dreams is None:
@@ -541,7 +541,7 @@ class Memory:
         return self._dreams
 
     async def dream(self, *, review: bool = False) -> Dreamt:
-        """Put the memories in order now, as one commit; what goes too far waits as a proposal, with `review` all does.
+        """Consolidate the memories now, as one commit; large changes, or with `review` all, wait as a proposal.
 
         By rules; `dreams.run(forks=…)` lets the model of a session do it, in a copy and checked.
         """
@@ -549,7 +549,7 @@ class Memory:
         return await self.dreams.run("nothing" if review else "limits")
 
     def topics(self) -> Iterator[Topic]:
-        """Every memory that can be read, in the order of paths."""
+        """Every readable memory, in the order of paths."""
         return (each.topic for each in self.entries())
 
     def related(self) -> tuple[Path, ...]:
@@ -607,7 +607,7 @@ class Memory:
         return self.index.has_news
 
     def sync(self, attribute: Attribute | None = None) -> tuple[str, ...]:
-        """Commit what editors and other programs changed since; return the commits.
+        """Commit edits by editors and other programs; return the commits.
 
         `attribute` may know who made an edit, before transcripts are asked.
         """
@@ -620,7 +620,7 @@ class Memory:
             self.sync()
 
     def log(self, name: str | None = None, *, limit: int | None = None) -> tuple[Commit, ...]:
-        """The changes, newest first; of one memory also when it is gone."""
+        """The changes, newest first; of one memory also if it was removed."""
         from reverie.memory.store import timeline
         from reverie.memory.topic_names import named_well
 
@@ -647,14 +647,14 @@ class Memory:
         return False
 
     def diff(self, commit: str | None = None) -> str:
-        """What a change did, the last one when none is named."""
+        """The diff of a change; of the last one by default."""
         from reverie.memory.store import timeline
 
         self._sync_if_allowed()
         return timeline.diff(self.store, commit)
 
     def why(self, name: str) -> Account:
-        """Where a memory comes from, and when it was brought back."""
+        """The sources of a memory, and when it was recalled."""
         from reverie.memory.account import Account
         from reverie.memory.search.usage_log import read_uses
         from reverie.memory.store import timeline
@@ -667,14 +667,14 @@ class Memory:
         return Account(found.path, found.sources, found.trust, found.changes, uses)
 
     def topics_at(self, when: date | datetime) -> tuple[Topic, ...]:
-        """The memories as they were at a moment, or at the end of a day."""
+        """The memories at a given time, or at the end of a day."""
         from reverie.memory.store import timeline
 
         self._sync_if_allowed()
         return timeline.topics_at(self.store, self._moment(when))
 
     def read_at(self, name: str, when: date | datetime) -> Topic:
-        """One memory as it was."""
+        """One memory at a given time."""
         from reverie.memory.topic_names import inside
         from reverie.memory.topics.finding import find_topic
 
@@ -687,7 +687,7 @@ class Memory:
         return topics[path]
 
     def undo(self, *commits: str) -> UndoResult:
-        """Take back changes, whenever they were made; an overlap with later changes writes nothing.
+        """Undo changes of any age; a conflict with later changes writes nothing.
 
         Without one the newest change is meant that was not taken back yet; if it belongs to a run of `learn`, all of
         that run.
@@ -752,7 +752,7 @@ class Memory:
         return (file for folder in folders for file in list_session_files(folder.directory))
 
     def cautions(self) -> tuple[str, ...]:
-        """What a person should hear about edits that were found while this memory was open."""
+        """Warnings about edits that were found while this memory was open."""
         if self._store is None:
             return ()
         found, recovered = self._store.held, self._store.history.recovered
@@ -771,13 +771,13 @@ class Memory:
         return (*damage, *held, *committed)
 
     def problems(self) -> tuple[Problem, ...]:
-        """What is wrong with the directory, and what to do about it."""
+        """Problems of the directory, and how to fix them."""
         from reverie.memory.repair import problems_of
 
         return problems_of(self.store, self.index, self._root, self._now())
 
     def repair(self) -> tuple[str, ...]:
-        """Do what is safe without a question; return what was done."""
+        """Make the repairs that are safe without asking; return what was done."""
         from reverie.memory.repair import repair
 
         return repair(self.store, self.index)
@@ -792,7 +792,7 @@ class Memory:
         return timeline.write_bundle(self.store, place)
 
     def import_from(self, source: AnyPath) -> Imported:
-        """Bring in such a file: merged with what is here, history and all."""
+        """Import such a file: merged with what is here, including its history."""
         from reverie.memory.store import timeline
 
         self._refuse_when_off()

@@ -79,7 +79,7 @@ class Transcript:
         self._entries.extend(entries)
 
     def close(self) -> None:
-        """Let others write the session."""
+        """Release the lock on the session."""
         self._lock.close()
 
     def __enter__(self) -> Self:
@@ -101,5 +101,5 @@ def open_or_fork(path: Path, *, now: datetime, new_id: Callable[[], str], label:
 
 
 def lock_path(transcript: Path) -> Path:
-    """Where the writer of a session leaves its name."""
+    """The lock file of a session."""
     return transcript.with_suffix("") / "writer.lock"

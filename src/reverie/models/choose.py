@@ -24,7 +24,7 @@ OLLAMA_URL = "http://localhost:11434/v1"
 
 @value
 class Access:
-    """Where models are to be had, and with which keys."""
+    """Base URLs, keys and time-outs of the providers."""
 
     anthropic_key: str | None = field(default=None, repr=False)
     anthropic_token: str | None = field(default=None, repr=False)
@@ -36,7 +36,7 @@ class Access:
 
 
 def choose(name: str, access: Access) -> Model:
-    """Make the model that a user named; raises `UserMistake` when nobody is known to serve it."""
+    """Make the model for a name; raises `UserMistake` if no provider is known for it. Add a provider here."""
     wanted = name.strip()
     if wanted == OFFLINE:
         return OfflineModel()

@@ -147,7 +147,7 @@ No tool has such a parameter, so its validation tells the model; a call that was
 
 
 class Model(Protocol):
-    """Somebody who answers."""
+    """A model that answers requests."""
 
     @property
     def name(self) -> str:
@@ -215,12 +215,12 @@ class Ending(StrEnum):
     BLOCKED = "blocked"
     """A hook refused the prompt; nothing was sent."""
     FAILED = "failed"
-    """Nobody answered; the message says why."""
+    """The provider failed; the message says why."""
 
 
 @value
 class ForkResult:
-    """What a fork came to."""
+    """The result of a fork."""
 
     label: str
     text: str

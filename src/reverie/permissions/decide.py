@@ -21,7 +21,7 @@ _NOTHING = Path("/dev/null")
 
 
 class PermissionVerdict(StrEnum):
-    """What becomes of a call."""
+    """Whether a call runs, asks or is refused."""
 
     ALLOW = "allow"
     ASK = "ask"
@@ -138,7 +138,7 @@ def _edit(need: Need, policy: Policy) -> PermissionDecision:
 
 
 def _steers(path: Path, policy: Policy) -> bool:
-    """Whether a file says what programs do later, this one among them: what is trusted, which servers are started."""
+    """Whether a file controls what programs do later, this one included: trust, settings, servers."""
     if is_protected(path):
         return True
     folders = [folder for folder in policy.steering if is_within(path, (folder,))]

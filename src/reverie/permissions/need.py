@@ -9,7 +9,7 @@ from reverie.values import value
 
 
 class Act(StrEnum):
-    """The kinds of deeds that rules tell apart."""
+    """The kinds of effect that rules distinguish."""
 
     NONE = "none"
     """Touches nothing outside the conversation: a task list, a question to memory."""
@@ -22,7 +22,7 @@ class Act(StrEnum):
     FETCH = "fetch"
     """Asks a server on the network."""
     OTHER = "other"
-    """A tool of somebody else (MCP) whose deeds are unknown."""
+    """A tool of an MCP server, whose effects are unknown."""
 
 
 @value

@@ -15,19 +15,19 @@ from reverie.values import value
 
 
 class Mode(StrEnum):
-    """How questions are settled; the names are those of the hook protocol."""
+    """Permission modes, with the names of the hook protocol."""
 
     DEFAULT = "default"
     ACCEPT_EDITS = "acceptEdits"
-    """Edits inside the roots need no question."""
+    """Edits inside the roots do not ask."""
     PLAN = "plan"
     """Only reading, and writing the plan."""
     AUTO = "auto"
     """Like `acceptEdits`: no model judges calls here, so what is not plainly harmless asks."""
     DONT_ASK = "dontAsk"
-    """A question is a no."""
+    """What would ask is refused."""
     BYPASS = "bypassPermissions"
-    """Only deny and ask rules count."""
+    """Only deny and ask rules apply."""
 
 
 @value

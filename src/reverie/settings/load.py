@@ -124,7 +124,7 @@ def load(
     is_tracked: Callable[[Path], bool] = lambda _: False,
     trusted: bool | None = None,
 ) -> Configuration:
-    """Read every source and put them over one another.
+    """Read every source and merge them by precedence.
 
     `directory` is where the process stands, `managed` an administrator's directory other than the system's own.
     `is_tracked` says whether git holds a file: such a local file is nobody's own and may set nothing personal.

@@ -66,11 +66,11 @@ class Desk:
     """The shared state of one agent's tools. Mutable: tools change it, nobody else does."""
 
     directory: Path
-    """Where the agent stands; the shell may move it."""
+    """The agent's working directory; the shell may change it."""
     project: Path
     """The root of the project."""
     scratch: Path
-    """A folder of this session for files that no project wants."""
+    """A scratch folder of this session."""
     settings: Settings
     now: Callable[[], datetime]
     environment: Mapping[str, str]

@@ -95,7 +95,7 @@ class Hooks:
         self._arrange()
 
     def join(self, declared: Declared) -> Callable[[], None]:
-        """Add hooks for a while, such as those of a skill or an agent; returns what takes them out again."""
+        """Add hooks temporarily, such as those of a skill or an agent; returns a function that removes them."""
         self._declared = (*self._declared, declared)
         self._arrange()
 
@@ -106,7 +106,7 @@ class Hooks:
         return leave
 
     async def fire(self, event: str, payload: JsonObject, *, subject: str = "") -> HookVerdict:
-        """Ask every hook that the event concerns.
+        """Run every hook that matches the event.
 
         `payload` holds the event's own fields; `subject` is what matchers look at, where it is not the field that the
         format names. Raises nothing but the caller's own cancellation, which ends all programs.
@@ -134,7 +134,7 @@ class Hooks:
         return verdict
 
     def arrived(self) -> HookVerdict:
-        """What hooks in the background have said since it was last asked; they decide nothing any more."""
+        """Results of background hooks since the last call; they no longer decide anything."""
         said, self._arrived = merged(self._arrived), []
         return said
 
@@ -230,7 +230,7 @@ class Hooks:
         task.add_done_callback(self._background.discard)
 
     def _shortened(self, said: HookVerdict) -> HookVerdict:
-        """Long words go to a file; the first of them stay."""
+        """Long output goes to a file; its beginning stays."""
         return replace(
             said,
             blocked=None if said.blocked is None else self._short(said.blocked),

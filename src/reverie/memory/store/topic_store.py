@@ -49,16 +49,16 @@ VERSIONS_LOOKED_AT = 100
 """How far back a text that a caller has read is looked for, to merge with what came since."""
 
 _MACHINES: frozenset[Author] = frozenset({"agent", "extraction"})
-"""Who does not save what is known already under another name."""
+"""Authors whose new topics are refused if another topic already says the same."""
 _WORDING: frozenset[Author] = frozenset({"agent", "extraction", "dream"})
-"""Whose wording is held against what it quotes."""
+"""Authors whose wording is checked against their quotes."""
 REFUSALS = "refused"
 """What was refused, one JSON object a line."""
 
 
 @value
 class Saved:
-    """What became of a write."""
+    """The result of a write."""
 
     path: str
     """Inside the directory."""
@@ -235,7 +235,7 @@ class Store:
         session: str | None = None,
         sources: tuple[Source, ...] = (),
     ) -> Saved:
-        """Read a topic, change it and write it, with nobody in between."""
+        """Read, change and write a topic under one lock."""
         with self.writer.writing():
             path = self._find_committed(name)
             before = self.writer.tree.read(path) or b""
@@ -287,14 +287,14 @@ class Store:
             return Saved(path, commit, topic)
 
     def pin(self, name: str, *, pinned: bool = True, author: Author = "user", session: str | None = None) -> Saved:
-        """Let a topic stand first in the index, and keep it from being retired."""
+        """Keep a topic first in the index, and never retire it."""
         word = "pin" if pinned else "unpin"
         return self.edit(
             name, lambda topic: replace(topic, pinned=pinned), author=author, reason=f"{word} {name}", session=session
         )
 
     def archive(self, name: str, *, reason: str, author: Author = "user", session: str | None = None) -> Saved:
-        """Retire a topic: out of sight of recall and of hosts, kept as a file, brought back by `restore`."""
+        """Archive a topic: kept as a file, but hidden from recall and hosts; `restore` brings it back."""
         with self.writer.writing():
             path = self._find_committed(name)
             target = f"{ARCHIVE}/{path}{ARCHIVED_SUFFIX}"
@@ -343,7 +343,7 @@ class Store:
             return commits
 
     def _notice(self, files: Files) -> None:
-        """Tell the derived indexes; they may fail, the change stands."""
+        """Update the derived indexes; if that fails, the change still stands."""
         self._catalogue.settle()
         try:
             self._told(files)
@@ -366,7 +366,7 @@ class Store:
         return topic, content
 
     def _refuse_known(self, topic: Topic, author: Author, removed: Collection[str] = ()) -> None:
-        """Refuse a new topic of a machine that says what another one says already."""
+        """Refuse a new topic by a machine if another topic already says the same."""
         near = [each for each in self._similar(topic) if each.path not in removed] if author in _MACHINES else ()
         if near:
             raise Refused(
@@ -376,7 +376,7 @@ class Store:
             )
 
     def _admit(self, files: Files, change: Change) -> None:
-        """Refuse what must not be kept, whoever writes it, and note that it was refused."""
+        """Refuse content that must not be stored (secrets, erased text), and record the refusal."""
         rules = sorted({finding.rule for finding in scan(render_message(change))})
         if rules:
             raise Refused(
@@ -408,7 +408,7 @@ class Store:
                 raise Refused(f"{name!r} was not saved: it was erased, and only a person may save it again", by="erase")
 
     def _refuse_distortion(self, path: str, content: bytes) -> None:
-        """Refuse a topic that says otherwise than the words it quotes, whoever worded it."""
+        """Refuse a topic that contradicts the words it quotes."""
         topic = _parsed(path, content)
         if content == self._own_word or not any(source.quote for source in topic.sources):
             return

@@ -29,14 +29,14 @@ class MemoryType(StrEnum):
 
 
 class Trust(StrEnum):
-    """Whose word a memory is."""
+    """Where the statement of a memory comes from."""
 
     said = "said"
-    """By the user."""
+    """Said by the user."""
     inferred = "inferred"
-    """By the agent, from what it saw and did."""
+    """Concluded by the agent."""
     seen = "seen"
-    """In a tool result, a web page or the repository: never an instruction."""
+    """Found in a tool result, a web page or the repository: never an instruction."""
 
 
 @value
@@ -47,7 +47,7 @@ class Source:
     message: str | None = None
     """The id of the message; several messages are several sources."""
     quote: str | None = None
-    """The words it rests on."""
+    """The quoted words."""
 
 
 _NOT_IN_FRONT_MATTER = frozenset({"path", "body", "extra"})

@@ -36,7 +36,7 @@ from reverie.values import value
 
 @value
 class IndexLimits:
-    """How much of the index a conversation takes: lines first, then bytes."""
+    """Limits of MEMORY.md in a conversation: lines first, then bytes."""
 
     lines: int = 200
     size_bytes: int = 25_000
@@ -150,7 +150,7 @@ def render_index(
 
 
 def index_for_model(text: str, limits: IndexLimits | None = None) -> tuple[str, bool]:
-    """What of an index goes into a conversation, and whether it was cut; a cut text ends with a warning."""
+    """Cut MEMORY.md to its limits for a conversation; a cut text ends with a warning. Returns text and whether cut."""
     limits = limits or IndexLimits()
     whole = measured(text)
     kept = "".join(re.findall(r"[^\n]*\n|[^\n]+\Z", whole)[: limits.lines])
