@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reverie.context.microcompact import api_clearing, clearable, deleted_by_the_server, microcompact
+from reverie.context.cache_edits import find_deleted
+from reverie.context.microcompact import api_clearing, clearable, microcompact
 from reverie.context.stage import NOTHING
 from reverie.messages.entries import Entry
 from reverie.messages.records import CLEARED
@@ -110,7 +111,7 @@ def test_the_server_is_asked_once_and_the_question_stays_where_it_was() -> None:
     session.take(stage(session.view, session.scene()))
     asked = session.view
 
-    assert deleted_by_the_server(asked.items) == {"call_1", "call_2", "call_3", "call_4"}
+    assert find_deleted(asked.items) == {"call_1", "call_2", "call_3", "call_4"}
     assert not cleared(session)
     assert stage(session.view, session.scene()) is NOTHING
     session.say("go on")
@@ -135,7 +136,7 @@ def test_clearing_after_a_pause_forgets_what_the_server_was_asked_to_delete() ->
 
     assert [reduction.detail for reduction in outcome.reductions] == ["after a pause"]
     assert cleared(session) == ["call_1", "call_2", "call_3", "call_4"]
-    assert not deleted_by_the_server(session.view.items)
+    assert not find_deleted(session.view.items)
 
 
 @requirement("context:clear:api")

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
+from reverie.context.cache_edits import is_cache_edit
 from reverie.context.cut import head_and_tail
 from reverie.context.replacement import Case
 from reverie.context.spill import PERSISTED, decide
@@ -73,7 +74,7 @@ def _parts(case: Case) -> Iterator[_Part]:
             if not text.startswith(PERSISTED):
                 weight = case.scene.weigh(Item("", item.kind, alone))
                 yield _Part(item, text, weight, result, names.get(result.tool_use_id, ""))
-        if item.kind in _ORDER and item.label != "cache_edits":
+        if item.kind in _ORDER and not is_cache_edit(item):
             yield _Part(item, without_media(item.message).text, case.scene.weigh(item))
 
 

@@ -11,9 +11,10 @@ from collections.abc import Collection, Sequence
 from datetime import datetime, timedelta
 
 from reverie.context.cache_breaks import LIFETIMES
+from reverie.context.cache_edits import find_deleted
 from reverie.context.prefix import message_ttl
 from reverie.context.stage import CHARS_PER_TOKEN, NOTHING, Reduction, Stage, StageContext, StageOutcome
-from reverie.messages.blocks import DocumentBlock, Image, Json, Opaque, ToolResult
+from reverie.messages.blocks import DocumentBlock, Image, Json, ToolResult
 from reverie.messages.entries import ClearEntry
 from reverie.messages.records import CLEARED
 from reverie.messages.view import SERVER_CLEARS, Item, ItemKind, View
@@ -109,7 +110,7 @@ def _after_a_pause(
 def _inside_the_cache(
     view: View, scene: StageContext, settings: ClearingSettings, pinned: Collection[str]
 ) -> StageOutcome:
-    gone = deleted_by_the_server(view.items)
+    gone = find_deleted(view.items)
     results = [one for one in clearable(view.items, settings, pinned=pinned) if one[0] not in gone]
     if len(results) <= settings.cached.trigger_results:
         return NOTHING
@@ -138,16 +139,3 @@ def _last_reply(items: Sequence[Item]) -> tuple[int, datetime | None]:
             except ValueError:
                 return place, None
     return 0, None
-
-
-def deleted_by_the_server(items: Sequence[Item]) -> set[str]:
-    """Tool calls whose results the provider was asked to delete inside its cache."""
-    gone: set[str] = set()
-    for item in items:
-        if item.label != "cache_edits":
-            continue
-        for block in item.message.content:
-            edits = block.wire.get("edits") if isinstance(block, Opaque) else None
-            if isinstance(edits, list):
-                gone.update(str(edit.get("cache_reference")) for edit in edits if isinstance(edit, dict))
-    return gone

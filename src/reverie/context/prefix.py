@@ -9,13 +9,13 @@ function of the view.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from datetime import datetime, timedelta
 
-from reverie.messages.blocks import Block, JsonObject, Opaque, RedactedThinking, Text, Thinking, ToolResult
+from reverie.context.cache_edits import is_cache_edit_block
+from reverie.messages.blocks import Block, Opaque, RedactedThinking, Text, Thinking
 from reverie.messages.message import Message, Role
 from reverie.messages.rules import Conforming
-from reverie.messages.view import Item, ItemKind, View, deletions
+from reverie.messages.view import Item, View
 from reverie.models.ports import CacheMark, Request
 from reverie.models.profiles import Profile
 from reverie.settings import CacheSettings
@@ -122,59 +122,6 @@ def _can_carry(block: Block) -> bool:
         case Text(text):
             return bool(text.strip())
         case Opaque():
-            return block.kind != "cache_edits"
+            return not is_cache_edit_block(block)
         case _:
             return True
-
-
-def without_server_edits(view: View, cleared_text: str) -> View:
-    """The view for a provider that cannot delete inside its cache: what it would have deleted is emptied here."""
-    asked = {name for item in view.items if item.label == "cache_edits" for name in _deleted(item)}
-    if not asked:
-        return view
-    items = [_emptied(item, asked, cleared_text) for item in view.items if item.label != "cache_edits"]
-    return view.with_items(items)
-
-
-def with_valid_server_edits(view: View) -> View:
-    """The view without deletions of results that left it, or that were deleted already; a provider refuses those."""
-    if not any(item.label == "cache_edits" for item in view.items):
-        return view
-    left: set[str] = set()
-    items: list[Item] = []
-    for item in view.items:
-        left.update(result.tool_use_id for result in item.message.tool_results)
-        if item.label == "cache_edits":
-            asked = _deleted(item)
-            valid = [name for name in dict.fromkeys(asked) if name in left]
-            left.difference_update(valid)
-            if not valid:
-                continue
-            if valid != asked:
-                item = replace(item, message=Message(Role.USER, (deletions(valid),)))
-        items.append(item)
-    return view if items == list(view.items) else view.with_items(items)
-
-
-def _deleted(item: Item) -> list[str]:
-    return [
-        str(edit.get("cache_reference"))
-        for block in item.message.content
-        if isinstance(block, Opaque)
-        for edit in _edits(block)
-    ]
-
-
-def _edits(block: Opaque) -> list[JsonObject]:
-    edits = block.wire.get("edits")
-    return [edit for edit in edits if isinstance(edit, dict)] if isinstance(edits, list) else []
-
-
-def _emptied(item: Item, asked: set[str], cleared_text: str) -> Item:
-    if item.kind is not ItemKind.RESULT:
-        return item
-    content = tuple(
-        replace(block, content=cleared_text) if isinstance(block, ToolResult) and block.tool_use_id in asked else block
-        for block in item.message.content
-    )
-    return item if content == item.message.content else replace(item, message=Message(Role.USER, content))

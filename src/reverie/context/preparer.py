@@ -14,10 +14,11 @@ from pathlib import Path
 from typing import Any
 
 from reverie.context.cache_breaks import Break, announcements, extends, fingerprint, predict
+from reverie.context.cache_edits import drop_invalid_edits, empty_deleted
 from reverie.context.compact import too_large
 from reverie.context.conversation import Conversation
 from reverie.context.pipeline import prepare, stages_for, written
-from reverie.context.prefix import request_from, with_valid_server_edits, without_server_edits
+from reverie.context.prefix import request_from
 from reverie.context.request_options import Option, cache_options, refused_options, with_options
 from reverie.context.spans import RECALL_SPAN, Span, read_span
 from reverie.context.spill import READERS
@@ -282,8 +283,8 @@ class Preparer:
     def sent_view(self, log: Conversation) -> View:
         """The view as this provider takes it."""
         if self._edits_cache(self.facts):
-            return with_valid_server_edits(log.view)
-        return without_server_edits(log.view, CLEARED)
+            return drop_invalid_edits(log.view)
+        return empty_deleted(log.view, CLEARED)
 
     def do_without(self, problem: Unavailable, request: Request) -> frozenset[Option]:
         """Leave out from now on what the provider refused; nothing when the refusal has another reason.

@@ -12,8 +12,8 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from reverie.context.cache_edits import find_deleted, is_cache_edit
 from reverie.context.cut import Weigh, shortened
-from reverie.context.microcompact import deleted_by_the_server
 from reverie.context.receipt import RECEIPT, Receipt, Sort, in_view
 from reverie.context.restore import NO_SURROUNDINGS, RestoreContext, RestoredAttachment, recent_files, restored
 from reverie.context.spans import RESTORED
@@ -232,9 +232,7 @@ def keepable(case: Case, items: Sequence[Item]) -> tuple[Item, ...]:
     return tuple(
         item
         for item in items
-        if item.kind not in (ItemKind.SUMMARY, ItemKind.FOLD)
-        and item.label != "cache_edits"
-        and item.uuid not in repeated
+        if item.kind not in (ItemKind.SUMMARY, ItemKind.FOLD) and not is_cache_edit(item) and item.uuid not in repeated
     )
 
 
@@ -286,7 +284,7 @@ def _as_item(one: RestoredAttachment) -> Item:
 
 def _decisions(case: Case, kept: Sequence[Item]) -> Iterable[SpillDecision]:
     """What stands for results of kept messages; the entries that said so lie before the boundary."""
-    deleted = deleted_by_the_server(case.view.items)
+    deleted = find_deleted(case.view.items)
     wanted = {item.uuid for item in kept}
     whole = {
         result.tool_use_id: result.content

@@ -11,9 +11,10 @@ from collections.abc import Collection
 from dataclasses import replace
 from enum import StrEnum
 
+from reverie.context.cache_edits import count_cache_edits
 from reverie.context.microcompact import api_clearing
 from reverie.errors import BadRequest, RateLimited, Unavailable
-from reverie.messages.blocks import Json, JsonObject, Opaque
+from reverie.messages.blocks import Json, JsonObject
 from reverie.messages.rules import may_begin_thinking
 from reverie.models.ports import Request
 from reverie.models.profiles import Profile
@@ -93,11 +94,7 @@ def used_in(request: Request) -> frozenset[Option]:
         Option.WINDOW: EXTENDED_WINDOW_BETA in request.betas,
         Option.LONG_CACHE: any(mark.ttl != "5m" for mark in request.cache_marks),
         Option.CACHE: bool(request.cache_marks),
-        Option.CACHE_EDITS: any(
-            isinstance(block, Opaque) and block.kind == "cache_edits"
-            for message in request.messages
-            for block in message.content
-        ),
+        Option.CACHE_EDITS: count_cache_edits(request.messages) > 0,
     }
     return frozenset(option for option, is_used in used.items() if is_used)
 

@@ -33,6 +33,9 @@ from reverie.messages.message import Message, Role, Usage, merge_neighbours
 from reverie.messages.shell_words import is_printed
 from reverie.values import value
 
+CACHE_EDITS = "cache_edits"
+"""Kind of the block that deletes inside the provider's cache, and label of the item that carries it."""
+
 SERVER_CLEARS = "cached"
 """The trigger of a clear that the provider carries out inside its cache: the results stay in the messages, and a block
 that asks for their deletion stands where it was first sent, in every later request too."""
@@ -187,11 +190,11 @@ class Projection:
             case ClearEntry() if entry.trigger == SERVER_CLEARS:
                 edits = Message(Role.USER, (deletions(entry.tool_use_ids),))
                 self._append(
-                    Item(entry.envelope.uuid, ItemKind.ATTACHMENT, edits, entry.envelope.timestamp, "cache_edits")
+                    Item(entry.envelope.uuid, ItemKind.ATTACHMENT, edits, entry.envelope.timestamp, CACHE_EDITS)
                 )
             case ClearEntry():
                 # Results that are empty here need not be deleted there; the server's cache is gone anyway.
-                self._items = [item for item in self._items if item.label != "cache_edits"]
+                self._items = [item for item in self._items if item.label != CACHE_EDITS]
                 self._instead |= dict.fromkeys(entry.tool_use_ids, entry.text)
                 self._refresh(set(entry.tool_use_ids))
             case SnipEntry():
@@ -326,9 +329,7 @@ def _is_printed(content: Sequence[Block]) -> bool:
 
 def deletions(tool_use_ids: Iterable[str]) -> Block:
     """The block that has a provider delete results inside its cache."""
-    return Opaque(
-        {"type": "cache_edits", "edits": [{"type": "delete", "cache_reference": one} for one in tool_use_ids]}
-    )
+    return Opaque({"type": CACHE_EDITS, "edits": [{"type": "delete", "cache_reference": one} for one in tool_use_ids]})
 
 
 def _note(text: str) -> Message:
