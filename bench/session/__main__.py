@@ -76,14 +76,14 @@ async def turn_ms(session: Session, at: Provider) -> tuple[float, float]:
 
 async def begun(room: Room) -> Path:
     """A session of one turn."""
-    async with Session.made(room.setup()) as session:
+    async with Session.open(room.setup()) as session:
         await turn_ms(session, room.at)
         return session.path
 
 
 async def warm(room: Room, session: str) -> dict[str, Any]:
     """Turns of a session after its first."""
-    async with Session.made(room.setup(), resume=session) as going:
+    async with Session.open(room.setup(), resume=session) as going:
         await turn_ms(going, room.at)
         turns = []
         for _ in range(TURNS):
@@ -97,7 +97,7 @@ async def warm(room: Room, session: str) -> dict[str, Any]:
 async def resumed(room: Room, session: str) -> dict[str, Any]:
     """Open it, and its first request."""
     start, used = time.monotonic(), time.process_time()
-    async with Session.made(room.setup(), resume=session) as going:
+    async with Session.open(room.setup(), resume=session) as going:
         opened, opened_cpu = time.monotonic() - start, time.process_time() - used
         wire, _ = await turn_ms(going, room.at)
         return {

@@ -48,7 +48,7 @@ def setup(root: Path, url: str) -> SessionOptions:
 
 
 async def talk(root: Path, url: str, resume: str | None) -> None:
-    session = Session.made(setup(root, url), resume=resume)
+    session = Session.open(setup(root, url), resume=resume)
 
     async def compact() -> None:
         print("compacting", flush=True)

@@ -22,7 +22,7 @@ async def test_accepted_edits_do_not_reach_what_is_trusted_or_started(tmp_path: 
     ) as at:
         at.person.answer = lambda _: Approval(False)
         setup = replace(at.setup(), directory=home, project=home, mode="acceptEdits")
-        async with Session.made(setup) as session:
+        async with Session.open(setup) as session:
             await told(session, "set it up")
         given = [result for body in at.bodies for result in results(body)][: len(writes)]
 

@@ -101,7 +101,7 @@ def test_a_second_process_gets_a_copy_and_a_torn_line_costs_only_itself(tmp_path
         assert list(read_entries(path))[: len(before)] == list(before)
         made = setup(tmp_path, running.base_url)
         with open_or_fork(path, now=made.now(), new_id=made.new_id, label="first") as first:
-            second = Session.made(made, resume=path.stem)
+            second = Session.open(made, resume=path.stem)
 
             assert first.path == path
             assert second.path != path

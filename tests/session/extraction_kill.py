@@ -104,7 +104,7 @@ def _hold(at: Home) -> None:
 
 
 async def _talk(at: Home) -> None:
-    session = Session.made(at.setup())
+    session = Session.open(at.setup())
     os.write(1, b"ready\n")
     for subject in SUBJECTS:
         await told(session, rule(subject))
@@ -139,7 +139,7 @@ def _left(at: Home) -> Left:
 
 
 async def _go_on(at: Home, session: str) -> None:
-    async with Session.made(at.setup(), resume=session) as again:
+    async with Session.open(at.setup(), resume=session) as again:
         assert again.id == session
         await told(again, "thanks!")
 

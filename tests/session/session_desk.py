@@ -107,10 +107,10 @@ class Desk:
         )
 
     def start(self) -> Session:
-        return Session.made(self.setup())
+        return Session.open(self.setup())
 
     def resume(self, session: str, *, fork: bool = False) -> Session:
-        return Session.made(self.setup(), resume=session, fork=fork)
+        return Session.open(self.setup(), resume=session, fork=fork)
 
     @property
     def bodies(self) -> list[dict[str, Any]]:

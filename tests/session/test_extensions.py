@@ -280,7 +280,7 @@ async def test_a_slow_server_does_not_hold_the_first_request_and_joins_later(tmp
         at.settings = _with_tools(at, server_wait_seconds=0.05)
         async with at.start() as session:
             heard = await told(session, "first")
-            await session.parts.extensions.serving.connections.settled(30)
+            await session.parts.extensions.mcp_tools.connections.settled(30)
             heard += await told(session, "second")
 
         before, after = at.bodies
@@ -465,7 +465,7 @@ async def test_servers_and_settings_of_a_project_wait_for_trust_and_then_take_pa
             assert other in session.parts.desk.additional
             assert session.describe("mcp") == (("example", "connecting"),)
 
-        trust = read_trust(session.parts.setup.places.trust, at.project)
+        trust = read_trust(session.parts.options.places.trust, at.project)
         assert [trust.accepts(part) for part in waiting] == [part.kind != TrustKind.HOOKS for part in waiting]
         at.options["trust_parts"] = ()
         async with at.start() as later:

@@ -34,7 +34,7 @@ def note(name: str, body: str) -> str:
 async def at_rest(session: Session) -> None:
     """Wait until extraction has nothing to do."""
     async with asyncio.timeout(20):
-        while session.parts.extracting.is_running:  # noqa: ASYNC110
+        while session.parts.session_extraction.is_running:  # noqa: ASYNC110
             await asyncio.sleep(0.02)
 
 
@@ -186,13 +186,13 @@ async def test_memories_are_read_beside_the_event_loop(tmp_path: Path) -> None:
         async with at.start() as session:
             await told(session, "thanks!")
             asked: dict[str, set[int]] = {}
-            real = session.parts.extracting.now
+            real = session.parts.session_extraction.now
 
             def now() -> datetime:
                 asked.setdefault(sys._getframe(1).f_code.co_name, set()).add(threading.get_ident())
                 return real()
 
-            session.parts.extracting.now = now
+            session.parts.session_extraction.now = now
             await told(session, LASTING)
             await at_rest(session)
 
@@ -304,7 +304,7 @@ async def test_extraction_stops_when_another_process_asks_for_it_and_looks_again
             session.listen(lambda event: heard.append(event.text) if isinstance(event, Notice) else None)
             await told(session, LASTING)
             name = f"extraction-{session.id[:8]}"
-            assert session.parts.extracting.is_running
+            assert session.parts.session_extraction.is_running
             command = [sys.executable, "-m", "reverie", "tasks", "--kill", name]
             asking = await asyncio.create_subprocess_exec(*command, env={**os.environ, "HOME": str(at.home)})
             assert await asking.wait() == 0
@@ -343,7 +343,7 @@ async def test_after_a_turn_of_a_long_session_only_what_is_new_is_looked_at(tmp_
             for number in range(40):
                 await told(session, f"number {number}")
             await at_rest(session)
-            log, extracting = session.parts.log, session.parts.extracting
+            log, extracting = session.parts.log, session.parts.session_extraction
             counted = log.entries = Counted(log.entries)
             looked_at = []
             for _ in range(2):

@@ -136,7 +136,7 @@ async def test_hooks_hear_that_the_session_waits_for_its_user(tmp_path: Path) ->
     with desk(tmp_path, [{"then": "fine"}]) as at:
         at.hooks(Notification=command(noted(said), "idle_prompt"))
         async with at.start() as session:
-            session.parts.idling.seconds = 0.01
+            session.parts.idle_hooks.seconds = 0.01
             await told(session, "go")
             for _ in range(500):
                 if heard(said):

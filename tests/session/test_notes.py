@@ -65,7 +65,7 @@ def spend(session: Session) -> None:
 async def grown(session: Session, turns: int = 1) -> None:
     for number in range(turns):
         await told(session, f"part {number} " + "word " * 1_500)
-        await session.parts.noting.settle()
+        await session.parts.notes_writer.settle()
 
 
 @requirement("session:notes:improved")
@@ -134,7 +134,7 @@ async def test_a_greeting_is_not_worth_notes(tmp_path: Path) -> None:
         at.file("CLAUDE.md", "Many rules. " * 6_000)
         async with at.start() as session:
             await told(session, "hello")
-            await session.parts.noting.settle()
+            await session.parts.notes_writer.settle()
 
         assert not at.questions_for_notes
 
@@ -152,7 +152,7 @@ async def test_within_a_turn_pending_calls_are_no_interrupted_ones_and_the_curso
             at.file(f"{number}.txt", f"line {number} of many\n" * 400)
         async with at.start() as session:
             await told(session, "read them all, please")
-            await session.parts.noting.settle()
+            await session.parts.notes_writer.settle()
 
         asked = [json.dumps(record.body) for record in at.questions_for_notes]
         assert asked

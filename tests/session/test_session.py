@@ -523,7 +523,7 @@ async def test_notes_are_written_beside_the_conversation(tmp_path: Path) -> None
         async with at.start() as session:
             for number in range(3):
                 await told(session, f"part {number} " + "word " * 1500)
-            await session.parts.noting.settle()
+            await session.parts.notes_writer.settle()
 
         assert any(isinstance(entry, NotesEntry) for entry in session.entries)
         folder = session.path.with_suffix("")

@@ -37,7 +37,7 @@ async def test_a_skill_that_forks_runs_in_an_agent_of_its_own_and_its_report_joi
         own_skill(at, "count", "Count the herons of $ARGUMENTS.", "context: fork")
         async with at.start() as session:
             ended = ending(await told(session, "/count the lake"))
-            kept = session.parts.extensions.invoking.store()
+            kept = session.parts.extensions.skill_invoker.store()
 
         agent, main = at.bodies
         assert "Count the herons of the lake." in json.dumps(agent["messages"])

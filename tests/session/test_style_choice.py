@@ -47,7 +47,7 @@ async def test_style_and_language_of_the_settings_hold_in_the_main_conversation_
         choose(at, "bard", "français")
         async with at.start() as session:
             await told(session, "hello")
-            assert session.parts.briefing.styling.name == "Bard"
+            assert session.parts.opening_prompt.styling.name == "Bard"
 
         mine, agent = system(at.bodies[0]), system(at.bodies[1])
         assert "# Output style: Bard" in mine

@@ -98,7 +98,7 @@ class Drive:
         resumed = self.session.id
         await self.session.close()
         self.model = model
-        self.session = Session.made(
+        self.session = Session.open(
             _setup(self.root, self.names, self.clock, self.provider, model, self.window), resume=resumed
         )
         await self.session.begin()
@@ -145,7 +145,7 @@ async def _driving(root: Path, names: tuple[str, ...], *, window: int | None = W
     window = 90_000 if "server compaction" in names else window
     script = _many if "many calls" in names else _usual
     with simulator(script, clock=clock, window_tokens=window) as provider:
-        session = Session.made(_setup(root, names, clock, provider, model, window))
+        session = Session.open(_setup(root, names, clock, provider, model, window))
         drive = Drive(root, names, provider, clock, session, model, window)
         try:
             await session.begin()

@@ -24,7 +24,7 @@ async def test_a_hook_may_want_more_of_a_teammate_and_then_let_it_go(tmp_path: P
         at.hooks(TeammateIdle=idle)
         at.options |= {"team": "lake", "agent_name": "tess"}
         async with at.start() as session:
-            post = session.parts.staff.post
+            post = session.parts.subagents.post
             write_member(post.team_folder, "main", "", "some-session", at.time)
             append_letter(
                 session.parts.folder.mailbox("lake", "tess"),
@@ -58,7 +58,7 @@ async def test_a_teammate_begins_with_its_plan_when_its_leader_accepts_it(
         at.options |= {"team": "lake", "agent_name": "tess"}
         async with at.start() as session:
             session.parts.permits.policy = session.parts.permits.policy.with_mode("plan").with_rule("Write")
-            post = session.parts.staff.post
+            post = session.parts.subagents.post
             write_member(post.team_folder, "main", "", "some-session", at.time)
             answer = AgentMessage("1", sender, "tess", "", at.time, kind="plan_approval_response", approve=approve)
             append_letter(session.parts.folder.mailbox("lake", "tess"), answer)

@@ -24,11 +24,11 @@ def desk(tmp_path: Path) -> Desk:
 async def test_the_agent_tool_hands_over_what_was_asked_and_names_no_role(tmp_path: Path) -> None:
     orders: list[Order] = []
 
-    async def employ(order: Order) -> ToolAnswer:
+    async def start_agent(order: Order) -> ToolAnswer:
         orders.append(order)
         return ToolAnswer("done")
 
-    tool = Registry([AgentTool(employ)]).find("Agent")
+    tool = Registry([AgentTool(start_agent)]).find("Agent")
     given: JsonObject = {"description": "look", "prompt": "look at it", "run_in_background": True, "name": "n"}
     assert tool.is_concurrent(given, desk(tmp_path))
     assert tool.need(given, desk(tmp_path)).subject == "fork"

@@ -39,27 +39,27 @@ from reverie.permissions.shell.read_only import is_read_only
 from reverie.session.background_work import Chore
 from reverie.session.compaction import CompactionHooks
 from reverie.session.disk_changes import DiskChanges
-from reverie.session.dream import Sleeping
+from reverie.session.dream import SessionDream
 from reverie.session.events import Notice, TurnEvent
 from reverie.session.extensions import build_extensions, build_hook_effects, new_connections, read_plugins
-from reverie.session.extraction import Extracting
+from reverie.session.extraction import SessionExtraction
 from reverie.session.file_history import FileHistory
 from reverie.session.granted_rules import keep_rule
-from reverie.session.idle import Idling
-from reverie.session.lifecycle_hooks import Announcing
+from reverie.session.idle import IdleHooks
+from reverie.session.lifecycle_hooks import LifecycleHooks
 from reverie.session.loop import JoinedAttachment, Loop, LoopHost, Parts
-from reverie.session.memory_writes import MemoryWrites, watched
-from reverie.session.notes import Noting
+from reverie.session.memory_writes import MemoryWrites, watch_tools
+from reverie.session.notes import NotesWriter
 from reverie.session.offline_answer import answer_offline
-from reverie.session.opening_prompt import Briefing
+from reverie.session.opening_prompt import OpeningPrompt
 from reverie.session.options import SessionOptions
 from reverie.session.own_keys import environment_for_others, keys_of
 from reverie.session.parts import SessionParts
 from reverie.session.recall import SessionRecall
-from reverie.session.retention import Sweeping
+from reverie.session.retention import RetentionSweep
 from reverie.session.subagents.subagents import build_subagents
 from reverie.session.tool_calls import Permits, ToolCalls
-from reverie.session.web_search import searching
+from reverie.session.web_search import build_search
 from reverie.settings.features import features
 from reverie.tools.desk import Desk
 from reverie.tools.registry import Registry
@@ -136,9 +136,9 @@ def build_session(
         session=log.session,
         memory_store=memory.store if has_memory and settings.tools.provider_memory else None,
         read_span=partial(preparer.read_span, log),
-        search=searching(model) if settings.tools.web_search and preparer.facts.abilities.web_search else None,
+        search=build_search(model) if settings.tools.web_search and preparer.facts.abilities.web_search else None,
     )
-    tools = Registry(watched(own_tools, writes, emit))
+    tools = Registry(watch_tools(own_tools, writes, emit))
     policy = _build_policy(options, plan_file, own_folders=(desk.scratch, session_folder.spills, memory.directory))
     if has_memory:
         # What is written there goes through the store, which checks it and lets everything be undone.
@@ -189,13 +189,13 @@ def build_session(
 
     # Child agents, what people bring, and what the model is told: these three know one another.
     def find_skill(name: str) -> Skill | None:
-        return extensions.invoking.find(name)
+        return extensions.skill_invoker.find(name)
 
     def read_instructions() -> Sequence[JoinedAttachment]:
-        return briefing.for_agents()
+        return opening_prompt.for_agents()
 
     def list_waiting() -> Sequence[TrustPart]:
-        return (*subagents.waiting, *briefing.waiting)
+        return (*subagents.waiting, *opening_prompt.waiting)
 
     connect = partial(new_connections, options, session_folder.directory, emit)
     connections = connect()
@@ -223,13 +223,13 @@ def build_session(
         own=tools.with_tools(subagents.tools),
         calls=calls,
         connections=connections,
-        employ=subagents.employ,
+        start_agent=subagents.start_agent,
         retune=partial(_retune, options, loop, make_model),
         further=list_waiting,
         emit=emit,
     )
-    briefing = Briefing(
-        setup=options,
+    opening_prompt = OpeningPrompt(
+        options=options,
         log=log,
         memory=memory,
         desk=desk,
@@ -245,7 +245,7 @@ def build_session(
     # What runs beside turns and after them.
     selector = settings.model.background
     recall = SessionRecall(memory, log, desk, loop, make_model(selector) if selector else None)
-    noting = Noting(
+    notes_writer = NotesWriter(
         log=log,
         preparer=preparer,
         settings=settings,
@@ -256,7 +256,7 @@ def build_session(
         is_on=enabled.notes,
         waits_for_need=not options.is_interactive,
     )
-    extracting = Extracting(
+    session_extraction = SessionExtraction(
         loop=loop,
         log=log,
         memory=memory,
@@ -269,7 +269,7 @@ def build_session(
         model_name=options.model,
         chore=_build_chore(options, log.session, "extraction", f"what the session {log.session} taught"),
     )
-    sleeping = Sleeping(
+    session_dream = SessionDream(
         memory=memory,
         loop=loop,
         governor=governor,
@@ -281,33 +281,33 @@ def build_session(
     )
     disk_changes = DiskChanges(options, hooks, desk, emit)
     parts = SessionParts(
-        setup=options,
+        options=options,
         log=log,
         loop=loop,
         memory=memory,
         hooks=hooks,
         desk=desk,
         permits=permits,
-        briefing=briefing,
-        recalling=recall,
-        noting=noting,
-        extracting=extracting,
-        sleeping=sleeping,
-        sweeping=Sweeping(options, folder, memory, emit),
+        opening_prompt=opening_prompt,
+        session_recall=recall,
+        notes_writer=notes_writer,
+        session_extraction=session_extraction,
+        session_dream=session_dream,
+        retention_sweep=RetentionSweep(options, folder, memory, emit),
         governor=governor,
         folder=folder,
         shells=shells,
         emit=emit,
         extensions=extensions,
-        staff=subagents,
-        announcing=Announcing(options, hooks, loop, extensions, disk_changes, emit),
+        subagents=subagents,
+        lifecycle_hooks=LifecycleHooks(options, hooks, loop, extensions, disk_changes, emit),
         disk_changes=disk_changes,
-        idling=Idling(hooks, options.is_interactive),
+        idle_hooks=IdleHooks(hooks, options.is_interactive),
         files=files,
     )
 
-    hooks.effects = build_hook_effects(options, extensions=extensions, model=make_model, agent=subagents.judged)
-    calls.tools = extensions.serving.registry()
+    hooks.effects = build_hook_effects(options, extensions=extensions, model=make_model, agent=subagents.ask_judge)
+    calls.tools = extensions.mcp_tools.registry()
     compactor.host = loop.parts.host = parts
     return parts
 
@@ -416,8 +416,8 @@ def _retune(
     parts = loop.parts
     model = make_model(name) if name else parts.model
     if model.name == parts.model.name:
-        return loop.retuned(parts.model, effort or parts.preparer.effort, parts.preparer.facts, parts.preparer.budget)
+        return loop.retune(parts.model, effort or parts.preparer.effort, parts.preparer.facts, parts.preparer.budget)
     budget = budget_by(options.settings, model.name, window=options.window_tokens, overrides=options.overrides)
     if budget.using(loop.status.used_tokens).must_compact:
         raise UserMistake(f"the conversation is too long for {model.name}; {parts.model.name} goes on")
-    return loop.retuned(model, effort, profile(model.name, options.overrides), budget)
+    return loop.retune(model, effort, profile(model.name, options.overrides), budget)

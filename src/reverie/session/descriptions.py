@@ -8,7 +8,7 @@ from reverie.permissions.rule import RuleKind
 from reverie.session.parts import SessionParts
 
 
-def described(parts: SessionParts, subject: str) -> tuple[tuple[str, str], ...] | None:
+def describe_part(parts: SessionParts, subject: str) -> tuple[tuple[str, str], ...] | None:
     """Rows of a name and a sentence on a part of the session."""
     match subject:
         case "permissions":
@@ -16,7 +16,7 @@ def described(parts: SessionParts, subject: str) -> tuple[tuple[str, str], ...] 
         case "hooks":
             return tuple((f"{hook.event} {hook.matcher or '*'}", str(hook.handler)) for hook in parts.hooks.hooks)
         case "mcp":
-            return parts.extensions.serving.connections.rows
+            return parts.extensions.mcp_tools.connections.rows
         case "skills":
             return tuple((name, about) for name, about, _ in parts.extensions.commands)
         case "plugins":
@@ -26,11 +26,11 @@ def described(parts: SessionParts, subject: str) -> tuple[tuple[str, str], ...] 
         case "cost":
             return _costs(parts.governor)
         case "output-style":
-            return parts.briefing.styling.rows
+            return parts.opening_prompt.styling.rows
         case "agents":
-            return parts.staff.roles
+            return parts.subagents.roles
         case "tasks":
-            return (*parts.staff.rows, *parts.chore_rows)
+            return (*parts.subagents.rows, *parts.chore_rows)
         case _:
             return None
 

@@ -24,7 +24,7 @@ _Stamp = tuple[int, int, int]
 class DiskChanges:
     """Compares what lies there with what lay there when the last turn began."""
 
-    setup: SessionOptions
+    options: SessionOptions
     hooks: Hooks
     desk: Desk
     emit: Callable[[TurnEvent], None]
@@ -70,7 +70,7 @@ class DiskChanges:
             self.emit(Notice(message, "warning"))
 
     def _sources(self) -> Mapping[Path, str]:
-        places, project = self.setup.places, self.setup.project
+        places, project = self.options.places, self.options.project
         found: dict[Path, str] = {}
         for files in (places.settings_files(project), places.host_settings_files(project)):
             found |= dict(_by_source(files))

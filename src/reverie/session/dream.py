@@ -26,7 +26,7 @@ _LOOK_BACK_DAYS = 30
 
 
 @dataclass(slots=True)
-class Sleeping:
+class SessionDream:
     """Lets the memory of one session's project be put in order now and then."""
 
     memory: Memory

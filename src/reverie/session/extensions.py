@@ -1,6 +1,6 @@
 """What others brought into a session: plugins, skills, servers; and the user's word on what came with the project.
 
-`Extensions` joins `invoking` and `serving` with the hooks and with trust, so that the session has one thing to begin,
+`Extensions` joins `skills` and `mcp_tools` with the hooks and with trust, so that the session has one thing to begin,
 to ask at each boundary and to close. Nothing here can fail a session: what is broken is a notice.
 """
 
@@ -32,12 +32,12 @@ from reverie.permissions.policy import Policy
 from reverie.permissions.rule import RuleKind
 from reverie.session.events import Notice, TurnEvent
 from reverie.session.loop import JoinedAttachment
-from reverie.session.mcp_tools import Serving
+from reverie.session.mcp_tools import McpTools
 from reverie.session.options import SessionOptions
 from reverie.session.own_keys import environment_for_others
-from reverie.session.skills import Invoking
+from reverie.session.skills import SkillInvoker
 from reverie.session.tool_calls import FinishedCall, ToolCalls
-from reverie.tools.agent import Employ
+from reverie.tools.agent import StartAgent
 from reverie.tools.mcp.connections import Connections
 from reverie.tools.mcp.content import answer_from
 from reverie.tools.registry import Registry
@@ -52,10 +52,10 @@ _ALONE = 5
 class Extensions:
     """Everything that others brought."""
 
-    setup: SessionOptions
+    options: SessionOptions
     plugins: Plugins
-    invoking: Invoking
-    serving: Serving
+    skill_invoker: SkillInvoker
+    mcp_tools: McpTools
     skill_tool: SkillTool
     hooks: Hooks
     calls: ToolCalls
@@ -67,9 +67,9 @@ class Extensions:
     def begin(self) -> None:
         """Say what is broken or waits, and connect to servers in the background."""
         self._servers = self._list_servers()
-        for problem in (*self.plugins.problems, *self.invoking.skills.problems, *self._servers.problems):
+        for problem in (*self.plugins.problems, *self.skill_invoker.skills.problems, *self._servers.problems):
             self.emit(Notice(problem, "warning"))
-        self.serving.start(self._servers.ready)
+        self.mcp_tools.start(self._servers.ready)
         waiting = self.waiting_for_trust
         if waiting:
             kinds = ", ".join(sorted({part.kind for part in waiting}))
@@ -83,7 +83,7 @@ class Extensions:
 
     def opening(self) -> Sequence[JoinedAttachment]:
         """What joins the first messages of a conversation."""
-        return self.invoking.opening()
+        return self.skill_invoker.opening()
 
     def at_boundary(self) -> Sequence[JoinedAttachment]:
         """What arrived since the last request."""
@@ -91,30 +91,30 @@ class Extensions:
         for message in said.messages:
             self.emit(Notice(message, "warning"))
         heard = [JoinedAttachment("async_hook_response", reminder(text)) for text in said.context]
-        return [*heard, *self.invoking.pending(), *self.serving.at_boundary()]
+        return [*heard, *self.skill_invoker.pending(), *self.mcp_tools.at_boundary()]
 
     def touched(self, done: Sequence[FinishedCall]) -> Sequence[JoinedAttachment]:
         """What the calls of a round bring along; the first skill brings its tool."""
-        joined = self.invoking.touched(done)
+        joined = self.skill_invoker.touched(done)
         self._offer_skills()
         return joined
 
     def _offer_skills(self) -> None:
-        if self.invoking.has_any and self.skill_tool.spec.name not in self.serving.own:
-            self.serving.own = self.serving.own.with_tools([self.skill_tool])
+        if self.skill_invoker.has_any and self.skill_tool.spec.name not in self.mcp_tools.own:
+            self.mcp_tools.own = self.mcp_tools.own.with_tools([self.skill_tool])
 
     async def expand(self, text: str) -> Sequence[JoinedAttachment] | str:
         """What joins behind words that begin with `/name`; a sentence when a hook or a mistake stands against it.
 
         Waits a moment for servers first, so that the first request has their tools.
         """
-        await self.serving.ready()
+        await self.mcp_tools.ready()
         if not text.startswith("/"):
             return ()
         name, *behind = text[1:].split(maxsplit=1) or [""]
         arguments = behind[0].strip() if behind else ""
-        skill = self.invoking.skills.find(name)
-        is_prompt = any(name == command for command, _, _ in self.serving.connections.prompts)
+        skill = self.skill_invoker.skills.find(name)
+        is_prompt = any(name == command for command, _, _ in self.mcp_tools.connections.prompts)
         if not is_prompt and (skill is None or not skill.for_user):
             return ()
         said = await self.hooks.fire(
@@ -133,9 +133,9 @@ class Extensions:
         context = [JoinedAttachment("hook_additional_context", reminder(one)) for one in said.context]
         try:
             if is_prompt or skill is None:
-                words = await self.serving.connections.prompt(name, arguments.split())
+                words = await self.mcp_tools.connections.prompt(name, arguments.split())
                 return [JoinedAttachment("mcp_prompt", words or "", f"prompt {name}"), *context]
-            return [await self.invoking.invoke(skill, arguments), *context]
+            return [await self.skill_invoker.invoke(skill, arguments), *context]
         except (UserMistake, Unavailable, ToolMistake) as problem:
             return str(problem)
 
@@ -143,29 +143,33 @@ class Extensions:
         """With what returns after a compaction."""
         return replace(
             around,
-            skills=self.invoking.store(),
-            discovered_tools=self.serving.discovered,
-            returning=(*around.returning, *self.invoking.returning(), *self.serving.returning()),
+            skills=self.skill_invoker.store(),
+            discovered_tools=self.mcp_tools.discovered,
+            returning=(*around.returning, *self.skill_invoker.returning(), *self.mcp_tools.returning()),
         )
 
     @property
     def commands(self) -> tuple[tuple[str, str, str], ...]:
         """What the user may type behind a slash: name, sentence, hint on arguments."""
-        skills = ((skill.name, skill.description, skill.argument_hint) for skill in self.invoking.commands)
-        return tuple(sorted([*skills, *self.serving.connections.prompts]))
+        skills = ((skill.name, skill.description, skill.argument_hint) for skill in self.skill_invoker.commands)
+        return tuple(sorted([*skills, *self.mcp_tools.connections.prompts]))
 
     @property
     def waiting_for_trust(self) -> tuple[TrustPart, ...]:
         """What came with the project and waits for the user's answer."""
-        parts = [*self.setup.trust_parts, *(server.part for server in self._servers.waiting), *self.invoking.waiting]
+        parts = [
+            *self.options.trust_parts,
+            *(server.part for server in self._servers.waiting),
+            *self.skill_invoker.waiting,
+        ]
         return self.hooks.answers.waiting([*parts, *self.hooks.waiting, *self.further()])
 
     def answer_trust(self, parts: Iterable[TrustPart], *, accepted: bool) -> None:
         """Take and keep the user's answer; what it allows begins at once. Raises `Damaged` when it cannot be kept."""
         answered = tuple(parts)
-        store = self.setup.places.trust
-        write_answers(store, self.setup.project, answered, accepted=accepted, now=self.setup.now())
-        self.hooks.trust(read_trust(store, self.setup.project))
+        store = self.options.places.trust
+        write_answers(store, self.options.project, answered, accepted=accepted, now=self.options.now())
+        self.hooks.trust(read_trust(store, self.options.project))
         if not accepted:
             return
         permits = self.calls.permits
@@ -174,21 +178,21 @@ class Extensions:
                 for rule in _texts(part):
                     permits.policy = permits.policy.with_rule(rule, source=part.place)
             elif part.kind == TrustKind.DIRECTORIES:
-                folders = tuple(folder_of(text, self.setup) for text in _texts(part))
+                folders = tuple(folder_of(text, self.options) for text in _texts(part))
                 permits.policy = permits.policy.with_roots(*folders)
                 desk = self.calls.desk
                 desk.additional = tuple(dict.fromkeys((*desk.additional, *folders)))
         self._servers = self._list_servers()
-        self.serving.start(self._servers.ready)
+        self.mcp_tools.start(self._servers.ready)
 
     def reload_skills(self) -> None:
         """Read the skills again, as a hook may ask when it has written some; new ones are announced."""
-        self.invoking.renew(find_skills(self.setup, self.plugins))
+        self.skill_invoker.renew(find_skills(self.options, self.plugins))
         self._offer_skills()
 
     def turn_ended(self) -> None:
         """What held for one turn is over."""
-        self.invoking.turn_ended()
+        self.skill_invoker.turn_ended()
 
     def forget(self) -> None:
         """The conversation begins anew."""
@@ -196,48 +200,50 @@ class Extensions:
 
     async def close(self) -> None:
         """End what still runs."""
-        await self.serving.connections.close()
+        await self.mcp_tools.connections.close()
 
     def _list_servers(self) -> Servers:
-        setup = self.setup
-        if setup.settings.simple_mode and not setup.mcp_config:
+        options = self.options
+        if options.settings.simple_mode and not options.mcp_config:
             return NO_SERVERS
 
         def accepted(server: Server) -> bool:
             return self.hooks.answers.accepts(server.part)
 
         return list_servers(
-            places=setup.places,
-            project=setup.project,
-            environment=setup.environment,
+            places=options.places,
+            project=options.project,
+            environment=options.environment,
             accepted=accepted,
-            flags=setup.mcp_config,
+            flags=options.mcp_config,
             plugins=self.plugins.servers,
         )
 
 
-def read_plugins(setup: SessionOptions) -> Plugins:
+def read_plugins(options: SessionOptions) -> Plugins:
     """The plugins of a session; none in simple mode, except those of flags."""
-    if setup.settings.simple_mode and not setup.plugin_dirs:
+    if options.settings.simple_mode and not options.plugin_dirs:
         return Plugins()
     return list_plugins(
-        places=setup.places,
-        project=setup.project,
-        environment=setup.environment,
-        flags=setup.plugin_dirs,
-        project_is_trusted=setup.is_trusted,
+        places=options.places,
+        project=options.project,
+        environment=options.environment,
+        flags=options.plugin_dirs,
+        project_is_trusted=options.is_trusted,
     )
 
 
-def find_skills(setup: SessionOptions, plugins: Plugins) -> Skills:
+def find_skills(options: SessionOptions, plugins: Plugins) -> Skills:
     """The skills of a session; none in simple mode."""
-    if setup.settings.simple_mode:
+    if options.settings.simple_mode:
         return Skills()
-    return list_skills(places=setup.places, project=setup.project, directory=setup.directory, plugins=plugins.plugins)
+    return list_skills(
+        places=options.places, project=options.project, directory=options.directory, plugins=plugins.plugins
+    )
 
 
 def build_extensions(
-    setup: SessionOptions,
+    options: SessionOptions,
     plugins: Plugins,
     *,
     log: Conversation,
@@ -245,55 +251,55 @@ def build_extensions(
     own: Registry,
     calls: ToolCalls,
     connections: Connections,
-    employ: Employ,
+    start_agent: StartAgent,
     retune: Callable[[str, str], Callable[[], None]],
     emit: Callable[[TurnEvent], None],
     further: Callable[[], Sequence[TrustPart]] = tuple,
 ) -> Extensions:
     """Build what others brought; `own` are the tools of the session itself."""
-    settings = setup.settings
-    invoking = Invoking(
-        skills=find_skills(setup, plugins),
-        employ=employ,
+    settings = options.settings
+    skill_invoker = SkillInvoker(
+        skills=find_skills(options, plugins),
+        start_agent=start_agent,
         retune=retune,
-        places=setup.places,
-        directory=setup.directory,
+        places=options.places,
+        directory=options.directory,
         log=log,
         hooks=hooks,
         calls=calls,
         emit=emit,
-        new_id=setup.new_id,
+        new_id=options.new_id,
     )
-    skill_tool = SkillTool(invoking.find, invoking.invoke_for_model)
-    if invoking.has_any:
+    skill_tool = SkillTool(skill_invoker.find, skill_invoker.invoke_for_model)
+    if skill_invoker.has_any:
         own = own.with_tools([skill_tool])
-    serving = Serving(
+    mcp_tools = McpTools(
         log=log,
         connections=connections,
         own=own,
         deferred_above=settings.tools.deferred_above,
-        wait_seconds=settings.tools.server_wait_seconds * (1 if setup.is_interactive else _ALONE),
-        tells_instructions=setup.system_prompt is None,
+        wait_seconds=settings.tools.server_wait_seconds * (1 if options.is_interactive else _ALONE),
+        tells_instructions=options.system_prompt is None,
         calls=calls,
     )
-    return Extensions(setup, plugins, invoking, serving, skill_tool, hooks, calls, emit, further)
+    return Extensions(options, plugins, skill_invoker, mcp_tools, skill_tool, hooks, calls, emit, further)
 
 
-def new_connections(setup: SessionOptions, beside: Path, emit: Callable[[TurnEvent], None]) -> Connections:
+def new_connections(options: SessionOptions, beside: Path, emit: Callable[[TurnEvent], None]) -> Connections:
     """Room for tool servers: the session's, or those of one agent."""
     around = ConnectionContext(
-        environment=environment_for_others(setup),
-        directory=setup.directory,
+        environment=environment_for_others(options),
+        directory=options.directory,
         logs=beside,
-        connect_seconds=setup.settings.tools.server_connect_seconds,
-        call_seconds=setup.settings.tools.server_call_seconds,
-        version=setup.version,
+        connect_seconds=options.settings.tools.server_connect_seconds,
+        call_seconds=options.settings.tools.server_call_seconds,
+        version=options.version,
     )
     return Connections(around, lambda sentence: emit(Notice(sentence, "warning")))
 
 
 def build_hook_effects(
-    setup: SessionOptions,
+    options: SessionOptions,
     *,
     extensions: Extensions,
     model: Callable[[str], Model],
@@ -302,11 +308,11 @@ def build_hook_effects(
     """What hooks may do here: ask a model or an agent, call a tool of a server, judge a rule as permissions do."""
 
     async def ask(flow: Flow[HookVerdict], name: str) -> HookVerdict:
-        chosen = model(name or setup.settings.model.background or setup.model)
+        chosen = model(name or options.settings.model.background or options.model)
         return await run_flow(flow, chosen, Request(chosen.name, ()))
 
     async def call(server: str, tool: str, given: JsonObject) -> str:
-        answer = answer_from(await extensions.serving.connections.call(server, tool, given))
+        answer = answer_from(await extensions.mcp_tools.connections.call(server, tool, given))
         text = answer.content
         if not isinstance(text, str):
             text = "\n".join(block.text for block in text if isinstance(block, Text))
@@ -326,9 +332,9 @@ def build_hook_effects(
     return Effects(ask=ask, agent=agent, call=call, covers=covers)
 
 
-def folder_of(text: str, setup: SessionOptions) -> Path:
+def folder_of(text: str, options: SessionOptions) -> Path:
     """A folder that settings name: from the home, or from the project."""
-    return setup.user_home / text[2:] if text.startswith("~/") else setup.project / text
+    return options.user_home / text[2:] if text.startswith("~/") else options.project / text
 
 
 def _texts(part: TrustPart) -> tuple[str, ...]:

@@ -38,21 +38,21 @@ def with_answers(where: Where, waiting: Iterable[Outside], trust: TrustAnswers) 
     return replace(where, allowed=where.allowed | yes, declined=where.declined | no)
 
 
-def where_of(setup: SessionOptions, additional: tuple[Path, ...] = ()) -> Where:
+def where_of(options: SessionOptions, additional: tuple[Path, ...] = ()) -> Where:
     """Where the instruction files of a session are looked for."""
     return Where(
-        places=setup.places,
-        directory=setup.directory,
-        home=setup.user_home,
-        settings=setup.settings.instructions,
+        places=options.places,
+        directory=options.directory,
+        home=options.user_home,
+        settings=options.settings.instructions,
         additional=additional,
-        project_excludes=_project_excludes(setup),
+        project_excludes=_project_excludes(options),
     )
 
 
-def _project_excludes(setup: SessionOptions) -> tuple[str, ...]:
+def _project_excludes(options: SessionOptions) -> tuple[str, ...]:
     """The patterns that only files of the project give."""
-    said = (setup.origins or {}).get("instructions.excludes", ())
+    said = (options.origins or {}).get("instructions.excludes", ())
     given = [(pattern, origin.committed) for origin in said for pattern in _texts(origin.value)]
     own = {pattern for pattern, is_theirs in given if not is_theirs}
     return tuple(pattern for pattern, _ in given if pattern not in own)
@@ -62,9 +62,9 @@ def _texts(value: object) -> tuple[str, ...]:
     return tuple(map(str, value)) if isinstance(value, tuple) else ()
 
 
-def list_included_parts(setup: SessionOptions, trust: TrustAnswers) -> tuple[TrustPart, ...]:
+def list_included_parts(options: SessionOptions, trust: TrustAnswers) -> tuple[TrustPart, ...]:
     """Every file from outside that the project's instructions want, answered or not."""
-    if not features(setup.settings, interactive=setup.is_interactive).instructions:
+    if not features(options.settings, interactive=options.is_interactive).instructions:
         return ()
     found: dict[Path, Outside] = {}
 
@@ -73,5 +73,5 @@ def list_included_parts(setup: SessionOptions, trust: TrustAnswers) -> tuple[Tru
         found.update((one.path, one) for one in loaded.waiting)
         return loaded
 
-    read_loaded(where_of(setup), trust, reading)
+    read_loaded(where_of(options), trust, reading)
     return tuple(map(included_part, found.values()))

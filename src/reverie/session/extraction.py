@@ -50,7 +50,7 @@ _FILTERED_MESSAGES = 8
 
 
 @dataclass(slots=True)
-class Extracting:
+class SessionExtraction:
     """Learns from one session while it runs."""
 
     loop: Loop

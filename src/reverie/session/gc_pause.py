@@ -16,7 +16,7 @@ AFTER_SECONDS = 0.02
 """From the word that a request is ready until it has left."""
 
 
-class Resting:
+class GcPause:
     """Something that is held until a request has left."""
 
     def __init__(self, hold: Callable[[], AbstractContextManager[object]]) -> None:

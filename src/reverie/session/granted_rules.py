@@ -17,17 +17,17 @@ from reverie.session.options import SessionOptions
 from reverie.settings.trust_parts import part_of_setting
 
 
-def keep_rule(rule: str, scope: RuleScope, setup: SessionOptions) -> None:
+def keep_rule(rule: str, scope: RuleScope, options: SessionOptions) -> None:
     """Write the rule down. Raises `UserMistake` where it would stand among rules that the user never agreed to."""
-    project, store = setup.project, setup.places.trust
-    local = setup.places.settings_files(project).local
+    project, store = options.project, options.places.trust
+    local = options.places.settings_files(project).local
     known = _rules(local) if scope is RuleScope.LOCAL else None
     if known is not None and not read_trust(store, project).accepts(known):
         raise UserMistake(f"{local} holds rules that you have not agreed to; `reverie trust` shows them")
-    write_rule(rule, scope, places=setup.places, project=project, now=setup.now(), is_tracked=setup.is_tracked)
+    write_rule(rule, scope, places=options.places, project=project, now=options.now(), is_tracked=options.is_tracked)
     added = _rules(local) if scope is RuleScope.LOCAL else None
     if added is not None:
-        write_answers(store, project, [added], accepted=True, now=setup.now())
+        write_answers(store, project, [added], accepted=True, now=options.now())
 
 
 def _rules(path: Path) -> TrustPart | None:

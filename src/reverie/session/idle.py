@@ -12,7 +12,7 @@ _FACTS = {"message": "Reverie waits for your words", "notification_type": "idle_
 
 
 @dataclass(slots=True)
-class Idling:
+class IdleHooks:
     """Tells of the wait once, unless it ends before."""
 
     hooks: FiresHooks

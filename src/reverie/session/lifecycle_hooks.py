@@ -23,10 +23,10 @@ CLEARED = "clear"
 
 
 @dataclass(slots=True)
-class Announcing:
+class LifecycleHooks:
     """Speaks with hooks for one session as a whole."""
 
-    setup: SessionOptions
+    options: SessionOptions
     hooks: Hooks
     loop: Loop
     extensions: Extensions
@@ -35,10 +35,10 @@ class Announcing:
 
     async def started(self, source: str) -> None:
         """The session begins: `startup`, `resume`, `fork` or `clear`."""
-        trigger = self.setup.setup_trigger
+        trigger = self.options.setup_trigger
         if trigger and source != CLEARED:
             self._take(await self.hooks.fire("Setup", {"trigger": trigger}))
-        self._take(await self.hooks.fire("SessionStart", {"source": source, "model": self.setup.model}))
+        self._take(await self.hooks.fire("SessionStart", {"source": source, "model": self.options.model}))
 
     async def cleared(self) -> None:
         """The user began anew in the same file."""

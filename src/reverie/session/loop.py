@@ -201,7 +201,7 @@ class Loop:
         """Count the conversation anew, as after resuming or rewinding."""
         self._used_tokens = self.parts.preparer.measure(self.parts.log)
 
-    def retuned(self, model: Model, effort: str, facts: Profile, budget: WindowBudget) -> Callable[[], None]:
+    def retune(self, model: Model, effort: str, facts: Profile, budget: WindowBudget) -> Callable[[], None]:
         """Let another model answer, or the same with another effort; returns what goes back to the one before."""
         before = self.parts.model
         preparer_back = self.parts.preparer.retuned(model.name, facts, budget, effort)

@@ -39,7 +39,7 @@ _INTRODUCTION = (
 
 
 @dataclass(slots=True)
-class Serving:
+class McpTools:
     """Keeps the tools of one session in step with its servers."""
 
     log: Conversation

@@ -182,6 +182,6 @@ class WatchedShell:
             self.emit(Notice(caution, "warning"))
 
 
-def watched(tools: Iterable[Tool], writes: MemoryWrites, emit: Callable[[TurnEvent], None]) -> tuple[Tool, ...]:
+def watch_tools(tools: Iterable[Tool], writes: MemoryWrites, emit: Callable[[TurnEvent], None]) -> tuple[Tool, ...]:
     """The tools, the shell watched."""
     return tuple(WatchedShell(tool, writes, emit) if tool.spec.name == SHELL else tool for tool in tools)

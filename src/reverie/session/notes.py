@@ -46,7 +46,7 @@ PURPOSE = "notes"
 
 
 @dataclass(slots=True)
-class Noting:
+class NotesWriter:
     """Keeps the notes of one session."""
 
     log: Conversation

@@ -70,10 +70,10 @@ _MAX_RESTORED_BYTES = 2_000_000
 
 
 @dataclass(slots=True)
-class Briefing:
+class OpeningPrompt:
     """Tells one session's model where it is and what holds there."""
 
-    setup: SessionOptions
+    options: SessionOptions
     log: Conversation
     memory: Memory
     desk: Desk
@@ -93,8 +93,8 @@ class Briefing:
 
     async def prepare(self) -> None:
         """Gather what takes a moment, before the conversation is opened."""
-        if find_checkout(self.setup.directory) is not None:
-            looks = await asyncio.to_thread(may_look_at_files, self.setup.directory)
+        if find_checkout(self.options.directory) is not None:
+            looks = await asyncio.to_thread(may_look_at_files, self.options.directory)
             self._git = await git_status(self._ask_git, looks_at_files=looks)
 
     def opening(self) -> Opening:
@@ -107,7 +107,7 @@ class Briefing:
         files = self._instructions(LoadReason.SESSION_START).files if self._has_instructions else ()
         if not any(file.text for file in files):
             return ()
-        return (JoinedAttachment(CONTEXT, user_context(files, today=self.setup.now().date())),)
+        return (JoinedAttachment(CONTEXT, user_context(files, today=self.options.now().date())),)
 
     async def reopened(self) -> None:
         """After a compaction the cached parts are rendered anew, where they differ; instructions were read again."""
@@ -125,7 +125,7 @@ class Briefing:
     def before_prompt(self) -> Sequence[JoinedAttachment]:
         """What changed since the last turn: the day, what the user allowed, the mode."""
         joined = []
-        today = self.setup.now().date()
+        today = self.options.now().date()
         if self._day is None:
             self._day = self._last_day()
         if today != self._day:
@@ -218,7 +218,7 @@ class Briefing:
     def styling(self) -> Styling:
         """How the agent writes; read anew whenever the system text is."""
         if self._styling is None:
-            self._styling = read_styling(self.setup, self.extensions.plugins.plugins)
+            self._styling = read_styling(self.options, self.extensions.plugins.plugins)
         return self._styling
 
     @property
@@ -246,67 +246,68 @@ class Briefing:
 
     @property
     def _has_instructions(self) -> bool:
-        return features(self.setup.settings, interactive=self.setup.is_interactive).instructions
+        return features(self.options.settings, interactive=self.options.is_interactive).instructions
 
     def _instructions(self, reason: LoadReason) -> Loaded:
         if self._loaded is None:
-            where = where_of(self.setup, self.desk.additional)
+            where = where_of(self.options, self.desk.additional)
             self._loaded = read_loaded(where, self.hooks.answers, lambda answered: load(answered, reason))
             self._unheard = list(self._loaded.files)
         return self._loaded
 
     def _context(self, reason: LoadReason) -> str:
-        today = self.setup.now().date()
+        today = self.options.now().date()
         self._day = today
         files = self._instructions(reason).files if self._has_instructions else ()
         path = self.memory.directory / "MEMORY.md"
         index = ""
-        if self.memory.off is None and features(self.setup.settings, interactive=self.setup.is_interactive).index:
+        if self.memory.off is None and features(self.options.settings, interactive=self.options.is_interactive).index:
             index = (read_small(path) or b"").decode("utf-8", "replace")
-        limits = IndexLimits.of(self.setup.settings.index)
+        limits = IndexLimits.of(self.options.settings.index)
         return user_context(files, today=today, index=index, index_path=str(path), limits=limits)
 
     def _system(self) -> tuple[SystemBlock, ...]:
-        setup = self.setup
-        on = features(setup.settings, interactive=setup.is_interactive)
+        options = self.options
+        on = features(options.settings, interactive=options.is_interactive)
         self._styling = None
         memory = None
         if on.rules and self.memory.off is None:
             with suppress(Error):
                 write_folder(self.memory.directory)
+            folder = self.memory.scope.folder
             memory = MemoryFacts(
                 directory=str(self.memory.directory),
                 transcripts=str(self.transcripts),
-                skip_index=setup.settings.memory.skip_index,
-                index_lines=setup.settings.index.max_lines,
-                search_past=setup.settings.memory.search_past_context,
-                daily_log_pattern=self.memory.scope.folder.daily_log_pattern if setup.settings.memory.daily_log else "",
-                extra=setup.settings.memory.extra_guidelines or "",
+                skip_index=options.settings.memory.skip_index,
+                index_lines=options.settings.index.max_lines,
+                search_past=options.settings.memory.search_past_context,
+                daily_log_pattern=folder.daily_log_pattern if options.settings.memory.daily_log else "",
+                extra=options.settings.memory.extra_guidelines or "",
             )
         import platform
 
         return system_prompt(
             PromptFacts(
-                directory=str(setup.directory),
+                directory=str(options.directory),
                 platform=platform.system().lower(),
-                model=setup.model,
-                knowledge_cutoff=profile(setup.model, setup.overrides).knowledge_cutoff,
+                model=options.model,
+                knowledge_cutoff=profile(options.model, options.overrides).knowledge_cutoff,
                 system=platform.platform(terse=True),
-                shell=Path(setup.environment.get("SHELL", "bash")).name,
-                is_git=find_checkout(setup.directory) is not None,
+                shell=Path(options.environment.get("SHELL", "bash")).name,
+                is_git=find_checkout(options.directory) is not None,
                 additional=tuple(map(str, self.desk.additional)),
-                language=setup.settings.language or "",
+                language=options.settings.language or "",
                 style=self.styling.chosen,
-                is_interactive=setup.is_interactive,
+                is_interactive=options.is_interactive,
                 has_agents=AGENT_TOOL in self.calls.tools,
-                has_skills=self.extensions.invoking.has_any,
-                servers=self.extensions.serving.connections.instructions,
+                has_skills=self.extensions.skill_invoker.has_any,
+                servers=self.extensions.mcp_tools.connections.instructions,
                 memory=memory,
                 scratch=str(self.desk.scratch),
-                token_budget=setup.settings.budget.turn_tokens,
+                token_budget=options.settings.budget.turn_tokens,
                 git_status=self._git,
-                custom=setup.system_prompt,
-                appended=setup.appended_prompt or "",
+                custom=options.system_prompt,
+                appended=options.appended_prompt or "",
             )
         )
 
@@ -317,8 +318,8 @@ class Briefing:
                 from datetime import datetime
 
                 moment = datetime.fromisoformat(item.timestamp)
-                return moment.astimezone(self.setup.now().tzinfo).date()
-        return self.setup.now().date()
+                return moment.astimezone(self.options.now().tzinfo).date()
+        return self.options.now().date()
 
     def _mode_change(self) -> Sequence[JoinedAttachment]:
         labels = [item.label for item in self.log.view.items if item.label in (PLAN_MODE, PLAN_MODE_LEFT)]
@@ -346,7 +347,9 @@ class Briefing:
     async def _ask_git(self, arguments: tuple[str, ...]) -> str | None:
         """Ask git where the agent stands, for a bounded time; who the user is, by the user's own settings."""
         as_user = arguments[0] == "config"
-        return await asyncio.to_thread(ask_git, self.setup.directory, *arguments, seconds=_GIT_SECONDS, as_user=as_user)
+        return await asyncio.to_thread(
+            ask_git, self.options.directory, *arguments, seconds=_GIT_SECONDS, as_user=as_user
+        )
 
 
 def _bare(told: str) -> str:

@@ -1,6 +1,6 @@
 """What a session is built from, as one value: everything that comes from outside the library.
 
-`session.wiring` fills it from a configuration, `process` from this process for people who write Python.
+`session.wiring` builds it from the settings of this process.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def _no_environment() -> Mapping[str, str]:
 
 @value
 class SessionOptions:
-    """The ingredients of a session."""
+    """Everything that a session is built from."""
 
     settings: Settings
     places: Places

@@ -7,20 +7,20 @@ from reverie.session.options import SessionOptions
 _SHORTEST_KEY = 16
 
 
-def keys_of(setup: SessionOptions) -> tuple[str, ...]:
+def keys_of(options: SessionOptions) -> tuple[str, ...]:
     """The keys themselves, as far as they are long enough to be told from other words."""
-    values = {setup.environment.get(name, "") for name in _key_names(setup)}
+    values = {options.environment.get(name, "") for name in _key_names(options)}
     return tuple(sorted(value for value in values if len(value) >= _SHORTEST_KEY))
 
 
-def environment_for_others(setup: SessionOptions) -> dict[str, str]:
+def environment_for_others(options: SessionOptions) -> dict[str, str]:
     """The environment of commands, hooks and tool servers: without our keys, unless `tools.keep_keys` says so."""
-    keys = set() if setup.settings.tools.keep_keys else _key_names(setup)
-    return {name: value for name, value in setup.environment.items() if name not in keys}
+    keys = set() if options.settings.tools.keep_keys else _key_names(options)
+    return {name: value for name, value in options.environment.items() if name not in keys}
 
 
-def _key_names(setup: SessionOptions) -> set[str]:
-    settings = setup.settings
+def _key_names(options: SessionOptions) -> set[str]:
+    settings = options.settings
     keys = {settings.model.anthropic_key_env, settings.model.openai_key_env}
     return keys | {
         "ANTHROPIC_AUTH_TOKEN",

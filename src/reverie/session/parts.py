@@ -24,20 +24,20 @@ from reverie.models.ledger import Governor
 from reverie.models.ports import Ending, Reply
 from reverie.models.tokens.window import unknown_model
 from reverie.session.disk_changes import DiskChanges
-from reverie.session.dream import Sleeping
+from reverie.session.dream import SessionDream
 from reverie.session.events import Notice, TurnEvent
 from reverie.session.extensions import Extensions
-from reverie.session.extraction import Extracting
+from reverie.session.extraction import SessionExtraction
 from reverie.session.file_history import FileHistory
-from reverie.session.idle import Idling
-from reverie.session.lifecycle_hooks import Announcing
+from reverie.session.idle import IdleHooks
+from reverie.session.lifecycle_hooks import LifecycleHooks
 from reverie.session.loop import JoinedAttachment, Loop, LoopHost, Opening
 from reverie.session.mentions import attach_mentions
-from reverie.session.notes import Noting
-from reverie.session.opening_prompt import Briefing
+from reverie.session.notes import NotesWriter
+from reverie.session.opening_prompt import OpeningPrompt
 from reverie.session.options import SessionOptions
 from reverie.session.recall import SessionRecall
-from reverie.session.retention import Sweeping
+from reverie.session.retention import RetentionSweep
 from reverie.session.subagents.subagents import Subagents
 from reverie.session.tool_calls import FinishedCall, Permits, interrupted
 from reverie.settings.features import features
@@ -50,28 +50,28 @@ from reverie.tools.shells import Shell, Shells
 class SessionParts(LoopHost):
     """Everything that a session consists of, and what it offers its loop and its compactor."""
 
-    setup: SessionOptions
+    options: SessionOptions
     log: Conversation
     loop: Loop
     memory: Memory
     hooks: Hooks
     desk: Desk
     permits: Permits
-    briefing: Briefing
-    recalling: SessionRecall
-    noting: Noting
-    extracting: Extracting
-    sleeping: Sleeping
-    sweeping: Sweeping
+    opening_prompt: OpeningPrompt
+    session_recall: SessionRecall
+    notes_writer: NotesWriter
+    session_extraction: SessionExtraction
+    session_dream: SessionDream
+    retention_sweep: RetentionSweep
     governor: Governor
     folder: ProjectFolder
     shells: Shells
     emit: Callable[[TurnEvent], None]
     extensions: Extensions
-    staff: Subagents
-    announcing: Announcing
+    subagents: Subagents
+    lifecycle_hooks: LifecycleHooks
     disk_changes: DiskChanges
-    idling: Idling
+    idle_hooks: IdleHooks
     files: FileHistory
 
     @property
@@ -83,22 +83,22 @@ class SessionParts(LoopHost):
         """Before the first turn: what was interrupted is closed, hooks hear that the session starts."""
         self.disk_changes.begin()
         self.extensions.begin()
-        await self.staff.begin()
-        await self.briefing.prepare()
+        await self.subagents.begin()
+        await self.opening_prompt.prepare()
         self._close_open_calls()
         self.loop.open()
         if len(self.log.entries) > 2:
             self.loop.measure()
         preparer = self.loop.parts.preparer
         assumed = unknown_model(preparer.facts, preparer.budget)
-        for problem in (*self.hooks.problems, *self.briefing.warnings, *([assumed] if assumed else ())):
+        for problem in (*self.hooks.problems, *self.opening_prompt.warnings, *([assumed] if assumed else ())):
             self.emit(Notice(problem, "warning"))
-        await self.announcing.started(source)
-        await self.briefing.announce_loaded()
+        await self.lifecycle_hooks.started(source)
+        await self.opening_prompt.announce_loaded()
 
     def render_opening(self) -> Opening:
         """System text, tools and first messages."""
-        return self.briefing.opening()
+        return self.opening_prompt.opening()
 
     async def expand(self, text: str) -> Sequence[JoinedAttachment] | str:
         """What a command of a skill or a server stands for."""
@@ -111,45 +111,45 @@ class SessionParts(LoopHost):
 
     async def recall(self, text: str) -> Sequence[JoinedAttachment]:
         """The memories that matter to the user's words."""
-        return await self.recalling.recall(text)
+        return await self.session_recall.recall(text)
 
     def before_prompt(self) -> Sequence[JoinedAttachment]:
         """What changed since the last turn."""
-        return self.briefing.before_prompt()
+        return self.opening_prompt.before_prompt()
 
     def at_boundary(self) -> Sequence[JoinedAttachment]:
         """Late memories, tools of servers, what agents and hooks say."""
-        return (*self.recalling.late(), *self.extensions.at_boundary(), *self.staff.at_boundary())
+        return (*self.session_recall.late(), *self.extensions.at_boundary(), *self.subagents.at_boundary())
 
     async def after_calls(self, done: Sequence[FinishedCall]) -> Sequence[JoinedAttachment]:
         """Instructions and skills that hold where the calls went."""
-        joined = (*self.briefing.touched(done), *self.extensions.touched(done))
-        await self.briefing.announce_loaded()
+        joined = (*self.opening_prompt.touched(done), *self.extensions.touched(done))
+        await self.opening_prompt.announce_loaded()
         return joined
 
     def after_reply(self, prepared: ReadyRequest, reply: Reply) -> None:
         """Write notes where they are due."""
-        self.noting.after_reply(prepared, reply)
+        self.notes_writer.after_reply(prepared, reply)
 
     def after_turn(self, ending: Ending) -> None:
         """Start extraction, a dream and the removal of expired files where they are due."""
-        self.extracting.after_turn(ending)
-        self.sleeping.after_turn(ending)
-        self.sweeping.after_turn()
+        self.session_extraction.after_turn(ending)
+        self.session_dream.after_turn(ending)
+        self.retention_sweep.after_turn()
 
     def restore_context(self) -> RestoreContext:
         """What returns after a compaction."""
-        around = self.briefing.surroundings()
-        return replace(around, returning=(*around.returning, *self.staff.returning()))
+        around = self.opening_prompt.surroundings()
+        return replace(around, returning=(*around.returning, *self.subagents.returning()))
 
     def read_notes(self) -> NotesFile | None:
         """The session notes, where a compaction may use them."""
-        enabled = features(self.setup.settings, interactive=self.setup.is_interactive)
-        return self.noting.file() if enabled.notes_compaction else None
+        enabled = features(self.options.settings, interactive=self.options.is_interactive)
+        return self.notes_writer.file() if enabled.notes_compaction else None
 
     async def reopen(self) -> None:
         """Render the cached parts of the prompt anew."""
-        await self.briefing.reopened()
+        await self.opening_prompt.reopened()
 
     def attach(self, kind: str, text: str) -> None:
         """Add words for the model that nobody typed."""
@@ -162,15 +162,15 @@ class SessionParts(LoopHost):
     def forget(self) -> None:
         """Nothing was read or said any more."""
         self.desk.seen.forget()
-        self.recalling.forget()
-        self.briefing.forget()
+        self.session_recall.forget()
+        self.opening_prompt.forget()
         self.extensions.forget()
 
     @property
     def chore_rows(self) -> tuple[tuple[str, str], ...]:
         """Notes, extraction, the dream and commands in the background with state and last words, for people."""
         shells = ((shell.id, f"command, running: {shell.command}") for shell in self._running_shells)
-        return (*self.noting.chore.row, *self.extracting.chore.row, *self.memory.dreams.rows, *shells)
+        return (*self.notes_writer.chore.row, *self.session_extraction.chore.row, *self.memory.dreams.rows, *shells)
 
     async def stop_chore(self, name: str) -> bool:
         """Stop notes, extraction, a dream or a command in the background, by kind or id; whether it runs."""
@@ -178,7 +178,7 @@ class SessionParts(LoopHost):
         if shell is not None:
             await self.shells.end(shell)
             return True
-        chores = (self.noting.chore, self.extracting.chore)
+        chores = (self.notes_writer.chore, self.session_extraction.chore)
         asked = any(chore.stop() for chore in chores if name in (chore.kind, chore.id))
         return asked or await self.memory.dreams.stop(name)
 
@@ -186,13 +186,13 @@ class SessionParts(LoopHost):
     def background(self) -> tuple[str, ...]:
         """A line for each thing that runs while nobody waits, agents first."""
         beside = {
-            "notes": self.noting.is_running,
-            "extraction": self.extracting.is_running,
-            "dream": self.sleeping.is_dreaming,
+            "notes": self.notes_writer.is_running,
+            "extraction": self.session_extraction.is_running,
+            "dream": self.session_dream.is_dreaming,
         }
         lines = [name for name, is_running in beside.items() if is_running]
         lines += [f"{shell.id}: {shell.command}" for shell in self._running_shells]
-        return (*self.staff.lines, *lines)
+        return (*self.subagents.lines, *lines)
 
     @property
     def _running_shells(self) -> tuple[Shell, ...]:
@@ -200,21 +200,21 @@ class SessionParts(LoopHost):
 
     async def close(self, reason: str, *, has_begun: bool) -> None:
         """End in order: background work within its time, then the hooks' last word, then files."""
-        self.idling.end()
-        await self.staff.close()
+        self.idle_hooks.end()
+        await self.subagents.close()
         try:
-            await asyncio.wait_for(self.noting.settle(), self.setup.settings.extraction.drain_seconds)
+            await asyncio.wait_for(self.notes_writer.settle(), self.options.settings.extraction.drain_seconds)
         except TimeoutError:
-            await self.noting.settle(cancel=True)
+            await self.notes_writer.settle(cancel=True)
         if has_begun:
-            await self.extracting.drain()
-            await self.sleeping.settle()
-            await self.sweeping.settle()
-            await self.announcing.ended(reason)
-        await self.hooks.close(grace_seconds=self.setup.settings.hook.session_end_timeout_seconds)
+            await self.session_extraction.drain()
+            await self.session_dream.settle()
+            await self.retention_sweep.settle()
+            await self.lifecycle_hooks.ended(reason)
+        await self.hooks.close(grace_seconds=self.options.settings.hook.session_end_timeout_seconds)
         await self.extensions.close()
         await self.shells.close()
-        await self.recalling.close()
+        await self.session_recall.close()
         self.memory.close()
 
     def _close_open_calls(self) -> None:

@@ -15,44 +15,44 @@ from reverie.session.options import SessionOptions
 from reverie.session.subagents.definitions.discover import list_agents
 
 
-def list_parts(setup: SessionOptions) -> tuple[TrustPart, ...]:
+def list_parts(options: SessionOptions) -> tuple[TrustPart, ...]:
     """The parts of a project, each once: of settings, hooks, servers, skills and agents; answered or not."""
-    found = (*setup.trust_parts, *_hooks(setup), *_servers(setup), *_skills(setup), *_agents(setup))
-    included = list_included_parts(setup, read_trust(setup.places.trust, setup.project))
+    found = (*options.trust_parts, *_hooks(options), *_servers(options), *_skills(options), *_agents(options))
+    included = list_included_parts(options, read_trust(options.places.trust, options.project))
     return tuple({part.digest: part for part in (*found, *included)}.values())
 
 
-def _hooks(setup: SessionOptions) -> Iterator[TrustPart]:
-    for declaration in setup.settings.hooks:
-        yield from read_parts(declaration, setup.project)
+def _hooks(options: SessionOptions) -> Iterator[TrustPart]:
+    for declaration in options.settings.hooks:
+        yield from read_parts(declaration, options.project)
 
 
-def _servers(setup: SessionOptions) -> Iterator[TrustPart]:
-    found = list_servers(places=setup.places, project=setup.project, environment=setup.environment)
+def _servers(options: SessionOptions) -> Iterator[TrustPart]:
+    found = list_servers(places=options.places, project=options.project, environment=options.environment)
     for server in found.waiting:
         yield server.part
 
 
-def _agents(setup: SessionOptions) -> Iterator[TrustPart]:
+def _agents(options: SessionOptions) -> Iterator[TrustPart]:
     read = partial(
         list_agents,
-        places=setup.places,
-        project=setup.project,
-        directory=setup.directory,
-        plugins=read_plugins(setup).plugins,
-        declared=setup.settings.agents,
+        places=options.places,
+        project=options.project,
+        directory=options.directory,
+        plugins=read_plugins(options).plugins,
+        declared=options.settings.agents,
     )
     yield from read().waiting
     for role in read(project_is_trusted=True).definitions:
         if role.hooks is not None:
-            yield from read_parts(role.hooks, setup.project)
+            yield from read_parts(role.hooks, options.project)
 
 
-def _skills(setup: SessionOptions) -> Iterator[TrustPart]:
-    plugins = read_plugins(setup).plugins
-    found = list_skills(places=setup.places, project=setup.project, directory=setup.directory, plugins=plugins)
+def _skills(options: SessionOptions) -> Iterator[TrustPart]:
+    plugins = read_plugins(options).plugins
+    found = list_skills(places=options.places, project=options.project, directory=options.directory, plugins=plugins)
     for skill in found.skills:
         if skill.grants is not None:
             yield skill.grants
         if skill.hooks is not None:
-            yield from read_parts(skill.hooks, setup.project)
+            yield from read_parts(skill.hooks, options.project)

@@ -15,10 +15,10 @@ from reverie.session.options import SessionOptions
 
 
 @dataclass(slots=True)
-class Sweeping:
+class RetentionSweep:
     """Looks after the files of one project's sessions."""
 
-    setup: SessionOptions
+    options: SessionOptions
     folder: ProjectFolder
     memory: Memory
     emit: Callable[[TurnEvent], None]
@@ -35,10 +35,10 @@ class Sweeping:
             await asyncio.gather(self._task, return_exceptions=True)
 
     async def _sweep(self) -> None:
-        rules = RetentionRules.of(self.setup.settings)
+        rules = RetentionRules.of(self.options.settings)
         try:
             removed = await asyncio.to_thread(
-                sweep_sessions, self.folder.directory, rules, now=self.setup.now(), cited=self._cited
+                sweep_sessions, self.folder.directory, rules, now=self.options.now(), cited=self._cited
             )
         except Error as problem:
             self.emit(Notice(f"old files of sessions stay: {problem}", "warning"))
@@ -48,5 +48,7 @@ class Sweeping:
 
     def _cited(self) -> frozenset[str]:
         """The sessions that memories name as their source; looked up beside the session's own index."""
-        with Memory.at(self.setup.places, self.setup.settings, self.setup.directory, now=self.setup.now) as memory:
+        with Memory.at(
+            self.options.places, self.options.settings, self.options.directory, now=self.options.now
+        ) as memory:
             return frozenset(source.session for topic in memory.topics() for source in topic.sources if source.session)

@@ -32,10 +32,10 @@ from reverie.messages.transcript import Transcript, open_or_fork
 from reverie.messages.view import ItemKind
 from reverie.permissions.approval import Approver
 from reverie.session.build import build_session
-from reverie.session.descriptions import described
+from reverie.session.descriptions import describe_part
 from reverie.session.events import RequestSent, Status, TurnEnded, TurnEvent
 from reverie.session.file_history import Return
-from reverie.session.gc_pause import Resting
+from reverie.session.gc_pause import GcPause
 from reverie.session.options import SessionOptions
 from reverie.session.parts import SessionParts
 from reverie.session.rewind import RESTORED_KIND, put_back, restored_words
@@ -55,18 +55,18 @@ CLEARED = "cleared"
 class Session:
     """One conversation with an agent. Use as an async context manager, or call `close`."""
 
-    def __init__(self, setup: SessionOptions, transcript: Transcript, *, source: str) -> None:
+    def __init__(self, options: SessionOptions, transcript: Transcript, *, source: str) -> None:
         """`source` says how it begins: `startup`, `resume`, `fork` or `clear`."""
-        self._setup = setup
+        self._setup = options
         self._transcript = transcript
         self._source = source
         self._events: asyncio.Queue[TurnEvent | None] | None = None
         self._heard_outside: list[Callable[[TurnEvent], None]] = []
         self._has_begun = False
         self._was_cleared = False
-        self._collecting = Resting(collector_paused)
+        self._collecting = GcPause(collector_paused)
         self._ran_meanwhile: list[tuple[str, str, str]] = []
-        self._parts: SessionParts = build_session(setup, transcript, emit=self._emit)
+        self._parts: SessionParts = build_session(options, transcript, emit=self._emit)
 
     @classmethod
     def start(
@@ -80,9 +80,9 @@ class Session:
 
         `approver` is asked before tools do what the rules do not allow; without one the answer is no.
         """
-        from reverie.session.wiring import process_setup
+        from reverie.session.wiring import build_process_options
 
-        return cls.made(process_setup(Path(project), model, approver))
+        return cls.open(build_process_options(Path(project), model, approver))
 
     @classmethod
     def resume(
@@ -95,26 +95,26 @@ class Session:
         fork: bool = False,
     ) -> Self:
         """Go on with an earlier session of the project, or with a copy of it."""
-        from reverie.session.wiring import process_setup
+        from reverie.session.wiring import build_process_options
 
-        return cls.made(process_setup(Path(project), model, approver), resume=id, fork=fork)
+        return cls.open(build_process_options(Path(project), model, approver), resume=id, fork=fork)
 
     @classmethod
-    def made(cls, setup: SessionOptions, *, resume: str | None = None, fork: bool = False) -> Self:
-        """As `start` and `resume`, from ingredients that the caller has put together."""
-        folder = setup.places.project(setup.directory)
-        now = setup.now()
+    def open(cls, options: SessionOptions, *, resume: str | None = None, fork: bool = False) -> Self:
+        """As `start` and `resume`, from options that the caller has built."""
+        folder = options.places.project(options.directory)
+        now = options.now()
         if resume is None:
-            path = folder.transcript(setup.new_id())
-            return cls(setup, Transcript.open(path, now=now, label="reverie"), source="startup")
-        path = find_session(setup, resume)
-        is_ours = _is_ours(setup, path)
+            path = folder.transcript(options.new_id())
+            return cls(options, Transcript.open(path, now=now, label="reverie"), source="startup")
+        path = find_session(options, resume)
+        is_ours = _is_ours(options, path)
         if fork or not is_ours or path.parent.resolve() != folder.directory.resolve():
-            to = folder.transcript(setup.new_id())
-            copy = write_fork(path, now=now, new_id=setup.new_id, to=to, from_host=not is_ours)
-            return cls(setup, Transcript.open(copy, now=now, label="reverie"), source="fork")
-        taken = open_or_fork(path, now=now, new_id=setup.new_id, label="reverie")
-        return cls(setup, taken, source="resume" if taken.path == path else "fork")
+            to = folder.transcript(options.new_id())
+            copy = write_fork(path, now=now, new_id=options.new_id, to=to, from_host=not is_ours)
+            return cls(options, Transcript.open(copy, now=now, label="reverie"), source="fork")
+        taken = open_or_fork(path, now=now, new_id=options.new_id, label="reverie")
+        return cls(options, taken, source="resume" if taken.path == path else "fork")
 
     @property
     def id(self) -> str:
@@ -184,11 +184,11 @@ class Session:
 
     async def _turn(self, text: str, content: Sequence[Block], source: str) -> None:
         await self.begin()
-        self._parts.idling.end()
+        self._parts.idle_hooks.end()
         if self._was_cleared:
             self._was_cleared = False
             self._parts.loop.open()
-            await self._parts.announcing.cleared()
+            await self._parts.lifecycle_hooks.cleared()
         await self._parts.disk_changes.announce()
         self._collecting.begin()
         try:
@@ -196,7 +196,7 @@ class Session:
         finally:
             self._collecting.end()
             self._parts.extensions.turn_ended()
-            self._parts.idling.begin()
+            self._parts.idle_hooks.begin()
             self._tell_commands()
 
     async def begin(self) -> None:
@@ -263,7 +263,7 @@ class Session:
 
         A dream that is stopped leaves nothing behind.
         """
-        return await self._parts.staff.kill(name) or await self._parts.stop_chore(name)
+        return await self._parts.subagents.kill(name) or await self._parts.stop_chore(name)
 
     def snip(self, share: float | None = None) -> int:
         """Leave the oldest rounds out of what is sent; the freed tokens.
@@ -284,7 +284,7 @@ class Session:
 
     async def dream(self, *, review: bool = False) -> Dreamt:
         """Put the memories in order now; with `review` the proposal is kept for the user to look at."""
-        return await self._parts.sleeping.dream(review=review)
+        return await self._parts.session_dream.dream(review=review)
 
     def set_mode(self, mode: str) -> None:
         """Change the permission mode."""
@@ -363,7 +363,7 @@ class Session:
 
     def describe(self, subject: str) -> tuple[tuple[str, str], ...] | None:
         """Rows of a name and a sentence on a part of the session; None when it has no such part."""
-        return described(self._parts, subject)
+        return describe_part(self._parts, subject)
 
     def _marked(self, name: str, why: str) -> int:
         log = self._parts.log
@@ -399,7 +399,7 @@ class Session:
         return tuple(entry for entry in self._parts.log.entries if isinstance(entry, AttachmentEntry))
 
 
-def find_session(setup: SessionOptions, named: str) -> Path:
+def find_session(options: SessionOptions, named: str) -> Path:
     """The transcript of a session by its id or the beginning of it; the host agent's are found too.
 
     Those of this directory go before those of other directories of the repository.
@@ -407,12 +407,12 @@ def find_session(setup: SessionOptions, named: str) -> Path:
     path = Path(named).expanduser()
     if path.suffix == ".jsonl" and path.is_file():
         return path
-    places = setup.places
-    here = (places.project(setup.directory), places.host_project(setup.directory))
+    places = options.places
+    here = (places.project(options.directory), places.host_project(options.directory))
     found = _begin_with(named, here) or _begin_with(
         named,
         list_transcript_folders(
-            places, setup.directory, read_cwd=lambda folder: read_working_directory(folder.directory)
+            places, options.directory, read_cwd=lambda folder: read_working_directory(folder.directory)
         ),
     )
     exact = [each for each in found if each.stem == named]
@@ -435,9 +435,9 @@ def _begin_with(named: str, folders: Iterable[ProjectFolder]) -> list[Path]:
     ]
 
 
-def _is_ours(setup: SessionOptions, path: Path) -> bool:
+def _is_ours(options: SessionOptions, path: Path) -> bool:
     """Whether we may write the file: another agent's transcript is never touched."""
-    return setup.places.projects in path.parents
+    return options.places.projects in path.parents
 
 
 def _id(entry: Entry) -> str:

@@ -29,7 +29,7 @@ from reverie.session.events import Notice, TurnEvent
 from reverie.session.loop import JoinedAttachment
 from reverie.session.mcp_tools import announced_names
 from reverie.session.tool_calls import FinishedCall, ToolCalls
-from reverie.tools.agent import Employ, Order
+from reverie.tools.agent import Order, StartAgent
 from reverie.tools.tool import ToolAnswer
 
 LISTING, NEARBY, INVOKED = "skill_listing", "dynamic_skill", "invoked_skills"
@@ -40,7 +40,7 @@ _FURTHER = "Further skills can be loaded with the Skill tool now:"
 
 
 @dataclass(slots=True)
-class Invoking:
+class SkillInvoker:
     """The skills of one session."""
 
     skills: Skills
@@ -50,7 +50,7 @@ class Invoking:
     hooks: Hooks
     calls: ToolCalls
     emit: Callable[[TurnEvent], None]
-    employ: Employ
+    start_agent: StartAgent
     """Starts an agent for the main one."""
     retune: Callable[[str, str], Callable[[], None]]
     """Lets another model, or another effort, answer; returns what goes back. Raises `UserMistake` when it cannot."""
@@ -199,7 +199,7 @@ class Invoking:
                 model=skill.model,
                 effort=skill.effort,
             )
-            return await self.employ(order)
+            return await self.start_agent(order)
         finally:
             while len(self._leaving) > held:
                 self._leaving.pop()()

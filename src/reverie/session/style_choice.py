@@ -42,11 +42,11 @@ class Styling:
         )
 
 
-def read_styling(setup: SessionOptions, plugins: Sequence[Plugin]) -> Styling:
+def read_styling(options: SessionOptions, plugins: Sequence[Plugin]) -> Styling:
     """Find the styles of a session and the one that holds."""
-    known = {style.name: style for style in _list_all(setup, plugins)}
+    known = {style.name: style for style in _list_all(options, plugins)}
     styles = tuple(known[name] for name in sorted(known))
-    wanted = (setup.settings.output_style or "").strip()
+    wanted = (options.settings.output_style or "").strip()
     if not wanted:
         return Styling(styles, next((one for one in styles if one.is_forced), None))
     if wanted.casefold() == DEFAULT:
@@ -58,11 +58,11 @@ def read_styling(setup: SessionOptions, plugins: Sequence[Plugin]) -> Styling:
     return Styling(styles, problem=f"there is no output style {wanted!r} (`output_style`); there are {names}")
 
 
-def _list_all(setup: SessionOptions, plugins: Sequence[Plugin]) -> tuple[OutputStyle, ...]:
+def _list_all(options: SessionOptions, plugins: Sequence[Plugin]) -> tuple[OutputStyle, ...]:
     """The weakest source first."""
-    places, project = setup.places, setup.project
+    places, project = options.places, options.project
     found = [*built_in_styles()]
-    if setup.settings.simple_mode:
+    if options.settings.simple_mode:
         return tuple(found)
     for plugin in plugins:
         found += list_output_styles(plugin.output_styles, source="plugin", plugin=plugin.name, within=plugin.root)

@@ -27,21 +27,21 @@ _WORK = "Messages have come for you and follow. Do what they ask; your last word
 
 async def serve(session: Session, *, leader: str, role: Definition | None, poll_seconds: float = POLL_SECONDS) -> None:
     """Be a teammate until somebody says that it is enough."""
-    staff = session.parts.staff
-    post, setup = staff.post, session.parts.setup
+    subagents = session.parts.subagents
+    post, options = subagents.post, session.parts.options
     _limit(session, role)
     post.heed = lambda letter: _heed(session, leader, letter)
-    write_member(post.team_folder, post.name, role.name if role else "", session.id, setup.now())
+    write_member(post.team_folder, post.name, role.name if role else "", session.id, options.now())
     try:
         while _has_leader(session, leader):
             request = _request(session)
             if request is not None:
                 answer = AgentMessage(
-                    setup.new_id(),
+                    options.new_id(),
                     post.name,
                     request.sender,
                     "",
-                    setup.now(),
+                    options.now(),
                     kind="shutdown_response",
                     request_id=request.request_id or request.id,
                     approve=True,
@@ -61,12 +61,12 @@ async def serve(session: Session, *, leader: str, role: Definition | None, poll_
 async def _may_rest(session: Session, leader: str, poll_seconds: float) -> bool:
     """Let hooks hear that the work is done: they may want more of it, or that it leaves; whether it stays."""
     parts = session.parts
-    facts: JsonObject = {"teammate_name": parts.staff.post.name, "team_name": parts.staff.post.team}
-    for _ in range(parts.setup.settings.hook.max_continues + 1):
+    facts: JsonObject = {"teammate_name": parts.subagents.post.name, "team_name": parts.subagents.post.team}
+    for _ in range(parts.options.settings.hook.max_continues + 1):
         said = await parts.hooks.fire("TeammateIdle", facts)
         if said.stop is not None:
             return False
-        if said.blocked is None or parts.staff.post.peek():
+        if said.blocked is None or parts.subagents.post.peek():
             break
         await _work(session, leader, poll_seconds, said.blocked)
     return True
@@ -74,7 +74,7 @@ async def _may_rest(session: Session, leader: str, poll_seconds: float) -> bool:
 
 async def _work(session: Session, leader: str, poll_seconds: float, words: str = "") -> None:
     """One turn on the letters that have come, or on other words; a request to leave ends it."""
-    post, setup = session.parts.staff.post, session.parts.setup
+    post, options = session.parts.subagents.post, session.parts.options
 
     async def watch() -> None:
         while _request(session) is None and _has_leader(session, leader):  # noqa: ASYNC110 - another process writes
@@ -92,7 +92,7 @@ async def _work(session: Session, leader: str, poll_seconds: float, words: str =
     post.keep()
     if ended is not None:
         summary = f"report ({ended.ending})"
-        post.write_to(leader, AgentMessage(setup.new_id(), post.name, leader, ended.text, setup.now(), summary))
+        post.write_to(leader, AgentMessage(options.new_id(), post.name, leader, ended.text, options.now(), summary))
 
 
 def _limit(session: Session, role: Definition | None) -> None:
@@ -112,13 +112,13 @@ def _heed(session: Session, leader: str, letter: AgentMessage) -> None:
 
 
 def _has_leader(session: Session, leader: str) -> bool:
-    members = list_members(session.parts.staff.post.team_folder, now=session.parts.setup.now())
+    members = list_members(session.parts.subagents.post.team_folder, now=session.parts.options.now())
     return any(one.name == leader and one.is_alive for one in members)
 
 
 def _request(session: Session) -> AgentMessage | None:
     """Who asked to leave: by a letter that waits, or by one that a turn has read."""
-    waiting = (letter for letter in session.parts.staff.post.peek() if letter.kind == _LEAVE)
+    waiting = (letter for letter in session.parts.subagents.post.peek() if letter.kind == _LEAVE)
     found = next(waiting, None)
     if found is not None:
         return found
@@ -126,5 +126,5 @@ def _request(session: Session) -> AgentMessage | None:
         if entry.kind == LETTER_KIND and entry.data.get("letter") == _LEAVE:
             ids = entry.data.get("ids")
             known = str(ids[0]) if isinstance(ids, list) and ids else ""
-            return AgentMessage(known, str(entry.data.get("from")), "", "", session.parts.setup.now(), kind=_LEAVE)
+            return AgentMessage(known, str(entry.data.get("from")), "", "", session.parts.options.now(), kind=_LEAVE)
     return None

@@ -25,7 +25,7 @@ MAX_PAUSES = 3
 """How often a provider that paused in the middle is asked to go on."""
 
 
-def searching(model: Model) -> Search:
+def build_search(model: Model) -> Search:
     """A search that asks this model."""
 
     async def search(query: str, hosts: JsonObject) -> WebSearchResult:

@@ -26,9 +26,9 @@ def agreed_configuration(flags: SettingsFlags) -> Agreed:
     return agreed(from_process(flags), lambda: from_process(flags, trusted=True))
 
 
-def agreed_setup(agreed: Agreed, directory: Path, model_name: str, **further: Any) -> SessionOptions:
-    """The ingredients of a session in which the project's own settings count as far as the user agreed to them."""
-    return session_setup(
+def build_agreed_options(agreed: Agreed, directory: Path, model_name: str, **further: Any) -> SessionOptions:
+    """The options of a session in which the project's own settings count as far as the user agreed to them."""
+    return build_options(
         agreed.configuration,
         directory,
         model_name,
@@ -39,15 +39,15 @@ def agreed_setup(agreed: Agreed, directory: Path, model_name: str, **further: An
     )
 
 
-def process_setup(project: Path, model: str | None, approver: Approver | None) -> SessionOptions:
-    """The ingredients of a session in a project, with the settings and keys of this process."""
+def build_process_options(project: Path, model: str | None, approver: Approver | None) -> SessionOptions:
+    """The options of a session in a project, with the settings and keys of this process."""
     directory = project.expanduser().resolve()
     found = agreed_configuration(SettingsFlags(project=directory))
     name = model_choice(found.configuration, model).name
-    return agreed_setup(found, directory, name, approver=approver, is_interactive=approver is not None)
+    return build_agreed_options(found, directory, name, approver=approver, is_interactive=approver is not None)
 
 
-def session_setup(
+def build_options(
     configuration: Configuration,
     directory: Path,
     model_name: str,
@@ -55,7 +55,7 @@ def session_setup(
     approver: Approver | None = None,
     **further: Any,
 ) -> SessionOptions:
-    """The ingredients of a session; `further` are fields of `SessionOptions` that the command line gives."""
+    """The options of a session; `further` are fields of `SessionOptions` that the command line gives."""
     return SessionOptions(
         settings=configuration.settings,
         places=places(configuration),

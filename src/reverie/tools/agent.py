@@ -36,15 +36,15 @@ class Order:
     """Hears what it is doing."""
 
 
-Employ: TypeAlias = Callable[[Order], Awaitable[ToolAnswer]]
+StartAgent: TypeAlias = Callable[[Order], Awaitable[ToolAnswer]]
 
 
 class AgentTool:
     """Hands work to a child agent."""
 
-    def __init__(self, employ: Employ, roles: str = "") -> None:
+    def __init__(self, start_agent: StartAgent, roles: str = "") -> None:
         """`roles` are lines on agent types for the description, where no attachment tells them."""
-        self._employ = employ
+        self._employ = start_agent
         spec = described(
             NAME,
             "agent",

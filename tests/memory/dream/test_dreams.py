@@ -351,7 +351,7 @@ async def test_a_dream_of_a_young_session_uses_what_earlier_sessions_left_of_the
     with desk(tmp_path, fork()) as at:
         at.settings = replace(at.settings, budget=BudgetSettings(), dream=DreamSettings(min_sessions=0))
         sleeper = Sleeper(at)
-        sleeping = sleeper.session.parts.sleeping
+        sleeping = sleeper.session.parts.session_dream
         sleeper.session.parts.governor.note(_turn(at, "this session", 0.01))
         assert (await sleeping.dream()).cost_usd == 0.0
         append_booking(sleeper.dreams.places.ledger, _turn(at, "an earlier session", 9.0))

@@ -100,7 +100,7 @@ async def _dream_by_model(memory: Memory, home: Path) -> Dreamt:
         new_id=lambda: next(ids),
         user_home=home,
     )
-    async with Session.made(setup) as session:
+    async with Session.open(setup) as session:
         return await memory.dreams.run(forks=LoopForks(session.parts.loop))
 
 

@@ -31,7 +31,7 @@ def received(session: Session) -> list[str]:
 
 
 async def sent(session: Session, to: str, text: str = "hello") -> str:
-    return await session.parts.staff.post.send("main", Outgoing(to, text))
+    return await session.parts.subagents.post.send("main", Outgoing(to, text))
 
 
 @requirement("mailbox:send:boundary", "mailbox:send:order")
@@ -76,8 +76,8 @@ async def test_a_running_agent_reads_a_message_at_its_next_round_and_answers(tmp
         write_role(at.home / ".claude", "watcher", "", "Watcher.")
         async with at.start() as session:
             await told(session, "kick-off")
-            await until(lambda: not session.parts.staff.children.running)
-            assert session.parts.staff.children.all[0].result == "noted"
+            await until(lambda: not session.parts.subagents.children.running)
+            assert session.parts.subagents.children.all[0].result == "noted"
             (told_to,) = (body for body in at.bodies if "sleep 1" in json.dumps(body) and len(body["messages"]) == 3)
             assert "stop at twelve" in json.dumps(told_to)
             await told(session, "and?")
@@ -92,7 +92,7 @@ async def test_a_running_agent_reads_a_message_at_its_next_round_and_answers(tmp
 async def test_names_are_looked_for_inside_then_in_the_team_and_everybody_is_all_of_them(tmp_path: Path) -> None:
     with desk(tmp_path, [{"then": "fine"}]) as at:
         async with at.start() as session:
-            post = session.parts.staff.post
+            post = session.parts.subagents.post
             write_member(post.team_folder, "tester", "", "s", at.time)
             write_member(post.team_folder, "writer", "", "s", at.time)
             assert "mailbox of tester" in await sent(session, "tester")
@@ -110,7 +110,7 @@ async def test_a_letter_to_the_main_agent_joins_once_also_when_it_was_killed_in_
         session = at.start()
         session.listen(heard.append)
         await told(session, "hello")
-        post = session.parts.staff.post
+        post = session.parts.subagents.post
         append_letter(post.mailbox, AgentMessage("id-1", "tester", "main", "all green", at.time))
         await until(lambda: any(isinstance(one, Notice) and "message" in one.text for one in heard))
         await told(session, "and?")
@@ -165,7 +165,7 @@ async def test_another_session_is_reached_after_a_question(tmp_path: Path, way: 
     with desk(tmp_path, [{"then": "fine"}]) as at:
         async with reachable(at) as other:
             await told(other, "hello")
-            to = f"uds:{other.parts.staff.post.socket}" if way == "uds" else f"bridge:{other.id}"
+            to = f"uds:{other.parts.subagents.post.socket}" if way == "uds" else f"bridge:{other.id}"
             at.provider.simulation.use_script(_once(to))
             async with at.start() as session:
                 await told(session, "tell it")
@@ -191,7 +191,7 @@ def reachable(at: Desk) -> Session:
     home = Path(tempfile.mkdtemp(prefix="rv-")) / "h"
     home.symlink_to(at.home / ".reverie", target_is_directory=True)
     (at.home / ".reverie").mkdir(parents=True, exist_ok=True)
-    return Session.made(replace(setup, places=Places.at(home, at.home / ".claude")))
+    return Session.open(replace(setup, places=Places.at(home, at.home / ".claude")))
 
 
 def _once(to: str) -> RuleScript:

@@ -416,7 +416,7 @@ async def test_a_fork_in_the_background_is_told_of_at_the_next_boundary(tmp_path
             ((failed, text),) = results(next(body for body in reversed(at.bodies) if MARKER not in json.dumps(body)))
             assert not failed
             assert "auditor" in text
-            await until(lambda: session.parts.staff.children.all[0].state == "completed")
+            await until(lambda: session.parts.subagents.children.all[0].state == "completed")
             events += outside
             assert any(isinstance(event, AgentEnded) and event.text == "Three things are left." for event in events)
             await told(session, "and?")
@@ -455,12 +455,12 @@ async def test_a_running_agent_is_listed_with_what_it_does_and_can_be_ended(tmp_
             assert "waiter, running, $" in dict(session.describe("tasks") or ())["w"]
             assert ("waiter", "What waiter is for [user]") in (session.describe("agents") or ())
             if by_request:
-                write_stop_request(at.home / ".reverie" / "tasks", session.parts.staff.children.all[0].id)
-                await until(lambda: not session.parts.staff.children.running)
+                write_stop_request(at.home / ".reverie" / "tasks", session.parts.subagents.children.all[0].id)
+                await until(lambda: not session.parts.subagents.children.running)
             else:
                 assert await session.kill("w")
                 assert not await session.kill("w")
-            assert not session.parts.staff.lines
+            assert not session.parts.subagents.lines
             await told(session, "and?")
             assert "has ended: killed" in json.dumps(at.bodies[-1]["messages"])
         (task,) = [one for one in list_tasks(at.home / ".reverie" / "tasks", now=NOW) if one.kind == "agent"]
@@ -499,7 +499,7 @@ async def test_background_agents_stop_where_the_budget_does(tmp_path: Path) -> N
         at.settings = replace(at.settings, budget=BudgetSettings(background_fraction=0.0001))
         async with at.start() as session:
             await told(session, "kick-off")
-            await until(lambda: not session.parts.staff.children.running)
+            await until(lambda: not session.parts.subagents.children.running)
             await told(session, "once more")
         refused = [text for body in at.bodies for failed, text in results(body) if failed]
         assert refused
@@ -518,8 +518,8 @@ async def test_a_typed_agent_in_the_background_stops_between_rounds_when_the_bud
         at.settings = replace(at.settings, budget=BudgetSettings(background_fraction=1.0, background_usd_per_hour=0.1))
         async with at.start() as session:
             await told(session, "kick-off")
-            await until(lambda: not session.parts.staff.children.running)
-            (child,) = session.parts.staff.children.all
+            await until(lambda: not session.parts.subagents.children.running)
+            (child,) = session.parts.subagents.children.all
             await told(session, "and?")
             said = [str(one.content) for one in session.attachments if one.kind == "task_status"]
         assert child.state == "failed"
@@ -601,7 +601,7 @@ async def test_a_fork_whose_window_fills_is_compacted_and_reports(tmp_path: Path
             at.file(f"pond-{number}.txt", f"heron {number} stands in the reeds and waits\n" * 550)
         async with at.start() as session:
             events = await told(session, "kick-off")
-            child = session.parts.staff.children.all[0]
+            child = session.parts.subagents.children.all[0]
             boundaries = [one for one in child.loop.parts.log.entries if isinstance(one, BoundaryEntry)]
             shown = child.loop.parts.log.view
 
@@ -625,11 +625,11 @@ async def test_cancelling_the_turn_ends_an_agent_that_is_waited_for(tmp_path: Pa
     with desk(tmp_path, script) as at:
         async with at.start() as session:
             turn = asyncio.create_task(told(session, "kick-off"))
-            await until(lambda: session.parts.staff.children.running and len(at.bodies) > 1)
+            await until(lambda: session.parts.subagents.children.running and len(at.bodies) > 1)
             session.cancel()
             assert ending(await turn).ending is Ending.CANCELLED
-            assert not session.parts.staff.children.running
-            assert [child.state for child in session.parts.staff.children.all] == ["killed"]
+            assert not session.parts.subagents.children.running
+            assert [child.state for child in session.parts.subagents.children.all] == ["killed"]
             await told(session, "go on")
         assert is_legal(at.bodies[-1])
 

@@ -57,7 +57,7 @@ def leader(at: Desk, **more: Any) -> Session:
         "ANTHROPIC_BASE_URL": at.provider.base_url,
     }
     program = (sys.executable, "-m", "reverie")
-    return Session.made(replace(setup, environment=environment, program=program, **more))
+    return Session.open(replace(setup, environment=environment, program=program, **more))
 
 
 def kick_off(**more: Json) -> Json:
@@ -67,7 +67,7 @@ def kick_off(**more: Json) -> Json:
 
 def tess(session: Session, at: Desk) -> Member:
     """The teammate as its team knows it."""
-    members = list_members(session.parts.staff.post.team_folder, now=at.time)
+    members = list_members(session.parts.subagents.post.team_folder, now=at.time)
     (found,) = (one for one in members if one.name == "tess")
     return found
 
@@ -95,7 +95,7 @@ async def test_a_teammate_has_what_its_leader_was_started_with(tmp_path: Path) -
         said = {"agents": flagged, "plugin_dirs": (plugin,), "appended_prompt": "Speak softly.", "mode": "acceptEdits"}
         async with leader(at, disallowed_tools=("Write",), **said) as session:
             await told(session, "kick-off")
-            await until(lambda: session.parts.staff.post.peek())
+            await until(lambda: session.parts.subagents.post.peek())
         asked = next((body for body in at.bodies if "Plays a role" in json.dumps(body["system"])), None)
         assert asked is not None, at.bodies[-1]["messages"][-1]
         assert asked["model"] == at.model
@@ -111,7 +111,7 @@ async def test_what_a_teammate_spends_is_seen_by_its_leader_and_it_goes_when_the
         at.settings = replace(at.settings, budget=BudgetSettings(background_fraction=1.0, session_usd=50.0))
         async with leader(at) as session:
             await told(session, "kick-off")
-            await until(lambda: session.parts.staff.post.peek())
+            await until(lambda: session.parts.subagents.post.peek())
             governor = session.parts.governor
             await until(lambda: governor.spent_on("teammate") > 0)
             assert dict(session.describe("cost") or ())["teammate"].startswith("1 call(s), $")
@@ -133,7 +133,7 @@ async def test_a_teammate_is_started_listed_written_to_and_stopped(tmp_path: Pat
     with desk(tmp_path, SCRIPT) as at:
         async with leader(at) as session:
             await told(session, "kick-off")
-            post = session.parts.staff.post
+            post = session.parts.subagents.post
             assert "tess: teammate" in session.status.background, at.bodies[-1]["messages"][-1]
             about = dict(session.describe("tasks") or ())["tess"]
             assert "teammate (tester), process" in about
@@ -155,7 +155,7 @@ async def test_closing_the_session_lets_teammates_go_also_in_the_middle_of_a_tur
     with desk(tmp_path, SCRIPT) as at:
         async with leader(at) as session:
             await told(session, "kick-off")
-            post = session.parts.staff.post
+            post = session.parts.subagents.post
             await until(lambda: post.peek())
             before = len(at.bodies)
             await sent(session, "tess", "long work")
@@ -169,7 +169,7 @@ async def test_a_teammate_leaves_when_its_leader_is_gone(tmp_path: Path) -> None
     with desk(tmp_path, SCRIPT) as at:
         async with leader(at) as session:
             await told(session, "kick-off")
-            staff = session.parts.staff
+            staff = session.parts.subagents
             await until(lambda: staff.post.peek())
             # As if the leader's process had been killed: nobody says good-bye, and its file names nobody who lives.
             (staff.post.team_folder / "main.member.json").unlink()

@@ -195,7 +195,7 @@ class Turns:
             **{"is_interactive": True, **self.options},
         )
         self.before(setup)
-        session = Session.made(setup)
+        session = Session.open(setup)
         self.begins(session)
         events: list[object] = []
         try:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from reverie.apps.cli.exits import DONE, FAILED
-from reverie.apps.cli.open_session import SessionRequest, open_session, setup_of
+from reverie.apps.cli.open_session import SessionRequest, build_session_options, open_session
 from reverie.apps.cli.which import Common
 from reverie.errors import Error, Unavailable, UserMistake
 from reverie.models import from_settings
@@ -66,8 +66,8 @@ def surroundings(
     def opened(approver: Approver, wish: Wish) -> Session:
         from reverie.session.session import Session
 
-        setup = setup_of(common, wanted, wish.model or model, approver=approver)
-        return open_session(setup, wanted) if wish.is_first else Session.made(setup, resume=wish.resume)
+        options = build_session_options(common, wanted, wish.model or model, approver=approver)
+        return open_session(options, wanted) if wish.is_first else Session.open(options, resume=wish.resume)
 
     return TerminalContext(
         directory=directory,

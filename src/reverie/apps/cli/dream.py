@@ -121,8 +121,8 @@ async def _sleeper(which: Which, name: str) -> AsyncIterator[ForkRunner]:
     from reverie.session.subagents.fork import LoopForks
 
     configuration = which.common.configuration(which.project)
-    setup = wiring.session_setup(configuration, which.common.directory(which.project), name, is_interactive=False)
-    session = Session.made(setup)
+    options = wiring.build_options(configuration, which.common.directory(which.project), name, is_interactive=False)
+    session = Session.open(options)
     try:
         yield LoopForks(session.parts.loop)
     finally:

@@ -62,9 +62,11 @@ def check_flags(wanted: SessionRequest) -> None:
             raise UserMistake(f"--plugin-dir {path}: there is no such folder; name the folder of a plugin")
 
 
-def setup_of(common: Common, wanted: SessionRequest, model: str, *, approver: Approver | None = None) -> SessionOptions:
-    """The ingredients of the session."""
-    return wiring.agreed_setup(
+def build_session_options(
+    common: Common, wanted: SessionRequest, model: str, *, approver: Approver | None = None
+) -> SessionOptions:
+    """The options of the session."""
+    return wiring.build_agreed_options(
         common.agreed(),
         common.directory(),
         model,
@@ -97,31 +99,31 @@ def _program(common: Common) -> tuple[str, ...]:
     return (*words, *(["--project", common.project] if common.project else []))
 
 
-def open_session(setup: SessionOptions, wanted: SessionRequest) -> Session:
+def open_session(options: SessionOptions, wanted: SessionRequest) -> Session:
     """A new session, or the one that is to be continued."""
     from reverie.session.session import Session
 
     resume = wanted.resume
     if wanted.goes_on:
-        resume = newest_session(setup)
+        resume = newest_session(options)
     if wanted.fork and resume is None:
         raise UserMistake("--fork-session copies a session: name it with --resume, or add --continue")
-    return Session.made(setup, resume=resume, fork=wanted.fork)
+    return Session.open(options, resume=resume, fork=wanted.fork)
 
 
-def newest_session(setup: SessionOptions) -> str:
+def newest_session(options: SessionOptions) -> str:
     """The file of the newest session of this directory, ours or the host agent's, which is copied when it goes on."""
     from reverie.files.places import canonical
     from reverie.messages.listing import list_glances
 
-    places, here = setup.places, canonical(setup.directory)
-    ours = list_glances([places.project(setup.directory).directory])
+    places, here = options.places, canonical(options.directory)
+    ours = list_glances([places.project(options.directory).directory])
     # Names of folders are lossy: the host's may hold sessions of a directory that is called alike.
-    listed = list_glances([places.host_project(setup.directory).directory])
+    listed = list_glances([places.host_project(options.directory).directory])
     theirs = [glance for glance in listed if glance.cwd and canonical(glance.cwd) == here]
     newest = max((*ours[:1], *theirs[:1]), key=lambda glance: glance.updated, default=None)
     if newest is None:
-        raise UserMistake(f"there is no session of {setup.directory} to continue; start one without --continue")
+        raise UserMistake(f"there is no session of {options.directory} to continue; start one without --continue")
     return str(newest.path)
 
 

@@ -142,7 +142,13 @@ def cli(
         return
     from pathlib import Path
 
-    from reverie.apps.cli.open_session import SessionRequest, check_flags, model_or_refusal, open_session, setup_of
+    from reverie.apps.cli.open_session import (
+        SessionRequest,
+        build_session_options,
+        check_flags,
+        model_or_refusal,
+        open_session,
+    )
 
     wanted = SessionRequest(
         resume=resume,
@@ -172,7 +178,7 @@ def cli(
     chosen = model_or_refusal(ctx.obj)
     if chosen is None:
         ctx.exit(FAILED)
-    ctx.exit(print_turn(open_session(setup_of(ctx.obj, wanted, chosen), wanted), text, output_format))
+    ctx.exit(print_turn(open_session(build_session_options(ctx.obj, wanted, chosen), wanted), text, output_format))
 
 
 def run(arguments: Sequence[str]) -> int:

@@ -56,7 +56,7 @@ def command(
     import asyncio
     from dataclasses import replace
 
-    from reverie.apps.cli.open_session import SessionRequest, setup_of
+    from reverie.apps.cli.open_session import SessionRequest, build_session_options
     from reverie.errors import UserMistake
     from reverie.files.trust import read_trust
     from reverie.models.from_settings import model_choice
@@ -79,27 +79,27 @@ def command(
         team=team,
         agent_name=name,
     )
-    setup = setup_of(common, wanted, chosen)
+    options = build_session_options(common, wanted, chosen)
     role = None
     if kind:
         found = list_agents(
-            places=setup.places,
-            project=setup.project,
-            directory=setup.directory,
-            plugins=read_plugins(setup).plugins,
-            declared=setup.settings.agents,
-            flag=setup.agents,
-            trust=read_trust(setup.places.trust, setup.project),
+            places=options.places,
+            project=options.project,
+            directory=options.directory,
+            plugins=read_plugins(options).plugins,
+            declared=options.settings.agents,
+            flag=options.agents,
+            trust=read_trust(options.places.trust, options.project),
         )
         role = found.find(kind)
         if role is None:
             raise UserMistake(f"there is no agent type {kind!r} for the teammate {name!r}")
-        setup = replace(setup, system_prompt=role.prompt or None, max_rounds=role.max_rounds)
+        options = replace(options, system_prompt=role.prompt or None, max_rounds=role.max_rounds)
         if role.model and model is None:
-            setup = replace(setup, model=role.model)
+            options = replace(options, model=role.model)
 
     async def run() -> None:
-        async with Session.made(setup) as session:
+        async with Session.open(options) as session:
             await serve(session, leader=leader, role=role)
 
     asyncio.run(run())

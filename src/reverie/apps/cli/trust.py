@@ -43,22 +43,22 @@ def command(common: Common, *, names: tuple[str, ...], answer: str | None, as_js
     from reverie.session import wiring
     from reverie.session.project_trust import list_parts
 
-    setup = wiring.agreed_setup(common.agreed(project), common.directory(project), OFFLINE)
-    store = setup.places.trust
-    parts = [part for part in list_parts(setup) if _is_meant(part, names)]
+    options = wiring.build_agreed_options(common.agreed(project), common.directory(project), OFFLINE)
+    store = options.places.trust
+    parts = [part for part in list_parts(options) if _is_meant(part, names)]
     if names and not parts:
-        raise UserMistake(f"nothing in {setup.project} is called {' or '.join(names)}; `reverie trust` shows all")
+        raise UserMistake(f"nothing in {options.project} is called {' or '.join(names)}; `reverie trust` shows all")
     if answer == "forget":
-        remove_answers(store, setup.project, now=setup.now())
+        remove_answers(store, options.project, now=options.now())
     elif answer is not None and parts:
-        write_answers(store, setup.project, parts, accepted=answer == "accept", now=setup.now())
-    trust = read_trust(store, setup.project)
+        write_answers(store, options.project, parts, accepted=answer == "accept", now=options.now())
+    trust = read_trust(store, options.project)
     if trust.problem:
         click.echo(f"reverie: {trust.problem}", err=True)
     if as_json:
         print_json([_document(part, trust) for part in parts])
     elif not parts:
-        click.echo(f"Nothing in {setup.project} needs your trust.", err=True)
+        click.echo(f"Nothing in {options.project} needs your trust.", err=True)
     else:
         _draw(parts, trust)
 

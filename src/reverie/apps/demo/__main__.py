@@ -113,8 +113,8 @@ class Stage:
 
     async def _compacted(self, sample: Path) -> tuple[Receipt, int, int]:
         configuration = from_process(self._flags())
-        setup = wiring.session_setup(configuration, self._project, OFFLINE, window_tokens=SESSION_WINDOW)
-        async with Session.made(setup, resume=str(sample)) as session:
+        options = wiring.build_options(configuration, self._project, OFFLINE, window_tokens=SESSION_WINDOW)
+        async with Session.open(options, resume=str(sample)) as session:
             await session.begin()
             before = session.status.used_tokens
             receipt = await session.compact()

@@ -44,7 +44,7 @@ from reverie.apps.tui.waiting import Activity, Waiting
 from reverie.errors import Error
 from reverie.models.ports import Ending
 from reverie.permissions.approval import Approval, Question
-from reverie.session.gc_pause import Resting
+from reverie.session.gc_pause import GcPause
 
 FRAMES_PER_SECOND = 20
 """How often a growing answer is drawn."""
@@ -128,7 +128,7 @@ class Chat(Keyed):
         self._activity = self.query_one(Activity)
         self._waiting = self.query_one(Waiting)
         self._own_line = self.query_one(OwnLine)
-        self._turns = Turns(self._talk, self._waiting, self._activity, self._status, Resting(self.batch_update))
+        self._turns = Turns(self._talk, self._waiting, self._activity, self._status, GcPause(self.batch_update))
         self._shells = ShellRuns(self._talk, self.surroundings.directory, self.surroundings.shell)
         self._prompt.focus()
         self.set_interval(1 / FRAMES_PER_SECOND, self._tick)

@@ -17,7 +17,7 @@ from reverie.apps.tui.waiting import Activity, Waiting
 from reverie.errors import Error
 from reverie.models.ports import Ending
 from reverie.session.events import Attached, RequestSent, Status, TurnEnded, TurnEvent, TurnStarted
-from reverie.session.gc_pause import Resting
+from reverie.session.gc_pause import GcPause
 
 
 @dataclass(slots=True)
@@ -28,7 +28,7 @@ class Turns:
     waiting: Waiting
     activity: Activity
     status: StatusLine
-    drawing: Resting
+    drawing: GcPause
     """Rests until a request has left."""
     view: TurnView | None = None
     """None while no turn runs."""

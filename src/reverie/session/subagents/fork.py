@@ -99,7 +99,7 @@ async def run_fork(
     tools of the same names, which the model is still told of.
     """
     inherited = len(parent.parts.log.entries)
-    child = forked(spec, parent, emit=emit, recorded=recorded, starts_after=starts_after, may=may, tools=tools)
+    child = build_fork(spec, parent, emit=emit, recorded=recorded, starts_after=starts_after, may=may, tools=tools)
     child.parts.calls.desk.memories = memories
     ended = await child.turn(directive(spec.prompt), source="system")
     added = child.parts.log.entries[inherited:]
@@ -137,7 +137,7 @@ class LoopForks:
 
     def measure(self, spec: ForkSpec) -> ForkCost:
         """Put the first request of a fork together and count it; nothing is sent."""
-        child = forked(spec, self._parent, emit=lambda _event: None)
+        child = build_fork(spec, self._parent, emit=lambda _event: None)
         child.open()
         log, preparer = child.parts.log, child.parts.preparer
         log.append(UserEntry(log.envelope(), user(directive(spec.prompt)), source="system"))
@@ -151,7 +151,7 @@ class LoopForks:
         return ForkCost(first_tokens, long_lived_tokens, preparer.facts)
 
 
-def forked(
+def build_fork(
     spec: ForkSpec,
     parent: Loop,
     *,

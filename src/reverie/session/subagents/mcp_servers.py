@@ -38,7 +38,7 @@ NO_SERVERS = OwnServers()
 
 async def connected(
     role: Definition,
-    setup: SessionOptions,
+    options: SessionOptions,
     *,
     session: Connections,
     connections: Callable[[], Connections],
@@ -54,14 +54,14 @@ async def connected(
     said = tuple((name, text) for name, text in session.instructions if name in named)
     if not brought:
         return OwnServers(tuple(shared), said)
-    values = {**setup.environment, "CLAUDE_PROJECT_DIR": str(setup.project)}
-    found = parsed_servers(brought, source="agent", place=role.place, directory=setup.project, values=values)
+    values = {**options.environment, "CLAUDE_PROJECT_DIR": str(options.project)}
+    found = parsed_servers(brought, source="agent", place=role.place, directory=options.project, values=values)
     for problem in found.problems:
         tell(problem)
     own = connections()
     try:
         own.start(found.ready)
-        await own.settled(setup.settings.tools.server_connect_seconds)
+        await own.settled(options.settings.tools.server_connect_seconds)
     except BaseException:
         await own.close()
         raise

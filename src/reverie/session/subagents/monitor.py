@@ -24,7 +24,7 @@ _LOOK_SECONDS = 1.0
 class AgentMonitor:
     """Looks at the agents of one session every so often, from the first on until it is closed."""
 
-    setup: SessionOptions
+    options: SessionOptions
     children: Children
     post: Messaging
     governor: Governor
@@ -40,7 +40,7 @@ class AgentMonitor:
     def enlist(self, child: Child) -> None:
         """List a child as background work."""
         title = f"{child.name}: {child.title}"
-        self._tasks[child.id] = started_task(child.id, "agent", title, self.setup.now())
+        self._tasks[child.id] = started_task(child.id, "agent", title, self.options.now())
         self.write(child)
 
     def write(self, child: Child) -> None:
@@ -52,10 +52,10 @@ class AgentMonitor:
         if child.is_running:
             task = task.with_line(child.line)
         else:
-            task = task.with_line(child.result or child.state.value).finished(child.state.value, self.setup.now())
+            task = task.with_line(child.result or child.state.value).finished(child.state.value, self.options.now())
         self._tasks[child.id] = task
         with contextlib.suppress(Error):
-            write_task(self.setup.places.tasks, task)
+            write_task(self.options.places.tasks, task)
 
     async def close(self) -> None:
         """Look no more; the list says how everything ended."""
@@ -66,14 +66,14 @@ class AgentMonitor:
             self.write(child)
 
     async def _look(self) -> None:
-        interval = self.setup.settings.agent.summary_interval_seconds
+        interval = self.options.settings.agent.summary_interval_seconds
         due = time.monotonic() + interval
         while True:
             await asyncio.sleep(min(_LOOK_SECONDS, interval))
             for child in self.children.all:
                 if child.id not in self._tasks:
                     continue
-                if child.is_running and has_stop_request(self.setup.places.tasks, child.id):
+                if child.is_running and has_stop_request(self.options.places.tasks, child.id):
                     await self.children.kill(child.id)
                 if not child.is_running:
                     self.write(child)
@@ -87,7 +87,7 @@ class AgentMonitor:
 
     async def _word(self) -> None:
         """Let the background model word what agents do, where there is one and the budget allows it."""
-        settings = self.setup.settings
+        settings = self.options.settings
         name = settings.model.background
         if not name or self.governor.refuses():
             return

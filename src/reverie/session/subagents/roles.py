@@ -61,7 +61,7 @@ class Cast:
     """Everything that one agent of a role is made with."""
 
     definition: Definition
-    setup: SessionOptions
+    options: SessionOptions
     parent: Loop
     agent_id: str
     name: str
@@ -87,36 +87,36 @@ class Cast:
     """The work tree in which it is alone."""
 
 
-def made_agent(cast: Cast) -> Loop:
+def build_role_loop(cast: Cast) -> Loop:
     """The agent's loop, ready for its first turn. Raises `UserMistake` when its model cannot be asked."""
-    definition, setup, parts = cast.definition, cast.setup, cast.parent.parts
-    settings = setup.settings
+    definition, options, parts = cast.definition, cast.options, cast.parent.parts
+    settings = options.settings
     named = cast.model or definition.model
     model: Model = PurposedModel(cast.make_model(named) if named else parts.model, cast.purpose)
-    facts = profile(model.name, setup.overrides)
+    facts = profile(model.name, options.overrides)
     desk = replace(
         parts.calls.desk.cloned(),
         seen=SeenFiles(settings.tools.read_cache_files),
-        directory=cast.tree or setup.directory,
-        project=cast.tree or setup.project,
+        directory=cast.tree or options.directory,
+        project=cast.tree or options.project,
         tasks=(),
     )
 
     def stamp(envelope: Envelope) -> Envelope:
         return replace(
-            envelope, cwd=str(desk.directory), version=setup.version, is_sidechain=True, agent_id=cast.agent_id
+            envelope, cwd=str(desk.directory), version=options.version, is_sidechain=True, agent_id=cast.agent_id
         )
 
-    log = Conversation(session=parts.log.session, now=setup.now, new_id=setup.new_id, write=cast.write, stamp=stamp)
+    log = Conversation(session=parts.log.session, now=options.now, new_id=options.new_id, write=cast.write, stamp=stamp)
     preparer = Preparer(
         model=model.name,
         facts=facts,
-        budget=budget_by(settings, model.name, overrides=setup.overrides),
+        budget=budget_by(settings, model.name, overrides=options.overrides),
         settings=settings,
-        now=setup.now,
+        now=options.now,
         spill_path=cast.beside.spill,
-        narrower=narrower_budget(settings, model.name, overrides=setup.overrides),
-        overrides=setup.overrides,
+        narrower=narrower_budget(settings, model.name, overrides=options.overrides),
+        overrides=options.overrides,
     )
     preparer.effort = cast.effort or definition.effort or preparer.effort
     memory = _write_memory_folder(cast)
@@ -149,7 +149,7 @@ def made_agent(cast: Cast) -> Loop:
             hooks=cast.hooks,
             governor=parts.governor,
             settings=settings,
-            now=setup.now,
+            now=options.now,
             emit=cast.emit,
             host=host,
             max_rounds=definition.max_rounds,
@@ -175,11 +175,11 @@ def _tools(cast: Cast) -> Registry:
 def _system(cast: Cast, directory: Path, memory: Path | None) -> tuple[SystemBlock, ...]:
     import platform
 
-    setup, definition = cast.setup, cast.definition
+    options, definition = cast.options, cast.definition
     prompt = definition.prompt
     if memory is not None and definition.memory is not None:
         index = (read_small(memory / "MEMORY.md") or b"").decode("utf-8", "replace")
-        limits = IndexLimits.of(setup.settings.index)
+        limits = IndexLimits.of(options.settings.index)
         about = agent_memory_prompt(str(memory), definition.memory, index, limits=limits)
         prompt = with_memory(prompt, about)
     model = cast.model or definition.model or cast.parent.parts.model.name
@@ -187,9 +187,9 @@ def _system(cast: Cast, directory: Path, memory: Path | None) -> tuple[SystemBlo
         directory=str(directory),
         platform=platform.system().lower(),
         model=model,
-        knowledge_cutoff=profile(model, setup.overrides).knowledge_cutoff,
+        knowledge_cutoff=profile(model, options.overrides).knowledge_cutoff,
         system=platform.platform(terse=True),
-        shell=Path(setup.environment.get("SHELL", "bash")).name,
+        shell=Path(options.environment.get("SHELL", "bash")).name,
         is_git=find_checkout(directory) is not None,
     )
     around = next(section.text for section in sections(facts) if section.name == "environment")
@@ -199,15 +199,15 @@ def _system(cast: Cast, directory: Path, memory: Path | None) -> tuple[SystemBlo
 
 def _write_memory_folder(cast: Cast) -> Path | None:
     """The folder of the role's memory, made when it is missing; None when it has none."""
-    setup, definition = cast.setup, cast.definition
-    if definition.memory is None or not features(setup.settings, interactive=setup.is_interactive).agent_memory:
+    options, definition = cast.options, cast.definition
+    if definition.memory is None or not features(options.settings, interactive=options.is_interactive).agent_memory:
         return None
-    remote = setup.settings.remote.memory_dir
-    folder = setup.places.agent_memory(
+    remote = options.settings.remote.memory_dir
+    folder = options.places.agent_memory(
         definition.name,
         definition.memory,
-        cwd=setup.project,
-        root=project_root(setup.project),
+        cwd=options.project,
+        root=project_root(options.project),
         remote=Path(remote) if remote else None,
     )
     write_folder(folder)

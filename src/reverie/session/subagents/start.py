@@ -35,11 +35,11 @@ from reverie.session.prompt_text import prompt_text
 from reverie.session.subagents.answers import report
 from reverie.session.subagents.children import Child, Children
 from reverie.session.subagents.definitions import Definition
-from reverie.session.subagents.fork import EVERY_TOOL, ChildHost, ForkRecord, ForkStart, directive, forked
+from reverie.session.subagents.fork import EVERY_TOOL, ChildHost, ForkRecord, ForkStart, build_fork, directive
 from reverie.session.subagents.hooks import ENDED, STARTED, ChildHooks
 from reverie.session.subagents.mcp_servers import NO_SERVERS, OwnServers, connected
-from reverie.session.subagents.roles import OF_THE_SESSION, Cast, made_agent
-from reverie.session.subagents.worktree import AgentWorkTree, ended_worktree, made_worktree
+from reverie.session.subagents.roles import OF_THE_SESSION, Cast, build_role_loop
+from reverie.session.subagents.worktree import AgentWorkTree, end_worktree, start_worktree
 from reverie.tools.agent import Order
 from reverie.tools.mcp.connections import Connections
 from reverie.tools.registry import Registry
@@ -88,7 +88,7 @@ class Job:
         finally:
             await self.servers.close()
             if self.tree is not None:
-                self.note = await ended_worktree(self.tree, self.hooks)
+                self.note = await end_worktree(self.tree, self.hooks)
         # In the background the note can only travel with the report.
         if self.child.in_background:
             words = "\n\n".join(part for part in (report(self.child, ended), self.note) if part)
@@ -100,7 +100,7 @@ class Job:
 class AgentStarter:
     """Makes the child agents of one session."""
 
-    setup: SessionOptions
+    options: SessionOptions
     beside: SessionFolder
     hooks: Hooks
     facts: Callable[[], JsonObject]
@@ -119,7 +119,7 @@ class AgentStarter:
     """The tools that reach other agents."""
     _starting: tuple[str | None, ForkStart] | None = None
 
-    def forked(self, order: Order, boss: ParentSession, *, beside: bool) -> Job:
+    def start_fork(self, order: Order, boss: ParentSession, *, beside: bool) -> Job:
         """A fork of its boss."""
         if order.model or order.in_worktree:
             raise ToolMistake("A fork is this conversation, with its model and folder; name a `subagent_type` instead.")
@@ -130,7 +130,7 @@ class AgentStarter:
         own = {
             tool.spec.name: tool for tool in self.tools_for(ParentSession(name, lambda: loop, boss.depth + 1, agent_id))
         }
-        loop = forked(
+        loop = build_fork(
             spec,
             parent,
             emit=lambda event: self._hear(child, event),
@@ -148,7 +148,7 @@ class AgentStarter:
         loop.parts.stop_event = ENDED
         return Job(child, directive(prompt_text("fork", directive=order.prompt)), hooks)
 
-    async def cast(
+    async def start_role(
         self, order: Order, boss: ParentSession, role: Definition, *, beside: bool, is_silent: bool = False
     ) -> Job:
         """An agent of a role, with its servers and, where it works alone, its work tree.
@@ -161,14 +161,14 @@ class AgentStarter:
         tree = None
         if order.in_worktree or role.in_worktree:
             path, branch = self.beside.directory / "worktrees" / agent_id, f"reverie/agent-{agent_id}"
-            tree = await made_worktree(self.setup.project, path, branch, hooks)
+            tree = await start_worktree(self.options.project, path, branch, hooks)
         self._write_facts(agent_id, role.name, order, boss, {"worktreePath": str(tree.path)} if tree else {})
         servers = await self._connected(role)
         try:
-            loop = made_agent(
+            loop = build_role_loop(
                 Cast(
                     definition=role,
-                    setup=self.setup,
+                    options=self.options,
                     parent=boss.loop(),
                     agent_id=agent_id,
                     name=name,
@@ -202,7 +202,7 @@ class AgentStarter:
             self.emit(event)
 
     def _identity(self, order: Order, role: Definition | None) -> tuple[str, str, ChildHooks]:
-        agent_id = self.setup.new_id().replace("-", "")[:16]
+        agent_id = self.options.new_id().replace("-", "")[:16]
         kind = role.name if role else FORK
         name = self.children.free_name(order.name, kind.lower())
         transcript = str(self.beside.subagent_transcript(agent_id))
@@ -210,7 +210,7 @@ class AgentStarter:
         return agent_id, name, ChildHooks(self.hooks, facts, self._own_hooks(role))
 
     def _child(self, agent_id: str, name: str, kind: str, order: Order, loop: Loop, *, beside: bool) -> Child:
-        facts = profile(loop.parts.model.name, self.setup.overrides)
+        facts = profile(loop.parts.model.name, self.options.overrides)
 
         def price(usage: Usage) -> float:
             return cost(usage, facts) or 0.0
@@ -221,7 +221,7 @@ class AgentStarter:
             kind,
             order.description,
             loop,
-            self.setup.now(),
+            self.options.now(),
             in_background=beside,
             price=price,
             progress=order.progress,
@@ -230,7 +230,7 @@ class AgentStarter:
     async def _connected(self, role: Definition) -> OwnServers:
         if not role.servers:
             return NO_SERVERS
-        return await connected(role, self.setup, session=self.servers, connections=self.connections, tell=self._warn)
+        return await connected(role, self.options, session=self.servers, connections=self.connections, tell=self._warn)
 
     def _starts_after(self, parent: Loop) -> ForkStart:
         """Forks of one place write their prefix once."""
@@ -246,9 +246,9 @@ class AgentStarter:
         declared = parse_declaration(role.hooks, of_agent=True)
         for problem in declared.problems:
             self._warn(problem)
-        around = HookContext(self.setup.project, environment_for_others(self.setup))
+        around = HookContext(self.options.project, environment_for_others(self.options))
         hooks = Hooks(
-            [declared], limits=self.setup.settings.hook, around=around, facts=self.facts, trust=self.hooks.answers
+            [declared], limits=self.options.settings.hook, around=around, facts=self.facts, trust=self.hooks.answers
         )
         for part in hooks.waiting:
             self._warn(f"the hooks of {part.place} wait for your trust; `reverie trust` shows them")

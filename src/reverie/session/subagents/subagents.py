@@ -1,6 +1,6 @@
 """The child agents of a session: which roles there are, who may be started, what the model is told of them.
 
-`employ` answers the Agent tool; `start` makes the agent. All run as `children`; messages between them go through
+`start_agent` answers the Agent tool; `start` makes the agent. All run as `children`; messages between them go through
 `messaging`, `monitor` lists and stops them, teammates are processes of their own (`teammates`).
 """
 
@@ -51,12 +51,12 @@ JUDGE = "Explore"
 class Subagents:
     """Starts and keeps the child agents of one session."""
 
-    setup: SessionOptions
+    options: SessionOptions
     post: Messaging
     children: Children
-    oversight: AgentMonitor
+    monitor: AgentMonitor
     teammates: Teammates
-    hiring: AgentStarter
+    starter: AgentStarter
     emit: Callable[[TurnEvent], None]
     main: Loop
     hooks: Hooks
@@ -70,15 +70,15 @@ class Subagents:
         """The roles that may be played; read anew when the user answers about the project's."""
         trust = self.hooks.answers
         if self._agents is None or trust != self._trusted:
-            setup = self.setup
+            options = self.options
             self._trusted = trust
             self._agents = list_agents(
-                places=setup.places,
-                project=setup.project,
-                directory=setup.directory,
+                places=options.places,
+                project=options.project,
+                directory=options.directory,
                 plugins=self.plugins,
-                declared=setup.settings.agents,
-                flag=setup.agents,
+                declared=options.settings.agents,
+                flag=options.agents,
                 trust=trust,
             )
         return self._agents
@@ -94,7 +94,7 @@ class Subagents:
         if self._is_off:
             return ()
         declared = (role.hooks for role in self.agents.definitions if role.hooks is not None)
-        hooks = (part for one in declared for part in read_parts(one, self.setup.project))
+        hooks = (part for one in declared for part in read_parts(one, self.options.project))
         return (*self.agents.waiting, *self.hooks.answers.waiting(hooks))
 
     @property
@@ -127,9 +127,9 @@ class Subagents:
         for problem in self.agents.problems:
             self.emit(Notice(problem, "warning"))
         self._lost = lost(self.post.log.view)
-        if self.setup.is_interactive:
+        if self.options.is_interactive:
             await self.post.listen()
-            self.oversight.start()
+            self.monitor.start()
 
     def at_boundary(self) -> Sequence[JoinedAttachment]:
         """What the main agent is told before its next request: new roles, ended agents, letters."""
@@ -145,11 +145,11 @@ class Subagents:
     async def close(self) -> None:
         """End everything that still runs."""
         await self.children.close()
-        await self.oversight.close()
+        await self.monitor.close()
         await self.teammates.close()
         await self.post.close()
 
-    async def employ(self, order: Order, boss: ParentSession | None = None) -> ToolAnswer:
+    async def start_agent(self, order: Order, boss: ParentSession | None = None) -> ToolAnswer:
         """Start an agent as the model asked for it, and wait for it unless it works in the background.
 
         Without a boss it works for the main agent.
@@ -163,27 +163,27 @@ class Subagents:
         if boss.depth >= MAX_DEPTH:
             raise ToolMistake("You work for an agent that works for another; do this part yourself.")
         # Without somebody who stays there is nobody to be told later: the answer would come after the end.
-        beside = self.setup.is_interactive and (order.in_background or (role is not None and role.in_background))
-        if beside and (refusal := self.oversight.governor.refuses()):
+        beside = self.options.is_interactive and (order.in_background or (role is not None and role.in_background))
+        if beside and (refusal := self.monitor.governor.refuses()):
             raise ToolMistake(f"Nothing runs in the background now: {refusal}. Start it without run_in_background.")
         if role is None:
-            job = self.hiring.forked(order, boss, beside=beside)
+            job = self.starter.start_fork(order, boss, beside=beside)
         else:
-            job = await self.hiring.cast(order, boss, role, beside=beside)
+            job = await self.starter.start_role(order, boss, role, beside=beside)
         child = job.child
         self.children.add(child)
-        self.oversight.start()
+        self.monitor.start()
         if beside:
-            self.oversight.enlist(child)
+            self.monitor.enlist(child)
             self.children.start(child, job.work)
-            return started(child, order.prompt, self.hiring.beside.subagent_transcript(child.id))
+            return started(child, order.prompt, self.starter.beside.subagent_transcript(child.id))
         ended = await self.children.waited_for(child, job.work)
         return finished(child, ended, order.prompt, job.note)
 
-    async def judged(self, prompt: str, model: str) -> str:
+    async def ask_judge(self, prompt: str, model: str) -> str:
         """The last words of an agent that looks into something for a hook: it only reads, and no hook hears of it."""
         order = Order(prompt=prompt, description="a hook's question", model=model)
-        job = await self.hiring.cast(order, self._leader, self._role(JUDGE), beside=False, is_silent=True)
+        job = await self.starter.start_role(order, self._leader, self._role(JUDGE), beside=False, is_silent=True)
         self.children.add(job.child)
         ended = await self.children.waited_for(job.child, job.work)
         if ended.ending is not Ending.COMPLETED:
@@ -196,8 +196,8 @@ class Subagents:
         async def send(outgoing: Outgoing) -> str:
             return await self.post.send(boss.name, outgoing)
 
-        roles = "" if self.setup.settings.agent.list_attachment else listing_delta(self.agents.definitions, {})[0]
-        return AgentTool(partial(self.employ, boss=boss), roles), SendMessage(send)
+        roles = "" if self.options.settings.agent.list_attachment else listing_delta(self.agents.definitions, {})[0]
+        return AgentTool(partial(self.start_agent, boss=boss), roles), SendMessage(send)
 
     @property
     def _leader(self) -> ParentSession:
@@ -205,7 +205,7 @@ class Subagents:
 
     @property
     def _is_off(self) -> bool:
-        return self.setup.settings.simple_mode
+        return self.options.settings.simple_mode
 
     def _role(self, kind: str) -> Definition:
         found = self.agents.find(kind)
@@ -224,7 +224,7 @@ class Subagents:
 
     @property
     def _lists_agents(self) -> bool:
-        return self.setup.settings.agent.list_attachment and not self._is_off
+        return self.options.settings.agent.list_attachment and not self._is_off
 
     def _listing(self) -> Sequence[JoinedAttachment]:
         if not self._lists_agents:
@@ -242,7 +242,7 @@ class Subagents:
 
 
 def build_subagents(
-    setup: SessionOptions,
+    options: SessionOptions,
     *,
     log: Conversation,
     folder: ProjectFolder,
@@ -260,11 +260,11 @@ def build_subagents(
 ) -> Subagents:
     """Build what a session needs for its child agents."""
     children = Children(emit=emit)
-    team = setup.team or f"session-{log.session[:8]}"
-    name = setup.agent_name or LEADER
-    post = Messaging(setup.places, folder, log, children, team, name, setup.now, setup.new_id, emit)
-    hiring = AgentStarter(
-        setup=setup,
+    team = options.team or f"session-{log.session[:8]}"
+    name = options.agent_name or LEADER
+    post = Messaging(options.places, folder, log, children, team, name, options.now, options.new_id, emit)
+    starter = AgentStarter(
+        options=options,
         beside=folder.session(log.session),
         hooks=hooks,
         facts=facts,
@@ -278,12 +278,12 @@ def build_subagents(
         tools_for=lambda boss: subagents.tools_for(boss),  # noqa: PLW0108 - built below
     )
     subagents = Subagents(
-        setup=setup,
+        options=options,
         post=post,
         children=children,
-        oversight=AgentMonitor(setup, children, post, governor, make_model),
-        teammates=Teammates(setup, folder, team, name, log.session, main.parts.calls.permits, governor),
-        hiring=hiring,
+        monitor=AgentMonitor(options, children, post, governor, make_model),
+        teammates=Teammates(options, folder, team, name, log.session, main.parts.calls.permits, governor),
+        starter=starter,
         emit=emit,
         main=main,
         hooks=hooks,

@@ -31,7 +31,7 @@ _BOOK_SECONDS = 1.0
 class Teammates:
     """Starts and stops the teammates of one session."""
 
-    setup: SessionOptions
+    options: SessionOptions
     folder: ProjectFolder
     team: str
     name: str
@@ -55,7 +55,7 @@ class Teammates:
     def rows(self) -> tuple[tuple[str, str], ...]:
         """All members of the team with their processes, for people."""
         self.book()
-        found = list_members(self._team_folder, now=self.setup.now())
+        found = list_members(self._team_folder, now=self.options.now())
         return tuple(
             (one.name, f"teammate{f' ({one.kind})' if one.kind else ''}, {self._about(one)}")
             for one in found
@@ -66,28 +66,28 @@ class Teammates:
         """Start a teammate with its first task. Raises `ToolMistake` when that is not possible."""
         if not order.name:
             raise ToolMistake("A teammate needs a `name`, by which messages reach it.")
-        if not self.setup.program:
+        if not self.options.program:
             raise ToolMistake("Teammates cannot be started here; start the agent without own_process.")
         if order.name == self.name or order.name in self._living():
             raise ToolMistake(f"The team has a member {order.name!r} already; write to it, or take another name.")
         if spent := self.governor.session_is_spent():
             raise ToolMistake(f"No teammate is started any more: {spent}.")
         if self._booked is None:
-            self._booked = LedgerTail(self.setup.places.ledger)
+            self._booked = LedgerTail(self.options.places.ledger)
             self._booking = asyncio.create_task(self._book_always())
-        write_member(self._team_folder, self.name, "", self.session, self.setup.now())
+        write_member(self._team_folder, self.name, "", self.session, self.options.now())
         self._write_to(
-            order.name, AgentMessage(self.setup.new_id(), self.name, order.name, order.prompt, self.setup.now())
+            order.name, AgentMessage(self.options.new_id(), self.name, order.name, order.prompt, self.options.now())
         )
-        command = [*self.setup.program, *self._first_words(), "teammate", order.name, *self._inherited()]
+        command = [*self.options.program, *self._first_words(), "teammate", order.name, *self._inherited()]
         command += ["--type", order.kind] if order.kind else []
         command += ["--model", order.model] if order.model else []
         log = self._team_folder / f"{order.name}.log"
         with log.open("ab") as output:
             process = await asyncio.create_subprocess_exec(
                 *command,
-                cwd=self.setup.directory,
-                env={**self.setup.environment},
+                cwd=self.options.directory,
+                env={**self.options.environment},
                 stdin=asyncio.subprocess.DEVNULL,
                 stdout=output,
                 stderr=output,
@@ -108,7 +108,7 @@ class Teammates:
         """Count what teammates have spent since this was last asked as spent by this session."""
         if self._booked is None:
             return
-        for member in list_members(self._team_folder, now=self.setup.now()):
+        for member in list_members(self._team_folder, now=self.options.now()):
             if member.name != self.name:
                 self._sessions[member.session] = member.name
         for booking in self._booked.read():
@@ -125,25 +125,25 @@ class Teammates:
         """What is said before the command: the model of the leader, and what of its limit is left."""
         left = self.governor.left_usd
         limit = ["--set", f"budget.session_usd={left:.6f}"] if left is not None else []
-        return ["--model", self.setup.model, *limit]
+        return ["--model", self.options.model, *limit]
 
     def _inherited(self) -> list[str]:
         """Whatever the leader was started with that holds for those who work for it."""
-        setup = self.setup
+        options = self.options
         repeated = {
-            "--allowed-tools": setup.allowed_tools,
-            "--disallowed-tools": setup.disallowed_tools,
-            "--mcp-config": tuple(str(path.absolute()) for path in setup.mcp_config),
-            "--plugin-dir": tuple(str(path.absolute()) for path in setup.plugin_dirs),
+            "--allowed-tools": options.allowed_tools,
+            "--disallowed-tools": options.disallowed_tools,
+            "--mcp-config": tuple(str(path.absolute()) for path in options.mcp_config),
+            "--plugin-dir": tuple(str(path.absolute()) for path in options.plugin_dirs),
         }
         single = {
             "--team": self.team,
             "--leader": self.name,
             "--permission-mode": str(self.permits.policy.mode),
-            "--agents": setup.agents,
-            "--append-system-prompt": setup.appended_prompt,
-            "--max-tokens": setup.max_output_tokens,
-            "--window": setup.window_tokens,
+            "--agents": options.agents,
+            "--append-system-prompt": options.appended_prompt,
+            "--max-tokens": options.max_output_tokens,
+            "--window": options.window_tokens,
         }
         words = [word for flag, values in repeated.items() for value in values for word in (flag, value)]
         return words + [word for flag, value in single.items() if value for word in (flag, str(value))]
@@ -157,7 +157,7 @@ class Teammates:
         process = self._processes.get(name)
         if process is None or process.returncode is not None:
             return False
-        request = AgentMessage(self.setup.new_id(), self.name, name, "", self.setup.now(), kind="shutdown_request")
+        request = AgentMessage(self.options.new_id(), self.name, name, "", self.options.now(), kind="shutdown_request")
         self._write_to(name, request)
         try:
             await asyncio.wait_for(process.wait(), LEAVE_SECONDS)
@@ -182,7 +182,7 @@ class Teammates:
         return self.folder.mailbox(self.team, self.name).parent
 
     def _living(self) -> set[str]:
-        return {one.name for one in list_members(self._team_folder, now=self.setup.now()) if one.is_alive}
+        return {one.name for one in list_members(self._team_folder, now=self.options.now()) if one.is_alive}
 
     def _write_to(self, name: str, letter: AgentMessage) -> None:
         append_letter(self.folder.mailbox(self.team, name), letter)

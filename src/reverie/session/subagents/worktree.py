@@ -32,7 +32,7 @@ class AgentWorkTree:
     """Whether git made it for us; else a hook did."""
 
 
-async def made_worktree(repository: Path, path: Path, branch: str, hooks: FiresHooks) -> AgentWorkTree:
+async def start_worktree(repository: Path, path: Path, branch: str, hooks: FiresHooks) -> AgentWorkTree:
     """Let a hook of the user make a work tree, or git where there is none; raises as `add_worktree`."""
     said = await hooks.fire("WorktreeCreate", {"name": path.name})
     if said.blocked is not None:
@@ -50,7 +50,7 @@ async def made_worktree(repository: Path, path: Path, branch: str, hooks: FiresH
     return AgentWorkTree(tree, "", commit, repository, is_ours=False)
 
 
-async def ended_worktree(tree: AgentWorkTree, hooks: FiresHooks) -> str:
+async def end_worktree(tree: AgentWorkTree, hooks: FiresHooks) -> str:
     """Remove a work tree in which nothing changed, and let hooks hear of it; else where the changes are."""
     if tree.is_ours:
         is_removed = await remove_if_unchanged(tree)
