@@ -57,7 +57,7 @@ class Session:
 
     def __init__(self, options: SessionOptions, transcript: Transcript, *, source: str) -> None:
         """`source` says how it begins: `startup`, `resume`, `fork` or `clear`."""
-        self._setup = options
+        self._options = options
         self._transcript = transcript
         self._source = source
         self._events: asyncio.Queue[TurnEvent | None] | None = None
@@ -275,7 +275,7 @@ class Session:
         log, preparer = self._parts.log, self._parts.loop.parts.preparer
         scene = preparer.scene(log)
         kept = pinned(log.entries)
-        share = self._setup.settings.snip.target_fraction if share is None else share
+        share = self._options.settings.snip.target_fraction if share is None else share
         used, line = scene.budget.used_tokens, round(share * scene.budget.effective_tokens)
         outcome = snip_to(log.view, scene, line if used > line else round(share * used), pinned=kept)
         preparer.add(log, outcome)

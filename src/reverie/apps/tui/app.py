@@ -22,7 +22,7 @@ from textual.worker import Worker
 from reverie.apps.tui.changes import trust
 from reverie.apps.tui.commands import COMMANDS, find, near
 from reverie.apps.tui.control_characters import Unsteered
-from reverie.apps.tui.conversation import TerminalContext, TerminalSession, Wish, settled
+from reverie.apps.tui.conversation import TerminalContext, TerminalSession, Wish
 from reverie.apps.tui.files import list_project_files
 from reverie.apps.tui.gc_freeze import let_go_of_what_went, set_aside_what_stays
 from reverie.apps.tui.history import Walk, append_input_history, read_input_history
@@ -247,7 +247,7 @@ class Chat(Keyed):
         await self._own_line.close()
         if self._conversation is not None:
             if self._turn is not None and self._turn.is_running:
-                await settled(self._conversation.cancel())
+                self._conversation.cancel()
                 await asyncio.wait([asyncio.create_task(self._turn.wait())], timeout=LEAVING_SECONDS)
             await self._conversation.close()
         self.exit()
@@ -415,7 +415,7 @@ class Chat(Keyed):
 
     @work
     async def _stop_turn(self) -> None:
-        await settled(self.conversation.cancel())
+        self.conversation.cancel()
 
     def action_end_of_input(self) -> None:
         """Ctrl-D: leave, unless there is something to delete."""
@@ -431,7 +431,7 @@ class Chat(Keyed):
             return
         mode = self._conversation.status.mode
         following = CYCLE[(CYCLE.index(mode) + 1) % len(CYCLE)] if mode in CYCLE else CYCLE[0]
-        await settled(self._conversation.set_mode(following))
+        self._conversation.set_mode(following)
         self._status.show(self._conversation.status)
 
     def _edit(self, text: str) -> str | None:

@@ -8,7 +8,6 @@ from importlib import resources
 
 from reverie.apps.amounts import short_count
 from reverie.apps.compact_argument import FROM, UP_TO, read_compact_argument
-from reverie.apps.tui.conversation import settled
 from reverie.apps.tui.export import as_markdown
 from reverie.apps.tui.host import Host
 from reverie.apps.tui.picker import PickerRow
@@ -42,7 +41,7 @@ async def compact(host: Host, argument: str) -> None:
 
 async def uncompact(host: Host, argument: str) -> None:  # noqa: ARG001
     """Take a compaction back."""
-    await settled(host.conversation.uncompact())
+    host.conversation.uncompact()
     host.redraw()
     host.say("the last compaction is undone; what it took out is in view again, and what was said since follows it")
 
@@ -115,7 +114,7 @@ async def resume(host: Host, argument: str) -> None:
 
 async def clear(host: Host, argument: str) -> None:  # noqa: ARG001
     """Begin anew."""
-    await settled(host.conversation.clear())
+    host.conversation.clear()
     host.redraw()
 
 
@@ -144,7 +143,7 @@ async def permissions(host: Host, argument: str) -> None:
         host.say(f"there is no mode {argument!r}; there are {', '.join(MODES)}", "warning")
         return
     if argument:
-        await settled(host.conversation.set_mode(argument))
+        host.conversation.set_mode(argument)
         host.say(f"permission mode {argument}: {MODES[argument][0]}")
         return
     mode = host.conversation.status.mode

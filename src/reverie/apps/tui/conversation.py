@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from datetime import datetime
 from pathlib import Path
@@ -26,7 +25,7 @@ from reverie.values import value
 
 
 class TerminalSession(Protocol):
-    """A session as the terminal sees it. Methods that return `object` may also be coroutines."""
+    """A session as the terminal sees it: `Session`, or a scripted one in tests."""
 
     @property
     def id(self) -> str:
@@ -208,8 +207,3 @@ class TerminalContext:
     """Prints the user's own status line."""
     output_style: str | None = None
     version: str = ""
-
-
-async def settled(result: object) -> object:
-    """The value of a call that may or may not be a coroutine."""
-    return await result if inspect.isawaitable(result) else result

@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from reverie.apps.tui.conversation import settled
 from reverie.apps.tui.diff import balance
 from reverie.apps.tui.host import Host
 from reverie.apps.tui.picker import PickerRow
@@ -38,7 +37,7 @@ async def rewind(host: Host, argument: str) -> None:  # noqa: ARG001 - every com
     returns = await _ask_about_others(host, changed) if what != CONVERSATION else []
     done = host.conversation.restore_files(returns, told=what == FILES)
     if what != FILES:
-        await settled(host.conversation.rewind(chosen))
+        host.conversation.rewind(chosen)
         host.redraw()
         host.fill(typed[chosen])
     _tell(host, what, done, changed)
