@@ -123,8 +123,11 @@ def test_a_loop_of_ones_own_goes_on_and_is_given_no_pointer_that_it_cannot_follo
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
 def test_a_wrapped_client_goes_on() -> None:
     script: list[Json] = [{"then": "fine"}]
-    with simulator(script) as provider:
-        client = wrap(anthropic.Anthropic(api_key=provider.api_key, base_url=provider.base_url), window=6_000)
+    with (
+        simulator(script) as provider,
+        anthropic.Anthropic(api_key=provider.api_key, base_url=provider.base_url) as inner,
+    ):
+        client = wrap(inner, window=6_000)
         for given in requests(talk(3, rounds=12)):
             messages: Any = [message_to_wire(message) for message in given]
             client.messages.create(model=MODEL, max_tokens=100, messages=messages)
