@@ -202,7 +202,7 @@ def test_ctrl_c_stops_the_turn_with_a_valid_history_and_twice_leaves(tmp_path: P
             terminal.sees("Here I am.")
             terminal.press("C-c")
             terminal.press("C-c")
-            terminal.sees("go on with this session: reverie --resume")
+            terminal.sees("Resume this session with: reverie --resume")
             assert terminal.wait_for_end() == 0
 
         assert at.last_messages.count("[Request interrupted by user]") == 2

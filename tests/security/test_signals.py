@@ -111,6 +111,6 @@ def test_a_signal_restores_the_terminal(tmp_path: Path, number: signal.Signals) 
         os.kill(terminal.process_id, number)
 
         terminal.wait_for_end()
-        assert "go on with this session: reverie --resume" in terminal.screen()
+        assert "Resume this session with: reverie --resume" in terminal.screen()
         assert not terminal.is_on_alternate_screen
     assert not is_running(inner)

@@ -99,7 +99,7 @@ def test_a_misspelt_variable_is_answered_with_the_nearest_one() -> None:
     assert near_misses(environ, used=used) == [
         (
             "REVERIE_RECAL_MAX_FILES",
-            "REVERIE_RECAL_MAX_FILES is no setting; did you mean REVERIE_RECALL_MAX_FILES?",
+            "REVERIE_RECAL_MAX_FILES is not a setting; did you mean REVERIE_RECALL_MAX_FILES?",
         )
     ]
 

@@ -234,11 +234,11 @@ def test_levels_in_the_wrong_order_are_a_mistake_of_whoever_set_them() -> None:
 @pytest.mark.parametrize(
     ("table", "sentence"),
     [
-        ({"recall": {"max_file": 3}}, "there is no setting `recall.max_file`; did you mean `recall.max_files`?"),
-        ({"max_files": 3}, "there is no setting `max_files`; did you mean `recall.max_files`?"),
-        ({"models": {"m": {"api_key": "x"}}}, "keys are never kept in settings; name their variable in `key_env`"),
-        ({"zzz": 3}, "there is no setting `zzz`; `reverie settings` lists all"),
-        ({"recall": 3}, "`recall` holds several settings; write it as a table"),
+        ({"recall": {"max_file": 3}}, "unknown setting `recall.max_file`; did you mean `recall.max_files`?"),
+        ({"max_files": 3}, "unknown setting `max_files`; did you mean `recall.max_files`?"),
+        ({"models": {"m": {"api_key": "x"}}}, "API keys are not stored in settings; name a variable in `key_env`"),
+        ({"zzz": 3}, "unknown setting `zzz`; run `reverie settings` for a list"),
+        ({"recall": 3}, "`recall` is a group of settings; write it as a table"),
         ({"recall": {"max_files": {"a": 1}}}, None),
     ],
 )

@@ -209,10 +209,10 @@ def test_every_mistake_of_every_file_is_named_with_its_line(machine: Machine) ->
     )
     machine.write(machine.committed, "recall.max_files = -1\n")
     assert machine.mistakes(SettingsFlags(assignments=("ui.colour=never", "nonsense"))) == [
-        "--set: there is no setting `ui.colour`; did you mean `ui.color`?",
-        "--set nonsense: write it as KEY=VALUE",
-        f"{machine.user}:3: there is no setting `recall.max_fils`; did you mean `recall.max_files`?",
-        f"{machine.user}:8: there is no setting `models.local.spill`; `reverie settings` lists all",
+        "--set: unknown setting `ui.colour`; did you mean `ui.color`?",
+        "--set nonsense: expected KEY=VALUE",
+        f"{machine.user}:3: unknown setting `recall.max_fils`; did you mean `recall.max_files`?",
+        f"{machine.user}:8: unknown setting `models.local.spill`; run `reverie settings` for a list",
         f"{machine.user}:2: `recall.max_files` takes a whole number of at least 0, not the text 'many'",
         f"{machine.user}:7: `models.local.provider` takes one of `anthropic`, `openai`, `offline`, not the text 'x'",
         f"{machine.committed}:1: `recall.max_files` takes a whole number of at least 0, not -1",
@@ -232,10 +232,10 @@ def test_a_wrong_variable_is_named(machine: Machine) -> None:
     [
         ("a = 1\n[b\n", ":2: not valid TOML: "),
         ("a = ", ":1: not valid TOML: "),
-        (b"# ok\na = '\xff'\n", ":2: this is not UTF-8"),
+        (b"# ok\na = '\xff'\n", ":2: not valid UTF-8"),
         ("a = " + "[" * 5_000, ": nested too deeply"),
         ("a = 1" + "0" * 5_000, ":1: not valid TOML: Exceeds the limit"),
-        ("#" * (2 * 1024 * 1024 + 1), ": a settings file is an ordinary file of at most 2,097,152 bytes"),
+        ("#" * (2 * 1024 * 1024 + 1), ": not a regular file of at most 2,097,152 bytes"),
     ],
 )
 def test_a_file_that_cannot_be_read_is_named(machine: Machine, text: str | bytes, words: str) -> None:
@@ -249,7 +249,7 @@ def test_a_special_file_is_refused_without_waiting_for_it(machine: Machine) -> N
     machine.committed.parent.mkdir()
     os.mkfifo(machine.committed)
     (line,) = machine.mistakes()
-    assert line.startswith(f"{machine.committed}: a settings file is an ordinary file")
+    assert line.startswith(f"{machine.committed}: not a regular file")
 
 
 @requirement("settings:mistakes:files")
@@ -258,14 +258,14 @@ def test_broken_json_of_the_host_agent_is_named_with_its_line(machine: Machine) 
     (line,) = machine.mistakes()
     assert line.startswith(f"{path}:3: not valid JSON")
     machine.write(path, "[]")
-    assert machine.mistakes() == [f'{path}: settings are a table, `{{"key": value}}`']
+    assert machine.mistakes() == [f'{path}: expected a JSON object, such as `{{"key": value}}`']
 
 
 @requirement("settings:mistakes:files")
 def test_what_a_flag_names_must_exist(machine: Machine) -> None:
     assert machine.mistakes(SettingsFlags(settings=("none.toml",), project=Path("nowhere"))) == [
-        f"--settings: there is no file {machine.project}/none.toml",
-        f"--project: there is no directory {machine.project}/nowhere",
+        f"--settings: {machine.project}/none.toml does not exist",
+        f"--project: {machine.project}/nowhere is not a directory",
     ]
 
 
@@ -585,4 +585,4 @@ def test_keys_are_asked_for_by_the_name_of_their_variable(machine: Machine) -> N
 def test_a_misspelt_variable_is_a_caution(machine: Machine) -> None:
     environ = {"REVERIE_RECAL_ENABLED": "0"}
     (caution,) = machine.load(environ=environ).cautions
-    assert str(caution) == "environment: REVERIE_RECAL_ENABLED is no setting; did you mean REVERIE_RECALL_ENABLED?"
+    assert str(caution) == "environment: REVERIE_RECAL_ENABLED is not a setting; did you mean REVERIE_RECALL_ENABLED?"

@@ -23,7 +23,7 @@ def list_models(configuration: Configuration) -> list[tuple[str, str]]:
     url = configuration.settings.model.openai_base_url
     prefix = "openai" if url else "ollama"
     served = [(f"{prefix}/{name}", f"served at {url or OLLAMA_URL}") for name in _names_served(url or OLLAMA_URL)]
-    offline = ("offline", "no model: memories are found and kept, nothing is written")
+    offline = ("offline", "no model: memories can be searched and saved, prompts are not answered")
     listed = [*_own_profiles(configuration), *served, *_claude_models(configuration), offline]
     return [(name, facts) for number, (name, facts) in enumerate(listed) if name not in dict(listed[:number])]
 

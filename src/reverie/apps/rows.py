@@ -142,7 +142,7 @@ def _weights(view: View, facts: Profile, total: int, unseen: str) -> tuple[tuple
             bigs.append(Big(_label(block, item, calls), kind, tokens, item.uuid))
     seen = sum(sums.values())
     if total > seen:
-        sums["overhead of the provider" if view.system else unseen] = total - seen
+        sums["provider overhead" if view.system else unseen] = total - seen
     elif seen:
         sums = Counter({kind: round(tokens * total / seen) for kind, tokens in sums.items()})
     parts = tuple(ContextPart(kind, tokens) for kind, tokens in sums.most_common() if tokens > 0)
@@ -184,7 +184,7 @@ def _label(block: Block, item: Item, calls: Mapping[str, ToolUse]) -> str:
             call = calls.get(block.tool_use_id)
             return f"{call.name} {subject(call)}".strip() if call else "a tool result"
         case ToolUse():
-            return f"call of {block.name} {subject(block)}".strip()
+            return f"{block.name} call {subject(block)}".strip()
         case Text(text):
             return f"{_NAMES[item.kind]}: {' '.join(text.split())[:60]}"
         case _:

@@ -33,7 +33,7 @@ class Guard(Enum):
 
     ANY = "any source"
     ONLY_LOWER = "a file committed with the project may only lower it"
-    AFTER_TRUST = "a file committed with the project counts once the project is trusted"
+    AFTER_TRUST = "a file committed with the project is used only if the project is trusted"
     PERSONAL = "a file committed with the project may not set it"
     PROCESS = "only the environment or a flag may set it"
     MANAGED = "only a managed file may set it"
@@ -42,7 +42,7 @@ class Guard(Enum):
 class ListJoin(Enum):
     """How the lists of several sources become one; without this mark they are joined, lowest source first."""
 
-    HIGHEST = "the highest source's list stands alone"
+    HIGHEST = "only the list of the highest source is used"
 
 
 Count = Annotated[int, Range(0)]

@@ -51,7 +51,7 @@ def _fields(node: ast.ClassDef) -> Iterator[tuple[str, str]]:
 
 def _page() -> Iterator[str]:
     yield _OPENING
-    yield from ("## Names beside the systematic ones", "", "| variable | sets |", "|---|---|")
+    yield from ("## Other variable names", "", "| variable | sets |", "|---|---|")
     for name, sets in OTHER_NAMES.items():
         targets = {".".join(path): text for path, text in sets("1").items()}
         yield f"| `{name}` | {', '.join(_target(key, text) for key, text in targets.items())} |"
@@ -70,7 +70,7 @@ def _target(key: str, text: str) -> str:
 def _section(group: list[Key]) -> Iterator[str]:
     owner = group[0].owner
     title = ".".join(group[0].path[:-1])
-    yield f"## `{title}`" if title else "## At the top"
+    yield f"## `{title}`" if title else "## Top level"
     yield ""
     if owner is not Settings:
         yield from (inspect.cleandoc(owner.__doc__ or ""), "")
@@ -92,7 +92,7 @@ _OPENING = """\
 
 This page is written by `reverie settings --markdown`; a test compares it with the code.
 
-Settings are read once, at the start, from these places; a higher one wins:
+Settings are read once at startup from these places; a higher row overrides a lower one:
 
 | place | source |
 |---|---|
@@ -104,23 +104,24 @@ Settings are read once, at the start, from these places; a higher one wins:
 | `~/.reverie/settings.toml`, over `~/.claude/settings.json` | user |
 | this page | default |
 
-Lists of several places are joined, lowest first; a default list counts only where no place gives one.
+Lists from several places are concatenated, lowest first; a default list is used only if no place sets one.
 `hooks` and `agents` of all places are kept, each with its origin.
-The host agent's `managed-settings.json` and `managed-settings.d/*.json` stand right below our managed files.
-Of the `.claude` files and of those these keys are read: `hooks`, `agents`, `permissions`, `autoMemoryEnabled`,
+The host agent's `managed-settings.json` and `managed-settings.d/*.json` rank directly below our managed files.
+These keys are read from the `.claude` files and from those managed files:
+`hooks`, `agents`, `permissions`, `autoMemoryEnabled`,
 `autoMemoryDirectory`, `autoCompactEnabled`, `autoCompactWindow`, `cleanupPeriodDays`, `claudeMd`,
 `claudeMdExcludes`, `disableAllHooks`, `allowManagedHooksOnly`, `allowedHttpHookUrls`, `httpHookAllowedEnvVars`,
 `language`, `outputStyle`, `statusLine.command`.
 
-Somebody else may have written the project file, and the local file too, which an archive may bring along. So some keys
-are not taken from them, or only once you agreed to that value (`reverie trust`); the meaning says which. A local file
-that git does not hold may set every key, each guarded value after your yes. `reverie settings` shows every value and
-its origin.
+The project file may be written by somebody else, and so may the local file, for example when it comes from an archive.
+Some keys are therefore not read from these files, or only after you accepted the value (`reverie trust`); the tables
+say which. A local file that is not tracked by git may set every key; guarded values need your acceptance.
+`reverie settings` shows every value and its origin.
 
-In the tables W is the model's window, E the effective window (W less the output reserve), and T the level of automatic
-compaction.
+In the tables W is the model's window, E the effective window (W less the output reserve), and T the threshold of
+automatic compaction.
 
-A server of your own is two lines, and a third makes it the model of every conversation:
+To use your own server, add two lines; a third makes it the default model:
 
 ```toml
 model.default = "local"

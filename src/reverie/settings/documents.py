@@ -41,7 +41,7 @@ def decoded(data: bytes, name: str) -> str | UnreadableDocument:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
-        return UnreadableDocument(f"{name}:{line}: this is not UTF-8; save the file in that encoding")
+        return UnreadableDocument(f"{name}:{line}: not valid UTF-8; save the file as UTF-8")
 
 
 def parse_toml(text: str, name: str) -> SettingsDocument | UnreadableDocument:
@@ -76,5 +76,5 @@ def parse_json(text: str, name: str) -> SettingsDocument | UnreadableDocument:
     except RecursionError:
         return UnreadableDocument(f"{name}: nested too deeply")
     if not isinstance(table, dict):
-        return UnreadableDocument(f'{name}: settings are a table, `{{"key": value}}`')
+        return UnreadableDocument(f'{name}: expected a JSON object, such as `{{"key": value}}`')
     return SettingsDocument(name, table, lines)

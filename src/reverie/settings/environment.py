@@ -90,7 +90,7 @@ def near_misses(environ: Iterable[str], *, used: Iterable[str] = ()) -> list[tup
     near = {name: get_close_matches(name, known, n=1, cutoff=0.85) for name in unknown}
     return [
         *((name, f"{name} was removed and is ignored: {advice}") for name, advice in sorted(removed.items())),
-        *((name, f"{name} is no setting; did you mean {close[0]}?") for name, close in near.items() if close),
+        *((name, f"{name} is not a setting; did you mean {close[0]}?") for name, close in near.items() if close),
     ]
 
 

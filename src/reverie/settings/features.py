@@ -29,9 +29,11 @@ def memory_state(settings: Settings) -> MemoryState:
     if settings.memory.disabled:
         return Off(reason="memory is disabled for this process (REVERIE_DISABLE_AUTO_MEMORY)")
     if settings.simple_mode:
-        return Off(reason="simple mode (--bare, REVERIE_SIMPLE_MODE, CLAUDE_CODE_SIMPLE) works without memory")
+        return Off(reason="minimal mode (--bare, REVERIE_SIMPLE_MODE, CLAUDE_CODE_SIMPLE) has no memory")
     if settings.remote.mode and not (settings.remote.memory_dir or settings.memory.path_override):
-        return Off(reason="remote mode keeps nothing here; set REVERIE_REMOTE_MEMORY_DIR to a directory that lasts")
+        return Off(
+            reason="remote mode stores nothing on this machine; set REVERIE_REMOTE_MEMORY_DIR to a persistent directory"
+        )
     if not settings.memory.enabled:
         return Off(reason="memory.enabled is false for this project")
     return On()

@@ -111,23 +111,23 @@ def givens_of(table: Mapping[str, object], place: Callable[[KeyPath], str]) -> t
             elif isinstance(said, Mapping):
                 walk(said, inner)
             else:
-                problems.append(f"{place(inner)}: `{dotted(inner)}` holds several settings; write it as a table")
+                problems.append(f"{place(inner)}: `{dotted(inner)}` is a group of settings; write it as a table")
 
     walk(table, ())
     return givens, problems
 
 
 REMOVED: Mapping[str, str] = {
-    "counting": "token counts are calibrated for each model; `models.NAME.tokenizer` describes one of your own",
+    "counting": "token counts are calibrated for each model; `models.NAME.tokenizer` sets it for a custom model",
     "index.demote_chars": "the form of MEMORY.md is fixed, so that other programs can read it",
     "index.line_chars": "the form of MEMORY.md is fixed, so that other programs can read it",
-    "listen": "nothing here listens on a port; `reverie simulate --port` takes its own",
+    "listen": "there is no such server; use `reverie simulate --port` for the simulator",
     "memory.rules_tokens": "the rules have a fixed length; `memory.extra_guidelines` adds to them",
-    "notes.title_words_max": "the title of notes has no limits of its own; `notes.section_tokens` limits its section",
-    "notes.title_words_min": "the title of notes has no limits of its own; `notes.section_tokens` limits its section",
-    "recall.scan_front_matter_lines": "front matter is read whole",
-    "recall.scan_max_files": "recall searches all memories, and a background writer is shown the newest 200",
-    "team": "there is no shared memory yet; `reverie export` and `reverie import` carry memories between people",
+    "notes.title_words_max": "the title of the notes has no separate limit; `notes.section_tokens` limits its section",
+    "notes.title_words_min": "the title of the notes has no separate limit; `notes.section_tokens` limits its section",
+    "recall.scan_front_matter_lines": "front matter is always read completely",
+    "recall.scan_max_files": "recall searches all memories; background writers see the newest 200",
+    "team": "there is no shared memory yet; use `reverie export` and `reverie import` to share memories",
 }
 """Keys and tables that settings files of earlier versions may hold, with what to do instead."""
 
@@ -145,10 +145,10 @@ def unknown(key: str) -> str:
     near = get_close_matches(key, names, n=1, cutoff=0.7)
     near = near or [name for name in names if name.rpartition(".")[2] == key.rpartition(".")[2]][:1]
     if near:
-        return f"there is no setting `{key}`; did you mean `{near[0]}`?"
+        return f"unknown setting `{key}`; did you mean `{near[0]}`?"
     if any(word in key.lower() for word in ("key", "token", "secret", "password")):
-        return f"there is no setting `{key}`: keys are never kept in settings; name their variable in `key_env`"
-    return f"there is no setting `{key}`; `reverie settings` lists all"
+        return f"unknown setting `{key}`: API keys are not stored in settings; name a variable in `key_env`"
+    return f"unknown setting `{key}`; run `reverie settings` for a list"
 
 
 Accepts: TypeAlias = Callable[[str, object], bool]
@@ -232,15 +232,15 @@ def _refusal(key: Key, value: object, layer: Layer, said: Sequence[Origin]) -> _
         return None
     match key.guard:
         case Guard.AFTER_TRUST:
-            return _Refusal("it comes with the project and counts only once you trust the project", waits=True)
+            return _Refusal("it comes with the project and is used only if you trust it (`reverie trust`)", waits=True)
         case Guard.PERSONAL if not layer.is_local:
             return _Refusal("a file that comes with the project may not set it; write it in your own settings")
         case Guard.ONLY_LOWER if not _raises(value, said[-1].value if said else key.default):
             return None
         case Guard.ONLY_LOWER if not layer.is_local:
-            return _Refusal("a file that comes with the project may lower this limit, not raise it")
+            return _Refusal("a file that comes with the project may lower this limit but not raise it")
         case Guard.PERSONAL | Guard.ONLY_LOWER:
-            return _Refusal("nobody knows who wrote it; it counts once you agree to it (`reverie trust`)", waits=True)
+            return _Refusal("its author is unknown; it is used only after you accept it (`reverie trust`)", waits=True)
         case _:
             return None
 

@@ -102,7 +102,7 @@ def from_process(
         user_home, directory = Path.home(), Path.cwd()
     except (RuntimeError, OSError) as error:
         raise UserMistake(
-            f"no home or current directory: {error}; set HOME, or go to a directory that exists"
+            f"no home or current directory: {error}; set HOME, or change to an existing directory"
         ) from error
     return load(
         flags,
@@ -142,7 +142,7 @@ def load(
         places = replace(places, managed=managed, host_managed=managed)
     named = _absolute(str(flags.project or ""), user_home, directory)
     if not named.is_dir():
-        problems.append(f"--project: there is no directory {named}")
+        problems.append(f"--project: {named} is not a directory")
     checkout = find_checkout(named)
     project = checkout.top if checkout else Path(os.path.realpath(named))
     layers = [Layer(SettingsSource.ENVIRONMENT, tuple(said)), Layer(SettingsSource.FLAG, tuple(flagged))]
@@ -224,14 +224,14 @@ def _flag_givens(flags: SettingsFlags, user_home: Path, directory: Path, problem
             givens += _givens(parse_json(text, "--settings"), problems)
             continue
         path = _absolute(text, user_home, directory)
-        givens += _givens(_read_document(path) or UnreadableDocument(f"--settings: there is no file {path}"), problems)
+        givens += _givens(_read_document(path) or UnreadableDocument(f"--settings: {path} does not exist"), problems)
     for assignment in flags.assignments:
         from reverie.settings.locate import split_key
 
         key, equals, value = assignment.partition("=")
         parts = split_key(key.strip()) or ()
         if not equals:
-            problems.append(f"--set {assignment}: write it as KEY=VALUE")
+            problems.append(f"--set {assignment}: expected KEY=VALUE")
         elif find(parts) is None and advice_on_removed(parts) is None:
             problems.append(f"--set: {unknown(key.strip())}")
         else:
@@ -283,9 +283,7 @@ def _read_document(path: Path) -> SettingsDocument | UnreadableDocument | None:
     try:
         found = path.stat()
         if not stat.S_ISREG(found.st_mode) or found.st_size > MAX_FILE_BYTES:
-            return UnreadableDocument(
-                f"{path}: a settings file is an ordinary file of at most {MAX_FILE_BYTES:,} bytes"
-            )
+            return UnreadableDocument(f"{path}: not a regular file of at most {MAX_FILE_BYTES:,} bytes")
         data = path.read_bytes()
     except (FileNotFoundError, NotADirectoryError):
         return None

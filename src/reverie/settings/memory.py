@@ -6,26 +6,26 @@ from reverie.settings.bounds import Amount, Count, OnlyLower, Personal, Positive
 
 @area
 class MemorySettings:
-    """Whether there is memory, where it lies and what the model is told about it."""
+    """Whether memory is enabled, where it is stored and what the model is told about it."""
 
     enabled: bool = True
-    """Memory of the project, all of it."""
+    """Enable the project's memory."""
     disabled: Process[bool] = False
-    """Turn memory off for this process, whatever the files say."""
+    """Disable memory for this process, overriding all settings files."""
     directory: Personal[str | None] = None
-    """A directory of your own, absolute or from `~/`; a file's that cannot be used is passed over."""
+    """Custom memory directory, absolute or starting with `~/`; an unusable value from a file is ignored."""
     path_override: Process[str | None] = None
-    """The directory for this process; goes before `directory`."""
+    """Memory directory for this process; overrides `directory`."""
     extra_guidelines: Personal[str] = ""
-    """Text added to the rules that the model gets."""
+    """Text appended to the memory instructions of the model."""
     skip_index: bool = True
-    """Leave the index step out of the rules, because the index is generated."""
+    """Omit the index step from the memory instructions, because the index is generated."""
     search_past_context: bool = True
     """Tell the model how to search memory files and transcripts."""
     daily_log: bool = False
-    """Append to daily logs instead of topics, for sessions that live for days."""
+    """Append to daily logs instead of topics, for sessions that run for days."""
     history: Personal[bool] = True
-    """Keep every change as a commit, so that it can be traced and undone."""
+    """Record every change as a commit, so that it can be traced and undone."""
 
 
 @area
@@ -33,138 +33,138 @@ class IndexSettings:
     """`MEMORY.md`, the list of topics."""
 
     max_lines: Positive = 200
-    """Lines that are loaded."""
+    """Maximum lines loaded."""
     max_bytes: Positive = 25_000
-    """And bytes, after the lines are cut."""
+    """Maximum bytes loaded, applied after `max_lines`."""
 
 
 @area
 class AgeSettings:
-    """How old a memory may be before it is doubted."""
+    """When a memory is considered old."""
 
     fresh_max_days: Count = 1
-    """Age up to which no warning is given."""
+    """Days up to which a memory is shown without an age warning."""
     half_life_user_days: Positive = 365
-    """Days after which a user memory is called old, and expected to have changed."""
+    """Days after which a memory of type user is marked as old and possibly outdated."""
     half_life_feedback_days: Positive = 365
-    """The same for feedback."""
+    """Days after which a memory of type feedback is marked as old."""
     half_life_project_days: Positive = 45
-    """The same for project: deadlines and ongoing work age fast."""
+    """Days after which a memory of type project is marked as old; deadlines and ongoing work age fast."""
     half_life_reference_days: Positive = 180
-    """The same for reference."""
+    """Days after which a memory of type reference is marked as old."""
 
 
 @area
 class RecallSettings:
-    """Memories that are brought back for the present request."""
+    """Memories added to the current request."""
 
     enabled: bool = True
-    """Recall at each user message."""
+    """Recall memories at each user message."""
     max_files: Count = 5
-    """Most memories per turn."""
+    """Maximum memories per turn."""
     min_words: Count = 2
-    """A shorter message recalls nothing."""
+    """Minimum words of a message; shorter messages recall nothing."""
     min_unspaced_chars: Count = 4
-    """The same in characters, for scripts that write no spaces."""
+    """Minimum characters of a message in scripts without spaces."""
     words_timeout_seconds: Amount = 10.0
-    """How long a request waits for the answer by words; a safety limit, for it takes milliseconds."""
+    """Maximum seconds a request waits for the word search; a safety limit, it normally takes milliseconds."""
     vectors_timeout_seconds: Amount = 1.0
-    """How long it then waits for the answer by vectors, where they are installed; loading them takes longest."""
+    """Maximum additional seconds a request waits for the vector search, if installed; mostly model loading."""
     rerank: bool = True
-    """Let a model choose among the best candidates, when one is set."""
+    """Let a model choose among the best candidates, if `model.background` is set."""
     rerank_candidates: Positive = 50
-    """Candidates shown to that model."""
+    """Number of candidates shown to that model."""
     timeout_seconds: Amount = 2.5
-    """How long a request then waits for its choice; a later one joins the next request."""
+    """Maximum seconds a request waits for that choice; a later choice is used for the next request."""
     selector_tokens: Positive = 256
-    """Longest reply of that model."""
+    """Maximum tokens of that model's reply."""
     file_lines: Positive = 200
-    """Most lines shown of one memory."""
+    """Maximum lines shown per memory."""
     file_bytes: Positive = 4_096
-    """Most bytes shown of one memory."""
+    """Maximum bytes shown per memory."""
     turn_bytes: Count = 20_480
-    """Most bytes shown in one turn."""
+    """Maximum bytes of memories shown per turn."""
     session_bytes: Count = 60_000
-    """Bytes in view after which recall pauses."""
+    """Bytes of memories in the context above which recall pauses."""
     show_again_tokens: Count = 50_000
-    """Tokens after which a memory already shown may return."""
+    """Tokens after which a memory may be shown again."""
 
 
 @area
 class ExtractionSettings:
-    """After a turn, what it taught is written down."""
+    """Saving memories from a finished turn."""
 
     enabled: bool = True
-    """Extract memories."""
+    """Extract memories after a turn."""
     noninteractive: bool = False
-    """Also when one prompt is answered and the process ends."""
+    """Also extract in non-interactive mode (`-p`)."""
     every_n_turns: Positive = 1
-    """Turns between two runs."""
+    """Number of turns between two runs."""
     prefilter: bool = True
-    """Skip turns in which a cheap local look finds nothing to keep."""
+    """Skip turns in which a cheap local check finds nothing to save."""
     max_rounds: Positive = 5
-    """Rounds a run may take."""
+    """Maximum model calls per run."""
     max_retries: Count = 2
-    """Further tries on messages that failed; then they are skipped and reported."""
+    """Maximum retries for messages that failed; after that they are skipped and reported."""
     drain_seconds: Amount = 60.0
-    """How long the end of the process waits for a run."""
+    """Maximum seconds to wait for a running extraction at exit."""
 
 
 @area
 class DreamSettings:
-    """Now and then the memory directory is put in order."""
+    """Periodic consolidation of the memory directory."""
 
     enabled: bool = True
-    """Dream."""
+    """Run dreams automatically."""
     min_hours: Amount = 24.0
-    """Hours since the last one."""
+    """Minimum hours since the last dream."""
     min_sessions: Count = 5
-    """Other sessions since the last one."""
+    """Minimum number of other sessions since the last dream."""
     scan_interval_minutes: Amount = 10.0
-    """Pause before the sessions are counted again."""
+    """Minimum minutes between two checks of the session count."""
     lock_stale_minutes: Amount = 60.0
-    """Age at which a dream's lock no longer binds."""
+    """Minutes after which the lock of a dream is considered stale."""
     max_rounds: Positive = 30
-    """Rounds it may take."""
+    """Maximum model calls per dream."""
     view_messages: Positive = 30
-    """Messages that its live view keeps."""
+    """Number of messages kept in the live view."""
     search_hits: Positive = 50
-    """Hits shown per search of transcripts."""
+    """Maximum results per transcript search."""
 
 
 @area
 class BudgetSettings:
-    """What work may cost; whichever limit is reached first stops it, visibly."""
+    """Cost limits; work stops with a notice when the first limit is reached."""
 
     background_fraction: OnlyLower[Share] = 0.10
-    """Share of the session's spend that background work may have."""
+    """Maximum share of the session's cost spent on background work."""
     background_usd_per_hour: OnlyLower[Amount] = 0.50
-    """US dollars per hour that background work may cost."""
+    """Maximum cost of background work in US dollars per hour."""
     session_usd: OnlyLower[Amount | None] = None
-    """US dollars that a whole session may cost; none means no limit."""
+    """Maximum cost of a session in US dollars; unset means no limit."""
     turn_tokens: OnlyLower[Positive | None] = None
-    """Tokens that the answers of one turn may have together; the model is told, and then it stops."""
+    """Maximum output tokens per turn; the model is told, and the turn stops when they are used up."""
     turn_rounds: OnlyLower[Positive] = 200
-    """Model calls that one turn may take where nothing else limits it; then it stops, and the next words go on."""
+    """Maximum model calls per turn if no other limit applies; the next message continues the work."""
 
 
 @area
 class RemoteSettings:
-    """Operation on a machine that keeps nothing."""
+    """Running on a machine without persistent storage."""
 
     mode: Personal[bool] = False
-    """Remote: no extraction, no dream, and no memory unless `memory_dir` or `memory.path_override` is set."""
+    """Remote mode: no extraction, no dreams, and no memory unless `memory_dir` or `memory.path_override` is set."""
     memory_dir: Personal[str | None] = None
-    """Base of the memory directories there."""
+    """Base directory of memories in remote mode."""
 
 
 @area
 class RetentionSettings:
-    """How long working files are kept; memories are never swept."""
+    """How long working files are kept; memories are never deleted automatically."""
 
     transcript_days: Personal[Positive | None] = None
-    """Days after which an unused session is removed, unless a memory cites it; none keeps them."""
+    """Days after which an unused session is deleted, unless a memory cites it; unset keeps all."""
     spill_days: Personal[Positive | None] = 30
-    """Days after which its spilled results and copies of files are removed; none keeps them."""
+    """Days after which spilled results and file copies of a session are deleted; unset keeps all."""
     spill_bytes: Personal[Positive | None] = 1_000_000_000
-    """All of these of a project together; the oldest go first."""
+    """Maximum bytes of spilled results and file copies per project; the oldest are deleted first."""

@@ -35,26 +35,26 @@ class Declaration:
 
 @area
 class ModelProfile:
-    """A model of your own: `[models.NAME]`, then `model.default = "NAME"`."""
+    """A custom model: `[models.NAME]`, selected with `model.default = "NAME"`."""
 
     name: str
     """The name after `models.`."""
     provider: Literal["anthropic", "openai", "offline"] = "openai"
-    """Which protocol it speaks; `openai` covers every compatible server."""
+    """Protocol of the server; `openai` covers every compatible server."""
     model: str | None = None
-    """The provider's name for it; the profile's own name when left out."""
+    """Model name at the provider (default: the profile name)."""
     base_url: str | None = None
-    """Where the server answers; the provider's public address when left out."""
+    """Base URL of the server (default: the provider's public address)."""
     key_env: Variable | None = None
-    """Environment variable that holds the key; left out for a server without one."""
+    """Environment variable that holds the API key; unset if the server needs none."""
     window_tokens: Positive | None = None
-    """Its window."""
+    """Context window in tokens."""
     max_output_tokens: Positive | None = None
-    """Its longest reply."""
+    """Maximum output tokens."""
     cache_minimum_tokens: Positive | None = None
-    """Its shortest prefix that is cached."""
+    """Minimum number of tokens of a cacheable prefix."""
     tokenizer: Literal["old", "new", "other"] | None = None
-    """Which vocabulary counts: the vendor's old or new one, or another."""
+    """Tokenizer used for counting: the vendor's old or new one, or another."""
     abilities: (
         tuple[
             Literal[
@@ -73,117 +73,117 @@ class ModelProfile:
         ]
         | None
     ) = None
-    """What its server can do beyond text and tools."""
+    """Capabilities of the server beyond text and tools."""
     input_usd_per_million: Amount | None = None
-    """Price of a million input tokens."""
+    """US dollars per million input tokens."""
     output_usd_per_million: Amount | None = None
-    """Price of a million output tokens."""
+    """US dollars per million output tokens."""
     cache_read_usd_per_million: Amount | None = None
-    """Price of a million tokens read from the cache."""
+    """US dollars per million tokens read from the cache."""
     cache_write_5m_usd_per_million: Amount | None = None
-    """Price of a million tokens written to the cache for five minutes."""
+    """US dollars per million tokens written to the cache for five minutes."""
     cache_write_1h_usd_per_million: Amount | None = None
-    """Price of a million tokens written to the cache for an hour."""
+    """US dollars per million tokens written to the cache for one hour."""
 
 
 @area
 class ModelSettings:
-    """Which model answers, and how long it is waited for."""
+    """Which model is used, and its limits."""
 
     default: str | None = None
-    """Model or profile of the conversation; when left out, what the keys at hand allow, else `offline`."""
+    """Model or profile of the conversation (default: chosen by the API keys available, else `offline`)."""
     fallback: Replaced[tuple[str, ...]] = ()
-    """Models tried in this order when the first has no capacity."""
+    """Fallback models, tried in this order when the first has no capacity."""
     background: str | None = None
-    """Model for selection and progress lines; when left out, the conversation's own."""
+    """Model for memory selection and progress lines (default: the conversation's model)."""
     thinking: Literal["auto", "on", "off"] = "auto"
-    """Let the model think before it answers; `auto` leaves it to the provider."""
+    """Enable extended thinking; `auto` leaves the choice to the provider."""
     thinking_tokens: Annotated[int, Range(1_024)] = 8_000
-    """How much it may think, for models that do not decide that themselves."""
+    """Thinking budget in tokens, for models that do not choose it themselves."""
     effort: Literal["low", "medium", "high", "xhigh", "max"] | None = None
-    """How much it puts into its answers, where it takes a word on that; roles and skills may name their own."""
+    """Effort level, for models that support it; roles and skills may override it."""
     max_output_tokens: Positive = 16_384
-    """Longest reply asked for."""
+    """Maximum output tokens per request."""
     timeout_seconds: Amount = 600.0
-    """How long a request may take."""
+    """Timeout of a request in seconds."""
     max_retries: Count = 4
-    """Further tries after a failure that may pass."""
+    """Maximum retries after a temporary failure."""
     anthropic_base_url: Personal[str | None] = None
-    """Address of the Messages API instead of the public one."""
+    """Base URL of the Messages API (default: the public one)."""
     anthropic_key_env: Personal[Variable] = "ANTHROPIC_API_KEY"
-    """Environment variable that holds its key."""
+    """Environment variable that holds the API key."""
     openai_base_url: Personal[str | None] = None
-    """Address of an OpenAI-compatible API instead of the public one."""
+    """Base URL of an OpenAI-compatible API (default: the public one)."""
     openai_key_env: Personal[Variable] = "OPENAI_API_KEY"
-    """Environment variable that holds its key."""
+    """Environment variable that holds the API key."""
 
 
 @area
 class AgentSettings:
-    """Agents that work for the main one."""
+    """Subagents of the main agent."""
 
     list_attachment: bool = True
-    """Announce agents in an attachment, so that the tool description never changes."""
+    """List agents in an attachment, so that the tool description never changes."""
     summary_interval_seconds: Amount = 30.0
-    """Time between two progress lines of an agent."""
+    """Seconds between two progress lines of an agent."""
     summary_words_min: Positive = 3
-    """Fewest words of such a line."""
+    """Minimum words of a progress line."""
     summary_words_max: Positive = 5
-    """Most words of such a line."""
+    """Maximum words of a progress line."""
 
 
 @area
 class ToolsSettings:
-    """What the model can do."""
+    """Tools available to the model."""
 
     concurrency: Positive = 10
-    """Tools that only read and may run at once."""
+    """Maximum number of read-only tools running in parallel."""
     read_cache_files: Positive = 100
-    """Files remembered as read."""
+    """Maximum number of files remembered as read."""
     web_fetch: Personal[bool] = False
-    """Let the model fetch pages from the web."""
+    """Let the model fetch web pages."""
     web_search: Personal[bool] = True
-    """Let the model search the web, with the provider's own tool for it, where it has one."""
+    """Let the model search the web with the provider's search tool, if it has one."""
     deferred_above: Count = 20
-    """With more tools of servers than this, only names are sent and the model loads what it needs."""
+    """Number of MCP tools above which only names are sent and the model loads what it needs."""
     server_wait_seconds: Amount = 2.0
-    """Longest wait of the first request for tool servers; five times as long where nobody watches."""
+    """Maximum seconds the first request waits for MCP servers; five times as long in non-interactive mode."""
     server_connect_seconds: Amount = 30.0
-    """How long a tool server may take to answer at all."""
+    """Maximum seconds to connect to an MCP server."""
     server_call_seconds: Amount = 600.0
-    """How long a call to a tool server may take, when its entry says nothing."""
+    """Timeout of an MCP call in seconds, unless the server's entry sets one."""
     keep_keys: Personal[bool] = False
-    """Let commands, hooks and tool servers see the keys of the model providers and the team's token too."""
+    """Pass API keys of model providers and the team token to commands, hooks and MCP servers."""
     provider_memory: bool = False
-    """Also offer the provider's own memory tool, `memory_20250818`, served from the project's memory."""
+    """Also offer the provider's memory tool, `memory_20250818`, backed by the project's memory."""
 
 
 @area
 class HookSettings:
-    """Limits of the user's scripts."""
+    """Hooks: user scripts that run at events."""
 
     enabled: Personal[bool] = True
     """Run hooks."""
     managed_only: Personal[bool] = False
-    """Run only the hooks of managed files."""
+    """Run only hooks from managed settings files."""
     timeout_seconds: Personal[Amount] = 600.0
-    """How long a command may run, when its entry says nothing."""
+    """Timeout of a command hook in seconds, unless its entry sets one."""
     prompt_timeout_seconds: Personal[Amount] = 30.0
-    """The same for a hook that asks a model."""
+    """Timeout in seconds of a hook that calls a model."""
     agent_timeout_seconds: Personal[Amount] = 60.0
-    """The same for a hook that runs an agent."""
+    """Timeout in seconds of a hook that runs an agent."""
     user_prompt_timeout_seconds: Personal[Amount] = 30.0
-    """The same for `UserPromptSubmit`, while the user waits."""
+    """Timeout in seconds of `UserPromptSubmit` hooks, while the user waits."""
     session_end_timeout_seconds: Personal[Amount] = 1.5
-    """All hooks of `SessionEnd` together."""
+    """Timeout in seconds of all `SessionEnd` hooks together."""
     output_chars: Positive = 10_000
-    """Longest text of a hook in the context; the rest goes to a file."""
+    """Maximum characters of hook output in the context; the rest is written to a file."""
     max_continues: Personal[Count] = 8
-    """Times in a row that `Stop` hooks may keep the agent working."""
+    """Maximum consecutive times that `Stop` hooks may keep the agent working."""
     allowed_http_urls: Personal[tuple[str, ...]] = ()
-    """Addresses that `http` hooks may call; empty allows all."""
+    """URLs that `http` hooks may call; empty allows all."""
     http_env_vars: Personal[tuple[str, ...]] = ()
-    """Environment variables that their headers may name."""
+    """Environment variables that headers of `http` hooks may use."""
 
 
 @area
@@ -191,52 +191,52 @@ class PermissionsSettings:
     """What tools may do without asking."""
 
     mode: Personal[Literal["default", "plan", "acceptEdits", "auto", "dontAsk", "bypassPermissions"]] = "default"
-    """How questions are settled."""
+    """Permission mode."""
     allow: AfterTrust[tuple[str, ...]] = ()
-    """Calls that need no question."""
+    """Tool calls allowed without asking."""
     ask: tuple[str, ...] = ()
-    """Calls that always need one."""
+    """Tool calls that always ask."""
     deny: tuple[str, ...] = ()
-    """Calls that are refused; goes before the other two."""
+    """Tool calls that are refused; overrides `allow` and `ask`."""
     additional_directories: AfterTrust[tuple[str, ...]] = ()
-    """Directories beside the project that tools may enter."""
+    """Directories outside the project that tools may access."""
 
 
 @area
 class InstructionsSettings:
-    """`CLAUDE.md`, `AGENTS.md` and their relatives."""
+    """Instruction files such as `CLAUDE.md` and `AGENTS.md`."""
 
     enabled: Personal[bool] = True
     """Load instruction files."""
     agents_md: Personal[bool] = True
-    """Load `AGENTS.md` with the same rank."""
+    """Also load `AGENTS.md`, with the same precedence."""
     file_chars: Positive = 40_000
-    """Length above which a file is loaded with a warning."""
+    """Characters above which a file is loaded with a warning."""
     file_bytes: Personal[Positive] = 4 * 1024 * 1024
-    """Size above which a file is skipped."""
+    """Bytes above which a file is skipped."""
     include_depth: Personal[Count] = 4
-    """Includes within includes."""
+    """Maximum depth of nested includes."""
     excludes: tuple[str, ...] = ()
-    """Files to leave out, as patterns of paths; a project's reach only into it."""
+    """Path patterns of files to skip; patterns of a project apply only inside it."""
     from_additional_directories: bool = False
-    """Also load those of `permissions.additional_directories`."""
+    """Also load instruction files of `permissions.additional_directories`."""
     managed_text: Managed[str | None] = None
-    """Instructions of an administrator, before all files."""
+    """Instructions by an administrator, placed before all files."""
 
 
 @area
 class UiSettings:
-    """What a person sees in the terminal."""
+    """Terminal display."""
 
     color: Literal["auto", "always", "never"] = "auto"
-    """Colours in the output."""
+    """Use of colours in the output."""
     meter: bool = True
-    """Show window and cost while working."""
+    """Show context usage and cost while working."""
 
 
 @area
 class StatusLineSettings:
-    """A line of the user's own below the conversation."""
+    """Custom status line below the conversation."""
 
     command: Personal[str | None] = None
-    """A shell command that is told of the session as JSON and prints the line."""
+    """Shell command that receives the session as JSON on standard input and prints the line."""

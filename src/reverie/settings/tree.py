@@ -42,21 +42,21 @@ class Settings:
     """Every number and switch of the system. Made once at the top, then only read."""
 
     home: Process[str] = "~/.reverie"
-    """Where everything lies that is not in the project."""
+    """Directory of all data outside the project."""
     config_home: Process[str] = "~/.claude"
-    """Where the user's existing agent keeps its files."""
+    """Directory of the host agent's files."""
     project_dir_name: Process[str | None] = None
-    """Name of the project's folder under `projects/` instead of the slug."""
+    """Name of the project's directory under `projects/` (default: derived from its path)."""
     simple_mode: Process[bool] = False
-    """`--bare`: no memory and none of the other secondary features."""
+    """Minimal mode (`--bare`): no memory, no background work, no other optional features."""
     language: Language | None = None
-    """The language of answers; none leaves it to the conversation."""
+    """Language of replies (default: that of the conversation)."""
     output_style: AfterTrust[str | None] = None
-    """How the agent writes: the name of a file in `output-styles/`."""
+    """Output style: the name of a file in `output-styles/`."""
 
     model: ModelSettings = ModelSettings()
     models: Personal[tuple[ModelProfile, ...]] = ()
-    """Models of your own, by name."""
+    """Custom models, by name."""
     budget: BudgetSettings = BudgetSettings()
 
     window: WindowSettings = WindowSettings()
@@ -79,11 +79,11 @@ class Settings:
 
     agent: AgentSettings = AgentSettings()
     agents: AfterTrust[tuple[Declaration, ...]] = ()
-    """Agent definitions of each source, lowest source first."""
+    """Agent definitions of all sources, lowest precedence first."""
     tools: ToolsSettings = ToolsSettings()
     hook: HookSettings = HookSettings()
     hooks: AfterTrust[tuple[Declaration, ...]] = ()
-    """Hooks of each source, in the order in which they run."""
+    """Hooks of all sources, in the order in which they run."""
     permissions: PermissionsSettings = PermissionsSettings()
     instructions: InstructionsSettings = InstructionsSettings()
     ui: UiSettings = UiSettings()

@@ -11,46 +11,46 @@ from reverie.settings.bounds import Count, Positive, Range, Share, Table
 
 @area
 class WindowSettings:
-    """How large the window is and when a conversation is called full."""
+    """Size of the context window and the levels of warnings."""
 
     default_tokens: Positive = 200_000
-    """W of an unknown Claude model; once changed, of any (else `gpt-…`, `gemini-…`: 128,000, others: 32,000)."""
+    """W of an unknown Claude model; if changed, of any other (else `gpt-…`, `gemini-…`: 128,000, others: 32,000)."""
     extended_tokens: Positive = 1_000_000
-    """W for a model name that ends in `[1m]`, or when the extended window is asked for."""
+    """W of a model name ending in `[1m]`, or with the extended window."""
     extended: bool = False
-    """Ask the provider for the extended window."""
+    """Request the extended window from the provider."""
     override_tokens: Positive | None = None
-    """W for a model that no table and no profile knows."""
+    """W of a model without a built-in or configured profile."""
     output_reserve_tokens: Count = 20_000
-    """E = W − min(the model's output limit, this): the room in which a summary is written."""
+    """Tokens reserved for writing a summary: E = W − min(the model's output limit, this)."""
     warning_fraction: Share = 0.80
-    """Share of T above which the user is warned."""
+    """Share of T above which a warning is shown."""
     error_fraction: Share = 0.90
     """Share of T above which the warning becomes urgent."""
     blocking_buffer_tokens: Count = 3_000
-    """No request is sent above E − this, so that compaction by hand still fits."""
+    """Tokens kept free for manual compaction: no request is sent above E − this."""
 
 
 @area
 class SpillSettings:
-    """Tool results that are too large go to a file; the context keeps a preview."""
+    """Large tool results are written to a file; the context keeps a preview."""
 
     enabled: bool = True
-    """Spill at all."""
+    """Enable spilling."""
     result_chars: Positive = 50_000
-    """A result longer than this is spilled."""
+    """Characters above which a result is spilled."""
     search_result_chars: Positive = 20_000
-    """The same for the tools in `search_tools`."""
+    """Characters above which a result of `search_tools` is spilled."""
     search_tools: tuple[str, ...] = ("Grep", "Glob", "WebSearch")
     """Tools whose results are search results."""
     never: tuple[str, ...] = ("Read",)
-    """Tools whose results stay whole, because they page themselves."""
+    """Tools whose results are never spilled, because they page themselves."""
     tool_chars: Table[Positive] = ()
-    """Limits of single tools, by name; they go before the limits above."""
+    """Limits per tool name; they override the limits above."""
     round_chars: Positive = 200_000
-    """All results of one round together; the largest are spilled first."""
+    """Maximum characters of all results of one model call; the largest are spilled first."""
     preview_bytes: Positive = 2_000
-    """Size of the preview, cut at a line."""
+    """Maximum bytes of the preview; it ends at a line break."""
 
     def limit_chars(self, tool: str) -> int | None:
         """The longest result of this tool that stays in the context; None when it is never spilled."""
@@ -64,70 +64,70 @@ class SpillSettings:
 
 @area
 class SnipSettings:
-    """The oldest messages leave the view without a summary; what the user typed stays."""
+    """The oldest messages are removed from the context without a summary; user messages stay."""
 
     enabled: bool = False
     """Snip before a request."""
     trigger_fraction: Share = 0.85
-    """Share of E at which it starts."""
+    """Share of E at which snipping starts."""
     target_fraction: Share = 0.70
-    """Share of E at which it ends, in one step."""
+    """Share of E that is left after snipping."""
 
 
 @area
 class TimeClearing:
-    """Old tool results are emptied after a long pause, when the server's cache is gone anyway."""
+    """Old tool results are cleared after a long pause, when the provider's cache has expired."""
 
     enabled: bool = True
-    """Clear after a pause."""
+    """Clear old tool results after a pause."""
     gap_minutes: Positive | None = None
-    """Pause since the last reply that triggers it; when left out, as long as the provider kept the conversation."""
+    """Minutes since the last reply that trigger clearing (default: the lifetime of the provider's cache)."""
     min_fill_fraction: Share = 0.50
-    """Share of E below which nothing is cleared, however long the pause."""
+    """Share of E below which nothing is cleared."""
     keep_results: Count = 5
-    """Newest results that stay."""
+    """Number of newest results that are kept."""
     keep_floor: Count = 1
-    """A smaller `keep_results` is raised to this."""
+    """Lower limit of `keep_results`."""
 
 
 @area
 class CachedClearing:
-    """Old tool results are deleted inside the server's cache; only for providers that offer it."""
+    """Old tool results are deleted inside the provider's cache, where supported."""
 
     enabled: bool = False
     """Send cache edits."""
     trigger_results: Positive = 20
-    """Number of clearable results that triggers it."""
+    """Number of clearable results that triggers an edit."""
     keep_results: Count = 8
-    """Newest results that stay."""
+    """Number of newest results that are kept."""
 
 
 @area
 class ApiClearing:
-    """The provider clears tool results and thinking by itself, by rules sent with the request."""
+    """The provider clears tool results and thinking by rules sent with the request."""
 
     enabled: bool = False
-    """Send the rules; each clearing is an announced break of the cache."""
+    """Send the rules; each clearing causes an expected cache miss."""
     trigger_tokens: Positive = 180_000
-    """Input size at which the provider starts, for a window of 200,000."""
+    """Input tokens at which the provider starts clearing, for a window of 200,000 tokens."""
     clear_at_least_tokens: Count = 140_000
-    """Least amount worth a broken cache, for a window of 200,000."""
+    """Minimum tokens to clear at once, for a window of 200,000 tokens."""
     scale_to_window: bool = True
-    """Scale both numbers with the window."""
+    """Scale both numbers with the window size."""
     keep_thinking_turns: Positive = 1
-    """Turns whose thinking stays."""
+    """Number of turns whose thinking is kept."""
     keep_all_thinking: bool = False
     """Keep the thinking of every turn."""
 
 
 @area
 class ClearingSettings:
-    """Emptying of old tool results; the messages keep their structure."""
+    """Clearing of old tool results; the messages keep their structure."""
 
     tools: tuple[str, ...] = (
         "Read", "Bash", "PowerShell", "Grep", "Glob", "WebSearch", "WebFetch", "Edit", "Write",
     )  # fmt: skip
-    """Tools whose results may be cleared; name an MCP tool here to include it."""
+    """Tools whose results may be cleared; add MCP tools here to include them."""
     time: TimeClearing = TimeClearing()
     cached: CachedClearing = CachedClearing()
     api: ApiClearing = ApiClearing()
@@ -135,96 +135,96 @@ class ClearingSettings:
 
 @area
 class CollapseSettings:
-    """Old spans are shown folded as short summaries; the history stays whole."""
+    """Old spans are replaced by short summaries in the context; the transcript keeps them."""
 
     enabled: bool = False
-    """Collapse instead of compacting ahead of time."""
+    """Collapse old spans instead of compacting early."""
     stage_fraction: Share = 0.90
-    """Share of E at which spans are chosen."""
+    """Share of E at which spans are selected."""
     run_fraction: Share = 0.95
-    """Share of E at which they are folded."""
+    """Share of E at which selected spans are collapsed."""
     min_span_fraction: Share = 0.05
-    """Smallest span, as a share of E."""
+    """Minimum size of a span, as a share of E."""
     summary_tokens: Positive = 1_000
-    """Longest summary of one span."""
+    """Maximum tokens of the summary of one span."""
 
 
 @area
 class NotesSettings:
-    """Running notes of this session: a summary that exists before it is needed."""
+    """Session notes: a summary that is kept up to date in the background."""
 
     enabled: bool = True
-    """Keep notes; they also need automatic compaction."""
+    """Keep session notes; requires automatic compaction."""
     init_tokens: Count = 10_000
-    """Size of the conversation at which the first notes are written."""
+    """Tokens of conversation at which the first notes are written."""
     growth_tokens: Count = 5_000
-    """Growth between two updates."""
+    """Tokens of new conversation between two updates."""
     tool_calls: Count = 3
-    """Tool calls between two updates, unless a reply made none."""
+    """Minimum tool calls between two updates, unless a reply has none."""
     section_tokens: Positive = 2_000
-    """Longest section."""
+    """Maximum tokens per section."""
     total_tokens: Positive = 12_000
-    """Longest notes file."""
+    """Maximum tokens of the notes."""
     compact_section_chars: Positive = 8_000
-    """Where a section is cut when the notes become the summary."""
+    """Maximum characters per section when the notes are used as the summary."""
     max_rounds: Positive = 3
-    """Rounds the writer of the notes may take."""
+    """Maximum model calls per update of the notes."""
 
 
 @area
 class CompactionSettings:
-    """A summary takes the place of the history in the view."""
+    """A summary replaces the history in the context."""
 
     enabled: bool = True
-    """Allow compaction, automatic and by hand."""
+    """Allow compaction, automatic and manual."""
     auto: bool = True
-    """Compact without being asked when the window fills."""
+    """Compact automatically when the window fills."""
     auto_window_tokens: Positive | None = None
-    """Window that automatic compaction reckons with instead of W."""
+    """Window in tokens used for automatic compaction instead of W."""
     auto_percent: Annotated[int, Range(1, 100)] | None = None
-    """Share of that window, in percent, to which T is lowered; it never raises T."""
+    """Percentage of that window to which T is lowered; never raises T."""
     auto_buffer_tokens: Count = 13_000
-    """T = E − this."""
+    """Tokens kept free below E: T = E − this."""
     server: bool = False
-    """Let the provider compact by itself, a little before our own compaction would, where the model offers that."""
+    """Let the provider compact, slightly before our own compaction would, where the model supports it."""
     from_notes: bool = True
-    """Use the session notes as the summary where they suffice."""
+    """Use the session notes as the summary when they are sufficient."""
     keep_min_tokens: Count = 10_000
-    """Smallest tail kept beside the notes."""
+    """Minimum tokens of recent messages kept with the notes."""
     keep_min_text_messages: Count = 5
-    """Fewest messages with text in that tail."""
+    """Minimum number of recent messages with text kept with the notes."""
     keep_max_tokens: Count = 40_000
-    """Where the tail stops growing towards older messages."""
+    """Maximum tokens of recent messages kept with the notes."""
     summary_max_tokens: Positive = 20_000
-    """Longest summary that a model may write."""
+    """Maximum tokens of a summary written by a model."""
     user_text_fraction: Share = 0.25
-    """Share of E within which typed messages survive word for word."""
+    """Share of E within which user messages are kept verbatim."""
     receipt_fraction: Share = 0.01
-    """Share of E that the receipt in view may take."""
+    """Maximum share of E used by the receipt."""
     restore_files: Count = 5
-    """Recently read files that return after compaction."""
+    """Number of recently read files restored after compaction."""
     restore_file_tokens: Count = 5_000
-    """Most of each such file."""
+    """Maximum tokens per restored file."""
     restore_files_total_tokens: Count = 50_000
-    """Most of all such files together."""
+    """Maximum tokens of all restored files."""
     restore_skill_tokens: Count = 5_000
-    """Most of each invoked skill that returns."""
+    """Maximum tokens per restored skill."""
     restore_skills_total_tokens: Count = 25_000
-    """Most of all invoked skills together."""
+    """Maximum tokens of all restored skills."""
     too_long_retries: Count = 3
-    """Further tries when the request for a summary is itself too long."""
+    """Maximum retries when the summary request itself is too long."""
     too_long_drop_fraction: Share = 0.20
-    """Share of the oldest rounds left out at such a try when the error names no gap."""
+    """Share of the oldest messages dropped per retry when the error does not state the excess."""
     max_failures: Positive = 3
-    """Failures in a row after which automatic compaction asks no model until the user runs `/compact`."""
+    """Consecutive failures after which automatic compaction calls no model until the user runs `/compact`."""
     max_refills: Positive = 3
-    """Times in a row that the window may fill right after a compaction."""
+    """Maximum consecutive times that the window may fill right after a compaction."""
     reactive: bool = True
-    """Compact and send again when the provider says that the request is too long."""
+    """Compact and retry when the provider rejects a request as too long."""
     reactive_only: bool = False
-    """Never compact ahead of time."""
+    """Compact only when the provider rejects a request as too long."""
     reactive_attempts: Count = 1
-    """Such rescues per request for which a model is asked; one more follows without."""
+    """Maximum such compactions per request with a model; one more follows without a model."""
 
     @property
     def rescues(self) -> bool:
@@ -237,12 +237,12 @@ class CacheSettings:
     """The provider's prompt cache."""
 
     enabled: bool = True
-    """Mark what the provider shall keep."""
+    """Set cache markers in requests."""
     system_ttl: Literal["5m", "1h"] = "1h"
-    """How long tools and system text are asked to live, at least as long as the conversation."""
+    """Cache lifetime of tools and system prompt; at least that of the conversation."""
     ttl: Literal["auto", "5m", "1h"] = "auto"
-    """The same for the conversation; `auto` takes the hour, which costs more, once the user has paused for long."""
+    """Cache lifetime of the conversation; `auto` switches to `1h`, which costs more, after a long pause of the user."""
     break_fraction: Share = 0.05
-    """Share by which cache reads must fall short of the promise to count as a break."""
+    """Share by which cache reads must fall short of the expected amount to count as a cache break."""
     break_tokens: Count = 2_000
-    """And the tokens by which they must fall short."""
+    """Tokens by which cache reads must also fall short to count as a cache break."""

@@ -204,7 +204,7 @@ def test_a_session_is_found_from_any_project_and_one_in_two_homes_can_be_named(
 
 @requirement("cli:errors:bad-input")
 def test_a_picture_that_cannot_be_written_is_refused_before_the_work(terminal: Terminal, tmp_path: Path) -> None:
-    for name, words in ((tmp_path / "nope" / "x.svg", "no folder"), (tmp_path / "x.gif", ".svg or .png")):
+    for name, words in ((tmp_path / "nope" / "x.svg", "does not exist"), (tmp_path / "x.gif", ".svg or .png")):
         ran = terminal.run("replay", str(SAMPLE), "--picture", str(name))
 
         assert ran.code == 2

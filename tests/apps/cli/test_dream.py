@@ -158,7 +158,7 @@ def test_a_dry_run_says_what_the_rules_would_do_and_what_a_model_would_cost(mess
         document = messy.run("dream", "--dry-run", "--model", "claude-sonnet-4-5", "--json", **access).document
         assert provider.requests == ()
     assert "would be: 1 merged" in ran.err
-    assert "claude-sonnet-4-5 would begin with" in ran.err
+    assert "claude-sonnet-4-5 would start with" in ran.err
     assert document["state"] == "previewed"
     assert document["estimate"]["cost_usd"] > 0
     assert document["estimate"]["input_tokens"] > document["estimate"]["first_tokens"] > 1_000
@@ -210,7 +210,7 @@ def at_terminal(terminal: Terminal, arguments: list[str], answers: list[str]) ->
             if not piece:
                 break
             said += piece
-            if waiting and said.count("take it? [") > len(answers) - len(waiting):
+            if waiting and said.count("accept? [") > len(answers) - len(waiting):
                 os.write(ours, f"{waiting.pop(0)}\n".encode())
     os.close(ours)
     assert program.returncode == 0, said

@@ -48,7 +48,7 @@ def test_a_dry_run_says_what_it_would_keep(terminal: Terminal, tmp_path: Path) -
 
     assert ran.code == 0, ran.err
     assert "Never push directly to main" in ran.out
-    assert "would keep 2" in ran.err
+    assert "would save 2" in ran.err
     assert terminal.run("list", "--json").document == []
 
 
@@ -86,8 +86,8 @@ def test_the_answer_names_the_stores_and_what_was_not_stored(terminal: Terminal,
     ran = terminal.run("learn", str(tmp_path / "sessions"), str(gone))
     named = terminal.run("learn", str(gone), "--project", str(terminal.project), "--json")
 
-    assert f"not stored: {gone}: /gone/away is not here" in ran.err
-    assert "1 session, kept 1" in ran.err
+    assert f"not saved: {gone}: /gone/away does not exist" in ran.err
+    assert "1 session, saved 1" in ran.err
     [store] = named.document["stores"]
     assert store["directory"] in ran.err
     assert (store["saved"], named.document["not_stored"]) == (1, [])
@@ -107,7 +107,7 @@ def test_a_model_that_cannot_answer_in_form_leaves_it_to_the_rules(
 
     assert (ran.code, ran.document["saved"], ran.document["failed"]) == (0, 2, []), ran.err
     assert len(ran.document["unusable_replies"]) == len(provider.requests) == 1
-    assert "1 of 1 replies of claude-haiku-4-5 could not be used" in ran.err
+    assert "1 of 1 replies of claude-haiku-4-5 were unusable" in ran.err
 
 
 def test_a_path_that_does_not_exist_is_a_mistake(terminal: Terminal) -> None:

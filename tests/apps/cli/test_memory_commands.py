@@ -567,7 +567,7 @@ def test_people_get_readable_output(terminal: Terminal) -> None:
     assert "saved" in terminal.run("save", "--type", "user", "--name", "Me", "--description", "Writes Go").out
     assert "Kiwi server" in terminal.run("log").out
     assert "user: save Kiwi server" in terminal.run("why", "Kiwi server").out
-    assert "nothing is wrong" in terminal.run("doctor").out
+    assert "no problems found" in terminal.run("doctor").out
 
 
 @requirement("cli:memory:errors")

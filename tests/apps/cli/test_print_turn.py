@@ -145,11 +145,11 @@ def test_what_was_not_permitted_is_told_and_stands_in_the_result(terminal: Termi
     assert denial["tool_use_id"].startswith("toolu_")
     assert ran.document["result"] == "Done."
     assert ran.code == 0
-    assert "not allowed: Bash" in ran.err
+    assert "permission denied: Bash" in ran.err
     assert "--allowed-tools 'Bash(rm -r build)'" in ran.err
     (denial,) = json.loads(by_agent.out.splitlines()[-1])["permission_denials"]
     assert denial["tool_name"] == "Bash"
-    assert "not allowed by" in by_agent.err
+    assert "permission denied for" in by_agent.err
     assert plain.out == "Done.\n"
 
 

@@ -70,7 +70,7 @@ def test_the_version_is_printed(terminal: Terminal) -> None:
         (("undo",), "reverie log"),
         (("undo", "--learn"), "learn"),
         (("undo", "nothing"), "nothing"),
-        (("save", "   "), "nothing to keep"),
+        (("save", "   "), "nothing to save"),
         (("save", "--name", "x"), "--type and --description"),
         (("--window", "5", "-p", "hi"), "--window"),
     ],

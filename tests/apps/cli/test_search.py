@@ -75,7 +75,7 @@ def test_what_stands_around_a_passage_is_told_apart_from_it(terminal: Terminal) 
 
     shown = terminal.run("search", "kiwi", "table", "--full").out
 
-    before, found, after = (shown.index(words) for words in ("said before:\n", "found:\n", "said after:\n"))
+    before, found, after = (shown.index(words) for words in ("before:\n", "found:\n", "after:\n"))
     assert before < shown.index("    Why is the importer slow?") < found < shown.index("kiwi table") < after
 
 
@@ -86,7 +86,7 @@ def test_nothing_found_says_in_how_much_was_looked(terminal: Terminal) -> None:
     ran = terminal.run("search", "xylophone")
 
     assert (ran.code, ran.out) == (0, "")
-    assert "nothing fits among 1 passages of 1 session" in ran.err
+    assert "(1 passage in 1 session searched)" in ran.err
 
 
 @requirement("past:project")

@@ -56,7 +56,7 @@ def test_every_value_is_shown_with_where_it_came_from(terminal: Terminal) -> Non
         "source": f"user ({terminal.user}:2)",
         "default": 5,
         "type": "a whole number of at least 0",
-        "doc": "Most memories per turn.",
+        "doc": "Maximum memories per turn.",
         "variable": "REVERIE_RECALL_MAX_FILES",
     }
     assert rows["dream.min_hours"]["source"] == "environment (REVERIE_DREAM_MIN_HOURS)"
@@ -106,7 +106,7 @@ def test_a_group_is_shown_by_its_name(terminal: Terminal) -> None:
 @requirement("settings:cli:one-key")
 def test_one_key_is_shown_with_what_it_means(terminal: Terminal) -> None:
     assert terminal.run("settings", "recall.max_files").stdout.splitlines()[2:] == [
-        "Most memories per turn.",
+        "Maximum memories per turn.",
         "Takes a whole number of at least 0; default 5; variable REVERIE_RECALL_MAX_FILES.",
     ]
 
@@ -115,7 +115,7 @@ def test_one_key_is_shown_with_what_it_means(terminal: Terminal) -> None:
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        (["settings", "recall.max_file"], "there is no setting `recall.max_file`; did you mean `recall.max_files`?"),
+        (["settings", "recall.max_file"], "unknown setting `recall.max_file`; did you mean `recall.max_files`?"),
         (["--set", "recall.max_files=x", "settings"], "--set: `recall.max_files` takes a whole number"),
     ],
 )

@@ -37,7 +37,7 @@ def test_the_command_shows_what_waits_and_takes_the_answer(terminal: Terminal) -
     assert ran.code == 0
     assert "touch hooked" in ran.out
     assert "no-such-program-at-all" in ran.out
-    assert "3 wait" in ran.err
+    assert "3 pending" in ran.err
     assert set(states(terminal).values()) == {"waiting"}
 
     assert states(terminal, "server", "--refuse") == {"server": "refused"}

@@ -54,7 +54,7 @@ def test_a_question_is_answered_and_the_session_can_be_resumed(tmp_path: Path) -
             terminal.enter("what weather?")
             terminal.sees("Rain, then sun.")
             terminal.press("C-d")
-            terminal.sees("go on with this session: reverie --resume")
+            terminal.sees("Resume this session with: reverie --resume")
             assert terminal.wait_for_end() == 0
         with at_work(tmp_path, provider, "-m", MODEL, "--continue") as terminal:
             terminal.sees("Rain, then sun.")

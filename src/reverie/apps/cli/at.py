@@ -17,9 +17,9 @@ from reverie.apps.cli.shell_completion import memory_names
 @as_json
 @memory_options
 def command(which: Which, *, when: datetime, name: str | None, as_json: bool) -> None:
-    """Show all memories, or the one of NAME, as they were at the end of DATE.
+    """Show all memories, or only NAME, as of the end of DATE.
 
-    DATE is a day (2026-03-01, yesterday, "3 days ago", "last monday", "1 march") or a moment.
+    DATE is a date (2026-03-01, yesterday, "3 days ago", "last monday", "1 march") or a date with a time.
 
     \b
     Examples:

@@ -32,7 +32,7 @@ def chat(common: Common, wanted: SessionRequest) -> int:
         if greeting:
             click.echo(greeting, err=True)
             return FAILED
-        raise UserMistake("there is no terminal here to work in; `reverie -p TEXT` answers one prompt")
+        raise UserMistake("standard input or output is not a terminal; use `reverie -p TEXT` to answer one prompt")
     try:
         from reverie.apps.tui.app import Chat
     except ImportError as problem:
@@ -44,7 +44,7 @@ def chat(common: Common, wanted: SessionRequest) -> int:
     if screen.failure is not None:
         raise screen.failure
     if screen.resumable:
-        click.echo(f"go on with this session: reverie --resume {screen.resumable}")
+        click.echo(f"Resume this session with: reverie --resume {screen.resumable}")
     return DONE
 
 

@@ -10,7 +10,7 @@ _PLACES = {"bash": "~/.bashrc", "zsh": "~/.zshrc", "fish": "~/.config/fish/compl
 @click.command("completion")
 @click.argument("shell", type=click.Choice(list(_PLACES)))
 def command(shell: str) -> None:
-    """Print the script that makes SHELL complete `reverie`.
+    """Print the completion script for a shell.
 
     \b
     Examples:

@@ -20,15 +20,17 @@ BAR = 40
 
 @click.command("context")
 @click.argument("session", required=False)
-@click.option("--model", metavar="NAME", help="Weigh it for this model instead of the one that answered last.")
-@click.option("--window", type=click.IntRange(min=1_000), metavar="N", help="Use a window of this many tokens.")
+@click.option("--model", metavar="NAME", help="Count tokens for this model (default: the last one used).")
+@click.option("--window", type=click.IntRange(min=1_000), metavar="N", help="Context window in tokens.")
 @project_option
 @as_json
 @click.pass_obj
 def command(
     common: Common, session: str | None, model: str | None, window: int | None, project: str | None, as_json: bool
 ) -> None:
-    """Show what fills the window of SESSION: a transcript file, an id, or the newest session of the project.
+    """Show what uses the context window of SESSION.
+
+    SESSION is a transcript file or an id (default: the newest session of the project).
 
     \b
     Examples:
@@ -108,7 +110,7 @@ def _draw(
     from rich.table import Table
     from rich.text import Text
 
-    from reverie.apps.cli.output import console, dollars, print_table, short_count
+    from reverie.apps.cli.output import console, counted, dollars, print_table, short_count
 
     screen = console()
     screen.print(Text(f"{name}  {report.model or 'no model yet'}", style="bold"))
@@ -117,8 +119,9 @@ def _draw(
     screen.print(gauge, Text(f" {share:.0%}  {budget.level.value}"))
     screen.print(
         f"{short_count(report.tokens)} of {short_count(budget.window_tokens)} tokens, "
-        f"compaction at {short_count(budget.compact_at_tokens)} · {report.messages} messages, "
-        f"{report.tool_calls} tool calls, {report.tool_results} results · cost so far {dollars(spent)}"
+        f"compaction at {short_count(budget.compact_at_tokens)} · {counted(report.messages, 'message')}, "
+        f"{counted(report.tool_calls, 'tool call')}, {counted(report.tool_results, 'result')} · "
+        f"cost so far {dollars(spent)}"
     )
     screen.print()
     table = Table(box=None, pad_edge=False, show_header=False)

@@ -25,18 +25,18 @@ _KEYS: dict[str, Callable[[Booking], str]] = {
 
 
 @click.command("cost")
-@click.option("--by", "key", type=click.Choice(list(_KEYS)), default="day", show_default=True, help="How to add up.")
-@click.option("--days", type=click.IntRange(min=1), metavar="N", help="Only the last so many days.")
-@click.option("--session", metavar="ID", help="Only this session and its teammates; the beginning of its id.")
-@click.option("--all", "everywhere", is_flag=True, help="Also sessions of other agents, as their transcripts tell.")
+@click.option("--by", "key", type=click.Choice(list(_KEYS)), default="day", show_default=True, help="Group by.")
+@click.option("--days", type=click.IntRange(min=1), metavar="N", help="Only the last N days.")
+@click.option("--session", metavar="ID", help="Only this session (id or prefix) and its teammates.")
+@click.option("--all", "everywhere", is_flag=True, help="Include sessions of other agents, from their transcripts.")
 @as_json
 @click.pass_obj
 def command(
     common: Common, *, key: str, days: int | None, session: str | None, everywhere: bool, as_json: bool
 ) -> None:
-    """Show what model calls cost; those for which nobody waited count against the budget of background work.
+    """Show what model calls cost. Background calls count against the background budget.
 
-    Calls that were interrupted are estimated (~). `reverie sessions` shows the same figure for each session.
+    The cost of interrupted calls is an estimate (~). `reverie sessions` shows the same figure per session.
 
     \b
     Examples:
@@ -62,8 +62,8 @@ def command(
     if as_json:
         print_json([_document(key, line) for line in lines])
     elif not lines:
-        hint = "" if everywhere else " `reverie cost --all` looks into sessions of other agents too."
-        click.echo(f"No model call is booked in {folder}.{hint}", err=True)
+        hint = "" if everywhere else " Run `reverie cost --all` to include sessions of other agents."
+        click.echo(f"No model calls recorded in {folder}.{hint}", err=True)
     else:
         _draw(key, [*lines, total(bookings)] if len(lines) > 1 else lines)
 

@@ -19,7 +19,7 @@ _COLOURS = {"+": "green", "-": "red", "@": "cyan"}
 @as_json
 @memory_options
 def command(which: Which, *, commit: str | None, as_json: bool) -> None:
-    """Show what COMMIT changed; the last change when none is named.
+    """Show what COMMIT changed (default: the last change).
 
     \b
     Examples:

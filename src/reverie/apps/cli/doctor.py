@@ -9,14 +9,15 @@ from reverie.apps.cli.options import as_json
 
 
 @click.command("doctor")
-@click.option("--fix", is_flag=True, help="Do what is safe: commit edits, rebuild the index, remove leftovers.")
+@click.option("--fix", is_flag=True, help="Apply safe fixes: commit edits, rebuild the index, remove leftover files.")
 @as_json
 @memory_options
 @click.pass_context
 def command(ctx: click.Context, which: Which, *, fix: bool, as_json: bool) -> None:
-    """Look for damaged files, broken anchors, secrets, injected orders, doubles, dangling lines and leftovers.
+    """Check for damaged files, broken anchors, secrets, injected instructions, duplicates, dangling index lines and
+    leftover files.
 
-    Exit 0 when nothing is wrong, 1 when something is.
+    Exits with 0 if no problem is found, with 1 otherwise.
 
     \b
     Examples:
@@ -38,10 +39,10 @@ def command(ctx: click.Context, which: Which, *, fix: bool, as_json: bool) -> No
         ctx.exit(FAILED if problems else DONE)
     click.echo(f"{memory.directory}  ({memory.scope.reason})")
     for done in fixed:
-        click.echo(f"  done: {done}")
+        click.echo(f"  fixed: {done}")
     for each in problems:
         click.secho(f"  {each.kind}", fg="yellow", nl=False)
         click.echo(f"  {each.path.removeprefix(f'{memory.directory}/')}: {each.detail}")
         click.secho(f"      {each.fix}", dim=True)
-    click.echo(counted(len(problems), "problem") if problems else "nothing is wrong")
+    click.echo(counted(len(problems), "problem") if problems else "no problems found")
     ctx.exit(FAILED if problems else DONE)

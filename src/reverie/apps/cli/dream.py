@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from reverie.apps.amounts import counted
 from reverie.apps.cli.memory_options import Which, memory_options
 from reverie.apps.cli.options import as_json
 
@@ -21,16 +22,23 @@ if TYPE_CHECKING:
     from reverie.memory.fork_runner import ForkRunner
 
 _COLOURS = {"+": "green", "-": "red", "@": "cyan"}
-_ANSWERS = {"y": "take it", "n": "leave it", "a": "take this and all that follow", "q": "stop here, keep the rest"}
+_ANSWERS = {"y": "accept", "n": "reject", "a": "accept this and all remaining", "q": "quit, keep the rest for later"}
 
 
 @click.command("dream")
-@click.option("--review", is_flag=True, help="Show what would change, piece by piece, and take or leave each.")
-@click.option("--yes", is_flag=True, help="Apply all of it, also what goes beyond the limits.")
-@click.option("--discard", is_flag=True, help="Drop the proposal that waits.")
-@click.option("--status", is_flag=True, help="When the last dream was, what keeps the next one, who dreams now.")
-@click.option("--dry-run", is_flag=True, help="Only show what the rules would change, and what a model would cost.")
-@click.option("--model", "model_name", metavar="NAME", help="Let a model dream; it works in a copy and is checked.")
+@click.option("--review", is_flag=True, help="Review the changes one by one and accept or reject each.")
+@click.option("--yes", is_flag=True, help="Apply all changes, including those beyond the limits.")
+@click.option("--discard", is_flag=True, help="Discard the pending proposal.")
+@click.option(
+    "--status", is_flag=True, help="Show the last dream, the condition for the next one, and the running one."
+)
+@click.option("--dry-run", is_flag=True, help="Only show what rules would change, and what a model would cost.")
+@click.option(
+    "--model",
+    "model_name",
+    metavar="NAME",
+    help="Consolidate with this model; it works on a copy and its changes are checked.",
+)
 @as_json
 @memory_options
 @click.pass_context
@@ -46,10 +54,10 @@ def command(
     model_name: str | None,
     as_json: bool,
 ) -> None:
-    """Consolidate now: merge what says the same, fix dates, mark what is gone, list contradictions; one commit.
+    """Consolidate memories: merge duplicates, fix dates, archive outdated ones, list contradictions. One commit.
 
-    Nothing is deleted: what is retired goes to the archive with its reason, and `reverie undo` takes a dream back. What
-    goes beyond the limits (many retired at once, pinned, said by you) waits as a proposal.
+    Nothing is deleted: archived memories are kept with the reason, and `reverie undo` undoes a dream. Changes beyond
+    the limits (many archived at once, pinned memories, memories stated by you) are kept as a proposal for review.
 
     \b
     Examples:
@@ -60,7 +68,7 @@ def command(
     from reverie.errors import Refused, UserMistake
 
     if sum((review, yes, discard, status, dry_run)) > 1:
-        raise UserMistake("--review, --yes, --discard, --status and --dry-run exclude one another; name one")
+        raise UserMistake("--review, --yes, --discard, --status and --dry-run cannot be combined; use one")
     with which.open() as memory:
         if memory.off is not None:
             raise Refused(f"memory is off: {memory.off}", by="settings")
@@ -147,7 +155,7 @@ def _reviewed(dreams: Dreams, which: Which, model_name: str | None, *, asks: boo
         return done
     taken, rest = _asked(proposal)
     if not taken and rest:
-        settled = replace(done, detail="kept: `reverie dream --review` goes on")
+        settled = replace(done, detail="proposal kept; run `reverie dream --review` to continue")
     else:
         settled = dreams.settle(taken, rest=rest) if taken else dreams.discard()
     # Each piece was shown when it was asked about.
@@ -186,9 +194,7 @@ def _asked(proposal: Proposal) -> tuple[Sequence[DreamStep], Sequence[DreamStep]
 def _answer() -> str:
     told = ", ".join(f"{key} = {meaning}" for key, meaning in _ANSWERS.items())
     while True:
-        said = (
-            str(click.prompt(f"take it? [{'/'.join(_ANSWERS)}]", default="n", show_default=False)).strip().lower()[:1]
-        )
+        said = str(click.prompt(f"accept? [{'/'.join(_ANSWERS)}]", default="n", show_default=False)).strip().lower()[:1]
         if said in _ANSWERS:
             return said
         click.echo(told)
@@ -214,24 +220,24 @@ def _show(done: Dreamt, estimate: DreamEstimate | None, *, as_json: bool) -> Non
         for path, says, source in zip(each.paths, each.says, each.sources, strict=True):
             click.echo(f"    {path}: {says}{f'  ({source})' if source else ''}", err=True)
     for said in done.refused:
-        click.echo(f"thrown away: {said}", err=True)
+        click.echo(f"rejected: {said}", err=True)
     for said in done.left:
-        click.echo(f"left out: {said}", err=True)
-    counts = f"{done.merged} merged, {done.retired} retired, {done.changed} changed"
+        click.echo(f"skipped: {said}", err=True)
+    counts = f"{done.merged} merged, {done.retired} archived, {done.changed} changed"
     match done.state:
         case "completed":
-            commit = f"  ({done.commit[:8]}; `reverie undo {done.commit[:8]}` takes it back)" if done.commit else ""
+            commit = f"  ({done.commit[:8]}; `reverie undo {done.commit[:8]}` undoes it)" if done.commit else ""
             click.echo(f"{counts}{commit}", err=True)
         case "proposed":
             for reason in done.over:
-                click.echo(f"needs your word: {reason}", err=True)
-            click.echo(f"proposed: {counts}; `reverie dream --review`, `--yes` or `--discard` settles it", err=True)
+                click.echo(f"needs approval: {reason}", err=True)
+            click.echo(f"proposed: {counts}; run `reverie dream` with `--review`, `--yes` or `--discard`", err=True)
         case "previewed":
-            click.echo(f"would be: {counts}; nothing was changed", err=True)
+            click.echo(f"would be: {counts} (dry run, nothing changed)", err=True)
         case "discarded":
-            click.echo("the proposal was dropped", err=True)
+            click.echo("proposal discarded", err=True)
         case "unchanged":
-            click.echo("everything is in order", err=True)
+            click.echo("nothing to consolidate", err=True)
         case _:
             click.echo(f"reverie: {done.detail}", err=True)
     if done.detail and done.state in {"completed", "proposed", "unchanged"}:
@@ -244,10 +250,10 @@ def _show_estimate(estimate: DreamEstimate) -> None:
     from reverie.apps.cli.output import dollars, short_count
 
     click.echo(
-        f"that is what the rules would do; {estimate.model} would begin with {short_count(estimate.first_tokens)} "
-        f"tokens and take about {estimate.rounds} rounds (at most {estimate.most_rounds}): "
-        f"{short_count(estimate.input_tokens)} tokens in, most of them from the cache, "
-        f"{short_count(estimate.output_tokens)} out, about {dollars(estimate.cost_usd)}",
+        f"these are the changes by rules alone; {estimate.model} would start with {short_count(estimate.first_tokens)} "
+        f"tokens and need about {estimate.rounds} model calls (at most {estimate.most_rounds}): "
+        f"{short_count(estimate.input_tokens)} input tokens, most of them cached, "
+        f"{short_count(estimate.output_tokens)} output tokens, about {dollars(estimate.cost_usd)}",
         err=True,
     )
 
@@ -330,4 +336,7 @@ def _show_status(status: DreamStatus, *, as_json: bool) -> None:
     if status.dreamer:
         click.echo(f"running:    {status.dreamer}")
     if waiting is not None:
-        click.echo(f"proposal:   {len(waiting.steps)} changes wait since {waiting.made.astimezone():%Y-%m-%d %H:%M}")
+        click.echo(
+            f"proposal:   {counted(len(waiting.steps), 'change')} pending since "
+            f"{waiting.made.astimezone():%Y-%m-%d %H:%M}"
+        )

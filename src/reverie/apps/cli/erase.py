@@ -13,16 +13,14 @@ from reverie.apps.cli.shell_completion import memory_names
 
 @click.command("erase")
 @click.argument("name", shell_complete=memory_names)
-@click.option(
-    "--transcripts", is_flag=True, help="Also take its words out of transcripts, notes and the history of the prompt."
-)
-@click.option("--yes", is_flag=True, help="Do not ask; needed where nobody can answer.")
+@click.option("--transcripts", is_flag=True, help="Also remove its text from transcripts, notes and the input history.")
+@click.option("--yes", is_flag=True, help="Do not ask for confirmation; required without a terminal.")
 @as_json
 @memory_options
 def command(which: Which, *, name: str, transcripts: bool, yes: bool, as_json: bool) -> None:
-    """Erase a memory from the directory, its whole history and the search index. This cannot be undone.
+    """Erase a memory from the directory, its history and the search index. This cannot be undone.
 
-    Machines may not learn it again. Copies elsewhere cannot be reached; they are named.
+    It will not be extracted again. Copies elsewhere cannot be erased; their locations are listed.
 
     \b
     Examples:
@@ -36,8 +34,8 @@ def command(which: Which, *, name: str, transcripts: bool, yes: bool, as_json: b
     memory = which.open_for(name, or_gone=True)
     if not yes:
         if not sys.stdin.isatty():
-            raise UserMistake(f"erasing {name!r} cannot be undone; say --yes where nobody can be asked")
-        if not click.confirm(f"Erase {name!r} and its whole history from {memory.directory}?", err=True):
+            raise UserMistake(f"erasing {name!r} cannot be undone; add --yes to confirm without a terminal")
+        if not click.confirm(f"Erase {name!r} and its history from {memory.directory}?", err=True):
             raise Refused("nothing was erased", by="user")
     typed = which.common.configuration(which.project).home / INPUT_HISTORY
     quoting = (*memory.transcripts(), *([typed] if typed.is_file() else [])) if transcripts else ()
@@ -56,8 +54,8 @@ def command(which: Which, *, name: str, transcripts: bool, yes: bool, as_json: b
         return
     click.echo(f"erased  {', '.join(erased.paths)}")
     for path in erased.redacted:
-        click.echo(f"  taken out of {path}")
+        click.echo(f"  removed from {path}")
     for place in erased.elsewhere:
-        click.echo(f"  a copy may be in {place}, which cannot be reached from here", err=True)
+        click.echo(f"  a copy may remain in {place}, which cannot be erased from here", err=True)
     for name in erased.kept_by:
-        click.echo(f"  {name} holds the same text and was not asked for", err=True)
+        click.echo(f"  {name} contains the same text and was not erased", err=True)

@@ -88,12 +88,12 @@ def _ended(act: Callable[[], int]) -> int:
         return DONE
     except OSError as failure:
         place = failure.filename if failure.filename is not None else "a file"
-        say(f"cannot use {place}: {failure.strerror or failure}; check its permissions and the space on its disk")
+        say(f"cannot access {place}: {failure.strerror or failure}; check permissions and free disk space")
         return FAILED
     except Exception as failure:
         if type(failure).__module__ != "sqlite3":
             raise
-        say(f"an index cannot be used: {failure}; free some space, or delete the folder `.index` of the memory")
+        say(f"the search index cannot be used: {failure}; free disk space, or delete the memory's `.index` directory")
         return FAILED
 
 

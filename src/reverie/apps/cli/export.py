@@ -13,7 +13,7 @@ from reverie.apps.cli.options import as_json
 @as_json
 @memory_options
 def command(which: Which, *, target: str, as_json: bool) -> None:
-    """Write all memories with their history into FILE, for another machine or for safe keeping.
+    """Export all memories with their history to FILE, as a backup or for another machine.
 
     \b
     Examples:

@@ -36,22 +36,26 @@ def find_session(configuration: Configuration, directory: Path, named: str | Non
         if path.is_file():
             return path
         if path.is_dir():
-            raise UserMistake(f"{named} is a folder; name one .jsonl file in it, or use `reverie sessions {named}`")
-        raise UserMistake(f"there is no file {named}; `reverie sessions` lists the sessions of this project")
+            raise UserMistake(
+                f"{named} is a directory; name a .jsonl file in it, or list them with `reverie sessions {named}`"
+            )
+        raise UserMistake(f"{named} does not exist; run `reverie sessions` for a list of sessions")
     glances = list_glances(session_folders(configuration, directory))
     if named is None:
         if not glances:
-            raise UserMistake(f"no session is recorded for {directory}; name a transcript file, or try --project DIR")
+            raise UserMistake(f"no sessions recorded for {directory}; name a transcript file, or use --project DIR")
         return glances[0].path
     here = [glance.path for glance in glances if glance.id.startswith(named)]
     matching = here or _files_named(all_session_folders(configuration), named)
     matching = [path for path in matching if path.stem == named] or matching
     if not matching:
-        raise UserMistake(f"there is no session {named!r}, here or elsewhere; `reverie sessions --all` lists them")
+        raise UserMistake(f"no session {named!r} in any project; run `reverie sessions --all` for a list")
     if len({path.stem for path in matching}) > 1:
-        raise UserMistake(f"{len(matching)} sessions begin with {named!r}; give more of the id")
+        raise UserMistake(f"{named!r} is ambiguous: it matches {len(matching)} sessions; use a longer prefix")
     if len(matching) > 1:
-        raise UserMistake(f"{len(matching)} sessions have this id; name the file: {' or '.join(map(str, matching))}")
+        raise UserMistake(
+            f"{len(matching)} sessions have the id {named!r}; name the file: {' or '.join(map(str, matching))}"
+        )
     return matching[0]
 
 

@@ -11,12 +11,12 @@ from reverie.apps.cli.shell_completion import memory_names
 
 @click.command("forget")
 @click.argument("name", shell_complete=memory_names)
-@click.option("--archive", is_flag=True, help="Retire it instead: `reverie list --archived` still shows it.")
-@click.option("--reason", default="", metavar="TEXT", help="Why; shown by `reverie log`.")
+@click.option("--archive", is_flag=True, help="Archive it instead; `reverie list --archived` still lists it.")
+@click.option("--reason", default="", metavar="TEXT", help="Reason for the change; shown by `reverie log`.")
 @as_json
 @memory_options
 def command(which: Which, *, name: str, archive: bool, reason: str, as_json: bool) -> None:
-    """Remove a memory. Its history stays: `reverie undo` brings it back, `reverie erase` removes it for good.
+    """Remove a memory. Its history is kept: `reverie undo` restores it, `reverie erase` removes it permanently.
 
     \b
     Examples:
@@ -32,5 +32,5 @@ def command(which: Which, *, name: str, archive: bool, reason: str, as_json: boo
     if as_json:
         print_json({"path": path, "commit": changed.commit})
         return
-    back = f"  (`reverie undo {changed.commit[:8]}{which.flags}` brings it back)" if changed.commit else ""
+    back = f"  (`reverie undo {changed.commit[:8]}{which.flags}` restores it)" if changed.commit else ""
     click.echo(f"{'retired to' if archive else 'forgotten'}  {path}{back}")

@@ -13,7 +13,7 @@ from reverie.apps.cli.options import as_json
 @as_json
 @memory_options
 def command(which: Which, *, source: str, as_json: bool) -> None:
-    """Merge the memories of FILE, history and all, into this memory; where both changed, ours stays and theirs is kept.
+    """Merge the memories and history in FILE into this memory. On conflict, ours is used and theirs is kept as a copy.
 
     \b
     Examples:
@@ -36,6 +36,8 @@ def command(which: Which, *, source: str, as_json: bool) -> None:
         return
     click.echo(f"imported {counted(len(done.paths), 'file')} into {memory.directory}")
     for path in done.erased:
-        click.echo(f"  {path} was erased in the other copy and is gone here too; its history still holds it", err=True)
+        click.echo(
+            f"  {path} was erased in the other copy and removed here; the history here still contains it", err=True
+        )
     for path in done.conflicts:
-        click.echo(f"  {path} differs; theirs is kept as a conflict copy (`reverie doctor` names it)", err=True)
+        click.echo(f"  {path} differs; theirs is kept as a conflict copy (see `reverie doctor`)", err=True)

@@ -26,9 +26,9 @@ _QUOTE_CHARS = 100
 
 @click.command("learn")
 @click.argument("paths", nargs=-1, required=True, metavar="PATH…")
-@click.option("--model", "model_name", metavar="NAME", help="Let a model look too; its answers pass the same gate.")
-@click.option("--dry-run", is_flag=True, help="Only say what would be kept, and what asking a model would cost.")
-@click.option("--each-project", is_flag=True, hidden=True, help="What is done without it too.")
+@click.option("--model", "model_name", metavar="NAME", help="Also extract with this model; the same checks apply.")
+@click.option("--dry-run", is_flag=True, help="Only show what would be saved, and what a model would cost.")
+@click.option("--each-project", is_flag=True, hidden=True, help="Extract with rules only (default).")
 @as_json
 @memory_options
 def command(
@@ -40,11 +40,12 @@ def command(
     each_project: bool,  # noqa: ARG001 - the only way there is
     as_json: bool,
 ) -> None:
-    """Learn from past sessions: transcripts, or folders that hold some. A second run over them adds nothing.
+    """Extract memories from past sessions. PATH is a transcript or a directory of transcripts.
 
-    Each session goes to the memory of the project it was held in. One whose project is not here is listed and not
-    stored; `--project DIR`, `--memory-dir DIR` or `--user` give all of them to that memory. What the user typed is
-    looked at, never what tools printed. Ctrl-C is safe: the next run goes on from there.
+    Memories are saved for the project in which the session took place. A session whose project does not exist on this
+    machine is listed but not saved; `--project DIR`, `--memory-dir DIR` or `--user` save all of them to that memory.
+    Only text typed by the user is read, never tool output. Running it again adds nothing; after Ctrl-C the next run
+    continues where it stopped.
 
     \b
     Examples:
@@ -86,7 +87,7 @@ class Homeless:
 
     @property
     def reason(self) -> str:
-        return f"{self.held_in} is not here" if self.held_in else "it does not say where it was held"
+        return f"{self.held_in} does not exist" if self.held_in else "it does not name its directory"
 
 
 def _is_named(which: Which) -> bool:
@@ -193,7 +194,7 @@ def _topic(topic: Topic, memory: Memory) -> dict[str, object]:
 def _print(
     stores: Sequence[tuple[Memory, Learned]], learned: Learned, homeless: Sequence[Homeless], *, dry_run: bool
 ) -> None:
-    verb = "would keep" if dry_run else "kept"
+    verb = "would save" if dry_run else "saved"
     for memory, each in stores:
         kept = len(each.saved) + len(each.updated)
         click.echo(f"{memory.directory}: {counted(each.sessions, 'session')}, {verb} {kept}", err=True)
@@ -203,11 +204,11 @@ def _print(
     for session, reason in learned.failed:
         click.echo(f"not read: {session}: {reason}", err=True)
     for one in homeless[:_SHOWN]:
-        click.echo(f"not stored: {one.path}: {one.reason}", err=True)
+        click.echo(f"not saved: {one.path}: {one.reason}", err=True)
     if homeless:
-        more = f" ({len(homeless) - _SHOWN} more than shown)" if len(homeless) > _SHOWN else ""
+        more = f" ({len(homeless) - _SHOWN} not shown)" if len(homeless) > _SHOWN else ""
         click.echo(
-            f"{counted(len(homeless), 'session')} of unknown projects not stored{more}; name one with `--project DIR`",
+            f"{counted(len(homeless), 'session')} of unknown projects not saved{more}; name one with `--project DIR`",
             err=True,
         )
     kept = len(learned.saved) + len(learned.updated)
@@ -217,13 +218,13 @@ def _print(
         err=True,
     )
     if learned.stopped:
-        click.echo(f"stopped: {learned.stopped}; run it again to go on", err=True)
+        click.echo(f"stopped: {learned.stopped}; run the command again to continue", err=True)
     if learned.estimate.requests:
         from reverie.apps.cli.output import dollars, short_count
 
         asked = learned.estimate
         click.echo(
-            f"asking a model: {asked.requests} requests, {short_count(asked.input_tokens)} tokens in, at most "
+            f"with a model: {counted(asked.requests, 'request')}, {short_count(asked.input_tokens)} tokens in, at most "
             f"{short_count(asked.output_tokens)} out, at most {dollars(asked.cost_usd)}",
             err=True,
         )
@@ -233,7 +234,7 @@ def _print_topics(learned: Learned) -> None:
     for topic in learned.saved[:_SHOWN]:
         click.echo(f"{topic.type or '':9} {topic.name}")
     for topic in learned.updated[:_SHOWN]:
-        click.echo(f"{topic.type or '':9} {topic.name}  (brought up to date)")
+        click.echo(f"{topic.type or '':9} {topic.name}  (updated)")
     left = max(0, len(learned.saved) - _SHOWN) + max(0, len(learned.updated) - _SHOWN)
     if left:
         click.echo(f"… and {left} more: `reverie list`")
@@ -244,7 +245,7 @@ def _print_notices(learned: Learned, model: Model | None) -> None:
     if learned.unusable and model is not None:
         why = "; ".join(dict.fromkeys(learned.unusable))
         click.echo(
-            f"{len(learned.unusable)} of {learned.replies} replies of {model.name} could not be used ({why}): "
-            "the rules read those messages instead",
+            f"{len(learned.unusable)} of {learned.replies} replies of {model.name} were unusable ({why}); "
+            "rules were used for those messages instead",
             err=True,
         )

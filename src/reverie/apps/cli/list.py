@@ -16,12 +16,12 @@ if TYPE_CHECKING:
 
 @click.command("list")
 @click.option("--type", "kind", type=click.Choice(["user", "feedback", "project", "reference"]), help="Only this type.")
-@click.option("--pinned", is_flag=True, help="Only those that are pinned.")
-@click.option("--archived", is_flag=True, help="Those that were retired instead.")
+@click.option("--pinned", is_flag=True, help="Only pinned memories.")
+@click.option("--archived", is_flag=True, help="List archived memories instead.")
 @as_json
 @memory_options
 def command(which: Which, *, kind: str | None, pinned: bool, archived: bool, as_json: bool) -> None:
-    """List the memories of the project and your own.
+    """List the project's memories and your user memories.
 
     \b
     Examples:
@@ -42,8 +42,8 @@ def command(which: Which, *, kind: str | None, pinned: bool, archived: bool, as_
             rows += _listed(memory.user, "user")
     left_out = [] if archived else [problem for each in which.all(memory) for problem in each.index.unreadable()]
     if left_out:
-        told = f"{counted(len(left_out), 'file')} left out that cannot be read, such as {left_out[0].path}"
-        click.echo(f"reverie: {told}; `reverie doctor` says why", err=True)
+        told = f"{counted(len(left_out), 'unreadable file')} skipped, such as {left_out[0].path}"
+        click.echo(f"reverie: {told}; run `reverie doctor` for details", err=True)
     rows = [row for row in rows if (kind is None or row["type"] == kind) and (row["pinned"] or not pinned)]
     if as_json:
         print_json(rows)
@@ -51,8 +51,8 @@ def command(which: Which, *, kind: str | None, pinned: bool, archived: bool, as_
     if rows or memory.off is None:
         print_topics(rows, str(memory.directory))
     for other in memory.related() if not rows and which.directory is None and not which.is_user else ():
-        told = f"A repository that began with the same commit has its memories in {other}"
-        click.echo(f"{told}; `reverie export` there and `reverie import` here bring them along.", err=True)
+        told = f"A repository with the same root commit has memories in {other}"
+        click.echo(f"{told}; run `reverie export` there and `reverie import` here to copy them.", err=True)
 
 
 def _listed(memory: Memory, scope: str) -> list[Document]:
@@ -76,7 +76,7 @@ def print_topics(rows: list[Document], directory: str) -> None:
     from reverie.apps.cli.output import print_table
 
     if not rows:
-        click.echo(f"No memories in {directory}. `reverie save --help` shows how to keep one.", err=True)
+        click.echo(f"No memories in {directory}. Run `reverie save --help` to see how to save one.", err=True)
         return
     columns = [("type", "left"), ("name", "flex"), ("description", "flex"), ("observed", "left"), ("trust", "left")]
     cells = [

@@ -16,12 +16,12 @@ if TYPE_CHECKING:
 
 @click.command("log")
 @click.argument("name", required=False, shell_complete=memory_names)
-@click.option("--limit", type=click.IntRange(min=1), metavar="N", help="At most so many changes.")
-@click.option("--refused", is_flag=True, help="What was not saved, and by which rule, instead.")
+@click.option("--limit", type=click.IntRange(min=1), metavar="N", help="Maximum number of changes.")
+@click.option("--refused", is_flag=True, help="List what was refused, and by which rule, instead.")
 @as_json
 @memory_options
 def command(which: Which, *, name: str | None, limit: int | None, refused: bool, as_json: bool) -> None:
-    """List the changes of all memories, or of NAME, newest first; also of a memory that is gone.
+    """List the changes of all memories, or of NAME, newest first. NAME may have been removed since.
 
     \b
     Examples:
@@ -43,7 +43,7 @@ def command(which: Which, *, name: str | None, limit: int | None, refused: bool,
         print_json([commit_document(commit) for commit in commits])
         return
     if not commits:
-        click.echo(f"No changes are recorded in {memory.directory}.", err=True)
+        click.echo(f"No changes recorded in {memory.directory}.", err=True)
         return
     cells = [
         (

@@ -26,9 +26,9 @@ def memory_options(command: Command) -> Command:
 
     wrapped: Any = click.pass_obj(called)
     for option in (
-        click.option("--user", "is_user", is_flag=True, help="Your own memory, which holds in every project."),
-        click.option("--memory-dir", metavar="DIR", help="Exactly this memory directory."),
-        click.option("--project", metavar="DIR", help="A directory of the project; the current one by default."),
+        click.option("--user", "is_user", is_flag=True, help="Use your user memory, which applies to all projects."),
+        click.option("--memory-dir", metavar="DIR", help="Use this memory directory."),
+        click.option("--project", metavar="DIR", help="Project directory (default: the current directory)."),
     ):
         wrapped = option(wrapped)
     result: Command = wrapped

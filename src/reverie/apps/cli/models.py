@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from reverie.apps.amounts import counted
 from reverie.apps.cli.memory_options import Which, memory_options
 from reverie.apps.cli.options import as_json
 
@@ -13,9 +14,9 @@ from reverie.apps.cli.options import as_json
 @as_json
 @memory_options
 def command(which: Which, *, action: str | None, as_json: bool) -> None:
-    """List the models that search by meaning can use; `install` fetches them and indexes this project.
+    """List the models for semantic search; `install` downloads them and indexes this project.
 
-    Without them recall goes by words and their spellings.
+    Without them, recall matches words and spelling variants only.
 
     \b
     Examples:
@@ -33,7 +34,7 @@ def command(which: Which, *, action: str | None, as_json: bool) -> None:
     models = Places.at(configuration.home, configuration.config_home).models
     missing = [name for name in EXTRA if find_spec(name) is None]
     if missing:
-        click.echo("reverie: vectors also need the extra: pip install 'reverie[semantic]'", err=True)
+        click.echo("reverie: semantic search also requires an extra: run `pip install 'reverie[semantic]'`", err=True)
     if action == "install":
         install_weights(models, lambda said: click.echo(f"reverie: {said}", err=True))
         if not missing:
@@ -51,5 +52,7 @@ def _index(which: Which) -> None:
     if memory.off is not None:
         return
     memory.index.sweep()
-    done = memory.index.embed_all(lambda at, of: click.echo(f"reverie: {at} of {of} memories have vectors", err=True))
-    click.echo(f"reverie: {done} memories indexed by meaning", err=True)
+    done = memory.index.embed_all(
+        lambda at, of: click.echo(f"reverie: {at} of {counted(of, 'memory', 'memories')} embedded", err=True)
+    )
+    click.echo(f"reverie: {counted(done, 'memory', 'memories')} indexed for semantic search", err=True)

@@ -59,7 +59,7 @@ def check_flags(wanted: SessionRequest) -> None:
             check_flag_file(path)
     for path in wanted.plugin_dirs:
         if not path.expanduser().is_dir():
-            raise UserMistake(f"--plugin-dir {path}: there is no such folder; name the folder of a plugin")
+            raise UserMistake(f"--plugin-dir {path} does not exist; name the directory of a plugin")
 
 
 def build_session_options(
@@ -107,7 +107,7 @@ def open_session(options: SessionOptions, wanted: SessionRequest) -> Session:
     if wanted.goes_on:
         resume = newest_session(options)
     if wanted.fork and resume is None:
-        raise UserMistake("--fork-session copies a session: name it with --resume, or add --continue")
+        raise UserMistake("--fork-session requires --resume SESSION or --continue")
     return Session.open(options, resume=resume, fork=wanted.fork)
 
 
@@ -123,7 +123,7 @@ def newest_session(options: SessionOptions) -> str:
     theirs = [glance for glance in listed if glance.cwd and canonical(glance.cwd) == here]
     newest = max((*ours[:1], *theirs[:1]), key=lambda glance: glance.updated, default=None)
     if newest is None:
-        raise UserMistake(f"there is no session of {options.directory} to continue; start one without --continue")
+        raise UserMistake(f"no session to continue in {options.directory}; start one without --continue")
     return str(newest.path)
 
 

@@ -27,13 +27,13 @@ def added_directories(named: tuple[str, ...]) -> tuple[str, ...]:
     places = [Path(name).expanduser().resolve() for name in named]
     for name, place in zip(named, places, strict=True):
         if not place.is_dir():
-            raise UserMistake(f"--add-dir {name}: {place} is not a directory; name one that exists")
+            raise UserMistake(f"--add-dir {name}: {place} is not a directory; name an existing one")
     return (f"permissions.additional_directories={json.dumps([str(place) for place in places])}",)
 
 
 def as_json(command: Command) -> Command:
     """Give a command `--json`: one document on standard output and nothing else."""
-    return click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")(command)
+    return click.option("--json", "as_json", is_flag=True, help="Print JSON.")(command)
 
 
 if TYPE_CHECKING:
@@ -60,11 +60,9 @@ class Moment(_Dates):
             return read_moment(value, now, ends=self._ends).astimezone()
         except (ValueError, OverflowError):
             examples = "2026-03-01, yesterday, '3 days ago', 'last monday' or 2026-03-01T12:30:00Z"
-            self.fail(f"{value!r} is no date; write it as {examples}", param, ctx)
+            self.fail(f"{value!r} is not a date; use a form such as {examples}", param, ctx)
 
 
 def project_option(command: Command) -> Command:
     """Give a command `--project`."""
-    return click.option("--project", metavar="DIR", help="A directory of the project; the current one by default.")(
-        command
-    )
+    return click.option("--project", metavar="DIR", help="Project directory (default: the current directory).")(command)

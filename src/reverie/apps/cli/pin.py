@@ -11,11 +11,11 @@ from reverie.apps.cli.shell_completion import memory_names
 
 @click.command("pin")
 @click.argument("name", shell_complete=memory_names)
-@click.option("--remove", is_flag=True, help="Take the pin out.")
+@click.option("--remove", is_flag=True, help="Unpin it.")
 @as_json
 @memory_options
 def command(which: Which, *, name: str, remove: bool, as_json: bool) -> None:
-    """Let a memory stand at the top of the index, below the rules that hold always, and keep it from being retired.
+    """Pin a memory to the top of the index, below memories that always apply. Pinned memories are not archived.
 
     \b
     Examples:

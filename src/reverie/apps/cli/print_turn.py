@@ -52,7 +52,7 @@ def prompt_text(prompt: str) -> str:
     """The prompt of a command line; `-` takes it from standard input."""
     text = sys.stdin.read() if prompt == "-" else prompt
     if not text.strip():
-        raise UserMistake("the prompt is empty: give -p some text, or `-` and text on standard input")
+        raise UserMistake("the prompt is empty; use -p TEXT, or `-p -` with text on standard input")
     return text
 
 
@@ -118,7 +118,7 @@ class Printer:
         match event:
             case Retrying():
                 wait = f"{event.wait_seconds:.1f} s"
-                say(f"{event.reason}; trying again in {wait} (attempt {event.attempt})")
+                say(f"{event.reason}; retrying in {wait} (attempt {event.attempt})")
             case Notice(text, level) if level != "info":
                 say(text)
             case Remembered():
@@ -273,10 +273,10 @@ def _parted(event: CacheBroken) -> dict[str, Any]:
 
 def _refusal(denied: Denied) -> str:
     """One line on a call that was not permitted, and how it would have been."""
-    who = f" by {denied.agent}" if denied.agent else ""
+    who = f" for {denied.agent}" if denied.agent else ""
     way = f"; allow it with --allowed-tools {quote(denied.suggestions[0])}" if denied.suggestions else ""
     what = " ".join(denied.summary.split())[:_SUMMARY_CHARS]
-    return f"not allowed{who}: {denied.name} {what} ({denied.reason}){way}"
+    return f"permission denied{who}: {denied.name} {what} ({denied.reason}){way}"
 
 
 def _wire(content: Sequence[Block]) -> list[dict[str, Any]]:

@@ -36,7 +36,7 @@ class LazyGroup(click.Group):
         prompt = ctx.params.get("prompt")
         if prompt is not None:
             words = " ".join([prompt, *args])
-            raise click.UsageError(f"-p takes one prompt; put all of it in quotes: reverie -p {quote(words)}", ctx)
+            raise click.UsageError(f"-p takes one prompt; quote the whole text: reverie -p {quote(words)}", ctx)
         try:
             return super().resolve_command(ctx, args)
         except click.UsageError:
@@ -56,46 +56,68 @@ def _prompt(ctx: click.Context, param: click.Parameter, value: str | None) -> st
         ctx.exit()
     flags = {flag for option in ctx.command.params for flag in (*option.opts, *option.secondary_opts)}
     if value is not None and value.partition("=")[0] in flags:
-        raise click.UsageError(f"-p takes the prompt right behind it, not {value}; `-` reads it from stdin", ctx)
+        raise click.UsageError(
+            f"-p must be followed by the prompt, not by {value}; use `-p -` to read it from stdin", ctx
+        )
     return value
 
 
 @click.group(cls=LazyGroup, invoke_without_command=True, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, "-V", "--version", prog_name="reverie", message="%(prog)s %(version)s")
 @click.option(
-    "-p", "--print", "prompt", metavar="TEXT", callback=_prompt, help="Answer one prompt and leave; `-` reads stdin."
+    "-p",
+    "--print",
+    "prompt",
+    metavar="TEXT",
+    callback=_prompt,
+    help="Answer one prompt and exit; `-` reads it from stdin.",
 )
-@click.option("-m", "--model", metavar="NAME", help="Which model answers, such as claude-sonnet-4-5 or offline.")
+@click.option("-m", "--model", metavar="NAME", help="Model to use, such as claude-sonnet-4-5 or offline.")
 @click.option(
     "--output-format",
     type=click.Choice(["text", "json", "stream-json"]),
     default="text",
     show_default=True,
-    help="How -p prints.",
+    help="Output format of -p.",
 )
-@click.option("-c", "--continue", "goes_on", is_flag=True, help="Go on with the newest session of this directory.")
-@click.option("-r", "--resume", metavar="SESSION", help="Go on with this session; the beginning of its id is enough.")
-@click.option("--fork-session", "fork", is_flag=True, help="Go on with a copy and leave the session as it is.")
-@click.option("--permission-mode", "mode", type=click.Choice(MODES), help="How questions are settled at first.")
-@click.option("--allowed-tools", "allowed", multiple=True, metavar="RULE", help="Allow without asking; repeatable.")
-@click.option("--disallowed-tools", "disallowed", multiple=True, metavar="RULE", help="Never allow; repeatable.")
-@click.option("--system-prompt", metavar="TEXT", help="Instead of the usual system text.")
-@click.option("--append-system-prompt", "appended_prompt", metavar="TEXT", help="After the system text.")
-@click.option("--init", "setup_trigger", flag_value="init", help="Let hooks of Setup run first.")
-@click.option("--maintenance", "setup_trigger", flag_value="maintenance", help="The same, for upkeep.")
-@click.option("--max-turns", "max_rounds", type=click.IntRange(min=1), metavar="N", help="Most rounds of a turn.")
-@click.option("--max-tokens", type=click.IntRange(min=1), metavar="N", help="Limit of each answer.")
+@click.option("-c", "--continue", "goes_on", is_flag=True, help="Continue the most recent session of this directory.")
+@click.option("-r", "--resume", metavar="SESSION", help="Resume this session; a prefix of its id is enough.")
+@click.option("--fork-session", "fork", is_flag=True, help="Continue in a copy; the original session is not changed.")
+@click.option("--permission-mode", "mode", type=click.Choice(MODES), help="Initial permission mode.")
 @click.option(
-    "--window", type=click.IntRange(min=1_000), metavar="N", help="Size of the window instead of the model's."
+    "--allowed-tools", "allowed", multiple=True, metavar="RULE", help="Allow these tools without asking; repeatable."
 )
-@click.option("--mcp-config", multiple=True, metavar="FILE", help="Further tool servers; repeatable.")
-@click.option("--plugin-dir", "plugin_dirs", multiple=True, metavar="DIR", help="A plugin; repeatable.")
-@click.option("--agents", metavar="JSON", help='Further agent types: {"NAME": {"description": "…", "prompt": "…"}}.')
-@click.option("--project", metavar="DIR", help="A directory of the project; the current one by default.")
-@click.option("--add-dir", "added", multiple=True, metavar="DIR", help="A further directory for tools; repeatable.")
-@click.option("--settings", "settings_files", multiple=True, metavar="FILE|JSON", help="Further settings.")
-@click.option("--set", "assignments", multiple=True, metavar="KEY=VALUE", help="One setting; may be repeated.")
-@click.option("--bare", is_flag=True, help="Simple mode: no memory and no other secondary features.")
+@click.option(
+    "--disallowed-tools", "disallowed", multiple=True, metavar="RULE", help="Never allow these tools; repeatable."
+)
+@click.option("--system-prompt", metavar="TEXT", help="Replace the default system prompt.")
+@click.option("--append-system-prompt", "appended_prompt", metavar="TEXT", help="Append to the system prompt.")
+@click.option("--init", "setup_trigger", flag_value="init", help="Run Setup hooks before starting (trigger: init).")
+@click.option(
+    "--maintenance",
+    "setup_trigger",
+    flag_value="maintenance",
+    help="Run Setup hooks before starting (trigger: maintenance).",
+)
+@click.option(
+    "--max-turns", "max_rounds", type=click.IntRange(min=1), metavar="N", help="Maximum model calls per turn."
+)
+@click.option("--max-tokens", type=click.IntRange(min=1), metavar="N", help="Maximum tokens of each reply.")
+@click.option(
+    "--window", type=click.IntRange(min=1_000), metavar="N", help="Context window in tokens (default: the model's)."
+)
+@click.option("--mcp-config", multiple=True, metavar="FILE", help="Additional MCP servers; repeatable.")
+@click.option("--plugin-dir", "plugin_dirs", multiple=True, metavar="DIR", help="Load the plugin in DIR; repeatable.")
+@click.option("--agents", metavar="JSON", help='Additional agent types: {"NAME": {"description": "…", "prompt": "…"}}.')
+@click.option("--project", metavar="DIR", help="Project directory (default: the current directory).")
+@click.option(
+    "--add-dir", "added", multiple=True, metavar="DIR", help="Additional directory that tools may access; repeatable."
+)
+@click.option(
+    "--settings", "settings_files", multiple=True, metavar="FILE|JSON", help="Additional settings; repeatable."
+)
+@click.option("--set", "assignments", multiple=True, metavar="KEY=VALUE", help="Override one setting; repeatable.")
+@click.option("--bare", is_flag=True, help="Minimal mode: no memory, no background work, no other optional features.")
 @click.pass_context
 def cli(
     ctx: click.Context,
@@ -123,10 +145,10 @@ def cli(
     assignments: tuple[str, ...],
     bare: bool,
 ) -> None:
-    """Reverie, the memory of an agent.
+    """Reverie: memory and context management for coding agents.
 
     \b
-    Without -p and without a command it is a terminal to work in.
+    Without -p or a command, starts an interactive session in the terminal.
 
     \b
     Examples:
@@ -208,4 +230,4 @@ def _no_such_command(name: str) -> str:
 
     near = get_close_matches(name, [listed.name for listed in COMMANDS], n=1)
     hint = f" Did you mean {near[0]!r}?" if near else ""
-    return f"there is no command {name!r}.{hint} `reverie --help` lists them."
+    return f"unknown command {name!r}.{hint} Run `reverie --help` for a list."

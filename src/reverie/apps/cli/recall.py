@@ -13,14 +13,22 @@ from reverie.apps.cli.options import as_json
 
 @click.command("recall")
 @click.argument("query", nargs=-1, required=True)
-@click.option("--limit", type=click.IntRange(min=1), metavar="N", help="At most so many memories.")
-@click.option("--exclude", multiple=True, metavar="PATH", help="A memory that is known already; may be repeated.")
-@click.option("--file", "files", multiple=True, metavar="PATH", help="A file in play, for rules that depend on it.")
-@click.option("--tool", "tools", multiple=True, metavar="NAME", help="A tool in use, likewise.")
-@click.option("--context", default="", metavar="TEXT", help="What was said just before.")
-@click.option("--fresh", is_flag=True, help="Look at every file first, however recently that was done.")
-@click.option("--words", is_flag=True, help="By words alone, also where vectors are installed; starts faster.")
-@click.option("--full", is_flag=True, help="Show the whole texts.")
+@click.option("--limit", type=click.IntRange(min=1), metavar="N", help="Maximum number of memories.")
+@click.option("--exclude", multiple=True, metavar="PATH", help="Leave out this memory; repeatable.")
+@click.option(
+    "--file",
+    "files",
+    multiple=True,
+    metavar="PATH",
+    help="File being worked on, for memories that apply to it; repeatable.",
+)
+@click.option(
+    "--tool", "tools", multiple=True, metavar="NAME", help="Tool being used, for memories that apply to it; repeatable."
+)
+@click.option("--context", default="", metavar="TEXT", help="Preceding text of the conversation.")
+@click.option("--fresh", is_flag=True, help="Check all files for changes first, even if they were checked recently.")
+@click.option("--words", is_flag=True, help="Search by words only, without vectors; starts faster.")
+@click.option("--full", is_flag=True, help="Show full texts.")
 @as_json
 @memory_options
 def command(
@@ -37,9 +45,10 @@ def command(
     full: bool,
     as_json: bool,
 ) -> None:
-    """Find the memories that matter for QUERY, best first, each with the reason; nothing when nothing fits.
+    """Find memories relevant to QUERY, best match first, each with the reason it matched.
 
-    The project's memory and your own are searched, whole texts included. No model is asked.
+    Searches the full text of the project's memory and of your user memory. Prints nothing if no memory is relevant. No
+    model is called.
 
     \b
     Examples:

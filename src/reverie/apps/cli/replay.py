@@ -25,11 +25,11 @@ DEFAULT_MODEL = "claude-sonnet-4-5"
 
 @click.command("replay")
 @click.argument("named", nargs=-1, required=True, metavar="FILE|SESSION...")
-@click.option("--strategy", "names", multiple=True, metavar="NAME", help="Which strategy; may be repeated to compare.")
-@click.option("--window", type=click.IntRange(min=2_000), metavar="N", help="A window of this many tokens.")
-@click.option("--model", metavar="NAME", help="Whose prices and cache; the recorded model by default.")
-@click.option("--dump", type=click.Path(path_type=Path), metavar="DIR", help="Write every request body as sent.")
-@click.option("--picture", type=click.Path(path_type=Path), metavar="FILE", help="Draw it as .svg or .png.")
+@click.option("--strategy", "names", multiple=True, metavar="NAME", help="Context strategy; repeat to compare several.")
+@click.option("--window", type=click.IntRange(min=2_000), metavar="N", help="Context window in tokens.")
+@click.option("--model", metavar="NAME", help="Model for prices and caching (default: the recorded one).")
+@click.option("--dump", type=click.Path(path_type=Path), metavar="DIR", help="Write every request body to DIR.")
+@click.option("--picture", type=click.Path(path_type=Path), metavar="FILE", help="Draw a chart to FILE (.svg or .png).")
 @click.option("--seed", type=int, default=1, show_default=True, help="Seed of the simulator's token counts.")
 @as_json
 @click.pass_obj
@@ -44,10 +44,10 @@ def command(
     seed: int,
     as_json: bool,
 ) -> None:
-    """Run recorded sessions request by request: size, cache, cost, reductions, and what had to survive.
+    """Replay recorded sessions request by request and report size, cache, cost, reductions and retained facts.
 
-    FILE is a transcript (.jsonl), ours or one of an existing agent, or a mini-swe-agent trajectory (.json); SESSION is
-    the id of a session or the beginning of one.
+    FILE is a transcript (.jsonl) of Reverie or another agent, or a mini-swe-agent trajectory (.json); SESSION is a
+    session id or a prefix of one.
     Strategies: default, none, truncate, clear-tools, summarise.
 
     \b
@@ -69,7 +69,7 @@ def command(
     if picture is not None:
         _check_picture(picture)
     if dump is not None and dump.exists() and not dump.is_dir():
-        raise UserMistake(f"--dump {dump}: that is a file; name a folder")
+        raise UserMistake(f"--dump {dump} is a file; name a directory")
     recordings = [(path, *_read(path)) for path in (_find(configuration, common.directory(), one) for one in named)]
     done: list[SessionFigures] = []
     for path, entries, recorded in recordings:
@@ -96,15 +96,17 @@ def _check_picture(path: Path) -> None:
     from reverie.errors import UserMistake
 
     if path.suffix not in (".svg", ".png"):
-        raise UserMistake(f"--picture {path}: the name must end in .svg or .png")
+        raise UserMistake(f"--picture {path}: the file name must end in .svg or .png")
     if path.is_dir() or not path.absolute().parent.is_dir():
-        problem = "is a folder" if path.is_dir() else f"there is no folder {path.absolute().parent}"
-        raise UserMistake(f"--picture {path}: {problem}; name a file in a folder that exists")
+        problem = "is a directory" if path.is_dir() else f"{path.absolute().parent} does not exist"
+        raise UserMistake(f"--picture {path}: {problem}; name a file in an existing directory")
     if path.suffix == ".png":
         try:
             import resvg_py  # noqa: F401 - only whether it is there
         except ModuleNotFoundError:
-            raise UserMistake("a PNG needs resvg-py: pip install 'reverie[pictures]', or write an .svg") from None
+            raise UserMistake(
+                "writing .png requires resvg-py: run `pip install 'reverie[pictures]'`, or write .svg"
+            ) from None
 
 
 def _read(path: Path) -> tuple[list[Entry], str]:

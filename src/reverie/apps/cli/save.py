@@ -20,38 +20,44 @@ if TYPE_CHECKING:
 
 @click.command("save")
 @click.argument("text", required=False)
-@click.option("--name", metavar="TEXT", help="A short title; saving it again updates the memory.")
+@click.option("--name", metavar="TEXT", help="Short title; saving the same name again updates the memory.")
 @click.option(
     "--type",
     "kind",
     type=click.Choice(["user", "feedback", "project", "reference"]),
-    help="Who you are, how to work, what is going on, or where things are.",
+    help="About you (user), how to work (feedback), current work (project), or where things are (reference).",
 )
-@click.option("--description", metavar="TEXT", help="One specific line; it is what recall looks at first.")
-@click.option("--body", metavar="TEXT", help="The text; read from standard input when it is left out and piped.")
+@click.option("--description", metavar="TEXT", help="One specific line; recall searches it first.")
+@click.option("--body", metavar="TEXT", help="Full text; read from standard input if omitted and piped.")
 @click.option(
-    "--when", "situations", multiple=True, metavar="WHEN", help="always, a glob, or tool:, task:, word: and a name."
+    "--when",
+    "situations",
+    multiple=True,
+    metavar="WHEN",
+    help="When it applies: always, a glob, or tool:NAME, task:NAME, word:NAME.",
 )
 @click.option(
-    "--anchor", "anchors", multiple=True, metavar="WHERE", help="path, path#symbol, commit or URL it is tied to."
+    "--anchor", "anchors", multiple=True, metavar="WHERE", help="Path, path#symbol, commit or URL it refers to."
 )
-@click.option("--about", multiple=True, metavar="WHOM", help="Whom or what it concerns.")
+@click.option("--about", multiple=True, metavar="WHOM", help="Person or subject it is about.")
 @click.option(
-    "--observed", type=click.DateTime(["%Y-%m-%d"]), metavar="DATE", help="The day it was true; today if left out."
+    "--observed", type=click.DateTime(["%Y-%m-%d"]), metavar="DATE", help="Date when it was true (default: today)."
 )
-@click.option("--expires", type=click.DateTime(["%Y-%m-%d"]), metavar="DATE", help="The last day on which it holds.")
+@click.option("--expires", type=click.DateTime(["%Y-%m-%d"]), metavar="DATE", help="Last date on which it is valid.")
 @click.option(
     "--trust",
     type=click.Choice(["said", "inferred", "seen"]),
     default="said",
     show_default=True,
-    help="Whose word it is.",
+    help="Where it comes from: stated by the user, inferred, or seen.",
 )
-@click.option("--quote", metavar="TEXT", help="The words it rests on.")
-@click.option("--session", metavar="ID", help="The session it comes from.")
-@click.option("--reason", metavar="TEXT", help="Why it is saved; shown by `reverie log`.")
-@click.option("--pin", "pinned", is_flag=True, help="Let it stand at the top of the index.")
-@click.option("--team", is_flag=True, help="Keep it in the folder `team/`, apart from your own; nothing is sent.")
+@click.option("--quote", metavar="TEXT", help="Quote that supports it.")
+@click.option("--session", metavar="ID", help="Id of the session it comes from.")
+@click.option("--reason", metavar="TEXT", help="Reason for the change; shown by `reverie log`.")
+@click.option("--pin", "pinned", is_flag=True, help="Pin it to the top of the index.")
+@click.option(
+    "--team", is_flag=True, help="Save it in the `team/` directory, separate from your own memories; nothing is sent."
+)
 @click.option("--edit", is_flag=True, help="Write the text in your editor.")
 @as_json
 @memory_options
@@ -77,12 +83,13 @@ def command(
     edit: bool,
     as_json: bool,
 ) -> None:
-    """Keep a memory as one commit; one of the same name is updated.
+    """Save a memory as one commit. A memory with the same name is updated.
 
-    TEXT alone is enough: it is kept as it stands, its first words are the name, and its type follows from what it
-    says. Without TEXT, --name, --type and --description say it, or standard input does.
+    TEXT alone is enough: it is saved unchanged, its first words become the name, and the type is derived from it.
+    Without TEXT, give --name, --type and --description, or pipe the text to standard input.
 
-    Its day, its situations and the files it names are derived from the text. A text with a secret in it is refused.
+    The date, the situations and the files it refers to are derived from the text. Text that contains a secret is
+    refused.
 
     \b
     Examples:
@@ -142,11 +149,13 @@ def _drafted(
     missing = [flag for flag, value in said if value is None]
     if text is None and len(missing) < len(said):
         if name is None or kind is None or description is None:
-            raise UserMistake(f'{" and ".join(missing)} must be said too; or say it all in one text: save "TEXT"')
+            raise UserMistake(
+                f'{" and ".join(missing)} is required too; or give the whole memory as one text: reverie save "TEXT"'
+            )
         return drafted(name, description, kind, _body(body, edit=edit, title=name), trust=trust)
     words = _body(body, edit=edit, title=name or "") if text is None else text
     if not words.strip():
-        raise UserMistake('there is nothing to keep: reverie save "TEXT", or --name, --type and --description')
+        raise UserMistake('nothing to save: use reverie save "TEXT", or --name, --type and --description')
     made = draft_from_text(memory.index, words)
     own_body = made.body if text is None or body is None else body
     return drafted(name or made.name, description or made.description, kind or made.type, own_body, trust=trust)

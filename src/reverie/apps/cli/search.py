@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from reverie.apps.amounts import counted
 from reverie.apps.cli.options import Common, Moment, as_json, project_option
 
 if TYPE_CHECKING:
@@ -24,13 +25,18 @@ _QUIET_BYTES = 20_000_000
 @click.command("search")
 @click.argument("query", nargs=-1, required=True)
 @click.option(
-    "--limit", type=click.IntRange(min=1), default=10, show_default=True, metavar="N", help="So many at most."
+    "--limit",
+    type=click.IntRange(min=1),
+    default=10,
+    show_default=True,
+    metavar="N",
+    help="Maximum number of passages.",
 )
-@click.option("--session", metavar="ID", help="Only in sessions whose id begins so.")
-@click.option("--since", type=Moment(ends=False), metavar="DATE", help="Only what was said since.")
-@click.option("--role", type=click.Choice(["user", "assistant", "tool", "summary"]), help="Only what this one said.")
-@click.option("--fresh", is_flag=True, help="Read every transcript again instead of what is new in it.")
-@click.option("--full", is_flag=True, help="Show whole passages and what stands around them.")
+@click.option("--session", metavar="ID", help="Only sessions whose id starts with ID.")
+@click.option("--since", type=Moment(ends=False), metavar="DATE", help="Only messages since DATE.")
+@click.option("--role", type=click.Choice(["user", "assistant", "tool", "summary"]), help="Only messages of this role.")
+@click.option("--fresh", is_flag=True, help="Index all transcripts again, not only new messages.")
+@click.option("--full", is_flag=True, help="Show full passages with the messages before and after.")
 @project_option
 @as_json
 @click.pass_obj
@@ -47,9 +53,9 @@ def command(
     project: str | None,
     as_json: bool,
 ) -> None:
-    """Find passages of past sessions of this project that answer QUERY, best first; nothing when nothing fits.
+    """Search past sessions of this project for QUERY, best match first.
 
-    What people, the model and tools said is searched, in all work trees of the project. Secrets are not shown.
+    Searches messages of users, models and tools in all worktrees of the project. Secrets are masked.
 
     \b
     Examples:
@@ -112,9 +118,11 @@ def _print(found: PastSearchResult, took_ms: float, directory: str, *, full: boo
             glance = read_glance(hit.path)
             titles[hit.session] = glance.title if glance else ""
         _print_hit(hit, titles[hit.session], full=full)
-    sessions = "1 session" if found.sessions == 1 else f"{found.sessions} sessions"
-    looked = f"{found.passages} passages of {sessions}"
-    said = f"{len(found.hits)} of {looked}" if found.hits else f"nothing fits among {looked} of {directory}"
+    sessions = counted(found.sessions, "session")
+    looked = f"{counted(found.passages, 'passage')} in {sessions}"
+    said = (
+        f"{len(found.hits)} of {looked}" if found.hits else f"no relevant passages in {directory} ({looked} searched)"
+    )
     click.echo(f"{said} ({took_ms:.0f} ms)", err=True)
 
 
@@ -127,11 +135,11 @@ def _print_hit(hit: PastHit, title: str, *, full: bool) -> None:
     marked = matched_words(hit.text, _words(hit))
     first, last = (0, len(lines)) if full else _window(lines, marked)
     if full and hit.before:
-        click.secho(f"  said before:\n{_indented(hit.before)}\n  found:", dim=True)
+        click.secho(f"  before:\n{_indented(hit.before)}\n  found:", dim=True)
     for line in lines[first:last]:
         click.echo(f"    {_emphasised(line if full else _short(line, marked), marked)}".rstrip())
     if full and hit.after:
-        click.secho(f"  said after:\n{_indented(hit.after)}", dim=True)
+        click.secho(f"  after:\n{_indented(hit.after)}", dim=True)
     if last - first < len(lines):
         click.secho(f"    … {len(lines) - (last - first)} more lines with --full", dim=True)
     click.secho(f"  reverie context {hit.session[:8]}  message {hit.message}\n", dim=True)

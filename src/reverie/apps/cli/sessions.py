@@ -19,9 +19,9 @@ SECONDS_TO_READ = 0.25
 
 @click.command("sessions")
 @click.argument("folders", nargs=-1, type=click.Path(path_type=Path))
-@click.option("--all", "everywhere", is_flag=True, help="Sessions of all projects.")
-@click.option("--limit", type=click.IntRange(min=1), metavar="N", help="Show at most this many.")
-@click.option("--exact", is_flag=True, help="Read every file, however long it takes.")
+@click.option("--all", "everywhere", is_flag=True, help="List sessions of all projects.")
+@click.option("--limit", type=click.IntRange(min=1), metavar="N", help="Maximum number of sessions.")
+@click.option("--exact", is_flag=True, help="Read whole files; slower.")
 @project_option
 @as_json
 @click.pass_obj
@@ -34,9 +34,9 @@ def command(
     project: str | None,
     as_json: bool,
 ) -> None:
-    """List sessions with title, size, model and cost; those of FOLDERS when some are named.
+    """List sessions with title, size, model and cost. FOLDERS are directories of transcripts (default: this project).
 
-    Only the two ends of each file are read at first, so numbers marked ~ are estimates.
+    Only the beginning and end of each file are read, so numbers marked ~ are estimates; --exact reads all.
 
     \b
     Examples:
@@ -57,7 +57,7 @@ def command(
     places = process.places(configuration)
     for folder in folders:
         if not folder.is_dir():
-            raise UserMistake(f"there is no folder {folder}; name a folder that holds .jsonl transcripts")
+            raise UserMistake(f"{folder} does not exist; name a directory of .jsonl transcripts")
     if folders:
         searched = [path for folder in folders for path in (folder, *sorted(folder.glob("*/")))]
     elif everywhere:
@@ -102,7 +102,8 @@ def _draw(glances: list[Glance], figures: dict[Path, Figures], searched: list[Pa
 
     if not glances:
         click.echo(
-            f"No sessions in {counted(len(searched), 'folder')}. `reverie sessions --all` looks in every project.",
+            f"No sessions in {counted(len(searched), 'directory', 'directories')}. "
+            "Run `reverie sessions --all` to list all projects.",
             err=True,
         )
         return

@@ -52,15 +52,15 @@ def rows(configuration: Configuration) -> list[SettingRow]:
 @click.command("settings")
 @click.argument("key", required=False)
 @as_json
-@click.option("--origin", is_flag=True, help="Show everybody who set a value, not only the last word.")
-@click.option("--changed", is_flag=True, help="Leave out what stands at its default.")
-@click.option("--markdown", is_flag=True, help="Print the reference page.")
+@click.option("--origin", is_flag=True, help="Show every source that sets a value, not only the effective one.")
+@click.option("--changed", is_flag=True, help="Only settings that differ from their default.")
+@click.option("--markdown", is_flag=True, help="Print the reference page as Markdown.")
 @project_option
 @click.pass_obj
 def command(
     common: Common, key: str | None, *, as_json: bool, origin: bool, changed: bool, markdown: bool, project: str | None
 ) -> None:
-    """Show every setting, its value and where the value came from.
+    """Show settings, their values and where each value comes from.
 
     KEY is one setting (`spill.result_chars`) or a group (`spill`).
 

@@ -15,12 +15,16 @@ from reverie.apps.plain import unsteered
 @click.command("show")
 @click.argument("name", shell_complete=memory_names)
 @click.option(
-    "--at", "when", type=Moment(ends=True), metavar="DATE", help="As it was at the end of that day, or at that moment."
+    "--at",
+    "when",
+    type=Moment(ends=True),
+    metavar="DATE",
+    help="Show it as of the end of this date, or as of this time.",
 )
 @as_json
 @memory_options
 def command(which: Which, *, name: str, when: datetime | None, as_json: bool) -> None:
-    """Show the memory of this name, path or beginning of a file name.
+    """Show one memory. NAME is its name, its path, or a prefix of its file name.
 
     \b
     Examples:

@@ -13,17 +13,19 @@ from reverie.settings.process import SystemClock
 
 
 @click.command("simulate")
-@click.option("--port", type=click.IntRange(0, 65_535), default=0, metavar="N", help="Default: a free one.")
-@click.option("--host", default="127.0.0.1", show_default=True, metavar="ADDRESS", help="Where to listen.")
-@click.option("--script", type=click.Path(path_type=Path), metavar="FILE", help="Replies and faults by rules, as JSON.")
+@click.option("--port", type=click.IntRange(0, 65_535), default=0, metavar="N", help="Port (default: any free port).")
+@click.option("--host", default="127.0.0.1", show_default=True, metavar="ADDRESS", help="Address to listen on.")
 @click.option(
-    "--clock", type=click.Path(path_type=Path), metavar="FILE", help="Read the time from this file at every request."
+    "--script", type=click.Path(path_type=Path), metavar="FILE", help="JSON file with rules for replies and errors."
 )
-@click.option("--seed", type=int, metavar="N", help="Make ids and token counts repeatable.")
+@click.option(
+    "--clock", type=click.Path(path_type=Path), metavar="FILE", help="Read the current time from FILE at every request."
+)
+@click.option("--seed", type=int, metavar="N", help="Seed for ids and token counts.")
 def command(port: int, host: str, script: Path | None, clock: Path | None, seed: int | None) -> None:
-    """Run a Messages API on this machine, with a byte-exact prompt cache, scripted replies and real error shapes.
+    """Run a local Messages API with a byte-exact prompt cache, scripted replies and realistic errors.
 
-    The first line printed is the base URL. What was cached and why not is told at /_sim/requests.
+    The first line printed is the base URL. /_sim/requests lists requests and explains cache hits and misses.
 
     \b
     Examples:
@@ -41,7 +43,7 @@ def run(
         from reverie_simulator.server import listen, run_until_interrupted
     except ImportError as problem:
         raise Unavailable(
-            f"The simulator needs {problem.name}, which is not installed. Install `reverie[web]`."
+            f"the simulator requires {problem.name}, which is not installed; run `pip install 'reverie[web]'`"
         ) from problem
     from reverie_simulator.clock import FileClock
     from reverie_simulator.script_file import read_script
@@ -53,7 +55,7 @@ def run(
         script=None if script_path is None else read_script(script_path),
     )
     skew = simulation.provider.counter.skew
-    click.echo(f"seed {simulation.seed}: tokens are counted {skew:.3f} times as usual", err=True)
+    click.echo(f"seed {simulation.seed}: token counts are multiplied by {skew:.3f}", err=True)
     run_until_interrupted(simulation, listen(host, port), _announce)
 
 

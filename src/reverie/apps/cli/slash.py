@@ -50,27 +50,31 @@ def slash_command(session: Session, text: str) -> tuple[str, str] | None:
     if name in _DONE_HERE:
         return name, (found["argument"] or "").strip()
     if name in _ELSEWHERE:
-        raise UserMistake(f"/{name} is a command of the terminal; here use `{_ELSEWHERE[name]}`")
+        raise UserMistake(f"/{name} is only available in the interactive terminal; use `{_ELSEWHERE[name]}`")
     from difflib import get_close_matches
 
     near = get_close_matches(name, [*known, *_DONE_HERE], n=1)
-    hint = f"did you mean /{near[0]}?" if near else "`reverie` and /help list them; put a word before it to send it"
-    raise UserMistake(f"there is no command or skill /{name}; {hint}")
+    hint = (
+        f"did you mean /{near[0]}?"
+        if near
+        else "type /help in the terminal for a list; to send the text as a prompt, put a word before it"
+    )
+    raise UserMistake(f"unknown command or skill /{name}; {hint}")
 
 
 async def run_command(session: Session, name: str, argument: str) -> str:
     """Do it; returns what came of it."""
     if name == "snip":
         freed = session.snip()
-        return f"left out: {short_count(freed)} tokens" if freed else "nothing to leave out"
+        return f"removed {short_count(freed)} tokens" if freed else "nothing to remove"
     if name == "uncompact":
         session.uncompact()
-        return "the last compaction is undone"
+        return "last compaction undone"
     before = session.status.used_tokens
     wanted = read_compact_argument(argument)
     if wanted.side and not wanted.message:
         named = ", ".join(f"{uuid} “{' '.join(text.split())[:60]}”" for uuid, text in session.prompts[-_PROMPTS_NAMED:])
-        raise UserMistake(f"/compact {wanted.side} takes the id of a message; the newest of yours: {named or 'none'}")
+        raise UserMistake(f"/compact {wanted.side} requires a message id; your most recent messages: {named or 'none'}")
     if await session.compact(wanted.instructions, **wanted.part) is None:
         return "nothing to compact"
-    return f"compacted: {short_count(before)} tokens became {short_count(session.status.used_tokens)}"
+    return f"compacted from {short_count(before)} to {short_count(session.status.used_tokens)} tokens"

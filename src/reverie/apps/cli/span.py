@@ -11,9 +11,13 @@ from reverie.apps.cli.options import Common, as_json, project_option
 @click.argument("session")
 @click.argument("first", required=False)
 @click.argument("last", required=False)
-@click.option("--about", metavar="WORDS", help="All that mentions a file, a command or a subject, the newest first.")
-@click.option("--tokens", type=click.IntRange(min=100), default=4_000, show_default=True, help="How much to show.")
-@click.option("--offset", type=click.IntRange(min=0), default=0, metavar="N", help="Go on after so many characters.")
+@click.option(
+    "--about", metavar="WORDS", help="Show messages that mention a file, a command or a subject, newest first."
+)
+@click.option(
+    "--tokens", type=click.IntRange(min=100), default=4_000, show_default=True, help="Maximum number of tokens to show."
+)
+@click.option("--offset", type=click.IntRange(min=0), default=0, metavar="N", help="Skip this many characters.")
 @project_option
 @as_json
 @click.pass_obj
@@ -28,9 +32,9 @@ def command(
     project: str | None,
     as_json: bool,
 ) -> None:
-    """Read SESSION again from message FIRST to LAST, whether or not they are still in view.
+    """Show messages FIRST to LAST of SESSION, including those no longer in the context window.
 
-    Ids may be shortened as receipts and digests show them.
+    Message ids may be shortened, as shown in receipts and digests.
 
     \b
     Examples:
@@ -71,4 +75,4 @@ def command(
         return
     click.echo(span.text)
     if span.next_offset_chars is not None:
-        click.echo(f"There is more: --offset {span.next_offset_chars}", err=True)
+        click.echo(f"More available: use --offset {span.next_offset_chars}", err=True)

@@ -13,11 +13,11 @@ if TYPE_CHECKING:
 
 
 @click.command("tasks")
-@click.option("--kill", "to_stop", metavar="ID", help="Ask a running task to stop; what it had not finished is undone.")
+@click.option("--kill", "to_stop", metavar="ID", help="Stop a running task; unfinished work is undone.")
 @as_json
 @click.pass_obj
 def command(common: Common, *, to_stop: str | None, as_json: bool) -> None:
-    """List background work: dreams, extraction, notes, agents, with state, cost and last words.
+    """List background tasks (dreams, extraction, notes, agents) with state, cost and last log line.
 
     \b
     Examples:
@@ -36,19 +36,19 @@ def command(common: Common, *, to_stop: str | None, as_json: bool) -> None:
     if to_stop is not None:
         task = read_task(folder, to_stop, now=now)
         if task.state != "running":
-            raise UserMistake(f"the task {task.id} does not run any more: it is {task.state}")
+            raise UserMistake(f"task {task.id} is not running (state: {task.state}); run `reverie tasks` for a list")
         write_stop_request(folder, task.id)
         if as_json:
             print_json(_document(task) | {"stopping": True})
         else:
-            click.echo(f"{task.id} was asked to stop", err=True)
+            click.echo(f"stop requested for {task.id}", err=True)
         return
     remove_old_tasks(folder, now=now)
     tasks = list_tasks(folder, now=now)
     if as_json:
         print_json([_document(task) for task in tasks])
     elif not tasks:
-        click.echo("no background work in the last days", err=True)
+        click.echo("no recent background tasks", err=True)
     else:
         rows = [
             (task.id, task.state, f"{task.started:%Y-%m-%d %H:%M}", dollars(task.cost_usd), _last(task))

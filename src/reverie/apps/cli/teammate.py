@@ -11,23 +11,31 @@ from reverie.apps.cli.options import Common
 
 @click.command("teammate", hidden=True)
 @click.argument("name")
-@click.option("--team", required=True, metavar="TEAM", help="Which team.")
+@click.option("--team", required=True, metavar="TEAM", help="Name of the team.")
 @click.option(
-    "--leader", default="main", show_default=True, metavar="NAME", help="Who started it and hears its reports."
+    "--leader",
+    default="main",
+    show_default=True,
+    metavar="NAME",
+    help="Agent that started it and receives its reports.",
 )
-@click.option("--type", "kind", metavar="AGENT", help="The role that it plays.")
-@click.option("--model", metavar="NAME", help="Which model answers.")
-@click.option("--permission-mode", "mode", metavar="MODE", help="How questions are settled.")
-@click.option("--allowed-tools", "allowed", multiple=True, metavar="RULE", help="Allow without asking; repeatable.")
-@click.option("--disallowed-tools", "disallowed", multiple=True, metavar="RULE", help="Never allow; repeatable.")
-@click.option("--append-system-prompt", "appended_prompt", metavar="TEXT", help="After the system text.")
-@click.option("--max-tokens", type=click.IntRange(min=1), metavar="N", help="Limit of each answer.")
+@click.option("--type", "kind", metavar="AGENT", help="Role of the teammate.")
+@click.option("--model", metavar="NAME", help="Model to use.")
+@click.option("--permission-mode", "mode", metavar="MODE", help="Permission mode.")
 @click.option(
-    "--window", type=click.IntRange(min=1_000), metavar="N", help="Size of the window instead of the model's."
+    "--allowed-tools", "allowed", multiple=True, metavar="RULE", help="Allow these tools without asking; repeatable."
 )
-@click.option("--mcp-config", multiple=True, metavar="FILE", help="Further tool servers; repeatable.")
-@click.option("--plugin-dir", "plugin_dirs", multiple=True, metavar="DIR", help="A plugin; repeatable.")
-@click.option("--agents", metavar="JSON", help="Further agent types.")
+@click.option(
+    "--disallowed-tools", "disallowed", multiple=True, metavar="RULE", help="Never allow these tools; repeatable."
+)
+@click.option("--append-system-prompt", "appended_prompt", metavar="TEXT", help="Append to the system prompt.")
+@click.option("--max-tokens", type=click.IntRange(min=1), metavar="N", help="Maximum tokens of each reply.")
+@click.option(
+    "--window", type=click.IntRange(min=1_000), metavar="N", help="Context window in tokens (default: the model's)."
+)
+@click.option("--mcp-config", multiple=True, metavar="FILE", help="Additional MCP servers; repeatable.")
+@click.option("--plugin-dir", "plugin_dirs", multiple=True, metavar="DIR", help="Load the plugin in DIR; repeatable.")
+@click.option("--agents", metavar="JSON", help="Additional agent types.")
 @click.pass_obj
 def command(
     common: Common,
@@ -93,7 +101,7 @@ def command(
         )
         role = found.find(kind)
         if role is None:
-            raise UserMistake(f"there is no agent type {kind!r} for the teammate {name!r}")
+            raise UserMistake(f"unknown agent type {kind!r} for teammate {name!r}")
         options = replace(options, system_prompt=role.prompt or None, max_rounds=role.max_rounds)
         if role.model and model is None:
             options = replace(options, model=role.model)

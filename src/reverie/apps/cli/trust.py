@@ -18,16 +18,21 @@ _DIGEST_CHARS = 8
 
 @click.command("trust")
 @click.argument("names", nargs=-1, metavar="[PART]...")
-@click.option("--accept", "answer", flag_value="accept", help="Agree to what is shown.")
-@click.option("--refuse", "answer", flag_value="refuse", help="Say no; it is not asked about again until it changes.")
-@click.option("--forget", "answer", flag_value="forget", help="Forget all answers for this project.")
+@click.option("--accept", "answer", flag_value="accept", help="Accept the listed parts.")
+@click.option(
+    "--refuse",
+    "answer",
+    flag_value="refuse",
+    help="Refuse the listed parts; you are not asked again until they change.",
+)
+@click.option("--forget", "answer", flag_value="forget", help="Delete all answers for this project.")
 @as_json
 @project_option
 @click.pass_obj
 def command(common: Common, *, names: tuple[str, ...], answer: str | None, as_json: bool, project: str | None) -> None:
-    """Show what in this project waits for your word: hooks, servers, permission rules, folders, skills, plugins.
+    """Review what this project asks you to trust: hooks, servers, permission rules, directories, skills, plugins.
 
-    PART is a kind or the beginning of a mark, as they are shown; without one everything is meant.
+    PART is a kind or a digest prefix, as listed (default: everything).
 
     \b
     Examples:
@@ -47,7 +52,7 @@ def command(common: Common, *, names: tuple[str, ...], answer: str | None, as_js
     store = options.places.trust
     parts = [part for part in list_parts(options) if _is_meant(part, names)]
     if names and not parts:
-        raise UserMistake(f"nothing in {options.project} is called {' or '.join(names)}; `reverie trust` shows all")
+        raise UserMistake(f"no part named {' or '.join(names)} in {options.project}; run `reverie trust` for a list")
     if answer == "forget":
         remove_answers(store, options.project, now=options.now())
     elif answer is not None and parts:
@@ -95,4 +100,4 @@ def _draw(parts: Sequence[TrustPart], trust: TrustAnswers) -> None:
             click.echo("    " + "".join(char if char.isprintable() else "?" for char in line))
     waiting = sum(_state(part, trust) == "waiting" for part in parts)
     if waiting:
-        click.echo(f"{waiting} wait: `reverie trust --accept` agrees, `reverie trust --refuse` declines.", err=True)
+        click.echo(f"{waiting} pending: run `reverie trust --accept` or `reverie trust --refuse`.", err=True)

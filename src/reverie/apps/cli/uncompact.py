@@ -9,15 +9,15 @@ from reverie.apps.cli.options import Common, as_json, project_option
 
 @click.command("uncompact")
 @click.argument("session", required=False)
-@click.option("--boundary", metavar="ID", help="Which compaction, by its id or its beginning; the newest by default.")
-@click.option("--fork", is_flag=True, help="Leave the session alone and do it in a copy; needed for another agent's.")
+@click.option("--boundary", metavar="ID", help="Id of the compaction, or a prefix (default: the newest).")
+@click.option("--fork", is_flag=True, help="Work on a copy of the session; required for sessions of other agents.")
 @project_option
 @as_json
 @click.pass_obj
 def command(
     common: Common, session: str | None, boundary: str | None, fork: bool, project: str | None, as_json: bool
 ) -> None:
-    """Show everything again that a compaction took out of SESSION. Nothing is rewritten: a new branch starts before it.
+    """Undo a compaction of SESSION. The transcript is not rewritten: a new branch starts before the compaction.
 
     \b
     Examples:
@@ -26,7 +26,7 @@ def command(
       reverie uncompact ~/.claude/projects/-home-me-app/5f0c954e.jsonl --fork
     """
     from reverie.apps.cli.find_session import find_session
-    from reverie.apps.cli.output import print_json, short_count
+    from reverie.apps.cli.output import counted, print_json, short_count
     from reverie.apps.rows import context_report
     from reverie.context.conversation import Conversation
     from reverie.context.spans import uncompact
@@ -44,7 +44,7 @@ def command(
     entries = read_entries(path)
     undone = uncompact(entries, boundary)
     if not fork and not is_inside(configuration.home, path):
-        raise UserMistake(f"{path} belongs to another agent; --fork does it in a copy of our own")
+        raise UserMistake(f"{path} belongs to another agent; use --fork to work on a copy")
     if fork:
         # A copy begins with what was seen before the compaction, and leaves the original alone.
         target = wiring.transcript_path(configuration, common.directory(project), process.new_id())
@@ -68,4 +68,7 @@ def command(
     if as_json:
         print_json(document)
     else:
-        click.echo(f"{path.stem}: {report.messages} messages are in view again, {short_count(report.tokens)} tokens")
+        click.echo(
+            f"{path.stem}: {counted(report.messages, 'message')} in the context window again, "
+            f"{short_count(report.tokens)} tokens"
+        )

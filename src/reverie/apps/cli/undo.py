@@ -17,15 +17,15 @@ if TYPE_CHECKING:
 
 @click.command("undo")
 @click.argument("commits", metavar="[COMMIT]...", nargs=-1, shell_complete=commits)
-@click.option("--learn", "whole_learn", is_flag=True, help="Take back everything that the last `learn` kept here.")
+@click.option("--learn", "whole_learn", is_flag=True, help="Undo everything that the last `learn` saved here.")
 @as_json
 @memory_options
 @click.pass_context
 def command(ctx: click.Context, which: Which, *, commits: tuple[str, ...], whole_learn: bool, as_json: bool) -> None:
-    """Take back COMMIT, also an old one, or several as one change; what came after stays.
+    """Undo COMMIT, which may be an old one, or several as one change. Later changes are kept.
 
-    Without COMMIT the newest change is taken back that was not yet; a run of `learn` as a whole. An overlap with later
-    changes is reported and writes nothing. What was undone comes back by undoing the undo.
+    Without COMMIT, undoes the newest change that is not undone yet; a `learn` run is undone as a whole. If later
+    changes overlap, they are listed and nothing is written. To redo, undo the undo.
 
     \b
     Examples:
@@ -37,14 +37,14 @@ def command(ctx: click.Context, which: Which, *, commits: tuple[str, ...], whole
     from reverie.errors import UserMistake
 
     if whole_learn and commits:
-        raise UserMistake("--learn takes back a whole run; name commits or give --learn, not both")
+        raise UserMistake("--learn undoes a whole run; use either COMMIT or --learn")
     undone = _learned(which) if whole_learn else _newest(which) if not commits else _named(which, commits)
     if as_json:
         document = {"commit": undone.commit, "paths": list(undone.paths), "conflicts": list(undone.conflicts)}
         print_json(document | {"undone": [change.commit for change in undone.changes]})
     elif undone.conflicts:
         names = ", ".join(undone.conflicts)
-        hint = f"undo those first (`reverie log {undone.conflicts[0]}{which.flags}`), or edit it by hand"
+        hint = f"undo those first (see `reverie log {undone.conflicts[0]}{which.flags}`), or edit the file"
         click.echo(f"reverie: later changes overlap in {names}; nothing was written; {hint}", err=True)
     else:
         for change in undone.changes:
@@ -83,7 +83,5 @@ def _learned(which: Which) -> UndoResult:
     gone = {name for commit in memory.log() for name in (commit.change.undoes or "").split()}
     run = next((run for run in memory.learn_runs() if not gone.intersection(run)), None)
     if run is None:
-        raise UserMistake(
-            f"nothing that `learn` kept is left to undo in {memory.directory}; `reverie log` lists changes"
-        )
+        raise UserMistake(f"no `learn` run left to undo in {memory.directory}; run `reverie log` for a list of changes")
     return memory.undo(*run)

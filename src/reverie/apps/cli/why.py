@@ -16,7 +16,7 @@ _RECALLS_SHOWN = 5
 @as_json
 @memory_options
 def command(which: Which, *, name: str, as_json: bool) -> None:
-    """Show where a memory comes from, whose word it is, who changed it, and when it was recalled for what.
+    """Show the sources and trust level of a memory, its changes, and the queries for which it was recalled.
 
     \b
     Examples:
@@ -44,10 +44,10 @@ def command(which: Which, *, name: str, as_json: bool) -> None:
         )
         return
     click.secho(account.path, bold=True, nl=False)
-    click.echo(f"  {account.trust or 'no trust level noted'}")
+    click.echo(f"  {account.trust or 'trust level unknown'}")
     for source in account.sources:
         place = ", ".join(part for part in (source.session, source.message) if part)
-        click.echo(f"  source: {place or 'no session noted'}" + (f": “{source.quote}”" if source.quote else ""))
+        click.echo(f"  source: {place or 'unknown session'}" + (f": “{source.quote}”" if source.quote else ""))
     for commit in account.changes:
         when = f"{commit.when.astimezone():%Y-%m-%d %H:%M}"
         click.echo(f"  {commit.commit[:8]}  {when}  {commit.change.author}: {commit.change.reason}")

@@ -60,7 +60,7 @@ def replay(
     """Run one recording; raises `UserMistake` when it holds no request."""
     made = steps(entries)
     if not made:
-        raise UserMistake(f"{file} holds no reply of a model, so there is nothing to replay")
+        raise UserMistake(f"{file} contains no model reply; nothing to replay")
     run = _Run(setup, made[0].at)
     rows: list[RequestRow] = []
     stopped: str | None = None
@@ -127,7 +127,7 @@ class _Run:
     def _bill(self, prepared: ReadyRequest, step: ReplayStep, took_ms: float) -> tuple[RequestRow, Usage]:
         served = self.provider.serve(prepared.body, self.time)
         if served is None:
-            raise UserMistake(f"the simulator does not know the model {self.setup.model!r}; name one with --model")
+            raise UserMistake(f"the simulator does not support model {self.setup.model!r}; choose another with --model")
         found: CacheUsage = served.outcome.usage
         output = round(sum(weigh_message(entry.message, self._rates) for entry in step.reply))
         usage = Usage(
