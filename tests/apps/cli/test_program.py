@@ -51,7 +51,7 @@ def test_the_version_is_printed(terminal: Terminal) -> None:
         (("context", "nothing.jsonl"), "nothing.jsonl"),
         (("context", "0000"), "reverie sessions"),
         (("context",), "--project"),
-        (("context", "."), "folder"),
+        (("context", "."), "directory"),
         (("sessions", "no-such-folder"), "no-such-folder"),
         (("sessions", "--limit", "0"), "--limit"),
         (("--set", "window.nonsense=1", "sessions"), "window.nonsense"),

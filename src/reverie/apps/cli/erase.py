@@ -35,7 +35,7 @@ def command(which: Which, *, name: str, transcripts: bool, yes: bool, as_json: b
     if not yes:
         if not sys.stdin.isatty():
             raise UserMistake(f"erasing {name!r} cannot be undone; add --yes to confirm without a terminal")
-        if not click.confirm(f"Erase {name!r} and its history from {memory.directory}?", err=True):
+        if not click.confirm(f"Erase {name!r} and its whole history from {memory.directory}?", err=True):
             raise Refused("nothing was erased", by="user")
     typed = which.common.configuration(which.project).home / INPUT_HISTORY
     quoting = (*memory.transcripts(), *([typed] if typed.is_file() else [])) if transcripts else ()

@@ -56,9 +56,7 @@ def _prompt(ctx: click.Context, param: click.Parameter, value: str | None) -> st
         ctx.exit()
     flags = {flag for option in ctx.command.params for flag in (*option.opts, *option.secondary_opts)}
     if value is not None and value.partition("=")[0] in flags:
-        raise click.UsageError(
-            f"-p must be followed by the prompt, not by {value}; use `-p -` to read it from stdin", ctx
-        )
+        raise click.UsageError(f"-p must be followed by the prompt, not {value}; use `-p -` to read it from stdin", ctx)
     return value
 
 
