@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reverie.context.facts import Facts, Gathering, gather, merge
+from reverie.context.facts import FactCollector, Facts, gather, merge
 from reverie.context.facts.outcomes import error_lines, telling_lines
 from reverie.context.facts.outline import outline
 from reverie.context.facts.shell import file_uses
@@ -329,7 +329,7 @@ def test_joined_files_keep_their_counts_and_symbols() -> None:
 @given(conversations(max_rounds=8), st.lists(st.integers(0, 40), max_size=4))
 def test_gathering_a_beginning_and_then_the_rest_is_gathering_all(made: list[Entry], cuts: list[int]) -> None:
     items = project(made).items
-    gathering = Gathering()
+    gathering = FactCollector()
     for until in [*sorted(cuts), len(items)]:
         gathering.extend(items[len(gathering.items) : until])
         assert gathering.facts() == gather(items[: len(gathering.items)])
@@ -347,7 +347,7 @@ def test_what_comes_late_is_gathered_as_if_it_had_been_there(step: int) -> None:
     session.say("<returncode>0</returncode>\n<output>2: return split_cells(text)</output>", is_meta=True)
     session.work("Bash", "1 passed", command="pytest").say("never touch `split_cells` again").reply("Fine.")
     items = session.view.items
-    gathering = Gathering()
+    gathering = FactCollector()
     for start in range(0, len(items), step):
         assert gathering.extend(items[start : start + step]).facts() == gather(items[: start + step])
     facts = gathering.facts()

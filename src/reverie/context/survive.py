@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from threading import Lock
 
 from reverie.context.cut import Weigh, head_and_tail, unfenced
-from reverie.context.facts import Facts, Gathering, gather
+from reverie.context.facts import FactCollector, Facts, gather
 from reverie.context.receipt import Fate, ReceiptLine, Sort
 from reverie.context.spans import chain, pinned, plain, short_ids, spoken
 from reverie.messages.bulk import collector_paused
@@ -34,7 +34,7 @@ _SPACE = re.compile(r"\s+")
 
 REMEMBERED = 2
 """Conversations whose facts are kept between two compactions."""
-_gathered: list[Gathering] = []
+_gathered: list[FactCollector] = []
 _gathering = Lock()
 
 
@@ -119,7 +119,7 @@ def facts_of(items: tuple[Item, ...]) -> Facts:
     try:
         known = next((one for one in _gathered if _begins(items, one.items)), None)
         if known is None:
-            known = Gathering()
+            known = FactCollector()
         else:
             _gathered.remove(known)
         _gathered.append(known)

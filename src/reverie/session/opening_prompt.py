@@ -48,7 +48,7 @@ from reverie.session.git_status import git_status
 from reverie.session.loop import JoinedAttachment, Opening
 from reverie.session.memory_prompt import MemoryFacts
 from reverie.session.options import SessionOptions
-from reverie.session.style_choice import Styling, read_styling
+from reverie.session.style_choice import StyleChoice, read_styling
 from reverie.session.system_prompt import PromptFacts, system_prompt
 from reverie.session.tool_calls import FinishedCall, Permits, ToolCalls
 from reverie.session.user_context import date_change, hidden_characters, user_context
@@ -85,7 +85,7 @@ class OpeningPrompt:
     transcripts: Path
     emit: Callable[[TurnEvent], None]
     _git: str = ""
-    _styling: Styling | None = None
+    _styling: StyleChoice | None = None
     _loaded: Loaded | None = None
     _unheard: list[InstructionFile] = field(default_factory=list)
     """Loaded files that hooks have not heard of."""
@@ -215,7 +215,7 @@ class OpeningPrompt:
         return (*(_warnings(self._loaded) if self._loaded else ()), *filter(None, [self.styling.problem]))
 
     @property
-    def styling(self) -> Styling:
+    def styling(self) -> StyleChoice:
         """How the agent writes; read anew whenever the system text is."""
         if self._styling is None:
             self._styling = read_styling(self.options, self.extensions.plugins.plugins)

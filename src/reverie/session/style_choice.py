@@ -17,7 +17,7 @@ FOLDER = "output-styles"
 
 
 @value
-class Styling:
+class StyleChoice:
     """What was found and chosen."""
 
     known: tuple[OutputStyle, ...]
@@ -42,20 +42,20 @@ class Styling:
         )
 
 
-def read_styling(options: SessionOptions, plugins: Sequence[Plugin]) -> Styling:
+def read_styling(options: SessionOptions, plugins: Sequence[Plugin]) -> StyleChoice:
     """Find the styles of a session and the one that holds."""
     known = {style.name: style for style in _list_all(options, plugins)}
     styles = tuple(known[name] for name in sorted(known))
     wanted = (options.settings.output_style or "").strip()
     if not wanted:
-        return Styling(styles, next((one for one in styles if one.is_forced), None))
+        return StyleChoice(styles, next((one for one in styles if one.is_forced), None))
     if wanted.casefold() == DEFAULT:
-        return Styling(styles)
+        return StyleChoice(styles)
     chosen = find_output_style(styles, wanted)
     if chosen is not None:
-        return Styling(styles, chosen)
+        return StyleChoice(styles, chosen)
     names = ", ".join([DEFAULT, *(one.name for one in styles)])
-    return Styling(styles, problem=f"there is no output style {wanted!r} (`output_style`); there are {names}")
+    return StyleChoice(styles, problem=f"there is no output style {wanted!r} (`output_style`); there are {names}")
 
 
 def _list_all(options: SessionOptions, plugins: Sequence[Plugin]) -> tuple[OutputStyle, ...]:

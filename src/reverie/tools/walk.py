@@ -20,14 +20,14 @@ VERSION_CONTROL = frozenset({".git", ".hg", ".svn", ".jj"})
 
 
 @value
-class Ignoring:
+class IgnoreRules:
     """One `.gitignore`: where it stands, and what it says."""
 
     folder: str
     spec: GitIgnoreSpec
 
 
-Rules = tuple[Ignoring, ...]
+Rules = tuple[IgnoreRules, ...]
 """The outermost first."""
 
 
@@ -100,6 +100,6 @@ def _read_rules(folder: str) -> Rules:
 
     try:
         text = Path(folder, ".gitignore").read_text(encoding="utf-8", errors="replace")
-        return (Ignoring(folder, GitIgnoreSpec.from_lines(text.split("\n"))),)
+        return (IgnoreRules(folder, GitIgnoreSpec.from_lines(text.split("\n"))),)
     except (OSError, ValueError):
         return ()

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from reverie.memory.extraction.candidate import RefusalReason
-from reverie.memory.extraction.classify import Reader, Reading, SentenceKind
+from reverie.memory.extraction.classify import Reader, SentenceKind, SentenceReading
 from reverie.memory.extraction.extract import extract
 from reverie.memory.extraction.find import SURE, SURE_IN_MANY, UNLIKELY, find_candidates
 from reverie.memory.extraction.form import is_english, marks
@@ -48,9 +48,9 @@ class Opinion(Reader):
         self, worth: float, kind: MemoryType = MemoryType.feedback, otherwise: SentenceKind = SentenceKind.task
     ) -> None:
         super().__init__(lambda: None)
-        self.reading = Reading(worth, kind, otherwise)
+        self.reading = SentenceReading(worth, kind, otherwise)
 
-    def read(self, sentences: Sequence[str]) -> dict[str, Reading]:
+    def read(self, sentences: Sequence[str]) -> dict[str, SentenceReading]:
         return dict.fromkeys(sentences, self.reading)
 
 

@@ -5,8 +5,8 @@ source text, commands, outputs, sentences and identifiers; `touched` keeps the f
 `gathering` puts it all together, as the conversation grows; `merging` joins the facts of two runs.
 """
 
-from reverie.context.facts.gathering import Gathering, gather
+from reverie.context.facts.gathering import FactCollector, gather
 from reverie.context.facts.merging import merge
 from reverie.context.facts.values import Facts
 
-__all__ = ["Facts", "Gathering", "gather", "merge"]
+__all__ = ["FactCollector", "Facts", "gather", "merge"]

@@ -1,6 +1,6 @@
 """Gather the facts of a conversation, all at once or as it grows.
 
-Pure and deterministic, from the transcript and never from a summary. `Gathering` is a fold: gathering a beginning and
+Pure and deterministic, from the transcript and never from a summary. `FactCollector` is a fold: gathering a beginning and
 then the rest gives what gathering all gives. A long session is therefore walked once and not at every compaction.
 """
 
@@ -49,10 +49,10 @@ LONGEST_COMMAND_CHARS = 400
 
 def gather(items: Sequence[Item]) -> Facts:
     """Everything that happened in these items."""
-    return Gathering().extend(items).facts()
+    return FactCollector().extend(items).facts()
 
 
-class Gathering:
+class FactCollector:
     """The facts of a conversation that grows."""
 
     def __init__(self) -> None:

@@ -52,7 +52,7 @@ class SentenceKind(StrEnum):
 
 
 @value
-class Reading:
+class SentenceReading:
     """How one sentence reads."""
 
     worth: float
@@ -71,10 +71,10 @@ class Reader:
 
     def __init__(self, embedder: Callable[[], Embeds | None]) -> None:
         self._embedder = embedder
-        self._known: dict[str, Reading] = {}
+        self._known: dict[str, SentenceReading] = {}
         self._vectors: dict[str, NDArray[np.float32]] = {}
 
-    def read(self, sentences: Sequence[str]) -> dict[str, Reading]:
+    def read(self, sentences: Sequence[str]) -> dict[str, SentenceReading]:
         """Sentence → how it reads; one that is not English is left out."""
         flat = {sentence: " ".join(sentence.split()) for sentence in sentences}
         new = [text for text in dict.fromkeys(flat.values()) if text not in self._known and is_english(text)]
@@ -126,10 +126,10 @@ def _shares(given: NDArray[np.float64]) -> NDArray[np.float64]:
     return shares
 
 
-def _reading(shares: NDArray[np.float64]) -> Reading:
+def _reading(shares: NDArray[np.float64]) -> SentenceReading:
     by_kind = dict(zip(SentenceKind, shares.tolist(), strict=True))
     # Rounded: the last digits of a sum depend on how many sentences were read at once.
     worth = round(sum(share for kind, share in by_kind.items() if kind.is_lasting), 3)
     best = max((kind for kind in SentenceKind if kind.is_lasting), key=lambda kind: by_kind[kind])
     other = max((kind for kind in SentenceKind if not kind.is_lasting), key=lambda kind: by_kind[kind])
-    return Reading(worth, MemoryType[best.name], other)
+    return SentenceReading(worth, MemoryType[best.name], other)

@@ -12,7 +12,7 @@ from dataclasses import replace
 from datetime import date
 
 from reverie.memory.extraction.candidate import Doubt, MemoryCandidate, RefusalReason, UserMessage
-from reverie.memory.extraction.classify import Reader, Reading, SentenceKind
+from reverie.memory.extraction.classify import Reader, SentenceKind, SentenceReading
 from reverie.memory.extraction.cue import Cue
 from reverie.memory.extraction.cues import CUES, remembered_type
 from reverie.memory.extraction.dates import placed
@@ -112,7 +112,7 @@ def find_candidates(said: UserMessage, reader: Reader | None = None) -> tuple[Me
     return tuple(found)
 
 
-def _cue_by_reading(sentence: Sentence, reading: Reading | None, needed: float) -> Cue | None:
+def _cue_by_reading(sentence: Sentence, reading: SentenceReading | None, needed: float) -> Cue | None:
     """What lets a sentence in that no rule knows: it reads like something lasting, and nothing ties it to the task."""
     plain = sentence.plain
     if reading is None or reading.worth < needed or GUARD.search(plain):
@@ -144,7 +144,7 @@ def _taken_back(spoken: tuple[Sentence, ...], number: int) -> Doubt | None:
     return Doubt(RefusalReason.unsettled, f"taken back: {words[0].strip()}") if words else None
 
 
-def _doubt(cue: Cue, plain: str, reading: Reading | None) -> Doubt | None:
+def _doubt(cue: Cue, plain: str, reading: SentenceReading | None) -> Doubt | None:
     """What speaks against a candidate of the rules; one that says by itself that it lasts is taken at its word."""
     if reading is None or cue.name in {_READING, "place in code"} or reading.worth >= UNLIKELY:
         return None
