@@ -1,7 +1,7 @@
 """Gather the facts of a conversation, all at once or as it grows.
 
-Pure and deterministic, from the transcript and never from a summary. `FactCollector` is a fold: gathering a beginning and
-then the rest gives what gathering all gives. A long session is therefore walked once and not at every compaction.
+Pure and deterministic, from the transcript and never from a summary. `FactCollector` is a fold: gathering a beginning
+and then the rest gives what gathering all gives. A long session is therefore walked once and not at every compaction.
 """
 
 from __future__ import annotations
