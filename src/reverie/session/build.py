@@ -1,7 +1,9 @@
 """`build_session`: every part of a session, built in order from `SessionOptions` and an open transcript.
 
-A part takes those above it. Where two need each other, the upper one gets a function that names the lower one, or is
-handed it at the end. How the parts begin, work for the loop and end is in `parts`.
+The conversation and its model come first (`_Core`), then what the model works with (`_Workspace`), the loop, what
+people bring, and what runs beside turns. A part takes those above it. Where two need each other, the upper one gets a
+function that names the lower one, or is handed it at the end. How the parts begin, work for the loop and end is in
+`parts`.
 """
 
 from __future__ import annotations
@@ -19,9 +21,10 @@ from reverie.context.preparer import Preparer
 from reverie.context.session_notes import read_notes_file
 from reverie.errors import Error, UserMistake
 from reverie.extensions.hooks import HookContext, Hooks, declared_hooks
+from reverie.extensions.plugins.installed import Plugins
 from reverie.extensions.skills import Skill
 from reverie.files import read_small
-from reverie.files.places import find_checkout
+from reverie.files.places import ProjectFolder, SessionFolder, find_checkout
 from reverie.files.trust import TrustPart, read_trust
 from reverie.memory.memory import Memory
 from reverie.messages.blocks import JsonObject
@@ -41,7 +44,7 @@ from reverie.session.compaction import CompactionHooks
 from reverie.session.disk_changes import DiskChanges
 from reverie.session.dream import SessionDream
 from reverie.session.events import Notice, TurnEvent
-from reverie.session.extensions import build_extensions, build_hook_effects, new_connections, read_plugins
+from reverie.session.extensions import Extensions, build_extensions, build_hook_effects, new_connections, read_plugins
 from reverie.session.extraction import SessionExtraction
 from reverie.session.file_history import FileHistory
 from reverie.session.granted_rules import keep_rule
@@ -57,32 +60,111 @@ from reverie.session.own_keys import environment_for_others, keys_of
 from reverie.session.parts import SessionParts
 from reverie.session.recall import SessionRecall
 from reverie.session.retention import RetentionSweep
-from reverie.session.subagents.subagents import build_subagents
+from reverie.session.subagents.subagents import Subagents, build_subagents
 from reverie.session.tool_calls import Permits, ToolCalls
 from reverie.session.web_search import build_search
-from reverie.settings.features import features
+from reverie.settings.features import Features, features
 from reverie.tools.desk import Desk
 from reverie.tools.registry import Registry
 from reverie.tools.seen_files import SeenFiles
 from reverie.tools.shells import Shells
 from reverie.tools.standard import standard_tools
+from reverie.values import value
+
+
+@value
+class _Core:
+    """The conversation on disk, the model that answers and what it costs, what of the conversation is sent."""
+
+    options: SessionOptions
+    enabled: Features
+    emit: Callable[[TurnEvent], None]
+    transcript: Transcript
+    folder: ProjectFolder
+    session_folder: SessionFolder
+    log: Conversation
+    governor: Governor
+    make_model: Callable[[str], Model]
+    model: Model
+    preparer: Preparer
+
+
+@value
+class _Workspace:
+    """Memory, the desk with the session's own tools, what may be done unasked, and the hooks that watch it."""
+
+    memory: Memory
+    files: FileHistory
+    writes: MemoryWrites
+    desk: Desk
+    shells: Shells
+    tools: Registry
+    permits: Permits
+    plan_file: Path
+    plugins: Plugins
+    hook_facts: Callable[[], JsonObject]
+    hooks: Hooks
 
 
 def build_session(
     options: SessionOptions, transcript: Transcript, *, emit: Callable[[TurnEvent], None]
 ) -> SessionParts:
     """Build the parts of a session; nothing runs before `SessionParts.begin`."""
+    branch = _read_git_branch(options)
+
+    def stamp(envelope: Envelope) -> Envelope:
+        return replace(envelope, cwd=str(workspace.desk.directory), git_branch=branch, version=options.version)
+
+    core = _build_core(options, transcript, stamp, emit)
+    workspace = _build_workspace(core)
+    loop = _build_loop(core, workspace)
+    subagents, extensions, opening_prompt = _build_extensions(core, workspace, loop)
+    recall, notes_writer, session_extraction, session_dream = _build_background(core, workspace, loop)
+    hooks = workspace.hooks
+    disk_changes = DiskChanges(options, hooks, workspace.desk, emit)
+    parts = SessionParts(
+        options=options,
+        log=core.log,
+        loop=loop,
+        memory=workspace.memory,
+        hooks=hooks,
+        desk=workspace.desk,
+        permits=workspace.permits,
+        opening_prompt=opening_prompt,
+        session_recall=recall,
+        notes_writer=notes_writer,
+        session_extraction=session_extraction,
+        session_dream=session_dream,
+        retention_sweep=RetentionSweep(options, core.folder, workspace.memory, emit),
+        governor=core.governor,
+        folder=core.folder,
+        shells=workspace.shells,
+        emit=emit,
+        extensions=extensions,
+        subagents=subagents,
+        lifecycle_hooks=LifecycleHooks(options, hooks, loop, extensions, disk_changes, emit),
+        disk_changes=disk_changes,
+        idle_hooks=IdleHooks(hooks, options.is_interactive),
+        files=workspace.files,
+    )
+
+    # What the upper parts were still missing.
+    hooks.effects = build_hook_effects(options, extensions=extensions, model=core.make_model, agent=subagents.ask_judge)
+    loop.parts.calls.tools = extensions.mcp_tools.registry()
+    loop.parts.compactor.host = loop.parts.host = parts
+    return parts
+
+
+def _build_core(
+    options: SessionOptions,
+    transcript: Transcript,
+    stamp: Callable[[Envelope], Envelope],
+    emit: Callable[[TurnEvent], None],
+) -> _Core:
     settings = options.settings
     enabled = features(settings, interactive=options.is_interactive)
     folder = options.places.project(options.directory)
     session_folder = folder.session(transcript.session)
-    env_file, plan_file = session_folder.directory / "hook-env.sh", session_folder.directory / "plan.md"
-    branch = _read_git_branch(options)
-
-    def stamp(envelope: Envelope) -> Envelope:
-        return replace(envelope, cwd=str(desk.directory), git_branch=branch, version=options.version)
-
-    # The conversation on disk, the model that answers and what it costs, what of the conversation is sent.
     log = Conversation(
         session=transcript.session,
         now=options.now,
@@ -105,17 +187,34 @@ def build_session(
         narrower=narrower_budget(settings, options.model, window=options.window_tokens, overrides=options.overrides),
         overrides=options.overrides,
     )
+    return _Core(
+        options=options,
+        enabled=enabled,
+        emit=emit,
+        transcript=transcript,
+        folder=folder,
+        session_folder=session_folder,
+        log=log,
+        governor=governor,
+        make_model=make_model,
+        model=model,
+        preparer=preparer,
+    )
 
-    # Memory, the desk with the session's own tools, and what may be done unasked.
+
+def _build_workspace(core: _Core) -> _Workspace:
+    options, settings, log, preparer = core.options, core.options.settings, core.log, core.preparer
+    beside = core.session_folder.directory
+    env_file, plan_file = beside / "hook-env.sh", beside / "plan.md"
     memory = Memory.at(options.places, settings, options.directory, now=options.now)
     has_memory = memory.off is None
-    files = FileHistory(log, lambda session: folder.session(session).file_history, options.now)
+    files = FileHistory(log, lambda session: core.folder.session(session).file_history, options.now)
     writes = MemoryWrites(memory, log, files)
     desk = Desk(
         directory=options.directory,
         project=options.project,
-        scratch=session_folder.directory / "scratch",
-        spill_path=session_folder.spill,
+        scratch=beside / "scratch",
+        spill_path=core.session_folder.spill,
         settings=settings,
         now=options.now,
         environment=environment_for_others(options),
@@ -136,58 +235,70 @@ def build_session(
         session=log.session,
         memory_store=memory.store if has_memory and settings.tools.provider_memory else None,
         read_span=partial(preparer.read_span, log),
-        search=build_search(model) if settings.tools.web_search and preparer.facts.abilities.web_search else None,
+        search=build_search(core.model) if settings.tools.web_search and preparer.facts.abilities.web_search else None,
     )
-    tools = Registry(watch_tools(own_tools, writes, emit))
-    policy = _build_policy(options, plan_file, own_folders=(desk.scratch, session_folder.spills, memory.directory))
+    tools = Registry(watch_tools(own_tools, writes, core.emit))
+    own_folders = (desk.scratch, core.session_folder.spills, memory.directory)
+    policy = _build_policy(options, plan_file, own_folders=own_folders)
     if has_memory:
         # What is written there goes through the store, which checks it and lets everything be undone.
         policy = policy.with_rule(f"Edit(/{memory.directory}/**)", source="its memory")
-    permits = Permits(policy, partial(_keep_rule, options, emit))
-
-    def hook_facts() -> JsonObject:
-        """The fields that every hook is told."""
-        facts: JsonObject = {
-            "session_id": log.session,
-            "transcript_path": str(transcript.path),
-            "cwd": str(desk.directory),
-            "permission_mode": str(permits.policy.mode),
-        }
-        return {**facts, "effort": {"level": preparer.effort}} if preparer.effort else facts
-
-    # Hooks and the loop. What hooks may do, all tools, and what the session offers the loop are set at the end.
+    permits = Permits(policy, partial(_keep_rule, options, core.emit))
     plugins = read_plugins(options)
+    hook_facts = partial(_hook_facts, core, desk, permits)
     hooks = Hooks(
-        declared_hooks(settings.hooks, plugins.plugins) if enabled.hooks else (),
+        declared_hooks(settings.hooks, plugins.plugins) if core.enabled.hooks else (),
         limits=settings.hook,
         around=HookContext(options.project, environment_for_others(options), env_file=env_file),
         facts=hook_facts,
         trust=read_trust(options.places.trust, options.project),
-        spills=session_folder.spills,
+        spills=core.session_folder.spills,
     )
-    calls = ToolCalls(tools, desk, permits, options.approver, hooks, emit)
-    compactor = Compactor(log, preparer, LoopHost(), CompactionHooks(hooks, emit))
-    loop = Loop(
+    return _Workspace(
+        memory=memory,
+        files=files,
+        writes=writes,
+        desk=desk,
+        shells=shells,
+        tools=tools,
+        permits=permits,
+        plan_file=plan_file,
+        plugins=plugins,
+        hook_facts=hook_facts,
+        hooks=hooks,
+    )
+
+
+def _build_loop(core: _Core, workspace: _Workspace) -> Loop:
+    """The loop; all tools and what the session offers it are set at the end, as is what hooks may do."""
+    options, settings, log, preparer, emit = core.options, core.options.settings, core.log, core.preparer, core.emit
+    hooks = workspace.hooks
+    return Loop(
         Parts(
             log=log,
             preparer=preparer,
-            model=model,
-            calls=calls,
-            compactor=compactor,
+            model=core.model,
+            calls=ToolCalls(workspace.tools, workspace.desk, workspace.permits, options.approver, hooks, emit),
+            compactor=Compactor(log, preparer, LoopHost(), CompactionHooks(hooks, emit)),
             hooks=hooks,
-            governor=governor,
+            governor=core.governor,
             settings=settings,
             now=options.now,
             emit=emit,
             host=LoopHost(),
-            fallbacks=tuple(partial(make_model, name) for name in settings.model.fallback),
-            answer_offline=partial(answer_offline, log, memory),
+            fallbacks=tuple(partial(core.make_model, name) for name in settings.model.fallback),
+            answer_offline=partial(answer_offline, log, workspace.memory),
             max_rounds=options.max_rounds,
             max_output_tokens=options.max_output_tokens,
         )
     )
 
-    # Child agents, what people bring, and what the model is told: these three know one another.
+
+def _build_extensions(core: _Core, workspace: _Workspace, loop: Loop) -> tuple[Subagents, Extensions, OpeningPrompt]:
+    """Child agents, what people bring, and what the model is told: these three know one another."""
+    options, log, emit = core.options, core.log, core.emit
+    hooks, plugins, calls = workspace.hooks, workspace.plugins, loop.parts.calls
+
     def find_skill(name: str) -> Skill | None:
         return extensions.skill_invoker.find(name)
 
@@ -197,17 +308,17 @@ def build_session(
     def list_waiting() -> Sequence[TrustPart]:
         return (*subagents.waiting, *opening_prompt.waiting)
 
-    connect = partial(new_connections, options, session_folder.directory, emit)
+    connect = partial(new_connections, options, core.session_folder.directory, emit)
     connections = connect()
     subagents = build_subagents(
         options,
         log=log,
-        folder=folder,
+        folder=core.folder,
         hooks=hooks,
-        facts=hook_facts,
-        governor=governor,
+        facts=workspace.hook_facts,
+        governor=core.governor,
         emit=emit,
-        make_model=make_model,
+        make_model=core.make_model,
         main=loop,
         find_skill=find_skill,
         servers=connections,
@@ -220,51 +331,57 @@ def build_session(
         plugins,
         log=log,
         hooks=hooks,
-        own=tools.with_tools(subagents.tools),
+        own=workspace.tools.with_tools(subagents.tools),
         calls=calls,
         connections=connections,
         start_agent=subagents.start_agent,
-        retune=partial(_retune, options, loop, make_model),
+        retune=partial(_retune, options, loop, core.make_model),
         further=list_waiting,
         emit=emit,
     )
     opening_prompt = OpeningPrompt(
         options=options,
         log=log,
-        memory=memory,
-        desk=desk,
-        permits=permits,
+        memory=workspace.memory,
+        desk=workspace.desk,
+        permits=workspace.permits,
         hooks=hooks,
         calls=calls,
         extensions=extensions,
-        plan_file=plan_file,
-        transcripts=folder.directory,
+        plan_file=workspace.plan_file,
+        transcripts=core.folder.directory,
         emit=emit,
     )
+    return subagents, extensions, opening_prompt
 
-    # What runs beside turns and after them.
+
+def _build_background(
+    core: _Core, workspace: _Workspace, loop: Loop
+) -> tuple[SessionRecall, NotesWriter, SessionExtraction, SessionDream]:
+    """What runs beside turns and after them."""
+    options, settings, log, memory = core.options, core.options.settings, core.log, workspace.memory
     selector = settings.model.background
-    recall = SessionRecall(memory, log, desk, loop, make_model(selector) if selector else None)
+    recall = SessionRecall(memory, log, workspace.desk, loop, core.make_model(selector) if selector else None)
     notes_writer = NotesWriter(
         log=log,
-        preparer=preparer,
+        preparer=core.preparer,
         settings=settings,
-        governor=governor,
+        governor=core.governor,
         loop=loop,
-        file=partial(read_notes_file, session_folder.notes, options.places),
+        file=partial(read_notes_file, core.session_folder.notes, options.places),
         chore=_build_chore(options, log.session, "notes", f"notes on the session {log.session}"),
-        is_on=enabled.notes,
+        is_on=core.enabled.notes,
         waits_for_need=not options.is_interactive,
     )
     session_extraction = SessionExtraction(
         loop=loop,
         log=log,
         memory=memory,
-        writes=writes,
+        writes=workspace.writes,
         settings=settings,
-        governor=governor,
+        governor=core.governor,
         now=options.now,
-        emit=emit,
+        emit=core.emit,
         is_interactive=options.is_interactive,
         model_name=options.model,
         chore=_build_chore(options, log.session, "extraction", f"what the session {log.session} taught"),
@@ -272,44 +389,25 @@ def build_session(
     session_dream = SessionDream(
         memory=memory,
         loop=loop,
-        governor=governor,
+        governor=core.governor,
         settings=settings,
         session=log.session,
         model_name=options.model,
         is_interactive=options.is_interactive,
-        emit=emit,
+        emit=core.emit,
     )
-    disk_changes = DiskChanges(options, hooks, desk, emit)
-    parts = SessionParts(
-        options=options,
-        log=log,
-        loop=loop,
-        memory=memory,
-        hooks=hooks,
-        desk=desk,
-        permits=permits,
-        opening_prompt=opening_prompt,
-        session_recall=recall,
-        notes_writer=notes_writer,
-        session_extraction=session_extraction,
-        session_dream=session_dream,
-        retention_sweep=RetentionSweep(options, folder, memory, emit),
-        governor=governor,
-        folder=folder,
-        shells=shells,
-        emit=emit,
-        extensions=extensions,
-        subagents=subagents,
-        lifecycle_hooks=LifecycleHooks(options, hooks, loop, extensions, disk_changes, emit),
-        disk_changes=disk_changes,
-        idle_hooks=IdleHooks(hooks, options.is_interactive),
-        files=files,
-    )
+    return recall, notes_writer, session_extraction, session_dream
 
-    hooks.effects = build_hook_effects(options, extensions=extensions, model=make_model, agent=subagents.ask_judge)
-    calls.tools = extensions.mcp_tools.registry()
-    compactor.host = loop.parts.host = parts
-    return parts
+
+def _hook_facts(core: _Core, desk: Desk, permits: Permits) -> JsonObject:
+    """The fields that every hook is told."""
+    facts: JsonObject = {
+        "session_id": core.log.session,
+        "transcript_path": str(core.transcript.path),
+        "cwd": str(desk.directory),
+        "permission_mode": str(permits.policy.mode),
+    }
+    return {**facts, "effort": {"level": core.preparer.effort}} if core.preparer.effort else facts
 
 
 def _write_entries(transcript: Transcript, entries: Sequence[Entry]) -> None:
