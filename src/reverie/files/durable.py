@@ -233,7 +233,7 @@ def _write_all(descriptor: int, content: bytes) -> None:
 def _as_line(line: bytes | str) -> bytes:
     encoded = line.encode("utf-8") if isinstance(line, str) else line
     if b"\n" in encoded:
-        raise ValueError(f"a line to append contains a line break: {encoded[:80]!r}")
+        raise ValueError(f"a line to append holds a line break: {encoded[:80]!r}")
     return encoded + b"\n"
 
 

@@ -72,9 +72,9 @@ class Memory:
         """
         place = Path(os.path.normpath(Path(directory).expanduser().absolute()))
         if place in (Path(place.anchor), Path.home()) or _holds_other_things(place):
-            raise UserMistake(f"{place} contains other files; choose an empty or dedicated directory")
+            raise UserMistake(f"{place} is no place for memories alone; name a directory in it")
         if place.exists() and not place.is_dir():
-            raise UserMistake(f"{place} is not a directory; name an existing or new directory")
+            raise UserMistake(f"{place} is not a directory; name one, or a place where one can be made")
         root = Path(project).absolute() if project is not None else None
         if settings is None:
             places, settings = process_settings(root or Path.cwd())
@@ -683,7 +683,7 @@ class Memory:
         path = find_topic(wanted, topics, lambda: {path: topic.name for path, topic in topics.items()})
         if path is None:
             hint = f"`reverie at {when:%Y-%m-%d}` lists those there were"
-            raise UserMistake(f"no memory {name!r} in {self.directory} on {when:%Y-%m-%d}; {hint}")
+            raise UserMistake(f"there was no memory {name!r} in {self.directory} on {when:%Y-%m-%d}; {hint}")
         return topics[path]
 
     def undo(self, *commits: str) -> UndoResult:

@@ -77,7 +77,7 @@ def fork_lines(
     if up_to is not None:
         chain = _until(chain, up_to, old_session)
     if not chain:
-        raise UserMistake(f"session {old_session} has no messages to fork")
+        raise UserMistake(f"session {old_session} holds no messages to fork")
     renamed = {uuid: new_id() for uuid, _ in chain}
     left_out = {uuid: record.get("parentUuid") for uuid, record in chain if _is_left_out(record, from_host=from_host)}
     lines = []
@@ -115,7 +115,7 @@ def _until(chain: list[tuple[str, dict[str, Any]]], up_to: str, old_session: str
     for number, (uuid, _) in enumerate(chain):
         if uuid == up_to:
             return chain[: number + 1]
-    raise UserMistake(f"message {up_to} is not in session {old_session}; run `reverie context` for a list")
+    raise UserMistake(f"message {up_to} is not in session {old_session}; `reverie context` names its messages")
 
 
 def _is_left_out(record: Mapping[str, Any], *, from_host: bool) -> bool:

@@ -31,7 +31,7 @@ def read_entries(path: Path) -> list[Entry]:
     except FileNotFoundError:
         raise UserMistake(f"there is no transcript at {path}; `reverie sessions` lists those that exist") from None
     except IsADirectoryError:
-        raise UserMistake(f"{path} is a directory, not a transcript; name a .jsonl file in it") from None
+        raise UserMistake(f"{path} is a folder, not a transcript; name one .jsonl file in it") from None
     with collector_paused():
         return list(decode_lines(data))
 

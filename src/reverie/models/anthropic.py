@@ -122,9 +122,7 @@ class AnthropicModel:
             return {"auth_token": usable_key(self.auth_token, self._provider)}
         if is_loopback(self.base_url):
             return {"api_key": _NO_KEY}
-        raise Unauthenticated(
-            f"no API key for {self._provider.place}: set ANTHROPIC_API_KEY, or use the model 'offline'"
-        )
+        raise Unauthenticated(f"no key for {self._provider.place}: set ANTHROPIC_API_KEY, or use the model 'offline'")
 
     @property
     def _provider(self) -> ProviderName:

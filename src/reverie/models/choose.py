@@ -54,7 +54,7 @@ def choose(name: str, access: Access) -> Model:
     if wanted and (access.openai_url or access.openai_key):
         return _openai(wanted, access, access.openai_url or OPENAI_URL)
     raise UserMistake(
-        f"unknown provider for model {name!r}: use anthropic/NAME, openai/NAME or ollama/NAME, "
+        f"nobody is known to serve the model {name!r}: write anthropic/NAME, openai/NAME or ollama/NAME, "
         "set OPENAI_BASE_URL to your server, or use 'offline'"
     )
 

@@ -126,7 +126,9 @@ def _connection_fault(failure: Exception, provider: ProviderName, timeouts: Time
             return Unavailable(f"{waited}; check the address and the network")
         case httpx2.ConnectError():
             reason = provider.quote(str(cause))
-            return Unavailable(f"no connection to {provider.place} ({reason}); check the server and the address")
+            return Unavailable(
+                f"no connection to {provider.place} ({reason}); is the server running, the address right?"
+            )
         case httpx2.TimeoutException():
             return Interrupted(f"{provider.place} was silent for {timeouts.idle_seconds:g} s")
         case _:

@@ -57,12 +57,12 @@ def _judged(need: Need, policy: Policy) -> PermissionDecision:
                 verdict, f"The rule {rule} forbids this. Do not try it in another way; ask the user.", rule
             )
         if rule:
-            return PermissionDecision(verdict, f"The rule {rule} requires asking each time.", rule)
+            return PermissionDecision(verdict, f"The rule {rule} wants this to be asked each time.", rule)
     hidden = hidden_from_rules(examined, policy) if examined is not None and policy.mode is not Mode.PLAN else ""
     if hidden:
         return PermissionDecision(
             PermissionVerdict.ASK,
-            f"What `{_short(hidden)}` would run cannot be determined, and rules exist; name the program directly.",
+            f"What `{_short(hidden)}` would run cannot be told, and rules speak of some programs; name it plainly.",
         )
     if policy.mode is Mode.BYPASS:
         return PermissionDecision(PermissionVerdict.ALLOW, "Nothing is asked in the mode `bypassPermissions`.")
@@ -80,8 +80,8 @@ def _judged(need: Need, policy: Policy) -> PermissionDecision:
             rule = _first_rule(need, policy, RuleKind.ALLOW, None)
             if rule:
                 return _allowed(rule)
-            what = f"requests {need.url}" if need.act is Act.FETCH else f"uses {need.tool}"
-            return PermissionDecision(PermissionVerdict.ASK, f"No rule covers a call that {what}.")
+            what = f"asks {need.url}" if need.act is Act.FETCH else f"uses {need.tool}"
+            return PermissionDecision(PermissionVerdict.ASK, f"No rule says whether a call that {what} is fine.")
 
 
 def _first_rule(need: Need, policy: Policy, kind: RuleKind, examined: Examined | None) -> str:
@@ -127,7 +127,7 @@ def _edit(need: Need, policy: Policy) -> PermissionDecision:
         if not inside:
             sentence = f"{_shown(path)} lies outside of the folders of this session ({_folders(policy)})"
             return PermissionDecision(PermissionVerdict.ASK, f"{sentence}; write inside them, or let the user agree.")
-        return PermissionDecision(PermissionVerdict.ASK, f"Changing {_shown(path)} needs approval.")
+        return PermissionDecision(PermissionVerdict.ASK, f"Changing {_shown(path)} needs a yes.")
     if not need.paths:
         return PermissionDecision(PermissionVerdict.ASK, "It does not say which file it would change.")
     return (
@@ -159,7 +159,7 @@ def _run(need: Need, policy: Policy, examined: Examined) -> PermissionDecision:
     if examined.script.problem and (examined.script.is_broken or not examined.blanket):
         return _refused_in_plan(policy) or PermissionDecision(
             PermissionVerdict.ASK,
-            f"The command cannot be analysed: {examined.script.problem}. A simpler command may not need approval.",
+            f"The command cannot be examined: {examined.script.problem}. A simpler one may need no question.",
         )
     if examined.reads is not None:
         outside = next((path for path in examined.reads.paths if not may_read("Read", path, policy)), None)
@@ -169,7 +169,7 @@ def _run(need: Need, policy: Policy, examined: Examined) -> PermissionDecision:
             )
         if policy.mode is Mode.PLAN or uncovered(examined, policy, lambda path: may_read("Read", path, policy)):
             return PermissionDecision(
-                PermissionVerdict.ASK, f"The command reads {_shown(outside)}, outside {_folders(policy)}."
+                PermissionVerdict.ASK, f"The command reads {_shown(outside)}, outside of {_folders(policy)}."
             )
     refusal = _refused_in_plan(policy)
     if refusal is not None:
@@ -188,7 +188,7 @@ def _run(need: Need, policy: Policy, examined: Examined) -> PermissionDecision:
         )
     shown = "; ".join(dict.fromkeys(left))
     return PermissionDecision(
-        PermissionVerdict.ASK, f"No rule allows `{_short(shown)}`, and it is not recognised as read-only."
+        PermissionVerdict.ASK, f"No rule allows `{_short(shown)}`, and it is not known to only read."
     )
 
 

@@ -70,7 +70,7 @@ def _problem(tool: str, about: str, kind: RuleKind) -> str:
         return "a tool of a server is allowed as a whole; write its name without brackets"
     if tool == "Bash":
         if about in (":*", " *"):
-            return "`:*` must follow a command"
+            return "name a command before `:*`"
         if re.search(r":\*.", about):
             return "`:*` stands only at the end"
     if tool == "WebFetch" and about and not re.fullmatch(r"domain:(\*\.)?[^\s/:*]+", about):

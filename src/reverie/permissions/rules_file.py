@@ -65,13 +65,11 @@ def with_allow_rule(text: str, rule: str, *, name: str) -> str:
     try:
         before = tomllib.loads(text)
     except ValueError as error:
-        raise UserMistake(f"{name}: not valid TOML ({error}); fix the file, then grant the rule again") from error
+        raise UserMistake(f"{name}: not valid TOML ({error}); mend it, then grant the rule again") from error
     permissions = before.get("permissions", {})
     rules = permissions.get("allow", []) if isinstance(permissions, dict) else None
     if not isinstance(rules, list):
-        raise UserMistake(
-            f"{name}: `permissions.allow` is not a list of rules; fix the file, then grant the rule again"
-        )
+        raise UserMistake(f"{name}: `permissions.allow` is not a list of rules; mend it, then grant the rule again")
     if rule in rules:
         return text
     expected = {**before, "permissions": {**permissions, "allow": [*rules, rule]}}
@@ -81,7 +79,7 @@ def with_allow_rule(text: str, rule: str, *, name: str) -> str:
                 return candidate
         except ValueError:
             continue
-    raise UserMistake(f"{name}: the rule could not be inserted; add {rule!r} to `permissions.allow` manually")
+    raise UserMistake(f"{name}: no place was found for the rule; add {rule!r} to `permissions.allow` by hand")
 
 
 def _candidates(text: str, quoted: str) -> Iterator[str]:

@@ -114,7 +114,7 @@ class SessionDream:
 
     def _tell(self, done: Dreamt) -> None:
         if done.detail and done.state in {"completed", "proposed", "unchanged"}:
-            self.emit(Notice(f"dream: {done.detail}", "warning"))
+            self.emit(Notice(f"a dream: {done.detail}", "warning"))
         match done.state:
             case "completed":
                 sentence = f"a dream put the memories in order: {done.merged} merged, {done.retired} retired, "
@@ -122,8 +122,8 @@ class SessionDream:
             case "proposed":
                 self.emit(Notice("a dream has a proposal for you: `reverie dream --review`"))
             case "killed":
-                self.emit(Notice("dream stopped; nothing was changed"))
+                self.emit(Notice("the dream was stopped; nothing was changed"))
             case "failed":
-                self.emit(Notice(f"dream failed, nothing was changed: {done.detail}", "warning"))
+                self.emit(Notice(f"a dream failed and changed nothing: {done.detail}", "warning"))
             case _:
                 pass

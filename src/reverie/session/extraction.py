@@ -97,9 +97,7 @@ class SessionExtraction:
             except TimeoutError:
                 task.cancel()
                 await asyncio.gather(task, return_exceptions=True)
-                self.emit(
-                    Notice("extraction did not finish in time; some memories of this session were not saved", "warning")
-                )
+                self.emit(Notice("what this session taught was not all written down in time", "warning"))
                 return
 
     def _do(self, step: schedule.Step) -> None:
@@ -142,7 +140,7 @@ class SessionExtraction:
         refused = self.governor.refuses(self.loop.fork_estimate_usd())
         if self.model_name == OFFLINE or refused:
             if refused:
-                self.emit(Notice(f"extraction runs without the model: {refused}", "warning"))
+                self.emit(Notice(f"extraction works without the model: {refused}", "warning"))
             await self._by_rules(turn)
             return
         try:

@@ -407,7 +407,7 @@ class Loop:
                 other = make()
                 if other.name == self.parts.model.name:
                     continue
-                self.parts.emit(Notice(f"{self.parts.model.name}: {problem}; falling back to {other.name}", "warning"))
+                self.parts.emit(Notice(f"{self.parts.model.name}: {problem}; asking {other.name} instead", "warning"))
                 self._partial = ""
                 try:
                     return await answer(other, self.parts.preparer.fitted(request, other.name), self._listen)

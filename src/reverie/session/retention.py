@@ -41,7 +41,7 @@ class RetentionSweep:
                 sweep_sessions, self.folder.directory, rules, now=self.options.now(), cited=self._cited
             )
         except Error as problem:
-            self.emit(Notice(f"old session files were not deleted: {problem}", "warning"))
+            self.emit(Notice(f"old files of sessions stay: {problem}", "warning"))
             return
         if removed:
             self.emit(Notice(f"{len(removed)} file(s) of sessions that nobody used were removed (settings: retention)"))

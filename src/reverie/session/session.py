@@ -165,7 +165,7 @@ class Session:
         turn.
         """
         if self._events is not None:
-            raise UserMistake("a turn is running; wait for it, cancel it, or queue the message")
+            raise UserMistake("a turn is running; wait for it, cancel it, or queue the words")
         events: asyncio.Queue[TurnEvent | None] = asyncio.Queue()
         self._events = events
         turn = asyncio.create_task(self._turn(text, content, source))

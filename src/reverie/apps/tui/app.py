@@ -330,7 +330,7 @@ class Chat(Keyed):
         except Error as problem:
             self.say(str(problem), "error")
         except asyncio.CancelledError:
-            self.say(f"/{command.name} stopped", "warning")
+            self.say(f"/{command.name} was stopped", "warning")
             raise
         finally:
             if command.needs_rest:

@@ -57,7 +57,7 @@ async def snip(host: Host, argument: str) -> None:  # noqa: ARG001
 
 async def dream(host: Host, argument: str) -> None:  # noqa: ARG001
     """Put the memories in order: the proposal first, then the user's word."""
-    host.say("consolidating memories; this may take a while")
+    host.say("dreaming; this may take a while")
     done = await host.conversation.dream(review=True)
     if done.detail:
         host.say(done.detail, "warning")
@@ -66,13 +66,13 @@ async def dream(host: Host, argument: str) -> None:  # noqa: ARG001
         host.say(f"contradiction: {each.reason} ({told})", "warning")
     if done.state != "proposed":
         if done.state == "unchanged":
-            host.say("nothing to consolidate" if not done.contradictions else "nothing else is to be changed")
+            host.say("the memories are in order" if not done.contradictions else "nothing else is to be changed")
         return
     for reason in done.over:
-        host.say(f"needs approval: {reason}", "warning")
-    host.show(Note(f"{done.merged} merged, {done.retired} archived, {done.changed} changed", "info", details=done.diff))
+        host.say(f"needs your word: {reason}", "warning")
+    host.show(Note(f"{done.merged} merged, {done.retired} retired, {done.changed} changed", "info", details=done.diff))
     rows = [
-        PickerRow("later", "Keep the proposal; review it with `reverie dream --review`"),
+        PickerRow("later", "Keep the proposal; `reverie dream --review` goes through it"),
         PickerRow("yes", "Apply all of it"),
     ]
     if await host.choose("Apply this dream?", rows) == "yes":
@@ -95,7 +95,7 @@ async def resume(host: Host, argument: str) -> None:
     if argument:
         chosen: str | None = next((each.id for each in sessions if each.id.startswith(argument)), None)
         if chosen is None:
-            host.say(f"no session of this project starts with {argument!r}", "warning")
+            host.say(f"no session of this project begins with {argument!r}", "warning")
             return
     else:
         rows = [
@@ -132,9 +132,9 @@ async def _choose_model(host: Host) -> str | None:
     listed = await asyncio.to_thread(host.surroundings.list_models)
     rows = [PickerRow(name, name, f"{facts} · in use" if name == now else facts) for name, facts in listed]
     if not rows:
-        host.say(f"current model: {now}; use /model NAME to change it")
+        host.say(f"{now} answers; /model NAME changes to another model")
         return None
-    return await host.choose(f"Which model? (current: {now})", rows)
+    return await host.choose(f"Which model? {now} answers now", rows)
 
 
 async def permissions(host: Host, argument: str) -> None:
@@ -161,15 +161,15 @@ async def trust(host: Host, argument: str) -> None:  # noqa: ARG001
     for part in parts:
         host.show(Note(f"{part.kind} in {part.place}: {' '.join(part.text.split())}", "warning", details=part.text))
     rows = [
-        PickerRow("later", "Not now; ask again with /trust"),
-        PickerRow("yes", "Yes, I trust them; enable them"),
-        PickerRow("no", "No; ask again only when they change"),
+        PickerRow("later", "Not now; /trust asks again"),
+        PickerRow("yes", "Yes, I know what these do; let them run"),
+        PickerRow("no", "No, never; ask again only when they change"),
     ]
     answer = await host.choose(f"{len(parts)} part(s) of this project would act with your rights. Trust them?", rows)
     if answer in ("yes", "no"):
         host.conversation.answer_trust(parts, accepted=answer == "yes")
-    done = {"yes": "trusted; enabled from now on", "no": "refused; they stay disabled"}
-    host.say(done.get(answer or "", "disabled until you answer; ask again with /trust"))
+    done = {"yes": "trusted; they run from now on", "no": "refused; they stay still"}
+    host.say(done.get(answer or "", "they stay still until you answer; /trust asks again"))
 
 
 async def init(host: Host, argument: str) -> None:  # noqa: ARG001

@@ -14,9 +14,9 @@ from reverie.models.tokens.usage import bill, totals
 ABSENT = {
     "agents": "No agents can be called here; the model does all work itself.",
     "tasks": "Nothing runs in the background.",
-    "hooks": "No hooks configured. Add them to settings under `hooks`.",
+    "hooks": "No hooks are set. They go into settings under `hooks`.",
     "skills": "No skills were found. Each is a folder with a SKILL.md under .claude/skills or .reverie/skills.",
-    "mcp": "No MCP servers configured. Add them to .mcp.json.",
+    "mcp": "No servers are set. They go into .mcp.json.",
 }
 """What is said when a session has nothing to tell."""
 

@@ -113,7 +113,7 @@ class MemoryScreen(ModalScreen[None]):
         if topic is not None:
             self._try(
                 lambda: self._memory.forget(topic.path, reason="forgotten in the browser"),
-                f"{topic.name!r} removed; press u to restore it",
+                f"{topic.name!r} is forgotten; u brings it back",
             )
 
     def action_undo(self) -> None:
@@ -215,11 +215,11 @@ def _read(topic: Topic) -> RenderableType:
 
 
 def _why(account: Account) -> RenderableType:
-    lines = [Text(account.path, style="bold"), Text(f"trust: {account.trust or 'unknown'}")]
+    lines = [Text(account.path, style="bold"), Text(f"trust: {account.trust or 'not noted'}")]
     for source in account.sources:
         place = ", ".join(part for part in (source.session, source.message) if part)
         quote = f": “{source.quote}”" if source.quote else ""
-        lines.append(Text(f"source: {place or 'unknown session'}{quote}"))
+        lines.append(Text(f"source: {place or 'no session noted'}{quote}"))
     for commit in account.changes:
         when = f"{commit.when.astimezone():%Y-%m-%d %H:%M}"
         lines.append(Text(f"{commit.commit[:8]}  {when}  {commit.change.author}: {commit.change.reason}"))

@@ -72,7 +72,7 @@ async def _ask_about_others(host: Host, changed: Sequence[Return]) -> list[Retur
         return free
     rows = [
         PickerRow("leave", "Leave them as they are"),
-        PickerRow("over", "Restore them too; the other changes are lost"),
+        PickerRow("over", "Bring them back too; what was changed besides is lost"),
     ]
     title = f"Somebody else also changed {_names([each.path for each in others])}."
     answer = await host.choose(title, rows)
@@ -92,9 +92,9 @@ def _tell(host: Host, what: str, done: Sequence[Path], changed: Sequence[Return]
         host.say("gone back; files stay as they are" if changed else "gone back")
     elif done:
         where = "gone back" if what == BOTH else "the conversation stays"
-        host.say(f"{where}; restored: {_names(done)}")
+        host.say(f"{where}; brought back: {_names(done)}")
     else:
-        host.say("no file was restored")
+        host.say("no file was brought back")
     lost = [each.path for each in changed if each.way is RestorePlan.LOST]
     if lost and what != CONVERSATION:
         host.say(f"what they held was not kept, so they stay: {_names(lost)}", "warning")

@@ -181,7 +181,7 @@ class TurnView:
             case Ending.CANCELLED:
                 self._add(Note("stopped; say what to do instead", "warning"))
             case Ending.FAILED:
-                self._add(Note(event.text or "no answer", "error"))
+                self._add(Note(event.text or "nobody answered", "error"))
             case _:
                 self._add(Note(event.text or f"the turn ended: {event.ending.value}", "warning"))
 
@@ -205,7 +205,7 @@ def reduced_note(event: ViewReduced) -> Note:
     if event.receipt is not None:
         return receipt_note(event.receipt)
     words = ", ".join(f"{one.kind} −{short_count(one.freed_tokens)} tokens" for one in event.reductions)
-    return Note(f"context reduced: {words or 'nothing'}", details="\n".join(one.detail for one in event.reductions))
+    return Note(f"made room: {words or 'nothing'}", details="\n".join(one.detail for one in event.reductions))
 
 
 def receipt_note(receipt: Receipt) -> Note:
@@ -213,7 +213,7 @@ def receipt_note(receipt: Receipt) -> Note:
     kept, back = len(receipt.of(Fate.KEPT)), len(receipt.of(Fate.BACK))
     gone = receipt.of(Fate.PART, Fate.OUT)
     sizes = f"{short_count(receipt.pre_tokens)} → {short_count(receipt.post_tokens)} tokens"
-    line = f"{receipt.kind}: {sizes}; kept {kept}, restored {back}, shortened or referenced {len(gone)}"
+    line = f"{receipt.kind}: {sizes}; kept {kept}, brought back {back}, in part or by pointer {len(gone)}"
     if receipt.unread:
         line += f"; the summary was written without the {receipt.unread:,} oldest messages, which did not fit"
     rows = "\n".join(f"{one.fate.value:<12}  {one.sort.value}: {one.label}" for one in receipt.lines)

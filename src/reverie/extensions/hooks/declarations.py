@@ -207,10 +207,10 @@ def _hook(event: str, matcher: str, entry: Json, declaration: Declaration, broug
 def _handler(entry: JsonObject, brought: _Brought) -> Handler:
     said = entry.get("type", "command" if "command" in entry else None)
     if said not in tuple(HookKind):
-        raise _Mistake(f"`type` is {said!r}; expected one of {', '.join(HookKind)}")
+        raise _Mistake(f"`type` is {said!r}; we know {', '.join(HookKind)}")
     kind = HookKind(str(said))
     if not _text(entry, _NEEDED[kind]).strip():
-        raise _Mistake(f"a hook of type {kind} requires `{_NEEDED[kind]}`")
+        raise _Mistake(f"a hook of type {kind} needs `{_NEEDED[kind]}`")
     given = entry.get("input") or {}
     if not isinstance(given, dict):
         raise _Mistake("`input` is a table")

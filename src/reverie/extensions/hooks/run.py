@@ -208,7 +208,7 @@ def _letter(
 def _heard(event: Event, name: str, answered: Answered) -> HookVerdict:
     """Only an answer of success that is JSON decides anything."""
     if not 200 <= answered.status < 300:
-        raise Unavailable(f"its URL returned status {answered.status}")
+        raise Unavailable(f"its address answered {answered.status}")
     if not answered.text.strip():
         return NOTHING
     try:

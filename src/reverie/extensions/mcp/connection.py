@@ -106,14 +106,14 @@ class Connection:
             await self._lose()
             if lost.was_sent and not may_repeat:
                 raise Unavailable(
-                    f"the connection to server {self.server.name!r} was lost during this call; the next call reconnects"
+                    f"the server {self.server.name!r} went away during this call; the next call connects to it again"
                 ) from lost
         link = await self._linked()
         try:
             return await ask(link)
         except LinkLost as lost:
             await self._lose()
-            raise Unavailable(f"the connection to server {self.server.name!r} was lost twice") from lost
+            raise Unavailable(f"the server {self.server.name!r} went away twice") from lost
 
     @property
     def _limit_seconds(self) -> float:
@@ -201,7 +201,5 @@ def _sdk() -> ModuleType:
     try:
         from reverie.extensions.mcp import client
     except ImportError as missing:
-        raise Unavailable(
-            f"MCP servers require {missing.name}, which is not installed; run `pip install 'reverie[mcp]'`"
-        ) from None
+        raise Unavailable(f"tool servers need {missing.name}, which is not installed; install `reverie[mcp]`") from None
     return client

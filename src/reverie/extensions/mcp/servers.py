@@ -241,7 +241,7 @@ def _transport(entry: JsonObject) -> Transport:
         return Transport.HTTP if "url" in entry and "command" not in entry else Transport.STDIO
     transport = _TYPES.get(kind) if isinstance(kind, str) else None
     if transport is None:
-        raise _Mistake(f"`type` is {kind!r}; expected one of {', '.join(Transport)}")
+        raise _Mistake(f"`type` is {kind!r}; we know {', '.join(Transport)}")
     return transport
 
 

@@ -24,7 +24,7 @@ def validate_memory_directory(value: str, *, user_home: Path) -> Path:
         UserMistake: it is relative, at or near the root, a home directory, a drive or network root, or holds a NUL.
     """
     if not is_encodable(value):
-        raise UserMistake(f"{value!r} contains a character that is not allowed in a path")
+        raise UserMistake(f"{value!r} holds a NUL byte or another character that no path can have")
     if value.startswith(("\\\\", "//")):
         raise UserMistake(f"{value!r} is a network path; name a directory on this machine")
     if re.match(r"[A-Za-z]:", value):

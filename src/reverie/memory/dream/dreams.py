@@ -438,9 +438,7 @@ class Dreams:
     def _waiting(self) -> Proposal:
         proposal = self.proposal()
         if proposal is None:
-            raise UserMistake(
-                f"no pending proposal for {self.folder.directory}; run `reverie dream --review` to create one"
-            )
+            raise UserMistake(f"no proposal waits for {self.folder.directory}; `reverie dream --review` makes one")
         return proposal
 
     @property

@@ -103,7 +103,7 @@ def dreaming(folder: MemoryFolder, *, now: datetime, stale_minutes: float = STAL
 def _refuse_hosts(folder: MemoryFolder, now: datetime, stale_minutes: float) -> None:
     host = read_host_lock(folder)
     if host is not None and host.is_held(now, stale_minutes):
-        raise Conflict(f"a host agent (process {host.pid}) is consolidating {folder.directory}; try again later")
+        raise Conflict(f"a host agent (process {host.pid}) puts {folder.directory} in order; try again later")
 
 
 def read_dreamer(folder: MemoryFolder, *, now: datetime, stale_minutes: float = STALE_MINUTES) -> str:

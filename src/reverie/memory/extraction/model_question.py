@@ -113,7 +113,7 @@ def _read_answer(text: str, messages: Sequence[UserMessage]) -> tuple[MemoryCand
         raise ValueError("none of its memories has a type, a name and a description")
     heard = [normal(each.text) for each in messages]
     if found and not any(normal(each.quote) in words for each in found for words in heard):
-        raise ValueError("a quote is not in the conversation")
+        raise ValueError("it quotes what nobody said")
     return found
 
 

