@@ -229,8 +229,11 @@ def _private(made: Trap) -> Path:
 def _committed(made: Trap) -> None:
     made.git("init", "-q", "-b", "main")
     made.file("data.txt", "one\n")
+    made.file("same.txt", "same\n")
     made.git("add", ".")
     made.git("commit", "-q", "-m", "first")
+    # Only its time differs, so that git writes its index anew.
+    os.utime(made.project / "same.txt", ns=(1, 1))
     # Changed without a change of size, so that git has to look into the file.
     made.file("data.txt", "two\n")
     os.utime(made.project / "data.txt", ns=(1, 1))

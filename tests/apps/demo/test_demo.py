@@ -33,7 +33,7 @@ def shown(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 @requirement("demo:runs")
 def test_it_learns_once_and_refuses_with_a_reason(shown: str) -> None:
-    first, again = re.findall(r"(\d+) new messages in \d+ sessions: kept (\d+), refused (\d+)", shown)
+    first, again = re.findall(r"(\d+) new messages in \d+ sessions: saved (\d+), refused (\d+)", shown)
 
     assert int(first[1]) >= 10
     assert int(first[2]) >= 2
