@@ -17,6 +17,7 @@ from reverie_simulator.simulation import Simulation
 
 LOOPBACK = "127.0.0.1"
 STOP_SECONDS_MAX = 10.0
+_CLOSING_PASSES = 5
 
 
 def listen(host: str, port: int) -> socket.socket:
@@ -88,8 +89,11 @@ class BackgroundServer:
         server.force_exit = True
         await server.shutdown(sockets=[self._listener])
         # A connection with a response under way would outlive its loop as an unclosed socket.
-        for connection in list(server.server_state.connections):
-            connection.transport.abort()
+        # One that was accepted last appears a moment later.
+        for _ in range(_CLOSING_PASSES):
+            for connection in list(server.server_state.connections):
+                connection.transport.abort()
+            await asyncio.sleep(0)
 
 
 def _server(simulation: Simulation) -> uvicorn.Server:
