@@ -24,7 +24,7 @@ endif
 unexport PYTHONDONTWRITEBYTECODE
 unexport PYTHONPATH
 
-.PHONY: help demo test test-thorough check format bench test-host test-model clean
+.PHONY: help demo test test-thorough check format bench test-program test-host test-model clean
 
 help:  ## Show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -50,7 +50,7 @@ test: $(STAMP)  ## Set up and run all tests that this machine can run
 	@$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
 
 test-thorough: $(STAMP)  ## The same with whole matrices and many rounds of kill and fuzz tests
-	@$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal --thorough
+	@$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal --thorough -m 'not model and not host'
 
 check: $(STAMP)  ## Format, lint, types, layers
 	@$(BIN)/ruff format --check src tests bench docs
@@ -64,6 +64,9 @@ format: $(STAMP)  ## Rewrite the code in the house style
 
 bench: $(STAMP)  ## Measure speed, memory and quality; NAME=session measures one thing
 	@$(BIN)/python -m bench $(NAME)
+
+test-program: $(STAMP)  ## Only the tests that drive whole programs: a terminal in tmux, teammates, many processes at once
+	@$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -m program tests
 
 test-host: $(STAMP)  ## Only the tests with a real host program, which comes with the development tools
 	@$(BIN)/python -m pytest -m host tests

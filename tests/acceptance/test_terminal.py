@@ -6,6 +6,8 @@ import os
 import signal
 from pathlib import Path
 
+import pytest
+
 from reverie.context.receipt import receipts
 from reverie.messages.entries import BoundaryEntry, UserEntry
 from reverie_simulator.script import Fault, Incoming, ScriptAction, ToolCall
@@ -13,7 +15,7 @@ from tests.acceptance.workplace import ASKED, Steps, answer_questions, is_aside,
 from tests.apps.tui.tmux import needs_tmux
 from tests.requirements import requirement
 
-pytestmark = needs_tmux
+pytestmark = [needs_tmux, pytest.mark.program]
 
 BUG = "def last(rows):\n    return rows[:-1]\n"
 CHECK = "from rows import last\n\nassert last([1, 2, 3]) == 3, last([1, 2, 3])\nprint('all well')\n"

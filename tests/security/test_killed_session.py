@@ -49,7 +49,6 @@ def killed_once(
     return [line.strip() for line in (*lines, *ended.out.splitlines())]
 
 
-@pytest.mark.slow
 @pytest.mark.timeout(1800)
 @requirement("security:crash:resumes")
 def test_a_session_killed_anywhere_goes_on_with_all_that_was_said(tmp_path: Path, thorough: bool) -> None:

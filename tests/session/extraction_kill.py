@@ -90,7 +90,7 @@ def kill_once(at: Home, chance: random.Random, *, has_learned: bool) -> Left:
     child = start(partial(_hold, at), heard)
     lines = chance.randrange(1, len(SUBJECTS) + 2)
     if has_learned:
-        _wait_until(lambda: any(path.name != "MEMORY.md" for path in at.home.rglob("memory/*.md")))
+        _wait_until(lambda: any(path.name != "MEMORY.md" for path in at.home.glob(".reverie/projects/*/memory/*.md")))
     else:
         _wait_until(lambda: heard.exists() and heard.read_bytes().count(b"\n") >= lines)
     time.sleep(chance.uniform(0.0, 0.1))

@@ -17,6 +17,8 @@ from reverie.testing.simulator import RunningSimulator, simulator
 from tests.apps.tui.tmux import RealTerminal, needs_tmux, real_terminal
 from tests.requirements import requirement
 
+pytestmark = [needs_tmux, pytest.mark.program]
+
 MODEL = "claude-sonnet-4-5"
 BUG = "def last(rows):\n    return rows[:-1]\n"
 
@@ -41,7 +43,6 @@ def at_work(
         yield terminal
 
 
-@needs_tmux
 @requirement("tui:terminal:real")
 def test_a_question_is_answered_and_the_session_can_be_resumed(tmp_path: Path) -> None:
     script: list[Json] = [
@@ -64,7 +65,6 @@ def test_a_question_is_answered_and_the_session_can_be_resumed(tmp_path: Path) -
             assert terminal.wait_for_end() == 0
 
 
-@needs_tmux
 @requirement("tui:terminal:real")
 def test_a_bug_is_fixed_with_one_question(tmp_path: Path) -> None:
     (tmp_path / "project").mkdir()
@@ -94,7 +94,6 @@ def test_a_bug_is_fixed_with_one_question(tmp_path: Path) -> None:
         assert file.read_text(encoding="utf-8") == BUG.replace("[:-1]", "[-1]")
 
 
-@needs_tmux
 @requirement("tui:terminal:real")
 def test_a_refusal_reaches_the_model_with_its_reason(tmp_path: Path) -> None:
     script: list[Json] = [
@@ -114,7 +113,6 @@ def test_a_refusal_reaches_the_model_with_its_reason(tmp_path: Path) -> None:
         terminal.sees("Then I leave it alone.")
 
 
-@needs_tmux
 @requirement("tui:turn:stops", "tui:terminal:real")
 def test_a_slow_answer_is_stopped_and_the_next_one_comes(tmp_path: Path) -> None:
     script: list[Json] = [
@@ -131,7 +129,6 @@ def test_a_slow_answer_is_stopped_and_the_next_one_comes(tmp_path: Path) -> None
         terminal.sees("Here I am.")
 
 
-@needs_tmux
 @requirement("tui:terminal:real")
 def test_a_session_that_was_killed_in_the_middle_goes_on(tmp_path: Path) -> None:
     script: list[Json] = [
@@ -155,7 +152,6 @@ def test_a_session_that_was_killed_in_the_middle_goes_on(tmp_path: Path) -> None
             terminal.sees("We were waiting.")
 
 
-@needs_tmux
 @requirement("tui:turn:retry", "tui:terminal:real")
 def test_an_overloaded_provider_is_asked_again(tmp_path: Path) -> None:
     script: list[Json] = [
@@ -168,7 +164,6 @@ def test_an_overloaded_provider_is_asked_again(tmp_path: Path) -> None:
         assert "trying again" in terminal.sees("Here after all.")
 
 
-@needs_tmux
 @requirement("tui:start:no-key", "tui:terminal:real")
 def test_without_a_key_three_lines_and_memory_works(tmp_path: Path) -> None:
     with at_work(tmp_path, None, columns=120) as terminal:
@@ -187,7 +182,6 @@ def test_without_a_key_three_lines_and_memory_works(tmp_path: Path) -> None:
         assert terminal.wait_for_end() == 0
 
 
-@needs_tmux
 @requirement("tui:log:copy", "tui:terminal:real")
 def test_an_answer_is_copied_through_tmux(tmp_path: Path) -> None:
     script: list[Json] = [{"when": {}, "then": {"text": "Rain, then **sun**. 雨"}}]
@@ -199,7 +193,6 @@ def test_an_answer_is_copied_through_tmux(tmp_path: Path) -> None:
         terminal.until(lambda _: terminal.copied == "Rain, then **sun**. 雨", "the copy")
 
 
-@needs_tmux
 @requirement("tui:prompt:lines", "tui:prompt:paste", "tui:terminal:real")
 def test_typing_as_terminals_send_it(tmp_path: Path) -> None:
     with simulator() as provider, at_work(tmp_path, provider, "-m", MODEL) as terminal:
@@ -218,7 +211,6 @@ def test_typing_as_terminals_send_it(tmp_path: Path) -> None:
         assert not provider.requests, "Alt+Enter begins a line and sends nothing"
 
 
-@needs_tmux
 @requirement("tui:colour:none", "tui:terminal:real")
 @pytest.mark.parametrize("way", ["variable", "setting"])
 def test_no_colour_reaches_the_terminal_when_none_is_wanted(tmp_path: Path, way: str) -> None:

@@ -13,6 +13,8 @@ from reverie.testing.simulator import simulator
 from tests.memory.dream.worker import BY_MODEL, Killer, model_script, opened, problems, seed
 from tests.requirements import requirement
 
+pytestmark = pytest.mark.program
+
 
 @requirement("dream:kill", "dream:lock:stale")
 @pytest.mark.timeout(1200)

@@ -22,6 +22,8 @@ from tests.session.subagents.test_messaging import received, sent
 from tests.session.subagents.test_subagents import until
 from tests.tools.mcp.servers import is_alive
 
+pytestmark = pytest.mark.program
+
 SCRIPT: list[Json] = [
     {
         "when": {"system": "Tester by trade", "last_user": "long work"},
