@@ -1,7 +1,7 @@
 """`lazy_regex`: a regular expression that is compiled when it is first used.
 
-A command starts a process and uses few of the several hundred expressions in the modules that it imports; compiling
-them all took longer than the command itself.
+A command starts a process and uses few of the several hundred expressions in the modules that it imports. Compiling
+them all makes a cold `-p` take 735 ms of processor time instead of 497 (`bench/NOTES.md`, start-up).
 """
 
 from __future__ import annotations

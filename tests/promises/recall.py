@@ -100,8 +100,5 @@ PROMISES: dict[str, Requirement] = {
     "cli:memory:told": Requirement(
         "secrets in files that others edited, and what an import erased, are told", source="issue 3 §2, §6"
     ),
-    "cli:recall:quick": Requirement(
-        "a plain recall is understood without the parser of commands, and exactly as by it", source="issue 3, goals"
-    ),
     "cli:completion": Requirement("the shell can complete commands", source="issue 3 §7"),
 }

@@ -365,14 +365,6 @@ class Memory:
         self.note_recalled(found.hits, query, session=session)
         return list(found.hits)
 
-    def look_ahead(self) -> None:
-        """Check the files for changes in a child process while this one prepares to recall.
-
-        For a command that answers one question: there must be no other thread.
-        """
-        if self.off is None:
-            self.index.look_ahead()
-
     def asked(
         self,
         query: str,
@@ -406,12 +398,7 @@ class Memory:
             return Recalled(hits=(), searched=0, skipped=self.off)
         searched = self._shelves.for_query(asked.query, fresh=fresh)
         asked = replace(asked, query=without_mentions(asked.query))
-        now, limits = self._now(), self.limits
-        found = recall(searched, asked, now=now, limits=limits, check=self._check)
-        behind = [each for each in searched if each.folder.catch_up()]
-        if behind:
-            found = recall(searched, asked, now=now, limits=limits, check=self._check)
-        return found
+        return recall(searched, asked, now=self._now(), limits=self.limits, check=self._check)
 
     async def recall_async(
         self,

@@ -1,7 +1,4 @@
-"""`reverie recall`: the memories that matter for a request, and why.
-
-The command line as click sees it; a plain one is answered by `quick_recall.py` before click is imported.
-"""
+"""`reverie recall`: the memories that matter for a request, and why; `recall_answer.py` finds and prints them."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """What `reverie recall` does once its command line is understood.
 
-The cold start of this command is measured: nothing heavy is imported, click included, colours are plain escape codes,
-the files are looked at while the search engine is imported, and what was recalled is noted after the answer is out.
+The cold start of this command is measured: nothing heavy is imported, colours are plain escape codes, and what was
+recalled is noted after the answer is out.
 """
 
 from __future__ import annotations
@@ -48,7 +48,6 @@ def answer(which: Which, said: RecallSaid) -> None:
     text = " ".join(said.query)
     started = time.perf_counter()
     memory = which.open()
-    memory.look_ahead()
     asked = memory.asked(
         text, limit=said.limit, exclude=said.exclude, context=said.context, files=said.files, tools=said.tools
     )

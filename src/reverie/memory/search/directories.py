@@ -46,13 +46,11 @@ class MemoryDirectories:
         return tuple(map(self._searched, self._scopes))
 
     def for_query(self, query: str, *, fresh: bool) -> tuple[SearchedDirectory, ...]:
-        """Those to search for a query, in step with the disk as far as is due, or to catch up after it."""
+        """Those to search for a query, in step with the disk as far as is due."""
         agents = agent_scopes(self._places, query, cwd=self._root) if self._root is not None else ()
         searched = (*self.standing, *map(self._searched, agents))
         for each in searched:
             each.folder.renew()
-            if each.folder.is_looking_ahead:
-                continue
             age_seconds = each.folder.seconds_since_sweep
             is_kept = self.watch is not None and self.watch.is_open and each.folder is self.own
             if fresh or (not is_kept and age_seconds > FRESH_SECONDS):

@@ -20,7 +20,6 @@ from typing import TYPE_CHECKING
 
 from reverie.errors import Damaged, Error, Unavailable
 from reverie.files import write_folder
-from reverie.memory.search.look_ahead import LookAhead
 from reverie.memory.search.usage_log import UseCounts
 from reverie.memory.store.tracked import fingerprint, is_topic_path, list_tracked, place_of
 from reverie.memory.topics.vetted import Vetted
@@ -69,7 +68,6 @@ class IndexedFolder:
         self._listed: dict[str, Seen] | None = None
         self._swept = float("-inf")
         self._beside: threading.Thread | None = None
-        self._ahead: LookAhead | None = None
 
     def embedder(self) -> Embeds | None:
         """What turns text into vectors, where there is such a thing."""
@@ -78,27 +76,6 @@ class IndexedFolder:
     @property
     def seconds_since_sweep(self) -> float:
         return time.monotonic() - self._swept
-
-    def look_ahead(self) -> None:
-        """Let a child process look at the files; `catch_up` ends it. Only where this process has no other thread."""
-        with suppress(OSError):
-            self._ahead = LookAhead(self.folder)
-
-    @property
-    def is_looking_ahead(self) -> bool:
-        return self._ahead is not None
-
-    def catch_up(self) -> bool:
-        """End a look ahead, and sweep if the files are not as the index knows them; whether that changed the index."""
-        ahead, self._ahead = self._ahead, None
-        if ahead is None:
-            return False
-        found = ahead.read_fingerprint()
-        with self._lock:
-            if found and self._exists() and self._table.swept() == found:
-                self._swept = max(self._swept, ahead.started_seconds)
-                return False
-        return bool(self.sweep())
 
     def sweep(self) -> tuple[str, ...]:
         """Bring the indexes up to the files on disk; return the paths whose contents differed."""
@@ -236,9 +213,6 @@ class IndexedFolder:
         """Let go of the files."""
         if self._beside is not None:
             self._beside.join()
-        if self._ahead is not None:
-            self._ahead.read_fingerprint()
-            self._ahead = None
         with self._lock:
             self._let_go()
 
