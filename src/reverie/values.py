@@ -2,10 +2,11 @@
 
 Hooks and commands start a process for every question. The standard decorator takes most of a millisecond a class: it
 writes and compiles methods, and describes fields that hardly anybody asks about. With it a cold `recall` takes 232 ms
-of processor time instead of 118, and `-p` 906 instead of 497 (`bench/NOTES.md`, start-up). Here all classes share their methods,
-the constructor is written with the first instance, and fields are described when somebody asks. `dataclasses.fields`,
-`replace`, `asdict` and `match` work as on any dataclass. Inherited fields do not, nor `init` and
-`kw_only` of `field`; `tests/test_values.py` holds that no value of ours has them.
+of processor time instead of 118, and `-p` 906 instead of 497 (`bench/NOTES.md`, start-up).
+
+Here all classes share their methods, the constructor is written with the first instance, and fields are described when
+somebody asks. `dataclasses.fields`, `replace`, `asdict` and `match` work as on any dataclass. Inherited fields do not,
+nor `init` and `kw_only` of `field`; `tests/test_values.py` holds that no value of ours has them.
 """
 
 from __future__ import annotations
