@@ -10,7 +10,7 @@ from itertools import count
 from bench.fidelity.cuts import lines_of, weigh_item, weigh_items
 from bench.fidelity.sessions import Session
 from reverie.context.compact import compact
-from reverie.context.embedded import answered
+from reverie.context.pipeline import answered
 from reverie.context.replacement import Case
 from reverie.context.stage import StageContext
 from reverie.messages.blocks import ToolResult

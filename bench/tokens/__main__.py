@@ -11,7 +11,7 @@ from pathlib import Path
 
 from bench.tokens import exchanges
 from bench.tokens.series import Errors, Series, fit, growth_errors, plain_errors, read_series, size_errors
-from reverie.models.tokens.pieces import pieces
+from reverie.models.tokens.rates import pieces
 
 
 def main() -> None:

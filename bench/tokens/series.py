@@ -13,8 +13,7 @@ from reverie.messages.message import Usage
 from reverie.messages.transcript import read_entries
 from reverie.messages.view import project
 from reverie.models.profiles import Profile, Tokenizer, profile
-from reverie.models.tokens.calibration import UNCALIBRATED
-from reverie.models.tokens.count import growth, learn_one
+from reverie.models.tokens.count import UNCALIBRATED, growth, learn_one
 from reverie.models.tokens.rates import RATES, Rates
 from reverie.models.tokens.rounds import (
     TRUSTED_SHARE,

@@ -3,9 +3,8 @@ from __future__ import annotations
 import pytest
 
 from reverie.settings import Settings
-from reverie.settings.assemble import value_of
 from reverie.settings.environment import OTHER_NAMES, givens_from, near_misses, speaks
-from reverie.settings.layers import Layer, SettingsSource, merge
+from reverie.settings.layers import Layer, SettingsSource, merge, value_of
 from reverie.settings.schema import Form, keys
 from tests.requirements import requirement
 

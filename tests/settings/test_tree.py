@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from reverie.settings import Settings, SpillSettings
-from reverie.settings.assemble import value_of
+from reverie.settings.layers import value_of
 from tests.requirements import requirement
 
 SPECIFIED: dict[str, dict[str, object]] = {

@@ -16,9 +16,8 @@ from hypothesis import strategies as st
 from reverie.messages.blocks import Json
 from reverie.tools.desk import Desk
 from reverie.tools.grep import Grep
-from reverie.tools.line_search import compiled, find_rows
+from reverie.tools.line_search import FileQuery, compiled, find_rows
 from reverie.tools.ripgrep import search
-from reverie.tools.search_query import FileQuery
 from reverie.tools.tool import ToolMistake
 from tests.requirements import requirement
 from tests.tools.kit import call, desk_at, told

@@ -5,7 +5,7 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reverie.tools.key_mask import KEY_MASK, KeyMask
+from reverie.tools.shell_output import KEY_MASK, KeyMask
 from tests.requirements import requirement
 
 KEYS = ("abab-abac", "abab-abad-long", "xyz")

@@ -13,10 +13,9 @@ from hypothesis import strategies as st
 from reverie.errors import Refused
 from reverie.permissions.need import Act
 from reverie.tools.desk import Desk
-from reverie.tools.html_text import html_text
 from reverie.tools.page_fetch import Fetch, Fetched, ask, check_public, fetch_page
 from reverie.tools.tool import ToolMistake
-from reverie.tools.web_fetch import MAX_CHARS, MAX_REDIRECTS, WebFetch
+from reverie.tools.web_fetch import MAX_CHARS, MAX_REDIRECTS, WebFetch, html_text
 from tests.requirements import requirement
 from tests.tools.kit import call, told
 

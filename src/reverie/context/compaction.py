@@ -15,9 +15,8 @@ from typing import Protocol
 from reverie.context.collapse import collapse, queued
 from reverie.context.compact import Direction, OneSide
 from reverie.context.conversation import Aside, Conversation
-from reverie.context.embedded import answered
 from reverie.context.gate import Breaker, Compact, Veto, breaker, gate
-from reverie.context.pipeline import compact_now, failed, written
+from reverie.context.pipeline import answered, compact_now, failed, written
 from reverie.context.preparer import Preparer, ReadyRequest
 from reverie.context.reactive import Attempts, SendAgain, rescue
 from reverie.context.receipt import receipts

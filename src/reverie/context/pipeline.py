@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import TypeVar
 
 from reverie.context.collapse import Queued, collapse_stage, queued
 from reverie.context.compact import OneSide, compact, compact_part
-from reverie.context.embedded import answered
 from reverie.context.fit import fit
 from reverie.context.gate import FAILED
 from reverie.context.microcompact import microcompact
@@ -28,8 +28,9 @@ from reverie.context.stage import NOTHING, Stage, StageContext, StageOutcome
 from reverie.errors import Error
 from reverie.files import write_atomic
 from reverie.messages.entries import Entry, MarkEntry
+from reverie.messages.message import Usage, assistant
 from reverie.messages.view import Projection, View
-from reverie.models.ports import Flow
+from reverie.models.ports import Flow, Reply
 from reverie.settings import Settings
 from reverie.values import value
 
@@ -213,3 +214,21 @@ def _fitted(case: Case, outcome: StageOutcome) -> StageOutcome:
 def failed(scene: StageContext, reason: str) -> StageOutcome:
     """The mark of an automatic compaction that came to nothing."""
     return StageOutcome((MarkEntry(scene.envelope(), FAILED, {"reason": reason}),))
+
+
+# Answer a flow without a model: every question carries its own embedded answer.
+
+Result = TypeVar("Result")
+
+
+def answered(flow: Flow[Result]) -> Result:
+    """Run a flow to its end on embedded answers alone."""
+    try:
+        ask = next(flow)
+        while True:
+            ask = flow.send(Reply(assistant(ask.embedded()), Usage(), "end_turn", "embedded"))
+    except StopIteration as end:
+        result: Result = end.value
+        return result
+    finally:
+        flow.close()

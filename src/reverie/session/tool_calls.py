@@ -30,9 +30,9 @@ from reverie.session.desk_changes import announce_changes, noted
 from reverie.session.events import Denied, Notice, ToolEnded, ToolProgress, ToolStarted, TurnEvent
 from reverie.session.loop_hooks import FiresHooks
 from reverie.tools.desk import Desk
-from reverie.tools.key_mask import KEY_MASK
 from reverie.tools.plan import NAME as PLAN_TOOL
 from reverie.tools.registry import Registry
+from reverie.tools.shell_output import KEY_MASK
 from reverie.tools.tool import Tool, ToolAnswer, ToolMistake
 from reverie.values import value
 

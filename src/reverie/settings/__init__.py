@@ -1,11 +1,11 @@
 """Every number and switch of the system: their files, environment and precedence.
 
-Reading order: `tree` holds `Settings`; `window`, `memory` and `session` its areas, made by `area` with the marks of
-`bounds`; `features` says what the switches mean together. `load` reads files, environment and flags; for it `schema`
-lists the keys, `values` checks one value, `environment` and `vendor` translate foreign names, `documents` reads a file
-whose keys know their line, which `locate` finds, `layers` puts the sources over one another, `assemble` makes the
-tree. `trust_parts` says what of a project's settings the user must agree to, `process` gives the settings, clock and
-ids of this process, `display` shows values, `describe` explains them.
+Reading order: `tree` holds `Settings`; `window`, `memory` and `session` its areas, made with `bounds`; `features` says
+what the switches mean together. `load` reads files, environment and flags; for it `schema` lists the keys, `values`
+checks one value, `environment` translates names of variables, `documents` reads a file, ours or another agent's, whose
+keys know their line, which `locate` finds, `layers` puts the sources over one another and makes the tree. `trust_parts`
+says what of a project's settings the user must agree to, `process` gives the settings, clock and ids of this process,
+`describe` shows and explains values.
 """
 
 from __future__ import annotations

@@ -9,6 +9,7 @@ from enum import Enum
 from typing import Annotated, NamedTuple, TypeVar
 
 from reverie.values import value
+from reverie.values import value as area
 
 Value = TypeVar("Value")
 
@@ -61,3 +62,11 @@ Personal = Annotated[Value, Guard.PERSONAL]
 Process = Annotated[Value, Guard.PROCESS]
 Managed = Annotated[Value, Guard.MANAGED]
 Replaced = Annotated[Value, ListJoin.HIGHEST]
+
+
+# `@area`: a group of settings as a value (see `reverie.values`).
+#
+# The modules of areas leave out the postponed evaluation of annotations, so that `schema` finds types in the fields
+# and need not evaluate any.
+
+__all__ = ["area"]

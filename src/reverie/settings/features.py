@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TypeAlias
 
-from reverie.settings.area import area
+from reverie.settings.bounds import area
 from reverie.settings.tree import Settings
 
 

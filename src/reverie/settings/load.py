@@ -17,7 +17,14 @@ from typing import TYPE_CHECKING
 from reverie.errors import Unavailable, UserMistake
 from reverie.files.places import Places, find_checkout, validate_memory_directory
 from reverie.settings import Settings
-from reverie.settings.documents import SettingsDocument, UnreadableDocument, decoded, parse_json, parse_toml
+from reverie.settings.documents import (
+    SettingsDocument,
+    UnreadableDocument,
+    decoded,
+    givens_of_vendor,
+    parse_json,
+    parse_toml,
+)
 from reverie.settings.environment import givens_from, near_misses, speaks
 from reverie.settings.layers import (
     Accepts,
@@ -34,7 +41,6 @@ from reverie.settings.layers import (
     unknown,
 )
 from reverie.settings.schema import find
-from reverie.settings.vendor import givens_of_vendor
 from reverie.values import value
 
 if TYPE_CHECKING:

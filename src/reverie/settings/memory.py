@@ -1,7 +1,6 @@
 """Settings of memory: the directory, its index, recall, extraction, dreams and budgets."""
 
-from reverie.settings.area import area
-from reverie.settings.bounds import Amount, Count, OnlyLower, Personal, Positive, Process, Share
+from reverie.settings.bounds import Amount, Count, OnlyLower, Personal, Positive, Process, Share, area
 
 
 @area

@@ -5,7 +5,6 @@
 
 from typing import Annotated, Literal
 
-from reverie.settings.area import area
 from reverie.settings.bounds import (
     AfterTrust,
     Amount,
@@ -16,6 +15,7 @@ from reverie.settings.bounds import (
     Range,
     Replaced,
     Variable,
+    area,
 )
 
 

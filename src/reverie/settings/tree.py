@@ -1,7 +1,6 @@
 """`Settings`: the whole tree, every value with its default."""
 
-from reverie.settings.area import area
-from reverie.settings.bounds import AfterTrust, Language, Personal, Process
+from reverie.settings.bounds import AfterTrust, Language, Personal, Process, area
 from reverie.settings.memory import (
     AgeSettings,
     BudgetSettings,

@@ -5,8 +5,7 @@ W is the model's window, E the effective window (W less the output reserve), T t
 
 from typing import Annotated, Literal
 
-from reverie.settings.area import area
-from reverie.settings.bounds import Count, Positive, Range, Share, Table
+from reverie.settings.bounds import Count, Positive, Range, Share, Table, area
 
 
 @area

@@ -12,9 +12,8 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from reverie.tools.line_search import BAD_PATTERN, encode_query
+from reverie.tools.line_search import BAD_PATTERN, MAX_FILE_BYTES, FileHits, FileQuery, MatchedLine, encode_query
 from reverie.tools.process import end_group, start
-from reverie.tools.search_query import MAX_FILE_BYTES, FileHits, FileQuery, MatchedLine
 from reverie.tools.tool import ToolMistake
 from reverie.tools.walk import VERSION_CONTROL
 from reverie.values import value

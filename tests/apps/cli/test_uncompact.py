@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 
 from reverie.context.client_messages import Followed
-from reverie.context.embedded import answered
-from reverie.context.pipeline import compact_now
+from reverie.context.pipeline import answered, compact_now
 from reverie.context.replacement import Case
 from reverie.context.stage import StageContext
 from reverie.files.places import slug

@@ -1,11 +1,15 @@
+""""""
+
 from __future__ import annotations
 
 import json
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from reverie.extensions.mcp.servers import Server, Servers, Transport, list_servers, parsed_servers
+from reverie.extensions.mcp.servers import Server, Servers, Transport, expanded, list_servers, parsed_servers, unset
 from reverie.files.places import Places
 from tests.requirements import requirement
 
@@ -171,3 +175,24 @@ def test_the_files_of_real_projects_are_read(shared_data: Path) -> None:
 
     assert sorted(names) == ["episodic-memory", "mcp-search", "mem0", "reme"]
     assert dict(names["mem0"].headers) == {"Authorization": "Token k"}
+
+
+@requirement("plugins:servers:variables")
+def test_a_variable_a_default_and_an_unset_one() -> None:
+    values = {"HOST": "example.test", "EMPTY": ""}
+
+    assert expanded("https://${HOST}/${PATH_:-v1}/${KEY}", values) == "https://example.test/v1/${KEY}"
+    assert expanded("${EMPTY}|${EMPTY:-other}", values) == "|other"
+    assert expanded("$HOST ${1} ${}", values) == "$HOST ${1} ${}"
+    assert unset("${HOST} ${KEY} ${KEY} ${PATH_:-v1}", values) == ("KEY",)
+
+
+@given(st.text(alphabet="ab{}$:-_ ", max_size=40))
+def test_text_without_known_variables_and_defaults_stays_as_it_is(text: str) -> None:
+    if ":-" not in text:
+        assert expanded(text, {}) == text
+
+
+@given(st.text(max_size=20))
+def test_what_is_filled_in_is_not_looked_at_again(value: str) -> None:
+    assert expanded("${A}", {"A": "${B}" + value, "B": "no"}) == "${B}" + value

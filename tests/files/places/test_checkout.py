@@ -1,3 +1,5 @@
+""""""
+
 from __future__ import annotations
 
 import shutil
@@ -5,8 +7,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, example, given, settings
+from hypothesis import strategies as st
 
-from reverie.files.places import Checkout, find_checkout, list_worktrees, project_root
+from reverie.files.places import Checkout, find_checkout, list_worktrees, normalise_remote, project_root
+from reverie.files.places.checkout import read_git_config, read_remotes
 from tests.files.places.conftest import Git
 from tests.requirements import requirement
 
@@ -135,3 +140,139 @@ def test_a_broken_git_file_is_passed_over_or_stands_for_itself(content: bytes, b
     (base / ".git").write_bytes(content)
 
     assert find_checkout(base) in (None, Checkout(base, base, None), Checkout(base, base, base))
+
+
+WRITTEN = """\
+# a comment
+[core]
+\tbare = false
+\tworktree = "C:\\\\work tree" ; trailing
+[Remote "Or\\"igin"]
+    URL = https://host/a#b
+\tfetch = +refs/heads/*:refs/remotes/origin/*
+[remote.old] url = first
+\turl = second
+\tlong = one \\
+two
+no equals sign
+= nothing
+[broken
+"""
+
+
+def test_a_configuration_is_read_as_git_writes_it(tmp_path: Path) -> None:
+    (tmp_path / "config").write_text(WRITTEN, encoding="utf-8")
+
+    assert read_git_config(tmp_path / "config") == {
+        "core.bare": "false",
+        "core.worktree": "C:\\work tree",
+        'remote.Or"igin.url': "https://host/a",
+        'remote.Or"igin.fetch': "+refs/heads/*:refs/remotes/origin/*",
+        "remote.old.url": "first",
+        "remote.old.long": "one two",
+    }
+
+
+def test_a_configuration_that_is_missing_or_no_text_is_empty(tmp_path: Path) -> None:
+    (tmp_path / "config").write_bytes(b"\xff\xfe\x00[core]\x00")
+
+    assert read_git_config(tmp_path / "config") == {}
+    assert read_git_config(tmp_path / "missing") == {}
+
+
+@settings(max_examples=50, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@given(value=st.text(st.characters(codec="utf-8", exclude_characters="\0"), min_size=1, max_size=40))
+@example(value=" blanks at both ends\t")
+@example(value="line\nbreak\u2028and\r\nmore\x0b")
+@example(value='"#;\\')
+@example(value="\\")
+def test_what_git_writes_we_read(value: str, git: Git, tmp_path: Path) -> None:
+    git(tmp_path, "config", "--file", "config", "remote.o.url", value)
+
+    understood = git(tmp_path, "config", "--file", "config", "remote.o.url")
+    assert read_git_config(tmp_path / "config") == {"remote.o.url": understood}
+
+
+ROOT = Path("/home/u/repo")
+
+
+@requirement("places:remotes:one-spelling")
+@pytest.mark.parametrize(
+    "url",
+    [
+        "https://github.com/Owner/Repo.git",
+        "https://GitHub.com/Owner/Repo",
+        "https://github.com/Owner/Repo/",
+        "https://user@github.com/Owner/Repo.git",
+        "https://github.com:443/Owner/Repo.git",
+        "http://github.com/Owner//Repo.git?x=y#z",
+        "ssh://git@github.com/Owner/Repo.git",
+        "ssh://git@github.com:22/Owner/Repo.git",
+        "git+ssh://git@github.com/Owner/Repo",
+        "git://github.com/Owner/Repo.git",
+        "git@github.com:Owner/Repo.git",
+        "git@GITHUB.com:/Owner/Repo.git/",
+        "github.com:Owner/Repo",
+        "  https://github.com/Owner/Repo.git\n",
+    ],
+)
+def test_one_repository_has_one_spelling(url: str) -> None:
+    assert normalise_remote(url, root=ROOT) == "github.com/Owner/Repo"
+
+
+@pytest.mark.parametrize(
+    ("url", "spelling"),
+    [
+        ("https://host:8443/o/r.git", "host:8443/o/r"),
+        ("ssh://git@host:2222/o/r.git", "host:2222/o/r"),
+        ("ssh://[::1]:2222/o/r", "[::1]:2222/o/r"),
+        ("git@[::1]:o/r.git", "[::1]/o/r"),
+        ("/srv/git/r.git", "/srv/git/r"),
+        ("/srv/r/.git", "/srv/r"),
+        ("file:///srv/git/r.git/", "/srv/git/r"),
+        ("../other.git", "/home/u/other"),
+        ("C:\\repos\\r", "/home/u/repo/C:\\repos\\r"),
+        ("codecommit::eu-west-1://profile@r", "r"),
+        ("ext::ssh host %S r", "ext::ssh host %S r"),
+        ("", None),
+        ("https://", None),
+        ("https://user:pa/ss@host/r", None),
+    ],
+)
+def test_unusual_addresses(url: str, spelling: str | None) -> None:
+    assert normalise_remote(url, root=ROOT) == spelling
+
+
+WORDS = st.text("abcXYZ019-_.", min_size=1, max_size=12).filter(lambda word: word.strip(".") and word[-4:] != ".git")
+
+
+@requirement("places:remotes:one-spelling")
+@given(
+    host=st.from_regex(r"[a-zA-Z][a-zA-Z0-9-]{1,20}(\.[a-zA-Z]{2,6}){0,2}", fullmatch=True),
+    path=st.lists(WORDS, min_size=1, max_size=4).map("/".join),
+    user=st.text("abc:%@!$&'()*+,;=-._~", max_size=20),
+)
+def test_ways_to_reach_a_repository_are_equal_and_keep_no_credentials(host: str, path: str, user: str) -> None:
+    spelling = f"{host.lower()}/{path}"
+
+    for url in (
+        f"https://{user}@{host}/{path}.git",
+        f"ssh://{user}@{host}/{path}",
+        f"git@{host}:{path}.git",
+        f"HTTPS://{host}/{path}/",
+    ):
+        assert normalise_remote(url, root=ROOT) == spelling
+
+
+@given(st.text())
+def test_no_address_is_too_strange(url: str) -> None:
+    normalise_remote(url, root=ROOT)
+
+
+def test_the_remotes_of_a_repository_are_read_with_origin_first(git: Git, tmp_path: Path) -> None:
+    git(tmp_path, "init", "-q")
+    git(tmp_path, "remote", "add", "upstream", "https://secret@host/o/r.git")
+    git(tmp_path, "remote", "add", "origin", "git@host:me/r.git")
+    git(tmp_path, "remote", "add", "again", "https://host/me/r")
+
+    assert read_remotes(tmp_path / ".git", tmp_path) == ("host/me/r", "host/o/r")

@@ -16,8 +16,7 @@ from reverie.messages.blocks import Json, JsonObject, Text, ToolUse
 from reverie.messages.message import Usage
 from reverie.messages.view import project
 from reverie.models.profiles import Tokenizer, profile
-from reverie.models.tokens.calibration import UNCALIBRATED
-from reverie.models.tokens.count import growth
+from reverie.models.tokens.count import UNCALIBRATED, growth
 from reverie.models.tokens.rates import RATES
 from reverie.models.tokens.rounds import rounds
 from tests.models.tokens.sessions import MODEL, WORDS, Session

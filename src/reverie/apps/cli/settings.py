@@ -10,10 +10,9 @@ import click
 from reverie.apps.cli.options import Common, as_json, project_option
 from reverie.apps.cli.output import print_json
 from reverie.errors import UserMistake
-from reverie.settings import display
-from reverie.settings.assemble import present_paths, value_of
+from reverie.settings import describe
 from reverie.settings.describe import as_markdown, meaning
-from reverie.settings.layers import Origin, SettingsSource, unknown
+from reverie.settings.layers import Origin, SettingsSource, present_paths, unknown, value_of
 from reverie.settings.load import Configuration
 from reverie.settings.locate import split_key
 from reverie.settings.schema import Key, dotted, find, is_group
@@ -95,34 +94,34 @@ def _chosen(every: list[SettingRow], key: str | None) -> list[SettingRow]:
 
 def _explained(declared: Key) -> str:
     variable = f"; variable {declared.variable}" if declared.variable else ""
-    default = display.as_text(declared.default)
+    default = describe.as_text(declared.default)
     return f"\n{meaning(declared)}\nTakes {expected(declared)}; default {default}{variable}."
 
 
 def _object(row: SettingRow, *, with_origins: bool) -> dict[str, object]:
     found: dict[str, object] = {
         "key": row.key,
-        "value": display.as_json(row.value),
+        "value": describe.as_json(row.value),
         "source": row.source,
-        "default": display.as_json(row.declared.default),
+        "default": describe.as_json(row.declared.default),
         "type": expected(row.declared),
         "doc": meaning(row.declared),
         "variable": row.declared.variable,
     }
     if with_origins:
         found["origins"] = [
-            {"source": origin.source.value, "place": origin.place, "value": display.as_json(origin.value)}
+            {"source": origin.source.value, "place": origin.place, "value": describe.as_json(origin.value)}
             for origin in row.origins
         ]
     return found
 
 
 def _print(shown: Sequence[SettingRow], *, with_origins: bool) -> None:
-    lines = [(row.key, display.as_text(row.value), row) for row in shown]
+    lines = [(row.key, describe.as_text(row.value), row) for row in shown]
     key_width = max((len(key) for key, _, _ in lines), default=0)
     value_width = min(_VALUE_COLUMN, max((len(value) for _, value, _ in lines), default=0))
     for key, value, row in lines:
         click.echo(f"{key:{key_width}}  {value:{value_width}}  {row.source}")
         for origin in reversed(row.origins if with_origins else ()):
-            said = f"{origin.source.value} ({origin.place}): {display.as_text(origin.value)}"
+            said = f"{origin.source.value} ({origin.place}): {describe.as_text(origin.value)}"
             click.echo(f"{'':{key_width}}    {said}")

@@ -9,12 +9,10 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 
-from reverie.context.digest.choose import choose
+from reverie.context.digest.choose import choose, worths
 from reverie.context.digest.drafts import DraftLines
-from reverie.context.digest.line import DigestLine, DigestTopic, Weigh
-from reverie.context.digest.quote import quoted_requests
+from reverie.context.digest.line import DigestLine, DigestTopic, Weigh, quoted_requests
 from reverie.context.digest.summary import bullets, command_lines, current_work, file_lines, next_step, plain_lines
-from reverie.context.digest.worth import worths
 from reverie.context.facts.values import Facts
 from reverie.context.prompt import read_prompt
 from reverie.context.spans import short_ids

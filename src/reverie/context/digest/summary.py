@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
 
-from reverie.context.digest.choose import choose
+from reverie.context.digest.choose import choose, worths
 from reverie.context.digest.drafts import DraftLines
-from reverie.context.digest.line import DigestLine, DigestTopic, Weigh
-from reverie.context.digest.quote import quoted_requests
-from reverie.context.digest.worth import worths
+from reverie.context.digest.line import DigestLine, DigestTopic, Weigh, quoted_requests
 from reverie.context.facts.outcomes import cut
 from reverie.context.facts.terms import terms
 from reverie.context.facts.values import Facts, UserRequest

@@ -2,7 +2,7 @@
 
 In reading order: `instruction_file` (the values), `discover` (which files apply here, in which order; which ones a
 touched file adds), `rules` (folders of rules, `paths:`), `globs` (what those patterns match), `include` (what `@path`
-means), `markdown` (code and comments), `read` (one file, bounded), `render` (what the model reads).
+means, and reading one file, bounded), `markdown` (code and comments), `render` (what the model reads).
 """
 
 from reverie.extensions.instructions.discover import load, nested, taken_as_read, wanted_again

@@ -13,7 +13,16 @@ from dataclasses import replace
 from pathlib import Path
 
 from reverie.extensions.instructions.globs import matches, unfolded
-from reverie.extensions.instructions.include import find_target, is_only_includes, link_target, mentions
+from reverie.extensions.instructions.include import (
+    UnreadableFile,
+    find_target,
+    is_only_includes,
+    is_text_name,
+    link_target,
+    mentions,
+    read_identity,
+    read_text,
+)
 from reverie.extensions.instructions.instruction_file import (
     Identity,
     InstructionFile,
@@ -25,7 +34,6 @@ from reverie.extensions.instructions.instruction_file import (
     Where,
 )
 from reverie.extensions.instructions.markdown import without_comments
-from reverie.extensions.instructions.read import UnreadableFile, is_text_name, read_identity, read_text
 from reverie.extensions.instructions.rules import list_rules, split_front_matter
 from reverie.files.places import InstructionFiles, find_checkout
 from reverie.values import value

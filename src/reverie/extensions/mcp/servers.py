@@ -14,7 +14,6 @@ from enum import StrEnum
 from pathlib import Path
 
 from reverie.errors import UserMistake
-from reverie.extensions.expand import expanded, unset
 from reverie.extensions.json_file import STATE_FILE_BYTES, Unread, read_object
 from reverie.files.places import Places
 from reverie.files.trust import TrustKind, TrustPart
@@ -335,3 +334,27 @@ def _chosen(found: Iterable[Server], accepted: Callable[[Server], bool], problem
                 f"{server.place}: server {server.name!r} would share the tool names of {first.name!r}; rename one"
             )
     return Servers(tuple(sorted(ready.values(), key=lambda server: server.name)), tuple(waiting), (*problems, *clashes))
+
+
+# Expands `${NAME}` and `${NAME:-default}` in configuration files from values that the caller gives.
+
+_VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^{}]*))?\}")
+
+
+def expanded(text: str, values: Mapping[str, str]) -> str:
+    """The text with its variables filled in; one that is unset and has no default stays as it was written."""
+
+    def value(found: re.Match[str]) -> str:
+        known = values.get(found[1])
+        # As in a shell, the default also stands in for an empty value.
+        if found[2] is not None:
+            return known or found[2]
+        return found[0] if known is None else known
+
+    return _VARIABLE.sub(value, text)
+
+
+def unset(text: str, values: Mapping[str, str]) -> tuple[str, ...]:
+    """The variables that `expanded` leaves as they are."""
+    named = ((found[1], found[2]) for found in _VARIABLE.finditer(text))
+    return tuple(dict.fromkeys(name for name, default in named if default is None and name not in values))

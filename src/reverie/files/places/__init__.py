@@ -1,13 +1,12 @@
 """Computes every path that the program uses, and which project a folder belongs to.
 
 Reading order: `paths` (where everything lies), `slug` (a path as the name of a folder), `checkout` (the repository
-around a path), `git_config` and `remotes` (what a repository calls itself), `git_programs` (what its configuration
-would run, as git tells), `identity` (the store of a project, found again after a move), `memory_directory` (which
-directory holds the memories), `transcripts` (all sessions of a repository). Nothing here reads the environment; only
-`git_programs` runs a program.
+around a path, its configuration and remotes), `git_programs` (what its configuration would run, as git tells),
+`identity` (the store of a project, found again after a move), `memory_directory` (which directory holds the memories),
+`transcripts` (all sessions of a repository). Nothing here reads the environment; only `git_programs` runs a program.
 """
 
-from reverie.files.places.checkout import Checkout, find_checkout, list_worktrees, project_root
+from reverie.files.places.checkout import Checkout, find_checkout, list_worktrees, normalise_remote, project_root
 from reverie.files.places.git_programs import configured_programs, may_look_at_files
 from reverie.files.places.identity import (
     Identity,
@@ -28,7 +27,6 @@ from reverie.files.places.paths import (
     SessionFolder,
     SettingsFiles,
 )
-from reverie.files.places.remotes import normalise_remote
 from reverie.files.places.slug import canonical, slug, slug_of
 from reverie.files.places.transcripts import list_subagent_transcripts, list_transcript_folders
 

@@ -20,9 +20,8 @@ from pathlib import Path
 
 from reverie.errors import Damaged, Unavailable, UserMistake
 from reverie.files import locked, read_small, write_atomic
-from reverie.files.places.checkout import find_checkout
+from reverie.files.places.checkout import find_checkout, read_remotes
 from reverie.files.places.paths import Places, ProjectFolder
-from reverie.files.places.remotes import read_remotes
 from reverie.files.places.slug import canonical, slug_of
 from reverie.values import value
 

@@ -28,8 +28,7 @@ from reverie.messages.message import Message
 from reverie.messages.view import View
 from reverie.models.profiles import Profile
 from reverie.models.tokens.media import FLAT_MEDIA_TOKENS, image_tokens, pdf_tokens
-from reverie.models.tokens.pieces import pieces
-from reverie.models.tokens.rates import Rates, rates_for
+from reverie.models.tokens.rates import Rates, pieces, rates_for
 
 REDACTED_CHARS_PER_TOKEN = 10
 """Hidden reasoning comes encrypted and encoded; measured on a recorded exchange."""

@@ -2,6 +2,6 @@
 
 Reading order: `script` (a command as values), `parse` (text to script), `second_reading` (another reader that must
 agree before anything is allowed), `flags` (which options a program may get), `programs` (which programs only read),
-`git`, `find` and `scripts` (those that need a closer look), `word_paths` (which files a word stands for), `read_only`
-(the verdict), `wrapped` (commands inside commands).
+`git` and `scripts` (those that need a closer look), `word_paths` (which files a word stands for), `read_only` (the
+verdict), `wrapped` (commands inside commands).
 """

@@ -4,9 +4,9 @@ import textwrap
 import tomllib
 
 from reverie.session.subagents.definitions.built_in import built_in
+from reverie.settings.documents import givens_of_vendor
 from reverie.settings.schema import keys
 from reverie.settings.values import read
-from reverie.settings.vendor import givens_of_vendor
 from tests.requirements import requirement
 
 
