@@ -18,6 +18,9 @@ settings.register_profile("thorough", settings.get_profile("reverie"), max_examp
 settings.load_profile("reverie")
 
 
+_THOROUGH_SECONDS = 3600
+"""How long a test may take with `--thorough` unless it says so itself."""
+
 # What collection makes stays: looking through it again and again takes a third of the time that collection takes.
 gc.disable()
 
@@ -34,10 +37,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--update-golden", action="store_true", help="rewrite the files below tests/golden")
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_configure(config: pytest.Config) -> None:
-    """Take more examples of every law with `--thorough`, before the tests are imported."""
+    """Take more examples of every law with `--thorough`, before the tests are imported, and give them more time."""
     if config.getoption("--thorough"):
         settings.load_profile("thorough")
+        config.option.timeout = config.option.timeout or _THOROUGH_SECONDS
 
 
 _BESIDE_THE_PROJECT = Path(__file__).resolve().parents[2] / "shared" / "data"
