@@ -65,7 +65,7 @@ PROMISES = {
         "When a background agent ends, a line says how, what it cost and how its report begins.", source=_SOURCE
     ),
     "tui:turn:quiet": Requirement(
-        "Between Enter and the request nothing is drawn and no garbage collected, for a quarter of a second at most.",
+        "Between Enter and the request nothing is drawn, for a quarter of a second at most.",
         source="issue 5, how it is judged",
     ),
     "tui:status:own": Requirement(

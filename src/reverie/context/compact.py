@@ -19,7 +19,6 @@ from reverie.context.stage import NOTHING, Reduction, StageOutcome
 from reverie.context.summarise import EMBEDDED, SummaryRequest, WrittenSummary, by_structure, summarise
 from reverie.context.survive import MustSurvive, SurvivalLimits, bring_back, must_survive
 from reverie.errors import ContextTooLong, UserMistake
-from reverie.messages.bulk import collector_paused
 from reverie.messages.entries import CollapseEntry, MarkEntry
 from reverie.messages.message import user
 from reverie.messages.rules import legal_cuts
@@ -151,17 +150,15 @@ def _smaller(
 
 def _by_structure(case: Case, must: MustSurvive, kept: Sequence[Item], limit: int) -> str:
     """The embedded summary. The user's words are left to the must-survive list, which accounts for each."""
-    # A long session has very many candidates; the collector would hold up every thread while it looks at them.
-    with collector_paused():
-        return digest.summary(
-            must.facts,
-            limit_tokens=min(limit, STRUCTURE_TOKENS),
-            weigh=case.scene.weigh_text,
-            requests_tokens=0,
-            beside="\n".join(map(plain, kept)),
-            kept=[request.uuid for request in must.facts.requests],
-            rereads=must.rereads,
-        )
+    return digest.summary(
+        must.facts,
+        limit_tokens=min(limit, STRUCTURE_TOKENS),
+        weigh=case.scene.weigh_text,
+        requests_tokens=0,
+        beside="\n".join(map(plain, kept)),
+        kept=[request.uuid for request in must.facts.requests],
+        rereads=must.rereads,
+    )
 
 
 def _fold_from(case: Case, start: int, instructions: str) -> Flow[StageOutcome]:

@@ -15,7 +15,6 @@ from reverie.context.cut import Weigh, head_and_tail, unfenced
 from reverie.context.facts import FactCollector, Facts, gather
 from reverie.context.receipt import Fate, ReceiptLine, Sort
 from reverie.context.spans import chain, pinned, plain, short_ids, spoken
-from reverie.messages.bulk import collector_paused
 from reverie.messages.entries import Entry
 from reverie.messages.view import Item, ItemKind
 from reverie.values import value
@@ -124,8 +123,7 @@ def facts_of(items: tuple[Item, ...]) -> Facts:
             _gathered.remove(known)
         _gathered.append(known)
         del _gathered[:-REMEMBERED]
-        with collector_paused():
-            return known.extend(items[len(known.items) :]).facts()
+        return known.extend(items[len(known.items) :]).facts()
     except BaseException:
         # Whatever stopped it, half of an item may have been taken in.
         _gathered.clear()

@@ -16,7 +16,6 @@ from typing import Self
 
 from reverie.errors import Conflict, UserMistake
 from reverie.files import append_lines, locked
-from reverie.messages.bulk import collector_paused
 from reverie.messages.entries import Entry
 from reverie.messages.fork import write_fork
 from reverie.messages.records import decode_lines, encode_line
@@ -32,8 +31,7 @@ def read_entries(path: Path) -> list[Entry]:
         raise UserMistake(f"there is no transcript at {path}; `reverie sessions` lists those that exist") from None
     except IsADirectoryError:
         raise UserMistake(f"{path} is a folder, not a transcript; name one .jsonl file in it") from None
-    with collector_paused():
-        return list(decode_lines(data))
+    return list(decode_lines(data))
 
 
 class Transcript:

@@ -12,7 +12,6 @@ from enum import StrEnum
 from typing import Self
 
 from reverie.messages.blocks import Block, Opaque, Text, ToolResult, ToolUse
-from reverie.messages.bulk import collector_paused
 from reverie.messages.chain import linearize
 from reverie.messages.entries import (
     AssistantEntry,
@@ -106,8 +105,7 @@ def project(entries: Sequence[Entry], leaf: str | None = None) -> View:
     """Compute what the model sees after these entries, ending at `leaf` or at the newest one."""
     loose = (entry for entry in entries if isinstance(entry, SpillEntry) and entry.envelope is None)
     known = {envelope.uuid: entry for entry in entries if (envelope := envelope_of(entry)) is not None}
-    with collector_paused():
-        return Projection(known).extend(loose).extend(linearize(entries, leaf)).view()
+    return Projection(known).extend(loose).extend(linearize(entries, leaf)).view()
 
 
 class Projection:

@@ -15,7 +15,6 @@ from typing import Any
 
 from reverie.errors import BadRequest
 from reverie.messages.blocks import Block, CompactionBlock, Opaque, Text, ToolResult, ToolUse
-from reverie.messages.bulk import collector_paused
 from reverie.messages.codec import block_to_wire, encode_json, tool_to_wire
 from reverie.messages.message import Message, Role
 from reverie.models.ports import CacheMark, Request
@@ -42,8 +41,7 @@ def request_body(request: Request) -> dict[str, Any]:
     """Build the JSON body, without `stream`; raises `BadRequest` for cache marks that no provider would take."""
     tools = [_without_marker(tool_to_wire(tool)) for tool in request.tools]
     system: list[dict[str, Any]] = [{"type": "text", "text": block.text} for block in request.system]
-    with collector_paused():
-        messages = [_message(message) for message in request.messages]
+    messages = [_message(message) for message in request.messages]
     _place_marks(request.cache_marks, tools, system, messages)
     for message, wire in zip(request.messages, messages, strict=True):
         # Most messages hold nothing of the kind, and a long conversation has thousands.

@@ -6,7 +6,7 @@ Building one: `wiring` (from the settings of this process), `agreed_settings` (a
 
 A turn: `loop` (until the model stops calling tools), `tool_calls` (permission, hooks, run, answer), `loop_hooks` (what
 the loop needs of hooks), `compaction` (when the window fills), `events` (what happens, as values), `mentions` (`@path`
-in a message), `recall` (memories for the turn), `web_search`, `offline_answer` (without a model), `gc_pause`.
+in a message), `recall` (memories for the turn), `web_search`, `offline_answer` (without a model).
 
 What the model is told: `opening_prompt` (all of it), `system_prompt` (by sections), `prompt_text` (the files under
 `prompts/`), `user_context` (the first message), `memory_prompt`, `git_status`, `output_style` and `style_choice`,

@@ -21,7 +21,6 @@ from reverie.errors import UserMistake
 from reverie.files.places import ProjectFolder, list_transcript_folders
 from reverie.files.trust import TrustPart
 from reverie.messages.blocks import Block
-from reverie.messages.bulk import collector_paused
 from reverie.messages.entries import AttachmentEntry, Entry, MarkEntry, UserEntry, envelope_of
 from reverie.messages.fork import write_fork
 from reverie.messages.injection import harmless
@@ -33,9 +32,8 @@ from reverie.messages.view import ItemKind
 from reverie.permissions.approval import Approver
 from reverie.session.build import build_session
 from reverie.session.descriptions import describe_part
-from reverie.session.events import RequestSent, Status, TurnEnded, TurnEvent
+from reverie.session.events import Status, TurnEnded, TurnEvent
 from reverie.session.file_history import Return
-from reverie.session.gc_pause import GcPause
 from reverie.session.options import SessionOptions
 from reverie.session.parts import SessionParts
 from reverie.session.rewind import RESTORED_KIND, put_back, restored_words
@@ -64,7 +62,6 @@ class Session:
         self._heard_outside: list[Callable[[TurnEvent], None]] = []
         self._has_begun = False
         self._was_cleared = False
-        self._collecting = GcPause(collector_paused)
         self._ran_meanwhile: list[tuple[str, str, str]] = []
         self._parts: SessionParts = build_session(options, transcript, emit=self._emit)
 
@@ -190,11 +187,9 @@ class Session:
             self._parts.loop.open()
             await self._parts.lifecycle_hooks.cleared()
         await self._parts.disk_changes.announce()
-        self._collecting.begin()
         try:
             await self._parts.loop.turn(text, content, source=source)
         finally:
-            self._collecting.end()
             self._parts.extensions.turn_ended()
             self._parts.idle_hooks.begin()
             self._tell_commands()
@@ -379,8 +374,6 @@ class Session:
             self._transcript.close()
 
     def _emit(self, event: TurnEvent) -> None:
-        if isinstance(event, RequestSent):
-            self._collecting.end_soon()
         if self._events is not None:
             self._events.put_nowait(event)
             return

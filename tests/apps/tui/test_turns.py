@@ -4,9 +4,9 @@ import asyncio
 
 import pytest
 
+from reverie.apps.tui.draw_pause import LONGEST_SECONDS
 from reverie.models.ports import TextDelta
 from reverie.session.events import RequestSent
-from reverie.session.gc_pause import LONGEST_SECONDS
 from tests.apps.tui.conftest import MakeTable
 from tests.apps.tui.driving import at
 from tests.requirements import requirement

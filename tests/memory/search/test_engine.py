@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import gc
 import random
 import sqlite3
 import subprocess
@@ -299,21 +298,6 @@ def test_a_lexical_query_loads_no_heavy_library(tmp_path: Path) -> None:
         [sys.executable, "-c", program, str(tmp_path / "index.sqlite")], capture_output=True, text=True, check=True
     )
     assert done.stdout.strip() == "[]"
-
-
-@pytest.mark.parametrize("collects", [True, False])
-def test_a_query_leaves_the_collector_of_garbage_as_it_was(tmp_path: Path, collects: bool) -> None:
-    was = gc.isenabled()
-    (gc.enable if collects else gc.disable)()
-    try:
-        with opened(tmp_path) as index:
-            ask(index, "how is staging deployed")
-            assert gc.isenabled() == collects
-        with pytest.raises(sqlite3.ProgrammingError):
-            ask(index, "how is staging deployed")
-        assert gc.isenabled() == collects
-    finally:
-        (gc.enable if was else gc.disable)()
 
 
 @requirement("search:query:days")

@@ -7,6 +7,6 @@ another, `past` shows an old session. `prompt` is where one types, with `complet
 `waiting` say how things stand, `memory_screen` shows memories, `control_characters` keeps text
 from steering the terminal.
 `commands` is the table of slash commands, `host` what they may do, `inspections`, `changes` and `rewind` do it.
-`shell`, `remember`, `export` and `clipboard` do what their names say. `keys` names the keys, `gc_freeze`
-spares the garbage collector, `app` joins everything.
+`shell`, `remember`, `export` and `clipboard` do what their names say. `keys` names the keys, `draw_pause`
+holds back redraws, `app` joins everything.
 """

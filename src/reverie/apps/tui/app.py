@@ -7,6 +7,7 @@ matter. All that happens comes from the conversation's events; all that is done 
 from __future__ import annotations
 
 import asyncio
+import gc
 import time
 from collections.abc import Sequence
 
@@ -23,8 +24,8 @@ from reverie.apps.tui.changes import trust
 from reverie.apps.tui.commands import COMMANDS, find, near
 from reverie.apps.tui.control_characters import Unsteered
 from reverie.apps.tui.conversation import TerminalContext, TerminalSession, Wish
+from reverie.apps.tui.draw_pause import DrawPause
 from reverie.apps.tui.files import list_project_files
-from reverie.apps.tui.gc_freeze import let_go_of_what_went, set_aside_what_stays
 from reverie.apps.tui.history import Walk, append_input_history, read_input_history
 from reverie.apps.tui.host import SlashCommand, is_command
 from reverie.apps.tui.keys import Keyed
@@ -44,7 +45,6 @@ from reverie.apps.tui.waiting import Activity, Waiting
 from reverie.errors import Error
 from reverie.models.ports import Ending
 from reverie.permissions.approval import Approval, Question
-from reverie.session.gc_pause import GcPause
 
 FRAMES_PER_SECOND = 20
 """How often a growing answer is drawn."""
@@ -128,7 +128,7 @@ class Chat(Keyed):
         self._activity = self.query_one(Activity)
         self._waiting = self.query_one(Waiting)
         self._own_line = self.query_one(OwnLine)
-        self._turns = Turns(self._talk, self._waiting, self._activity, self._status, GcPause(self.batch_update))
+        self._turns = Turns(self._talk, self._waiting, self._activity, self._status, DrawPause(self.batch_update))
         self._shells = ShellRuns(self._talk, self.surroundings.directory, self.surroundings.shell)
         self._prompt.focus()
         self.set_interval(1 / FRAMES_PER_SECOND, self._tick)
@@ -145,7 +145,8 @@ class Chat(Keyed):
                 await trust(self, "")
             self._send_waiting()
             await asyncio.to_thread(self.surroundings.warm)
-            set_aside_what_stays()
+            # What is loaded now stays: later collections pass over it.
+            gc.freeze()
 
     def _send_waiting(self) -> None:
         """Take up what was typed while nothing could be sent; a command alone, words together."""
@@ -217,14 +218,15 @@ class Chat(Keyed):
         former, had_prompts = self.conversation.id, bool(self.conversation.prompts)
         await self.conversation.close()
         self._conversation = None
-        let_go_of_what_went()
+        gc.unfreeze()
+        gc.collect()
         if await self._open(Wish(resume, model or self._model)):
             self._model = model or self._model
         else:
             why = self._talk.pieces[-1]
             await self._open(Wish(former if had_prompts else None, self._model))
             self.show(why)
-        set_aside_what_stays()
+        gc.freeze()
 
     def copy(self, text: str) -> None:
         """Put a text on every clipboard that can be reached."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from reverie.apps.tui.conversation import TerminalSession
+from reverie.apps.tui.draw_pause import DrawPause
 from reverie.apps.tui.log import Log
 from reverie.apps.tui.pieces import Note, UserPiece
 from reverie.apps.tui.status_line import StatusLine
@@ -17,7 +18,6 @@ from reverie.apps.tui.waiting import Activity, Waiting
 from reverie.errors import Error
 from reverie.models.ports import Ending
 from reverie.session.events import Attached, RequestSent, Status, TurnEnded, TurnEvent, TurnStarted
-from reverie.session.gc_pause import GcPause
 
 
 @dataclass(slots=True)
@@ -28,7 +28,7 @@ class Turns:
     waiting: Waiting
     activity: Activity
     status: StatusLine
-    drawing: GcPause
+    drawing: DrawPause
     """Rests until a request has left."""
     view: TurnView | None = None
     """None while no turn runs."""

@@ -6,10 +6,8 @@ Joins the parts: `database.py` finds candidates by words and `vectors.py` by mea
 
 from __future__ import annotations
 
-import gc
 import math
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Sequence
 from operator import mul
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
@@ -43,22 +41,6 @@ _LEAST_PASSAGES = 100
 """How telling a word is, is judged as if the store had at least so many: among six memories one word that none of them
 has would else outweigh all that are found."""
 _NEIGHBOURS = 3
-
-
-@contextmanager
-def _uncollected() -> Iterator[None]:
-    """Put off Python's search for cycles.
-
-    A query makes a thousand objects and no cycle; to look through all that the process holds takes longer than it.
-    """
-    if not gc.isenabled():
-        yield
-        return
-    gc.disable()
-    try:
-        yield
-    finally:
-        gc.enable()
 
 
 class SearchIndex:
@@ -134,8 +116,7 @@ class SearchIndex:
         """The documents that answer a query, best first; nothing when none is likely to."""
         if not query.text.strip() or query.limit < 1:
             return []
-        with _uncollected():
-            return self._search(query)
+        return self._search(query)
 
     def _search(self, query: Query) -> list[Scored]:
         wanted, measured, corrected = self.measured(query)

@@ -19,7 +19,6 @@ from typing import BinaryIO
 from reverie.memory.search.passages.cut import SpokenRecord, cut, spoken
 from reverie.memory.search.passages.database import FileState, NewPassage, PassageDatabase
 from reverie.memory.search.passages.terms import lines_of_terms
-from reverie.messages.bulk import collector_paused
 from reverie.messages.entries import BadLine
 from reverie.messages.records import decode_line
 from reverie.values import value
@@ -92,7 +91,7 @@ class _Reader:
 
     def read(self, transcript: SearchedTranscript) -> None:
         """Index what a file has and the index has not."""
-        with suppress(OSError), transcript.path.open("rb") as file, collector_paused():
+        with suppress(OSError), transcript.path.open("rb") as file:
             while self._read_batch(transcript, file):
                 self._progress(self.bytes_read, self._total_bytes)
 

@@ -1,7 +1,6 @@
-"""What rests between the user's words and the request that follows: whatever takes longer than all the rest.
+"""Pauses redraws from the user's message until the request is sent.
 
-In a session of 100,000 tokens drawing took three quarters of the CPU time before a request, and a full collection of
-garbage, when one fell there, ten times as much again.
+In a session of 100,000 tokens drawing took three quarters of the CPU time before a request.
 """
 
 from __future__ import annotations
@@ -16,8 +15,8 @@ AFTER_SECONDS = 0.02
 """From the word that a request is ready until it has left."""
 
 
-class GcPause:
-    """Something that is held until a request has left."""
+class DrawPause:
+    """Holds back redraws until a request has left."""
 
     def __init__(self, hold: Callable[[], AbstractContextManager[object]]) -> None:
         self._hold = hold
