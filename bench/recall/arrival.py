@@ -205,7 +205,7 @@ def _filled(home: Path, project: Path, turns: int) -> list[Question]:
         for place, thing in names[:turns]:
             text = f"When do we deal with the {thing} at {place}?"
             firsts = [
-                memory.recall_report(replace(memory.asked(text), by_words=by_words)).hits[0].topic.path
+                memory.recall_report(replace(memory.build_query(text), by_words=by_words)).hits[0].topic.path
                 for by_words in (True, False)
             ]
             questions.append(Question(text, *firsts))

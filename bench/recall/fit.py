@@ -22,10 +22,18 @@ import numpy as np
 
 from bench.recall.data import NOW, SETS, Case, read_cases
 from bench.recall.embedding import RememberingEmbedder
-from reverie.memory.search import Query, SearchIndex
-from reverie.memory.search.abstain import VECTOR_COEFFICIENTS, WORD_COEFFICIENTS, hit_features, query_features
-from reverie.memory.search.features import Measured, WeighedQuery
-from reverie.memory.search.rank import VECTOR_WEIGHTS, WORD_WEIGHTS, parts_of
+from reverie.memory.search.document import Query
+from reverie.memory.search.engine import SearchIndex
+from reverie.memory.search.features import Candidate, WeighedQuery
+from reverie.memory.search.rank import (
+    VECTOR_COEFFICIENTS,
+    VECTOR_WEIGHTS,
+    WORD_COEFFICIENTS,
+    WORD_WEIGHTS,
+    hit_features,
+    parts_of,
+    query_features,
+)
 from reverie.memory.search.weights import find_weights
 
 if TYPE_CHECKING:
@@ -58,7 +66,7 @@ class Asked:
     fold: int
     kind: str
     wanted: WeighedQuery
-    candidates: tuple[Measured, ...]
+    candidates: tuple[Candidate, ...]
     pieces: tuple[tuple[int, ...], ...] = ()
 
 

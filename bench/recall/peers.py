@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bench.recall.systems import Ranking, System, plain_text
-from reverie.memory.search import SearchDocument
+from reverie.memory.search.document import SearchDocument
 
 if TYPE_CHECKING:
     from reverie.memory.search.vectors import Embeds

@@ -34,7 +34,8 @@ from bench.start.__main__ import (
     write_memories,
 )
 from reverie import Memory, Settings, Topic
-from reverie.memory.search import Query, SearchDocument, SearchIndex
+from reverie.memory.search.document import Query, SearchDocument
+from reverie.memory.search.engine import SearchIndex
 from reverie.memory.search.weights import find_weights
 from reverie.memory.topics.topic import MemoryType
 

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bench.recall.data import NOW
-from reverie.memory.search import Query, SearchDocument, SearchIndex
-from reverie.memory.search.engine import embedding_text
+from reverie.memory.search.document import Query, SearchDocument
+from reverie.memory.search.engine import SearchIndex, embedding_text
 
 if TYPE_CHECKING:
     from reverie.memory.search.vectors import Embeds

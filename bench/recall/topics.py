@@ -7,7 +7,7 @@ are talk about private life.
 from __future__ import annotations
 
 from bench.recall.data import Case, Question
-from reverie.memory.search import SearchDocument
+from reverie.memory.search.document import SearchDocument
 
 _TOPICS = (
     ("user", "Pets", "The user owns a golden retriever called Biscuit", "Adopted from a shelter; walks at seven."),

@@ -8,7 +8,7 @@ import numpy as np
 from bench.recall.peers import Peer
 from numpy.typing import NDArray
 
-from reverie.memory.search import SearchDocument
+from reverie.memory.search.document import SearchDocument
 
 
 class _Lengths:

@@ -184,7 +184,7 @@ def test_an_update_renews_what_was_derived_and_keeps_a_text_that_is_not_given(me
 def test_half_a_character_in_a_query_is_no_reason_to_fail(memory: Memory) -> None:
     memory.save(**KIWI)
 
-    assert memory.asked("caf\udce9", context="\ud800").query == "caf?"
+    assert memory.build_query("caf\udce9", context="\ud800").text == "caf?"
     assert paths(memory.recall(f"{QUESTION} \udce9")) == ["project_kiwi_server.md"]
 
 

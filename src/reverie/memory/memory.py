@@ -30,9 +30,10 @@ if TYPE_CHECKING:
     from reverie.memory.dream.dreams import Dreams, Dreamt
     from reverie.memory.extraction.learn import Learned
     from reverie.memory.retention import SessionFile
+    from reverie.memory.search.document import Query
     from reverie.memory.search.passages import PastHit, PastQuery, PastSearchResult
     from reverie.memory.search.past_sessions import Past
-    from reverie.memory.search.recall import Asked, Recalled
+    from reverie.memory.search.recall import Recalled
     from reverie.memory.search.render import Hit, RenderLimits
     from reverie.memory.search.topic_index import IndexedFolder
     from reverie.memory.search.topic_table import Indexed
@@ -360,29 +361,30 @@ class Memory:
         `exclude` names memories that were shown or read already; `files` and `tools` are those of the last turns;
         `fresh` looks at the directory at once instead of at most once a second.
         """
-        asked = self.asked(query, limit=limit, exclude=exclude, context=context, files=files, tools=tools)
-        found = self.recall_report(asked, fresh=fresh)
-        self.note_recalled(found.hits, query, session=session)
-        return list(found.hits)
+        built = self.build_query(query, limit=limit, exclude=exclude, context=context, files=files, tools=tools)
+        hits = self.recall_report(built, fresh=fresh).hits
+        self.note_recalled(hits, query, session=session)
+        return list(hits)
 
-    def asked(
+    def build_query(
         self,
-        query: str,
+        text: str,
         *,
         limit: int | None = None,
         exclude: Iterable[Topic | AnyPath] = (),
         context: str = "",
         files: Iterable[str] = (),
         tools: Iterable[str] = (),
-    ) -> Asked:
-        """A query as a value."""
-        from reverie.memory.search.recall import Asked
+    ) -> Query:
+        """A query for `recall_report` and `select`."""
+        from reverie.memory.search.document import Query
 
         if limit is not None and (not isinstance(limit, int) or limit < 1):
             raise UserMistake(f"limit={limit!r}: how many memories at most, a whole number above 0")
         shown = frozenset(path for each in exclude for path in self._whole_paths(each))
-        return Asked(
-            query=_as_text(query),
+        return Query(
+            text=_as_text(text),
+            now=self._now(),
             context=_as_text(context),
             files=tuple(files),
             tools=tuple(tools),
@@ -390,15 +392,15 @@ class Memory:
             limit=self.limits.hits if limit is None else limit,
         )
 
-    def recall_report(self, asked: Asked, *, fresh: bool = False) -> Recalled:
+    def recall_report(self, query: Query, *, fresh: bool = False) -> Recalled:
         """As `recall`, with the number of memories searched; does not record the use."""
         from reverie.memory.search.recall import Recalled, recall
 
         if self.off is not None:
             return Recalled(hits=(), searched=0, skipped=self.off)
-        searched = self._shelves.for_query(asked.query, fresh=fresh)
-        asked = replace(asked, query=without_mentions(asked.query))
-        return recall(searched, asked, now=self._now(), limits=self.limits, check=self._check)
+        searched = self._shelves.for_query(query.text, fresh=fresh)
+        query = replace(query, text=without_mentions(query.text))
+        return recall(searched, query, limits=self.limits, check=self._check)
 
     async def recall_async(
         self,
@@ -414,23 +416,22 @@ class Memory:
         """As `recall`, with a model's choice among the best; if it fails, the result without a model is returned."""
         import asyncio
 
-        asked = self.asked(query, limit=limit, exclude=exclude, context=context, files=files, tools=tools)
-        hits: Sequence[Hit] = (await asyncio.to_thread(self.recall_report, asked)).hits
+        built = self.build_query(query, limit=limit, exclude=exclude, context=context, files=files, tools=tools)
+        hits: Sequence[Hit] = (await asyncio.to_thread(self.recall_report, built)).hits
         if model is not None and self.off is None and self.settings.recall.rerank:
             with suppress(TimeoutError):
-                hits = await asyncio.wait_for(self.select(asked, hits, model), self.settings.recall.timeout_seconds)
+                hits = await asyncio.wait_for(self.select(built, hits, model), self.settings.recall.timeout_seconds)
         self.note_recalled(hits, query)
         return list(hits)
 
-    async def select(self, asked: Asked, embedded: Sequence[Hit], model: Model | str) -> Sequence[Hit]:
+    async def select(self, query: Query, embedded: Sequence[Hit], model: Model | str) -> Sequence[Hit]:
         """The hits that a model chooses among the best, beside the first of the embedded ones; those, when it fails."""
         from reverie.memory.search.model_selection import select
 
-        searched = self._shelves.for_query(asked.query, fresh=False)
+        searched = self._shelves.for_query(query.text, fresh=False)
         return await select(
-            searched, asked, embedded, self._model(model), self.settings.recall,
-            now=self._now(), limits=self.limits, check=self._check,
-        )  # fmt: skip
+            searched, query, embedded, self._model(model), self.settings.recall, limits=self.limits, check=self._check
+        )
 
     @property
     def has_vectors(self) -> bool:

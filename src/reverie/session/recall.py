@@ -13,7 +13,8 @@ from typing import Any
 
 from reverie.context.conversation import Conversation
 from reverie.memory.memory import Memory
-from reverie.memory.search.recall import Asked, is_worth_recalling
+from reverie.memory.search.document import Query
+from reverie.memory.search.recall import is_worth_recalling
 from reverie.memory.search.render import Hit, Shown, attachment, still_shown
 from reverie.messages.blocks import JsonObject
 from reverie.messages.entries import AttachmentEntry
@@ -59,16 +60,16 @@ class SessionRecall:
             return ()
         view = self.log.view
         files, tools = _in_use(view, self.desk.project)
-        asked = self.memory.asked(text, exclude=exclude, context=_said_before(view), files=files, tools=tools)
-        by_words = replace(asked, by_words=True)
+        query = self.memory.build_query(text, exclude=exclude, context=_said_before(view), files=files, tools=tools)
+        by_words = replace(query, by_words=True)
         hits = await self._within(settings.words_timeout_seconds, self._searched(by_words), text)
         if hits is None:
             return ()
         if self.memory.has_vectors:
-            nearest = await self._within(settings.vectors_timeout_seconds, self._searched(asked), text)
-            asked, hits = (by_words, hits) if nearest is None else (asked, nearest)
+            nearest = await self._within(settings.vectors_timeout_seconds, self._searched(query), text)
+            query, hits = (by_words, hits) if nearest is None else (query, nearest)
         if self.model is not None and settings.rerank:
-            chosen = await self._within(settings.timeout_seconds, self.memory.select(asked, hits, self.model), text)
+            chosen = await self._within(settings.timeout_seconds, self.memory.select(query, hits, self.model), text)
             hits = hits if chosen is None else chosen
         return self._joined(hits, text)
 
@@ -95,8 +96,8 @@ class SessionRecall:
         self.forget()
         await asyncio.gather(*late, return_exceptions=True)
 
-    async def _searched(self, asked: Asked) -> Sequence[Hit]:
-        return (await asyncio.to_thread(self.memory.recall_report, asked)).hits
+    async def _searched(self, query: Query) -> Sequence[Hit]:
+        return (await asyncio.to_thread(self.memory.recall_report, query)).hits
 
     async def _within(
         self, seconds: float, answer: Coroutine[Any, Any, Sequence[Hit]], text: str

@@ -6,8 +6,9 @@ from pathlib import Path
 import pytest
 
 from reverie.memory.memory import Memory
-from reverie.memory.search import Query, SearchDocument, SearchIndex
-from reverie.memory.search.abstain import RUNNER_UP_THRESHOLD
+from reverie.memory.search.document import Query, SearchDocument
+from reverie.memory.search.engine import SearchIndex
+from reverie.memory.search.rank import RUNNER_UP_THRESHOLD
 from tests.requirements import requirement
 
 

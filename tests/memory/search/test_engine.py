@@ -12,8 +12,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from reverie.memory.search import Query, Scored, SearchDocument, SearchIndex
 from reverie.memory.search.analyze import analyse_query
+from reverie.memory.search.document import Query, SearchDocument
+from reverie.memory.search.engine import SearchIndex
+from reverie.memory.search.features import Candidate
 from tests.requirements import requirement
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
@@ -44,7 +46,7 @@ def opened(folder: Path, *documents: SearchDocument) -> SearchIndex:
     return index
 
 
-def keys(hits: list[Scored]) -> list[str]:
+def keys(hits: list[Candidate]) -> list[str]:
     return [hit.key for hit in hits]
 
 
@@ -269,7 +271,8 @@ def test_a_damaged_or_older_file_is_replaced_and_filled_again(tmp_path: Path, da
 _WRITER = """
 import sys
 from pathlib import Path
-from reverie.memory.search import SearchDocument, SearchIndex
+from reverie.memory.search.document import SearchDocument
+from reverie.memory.search.engine import SearchIndex
 with SearchIndex(Path(sys.argv[1])) as index:
     for number in range(20):
         index.update([SearchDocument(key=f"{sys.argv[2]}-{number}", body=f"entry {number} of writer {sys.argv[2]}")])
@@ -290,7 +293,8 @@ def test_a_lexical_query_loads_no_heavy_library(tmp_path: Path) -> None:
     opened(tmp_path).close()
     program = (
         "import sys; from datetime import datetime; from pathlib import Path\n"
-        "from reverie.memory.search import Query, SearchIndex\n"
+        "from reverie.memory.search.document import Query\n"
+        "from reverie.memory.search.engine import SearchIndex\n"
         "SearchIndex(Path(sys.argv[1])).search(Query('how is staging deployed', datetime(2026, 1, 1)))\n"
         "print([name for name in ('numpy', 'yaml', 'rich', 'msgspec', 'tokenizers') if name in sys.modules])"
     )

@@ -8,7 +8,9 @@ from pathlib import Path
 import pytest
 
 from reverie.files.places.paths import MemoryFolder
-from reverie.memory.search.recall import Asked, SearchedDirectory, chosen, is_worth_recalling, ranked, recall, selection
+from reverie.memory.search.document import Query
+from reverie.memory.search.model_selection import ask_selector, name_hits
+from reverie.memory.search.recall import SearchedDirectory, is_worth_recalling, rank_memories, recall
 from reverie.memory.search.render import Hit
 from reverie.memory.search.topic_index import IndexedFolder
 from reverie.memory.topics.anchors import AnchorCheck, AnchorState, FileAnchor
@@ -39,7 +41,7 @@ MANGO = topic("mango.md", "Mango queue", "How the mango queue is drained", "Nigh
 
 
 def found(searched: SearchedDirectory, query: str, **more: object) -> list[Hit]:
-    return list(recall([searched], Asked(query=query, **more), now=NOW).hits)  # type: ignore[arg-type]
+    return list(recall([searched], Query(query, NOW, **more)).hits)  # type: ignore[arg-type]
 
 
 def paths(hits: list[Hit]) -> list[str]:
@@ -81,7 +83,7 @@ def test_a_hit_says_which_words_stand_where(tmp_path: Path) -> None:
 )
 def test_every_word_of_a_reason_stands_where_it_is_said_to(tmp_path: Path, query: str, context: str) -> None:
     searched = memory(tmp_path, KIWI, MANGO)
-    for hit in recall([searched], Asked(query, context=context), now=NOW).hits:
+    for hit in recall([searched], Query(query, NOW, context=context)).hits:
         texts = {"name": hit.topic.name, "description": hit.topic.description, "text": hit.topic.body}
         assert hit.reasons.words
         for place, words in hit.reasons.words.items():
@@ -168,7 +170,7 @@ def test_what_was_shown_does_not_come_back(tmp_path: Path) -> None:
 def test_the_same_text_in_two_scopes_is_shown_once(tmp_path: Path) -> None:
     mine, theirs = memory(tmp_path / "a", KIWI), memory(tmp_path / "b", KIWI, scope="user")
 
-    hits = recall([mine, theirs], Asked(query="where does the kiwi server run"), now=NOW).hits
+    hits = recall([mine, theirs], Query("where does the kiwi server run", NOW)).hits
 
     assert [(hit.scope, hit.path) for hit in hits] == [("project", f"{tmp_path}/a/kiwi.md")]
 
@@ -214,7 +216,7 @@ def test_a_hit_carries_its_header_with_age_and_path(tmp_path: Path) -> None:
     old = topic("old.md", "Kiwi server", "Where the kiwi server runs", trust=Trust.inferred)
     searched = memory(tmp_path, old)
 
-    hit = recall([searched], Asked(query="kiwi server"), now=datetime(2026, 6, 1, tzinfo=UTC)).hits[0]
+    hit = recall([searched], Query("kiwi server", datetime(2026, 6, 1, tzinfo=UTC))).hits[0]
 
     assert hit.age_days == 32
     assert "32 days old" in hit.header
@@ -227,9 +229,9 @@ def test_a_hit_says_when_what_it_names_is_gone(tmp_path: Path) -> None:
     anchored = topic("a.md", "Kiwi server", "Where the kiwi server runs", anchors=(FileAnchor("src/kiwi.py"),))
     broken = AnchorCheck(FileAnchor("src/kiwi.py"), AnchorState.broken)
 
-    hit = recall(
-        [memory(tmp_path, anchored)], Asked(query="kiwi server"), now=NOW, check=lambda _scope, _topic: (broken,)
-    ).hits[0]
+    hit = recall([memory(tmp_path, anchored)], Query("kiwi server", NOW), check=lambda _scope, _topic: (broken,)).hits[
+        0
+    ]
 
     assert hit.anchors == (broken,)
     assert "No longer there: src/kiwi.py" in hit.header
@@ -250,10 +252,10 @@ def test_the_same_question_gives_the_same_answer_in_the_same_order(tmp_path: Pat
 @requirement("recall:selector")
 def test_the_selector_is_asked_about_the_candidates_and_its_choice_counts(tmp_path: Path) -> None:
     searched = memory(tmp_path, KIWI, MANGO)
-    asked = Asked(query="kiwi server and mango queue", tools=("terraform",))
-    candidates = ranked([searched], asked, now=NOW, abstains=False, limit=50)
+    query = Query("kiwi server and mango queue", NOW, tools=("terraform",), abstains=False)
+    hits = name_hits(rank_memories([searched], query))
 
-    flow = selection(candidates, asked, embedded=["kiwi.md"])
+    flow = ask_selector(hits, query, embedded=["kiwi.md"])
     ask = next(flow)
 
     assert ask.purpose == "recall"
@@ -266,15 +268,14 @@ def test_the_selector_is_asked_about_the_candidates_and_its_choice_counts(tmp_pa
     with pytest.raises(StopIteration) as done:
         flow.send(reply('```json\n{"selected_memories": ["mango.md", "no-such.md", "mango.md", 7]}\n```'))
     assert done.value.value == ("mango.md",)
-    assert [hit.topic.path for hit in chosen(candidates, done.value.value, asked, now=NOW)] == ["mango.md"]
+    assert hits["mango.md"].topic.path == "mango.md"
 
 
 @requirement("recall:selector")
 @pytest.mark.parametrize("answer", ["", "I would pick kiwi.md", "{}", '{"selected_memories": "kiwi.md"}', "[1]"])
 def test_an_answer_that_is_not_what_was_asked_for_is_an_error(tmp_path: Path, answer: str) -> None:
-    asked = Asked(query="kiwi server")
-    candidates = ranked([memory(tmp_path, KIWI)], asked, now=NOW, abstains=False, limit=50)
-    flow = selection(candidates, asked, embedded=[])
+    query = Query("kiwi server", NOW, abstains=False)
+    flow = ask_selector(name_hits(rank_memories([memory(tmp_path, KIWI)], query)), query, embedded=[])
     next(flow)
 
     with pytest.raises(ValueError):

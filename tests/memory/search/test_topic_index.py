@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -158,7 +159,7 @@ def test_with_vectors_a_memory_is_found_by_its_meaning(tmp_path: Path) -> None:
     indexed.sweep()
     query = Query("car location", NOW, abstains=False)
 
-    assert indexed.search(query, by_words=True) == []
+    assert indexed.search(replace(query, by_words=True)) == []
     assert dictionary.embedded == []
     (best, *_) = indexed.search(query)
     assert best.key == "a.md"

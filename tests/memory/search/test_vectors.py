@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from reverie.memory.search import Query, SearchDocument, SearchIndex
+from reverie.memory.search.document import Query, SearchDocument
+from reverie.memory.search.engine import SearchIndex
 from tests.requirements import requirement
 
 if TYPE_CHECKING:

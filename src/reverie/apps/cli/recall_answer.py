@@ -48,10 +48,10 @@ def answer(which: Which, said: RecallSaid) -> None:
     text = " ".join(said.query)
     started = time.perf_counter()
     memory = which.open()
-    asked = memory.asked(
+    query = memory.build_query(
         text, limit=said.limit, exclude=said.exclude, context=said.context, files=said.files, tools=said.tools
     )
-    found = memory.recall_report(replace(asked, by_words=said.words), fresh=said.fresh)
+    found = memory.recall_report(replace(query, by_words=said.words), fresh=said.fresh)
     took_ms = round((time.perf_counter() - started) * 1000, 1)
     if said.as_json:
         from reverie.apps.cli.memory_documents import hit_document

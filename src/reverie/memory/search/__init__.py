@@ -3,15 +3,10 @@
 - recall of topics: `recall` (which matter now), `topic_index` (one directory as recall sees it) with `topic_table` and
   `topic_rows`, `directories` (all that recall looks into), `model_selection` (a model chooses), `render` (how a
   recalled topic is shown), `usage_log` (what was recalled)
-- the engine: `document` (what goes in and comes out), `engine` (open, update, search), `analyze` with `stem` and
-  `words` (text to terms), `database` (the index file), `spelling` (unknown words), `features` (what is measured),
-  `rank` (how it is weighed), `abstain` (when to say nothing)
+- the engine: `document` (documents, queries, reasons), `engine` (open, update, search), `analyze` with `stem` and
+  `words` (text to terms), `database` (the index file), `spelling` (unknown words), `features` (what is measured
+  of a candidate), `rank` (how it is weighed, and when nothing is returned)
 - meaning, with the `semantic` extra: `semantic`, `vectors`, `sentences`, `embed`, `tensors`, `blas` (threads),
   `beside` (two things at once), `weights` (the model files)
 - `passages`: what past sessions said, opened by `past_sessions`
 """
-
-from reverie.memory.search.document import Known, Query, RankingReason, Scored, SearchDocument
-from reverie.memory.search.engine import SearchIndex
-
-__all__ = ["Known", "Query", "RankingReason", "Scored", "SearchDocument", "SearchIndex"]

@@ -1,4 +1,4 @@
-"""Input and output of the search engine: documents, queries, scored hits and their reasons."""
+"""What goes into search: documents and queries; and the reasons that come with what is found."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Known:
 
 @value
 class Query:
-    """A question to the index."""
+    """What is searched for, from the caller down to the index."""
 
     text: str
     now: datetime
@@ -53,32 +53,54 @@ class Query:
     """What was said just before; its words count little."""
     limit: int = 5
     exclude: frozenset[str] = frozenset()
-    """Keys that must not come back: shown already, or read already."""
+    """What must not come back because it was shown or read already: whole paths for recall, keys for one index."""
     abstains: bool = True
     """Whether hits below the calibrated threshold are left out; searching by hand wants them all."""
     uses: Mapping[str, int] = field(default_factory=dict)
     """Key → how often it was recalled before, where that is known better than when the document was indexed."""
+    files: tuple[str, ...] = ()
+    """Touched in the last turns, relative to the project root."""
+    tools: tuple[str, ...] = ()
+    """Used in the last turns."""
+    by_words: bool = False
+    """Whether vectors are left aside: loading them takes longer than a hook may."""
 
 
 @value
-class RankingReason:
-    """Why a document was found. The shares in `parts` add up to the ranking score."""
+class Reasons:
+    """Why a memory was recalled, part by part."""
 
-    words: dict[str, tuple[str, ...]]
-    """Field → the query's terms found there."""
-    corrected: dict[str, tuple[str, ...]]
-    """Unknown query term → the terms of the store taken in its place."""
-    similarity: float | None
-    """Cosine of query and document; None without vectors."""
+    words: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    """Where → the words of the query found there."""
+    corrected: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    """A word the memory does not know → the words taken in its place."""
+    similarity: float | None = None
+    """Likeness of meaning, from 0 to 1; None without vectors."""
+    situation: tuple[str, ...] = ()
+    """Why a standing instruction applies now."""
     parts: dict[str, float] = field(default_factory=dict)
-    """Reason → what it added to the ranking score."""
+    """What each measure added to the ranking."""
+
+    def __str__(self) -> str:
+        said = list(self.situation)
+        places: dict[tuple[str, ...], list[str]] = {}
+        for place, found in self.words.items():
+            places.setdefault(found, []).append(place)
+        said += [f"{', '.join(map(_quoted, found))} in {' and '.join(where)}" for found, where in places.items()]
+        said += [f"{word!r} read as {' or '.join(map(repr, others))}" for word, others in self.corrected.items()]
+        if self.similarity is not None:
+            said.append(f"likeness of meaning {self.similarity:.2f}")
+        said += [words for name, (words, least) in _PRIORS.items() if self.parts.get(name, 0.0) > least]
+        return "; ".join(said)
 
 
-@value
-class Scored:
-    """One hit."""
+_PRIORS = {
+    "recency": ("recent", 0.34),
+    "use": ("of use before", 0.0),
+    "type": ("a memory of how to work or whom with", 0.0),
+}
+"""What each prior is called, from which share on; recency fades without end and is worth a word for three weeks."""
 
-    key: str
-    score: float
-    """How likely this answers the query, from 0 to 1."""
-    why: RankingReason
+
+def _quoted(word: str) -> str:
+    return f'"{word}"'

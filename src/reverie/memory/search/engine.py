@@ -1,7 +1,7 @@
 """The search index as its users see it: open, update, search, close.
 
 Joins the parts: `database.py` finds candidates by words and `vectors.py` by meaning, `features.py` measures them,
-`rank.py` orders them, `abstain.py` says which are worth showing. Without vectors nothing heavier than sqlite3 loads.
+`rank.py` orders them and says which are worth showing. Without vectors nothing heavier than sqlite3 loads.
 """
 
 from __future__ import annotations
@@ -12,12 +12,22 @@ from operator import mul
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
-from reverie.memory.search.abstain import hit_features, least_likely, probability, query_features, says_nothing
 from reverie.memory.search.analyze import QueryText, analyse_query, is_weak, synonyms, without_names
 from reverie.memory.search.database import Database, DocumentRow
-from reverie.memory.search.document import Known, Query, RankingReason, Scored, SearchDocument
-from reverie.memory.search.features import NAME_WORTH, SYNONYM_WORTH, Measured, WeighedQuery, measure
-from reverie.memory.search.rank import PRIOR_WEIGHTS, TITLED_WEIGHT, VECTOR_WEIGHTS, WORD_WEIGHTS, parts_of
+from reverie.memory.search.document import Known, Query, Reasons, SearchDocument
+from reverie.memory.search.features import NAME_WORTH, SYNONYM_WORTH, Candidate, WeighedQuery, measure
+from reverie.memory.search.rank import (
+    PRIOR_WEIGHTS,
+    TITLED_WEIGHT,
+    VECTOR_WEIGHTS,
+    WORD_WEIGHTS,
+    hit_features,
+    least_likely,
+    parts_of,
+    probability,
+    query_features,
+    says_nothing,
+)
 from reverie.memory.search.spelling import corrections
 
 if TYPE_CHECKING:
@@ -112,13 +122,13 @@ class SearchIndex:
         by_sentence = {key: pack_sentences(vectors[first:last]) for key, (first, last) in of_sentences.items()}
         self._database.write_vectors(found, by_sentence)
 
-    def search(self, query: Query) -> list[Scored]:
+    def search(self, query: Query) -> list[Candidate]:
         """The documents that answer a query, best first; nothing when none is likely to."""
         if not query.text.strip() or query.limit < 1:
             return []
         return self._search(query)
 
-    def _search(self, query: Query) -> list[Scored]:
+    def _search(self, query: Query) -> list[Candidate]:
         wanted, measured, corrected = self.measured(query)
         if query.abstains and says_nothing(wanted):
             return []
@@ -136,7 +146,7 @@ class SearchIndex:
         of_query = query_features(wanted, measured)
         scores = [score for score, _ in scored]
         asked = {*wanted.text.terms, *wanted.names}
-        hits: list[Scored] = []
+        hits: list[Candidate] = []
         for place, (score, each) in enumerate(scored[: query.limit]):
             features = hit_features(wanted, each, score, scores[place + 1 :], of_query)
             likely = probability(features, has_vectors=has_vectors)
@@ -148,13 +158,14 @@ class SearchIndex:
             words = {name: tuple(sorted(own)) for name, found in each.fields.items() if (own := found & asked)}
             if query.abstains and not words and not has_vectors:
                 continue
-            why = RankingReason(
+            each.why = Reasons(
                 words=words,
                 corrected=corrected,
                 similarity=each.values.get("similarity"),
                 parts=parts_of(each.values, weights) | _priors(each.row, query),
             )
-            hits.append(Scored(each.row.key, min(likely, hits[-1].score) if hits else likely, why))
+            each.score = min(likely, hits[-1].score) if hits else likely
+            hits.append(each)
         return hits
 
     def sharing(self, text: str, limit: int) -> list[str]:
@@ -163,19 +174,19 @@ class SearchIndex:
             wanted, _ = self._wanted(analyse_query(text), "")
             return [row.key for row in self._database.rows(self._candidates(wanted)[:limit])]
 
-    def measured(self, query: Query) -> tuple[WeighedQuery, list[Measured], dict[str, tuple[str, ...]]]:
+    def measured(self, query: Query) -> tuple[WeighedQuery, list[Candidate], dict[str, tuple[str, ...]]]:
         """Every candidate with its measures, unranked: what `search` weighs and what `bench/recall` fits."""
         with self._database.reading():
             return self._measured(query)
 
-    def _measured(self, query: Query) -> tuple[WeighedQuery, list[Measured], dict[str, tuple[str, ...]]]:
+    def _measured(self, query: Query) -> tuple[WeighedQuery, list[Candidate], dict[str, tuple[str, ...]]]:
         wanted, corrected = self._wanted(analyse_query(query.text), query.context)
         if self._embedder is None:
             rows = self._with_neighbours(self._database.rows(self._candidates(wanted)))
             return wanted, measure(rows, wanted), corrected
         return wanted, self._measured_by_meaning(query.text, wanted, self._embedder), corrected
 
-    def _measured_by_meaning(self, text: str, wanted: WeighedQuery, embedder: Embeds) -> list[Measured]:
+    def _measured_by_meaning(self, text: str, wanted: WeighedQuery, embedder: Embeds) -> list[Candidate]:
         from reverie.memory.search.beside import offer
         from reverie.memory.search.vectors import sentence_similarities
 
@@ -314,7 +325,7 @@ def _texts_before(documents: Sequence[SearchDocument]) -> dict[str, str]:
 
 
 def _measure_similarity(
-    measured: Sequence[Measured],
+    measured: Sequence[Candidate],
     found: dict[int, tuple[list[float], list[float]]],
     by_sentence: dict[int, tuple[list[float], list[float], list[float]]],
 ) -> None:

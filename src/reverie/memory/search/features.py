@@ -14,6 +14,7 @@ from datetime import date
 
 from reverie.memory.search.analyze import QueryText
 from reverie.memory.search.database import FIELD_WEIGHTS, FIELDS, LINE_FIELDS, DocumentRow
+from reverie.memory.search.document import Reasons
 from reverie.values import value
 
 _WEIGHT_OF = dict(zip(FIELDS, FIELD_WEIGHTS, strict=True))
@@ -39,6 +40,7 @@ _DAYS_AFTER = 10.0
 """How soon after a day people stop speaking of it."""
 _BEFORE_WORTH = 0.3
 """Of a day to come people speak less than of one that has passed."""
+_NO_REASONS = Reasons()
 
 
 @value
@@ -58,8 +60,8 @@ class WeighedQuery:
 
 
 @dataclass(slots=True)
-class Measured:
-    """One candidate and what was measured of it."""
+class Candidate:
+    """One document that may answer a query: its row, what was measured of it, and in the end score and reasons."""
 
     row: DocumentRow
     found: dict[str, float]
@@ -69,13 +71,21 @@ class Measured:
     pairs: int = 0
     speaks: bool = False
     values: dict[str, float] = field(default_factory=dict)
+    """Feature → its value, which `rank.py` weighs."""
+    score: float = 0.0
+    """How likely this answers the query, from 0 to 1."""
+    why: Reasons = _NO_REASONS
+
+    @property
+    def key(self) -> str:
+        return self.row.key
 
 
-def measure(rows: Sequence[DocumentRow], wanted: WeighedQuery) -> list[Measured]:
+def measure(rows: Sequence[DocumentRow], wanted: WeighedQuery) -> list[Candidate]:
     """Measure the candidates by their words, each in the light of its neighbours."""
     sought = _Sought(wanted)
     measured = [_measure_words(row, sought) for row in rows]
-    places: dict[tuple[str | None, int], Measured] = {
+    places: dict[tuple[str | None, int], Candidate] = {
         (each.row.group, each.row.position): each for each in measured if each.row.group is not None
     }
     groups: dict[str, dict[str, float]] = {}
@@ -112,10 +122,10 @@ class _Sought:
         )
 
 
-def _measure_words(row: DocumentRow, sought: _Sought) -> Measured:
+def _measure_words(row: DocumentRow, sought: _Sought) -> Candidate:
     wanted, text = sought.wanted, row.text
     fields: dict[str, set[str]] = {}
-    each = Measured(row, {}, fields)
+    each = Candidate(row, {}, fields)
     if lines := _lines_with(text, sought):
         counts: dict[str, float] = {}
         passages: list[_Passage] = []
@@ -211,7 +221,7 @@ _NOTHING: Mapping[str, float] = {}
 
 
 def _fill(
-    each: Measured, words: float, before: Measured | None, group: Mapping[str, float], wanted: WeighedQuery
+    each: Candidate, words: float, before: Candidate | None, group: Mapping[str, float], wanted: WeighedQuery
 ) -> None:
     row, text = each.row, wanted.text
     each.values = {
@@ -237,7 +247,7 @@ def _weigh(found: Mapping[str, float], wanted: WeighedQuery) -> float:
     return sum([wanted.weights[term] * worth for term, worth in found.items()]) if found else 0.0
 
 
-def _fill_shares(measured: Sequence[Measured]) -> None:
+def _fill_shares(measured: Sequence[Candidate]) -> None:
     """How near each comes to the best candidate: a long query reaches higher sums, but not a clearer winner."""
     for name, share in (("words", "words_share"), ("passage", "passage_share")):
         best = max([each.values[name] for each in measured], default=0.0)

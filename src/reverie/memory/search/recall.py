@@ -1,22 +1,21 @@
-"""Selects the memories that are relevant now: by similarity, by situation, and by a model's choice where one is set.
+"""Selects the memories that are relevant now, by similarity and by situation. Never asks a model.
 
-`recall` never asks a model. `selection` is the flow that does; whoever drives it keeps the embedded answer for when it
-fails. What a hit looks like is `render.py`; which directories are searched is `scopes.py`.
+A `Query` goes in. Each index answers with candidates (`engine.py`); they and the standing instructions that apply
+become hits here. What a hit shows is `render.py`; which directories are searched is `directories.py`; a model's choice
+among the hits is `model_selection.py`.
 """
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
-from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
 from reverie.memory.search.analyze import synonyms, terms
-from reverie.memory.search.document import Query, Scored
-from reverie.memory.search.render import Hit, Reasons, RenderLimits, excerpt, within
+from reverie.memory.search.document import Query, Reasons
+from reverie.memory.search.render import Hit, RenderLimits, excerpt, within
 from reverie.memory.search.topic_index import IndexedFolder, document_of
 from reverie.memory.search.topic_table import Indexed
 from reverie.memory.topics.age import age_days, header, is_expired
@@ -25,10 +24,9 @@ from reverie.memory.topics.tasks import tasks_asked
 from reverie.values import value
 
 if TYPE_CHECKING:
+    from reverie.memory.search.features import Candidate
     from reverie.memory.topics.anchors import AnchorCheck
     from reverie.memory.topics.value import Topic
-    from reverie.messages.blocks import JsonObject
-    from reverie.models.ports import Flow
 
 STANDING_PLACES = 3
 """Most hits that rest on a situation alone, so that broad rules leave room for what the request is about."""
@@ -57,31 +55,6 @@ _CAUTION = (
     r"failure|never|avoid|don'?t|do not|must not|danger\w*|trap|workaround)\b|"
     r"注意|警告|坑|陷阱|避免|不要|気をつけ|バグ"
 )
-_SELECTED = "selected_memories"
-SCHEMA: JsonObject = {
-    "type": "object",
-    "properties": {_SELECTED: {"type": "array", "items": {"type": "string"}}},
-    "required": [_SELECTED],
-    "additionalProperties": False,
-}
-
-
-@value
-class Asked:
-    """What recall is asked for."""
-
-    query: str
-    context: str = ""
-    """What was said just before; its words count little."""
-    files: tuple[str, ...] = ()
-    """Touched in the last turns, relative to the project root."""
-    tools: tuple[str, ...] = ()
-    """Used in the last turns."""
-    exclude: frozenset[str] = frozenset()
-    """Whole paths of memories that were shown already, or that the model has read."""
-    limit: int = 5
-    by_words: bool = False
-    """Whether vectors are left aside: loading them takes longer than a hook may."""
 
 
 @value
@@ -125,91 +98,86 @@ def _is_unspaced(char: str) -> bool:
 
 def recall(
     searched: Sequence[SearchedDirectory],
-    asked: Asked,
+    query: Query,
     *,
-    now: datetime,
     limits: RenderLimits | None = None,
     check: CheckAnchors = lambda _scope, _topic: (),
 ) -> Recalled:
     """The memories that matter now, best first; none when none is likely to."""
-    limits = limits or RenderLimits()
-    candidates = ranked(searched, asked, now=now)
-    hits = _hits(candidates[: asked.limit], asked, limits, now, check)
-    return Recalled(hits=within(hits, limits.turn_bytes), searched=sum(len(each.folder) for each in searched))
+    hits = render_hits(rank_memories(searched, query), query, limits or RenderLimits(), check)
+    return Recalled(hits=hits, searched=sum(len(each.folder) for each in searched))
 
 
-@value
-class RecallCandidate:
-    """A memory that may be recalled."""
-
-    searched: SearchedDirectory
-    found: Indexed
-    score: float
-    reasons: Reasons
-
-    @property
-    def path(self) -> str:
-        return self.searched.path(self.found.topic.path)
-
-
-def ranked(
-    searched: Sequence[SearchedDirectory],
-    asked: Asked,
-    *,
-    now: datetime,
-    abstains: bool = True,
-    limit: int | None = None,
-) -> list[RecallCandidate]:
-    """The candidates in order; those of a situation alone take a few places, no text stands twice."""
-    wanted = limit or asked.limit
-    found = [
-        candidate for each in searched for candidate in _candidates(each, asked, now, abstains=abstains, limit=wanted)
-    ]
+def rank_memories(searched: Sequence[SearchedDirectory], query: Query) -> list[Hit]:
+    """The hits in order, not yet cut; those of a situation alone take a few places, no text stands twice."""
+    hits = [hit for each in searched for hit in _search(each, query)]
     order = {each.scope: number for number, each in enumerate(searched)}
-    found.sort(key=lambda each: (-each.score, order[each.searched.scope], each.found.topic.path))
-    kept: list[RecallCandidate] = []
+    hits.sort(key=lambda hit: (-hit.score, order[hit.scope], hit.topic.path))
+    kept: list[Hit] = []
     seen: set[tuple[str, str]] = set()
     by_situation = 0
-    for candidate in found:
-        topic = candidate.found.topic
-        says = (topic.description, topic.body)
-        alone = not candidate.reasons.parts
-        if says in seen or (alone and by_situation >= STANDING_PLACES) or _is_known_usage(topic, asked.tools):
+    for hit in hits:
+        text = (hit.topic.description, hit.topic.body)
+        alone = not hit.reasons.parts
+        if text in seen or (alone and by_situation >= STANDING_PLACES) or _is_known_usage(hit.topic, query.tools):
             continue
-        seen.add(says)
+        seen.add(text)
         by_situation += alone
-        kept.append(candidate)
-    return kept[:wanted]
+        kept.append(hit)
+    return kept[: query.limit]
 
 
-def _candidates(
-    searched: SearchedDirectory, asked: Asked, now: datetime, *, abstains: bool, limit: int
-) -> list[RecallCandidate]:
+def _search(searched: SearchedDirectory, query: Query) -> list[Hit]:
+    """The hits of one directory: what its index finds, and the standing instructions that apply."""
     folder = searched.folder
     root = f"{folder.folder.directory}/"
-    exclude = frozenset(path.removeprefix(root) for path in asked.exclude if path.startswith(root))
+    exclude = frozenset(path.removeprefix(root) for path in query.exclude if path.startswith(root))
     # The rules on tools and on doubles take hits away, so a few more are asked for.
-    query = Query(asked.query, now, asked.context, limit + 5, exclude, abstains)
-    alike = {hit.key: hit for hit in folder.search(query, by_words=asked.by_words)}
-    standing = _standing(folder, asked, exclude, alike)
-    entries = folder.read([*alike, *(path for path in standing if path not in alike)])
+    similar = {hit.key: hit for hit in folder.search(replace(query, limit=query.limit + 5, exclude=exclude))}
+    standing = _standing(folder, query, exclude, similar)
+    entries = folder.read([*similar, *(path for path in standing if path not in similar)])
     return [
-        RecallCandidate(
-            searched=searched,
-            found=entry,
-            score=_score(alike.get(path), standing.get(path, ()), entry, now),
-            reasons=_reasons(alike.get(path), standing.get(path, ()), asked.query, entry.topic),
+        Hit(
+            topic=entry.topic,
+            score=_score(similar.get(path), standing.get(path, ()), entry, query.now),
+            why="",
+            text=f"{entry.head}{entry.topic.body}",
+            reasons=_reasons(similar.get(path), standing.get(path, ()), query.text, entry.topic),
+            path=searched.path(path),
+            scope=searched.scope,
+            file_time=entry.file_time,
         )
         for path, entry in entries.items()
     ]
 
 
+def render_hits(hits: Iterable[Hit], query: Query, limits: RenderLimits, check: CheckAnchors) -> tuple[Hit, ...]:
+    """The hits as they are shown: cut, with header, age and the state of their anchors, as many as fit."""
+    wanted = frozenset(terms(query.text))
+    return within([_rendered(hit, wanted, query.now, limits, check) for hit in hits], limits.turn_bytes)
+
+
+def _rendered(hit: Hit, wanted: Collection[str], now: datetime, limits: RenderLimits, check: CheckAnchors) -> Hit:
+    topic = hit.topic
+    checks = check(hit.scope, topic)
+    head = hit.text.removesuffix(topic.body)
+    return replace(
+        hit,
+        score=round(hit.score, 4),
+        why=str(hit.reasons) or "near in meaning",
+        text=excerpt(head, topic.body, wanted, limits, path=hit.path),
+        header=header(replace(topic, path=hit.path), now, file_time=hit.file_time, checks=checks, limits=limits.age),
+        age_days=age_days(topic, now, hit.file_time),
+        anchors=checks,
+    )
+
+
 def _standing(
-    folder: IndexedFolder, asked: Asked, exclude: Collection[str], alike: Collection[str]
+    folder: IndexedFolder, query: Query, exclude: Collection[str], similar: Collection[str]
 ) -> dict[str, tuple[str, ...]]:
-    """The rules whose situation is this one, with the reasons: those that are alike too, and the best of the rest."""
-    situation = Situation(asked.query, asked.files, asked.tools)
-    tasks = tasks_asked(asked.query).keys()
+    """The rules whose situation is this one, with the reasons: those that are similar too, and the best of the rest."""
+    situation = Situation(query.text, query.files, query.tools)
+    tasks = tasks_asked(query.text).keys()
     found: dict[str, tuple[str, ...]] = {}
     groups = [
         (reasons, paths)
@@ -222,9 +190,9 @@ def _standing(
     alone = 0
     for reasons, paths in groups:
         for path in paths:
-            if path in exclude or (path not in alike and alone >= STANDING_PLACES):
+            if path in exclude or (path not in similar and alone >= STANDING_PLACES):
                 continue
-            alone += path not in alike
+            alone += path not in similar
             found[path] = reasons
     return found
 
@@ -237,14 +205,14 @@ def _worth(standing: Sequence[str]) -> float:
     return 1.0 - doubt
 
 
-def _score(alike: Scored | None, standing: Sequence[str], entry: Indexed, now: datetime) -> float:
+def _score(similar: Candidate | None, standing: Sequence[str], entry: Indexed, now: datetime) -> float:
     """The two grounds together: either is enough, both are better."""
-    score = 1.0 - (1.0 - (alike.score if alike else 0.0)) * (1.0 - _worth(standing))
+    score = 1.0 - (1.0 - (similar.score if similar else 0.0)) * (1.0 - _worth(standing))
     return score * _EXPIRED_WORTH if is_expired(entry.topic, now) else score
 
 
-def _reasons(alike: Scored | None, standing: tuple[str, ...], query: str, topic: Topic) -> Reasons:
-    if alike is None:
+def _reasons(similar: Candidate | None, standing: tuple[str, ...], query: str, topic: Topic) -> Reasons:
+    if similar is None:
         return Reasons(situation=standing)
     document = document_of(topic)
     texts = {
@@ -255,13 +223,13 @@ def _reasons(alike: Scored | None, standing: tuple[str, ...], query: str, topic:
         "situation": document.when,
         "about": " ".join(document.about),
     }
-    corrected = {word: others for word, others in alike.why.corrected.items() if word in terms(query)}
+    corrected = {word: others for word, others in similar.why.corrected.items() if word in terms(query)}
     words = {
         _FIELD_WORDS.get(place, place): named
-        for place, found in alike.why.words.items()
+        for place, found in similar.why.words.items()
         if (named := _spelled(texts.get(place, ""), found, query, corrected))
     }
-    return Reasons(words, corrected, alike.why.similarity, standing, dict(alike.why.parts))
+    return Reasons(words, corrected, similar.why.similarity, standing, dict(similar.why.parts))
 
 
 def _spelled(text: str, found: Iterable[str], query: str, corrected: Mapping[str, Iterable[str]]) -> tuple[str, ...]:
@@ -291,119 +259,3 @@ def _is_known_usage(topic: Topic, tools: Iterable[str]) -> bool:
         return False
     warns = re.search(_CAUTION, f"{title} {topic.body}", re.IGNORECASE) is not None
     return not warns and re.search(_USAGE, title, re.IGNORECASE) is not None
-
-
-def _hits(
-    candidates: Sequence[RecallCandidate], asked: Asked, limits: RenderLimits, now: datetime, check: CheckAnchors
-) -> list[Hit]:
-    wanted = frozenset(terms(asked.query))
-    hits = []
-    for candidate in candidates:
-        topic, file_time = candidate.found.topic, candidate.found.file_time
-        checks = check(candidate.searched.scope, topic)
-        text = excerpt(candidate.found.head, topic.body, wanted, limits, path=candidate.path)
-        hits.append(
-            Hit(
-                topic=topic,
-                score=round(candidate.score, 4),
-                why=str(candidate.reasons) or "near in meaning",
-                text=text,
-                header=header(
-                    replace(topic, path=candidate.path), now, file_time=file_time, checks=checks, limits=limits.age
-                ),
-                age_days=age_days(topic, now, file_time),
-                anchors=checks,
-                reasons=candidate.reasons,
-                path=candidate.path,
-                scope=candidate.searched.scope,
-            )
-        )
-    return hits
-
-
-def chosen(
-    candidates: Sequence[RecallCandidate],
-    names: Sequence[str],
-    asked: Asked,
-    *,
-    now: datetime,
-    limits: RenderLimits | None = None,
-    check: CheckAnchors = lambda _scope, _topic: (),
-) -> tuple[Hit, ...]:
-    """The candidates of these names as hits, in the order of the names."""
-    limits = limits or RenderLimits()
-    by_name = named(candidates)
-    picked = [by_name[name] for name in names]
-    return within(_hits(picked, asked, limits, now, check), limits.turn_bytes)
-
-
-def named(candidates: Iterable[RecallCandidate]) -> dict[str, RecallCandidate]:
-    """The names that a manifest gives to candidates: paths inside their directory, with the scope where they repeat."""
-    found: dict[str, RecallCandidate] = {}
-    for candidate in candidates:
-        path = candidate.found.topic.path
-        found[path if path not in found else f"{candidate.searched.scope}:{path}"] = candidate
-    return found
-
-
-def selection(
-    candidates: Sequence[RecallCandidate],
-    asked: Asked,
-    *,
-    embedded: Sequence[str],
-    max_tokens: int = 256,
-) -> Flow[tuple[str, ...]]:
-    """Ask a model which of the candidates to show; `embedded` names what stands without one.
-
-    Raises:
-        ValueError: the answer is not what was asked for; the embedded choice then stands.
-    """
-    from reverie.models.ports import Ask
-
-    by_name = named(candidates)
-    reply = yield Ask(
-        purpose="recall",
-        prompt=_prompt(by_name, asked),
-        embedded=lambda: json.dumps({_SELECTED: list(embedded)}),
-        max_tokens=max_tokens,
-        output_schema=SCHEMA,
-    )
-    try:
-        answer = json.loads(_json_in(reply.text))
-    except RecursionError:
-        raise ValueError("the selector's answer is nested too deeply") from None
-    names = answer.get(_SELECTED) if isinstance(answer, dict) else None
-    if not isinstance(names, list):
-        raise ValueError(f"the selector named no {_SELECTED}")
-    return tuple(dict.fromkeys(name for name in names if isinstance(name, str) and name in by_name))[: asked.limit]
-
-
-def _json_in(text: str) -> str:
-    """The object in an answer that wraps it in words or a fence."""
-    return text[text.find("{") : text.rfind("}") + 1]
-
-
-def _prompt(candidates: Mapping[str, RecallCandidate], asked: Asked) -> str:
-    text = (Path(__file__).parents[1] / "prompts" / "select.md").read_text(encoding="utf-8")
-    text = re.sub(r"\A<!--.*?-->\n", "", text, flags=re.DOTALL)
-    tools = (
-        f"- In use right now: {', '.join(asked.tools)}. Notes that only explain how to use these are not needed; notes "
-        "that warn of their traps and known problems are needed most now.\n"
-        if asked.tools
-        else ""
-    )
-    values = {
-        "limit": str(asked.limit),
-        "tools_rule": tools,
-        "query": asked.query,
-        "manifest": "\n".join(manifest_line(name, each) for name, each in candidates.items()),
-    }
-    return re.sub(r"\{(limit|tools_rule|query|manifest)\}", lambda match: values[match[1]], text)
-
-
-def manifest_line(name: str, candidate: RecallCandidate) -> str:
-    """One line on a memory: type, file, time, description; what is missing is left out."""
-    topic = candidate.found.topic
-    kind = f"[{topic.type}] " if topic.type else ""
-    about = f": {topic.description}" if topic.description else ""
-    return f"- {kind}{name} ({candidate.found.file_time.isoformat(timespec='seconds')}){about}"

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import field
+from datetime import datetime
 from typing import TYPE_CHECKING, Literal
 
 from reverie.memory.search.analyze import terms
+from reverie.memory.search.document import Reasons
 from reverie.settings.memory import AgeSettings
 from reverie.values import value
 
@@ -37,42 +38,6 @@ class RenderLimits:
 
 
 @value
-class Reasons:
-    """Why a memory was recalled, part by part."""
-
-    words: dict[str, tuple[str, ...]] = field(default_factory=dict)
-    """Where → the words of the query found there."""
-    corrected: dict[str, tuple[str, ...]] = field(default_factory=dict)
-    """A word the memory does not know → the words taken in its place."""
-    similarity: float | None = None
-    """Likeness of meaning, from 0 to 1; None without vectors."""
-    situation: tuple[str, ...] = ()
-    """Why a standing instruction applies now."""
-    parts: dict[str, float] = field(default_factory=dict)
-    """What each measure added to the ranking."""
-
-    def __str__(self) -> str:
-        said = list(self.situation)
-        places: dict[tuple[str, ...], list[str]] = {}
-        for place, found in self.words.items():
-            places.setdefault(found, []).append(place)
-        said += [f"{', '.join(map(_quoted, found))} in {' and '.join(where)}" for found, where in places.items()]
-        said += [f"{word!r} read as {' or '.join(map(repr, others))}" for word, others in self.corrected.items()]
-        if self.similarity is not None:
-            said.append(f"likeness of meaning {self.similarity:.2f}")
-        said += [words for name, (words, least) in _PRIORS.items() if self.parts.get(name, 0.0) > least]
-        return "; ".join(said)
-
-
-_PRIORS = {
-    "recency": ("recent", 0.34),
-    "use": ("of use before", 0.0),
-    "type": ("a memory of how to work or whom with", 0.0),
-}
-"""What each prior is called, from which share on; recency fades without end and is worth a word for three weeks."""
-
-
-@value
 class Hit:
     """One recalled memory."""
 
@@ -93,6 +58,8 @@ class Hit:
     scope: str = "project"
     shown: Literal["whole", "line"] = "whole"
     """Whether the text is that of the memory or one line that names it."""
+    file_time: datetime | None = None
+    """When its file was last changed."""
 
     @property
     def trust(self) -> str | None:
@@ -209,7 +176,3 @@ def _cut_around(line: str, wanted: Collection[str], room_bytes: int) -> str:
     start = sum(len(piece) for piece in pieces[:place])
     start = max(0, start - room_bytes // 8)
     return line[start:].encode()[: room_bytes - 1].decode(errors="ignore")
-
-
-def _quoted(word: str) -> str:
-    return f'"{word}"'

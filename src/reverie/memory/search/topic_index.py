@@ -28,8 +28,9 @@ if TYPE_CHECKING:
     import tempfile
 
     from reverie.files.places.paths import MemoryFolder
-    from reverie.memory.search.document import Query, Scored, SearchDocument
+    from reverie.memory.search.document import Query, SearchDocument
     from reverie.memory.search.engine import SearchIndex
+    from reverie.memory.search.features import Candidate
     from reverie.memory.search.topic_table import Indexed, Looks, TopicRow, TopicTable, UnreadableTopic
     from reverie.memory.search.vectors import Embeds
     from reverie.memory.store.git.entries import Seen
@@ -133,10 +134,10 @@ class IndexedFolder:
             except sqlite3.OperationalError as problem:
                 raise Unavailable(f"the index in {self._place} cannot be written: {problem}") from problem
 
-    def search(self, query: Query, *, by_words: bool = False) -> list[Scored]:
-        """What answers the query, best first; `by_words` leaves vectors aside, which take long to load."""
+    def search(self, query: Query) -> list[Candidate]:
+        """What answers the query, best first."""
         # Loaded outside the lock: a query by words of another thread must not wait for it.
-        embedder = None if by_words or not self._exists() or not _is_latin(query.text) else self._embedder()
+        embedder = None if query.by_words or not self._exists() or not _is_latin(query.text) else self._embedder()
         with self._lock:
             if not self._exists():
                 return []

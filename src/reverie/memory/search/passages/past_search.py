@@ -14,7 +14,8 @@ from datetime import datetime
 from pathlib import Path
 
 from reverie.memory.search.analyze import analyse_query, is_weak, terms
-from reverie.memory.search.document import Query, RankingReason, Scored
+from reverie.memory.search.document import Query, Reasons
+from reverie.memory.search.features import Candidate
 from reverie.memory.search.passages.database import Filter, PassageDatabase, PassagePlace
 from reverie.memory.search.passages.find import PassageIndex
 from reverie.memory.search.passages.texts import Texts
@@ -65,7 +66,7 @@ class PastHit:
     before: str
     """What was said just before, cut."""
     after: str
-    why: RankingReason
+    why: Reasons
 
 
 @value
@@ -113,7 +114,7 @@ class PastSearch:
             hits = tuple(self._hit(*each, texts) for each in _once(ranked, texts)[: query.limit])
             return PastSearchResult(hits, self._database.totals().documents, self._database.sessions())
 
-    def _hit(self, scored: Scored, place: PassagePlace, texts: Texts) -> PastHit:
+    def _hit(self, scored: Candidate, place: PassagePlace, texts: Texts) -> PastHit:
         before = self._database.place_at(place.file, place.position - 1)
         after = self._database.place_at(place.file, place.position + 1)
         said = texts.read(place)
@@ -138,7 +139,7 @@ def matched_words(text: str, words: Iterable[str]) -> frozenset[str]:
     return frozenset(word for word in _WORD.findall(text) if not wanted.isdisjoint(terms(word)))
 
 
-def _is_telling(hit: Scored, query: str) -> bool:
+def _is_telling(hit: Candidate, query: str) -> bool:
     """Whether a hit has more than words that are in every request; where the query has no other, these count."""
     found = {word for words in hit.why.words.values() for word in words}
     strong = [term for term in analyse_query(query).terms if not is_weak(term)]
@@ -146,8 +147,8 @@ def _is_telling(hit: Scored, query: str) -> bool:
 
 
 def _literally(
-    scored: list[tuple[Scored, PassagePlace]], query: PastQuery, texts: Texts
-) -> list[tuple[Scored, PassagePlace]]:
+    scored: list[tuple[Candidate, PassagePlace]], query: PastQuery, texts: Texts
+) -> list[tuple[Candidate, PassagePlace]]:
     """Put forward what has the query's words as they are written: names, paths and messages are looked for so."""
     written = [word for word in query.text.split() if len(word) > 2]
     words = [word.casefold() for word in written]
@@ -168,7 +169,7 @@ def _literally(
     return [(replace(hit, score=score), place) for score, (_, hit, place) in zip(scores, ranked, strict=True)]
 
 
-def _once(ranked: list[tuple[Scored, PassagePlace]], texts: Texts) -> list[tuple[Scored, PassagePlace]]:
+def _once(ranked: list[tuple[Candidate, PassagePlace]], texts: Texts) -> list[tuple[Candidate, PassagePlace]]:
     """Without copies: the same record in a fork of the session, and the same words again."""
     kept = []
     shown: set[tuple[str, str]] = set()
